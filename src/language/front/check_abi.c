@@ -1,8 +1,7 @@
 /* check_abi.c: operations of the tables abi.def and ops.def.
  *
  * Names, numbers of arguments and their kinds all come from the table; so a new operation needs no
- * line here. Several lines of one name are told apart by the number of arguments, then by whether
- * the first argument is a tensor.
+ * line here. Which of several lines of one name is meant, or that a function of the library is, says check_choose.c.
  *
  *     x.sum_something(a, [b, c], d)       receiver  VAL  LIST  VAL
  *
@@ -12,6 +11,7 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
+#include "language/front/check_choose.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
@@ -39,10 +39,8 @@ typedef struct abi_call {
     bool broken;
 } abi_call;
 
-/* Checks the first argument when that decides. TL_FN_COUNT after a message. */
-static tl_abi_index choose(checker *c, expr *call, const char *scope, const char *name,
-                           bool method) {
-    tl_abi_index fits[2] = {TL_FN_COUNT, TL_FN_COUNT};
+/* No line takes so many arguments. */
+static void report_count(checker *c, expr *call, const char *scope, const char *name, bool method) {
     abi_arity all = {UINT32_MAX, 0};
     tl_abi_index longest = TL_FN_COUNT;
     for (size_t i = 0; i < tl_abi_name_count; i++) {
@@ -53,20 +51,9 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
         all.least = a.least < all.least ? a.least : all.least;
         longest = a.most > all.most ? tl_abi_names[i].function : longest;
         all.most = a.most > all.most ? a.most : all.most;
-        if (call->call.arg_count >= a.least && call->call.arg_count <= a.most) {
-            fits[fits[0] != TL_FN_COUNT] = tl_abi_names[i].function;
-        }
     }
-    if (fits[0] == TL_FN_COUNT) {
-        check_report_arity(c, call, name, all, longest, method);
-        check_list(c, call->call.args, call->call.arg_count);
-    }
-    if (fits[1] == TL_FN_COUNT) {
-        return fits[0];
-    }
-    check_expr(c, &call->call.args[0], NULL);
-    bool tensor = type_resolve(c->types, call->call.args[0]->type)->kind == TYPE_TENSOR;
-    return check_takes_tensor_first(fits[0], method) == tensor ? fits[0] : fits[1];
+    check_report_arity(c, call, name, all, longest, method);
+    check_list(c, call->call.args, call->call.arg_count);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -389,118 +376,6 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
     }
 }
 
-/* cat([a, b], dim), stack(v, dim): a list of tensors and where. */
-static bool takes_list_of_tensors(checker *c, expr *e, tl_abi_index function) {
-    const tl_abi_parameter *first = tl_abi_functions[function].parameters;
-    if (e->call.arg_count == 0 || first->kind != ABI_tensor) {
-        return false;
-    }
-    expr **arg = &e->call.args[0];
-    if ((*arg)->kind == EXPR_ARRAY) {
-        return (first->mode != TL_LIST || e->call.arg_count > 1) && (*arg)->type == NULL &&
-               (function == TL_FN_tl_tensor_cat || function == TL_FN_tl_tensor_stack);
-    }
-    check_expr(c, arg, NULL);
-    return type_resolve(c->types, (*arg)->type)->kind == TYPE_VEC;
-}
-
-/* stack(a, b, dim) of tensors a and b. */
-static bool ends_with_dimension(checker *c, expr *e, tl_abi_index function) {
-    if (function != TL_FN_tl_tensor_stack || e->call.arg_count != 3) {
-        return false;
-    }
-    expr **last = &e->call.args[2];
-    if ((*last)->kind != EXPR_INT && !((*last)->kind == EXPR_ARRAY && (*last)->type == NULL)) {
-        check_expr(c, last, NULL);
-    }
-    return (*last)->kind == EXPR_INT ||
-           ((*last)->type != NULL && type_is_integer(type_resolve(c->types, (*last)->type)));
-}
-
-/* x.mean([0, 2]): several dimensions where the operation takes one; x.permute(order), x.sum(dims) of a Vec. */
-static bool lists_dimensions(checker *c, expr *e, tl_abi_index function) {
-    bool reduces = tl_abi_functions[function].shape == SHAPE_REDUCE;
-    if ((!reduces && function != TL_FN_tl_tensor_permute) || e->call.arg_count == 0) {
-        return false;
-    }
-    expr **first = &e->call.args[0];
-    if ((*first)->kind == EXPR_ARRAY && (*first)->type == NULL && !(*first)->is_vec) {
-        return reduces;
-    }
-    if ((*first)->kind == EXPR_INT || (*first)->kind == EXPR_UNARY) {
-        return false;
-    }
-    check_expr(c, first, NULL);
-    return type_resolve(c->types, (*first)->type)->kind == TYPE_VEC;
-}
-
-/* The type of an argument that needs no wish to have one; NULL: it waits for what is wanted. */
-static const type *type_of(checker *c, expr **arg) {
-    switch ((*arg)->kind) {
-    case EXPR_NAME:
-    case EXPR_METHOD:
-    case EXPR_CALL:
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-    case EXPR_INDEX:
-    case EXPR_UNARY:
-    case EXPR_BINARY:
-        if ((*arg)->type == NULL && !check_free_literal(*arg)) {
-            check_expr(c, arg, NULL);
-        }
-        break;
-    default:
-        break;
-    }
-    return (*arg)->type == NULL ? NULL : type_resolve(c->types, (*arg)->type);
-}
-
-bool check_misfits(checker *c, expr *e, tl_abi_index function) {
-    const tl_abi_parameter *p = &tl_abi_functions[function].parameters[1];
-    for (uint32_t i = 0; i < e->call.arg_count && p[i].name != NULL && p[i].mode != TL_LIST; i++) {
-        expr **arg = &e->call.args[i];
-        const type *t = type_of(c, arg);
-        bool tensor = t != NULL && t->kind == TYPE_TENSOR && t->tensor.rank != 0;
-        bool list = (t == NULL && (*arg)->kind == EXPR_ARRAY) || (t != NULL && t->kind == TYPE_VEC);
-        bool text = t != NULL ? t->kind == TYPE_STRING : (*arg)->kind == EXPR_STRING;
-        bool real = p[i].kind == ABI_i64 && check_takes_real(*arg, t);
-        bool takes_tensor = p[i].kind == ABI_tensor;
-        if (text || real || (list && !(takes_tensor && t == NULL && !(*arg)->is_vec)) ||
-            (tensor && !takes_tensor)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* sum(dim, true), cat([a, b], dim): forms that are written in the language. */
-static bool prelude_knows_better(checker *c, expr *e, const char *scope, const char *name,
-                                 bool method) {
-    bool tensor = method || strcmp(scope, "Tensor") == 0;
-    struct_item *owner = tensor ? check_builtin_owner(c, "Tensor") : NULL;
-    if (owner == NULL || check_find_method(c, owner, name) == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (check_abi_named(&tl_abi_names[i], scope, name)) {
-            abi_arity a = check_abi_arity(tl_abi_names[i].function, method);
-            bool fits = e->call.arg_count >= a.least && e->call.arg_count <= a.most;
-            if (!method && (takes_list_of_tensors(c, e, tl_abi_names[i].function) ||
-                            ends_with_dimension(c, e, tl_abi_names[i].function))) {
-                return true;
-            }
-            if (method && lists_dimensions(c, e, tl_abi_names[i].function)) {
-                return true;
-            }
-            if (fits && !(method && check_misfits(c, e, tl_abi_names[i].function) &&
-                          check_form_takes(c, e, check_find_method(c, owner, name)))) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* Tensor::relu(x): a method that is called as a function. */
 static bool call_of_method(checker *c, expr **slot, const char *scope, const char *name) {
     expr *e = *slot;
@@ -524,10 +399,19 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
     if (!known && call_of_method(c, slot, scope, name)) {
         return true;
     }
-    if (!known || prelude_knows_better(c, e, scope, name, method)) {
+    if (!known) {
         return false;
     }
-    tl_abi_index function = choose(c, e, scope, name, method);
+    struct_item *owner = check_builtin_owner(c, method ? "Tensor" : scope);
+    const choice of = {scope, name, method, owner == NULL ? NULL : check_find_method(c, owner, name)};
+    const form meant = check_choose(c, &of, e);
+    if (meant.written != NULL) {
+        return false;
+    }
+    tl_abi_index function = meant.row;
+    if (function == TL_FN_COUNT) {
+        report_count(c, e, scope, name, method);
+    }
     abi_call a = {.c = c,
                   .call = e,
                   .name = name,

@@ -27,14 +27,8 @@ bool check_comes_back(const binding *parameter); /* of type `&mut T` */
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
-/* A form written in the language takes this argument as far as its kind goes: check_takes.c. */
-bool check_takes_scalar(checker *c, const expr *arg, const type_expr *wanted);
 /* &[2, 3] among the arguments of an operation is [2, 3]. */
 void check_lent_lists(expr *e);
-/* A kernel called as a method does not take the arguments: a list, a tensor, a text where it wants a number. */
-bool check_misfits(checker *c, expr *e, tl_abi_index function);
-/* One of the forms that the language's own text has of a method takes the call's arguments. */
-bool check_form_takes(checker *c, expr *e, function_item *f);
 bool check_order_method(checker *c, expr **slot, const type *t);
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
 bool check_hash_method(checker *c, expr **slot, const type *t);
@@ -106,7 +100,6 @@ void check_suggest_builtin(suggestion *s);
 bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name);
 bool check_abi_known(const char *scope, const char *name);
 bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
-bool check_takes_real(const expr *arg, const type *t);
 bool check_same_text(const char *a, const char *b);
 void check_become_from(checker *c, expr **slot, const type *t, const type *expected);
 const type *check_bound_of_into(checker *c, const expr *value);
@@ -119,6 +112,5 @@ typedef struct abi_arity {
 abi_arity check_abi_arity(tl_abi_index function, bool method);
 void check_report_arity(checker *c, const expr *call, const char *name, abi_arity all,
                          tl_abi_index longest, bool method);
-bool check_takes_tensor_first(tl_abi_index function, bool method);
 
 #endif

@@ -88,10 +88,6 @@ abi_arity check_abi_arity(tl_abi_index function, bool method) {
     return a;
 }
 
-bool check_takes_tensor_first(tl_abi_index function, bool method) {
-    return tl_abi_functions[function].parameters[method].kind == ABI_tensor;
-}
-
 /* "(dim, keep)" of what the function takes. */
 static void note_parameters(checker *c, diagnostic *d, const char *name, tl_abi_index function, bool method) {
     masu__buffer out = {0};

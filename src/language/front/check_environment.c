@@ -8,6 +8,29 @@
 #include "language/front/check_types.h"
 #include "language/syntax/parser.h"
 
+const type_parameter *check_parameter_named(const function_item *f, const char *name) {
+    const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
+    for (int l = 0; l < 2; l++) {
+        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
+            if (strcmp(lists[l]->items[i].name, name) == 0) {
+                return &lists[l]->items[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+const type_expr *check_function_bound(const function_item *f, const binding *parameter) {
+    const type_expr *t = parameter->annotation;
+    const type_parameter *p = t == NULL || t->kind != TYPE_EXPR_NAME ? NULL : check_parameter_named(f, t->name);
+    for (uint32_t b = 0; p != NULL && b < p->bound_count; b++) {
+        if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION) {
+            return p->bounds[b];
+        }
+    }
+    return NULL;
+}
+
 static const type *argument_in(const type_parameters *parameters, const type **arguments,
                                const char *name) {
     for (uint32_t i = 0; parameters != NULL && i < parameters->count; i++) {

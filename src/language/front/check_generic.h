@@ -55,7 +55,6 @@ void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 /* V: Visitor<R> of a V that is known says what R is. */
 void check_bounds_decide(checker *c, const type_environment *e);
 struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s);
-function_item *check_choose_by_types(checker *c, expr *e, function_item *f);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */
 expr *check_from(checker *c, expr *e, const type *to);
 /* Parts of check_generic.c that check_generic_call.c needs. */
@@ -64,6 +63,8 @@ function_item *check_instance_of(checker *c, function_item *f, struct_item *owne
 bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner,
                      const type_environment *environment);
 type_environment check_environment_new(checker *c, function_item *f);
+/* The type parameter of the function or of its impl; NULL: none has the name. */
+const type_parameter *check_parameter_named(const function_item *f, const char *name);
 /* The function type that the parameter's type parameter has as a bound; NULL: none. */
 const type_expr *check_function_bound(const function_item *f, const binding *parameter);
 uint32_t check_type_count(const type_parameters *p);

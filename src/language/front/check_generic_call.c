@@ -14,26 +14,6 @@
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The function type that the parameter's type parameter has as a bound. */
-const type_expr *check_function_bound(const function_item *f, const binding *parameter) {
-    const type_expr *t = parameter->annotation;
-    if (t == NULL || t->kind != TYPE_EXPR_NAME) {
-        return NULL;
-    }
-    const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
-    for (int l = 0; l < 2; l++) {
-        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
-            const type_parameter *p = &lists[l]->items[i];
-            for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
-                if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION) {
-                    return p->bounds[b];
-                }
-            }
-        }
-    }
-    return NULL;
-}
-
 /* How many items a list has, by its form or by its type; -1: it is none. */
 static int64_t items_of(checker *c, expr **slot) {
     while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {

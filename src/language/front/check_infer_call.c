@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "language/front/check_call.h"
+#include "language/front/check_choose.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_iterator.h"
@@ -101,26 +102,6 @@ static const type *result_of_table(inference *n, tl_abi_index function) {
     }
 }
 
-/* The line of the table for so many arguments; TL_FN_COUNT: none. */
-static tl_abi_index line_of(const char *scope, const char *name, uint32_t count, bool method) {
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        const tl_abi_name *row = &tl_abi_names[i];
-        if (row->name[0] != name[0] || strcmp(row->name, name) != 0 || strcmp(row->scope, scope) != 0) {
-            continue;
-        }
-        uint32_t least = 0, most = 0;
-        const tl_abi_parameter *p = tl_abi_functions[row->function].parameters;
-        for (p += method; p->name != NULL; p++) {
-            least += !p->optional;
-            most = p->mode == TL_LIST || most == UINT32_MAX ? UINT32_MAX : most + 1;
-        }
-        if (count >= least && count <= most) {
-            return row->function;
-        }
-    }
-    return TL_FN_COUNT;
-}
-
 static const type *call_of_table(inference *n, tl_abi_index function, bool method, const type **arguments, uint32_t count) {
     const tl_abi_parameter *p = tl_abi_functions[function].parameters + method;
     for (uint32_t i = 0; i < count && p->name != NULL; i++, p += p->mode != TL_LIST) {
@@ -142,53 +123,47 @@ static struct_item *tensor_owner(const inference *n) {
     return n->c->instances->builtin_owners[TYPE_TENSOR];
 }
 
-/* Whether an argument may be what the parameter is; lists: a list there. */
-static bool may_be(inference *n, const type *argument, const type *wanted, bool *lists) {
-    const type *t = infer_value(n, argument);
-    if (wanted->kind == TYPE_VEC) {
-        bool of_tensors = type_is(infer_value(n, wanted->vec.element), TYPE_TENSOR);
-        const type *held = infer_is_bracket(t) ? infer_value(n, t->open.form->element)
-                           : t->kind == TYPE_VEC ? infer_value(n, t->vec.element)
-                                                 : NULL;
-        *lists = true;
-        return held != NULL && (!of_tensors || held->kind == TYPE_TENSOR || infer_is_bracket(held));
+/* An argument as it is known before the check. */
+static offer offer_of(inference *n, const expr *arg, const type *t) {
+    t = infer_value(n, t);
+    const open_form *f = infer_form_of(t);
+    if (check_free_literal(arg)) {
+        return (offer){.kind = type_is_float(t) ? OFFER_REAL : OFFER_WHOLE};
     }
-    return t->kind == TYPE_OPEN || t->kind == wanted->kind || (type_is_numeric(t) && wanted->kind != TYPE_STRING);
+    if (infer_is_bracket(t)) {
+        return (offer){.kind = OFFER_BRACKET, .e = f->e};
+    }
+    if (arg->kind == EXPR_CLOSURE || (f != NULL && f->kind == FORM_FUNCTION)) {
+        return (offer){.kind = OFFER_FUNCTION};
+    }
+    return (offer){.kind = arg->kind == EXPR_TUPLE ? OFFER_TUPLE : f != NULL || t->kind == TYPE_OPEN ? OFFER_UNKNOWN : OFFER_TYPE,
+                   .type = t};
 }
 
-/* The written form that takes a list where these arguments have one; NULL: there is none. */
-static function_item *form_with_list(inference *n, const char *name, bool has_self, const type **arguments, uint32_t count) {
-    const struct_item *owner = tensor_owner(n);
-    function_item *f = owner == NULL ? NULL : names_find_method(n->c->names, owner, name);
-    for (; f != NULL; f = f->next_in_bucket) {
-        bool takes = f->owner == owner && strcmp(f->name, name) == 0 && f->has_self == has_self &&
-                     count + has_self <= f->parameter_count, lists = false;
-        for (uint32_t i = has_self; takes && i < f->parameter_count; i++) {
-            takes = i - has_self < count ? may_be(n, arguments[i - has_self], infer_written(n, f->parameters[i]->annotation), &lists)
-                                         : f->parameters[i]->otherwise != NULL;
-        }
-        if (takes && lists) {
-            return f;
-        }
+/* x.name(…), Tensor::name(…): what the form that is meant demands and yields. args: those of `arguments`. */
+static const type *call_of_tensor(inference *n, expr *const *args, const char *name, bool method, const type **arguments,
+                                  uint32_t count) {
+    struct_item *owner = tensor_owner(n);
+    if (owner == NULL) {
+        return n->any;
     }
-    return NULL;
+    offer *offers = CHECK_ARRAY(n->c, offer, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        offers[i] = offer_of(n, args[i], arguments[i]);
+    }
+    const choice of = {method ? "" : owner->name, name, method, names_find_method(n->c->names, owner, name)};
+    const form meant = check_choose_offered(n->c, &of, offers, count);
+    if (meant.row != TL_FN_COUNT) {
+        return call_of_table(n, meant.row, method, arguments, count);
+    }
+    if (meant.written == NULL || (!method && meant.written->has_self)) {
+        return method ? n->any : infer_any_tensor(n);
+    }
+    return yield_of(n, meant.written, owner, arguments, count);
 }
 
 static const type *method_of_tensor(inference *n, expr *e, const type **arguments) {
-    const char *name = e->call.name;
-    function_item *with_list = form_with_list(n, name, true, arguments, e->call.arg_count);
-    if (with_list != NULL) {
-        return yield_of(n, with_list, tensor_owner(n), arguments, e->call.arg_count);
-    }
-    tl_abi_index function = line_of("", name, e->call.arg_count, true);
-    if (function != TL_FN_COUNT) {
-        return call_of_table(n, function, true, arguments, e->call.arg_count);
-    }
-    function_item *f = tensor_owner(n) == NULL ? NULL : names_find_method(n->c->names, tensor_owner(n), name);
-    if (f == NULL || !f->has_self) {
-        return n->any;
-    }
-    return yield_of(n, f, tensor_owner(n), arguments, e->call.arg_count);
+    return call_of_tensor(n, e->call.args, e->call.name, true, arguments, e->call.arg_count);
 }
 
 static const type *method_of_owner(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
@@ -265,9 +240,8 @@ static bool lists_have(inference *n, const expr *e) {
 static bool only_tensors_have(inference *n, const expr *e) {
     const char *name = e->call.name;
     const struct_item *tensor = tensor_owner(n);
-    const function_item *f = tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name);
-    bool has = line_of("", name, e->call.arg_count, true) != TL_FN_COUNT || (f != NULL && f->has_self);
-    return has && !lists_have(n, e);
+    const choice of = {"", name, true, tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name)};
+    return check_count_forms(&of, e->call.arg_count) > 0 && !lists_have(n, e);
 }
 
 /* A method of lists that yields nothing can only change its list. */
@@ -472,19 +446,7 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
         return filled_variant(n, owner, check_find_variant(owner, name), arguments, count);
     }
     if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL) {
-        function_item *with_list = form_with_list(n, name, false, arguments, count);
-        if (with_list != NULL) {
-            return yield_of(n, with_list, tensor_owner(n), arguments, count);
-        }
-        tl_abi_index function = line_of(tensor_owner(n)->name, name, count, false);
-        if (function != TL_FN_COUNT) {
-            return call_of_table(n, function, false, arguments, count);
-        }
-        function_item *f = names_find_method(c->names, tensor_owner(n), name);
-        if (f != NULL && !f->has_self) {
-            return yield_of(n, f, tensor_owner(n), arguments, count);
-        }
-        return infer_any_tensor(n);
+        return call_of_tensor(n, e->call.args, name, false, arguments, count);
     }
     owner = owner != NULL ? owner : check_builtin_owner(c, scope);
     if (owner == NULL || (owner->type == NULL && owner->generics.count == 0)) {
