@@ -2,7 +2,8 @@
  *
  *     module ─► make ─► tensor ─► storage        one Tensor: a view (data, shape, strides) and a hold on who keeps the bytes
  *        │       └─► dlpack_in                    capsules of others become Tensors
- *        └─► dlpack_out                           Tensors become capsules
+ *        ├─► dlpack_out                           Tensors become capsules
+ *        └─► numpy_heap ─► numpy_lines            NumPy's arrays on this module's heap, and who asked for them
  *
  * The module keeps to the stable interface of Python 3.11 (Py_LIMITED_API): one file serves every later Python.
  *
@@ -122,7 +123,8 @@ typedef enum peer_way { PEER_BY_TABLE, PEER_VERSIONED, PEER_LEGACY } peer_way;
 /* Everything that belongs to one import of the module. */
 typedef struct module_state {
     PyTypeObject *tensor_type;
-    PyObject *error;       /* masu.Error */
+    PyTypeObject *handler_type, *line_type;
+    PyObject *error; /* masu.Error */
     PyObject *dlpack_name, *device_name, *exchange_name; /* of attributes */
     PyObject *version_words;                             /* {"max_version": (1, 1)} */
     /* How the type of object that came last hands out tensors. */
@@ -143,6 +145,8 @@ void masu_py_row_strides(const int64_t *shape, int32_t ndim, int64_t *strides);
 /* The elements of one view in rows, from `to` on. */
 void masu_py_copy_rows(char *to, const view *from);
 PyObject *masu_py_tensor_copy(module_state *state, const view *from, const char *what);
+int masu_py_numpy_add_type(PyObject *module, module_state *state);
+int masu_py_lines_add_type(PyObject *module, module_state *state);
 int masu_py_tensor_add_type(PyObject *module, module_state *state);
 bool masu_py_is_tensor(const module_state *state, PyObject *object);
 view masu_py_tensor_view(const tensor *self);
@@ -170,6 +174,8 @@ PyObject *masu_py_as_tensor(module_state *state, PyObject *object, copying copy,
 PyObject *masu_py_settled(module_state *state, PyObject *made, copying copy, const char *what);
 
 /* Functions of the module. */
+PyObject *masu_py_call_numpy_handler(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *masu_py_call_numpy_statistics(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_asarray(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_empty(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);

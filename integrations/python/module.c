@@ -21,6 +21,12 @@ static PyMethodDef functions[] = {
      "functions, and arrays of NumPy under numpy_handler()."},
     {"heap_trim", masu_py_call_heap_trim, METH_NOARGS,
      "heap_trim($module, /)\n--\n\nGives free memory of this module's heap back to the system."},
+    {"numpy_handler", FAST(masu_py_call_numpy_handler),
+     "numpy_handler($module, /, *, lines=False)\n--\n\nA context in which NumPy's arrays come from this module's heap; with lines, it is\n"
+     "counted which line of Python asked for them."},
+    {"numpy_statistics", FAST(masu_py_call_numpy_statistics),
+     "numpy_statistics($module, /, *, reset=False)\n--\n\nFor each line of Python that asked for arrays under numpy_handler(lines=True) what\n"
+     "they take and have taken, the most live bytes first. reset: counts and peaks start again from now."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -43,7 +49,7 @@ static int add_names(module_state *state) {
 static int module_exec(PyObject *module) {
     module_state *state = masu_py_state(module);
     if (add_names(state) < 0 || add_error(module, state) < 0 || masu_py_tensor_add_type(module, state) < 0 ||
-        masu_py_add_exchange(state) < 0)
+        masu_py_numpy_add_type(module, state) < 0 || masu_py_lines_add_type(module, state) < 0 || masu_py_add_exchange(state) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", MASU_VERSION_TEXT);
 }
@@ -51,6 +57,8 @@ static int module_exec(PyObject *module) {
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     module_state *state = masu_py_state(module);
     Py_VISIT(state->tensor_type);
+    Py_VISIT(state->handler_type);
+    Py_VISIT(state->line_type);
     Py_VISIT(state->error);
     Py_VISIT(state->peer);
     return 0;
@@ -59,6 +67,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 static int module_clear(PyObject *module) {
     module_state *state = masu_py_state(module);
     Py_CLEAR(state->tensor_type);
+    Py_CLEAR(state->handler_type);
+    Py_CLEAR(state->line_type);
     Py_CLEAR(state->error);
     Py_CLEAR(state->dlpack_name);
     Py_CLEAR(state->device_name);
