@@ -424,8 +424,7 @@ static masu_status pool_free_part(masu_bestfit *pool, masu__block_id id, uintptr
     size_t offset = address - block->address;
     MASU_ASSERT(offset < block->as.live.requested && bytes <= block->as.live.requested - offset);
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_FREE_PART, address, bytes, bytes, 0,
-                           block->as.live.owner);
+        masu__bestfit_emit(pool, MASU_EVENT_FREE_PART, address, bytes, bytes, 0, block->address);
     if (offset > 0)
         id = pool_cut_live(pool, id, offset);
     if (bytes < pool->blocks.at[id].as.live.requested)
