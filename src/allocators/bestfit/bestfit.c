@@ -104,6 +104,7 @@ static inline void pool_make_live(masu_bestfit *pool, masu__block_id id,
     block->state = request->sealed ? MASU__BLOCK_SEALED : MASU__BLOCK_LIVE;
     block->client = request->client;
     block->clean = false;
+    block->age = 0;
     block->as.live.requested = request->bytes;
     block->as.live.owner = request->owner;
     block->as.live.serial = ++pool->serial;
