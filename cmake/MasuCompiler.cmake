@@ -19,6 +19,11 @@ foreach(table abi ops)
     configure_file(${CMAKE_SOURCE_DIR}/src/runtime/${table}.def ${MASU_GENERATED_INCLUDE}/masu/${table}.def COPYONLY)
 endforeach()
 
+# What `masu build --shared` compiles against, where the command lies; an installed one finds it in its prefix.
+foreach(header module.h tensor.h export.h status.h status.def)
+    configure_file(${CMAKE_SOURCE_DIR}/include/masu/${header} ${MASU_GENERATED_INCLUDE}/masu/${header} COPYONLY)
+endforeach()
+
 add_library(masu_options INTERFACE)
 target_compile_options(masu_options INTERFACE -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
 target_compile_definitions(masu_options INTERFACE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=> $<$<BOOL:${MASU_HEAVY}>:MASU_HEAVY=1>)

@@ -11,7 +11,6 @@
 #include <masu/export.h>
 #include <masu/heap.h>
 #include <masu/plan.h>
-#include <masu/record.h>
 #include <masu/status.h>
 #include <masu/stream.h>
 #include <masu/trace.h>

@@ -8,7 +8,7 @@
  *
  * An instance is the whole state of a program: its heaps, its random numbers, its last error. Nothing is shared between
  * instances but constant data, so many may live in one process, in one thread or in many. Thread safety: one thread uses
- * an instance at a time (any thread may, one after the other); `release`, `handle_drop` and `destroy` may come from any thread
+ * an instance at a time (any thread may, one after the other; `call` refuses a second one with INVALID_ARGUMENT and says nothing); `release`, `handle_drop` and `destroy` may come from any thread
  * at any time, in any order: results and handles outlive their instance's destroy, and the last of them ends it.
  *
  * Arguments are borrowed for the call. A tensor that is row-major is read where it lies; one with other strides, or with
@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <masu/export.h>
 #include <masu/status.h>
@@ -37,6 +38,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+MASU_HEADER_BEGIN
 
 #define MASU_MODULE_SYMBOL  "masu_module"
 #define MASU_MODULE_VERSION 1u
@@ -76,6 +79,15 @@ typedef struct masu_value {
     } as;
 } masu_value;
 
+/* A text that ends with a zero, borrowed. */
+static inline masu_string masu_string_of(const char *text) {
+    masu_string s;
+    s.data = text;
+    s.length = text ? strlen(text) : 0;
+    s.owner = NULL;
+    return s;
+}
+
 /* A parameter or a result. */
 typedef struct masu_parameter {
     const char *name; /* NULL: a result */
@@ -111,8 +123,7 @@ typedef struct masu_handle_type {
 typedef struct masu_instance_options {
     size_t struct_bytes; /* sizeof(masu_instance_options): set it, so that fields can be added */
     uint64_t seed;       /* of the program's random numbers; 0: 8, as `masu run` */
-    void *arena;         /* memory for all that the instance ever needs, borrowed until it ends, aligned to 64; NULL: the
-                          * instance asks the system */
+    void *arena;         /* not supported yet: NULL */
     size_t arena_bytes;
 } masu_instance_options;
 
@@ -124,7 +135,6 @@ struct masu_module {
     uint32_t function_count, handle_type_count;
     const masu_function *functions;
     const masu_handle_type *handle_types;
-    const void *program; /* the module's own */
 
     /* options NULL: defaults. MASU_OK; OUT_OF_MEMORY; INVALID_ARGUMENT for options that cannot be. *out is NULL but with MASU_OK.
      * Any thread. */
@@ -146,6 +156,8 @@ struct masu_module {
     /* NULL is fine. Any thread. */
     void (*handle_drop)(masu_handle *handle);
 };
+
+MASU_HEADER_END
 
 #ifdef __cplusplus
 }

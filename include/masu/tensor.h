@@ -3,7 +3,7 @@
  *
  *     masu_tensor ─┬─ data ──────────► first element, in memory of the processor
  *                  ├─ element, rank, shape, stride (in elements, not bytes; 0 and negative ones are fine)
- *                  └─ owner            NULL: whoever made the view frees the elements; else masu_module.release does
+ *                  └─ owner            NULL: who made the view frees the elements; else masu_module.release does
  *
  * A view is plain data: copy it, keep it, fill it by hand. Used by <masu/module.h> and by the headers that
  * `masu build --shared --header` writes. C11 and C++.
@@ -31,7 +31,7 @@ enum { MASU_RANK_MAX = 8 };
 /* Where the elements lie. Anything but the host is refused with MASU_ERR_UNSUPPORTED. */
 enum { MASU_TENSOR_ON_HOST = 0 };
 
-/* Nobody may write to the elements: the program still uses them, or they were given so. */
+/* The elements are not to be written: the program still uses them, or they were given so. */
 enum { MASU_TENSOR_READ_ONLY = 1 };
 
 typedef struct masu_tensor {
@@ -45,7 +45,7 @@ typedef struct masu_tensor {
     void *owner;                    /* opaque; NULL: borrowed memory */
 } masu_tensor;
 
-/* Bytes of one element; 0 for what is no masu_element. */
+/* Bytes of one element; 0 for any other number. */
 static inline size_t masu_element_bytes(masu_element element) {
     return element == MASU_F32 ? 4 : element == MASU_BOOL ? 1 : element == MASU_F64 || element == MASU_I64 ? 8 : 0;
 }

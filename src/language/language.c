@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/meta.h"
 #include "language/codegen/codegen.h"
+#include "language/exports.h"
 #include "language/front/check.h"
 #include "language/syntax/lexer.h"
 #include "language/syntax/parser.h"
@@ -144,6 +145,39 @@ static masu_status read_modules(masu_program *p, const masu_compile_options *opt
     return status;
 }
 
+static bool wants_dump(const masu_compile_options *options, const char *what) {
+    for (size_t i = 0; i < options->dump_count; i++)
+        if (strcmp(options->dumps[i], what) == 0)
+            return true;
+    return false;
+}
+
+/* Puts the `main` of a shared module behind the library and reads all again: the text needs the types of what it calls. What the
+ * first reading said, the second one does not say again. */
+static masu_status read_exports(masu_program *p, const masu_compile_options *options) {
+    masu__buffer text = {0};
+    module_names *names = p->tree->names;
+    if (p->diagnostics.error_count > 0)
+        return MASU_OK;
+    masu__buffer_append(&text, p->prelude.text, p->prelude.length);
+    masu_status status = exports_read(p->tree, options->module, &p->kept, &p->diagnostics, &text, &p->shown_module);
+    if (status == MASU_OK && p->diagnostics.error_count > 0)
+        status = MASU_ERR_SYNTAX;
+    if (status == MASU_OK)
+        status = source_file_init(&p->prelude, &p->kept, "<prelude>", masu__buffer_text(&text), text.length);
+    if (status == MASU_OK && wants_dump(options, "exports"))
+        masu__buffer_puts(&p->dump, masu__buffer_text(&text));
+    masu__buffer_destroy(&text);
+    if (status == MASU_OK)
+        status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics,
+                              names && modules_are_settled(names) ? names : NULL, &p->tree);
+    if (status == MASU_OK)
+        status = read_modules(p, options);
+    if (status == MASU_OK)
+        exports_hide_main(p->tree);
+    return status;
+}
+
 static masu_status read_source(masu_program *p, const masu_compile_options *options) {
     masu_status status =
         parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, NULL, &p->tree);
@@ -156,6 +190,8 @@ static masu_status read_source(masu_program *p, const masu_compile_options *opti
         if (status == MASU_OK)
             status = read_modules(p, options);
     }
+    if (status == MASU_OK && options->module)
+        status = read_exports(p, options);
     if (status != MASU_OK)
         return status;
     bool parsed = p->diagnostics.error_count == 0;
@@ -172,13 +208,6 @@ static masu_status read_source(masu_program *p, const masu_compile_options *opti
     if (status == MASU_OK && p->diagnostics.error_count == 0)
         status = borrow_check(p->tree, &written, &p->diagnostics);
     return status != MASU_OK ? status : stop_on_errors(p, parsed ? MASU_ERR_TYPE : MASU_ERR_SYNTAX);
-}
-
-static bool wants_dump(const masu_compile_options *options, const char *what) {
-    for (size_t i = 0; i < options->dump_count; i++)
-        if (strcmp(options->dumps[i], what) == 0)
-            return true;
-    return false;
 }
 
 static masu_status lower_program(masu_program *p, const masu_compile_options *options) {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <masu/module.h>
 #include <masu/status.h>
 
 typedef struct masu_program masu_program;
@@ -35,6 +36,7 @@ typedef struct masu_compile_options {
     bool objects;       /* CODE makes objects for the linker instead of code in this process */
     bool audit;         /* the code checks what is alive after every operation (masu run --audit) */
     bool count_by_line; /* the code counts per source line (masu run --by-line) */
+    const char *module; /* a shared module, whose names in C begin so (exports.h); NULL: a program */
     bool library;       /* the text is a file of the library and takes its place there; until is CHECK */
     /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a program
      * is one file. */
@@ -88,6 +90,8 @@ typedef struct masu_object {
     const char *data;
     size_t length;
 } masu_object;
+/* With `module`, after any stage without an error: what the module shows, without functions to call. Owned by p. */
+const masu_module *masu_program_module(const masu_program *p);
 masu_object masu_program_object(const masu_program *p, unsigned number);
 
 /* ---- what an executable carries (masu build), and what it does with it (native_error.c) ------------------------------ */

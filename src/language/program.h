@@ -27,6 +27,7 @@ struct masu_program {
     size_t error_count;
     masu_diagnostic_info *found; /* what diagnostics held, for masu_program_diagnostic */
     size_t found_count;
+    masu_module *shown_module; /* exports.h; NULL: a program */
     masu__buffer rendered, dump, explained, error, shown;
 };
 

@@ -35,6 +35,10 @@ void (*masu_program_entry(const masu_program *p))(void) {
     return p->code ? p->generator->entry(p->code) : NULL;
 }
 
+const masu_module *masu_program_module(const masu_program *p) {
+    return p->shown_module;
+}
+
 /* ---- errors of the running program ----------------------------------------------------------------------------------------------------- */
 
 const char *masu_program_format_error(masu_program *p, const masu_run_error *error) {

@@ -9,9 +9,11 @@
 
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "runtime/errors.h"
 #include <masu/abi.h>
 #include <masu/masu.h>
+#include <masu/module.h>
 
 typedef struct tl_runtime tl_runtime;
 
@@ -23,7 +25,7 @@ typedef struct tl_runtime_config {
     const char *values_path; /* of what log() writes, borrowed; NULL: PROGRAM.log.csv in the current directory */
     size_t frame_arena_bytes; /* 0: 64 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
-    masu_trace *trace;        /* borrowed: both heaps and the frames emit into it; NULL: none */
+    masu_trace *trace;        /* borrowed: both heaps emit into it; NULL: none */
     uint32_t
         history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
     FILE *out;         /* where print goes; NULL: stdout */
@@ -32,19 +34,6 @@ typedef struct tl_runtime_config {
 } tl_runtime_config;
 
 enum { TL_HISTORY_LIMIT = 10000 };
-
-/* A place in the program's source; texts live as long as the program. */
-typedef struct tl_source_place {
-    const char *file, *function;
-    uint32_t line;
-} tl_source_place;
-/* False: nowhere that the user wrote. */
-typedef bool (*tl_place_of)(const void *program, uint32_t site, tl_source_place *out);
-
-/* For masu_record_config.here: where the runtime of the calling thread is; 0 before tl_runtime_set_places. */
-uint32_t tl_runtime_here(void *ignored);
-/* From now on places are said to the trace of the configuration. program is borrowed as long as the runtime lives. */
-masu_status tl_runtime_set_places(tl_runtime *rt, tl_place_of place_of, const void *program);
 
 enum { TL_ERROR_TEXT = 512, TL_ERROR_FRAMES = 64 };
 
@@ -126,6 +115,20 @@ uint32_t tl_runtime_lines(tl_runtime *rt, const tl_line_counts **lines);
 /* Samples anonymous resident memory into the peak: called when heaps grow, after compilation, at the end. */
 void tl_runtime_sample_memory(tl_runtime *rt);
 bool tl_runtime_valid(const tl_runtime *rt);
+
+/* ---- functions for callers in C (calls/instance.c): masu_module.create, … of a program whose `main` is `entry` ---- */
+
+/* Appends what a raised error says, with places. */
+typedef void tl_describe(const tl_error *error, masu__buffer *out);
+masu_status tl_instance_create(const masu_module *module, const masu_instance_options *options,
+                               void (*entry)(void), tl_describe *describe, masu_instance **out);
+void tl_instance_destroy(masu_instance *instance);
+masu_status tl_instance_call(masu_instance *instance, uint32_t number, const masu_value *arguments, masu_value *results);
+const char *tl_instance_error(const masu_instance *instance);
+void tl_value_release(masu_value *value);
+masu_status tl_handle_clone(masu_handle *handle, masu_handle **out);
+void tl_handle_drop(masu_handle *handle);
+
 void tl_runtime_destroy(tl_runtime *rt); /* NULL is fine; frees everything, also what leaked */
 /* The report for a person, or as one JSON object. */
 void tl_report_print(const tl_report *report, FILE *out);

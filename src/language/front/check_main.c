@@ -25,8 +25,30 @@ static function_item *main_with_result(const syntax_tree *tree) {
     return NULL;
 }
 
+static void add_main(checker *c, source_span span, block_builder *b) {
+    function_item *outer = CHECK_ARRAY(c, function_item, 1);
+    *outer = (function_item){.name = "main",
+                             .qualified = "main",
+                             .span = span,
+                             .body = build_finish(b, NULL)->block,
+                             .index = c->tree->function_count};
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, outer);
+}
+
+/* fn main() { __exports(); }: what it calls is written by exports.c. */
+static void add_main_of_module(checker *c) {
+    source_span span = source_span_make(c->tree->file, 0, 0);
+    source_span hidden = source_span_make(c->tree->prelude, 0, 0); /* no error shows this call */
+    block_builder b = build_block(c, hidden);
+    build_stmt(&b, build_call(c, hidden, NULL, "__exports", NULL, 0));
+    add_main(c, span, &b);
+}
+
 void check_main_result(checker *c) {
-    function_item *inner = main_with_result(c->tree);
+    function_item *inner = c->tree->is_module ? NULL : main_with_result(c->tree);
+    if (c->tree->is_module) {
+        add_main_of_module(c);
+    }
     if (inner == NULL || inner->span.file == c->tree->prelude) {
         return;
     }
@@ -40,13 +62,7 @@ void check_main_result(checker *c) {
     } else {
         build_let(&b, "_", false, call);
     }
-    function_item *outer = CHECK_ARRAY(c, function_item, 1);
-    *outer = (function_item){.name = "main",
-                             .qualified = "main",
-                             .span = inner->span,
-                             .body = build_finish(&b, NULL)->block,
-                             .index = c->tree->function_count};
-    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, outer);
+    add_main(c, inner->span, &b);
 }
 
 /* The function whose body is the program's: `main`, or what a `main` that yields nothing calls. */
@@ -76,7 +92,9 @@ void check_made_lets(checker *c) {
     main->body->first = NULL;
     for (uint32_t i = 0; i < c->tree->constant_count; i++) {
         const const_item *item = c->tree->constants[i];
-        if (item->is_made) {
+        if (item->is_made && c->tree->is_module) {
+            diagnostics_say(c->diagnostics, item->span, SAY(never_runs_in_module));
+        } else if (item->is_made) {
             build_let(&b, item->name, false, item->value);
             b.last->span = b.last->pattern->span = b.last->pattern->binding->span = item->span;
             b.last->annotation = item->annotation;

@@ -213,7 +213,8 @@ static bool at_const_function(const parser *p) {
     return parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_FN;
 }
 
-static void parse_function(parser *p, impl_item *impl) {
+/* exported: the `pub` before it (tree.h) */
+static void parse_function(parser *p, impl_item *impl, source_span exported) {
     bool is_const = at_const_function(p) && parser_accept(p, TOKEN_CONST);
     const char *owner = impl == NULL ? NULL : impl->owner->name;
     function_item *f =
@@ -229,6 +230,7 @@ static void parse_function(parser *p, impl_item *impl) {
         return;
     }
     f->is_const = is_const;
+    f->exported = exported;
     parse_body(p, f);
     add_function(p, f);
 }
@@ -351,7 +353,6 @@ static bool at_static(const parser *p) {
     return parser_is_word(p, "static") && parser_ahead(p, 1) == TOKEN_NAME;
 }
 
-/* pub, pub(crate) */
 /* `unsafe` says nothing: there is nothing that it would allow. */
 static bool at_unsafe(const parser *p) {
     token_kind next = parser_ahead(p, 1);
@@ -359,25 +360,30 @@ static bool at_unsafe(const parser *p) {
            (next == TOKEN_FN || next == TOKEN_IMPL || next == TOKEN_TRAIT);
 }
 
-static void skip_pub(parser *p) {
+/* pub, pub(crate). The `pub` that says no more. */
+static source_span skip_pub(parser *p) {
+    source_span exported = {0};
     while (parser_is(p, TOKEN_PUB) || at_unsafe(p)) {
         bool public = parser_is(p, TOKEN_PUB);
+        exported = public ? parser_span(p) : exported;
         parser_advance(p);
         if (public && parser_is(p, TOKEN_LEFT_PAREN)) {
             parser_skip_group(p);
+            exported = (source_span){0};
         }
     }
+    return exported;
 }
 
 static void parse_methods(parser *p, impl_item *impl, source_span open) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
-        skip_pub(p);
+        source_span exported = skip_pub(p);
         if (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
             parser_advance(p);
             parser_skip_group(p);
         } else if (parser_is(p, TOKEN_FN) || at_const_function(p)) {
-            parse_function(p, impl);
+            parse_function(p, impl, exported);
         } else if (parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_NAME) {
             parse_const(p, impl);
         } else if (at_alias(p)) {
@@ -516,10 +522,10 @@ bool parser_at_item(const parser *p) {
 }
 
 void parse_item(parser *p) {
-    skip_pub(p);
+    source_span exported = skip_pub(p);
     switch (parser_kind(p)) {
     case TOKEN_FN:
-        parse_function(p, NULL);
+        parse_function(p, NULL, exported);
         return;
     case TOKEN_STRUCT:
         parse_struct(p);
@@ -529,7 +535,7 @@ void parse_item(parser *p) {
         return;
     case TOKEN_CONST:
         if (at_const_function(p)) {
-            parse_function(p, NULL);
+            parse_function(p, NULL, exported);
             return;
         }
         parse_const(p, NULL);

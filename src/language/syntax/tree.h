@@ -115,6 +115,7 @@ struct function_item {
     const module_scope *module;
     const char *qualified;  /* Model::forward, or the name alone */
     source_span span;       /* of the name */
+    source_span exported;   /* the `pub` before it, where that says no more; file NULL: it is not for callers in C */
     const char *owner_name; /* impl block's type, NULL: a free function */
     source_span owner_span;
     struct_item *owner; /* [check] */
@@ -291,6 +292,7 @@ typedef struct syntax_tree {
     const source_file *prelude; /* what the language brings along, written in itself */
     uint32_t examined; /* so many bytes of it are a file that is checked for its own sake: also what nothing calls */
     function_item *main;        /* [check] */
+    bool is_module;             /* its `main` is exports.c's: nothing runs before the functions that a caller in C calls */
     bool has_destructors;       /* [check] some type has an `impl Drop` */
     uint32_t destructor_count;  /* [check] types with one */
     const owner_marks *marks;   /* where owners move, as the text has it; NULL: no type has a destructor */

@@ -171,9 +171,9 @@ void tl__storage_drop(tl_storage *s) {
     tl_runtime *rt = tl__runtime();
     if (MASU_UNLIKELY(s->growth == TL_GROWTH_ROOM))
         tl__growth_free(s);
-    else if (s->slot)
+    else if (s->slot && s->slot != TL_SLOT_FOREIGN)
         tl__slot_leave(rt, s);
-    else
+    else if (!s->slot)
         data_free(rt, s->data, s->bytes);
     tl__cells_give(&rt->storages, s);
 }
@@ -250,6 +250,44 @@ masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out) {
     view->node = NULL;
     view->storage->count++;
     *out = view;
+    return MASU_OK;
+}
+
+masu_status tl__tensor_foreign(tl_dtype dtype, int rank, const int64_t *shape, void *data, tl_tensor **out) {
+    int64_t elements = 0;
+    tl_runtime *rt = tl__runtime();
+    masu_status status = count_elements(tl__dtype_size(dtype), rank, shape, &elements);
+    if (status != MASU_OK)
+        return status;
+    tl_storage *storage = tl__cells_take(&rt->storages);
+    if (!storage)
+        return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES, "the pool of storages");
+    *storage = (tl_storage){.count = 1, .slot = TL_SLOT_FOREIGN, .bytes = (size_t)elements * tl__dtype_size(dtype), .data = data};
+    return tensor_over(storage, dtype, rank, shape, elements, out);
+}
+
+static void move_views(const tl_cells *tensors, const tl_storage *storage, const char *from, char *to) {
+    for (const tl_cell_chunk *chunk = tensors->chunks; chunk; chunk = chunk->next)
+        for (uint64_t i = 0; i < chunk->cell_count; i++) {
+            tl_cell *cell = tl__chunk_cell(tensors, chunk, i);
+            tl_tensor *t = (tl_tensor *)(void *)cell;
+            if (cell->count > 0 && t->storage == storage)
+                t->data = to + ((const char *)t->data - from);
+        }
+}
+
+masu_status tl__tensor_settle(tl_tensor *t) {
+    tl_storage *storage = t->storage;
+    void *data = NULL;
+    if (storage->slot != TL_SLOT_FOREIGN || (storage->count == 1 && t->head.count == 1))
+        return MASU_OK;
+    masu_status status = tl__payload_alloc(storage->bytes, &data);
+    if (status != MASU_OK)
+        return status;
+    memcpy(data, storage->data, storage->bytes);
+    move_views(&tl__runtime()->tensors, storage, storage->data, data);
+    storage->data = data;
+    storage->slot = 0;
     return MASU_OK;
 }
 

@@ -33,6 +33,9 @@ struct tl_object {
 /* Whether a storage was made by joining, and whether there is room behind it: growth.c. */
 typedef enum tl_growth { TL_GROWTH_NONE, TL_GROWTH_JOINED, TL_GROWTH_ROOM } tl_growth;
 
+/* In place of a slot's number: the bytes are a caller's in C, who takes them back (calls/). */
+#define TL_SLOT_FOREIGN UINT32_MAX
+
 typedef struct tl_storage {
     uint32_t count;
     uint32_t holders : 30; /* scratch of tl__tensors_valid: 0 outside it */
@@ -40,7 +43,7 @@ typedef struct tl_storage {
     uint32_t
         version; /* writes into it since it was made: what backward saved must still have the same */
     uint32_t written_site; /* of the last write; 0: not known, or none */
-    uint32_t slot;         /* 1 + the growing slot whose buffer data is (result_slots.c); 0: none */
+    uint32_t slot; /* 1 + the growing slot whose buffer data is (result_slots.c), or TL_SLOT_FOREIGN; 0: none */
     size_t
         bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;
@@ -78,6 +81,10 @@ masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *sh
 masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
 /* MASU_ERR_OVERFLOW where the bytes of so many elements cannot be counted, in a view of fewer, too. */
 masu_status tl__tensor_countable(tl_dtype dtype, int rank, const int64_t *shape);
+/* A contiguous tensor over elements that are not the runtime's. The caller keeps this count: then nothing is ever written over them. */
+masu_status tl__tensor_foreign(tl_dtype dtype, int rank, const int64_t *shape, void *data, tl_tensor **out);
+/* If anybody else holds the storage of such a tensor, it gets bytes of its own with the same elements. O(live tensors) then. */
+masu_status tl__tensor_settle(tl_tensor *t);
 /* A new header over t's storage (count + 1 on the storage), without history. Shape, strides copied; the caller may change them
  * and then calls tl__tensor_refresh. */
 masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out);

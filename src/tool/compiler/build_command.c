@@ -1,7 +1,9 @@
-/* build_command.c: `masu build`: a native executable.
+/* build_command.c: `masu build`: a native executable, or a shared library for callers in C.
  *
  *     FILE ─► objects (LLVM) ─► temporary folder ─┐
  *     libmasu_program.a (runtime, main) ──────────┴─► the system's cc links ─► EXE
+ *
+ *     with --shared: module.c, the table of what is exported, is written beside the objects and compiled by the same call
  *
  * The archive lies beside this command in a build folder, in the library folder of its prefix when
  * installed. Only what the program uses is taken from it: without a matrix product no BLAS is loaded.
@@ -23,15 +25,18 @@
 extern char **environ;
 
 static const char *const known[] = {
-    "-o", "--library", "--by-line", "--dump=", "--verify", "--help", NULL};
+    "-o", "--library", "--by-line", "--shared", "--header", "--name", "--dump=", "--verify", "--help", NULL};
 
 typedef struct build_options {
     tool_compile_flags compile;
     const char *path, *output, *library;
     bool by_line;
+    bool shared;
+    const char *header; /* NULL: none is written */
+    const char *name;   /* that names in C begin with; NULL: follows from the header or the library */
 } build_options;
 
-enum { PATH_BYTES = 4096, MOST_OBJECTS = 2, MOST_WORDS = 48 };
+enum { PATH_BYTES = 4096, MOST_OBJECTS = 2, MOST_WORDS = 48, NAME_BYTES = 128 };
 
 /* ---- linking --------------------------------------------------------------------------------- */
 
@@ -39,6 +44,7 @@ typedef struct work {
     char folder[64];
     char objects[MOST_OBJECTS][96];
     unsigned object_count;
+    char table[96], symbols[96]; /* of a shared library; "": there are none */
 } work;
 
 static bool write_object(const char *path, masu_object object) {
@@ -68,7 +74,26 @@ static bool write_objects(const masu_program *program, work *w) {
     return true;
 }
 
+/* Writes what `put` says of the module. */
+static bool write_text(const char *path, const masu_module *module, void (*put)(const masu_module *, masu__buffer *)) {
+    masu__buffer text = {0};
+    put(module, &text);
+    bool written = !text.failed && write_object(path, (masu_object){text.data, text.length});
+    masu__buffer_destroy(&text);
+    return written;
+}
+
+static bool write_table(const masu_module *module, work *w) {
+    snprintf(w->table, sizeof w->table, "%s/module.c", w->folder);
+    snprintf(w->symbols, sizeof w->symbols, "%s/symbols", w->folder);
+    return write_text(w->table, module, tool_put_module) && write_text(w->symbols, module, tool_put_module_symbols);
+}
+
 static void clean(const work *w) {
+    if (w->table[0])
+        unlink(w->table);
+    if (w->symbols[0])
+        unlink(w->symbols);
     for (unsigned i = 0; i < w->object_count; i++)
         unlink(w->objects[i]);
     if (w->folder[0])
@@ -101,9 +126,18 @@ static int run_linker(char **words) {
     return TOOL_FAILED;
 }
 
+/* The folder that has <masu/module.h>: beside the command, or in its prefix. */
+static bool find_headers(char *path, size_t bytes) {
+    static const char name[] = "include/masu/module.h";
+    if (!tool_find_file(name, "", path, bytes))
+        return false;
+    path[strlen(path) - strlen("/masu/module.h")] = 0;
+    return true;
+}
+
 static int link_program(const build_options *options, work *w, char *library) {
     const char *chosen = getenv("CC");
-    char compiler[PATH_BYTES], libraries[] = MASU_LINK_LIBRARIES;
+    char compiler[PATH_BYTES], headers[PATH_BYTES], symbols[PATH_BYTES], libraries[] = MASU_LINK_LIBRARIES;
     char *words[MOST_WORDS];
     snprintf(compiler, sizeof compiler, "%s", chosen && *chosen ? chosen : "cc");
     size_t count = add_words(compiler, words, 0);
@@ -111,12 +145,44 @@ static int link_program(const build_options *options, work *w, char *library) {
     words[count++] = (char *)(uintptr_t)options->output;
     for (unsigned i = 0; i < w->object_count; i++)
         words[count++] = w->objects[i];
+    if (options->shared) {
+        static const char *const flags[] = {"-shared", "-fPIC", "-O1", "-std=gnu11", "-w", "-I"};
+        if (!find_headers(headers, sizeof headers)) {
+            fprintf(stderr, "masu build: the headers of masu are missing: include/masu/module.h lies beside this command or in its prefix\n");
+            return TOOL_FAILED;
+        }
+        for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+            words[count++] = (char *)(uintptr_t)flags[i];
+        words[count++] = headers;
+        words[count++] = w->table;
+        snprintf(symbols, sizeof symbols, "-Wl,--version-script=%s", w->symbols);
+        words[count++] = symbols;
+    }
     words[count++] = library;
     words[count++] = "-Wl,--gc-sections";
     words[count++] = "-Wl,--as-needed";
     count = add_words(libraries, words, count);
     words[count] = NULL;
     return run_linker(words);
+}
+
+/* What names in C begin with: that of the header or the library, without folder, `lib` and ending. False: it cannot. */
+static bool module_name(const build_options *options, char name[NAME_BYTES]) {
+    const char *from = options->name ? options->name : options->header ? options->header : options->output;
+    const char *slash = options->name ? NULL : strrchr(from, '/');
+    from = slash ? slash + 1 : from;
+    if (!options->name && !options->header && strncmp(from, "lib", 3) == 0)
+        from += 3;
+    size_t length = options->name ? strlen(from) : strcspn(from, ".");
+    snprintf(name, NAME_BYTES, "%.*s", (int)length, from);
+    bool good = name[0] != 0 && !(name[0] >= '0' && name[0] <= '9') && length < NAME_BYTES;
+    for (size_t i = 0; i < strlen(name); i++) {
+        if (name[i] == '-' && !options->name)
+            name[i] = '_';
+        good = good && (name[i] == '_' || (name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'z') ||
+                        (name[i] >= 'A' && name[i] <= 'Z'));
+    }
+    return good;
 }
 
 static int build(const build_options *options) {
@@ -135,10 +201,19 @@ static int build(const build_options *options) {
     compile.generator = &masu_llvm;
     compile.objects = true;
     compile.count_by_line = options->by_line;
+    char name[NAME_BYTES];
+    if (options->shared && !module_name(options, name))
+        return tool_misuse("build", "`%s` is not a name that C can begin with: say another with --name", name);
+    compile.module = options->shared ? name : NULL;
     masu_program *program;
     work w = {0};
     int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
-    if (status == TOOL_OK && !write_objects(program, &w)) {
+    if (status == TOOL_OK && options->header && !write_text(options->header, masu_program_module(program), tool_put_header)) {
+        fprintf(stderr, "masu build: cannot write %s: %s\n", options->header, strerror(errno));
+        status = TOOL_FAILED;
+    }
+    if (status == TOOL_OK &&
+        (!write_objects(program, &w) || (options->shared && !write_table(masu_program_module(program), &w)))) {
         fprintf(stderr, "masu build: cannot write to %s: %s\n", w.folder[0] ? w.folder : "/tmp",
                 strerror(errno));
         status = TOOL_FAILED;
@@ -160,8 +235,14 @@ static int take_option(int argc, char **argv, int *index, build_options *options
         return taken == TOOL_OPTION_TAKEN ? TOOL_OK : TOOL_MISUSED;
     if (strcmp(argument, "--by-line") == 0)
         options->by_line = true;
+    else if (strcmp(argument, "--shared") == 0)
+        options->shared = true;
     else if ((value = tool_option_value("-o", argc, argv, index, &missing)))
         options->output = value;
+    else if ((value = tool_option_value("--header", argc, argv, index, &missing)))
+        options->header = value;
+    else if ((value = tool_option_value("--name", argc, argv, index, &missing)))
+        options->name = value;
     else if ((value = tool_option_value("--library", argc, argv, index, &missing)))
         options->library = value;
     else if (missing)
@@ -186,5 +267,7 @@ int tool_build_program(int argc, char **argv) {
         return tool_misuse("build", "which file?");
     if (!options.output)
         return tool_misuse("build", "-o EXE is missing: where shall the executable go?");
+    if (!options.shared && (options.header || options.name))
+        return tool_misuse("build", "%s goes with --shared", options.header ? "--header" : "--name");
     return build(&options);
 }

@@ -2,8 +2,17 @@
 #ifndef MASU_TOOL_COMPILER_H
 #define MASU_TOOL_COMPILER_H
 
+#include "base/buffer.h"
+#include "language/language.h"
+
 /* argv[0] is the subcommand's name; an exit status of tool.h. */
 int tool_run_program(int argc, char **argv);
 int tool_build_program(int argc, char **argv);
+
+/* ---- module_text.c: each appends to `out` --------------------------------------------------------------------- */
+
+void tool_put_module(const masu_module *module, masu__buffer *out);         /* the table, in C */
+void tool_put_module_symbols(const masu_module *module, masu__buffer *out); /* what leaves the library, for the linker */
+void tool_put_header(const masu_module *module, masu__buffer *out);
 
 #endif
