@@ -6,7 +6,7 @@ file(GLOB compiler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/compil
 if(command_sources)
     add_library(masu_program STATIC
         ${CMAKE_SOURCE_DIR}/src/tool/native/native_main.c ${CMAKE_SOURCE_DIR}/src/tool/native/native_module.c
-        ${CMAKE_SOURCE_DIR}/src/tool/native/run_end.c ${CMAKE_SOURCE_DIR}/src/tool/native/plot.c ${CMAKE_SOURCE_DIR}/src/tool/native/counts_by_line.c
+        ${CMAKE_SOURCE_DIR}/src/tool/native/run_end.c ${CMAKE_SOURCE_DIR}/src/tool/native/run_trace.c ${CMAKE_SOURCE_DIR}/src/tool/native/plot.c ${CMAKE_SOURCE_DIR}/src/tool/native/counts_by_line.c
         ${CMAKE_SOURCE_DIR}/src/language/native_error.c ${CMAKE_SOURCE_DIR}/src/language/error_text.c
         ${CMAKE_SOURCE_DIR}/src/language/diagnose/diagnostics.c ${CMAKE_SOURCE_DIR}/src/language/diagnose/source.c
         $<TARGET_OBJECTS:masu_runtime_objects> $<TARGET_OBJECTS:masu_allocators_objects>

@@ -13,8 +13,8 @@
 #   * LLVM's headers only in src/language/codegen, BLAS only in src/runtime, CUDA only in src/devices, FlatBuffers and protobuf only in
 #     src/models.
 #   * In src/: the malloc family only in base; printf and its kin, stdout and stderr only in tool, runtime/system/print*
-#     and base/assert* (runtime/runtime.c may name the streams as its defaults); getenv only in tool and
-#     runtime/system/config*; exit and abort only in tool and base/assert*.
+#     and base/assert* (runtime/runtime.c may name the streams as its defaults); getenv only in tool,
+#     runtime/system/config* and base/record_environment* (a library reads the environment only when it is told to); exit and abort only in tool and base/assert*.
 #   * Every header under src/ is included by somebody, and no two files of src/ have one name.
 #
 #     scripts/check_layers.sh [ROOT]     prints FILE:LINE: what is wrong; status 1 when anything is
@@ -213,8 +213,8 @@ function check_calls(code) {
     if ((code ~ print_call || (code ~ print_to && FILENAME != "src/runtime/runtime.c")) && layer != "tool" &&
         FILENAME !~ /^src\/(runtime\/system\/print|base\/assert)[^\/]*$/)
         wrong("prints, outside src/tool, src/runtime/system/print* and src/base/assert*")
-    if (code ~ environment && layer != "tool" && FILENAME !~ /^src\/runtime\/system\/config[^\/]*$/)
-        wrong("reads the environment outside src/tool and src/runtime/system/config*")
+    if (code ~ environment && layer != "tool" && FILENAME !~ /^src\/(runtime\/system\/config|base\/record_environment)[^\/]*$/)
+        wrong("reads the environment outside src/tool, src/runtime/system/config* and src/base/record_environment*")
     if (code ~ ending && layer != "tool" && FILENAME !~ /^src\/base\/assert[^\/]*$/)
         wrong("ends the process outside src/tool and src/base/assert*")
     if (code ~ driver && layer != "devices") wrong("CUDA driver call outside src/devices")

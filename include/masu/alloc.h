@@ -265,6 +265,17 @@ MASU_API void masu_thread_flush(void);
  * whichever it is. */
 MASU_API masu_status masu_trim(size_t keep_bytes);
 
+/* How memory that lies idle goes back to the system by itself; both may be changed at any time, from any thread, and start as 0.
+ * max_idle_bytes: no more than so much of it is kept, in pages that were used, in the lists and in the caches of threads together; a
+ * thread beyond the first may keep an eighth of it in large blocks more. Free blocks beside live ones of their slab do not
+ * count. 0: no cap. decay_ms: what lay idle for so long goes back, after one to one and a half times that; looked for by calls
+ * that come to the lock, so that it costs no thread: a program that makes no call calls masu_decay, or keeps what it has. What a
+ * thread has cached is idle from its own next call on that comes to the lock. 0: never. MASU_ERR_UNSUPPORTED for a pool without caches or with
+ * MASU_POOL_PERSISTENT. Each time it is due: O(blocks), and O(free blocks up to 16 KiB). */
+MASU_API masu_status masu_set_idle(size_t max_idle_bytes, uint64_t decay_ms);
+/* Looks for what is due now. */
+MASU_API void masu_decay(void);
+
 /* A snapshot that adds up. While other threads are inside, blocks on their way from one thread to
  * another may be counted as cached for a moment; nothing is ever negative or above reserved. */
 MASU_API void masu_get_stats(masu_heap_stats *out);

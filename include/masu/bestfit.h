@@ -52,6 +52,7 @@ typedef bool (*masu_bestfit_visitor)(void *context, const masu_bestfit_block *bl
 typedef struct masu_bestfit_config {
     masu_device *device;  /* borrowed, must not be NULL */
     masu_trace *trace;    /* borrowed, NULL: none */
+    const char *name;     /* in a recording; borrowed during create; NULL: none */
     size_t pool_bytes;    /* least size of a device block; > 0 */
     size_t initial_bytes; /* taken from the device by create; 0: nothing until the first request */
     size_t min_remainder_bytes; /* split only when so much remains behind the request */

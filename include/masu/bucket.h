@@ -61,6 +61,7 @@ enum {
 typedef struct masu_bucket_config {
     masu_bestfit *backing;   /* borrowed; its device must allow host access */
     masu_trace *trace;       /* borrowed, NULL: none */
+    const char *name;        /* in a recording; borrowed during create; NULL: none */
     size_t small_blocks;     /* ready in each small class after create, at least */
     size_t medium_blocks;    /* and in each medium class */
     size_t max_cached_bytes; /* free memory kept, at most */

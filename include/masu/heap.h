@@ -31,22 +31,6 @@ extern "C" {
 
 typedef struct masu_heap masu_heap;
 
-/* A place in the caller's source. */
-typedef struct masu_place {
-    const char *file; /* static text; NULL: not known */
-    int line;
-} masu_place;
-
-#ifdef __cplusplus
-#define MASU_HERE                                           \
-    ([]() -> const masu_place * {                           \
-        static const masu_place here = {__FILE__, __LINE__}; \
-        return &here;                                       \
-    }())
-#else
-#define MASU_HERE (&(const masu_place){__FILE__, __LINE__})
-#endif
-
 /* One live block. A guarded heap knows all of it; any other the address, and the size as requested
  * where it remembers that, else that of the block's class. */
 typedef struct masu_heap_block {
@@ -79,6 +63,7 @@ typedef bool (*masu_oom_callback)(void *context, size_t shortfall_bytes);
 typedef struct masu_heap_config {
     masu_device *device; /* borrowed; NULL: the heap makes a host device of its own */
     masu_trace *trace;   /* borrowed, NULL: none; the pools below emit into it */
+    const char *name;    /* of its pools in a recording, at most 31 bytes; borrowed during create; NULL: none */
     bool thread_safe;
     bool checked; /* verify every pointer and size that comes back */
     /* bucket pool */

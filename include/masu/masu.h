@@ -11,6 +11,7 @@
 #include <masu/export.h>
 #include <masu/heap.h>
 #include <masu/plan.h>
+#include <masu/record.h>
 #include <masu/status.h>
 #include <masu/stream.h>
 #include <masu/trace.h>

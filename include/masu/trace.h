@@ -12,7 +12,8 @@
  *     EXTENT_DROP  that part of an extent does not any more; no live block may lie in it
  *     ALLOC        a block of `bytes`, of which the pool really spent `block_bytes`, now live
  *     FREE         the block at `address` is free again; `bytes` as at its allocation
- *     FREE_PART    a middle part of a live block is free; what is left of the block stays live
+ *     FREE_PART    a part of the live block that begins at `owner` is free; what is left before and
+ *                  behind it are live blocks of their own
  *     RESET        every block of the pool is free, the extents stay
  *     REFUSED      a request for `bytes` was not served; nothing changed
  *
@@ -28,6 +29,11 @@
  *     UNMAP        and does not any more
  *     RESIZE       the live block at `address` is now of `bytes` and spends `block_bytes`; bytes
  *                  may be 0: an empty block
+ *
+ * And what the program was doing, so that it can be seen beside it (masu/record.h); owner says which mark:
+ *
+ *     BEGIN, END   something began, or ended: a function, a step of a loop
+ *     MARK         something happened
  */
 #ifndef MASU_TRACE_H
 #define MASU_TRACE_H
@@ -58,6 +64,9 @@ typedef enum masu_event_kind {
     MASU_EVENT_MAP,
     MASU_EVENT_UNMAP,
     MASU_EVENT_RESIZE,
+    MASU_EVENT_BEGIN,
+    MASU_EVENT_END,
+    MASU_EVENT_MARK,
     MASU_EVENT_KIND_COUNT
 } masu_event_kind;
 
@@ -67,12 +76,28 @@ typedef struct masu_event {
     uint64_t bytes;           /* as requested */
     uint64_t block_bytes;     /* what the pool really spent, >= bytes */
     uint64_t alignment_bytes; /* as promised, a power of two; 0 where it has no meaning */
-    uint64_t owner;           /* the caller's tag, 0 for none; the number of a piece */
+    uint64_t owner;           /* the caller's tag, 0 for none; the number of a piece, as said above */
     uint32_t pool;            /* number of the pool, unique in the process */
     uint32_t kind;            /* masu_event_kind */
 } masu_event;
 
 typedef struct masu_trace masu_trace;
+
+/* A place in the caller's source. */
+typedef struct masu_place {
+    const char *file; /* static text; NULL: not known */
+    int line;
+} masu_place;
+
+#ifdef __cplusplus
+#define MASU_HERE                                           \
+    ([]() -> const masu_place * {                           \
+        static const masu_place here = {__FILE__, __LINE__}; \
+        return &here;                                       \
+    }())
+#else
+#define MASU_HERE (&(const masu_place){__FILE__, __LINE__})
+#endif
 
 /* Called for each event while the emitting pool holds its lock: must not call into any pool. */
 typedef void (*masu_trace_sink)(void *context, const masu_event *event);
@@ -88,7 +113,7 @@ typedef struct masu_trace_config {
  * MASU_ERR_OUT_OF_MEMORY. */
 MASU_API masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out);
 
-/* Every pool that uses the trace must be gone. NULL is allowed. */
+/* Every pool that uses the trace must be gone. Ends a recording (masu/record.h). NULL is allowed. */
 MASU_API void masu_trace_destroy(masu_trace *trace);
 
 /* Switches the stream at run time. Any thread. A judge that is to follow the stream must see it

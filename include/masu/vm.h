@@ -57,6 +57,7 @@ typedef struct masu_vm masu_vm;
 typedef struct masu_vm_config {
     masu_device *device; /* borrowed; must have virtual memory */
     masu_trace *trace;   /* borrowed, NULL: none */
+    const char *name;    /* in a recording; borrowed during create; NULL: none */
     /* Of addresses; 0: 16 times the device's memory, at least 1 TiB; but no more than 8 TiB divided by the number of
      * pools alive in this process that left it 0, so that a thousand get 8 GiB and more; and where the system
      * refuses that (ulimit -v), half of what it can be halved to, at least 16 granules. */

@@ -13,7 +13,7 @@ bool masu_cuda_takes_over(void) {
 /* Events of pool 0 + device; sequence numbers of our own. */
 void masu_cuda_note(masu_event_kind kind, const void *ptr, size_t bytes) {
     static _Atomic uint64_t sequence;
-    if (!masu_cuda_wants_events() || masu_cuda_takes_over())
+    if (masu_cuda_takes_over() || (!masu_cuda_wants_events() && !masu_cuda_records()))
         return;
     masu_event event = {.sequence = atomic_fetch_add(&sequence, 1),
                         .kind = kind,
@@ -22,6 +22,7 @@ void masu_cuda_note(masu_event_kind kind, const void *ptr, size_t bytes) {
                         .bytes = bytes,
                         .block_bytes = bytes};
     masu_cuda_write_event(NULL, &event);
+    masu_cuda_record(event);
 }
 
 cuda_error masu_cuda_refuse_sharing(const char *name) {

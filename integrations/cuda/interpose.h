@@ -57,6 +57,15 @@ void masu_cuda_say(log_level level, const char *format, ...) __attribute__((form
 void masu_cuda_write_event(void *ignored, const masu_event *event);
 bool masu_cuda_wants_events(void);
 
+/* ---- recording.c ----------------------------------------------------------------------------------------------- */
+
+/* For the pools; NULL: nothing is written down. */
+masu_trace *masu_cuda_trace(void);
+bool masu_cuda_records(void);
+/* An event of memory that is the runtime's own (VMM_MODE=MONITOR). */
+void masu_cuda_record(masu_event event);
+void masu_cuda_end_recording(void);
+
 /* ---- the calls ------------------------------------------------------------------------------------------------- */
 
 /* Handed on by value or as they are; the shapes are the interface's. */

@@ -41,7 +41,6 @@ typedef struct device_pools {
 
 static device_pools pools[MOST_DEVICES];
 static _Atomic int known_devices; /* pools[0 … known_devices - 1] may be there */
-static masu_trace *trace;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int captures;
 
@@ -69,18 +68,14 @@ static masu_status find_driver(device_pools *p, int ordinal) {
 static masu_status make(device_pools *p, int ordinal) {
     const settings *s = masu_cuda_settings();
     masu_cuda_config cuda = {.ordinal = ordinal};
-    masu_trace_config traced = {.sink = masu_cuda_write_event, .start_on = true};
-    masu_status status = MASU_OK;
-    if (!trace && masu_cuda_wants_events())
-        status = masu_trace_create(&traced, &trace);
-    if (status == MASU_OK)
-        status = masu_device_create_cuda(&cuda, &p->cuda);
+    masu_status status = masu_device_create_cuda(&cuda, &p->cuda);
     if (status == MASU_OK)
         status = find_driver(p, ordinal);
     if (status != MASU_OK)
         return status;
     masu_vm_config config = masu_vm_config_default(p->cuda);
-    config.trace = trace;
+    config.trace = masu_cuda_trace();
+    config.name = "device memory";
     config.reserve_bytes = s->reserve_bytes;
     config.fragment_ratio = s->fragment_ratio;
     status = masu_vm_create(&config, &p->vm);
@@ -90,6 +85,8 @@ static masu_status make(device_pools *p, int ordinal) {
         masu_bestfit_config small = masu_bestfit_config_default(p->over);
         small.pool_bytes = SMALL_POOL;
         small.initial_bytes = 0;
+        small.name = "small blocks";
+        small.trace = masu_cuda_wants_events() ? NULL : config.trace; /* the log shows memory, not what is cut of it */
         status = masu_bestfit_create(&small, &p->small);
     }
     return status;

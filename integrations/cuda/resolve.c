@@ -221,4 +221,5 @@ static void __attribute__((destructor)) last_word(void) {
                           (unsigned long long)count);
     }
     masu_cuda_summary();
+    masu_cuda_end_recording();
 }

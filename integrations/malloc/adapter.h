@@ -3,7 +3,7 @@
  *     malloc.c    C, POSIX, glibc            new.c       operators of C++
  *     settings.c  the environment            report.c    numbers: mallinfo, malloc_stats, the report at the end
  *     reserve.c   blocks for signal handlers that interrupt the library
- *     huge.c      pages of 2 MiB
+ *     huge.c      pages of 2 MiB             idle.c      memory that goes back
  *
  *     malloc ─inline─► magazine of the thread
  *        └─► masu_alloc_packed_slow ─► NULL ─► masu_malloc_rarely: size 0, a handler, or ENOMEM
@@ -51,8 +51,10 @@ typedef struct settings {
     report_form report;
     const char *report_file; /* NULL: standard error; of the environment */
     size_t limit_bytes;      /* 0: none */
+    size_t max_idle_bytes;   /* 0: no cap */
+    uint64_t decay_ms;       /* 0: never */
     uint64_t fail_at;        /* 0: never */
-    bool huge_pages, checked;
+    bool huge_pages, checked, decay_thread;
 } settings;
 
 /* Read from the environment when it is asked for first. */

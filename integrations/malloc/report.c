@@ -185,9 +185,3 @@ SHOWN int malloc_trim(size_t keep) {
     masu_get_stats(&s);
     return masu_trim(keep) == MASU_OK && s.free_bytes + s.cached_bytes > keep;
 }
-
-/* None of glibc's parameters has a counterpart: 0, as for an error. */
-SHOWN int mallopt(int parameter, int value) {
-    (void)parameter, (void)value;
-    return 0;
-}

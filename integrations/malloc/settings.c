@@ -67,7 +67,7 @@ static report_form read_report(void) {
 }
 
 static void read_all(void) {
-    uint64_t limit = 0;
+    uint64_t limit = 0, idle = 0;
     current.report = read_report();
     current.report_file = secure_getenv("MASU_REPORT_FILE");
     if (current.report_file && !current.report_file[0])
@@ -77,6 +77,14 @@ static void read_all(void) {
     (void)read_number("MASU_FAIL_AT", &current.fail_at);
     (void)read_number("MASU_LIMIT", &limit);
     current.limit_bytes = (size_t)limit;
+    (void)read_number("MASU_MAX_IDLE", &idle);
+    current.max_idle_bytes = (size_t)idle;
+    (void)read_number("MASU_DECAY_MS", &current.decay_ms);
+    current.decay_thread = read_switch("MASU_DECAY_THREAD");
+    if (current.decay_thread && current.decay_ms == 0) {
+        masu_malloc_say("MASU_DECAY_THREAD=1 has no effect without MASU_DECAY_MS");
+        current.decay_thread = false;
+    }
     known = true;
 }
 

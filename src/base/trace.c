@@ -1,7 +1,10 @@
 /* trace.c: the event stream. */
 #include "base/trace.h"
 
+#include <masu/record.h>
+
 #include "base/meta.h"
+#include "base/record.h"
 #include "base/size.h"
 
 masu_trace masu__trace_none = {.lock.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -50,7 +53,9 @@ masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out)
 void masu_trace_destroy(masu_trace *trace) {
     if (!trace || trace == &masu__trace_none)
         return;
+    masu_trace_record_end(trace, NULL);
     masu__lock_destroy(&trace->lock);
+    masu__meta_free(trace->pools, trace->pool_capacity * sizeof *trace->pools);
     masu__meta_free(trace->ring, (trace->ring_mask + 1) * sizeof(masu_event));
     masu__meta_free(trace, sizeof *trace);
 }
@@ -64,13 +69,29 @@ bool masu_trace_is_on(const masu_trace *trace) {
     return trace && atomic_load_explicit(&trace->on, memory_order_relaxed);
 }
 
+static bool wants_place(uint32_t kind) {
+    return kind == MASU_EVENT_ALLOC || kind == MASU_EVENT_RESIZE || kind == MASU_EVENT_REFUSED;
+}
+
 void masu__trace_emit(masu_trace *trace, masu_event event) {
+    masu__trace_emit_text(trace, event, NULL);
+}
+
+/* The place is asked for before the lock: who is asked may have a new one to say. A recording begins and ends while no
+ * pool is in a call. */
+void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text) {
+    const masu__recorder *recorder = trace->recorder;
+    uint32_t place = recorder && recorder->here && wants_place(event.kind)
+                         ? recorder->here(recorder->here_context)
+                         : 0;
     masu__lock_take(&trace->lock);
     event.sequence = trace->emitted++;
     if (trace->ring)
         trace->ring[event.sequence & trace->ring_mask] = event;
     if (trace->sink)
         trace->sink(trace->sink_context, &event);
+    if (trace->recorder)
+        masu__record_event(trace->recorder, &event, place, text);
     masu__lock_release(&trace->lock);
 }
 
@@ -121,6 +142,8 @@ const char *masu_event_kind_name(masu_event_kind kind) {
         [MASU_EVENT_PIECE_DROP] = "piece-drop", [MASU_EVENT_MAP] = "map",
         [MASU_EVENT_PIECE_CUT] = "piece-cut",   [MASU_EVENT_PIECE_JOIN] = "piece-join",
         [MASU_EVENT_UNMAP] = "unmap",           [MASU_EVENT_RESIZE] = "resize",
+        [MASU_EVENT_BEGIN] = "begin",           [MASU_EVENT_END] = "end",
+        [MASU_EVENT_MARK] = "mark",
     };
     return (size_t)kind < MASU_EVENT_KIND_COUNT ? names[kind] : "unknown";
 }

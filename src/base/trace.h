@@ -14,6 +14,11 @@
 #include "base/assert.h"
 #include "base/lock.h"
 
+typedef struct masu__known_pool {
+    uint32_t number, below;
+    char layer[16], name[32];
+} masu__known_pool;
+
 /* kept events = [max(0, emitted - ring size), emitted); event n lies in ring[n & ring_mask] */
 struct masu_trace {
     _Atomic bool on;
@@ -23,6 +28,9 @@ struct masu_trace {
     uint64_t emitted;
     masu_trace_sink sink;
     void *sink_context;
+    struct masu__recorder *recorder; /* NULL: nothing is written down */
+    masu__known_pool *pools;         /* every pool that was given the trace, for a recording that begins later */
+    uint32_t pool_count, pool_capacity;
 };
 
 extern masu_trace masu__trace_none;
@@ -37,6 +45,16 @@ static inline bool masu__trace_wanted(const masu_trace *trace) {
 
 /* Gives the event its sequence number and delivers it. Call only when masu__trace_wanted. */
 void masu__trace_emit(masu_trace *trace, masu_event event);
+/* With a name for the recording; NULL: none. */
+void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text);
+
+/* What the pool is, for recordings. below: the number of the pool it takes its memory from, 0: a device. Without memory it stays
+ * unknown. */
+void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name,
+                           uint32_t below);
+
+/* Where this thread asks for memory, while a call that said so is under way; file NULL: not known. */
+extern _Thread_local masu_place masu__trace_here __attribute__((tls_model("initial-exec")));
 
 /* A new number for a pool, never 0, unique in the process. */
 uint32_t masu__trace_new_pool(void);

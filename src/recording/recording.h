@@ -1,4 +1,4 @@
-/* recording.h: what happened to memory in one run, whoever wrote it down.
+/* recording.h: what happened to memory in one run, however it was written down.
  *
  *     trace file ──┐                        ┌──► report
  *     PyTorch's    ├──►  masu__recording ───┼──► what if
@@ -163,7 +163,9 @@ typedef struct masu__recording {
     unsigned thread_count, thread_capacity, setting_count, setting_capacity;
     uint64_t began_at_ns;      /* since 1970; 0: unknown */
     uint64_t lost_events;      /* the writer dropped so many for want of room; their places are not known */
-    bool is_cut;               /* the file ends in the middle: the program was ended, or the disk was full */
+    bool is_cut;               /* the file ends in the middle, or is damaged there: see cut_reason */
+    const char *cut_reason;    /* static text, NULL: it is whole */
+    uint64_t cut_at;           /* the byte of the file */
     bool has_times;            /* false: times are the numbers of events */
     const char *source_format; /* static text: "masu trace 1", "PyTorch snapshot" */
     struct masu__recording_index *index;
@@ -216,6 +218,21 @@ masu_status masu__recording_event(masu__recording *recording, const masu__record
 /* O(events that happened): call it before those. ALLOC, SEGMENT_ADD or MAP. */
 masu_status masu__recording_standing(masu__recording *recording, const masu__recorded_event *event);
 masu_status masu__recording_at_end(masu__recording *recording, const masu__recorded_event *event);
+
+/* ---- readers ---------------------------------------------------------------------------------------------------- */
+
+/* What is wrong with a file, and at which byte. */
+typedef struct masu__recording_fault {
+    uint64_t offset;
+    const char *text; /* static */
+} masu__recording_fault;
+
+/* Reads a file of masu (docs/trace-format.md). One that ends in the middle is read up to there: is_cut. MASU_ERR_SYNTAX: not a
+ * trace, or of a version that is not known; *fault says more. MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. On an error *out is
+ * empty. Memory: at most 30 times the file. O(bytes). */
+masu_status masu__trace_read(const void *bytes, size_t length, masu__recording *out,
+                             masu__recording_fault *fault);
+bool masu__trace_is(const void *bytes, size_t length); /* by its first bytes */
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 

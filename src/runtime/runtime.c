@@ -27,11 +27,12 @@ enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 64 << 20 };
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
 
 /* kept_bytes: taken at once and never given back; 0: taken as needed. */
-static masu_status heap_create(masu_device *device, masu_trace *trace, size_t kept_bytes,
+static masu_status heap_create(masu_device *device, masu_trace *trace, const char *name, size_t kept_bytes,
                                masu_heap **out) {
     masu_heap_config config = masu_heap_config_default();
     config.device = device;
     config.trace = trace;
+    config.name = name;
     config.thread_safe = false;
     config.small_blocks = 16; /* ready before the first tensor */
     config.medium_blocks = 8;
@@ -77,9 +78,9 @@ static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
     if (!tl__config_preallocate(&kept_bytes))
         fputs("masu: TL_GPU_PREALLOCATE_MB is not a number of MiB; nothing is preallocated\n",
               rt->log);
-    masu_status status = heap_create(config->device, config->trace, kept_bytes, &rt->payload);
+    masu_status status = heap_create(config->device, config->trace, "tensors", kept_bytes, &rt->payload);
     if (status == MASU_OK)
-        status = heap_create(NULL, config->trace, 0, &rt->metadata);
+        status = heap_create(NULL, config->trace, "bookkeeping", 0, &rt->metadata);
     if (status == MASU_OK)
         status = arena_create(rt, config->frame_arena_bytes);
     return status;
@@ -103,6 +104,9 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
                                            : TL_SHOWS_LINES;
     rt->err = config->err ? config->err : stderr;
     rt->log = config->log ? config->log : stderr;
+    rt->trace = config->trace;
+    if (rt->trace)
+        rt->frame_pool = masu_trace_add_pool(rt->trace, "frames", "frames", 0);
     masu_status status = parts_create(rt, config);
     if (status != MASU_OK) {
         tl_runtime_destroy(rt);
@@ -136,6 +140,7 @@ void tl_runtime_destroy(tl_runtime *rt) {
     MASU_ASSERT(!rt->arena || tl_runtime_valid(rt));
 #endif
     tl__audit_destroy(rt);
+    tl__trace_places_destroy(rt);
     tl__values_end(rt);
     tl__cells_destroy(&rt->tensors);
     tl__cells_destroy(&rt->storages);

@@ -25,7 +25,7 @@ typedef struct tl_runtime_config {
     const char *values_path; /* of what log() writes, borrowed; NULL: PROGRAM.log.csv in the current directory */
     size_t frame_arena_bytes; /* 0: 64 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
-    masu_trace *trace;        /* borrowed: both heaps emit into it; NULL: none */
+    masu_trace *trace;        /* borrowed: both heaps and the frames emit into it; NULL: none */
     uint32_t
         history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
     FILE *out;         /* where print goes; NULL: stdout */
@@ -34,6 +34,19 @@ typedef struct tl_runtime_config {
 } tl_runtime_config;
 
 enum { TL_HISTORY_LIMIT = 10000 };
+
+/* A place in the program's source; texts live as long as the program. */
+typedef struct tl_source_place {
+    const char *file, *function;
+    uint32_t line;
+} tl_source_place;
+/* False: nowhere that the user wrote. */
+typedef bool (*tl_place_of)(const void *program, uint32_t site, tl_source_place *out);
+
+/* For masu_record_config.here: where the runtime of the calling thread is; 0 before tl_runtime_set_places. */
+uint32_t tl_runtime_here(void *ignored);
+/* From now on places are said to the trace of the configuration. program is borrowed as long as the runtime lives. */
+masu_status tl_runtime_set_places(tl_runtime *rt, tl_place_of place_of, const void *program);
 
 enum { TL_ERROR_TEXT = 512, TL_ERROR_FRAMES = 64 };
 

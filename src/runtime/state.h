@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include <masu/heap.h>
+#include <masu/record.h>
 #include <masu/vm.h>
 
 #include "base/assert.h"
@@ -56,6 +57,7 @@ typedef struct tl_slot {
 } tl_slot;
 
 typedef struct tl_auditor tl_auditor;
+typedef struct tl_trace_places tl_trace_places;
 
 typedef enum tl_shows { TL_SHOWS_NOTHING, TL_SHOWS_LINES, TL_SHOWS_PIECES } tl_shows; /* see print.c */
 
@@ -163,6 +165,11 @@ struct tl_runtime {
     size_t line_capacity;
     uint32_t line_site; /* of the last tl_count_line */
     uint64_t line_allocations, line_placed, line_reused, line_slotted; /* ever, then */
+
+    /* trace_places.c */
+    masu_trace *trace;       /* borrowed, NULL: none */
+    tl_trace_places *places; /* NULL: none are said */
+    uint32_t frame_pool;
 
     struct masu_instance *called; /* calls/: whose functions a caller in C calls; NULL: a program of its own */
 
@@ -319,6 +326,12 @@ void tl__audit_element(tl_object *vector, int64_t index);
 /* The runtime holds an object that waits for its destructor; no longer. */
 void tl__audit_waits(tl_object *object, bool waits);
 void tl__audit_destroy(tl_runtime *rt);
+
+/* ---- a recording (trace_places.c) ----------------------------------------------------------------------------------- */
+
+void tl__trace_places_destroy(tl_runtime *rt);
+/* The frame's room begins, or ends. There is a trace. */
+void tl__trace_frame(tl_runtime *rt, const tl_frame *frame, bool begins) __attribute__((cold));
 
 /* ---- the process (resident_memory.c) ------------------------------------------------------------------------------------- */
 

@@ -43,7 +43,28 @@ mkdir "$MASU_TMP/each"
 expect_status 0 env LD_PRELOAD="$library" MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/each/%p" sh -c 'ls / >/dev/null; ls /; true'
 [ "$(ls "$MASU_TMP/each" | wc -l)" = 2 ] || fail "$(ls "$MASU_TMP/each")"
 
-for wrong in MASU_REPORT=much MASU_LIMIT=12X MASU_LIMIT=-5 MASU_HUGE_PAGES=yes MASU_FAIL_AT=99999999999999999999999; do
+# What lies idle goes back: by calls, by a thread in a program that rests, by a cap, by mallopt. The program prints the MiB that it
+# had at most beyond its beginning, and those that it has at the end.
+expect_status 0 "$cc" -O1 -fno-builtin -w tests/malloc/idle.c -o "$MASU_TMP/idle"
+idle_mib() { # FIRST LAST, of the run before
+    read -r most last <"$MASU_TMP.stdout"
+    [ "$most" -ge "$1" ] && [ "$last" -le "$2" ] || fail "$last_command: $most MiB at most, $last at the end"
+}
+expect_status 0 env LD_PRELOAD="$library" "$MASU_TMP/idle" rest
+read -r most last <"$MASU_TMP.stdout"
+[ "$last" -gt 60 ] || fail "$last MiB at the end: the test shows nothing"
+expect_status 0 env LD_PRELOAD="$library" MASU_DECAY_MS=100 MASU_DECAY_THREAD=1 "$MASU_TMP/idle" rest
+idle_mib 90 15
+expect_status 0 env LD_PRELOAD="$library" MASU_DECAY_MS=100 "$MASU_TMP/idle" call
+idle_mib 90 15
+expect_status 0 env LD_PRELOAD="$library" MASU_MAX_IDLE=8M "$MASU_TMP/idle" none
+idle_mib 90 15
+expect_status 0 env LD_PRELOAD="$library" "$MASU_TMP/idle" mallopt
+idle_mib 90 15
+expect_status 0 env LD_PRELOAD="$library" MASU_DECAY_THREAD=1 ls /
+expect_in_stderr 'has no effect without MASU_DECAY_MS'
+
+for wrong in MASU_DECAY_MS=soon MASU_MAX_IDLE=M MASU_REPORT=much MASU_LIMIT=12X MASU_LIMIT=-5 MASU_HUGE_PAGES=yes MASU_FAIL_AT=99999999999999999999999; do
     expect_status 0 env LD_PRELOAD="$library" "$wrong" ls /
     expect_in_stderr "masu-malloc: $wrong is not understood"
 done

@@ -104,6 +104,7 @@ static inline void pool_make_live(masu_bestfit *pool, masu__block_id id,
     block->state = request->sealed ? MASU__BLOCK_SEALED : MASU__BLOCK_LIVE;
     block->client = request->client;
     block->clean = false;
+    block->age = 0;
     block->as.live.requested = request->bytes;
     block->as.live.owner = request->owner;
     block->as.live.serial = ++pool->serial;
@@ -424,8 +425,7 @@ static masu_status pool_free_part(masu_bestfit *pool, masu__block_id id, uintptr
     size_t offset = address - block->address;
     MASU_ASSERT(offset < block->as.live.requested && bytes <= block->as.live.requested - offset);
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_FREE_PART, address, bytes, bytes, 0,
-                           block->as.live.owner);
+        masu__bestfit_emit(pool, MASU_EVENT_FREE_PART, address, bytes, bytes, 0, block->address);
     if (offset > 0)
         id = pool_cut_live(pool, id, offset);
     if (bytes < pool->blocks.at[id].as.live.requested)

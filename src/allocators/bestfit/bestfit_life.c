@@ -80,6 +80,7 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->min_alignment_bytes = masu__max(config->min_alignment_bytes, MASU__GRAIN);
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
     pool->number = masu__trace_new_pool();
+    masu__trace_know_pool(pool->trace, pool->number, "best fit", config->name, 0);
     for (uint32_t g = 0; g < MASU__GROUNDS; g++)
         pool->index[g] = &masu__no_index;
     masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);

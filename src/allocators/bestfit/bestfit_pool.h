@@ -108,6 +108,11 @@ bool masu__bestfit_has_used(const masu_bestfit *pool, uint32_t ground, size_t by
  * so many bytes. Phases of small and of large blocks share their pages so. O(blocks), once for each MiB that is new. */
 void masu__bestfit_swap_pages(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t keep_bytes);
 
+/* Of pages that were used and lie idle no more than so many bytes stay, those that lay idle for longest go first. O(blocks). */
+void masu__bestfit_cap_pages(masu_bestfit *pool, uint64_t keep_bytes);
+/* What lies idle grows older by one; what has lain idle for so many calls goes back, if it is 64 KiB or more. O(blocks). */
+void masu__bestfit_age(masu_bestfit *pool, unsigned most);
+
 /* A block that lies in used memory, if a request without room can be served so: false, and nothing has changed, if not. The pool
  * has no lock of its own. */
 bool masu__bestfit_take_used(masu_bestfit *pool, const masu__request *request, void **out);

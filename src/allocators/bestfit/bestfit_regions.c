@@ -55,6 +55,7 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     block->bytes = region->bytes;
     block->ground = (uint16_t)region->ground;
     block->clean = false;
+    block->age = 0;
     block->before = block->after = 0;
     region->first = id;
     region->free_since = pool->serial;
@@ -277,51 +278,6 @@ static void purge_free(masu_bestfit *pool, size_t keep_bytes) {
             if (kept < block->bytes)
                 masu__device_purge(pool->device, (char *)block->address + kept, block->bytes - kept);
         }
-}
-
-/* How many bytes of a free block may be in pages that were used. */
-static size_t block_idle(const masu__region *region, const masu__block *block) {
-    if (block->state != MASU__BLOCK_FREE || block->clean || block->address >= region->used_end)
-        return 0;
-    return masu__min(block->bytes, region->used_end - block->address);
-}
-
-static uint64_t ground_idle(const masu_bestfit *pool, uint32_t ground) {
-    uint64_t idle = 0;
-    for (size_t i = 0; i < pool->region_count; i++)
-        for (masu__block_id id = pool->regions[i]->first; id; id = pool->blocks.at[id].after)
-            idle += pool->regions[i]->ground == ground ? block_idle(pool->regions[i], &pool->blocks.at[id]) : 0;
-    return idle;
-}
-
-static void block_empty(masu_bestfit *pool, masu__region *region, masu__block *block, size_t idle) {
-    masu__device_purge(pool->device, (void *)block->address, idle);
-    if (block->after == 0)
-        region->used_end = block->address;
-    else
-        block->clean = true;
-}
-
-void masu__bestfit_swap_pages(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t keep_bytes) {
-    enum { STEP = 1 << 20, LEAST = 64 << 10 };
-    pool->grown_bytes += bytes;
-    if (!pool->apart || pool->grown_bytes < masu__max(pool->swap_step, STEP) || pool->policy == MASU_POOL_PERSISTENT)
-        return;
-    pool->grown_bytes = 0;
-    uint64_t idle = ground_idle(pool, !ground);
-    if (idle > keep_bytes)
-        pool->swap_step = masu__max(2 * pool->swap_step, STEP);
-    for (size_t i = 0; i < pool->region_count && idle > keep_bytes; i++) {
-        masu__region *region = pool->regions[i];
-        for (masu__block_id id = region->ground == ground ? 0 : region->first; id && idle > keep_bytes;
-             id = pool->blocks.at[id].after) {
-            size_t here = block_idle(region, &pool->blocks.at[id]);
-            if (here < LEAST)
-                continue;
-            block_empty(pool, region, &pool->blocks.at[id], here);
-            idle -= here;
-        }
-    }
 }
 
 static void first_block_moved(void *context, const masu__block *block, masu__block_id id) {

@@ -9,6 +9,7 @@ static masu_status row_create(const masu__pool_setting *setting, void **out) {
         &(masu_bestfit_config){
             .device = config->device,
             .trace = config->trace,
+            .name = config->name,
             .pool_bytes = config->pool_bytes,
             .initial_bytes = config->initial_bytes,
             .min_remainder_bytes = config->min_remainder_bytes,

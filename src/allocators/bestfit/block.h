@@ -80,6 +80,7 @@ typedef struct masu__block {
     masu__block_state state;
     uint16_t ground; /* its region's */
     bool clean;      /* free: its pages went back, and nothing was in them since */
+    uint8_t age;     /* free: how often masu__bestfit_age met it, or its larger part; live: 0 */
 } masu__block;
 
 _Static_assert(sizeof(masu__block) == 64, "a record is one cache line");
@@ -175,6 +176,7 @@ static inline masu__block_id masu__blocks_cut(masu__block_table *table, masu__bl
     rest->bytes = block->bytes - bytes;
     rest->ground = block->ground;
     rest->clean = block->clean;
+    rest->age = block->age;
     rest->before = id;
     rest->after = block->after;
     table->at[rest->after].before = rest_id;
@@ -187,6 +189,8 @@ static inline masu__block_id masu__blocks_cut(masu__block_table *table, masu__bl
 static inline void masu__blocks_join_after(masu__block_table *table, masu__block_id id) {
     masu__block *block = &table->at[id];
     masu__block_id swallowed = block->after;
+    if (table->at[swallowed].bytes > block->bytes)
+        block->age = table->at[swallowed].age;
     block->bytes += table->at[swallowed].bytes;
     block->clean &= table->at[swallowed].clean;
     block->after = table->at[swallowed].after;

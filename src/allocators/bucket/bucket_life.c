@@ -70,6 +70,7 @@ masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **o
     pool->traced = config->trace != NULL;
     pool->annotated = config->backing->annotated;
     pool->number = masu__trace_new_pool();
+    masu__trace_know_pool(pool->trace, pool->number, "bucket", config->name, config->backing->number);
     pool->tag = tag_of(pool->number);
     pool->max_cached_bytes = config->max_cached_bytes;
     pool->slabs.shift = MASU__SLAB_SHIFT;

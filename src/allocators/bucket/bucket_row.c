@@ -14,6 +14,7 @@ static masu_status row_create(const masu__pool_setting *setting, void **out) {
         &(masu_bucket_config){
             .backing = setting->below.at,
             .trace = config->trace,
+            .name = config->name,
             .small_blocks = config->small_blocks,
             .medium_blocks = config->medium_blocks,
             .max_cached_bytes = config->max_cached_bytes,

@@ -65,8 +65,7 @@ static void transfers_flush(masu_heap *heap) {
     caches_move_cap(heap);
 }
 
-/* More threads need more to keep the lock away; fewer give it up, as far as nothing is granted of it. */
-static void caches_fit_threads(masu_heap *heap) {
+void masu__caches_fit_threads(masu_heap *heap) {
     masu__caches *caches = heap->caches;
     size_t wanted = caches->configured_max_bytes;
     if (caches->bytes_a_thread > 0 && caches->count > wanted / caches->bytes_a_thread)
@@ -224,6 +223,7 @@ static void cache_obey(masu__cache *cache) {
         return;
     cache->epoch = caches->epoch;
     masu__cache_flush(cache);
+    cache->front.large.most = caches->large_most;
     if (!caches->checked)
         cache_show(cache, &cache->front);
 }
@@ -238,6 +238,7 @@ static void cache_enter(masu_heap *heap, masu__cache *cache) {
 }
 
 static void cache_leave(masu_heap *heap, masu__cache *cache) {
+    masu__idle_note(heap);
     if (cache && cache->epoch == heap->caches->epoch && !heap->caches->checked)
         cache_show(cache, &cache->front);
     masu__heap_unlock(heap);
@@ -275,8 +276,10 @@ bool masu__caches_open(masu_heap *heap) {
         return false;
     heap->caches->bucket = masu__heap_find(heap, &masu__pool_bucket);
     heap->caches->bestfit = masu__heap_find(heap, &masu__pool_bestfit);
-    heap->caches->max_cached_bytes = heap->caches->configured_max_bytes = heap->caches->bucket->max_cached_bytes;
-    heap->caches->bytes_a_thread = heap->cached_bytes_a_thread;
+    heap->caches->max_cached_bytes = heap->caches->configured_max_bytes = heap->caches->bucket_most_bytes =
+        heap->caches->bucket->max_cached_bytes;
+    heap->caches->bytes_a_thread = heap->caches->configured_a_thread = heap->cached_bytes_a_thread;
+    heap->caches->large_most = MASU__LARGE_KEPT_BYTES;
     return true;
 }
 
@@ -307,7 +310,7 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
         void **bottom = magazine_bottom(cache, i);
         *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
     }
-    masu__large_open(&cache->front.large);
+    masu__large_open(&cache->front.large, heap->caches->large_most);
     cache->front.magazines.by_kind[0] = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
     return cache;
 }
@@ -324,7 +327,7 @@ masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown) {
         cache->next->before = cache;
     caches->first = cache;
     caches->count++;
-    caches_fit_threads(heap);
+    masu__caches_fit_threads(heap);
     if (!caches->checked)
         cache_show(cache, &cache->front);
     masu__heap_unlock(heap);
@@ -352,7 +355,7 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
     if (cache->next)
         cache->next->before = cache->before;
     caches->count--;
-    caches_fit_threads(heap);
+    masu__caches_fit_threads(heap);
     masu__meta_free(cache->memory, CACHE_BYTES);
 }
 

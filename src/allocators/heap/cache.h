@@ -26,7 +26,7 @@
  *
  * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), in slots beside the
  * blocks; the one freed last lies before all lists, so that a pair does not wait for what the lists last stored. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
- * MASU__LARGE_KEPT_BYTES, or are one block. Before a block is cut that no list has, all of them go back and merge with their
+ * MASU__LARGE_KEPT_BYTES (less where idle memory is capped), or are one block. Before a block is cut that no list has, all of them go back and merge with their
  * neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process larger. Only where more is
  * kept than is in use (sizes that take turns in a small program) do they stay until a page would be touched for the first
  * time, and were of use until then. Free slabs go back then too, when enough is cached (masu__cache_sweep).
@@ -68,7 +68,8 @@ typedef struct masu__large_cache {
     uint16_t next[1 + MASU__LARGE_SLOTS];
     uint16_t spare;
     void *block[1 + MASU__LARGE_SLOTS];
-    size_t held; /* in all lists; with the last one at most MASU__LARGE_KEPT_BYTES, or one block */
+    size_t held; /* in all lists; with the last one at most `most`, or one block */
+    size_t most; /* MASU__LARGE_KEPT_BYTES, or less where idle memory is capped */
     uint64_t blocks;
     uint64_t hits; /* allocations served from here */
     uint64_t hits_then; /* when all went back for the sake of new pages for the last time */
@@ -107,6 +108,16 @@ typedef struct masu__transfer {
     void **slots; /* owned; NULL before the first use */
 } masu__transfer;
 
+/* When idle memory goes back by itself (idle.c). Two looks at it for each period: what was idle at both goes. */
+typedef struct masu__idle {
+    size_t most_bytes;    /* 0: no cap */
+    uint64_t freed_then;  /* by the best-fit pool when the cap was enforced last */
+    uint64_t period_ns;   /* 0: never */
+    uint64_t look_ns;     /* the time of the next look */
+    uint32_t calls;       /* until the clock is read again */
+    uint64_t slabs_least; /* cached in slabs since the last look */
+} masu__idle;
+
 /* Guarded by the heap's lock. */
 typedef struct masu__caches {
     masu_bucket *bucket;   /* the heap's: whose blocks lie in the magazines */
@@ -115,7 +126,9 @@ typedef struct masu__caches {
     size_t count;
     size_t max_cached_bytes;      /* now */
     size_t configured_max_bytes;
-    size_t bytes_a_thread;
+    size_t bucket_most_bytes; /* what was configured, before idle memory was capped */
+    size_t bytes_a_thread;      /* 0 while idle memory is capped */
+    size_t configured_a_thread;
     size_t granted_bytes;
     size_t transfer_bytes;
     uint64_t epoch;               /* raised: every thread empties its cache at its next call */
@@ -123,6 +136,8 @@ typedef struct masu__caches {
     uint64_t retired_allocations; /* of threads that have ended, and of those without a cache */
     uint64_t retired_large_hits;
     uint64_t refills, flushes; /* batches */
+    masu__idle idle;
+    size_t large_most;         /* bytes of large blocks that a thread keeps */
     uint64_t sweep_at;         /* cached in the lists and between the threads, from which slabs are looked through */
     masu__transfer transfer[MASU_BUCKET_MOST_CLASSES];
 } masu__caches;
@@ -138,6 +153,9 @@ typedef struct masu__cache_totals {
 /* Turns the caches of a fresh heap on. False without memory. */
 bool masu__caches_open(masu_heap *heap);
 void masu__caches_close(masu_heap *heap);
+
+/* More threads need more to keep the lock away; fewer give it up, as far as nothing is granted of it. Under the lock. */
+void masu__caches_fit_threads(masu_heap *heap);
 
 /* A cache for the thread whose pointer is shown. NULL without memory. Takes the lock. */
 masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown);
@@ -156,6 +174,18 @@ void masu__cache_sweep(masu__cache *cache);
 /* Empties what lies between the threads, and makes every thread empty its own at its next call.
  * Under the lock. */
 void masu__caches_recall(masu_heap *heap);
+/* At the end of each call under the lock, which it holds: gives back what is due. */
+void masu__idle_look(masu_heap *heap);
+static inline void masu__idle_note(masu_heap *heap) {
+    masu__idle *idle = &heap->caches->idle;
+    if (MASU_UNLIKELY(idle->most_bytes != 0 || idle->period_ns != 0))
+        masu__idle_look(heap);
+}
+/* Under the lock; the clock is read in any case. */
+void masu__idle_look_now(masu_heap *heap);
+/* 0: no cap; never. Under the lock. */
+void masu__idle_set(masu_heap *heap, size_t most_bytes, uint64_t period_ns);
+
 /* As masu_set_checked. Takes the lock. own: the caller's cache or NULL. */
 masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on);
 
@@ -173,7 +203,7 @@ masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, boo
 
 /* A block that is live for the best-fit pool, of known bytes there. It goes to the cache if one is given and has room. */
 masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, size_t known);
-void masu__large_open(masu__large_cache *large);
+void masu__large_open(masu__large_cache *large, size_t most);
 void masu__large_return_all(masu__cache *cache);
 /* The same for a thread that is gone. */
 void masu__large_return_dead(masu__cache *cache);
@@ -214,7 +244,7 @@ static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
 static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block, size_t beside) {
     size_t bytes = masu__large_class_bytes(index);
     uint16_t slot = large->spare;
-    if (MASU_UNLIKELY(slot == 0 || (large->held + beside + bytes > MASU__LARGE_KEPT_BYTES && large->blocks + beside > 0)))
+    if (MASU_UNLIKELY(slot == 0 || (large->held + beside + bytes > large->most && large->blocks + beside > 0)))
         return false;
     large->spare = large->next[slot];
     large->next[slot] = large->first[index];
@@ -267,7 +297,7 @@ static inline bool masu__large_keep(masu__large_cache *large, unsigned index, vo
             return false;
         __atomic_store_n(&large->last_class, 0, __ATOMIC_RELAXED);
     }
-    if (MASU_UNLIKELY(large->blocks > 0 && large->held + masu__large_class_bytes(index) > MASU__LARGE_KEPT_BYTES)) {
+    if (MASU_UNLIKELY(large->blocks > 0 && large->held + masu__large_class_bytes(index) > large->most)) {
         __atomic_store_n(&large->last, NULL, __ATOMIC_RELAXED);
         return false;
     }

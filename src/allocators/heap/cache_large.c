@@ -9,7 +9,8 @@ static void return_one(masu__cache *cache, void *block, unsigned index) {
     MASU_ASSERT(status == MASU_OK); /* it was judged when it came */
 }
 
-void masu__large_open(masu__large_cache *large) {
+void masu__large_open(masu__large_cache *large, size_t most) {
+    large->most = most;
     for (uint16_t slot = 1; slot < MASU__LARGE_SLOTS; slot++)
         large->next[slot] = slot + 1;
     large->spare = 1;
@@ -150,5 +151,5 @@ bool masu__large_valid(masu__cache *cache) {
         spare++;
     return bytes == large->held && blocks == large->blocks && blocks + spare == MASU__LARGE_SLOTS &&
            (large->last_class == 0 || is_kept(cache, large->last, large->last_class - 1u)) &&
-           (masu__large_bytes(large) <= MASU__LARGE_KEPT_BYTES || masu__large_blocks(large) == 1);
+           (masu__large_bytes(large) <= large->most || masu__large_blocks(large) == 1);
 }

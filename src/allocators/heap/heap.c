@@ -190,7 +190,11 @@ static masu_status heap_take_locked(masu_heap *heap, void *context) {
     const heap_request *q = context;
     masu__heap_lock(heap);
     MASU_HEAVY_ASSERT(heap_audit(heap));
+    if (q->place)
+        masu__trace_here = *q->place;
     masu_status status = heap_take(heap, q);
+    if (q->place)
+        masu__trace_here = (masu_place){0};
     MASU_HEAVY_ASSERT(heap_audit(heap));
     masu__heap_unlock(heap);
     return status;

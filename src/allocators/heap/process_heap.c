@@ -101,6 +101,8 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
         masu_heap_destroy(*out);
         return MASU_ERR_OUT_OF_MEMORY;
     }
+    if (caching && config.max_idle_bytes > 0)
+        masu__idle_set(*out, config.max_idle_bytes, 0);
     return MASU_OK;
 }
 
@@ -644,6 +646,32 @@ masu_status masu_trim(size_t keep_bytes) {
     if (heap->caches)
         recall(heap);
     return masu_heap_trim(heap, keep_bytes);
+}
+
+masu_status masu_set_idle(size_t max_idle_bytes, uint64_t decay_ms) {
+    masu_heap *heap;
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (!heap->caches || heap->persistent)
+        return MASU_ERR_UNSUPPORTED;
+    masu__heap_lock(heap);
+    masu__idle_set(heap, max_idle_bytes, masu__min(decay_ms, UINT64_MAX / 2000000) * 1000000);
+    masu__heap_unlock(heap);
+    return MASU_OK;
+}
+
+void masu_decay(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap || !heap->caches || masu__inside)
+        return;
+    int error = errno;
+    masu__heap_lock(heap);
+    masu__idle_look_now(heap);
+    masu__heap_unlock(heap);
+    errno = error;
 }
 
 masu_status masu_set_checked(bool on) {

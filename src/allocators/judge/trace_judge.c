@@ -342,7 +342,7 @@ static pool_record *check_pool(masu_check *check, uint32_t number) {
 }
 
 static bool needs_bytes(uint32_t kind) {
-    return kind != MASU_EVENT_RESET && kind != MASU_EVENT_REFUSED;
+    return kind != MASU_EVENT_RESET && kind < MASU_EVENT_BEGIN && kind != MASU_EVENT_REFUSED;
 }
 
 /* A block may be empty while it has addresses of its own. */
@@ -395,6 +395,9 @@ static masu_verdict judge(masu_check *check, const masu_event *event) {
     case MASU_EVENT_RESIZE:
         return judge_resize(pool, event);
     case MASU_EVENT_REFUSED:
+    case MASU_EVENT_BEGIN:
+    case MASU_EVENT_END:
+    case MASU_EVENT_MARK:
     case MASU_EVENT_KIND_COUNT:
         break;
     }

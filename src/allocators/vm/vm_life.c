@@ -107,6 +107,7 @@ masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
     vm->device = device;
     vm->trace = masu__trace_or_none(config->trace);
     vm->number = masu__trace_new_pool();
+    masu__trace_know_pool(vm->trace, vm->number, "virtual memory", config->name, 0);
     vm->granule = device->info.vm_granularity_bytes;
     vm->large = device->info.vm_large_bytes ? device->info.vm_large_bytes : SIZE_MAX;
     vm->fragment_ratio = config->fragment_ratio;

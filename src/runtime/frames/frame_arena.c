@@ -198,6 +198,8 @@ tl_frame *tl_mem_function_enter_room(int64_t slots, int64_t bytes, int64_t owned
         rt->room_bytes += (uint64_t)bytes;
         if (rt->room_bytes > rt->room_bytes_peak)
             rt->room_bytes_peak = rt->room_bytes;
+        if (MASU_UNLIKELY(rt->trace))
+            tl__trace_frame(rt, frame, true);
     }
     return frame;
 }
@@ -217,6 +219,8 @@ static void pop_frame(tl_runtime *rt) {
     release_slots(frame);
     free_buffers(frame);
     rt->room_bytes -= frame->room_bytes;
+    if (MASU_UNLIKELY(rt->trace && frame->room))
+        tl__trace_frame(rt, frame, false);
     if (MASU_UNLIKELY(rt->scope_count > frame->scope_mark))
         tl__close_scopes(rt, frame->scope_mark);
     rt->frame = frame->parent;

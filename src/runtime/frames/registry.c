@@ -108,6 +108,8 @@ static size_t foreign_scopes(const tl_runtime *rt) {
 void tl_mem_enter_scope(void) {
     if (open_scope(tl__runtime(), false) != MASU_OK)
         tl__raise();
+    else
+        masu_trace_begin(tl__runtime()->trace, MASU_MARK_SCOPE, NULL);
 }
 
 void tl_mem_exit_scope(void) {
@@ -118,6 +120,7 @@ void tl_mem_exit_scope(void) {
         return;
     }
     close_scope(rt);
+    masu_trace_end(rt->trace, MASU_MARK_SCOPE, NULL);
 }
 
 /* ---- registered ----------------------------------------------------------------------------------------------- */

@@ -295,7 +295,9 @@ masu_status tl__backward(tl_tensor *t, tl_tensor *given, bool keep_graph) {
     *tl__node_buffer(t->node) = seed;
     t->node->count++;
     t->node->next = NULL;
+    masu_trace_begin(tl__runtime()->trace, MASU_MARK_GRAPH, "backward");
     status = settle_all(&run);
+    masu_trace_end(tl__runtime()->trace, MASU_MARK_GRAPH, "backward");
     MASU_HEAVY_ASSERT(tl__graph_valid(t));
     return status;
 }

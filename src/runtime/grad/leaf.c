@@ -59,6 +59,8 @@ void tl_grad_loop_exit(void) {
 
 void tl_clear_grads(void) {
     tl_runtime *rt = tl__runtime();
+    if (MASU_UNLIKELY(rt->trace) && rt->grad_depth <= 1)
+        masu_trace_mark(rt->trace, MASU_MARK_STEP, NULL, 0, 0);
     bool outermost = rt->grad_depth <= 1;
     tl_node *next = outermost || rt->grads_end ? rt->grad_read : NULL;
     for (tl_node *node; (node = next);) {

@@ -53,6 +53,8 @@ static masu_status pool_create(tl_runtime *rt) {
         return status;
     masu_vm_config config = masu_vm_config_default(rt->device ? rt->device : rt->growing_device);
     config.thread_safe = false;
+    config.trace = rt->trace;
+    config.name = "growing tensors";
     config.max_cached_bytes = STOCK_BYTES;
     return masu_vm_create(&config, &rt->growing);
 }

@@ -14,6 +14,7 @@
 #include "tool/compiler/compiler.h"
 #include "tool/native/plot.h"
 #include "tool/native/run_end.h"
+#include "tool/native/run_trace.h"
 #include "tool/tool.h"
 
 typedef struct run_options {
@@ -23,6 +24,7 @@ typedef struct run_options {
     bool audit;
     uint32_t history_limit;
     uint64_t seed;
+    const char *trace_path;
     const char *log_path, *plot_path; /* of log()'s values and of their picture; NULL: not asked for */
     int argument_count; /* the program's own */
     char **arguments;
@@ -30,7 +32,7 @@ typedef struct run_options {
 
 static const char *const known[] = {
     "--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
-    "--seed",   "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
+    "--seed",   "--trace", "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
@@ -66,6 +68,10 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     if ((value = tool_option_value("--seed", argc, argv, index, &missing))) {
         if (!tool_number(value, &options->seed))
             return tool_misuse("run", "--seed: `%s` is not a number from 0 to 2^64 - 1", value);
+        return TOOL_OK;
+    }
+    if ((value = tool_option_value("--trace", argc, argv, index, &missing))) {
+        options->trace_path = value;
         return TOOL_OK;
     }
     if ((value = tool_option_value("--log", argc, argv, index, &missing))) {
@@ -181,7 +187,7 @@ static int write_report(tl_runtime *rt, masu_program *program, const tool_report
     return status;
 }
 
-static int compile_and_execute(tl_runtime *rt, const run_options *options) {
+static int compile_and_execute(tl_runtime *rt, const run_options *options, tool_trace *trace) {
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
     compile.generator = &masu_llvm;
     compile.audit = options->audit;
@@ -190,8 +196,10 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
     malloc_trim(0); /* what compiling took goes back before the program's own memory comes */
     tl_runtime_sample_memory(rt);
-    if (status == TOOL_OK)
+    if (status == TOOL_OK) {
+        tool_trace_places(trace, rt, place_of, program, options->path);
         status = execute(rt, program);
+    }
     if (program)
         point_out_history(rt, program);
     if (options->audit && program && judge(rt, program) != TOOL_OK)
@@ -202,6 +210,7 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     }
     /* Tensors die before the code that their history refers to. */
     tl_runtime_destroy(rt);
+    status = tool_trace_end(trace, status);
     if (options->plot_path && program) {
         int drawn = tool_write_plot(options->log_path, options->path, options->plot_path);
         status = status == TOOL_OK ? drawn : status;
@@ -221,11 +230,16 @@ int tool_run_program(int argc, char **argv) {
                                 .arguments = (const char *const *)options.arguments,
                                 .values_path = options.log_path,
                                 .program = options.path};
+    tool_trace trace;
+    status = tool_trace_begin(&trace, options.trace_path, options.path);
+    if (status != TOOL_OK)
+        return status;
+    config.trace = trace.trace;
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);
     if (created != MASU_OK) {
         fprintf(stderr, "masu: cannot start the runtime: %s\n", masu_status_text(created));
-        return TOOL_FAILED;
+        return tool_trace_end(&trace, TOOL_FAILED);
     }
-    return compile_and_execute(rt, &options);
+    return compile_and_execute(rt, &options, &trace);
 }

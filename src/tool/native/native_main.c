@@ -3,6 +3,7 @@
  *
  *     MASU_REPORT=text|json    end with the report          MASU_REPORT_FILE=FILE   where it goes
  *     MASU_SEED=N              start of the random numbers  MASU_HISTORY=N          what is warned of, as --history
+ *     MASU_TRACE=FILE          record what its memory does, for `masu report`
  *     MASU_FAIL_AT=N           see run_end.h
  *
  * What `masu build --by-line` made counts by line: its JSON report then has these counts.
@@ -16,6 +17,7 @@
 #include "base/meta.h"
 #include "tool/native/plot.h"
 #include "tool/native/run_end.h"
+#include "tool/native/run_trace.h"
 #include "tool/tool.h"
 
 extern const masu_native_program masu_native_data;
@@ -122,14 +124,20 @@ int main(int argc, char **argv) {
                 argv[0]);
         return TOOL_MISUSED;
     }
+    tool_trace trace;
+    if (tool_trace_begin(&trace, NULL, config.program) != TOOL_OK)
+        return TOOL_FAILED;
+    config.trace = trace.trace;
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);
     if (created != MASU_OK) {
         fprintf(stderr, "%s: cannot start the runtime: %s\n", argv[0], masu_status_text(created));
-        return TOOL_FAILED;
+        return tool_trace_end(&trace, TOOL_FAILED);
     }
+    tool_trace_places(&trace, rt, place_of, &masu_native_data, argv[0]);
     int status = execute(rt, &report);
     tl_runtime_destroy(rt);
+    status = tool_trace_end(&trace, status);
     if (getenv("MASU_PLOT")) {
         int drawn = tool_write_plot(config.values_path, config.program, getenv("MASU_PLOT"));
         status = status == TOOL_OK ? drawn : status;

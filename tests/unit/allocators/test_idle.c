@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,6 +16,13 @@
 
 #include "base/annotate.h"
 #include "base/rng.h"
+
+/* What a sanitizer notes of memory is resident too. */
+#if MASU__ASAN || defined(__SANITIZE_THREAD__)
+#define SHADOWED true
+#else
+#define SHADOWED false
+#endif
 
 enum { KIB = 1 << 10, MIB = 1 << 20, BLOCKS = 2048 };
 
@@ -77,7 +85,7 @@ static void a_trim_empties_what_lies_between_live_blocks(void **state) {
         take_all(heap, bytes);
         give_all_but_every(heap, bytes, 64);
         assert_int_equal(masu_heap_trim(heap, 0), MASU_OK);
-        if (!MASU__ASAN) /* its shadow is resident too */
+        if (!SHADOWED)
             assert_true(resident_bytes() < before + BLOCKS / 64 * (bytes + 2 * 4096 + 8192) + 2 * MIB);
         assert_every_holds(bytes, 64);
         void *again;
@@ -101,7 +109,7 @@ static void a_trim_keeps_what_it_is_told_to(void **state) {
         give_all_but_every(heap, BYTES, 32);
         assert_int_equal(masu_heap_trim(heap, keep), MASU_OK);
         size_t now = resident_bytes() - before, live = BLOCKS / 32 * BYTES;
-        if (!MASU__ASAN) {
+        if (!SHADOWED) {
             assert_true(now < live + keep + 2 * MIB);
             assert_true(now + 2 * MIB > (keep + live < BLOCKS * BYTES ? keep + live : BLOCKS * BYTES));
         }
@@ -338,6 +346,117 @@ static void small_blocks_above_the_cap_leave_no_records(void **state) {
     assert_int_equal(after.live_blocks, 0);
 }
 
+/* ---- the pool of the process --------------------------------------------------------------------------------- */
+
+#if defined(MASU_HEAVY) || MASU__ASAN || defined(__SANITIZE_THREAD__)
+#define WITH_CACHES 0 /* or what a sanitizer notes of each access is resident too */
+#else
+#define WITH_CACHES 1
+#endif
+
+static size_t size_at(int i) {
+    return 1000 + (size_t)(i * 7919) % 60000;
+}
+
+/* Blocks of both kinds, of which every 64th stays, so that no device block is wholly free. */
+static void fill_and_free(void) {
+    for (int i = 0; i < BLOCKS; i++) {
+        blocks[i] = masu_alloc(size_at(i));
+        memset(blocks[i], 1, size_at(i));
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        if (i % 64 != 0)
+            assert_int_equal(masu_free(blocks[i], size_at(i)), MASU_OK);
+}
+
+static void free_the_rest(void) {
+    for (int i = 0; i < BLOCKS; i += 64)
+        assert_int_equal(masu_free(blocks[i], size_at(i)), MASU_OK);
+    assert_true(masu_valid());
+}
+
+static void rest(unsigned ms) {
+    usleep(ms * 1000);
+}
+
+static void idle_memory_decays(void **state) {
+    (void)state;
+    if (!WITH_CACHES)
+        skip();
+    assert_int_equal(masu_set_idle(0, 0), MASU_OK);
+    fill_and_free();
+    size_t full = resident_bytes();
+    rest(60);
+    masu_decay();
+    assert_in_range(resident_bytes(), full - MIB, full + MIB); /* nobody asked for it */
+    assert_int_equal(masu_set_idle(0, 40), MASU_OK);
+    for (int look = 0; look < 6; look++) {
+        rest(30);
+        for (int i = 0; i < 2000; i++) /* a program that goes on */
+            assert_int_equal(masu_free(masu_alloc(300 + (size_t)(i % 7) * 100), 300 + (size_t)(i % 7) * 100), MASU_OK);
+        masu_thread_flush();
+        masu_decay();
+    }
+    assert_true(masu_valid());
+    assert_in_range(resident_bytes(), 0, full - 40 * MIB);
+    free_the_rest();
+    assert_int_equal(masu_set_idle(0, 0), MASU_OK);
+}
+
+static void idle_memory_is_capped(void **state) {
+    (void)state;
+    if (!WITH_CACHES)
+        skip();
+    assert_int_equal(masu_trim(0), MASU_OK);
+    size_t before = resident_bytes();
+    for (size_t cap = 4 * MIB; cap <= 32 * MIB; cap *= 2) {
+        assert_int_equal(masu_set_idle(cap, 0), MASU_OK);
+        fill_and_free();
+        masu_heap_stats s;
+        masu_get_stats(&s);
+        assert_in_range(resident_bytes(), 0, before + s.live_bytes + s.metadata_bytes + cap + 2 * MIB);
+        free_the_rest();
+        assert_in_range(resident_bytes(), 0, before + s.metadata_bytes + cap + 2 * MIB);
+    }
+    assert_int_equal(masu_set_idle(0, 0), MASU_OK);
+    fill_and_free();
+    assert_in_range(resident_bytes(), before + 40 * MIB, SIZE_MAX);
+    free_the_rest();
+    assert_int_equal(masu_trim(0), MASU_OK);
+}
+
+static void *churn(void *seed) {
+    for (int i = 0; i < 30000; i++) {
+        size_t bytes = size_at(i * (int)(intptr_t)seed);
+        char *block = masu_alloc(bytes);
+        block[0] = block[bytes - 1] = 1;
+        if (masu_free(block, bytes) != MASU_OK)
+            return seed;
+    }
+    return NULL;
+}
+
+static void threads_work_while_memory_goes(void **state) {
+    pthread_t threads[4];
+    (void)state;
+    if (masu_set_idle(2 * MIB, 2) == MASU_ERR_UNSUPPORTED)
+        skip();
+    for (intptr_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, (void *)(i + 3)), 0);
+    for (int i = 0; i < 20; i++) {
+        rest(2);
+        masu_decay();
+        assert_int_equal(masu_set_idle(i % 2 ? 2 * MIB : 0, (uint64_t)(i % 3)), MASU_OK);
+    }
+    for (int i = 0; i < 4; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        assert_null(wrong);
+    }
+    assert_true(masu_valid());
+    assert_int_equal(masu_set_idle(0, 0), MASU_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trim_empties_what_lies_between_live_blocks),
@@ -352,6 +471,9 @@ int main(void) {
         cmocka_unit_test(slabs_are_not_in_the_way_of_large_blocks),
         cmocka_unit_test(phases_of_other_sizes_share_pages),
         cmocka_unit_test(small_blocks_above_the_cap_leave_no_records),
+        cmocka_unit_test(idle_memory_decays),
+        cmocka_unit_test(idle_memory_is_capped),
+        cmocka_unit_test(threads_work_while_memory_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

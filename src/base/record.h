@@ -1,0 +1,70 @@
+/* record.h: the recorder of a trace: a ring that pools fill under the trace's lock, and a thread that empties it.
+ *
+ *     ring   [ …… written | tail …… full …… head | …… free …… ]      head - tail <= size; both only grow
+ *
+ * A record is one slot, and as many more as its text needs. Only who holds the trace's lock moves head; only the writer
+ * moves tail.
+ */
+#ifndef MASU_BASE_RECORD_H
+#define MASU_BASE_RECORD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <masu/record.h>
+
+/* 64 bytes. Fields as of trace_format.h. */
+typedef struct masu__record {
+    uint64_t time_ns, address, bytes, given_bytes, other, stream;
+    uint32_t pool, place;
+    uint32_t thread;
+    uint16_t text_bytes;
+    uint8_t kind, alignment_log2;
+} masu__record;
+
+typedef struct masu__recorder {
+    masu__record *ring;
+    size_t size; /* power of two */
+    _Atomic uint64_t head, tail;
+    _Atomic bool ends, failed, is_child;
+    _Atomic bool sleeps; /* the writer: wake it */
+    pthread_t writer;
+    pthread_mutex_t mutex; /* of the writer's sleep alone */
+    pthread_cond_t wake;
+    masu_record_full when_full;
+    masu_record_here here;
+    void *here_context;
+    uint64_t start_ns;
+    uint32_t generation; /* tells threads that this recorder has not heard of them */
+    /* under the trace's lock */
+    uint64_t events, dropped, unsaid_drops, waits;
+    struct masu__here_table *places;
+    /* the writer's */
+    int file;
+    _Atomic uint64_t written_bytes;
+    uint64_t written_events;
+    unsigned char *chunk;
+    size_t chunk_bytes;
+    uint32_t chunk_records;
+    masu__record last; /* what the next record's fields are written against */
+    struct masu__recorder *next;
+} masu__recorder;
+
+/* The lowest count bytes of value, the lowest first. */
+static inline void masu__record_fixed(unsigned char *out, uint64_t value, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        out[i] = (unsigned char)(value >> 8 * i);
+}
+
+void *masu__record_writer(void *recorder); /* the thread */
+/* Writes all bytes; false: it failed. */
+bool masu__record_write(int file, const void *bytes, size_t count);
+
+/* Under the trace's lock. */
+void masu__record_event(masu__recorder *recorder, const masu_event *event, uint32_t place,
+                        const char *text);
+
+#endif

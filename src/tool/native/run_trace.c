@@ -1,0 +1,57 @@
+/* run_trace.c: see run_trace.h. */
+#include "tool/native/run_trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/tool.h"
+
+int tool_trace_begin(tool_trace *trace, const char *path, const char *program) {
+    *trace = (tool_trace){.path = path ? path : getenv("MASU_TRACE")};
+    if (!trace->path || !*trace->path)
+        return TOOL_OK;
+    masu_record_config config = {.program = program, .here = tl_runtime_here};
+    masu_status status = masu_trace_create(&(masu_trace_config){.start_on = true}, &trace->trace);
+    errno = 0;
+    if (status == MASU_OK)
+        status = masu_trace_record_to(trace->trace, trace->path, &config);
+    if (status == MASU_OK)
+        return TOOL_OK;
+    fprintf(stderr, "masu: cannot record into %s: %s\n", trace->path,
+            errno ? strerror(errno) : masu_status_text(status));
+    masu_trace_destroy(trace->trace);
+    trace->trace = NULL;
+    return TOOL_FAILED;
+}
+
+static bool place_of(const void *context, uint32_t site, tl_source_place *out) {
+    const tool_trace *trace = context;
+    masu_place_info place;
+    if (!trace->place_of(trace->program, site, &place))
+        return false;
+    *out = (tl_source_place){place.path ? place.path : trace->program_path, place.text, place.line};
+    return true;
+}
+
+void tool_trace_places(tool_trace *trace, tl_runtime *rt, tool_place *program_place_of,
+                       const void *program, const char *program_path) {
+    trace->place_of = program_place_of;
+    trace->program = program;
+    trace->program_path = program_path;
+    if (trace->trace && tl_runtime_set_places(rt, place_of, trace) != MASU_OK)
+        fprintf(stderr, "masu: no memory for the places in %s: it will have none\n", trace->path);
+}
+
+int tool_trace_end(tool_trace *trace, int status) {
+    if (!trace->trace)
+        return status;
+    masu_record_stats stats;
+    masu_status ended = masu_trace_record_end(trace->trace, &stats);
+    masu_trace_destroy(trace->trace);
+    if (ended == MASU_OK)
+        return status;
+    fprintf(stderr, "masu: %s is not whole: %s\n", trace->path, masu_status_text(ended));
+    return status == TOOL_OK ? TOOL_FAILED : status;
+}

@@ -1,0 +1,409 @@
+/* A trace on disk: what is read is what happened; it can be cut anywhere; drops are counted; a fork and a killed process leave a
+ * readable file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <masu/masu.h>
+
+#include "base/meta.h"
+#include "base/rng.h"
+#include "recording/recording.h"
+
+static char path[64];
+
+static int begin(void **state) {
+    (void)state;
+    strcpy(path, "/tmp/masu-trace-XXXXXX");
+    int file = mkstemp(path);
+    return file < 0 || close(file);
+}
+
+static int end(void **state) {
+    (void)state;
+    unlink(path);
+    return masu__meta_live_blocks() == 0 ? 0 : -1;
+}
+
+typedef struct bytes {
+    unsigned char *data;
+    size_t length;
+} bytes;
+
+static bytes load(void) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    bytes b = {malloc(1 << 22), 0};
+    assert_non_null(b.data);
+    b.length = fread(b.data, 1, 1 << 22, file);
+    assert_true(b.length < 1 << 22);
+    fclose(file);
+    return b;
+}
+
+static void read_file(masu__recording *out) {
+    bytes b = load();
+    masu__recording_fault fault;
+    assert_int_equal(masu__trace_read(b.data, b.length, out, &fault), MASU_OK);
+    assert_true(masu__recording_valid(out));
+    free(b.data);
+}
+
+/* Every block of the heap is asked for and given back in some order; `kept` stay. */
+static void use_heap(masu_trace *trace, unsigned rounds, unsigned kept) {
+    masu_heap_config config = masu_heap_config_default();
+    config.trace = trace;
+    config.name = "test heap";
+    masu_heap *heap;
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    masu__rng rng;
+    masu__rng_seed(&rng, 3);
+    void *blocks[64] = {NULL};
+    size_t sizes[64];
+    for (unsigned i = 0; i < rounds; i++) {
+        unsigned k = (unsigned)masu__rng_below(&rng, 64);
+        if (blocks[k])
+            assert_int_equal(masu_heap_free(heap, blocks[k], sizes[k]), MASU_OK);
+        sizes[k] = 1 + masu__rng_below(&rng, i % 8 ? 4000 : 200000);
+        assert_int_equal(masu_heap_alloc_at(heap, sizes[k], 0, MASU_HERE, &blocks[k]), MASU_OK);
+    }
+    for (unsigned k = kept; k < 64; k++)
+        if (blocks[k])
+            assert_int_equal(masu_heap_free(heap, blocks[k], sizes[k]), MASU_OK);
+    masu_heap_destroy(heap);
+}
+
+typedef struct seen {
+    masu_event *events;
+    size_t count;
+} seen;
+
+static void see(void *context, const masu_event *event) {
+    seen *s = context;
+    s->events[s->count++] = *event;
+}
+
+static masu_trace *new_trace(seen *s) {
+    masu_trace *trace;
+    masu_trace_config config = {.sink = s ? see : NULL, .sink_context = s};
+    assert_int_equal(masu_trace_create(&config, &trace), MASU_OK);
+    return trace;
+}
+
+static void what_is_read_is_what_happened(void **state) {
+    (void)state;
+    seen s = {calloc(40000, sizeof *s.events), 0};
+    masu_trace *trace = new_trace(&s);
+    assert_int_equal(masu_trace_record_to(trace, path, &(masu_record_config){.program = "unit test"}),
+                     MASU_OK);
+    assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_ERR_INVALID_ARGUMENT);
+    use_heap(trace, 8000, 64);
+    masu_record_stats stats;
+    assert_int_equal(masu_trace_record_end(trace, &stats), MASU_OK);
+    masu_trace_destroy(trace);
+    assert_int_equal(stats.events, s.count);
+    assert_int_equal(stats.dropped, 0);
+
+    masu__recording r;
+    read_file(&r);
+    assert_false(r.is_cut);
+    assert_string_equal(masu__recording_text(&r, r.settings[0].value), "unit test");
+    size_t at = 0, places = 0;
+    for (size_t i = 0; i < s.count; i++) {
+        const masu_event *from = &s.events[i];
+        if (from->kind != MASU_EVENT_ALLOC && from->kind != MASU_EVENT_FREE &&
+            from->kind != MASU_EVENT_EXTENT_ADD)
+            continue;
+        while (r.events[at].kind != MASU__RECORDED_ALLOC && r.events[at].kind != MASU__RECORDED_FREE &&
+               r.events[at].kind != MASU__RECORDED_SEGMENT_ADD)
+            at++;
+        const masu__recorded_event *to = &r.events[at++];
+        assert_int_equal(to->address, from->address);
+        assert_int_equal(to->bytes, from->bytes);
+        assert_int_equal(to->given_bytes, from->block_bytes);
+        assert_int_equal(r.pools[to->pool].number, from->pool);
+        if (to->kind == MASU__RECORDED_ALLOC && to->place) {
+            assert_non_null(strstr(masu__recording_text(&r, r.places[to->place].file), "test_trace_file.c"));
+            places++;
+        }
+    }
+    assert_true(places >= 8000);
+    bool found[2] = {false, false};
+    for (unsigned i = 1; i < r.pool_count; i++) {
+        const char *layer = masu__recording_text(&r, r.pools[i].layer);
+        assert_string_equal(masu__recording_text(&r, r.pools[i].name), "test heap");
+        found[0] |= strcmp(layer, "best fit") == 0;
+        if (strcmp(layer, "bucket") == 0) {
+            found[1] = true;
+            assert_string_equal(masu__recording_text(&r, r.pools[r.pools[i].below].layer), "best fit");
+        }
+    }
+    assert_true(found[0] && found[1]);
+    /* What the program asked for, and lives at the end: the kept blocks; slabs are not requests. */
+    masu__lives lives;
+    assert_int_equal(masu__lives_find(&r, &lives), MASU_OK);
+    assert_int_equal(lives.strays, 0);
+    assert_int_equal(lives.doubled, 0);
+    masu__lives_destroy(&lives);
+    masu__recording_destroy(&r);
+    free(s.events);
+}
+
+/* Cut at every byte, it is read up to there, and says so. */
+static void a_cut_file_is_read_up_to_the_cut(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_OK);
+    use_heap(trace, 60, 0);
+    assert_int_equal(masu_trace_record_end(trace, NULL), MASU_OK);
+    masu_trace_destroy(trace);
+    bytes b = load();
+    size_t before = 0;
+    for (size_t length = 0; length <= b.length; length++) {
+        unsigned char *exact = malloc(length + 1); /* a sanitizer sees every byte too many */
+        memcpy(exact, b.data, length);
+        masu__recording r;
+        masu__recording_fault fault;
+        masu_status status = masu__trace_read(exact, length, &r, &fault);
+        if (length < 32) {
+            assert_int_equal(status, MASU_ERR_SYNTAX);
+        } else {
+            assert_int_equal(status, MASU_OK);
+            assert_int_equal(r.is_cut, length < b.length);
+            assert_true(r.event_count >= before);
+            assert_true(masu__recording_valid(&r));
+            before = r.event_count;
+            masu__recording_destroy(&r);
+        }
+        free(exact);
+    }
+    assert_true(before > 100);
+    free(b.data);
+}
+
+static void damage_is_found_and_harms_nothing(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_OK);
+    use_heap(trace, 60, 0);
+    assert_int_equal(masu_trace_record_end(trace, NULL), MASU_OK);
+    masu_trace_destroy(trace);
+    bytes b = load();
+    for (size_t at = 0; at < b.length; at++) {
+        b.data[at] ^= 0x41;
+        masu__recording r;
+        masu__recording_fault fault;
+        masu_status status = masu__trace_read(b.data, b.length, &r, &fault);
+        if (status == MASU_OK) {
+            assert_true(masu__recording_valid(&r));
+            assert_true(at < 32 || r.is_cut); /* the head says when, and by whom: any number is one */
+            masu__recording_destroy(&r);
+        } else {
+            assert_int_equal(status, MASU_ERR_SYNTAX);
+            assert_true(at < 12);
+        }
+        b.data[at] ^= 0x41;
+    }
+    free(b.data);
+}
+
+static void what_is_dropped_is_said(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    masu_record_config config = {.ring_records = 64, .when_full = MASU_RECORD_DROPS};
+    assert_int_equal(masu_trace_record_to(trace, path, &config), MASU_OK);
+    use_heap(trace, 30000, 0);
+    masu_record_stats stats;
+    assert_int_equal(masu_trace_record_end(trace, &stats), MASU_OK);
+    masu_trace_destroy(trace);
+    masu__recording r;
+    read_file(&r);
+    assert_true(stats.dropped > 0);
+    assert_true(r.lost_events > 0 && r.lost_events <= stats.dropped);
+    masu__recording_destroy(&r);
+}
+
+static void a_small_ring_waits_and_loses_nothing(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    assert_int_equal(masu_trace_record_to(trace, path, &(masu_record_config){.ring_records = 64}), MASU_OK);
+    use_heap(trace, 2000, 0);
+    masu_record_stats stats;
+    assert_int_equal(masu_trace_record_end(trace, &stats), MASU_OK);
+    masu_trace_destroy(trace);
+    masu__recording r;
+    read_file(&r);
+    assert_int_equal(stats.dropped, 0);
+    assert_true(stats.waits > 0);
+    assert_int_equal(r.lost_events, 0);
+    masu__recording_destroy(&r);
+}
+
+/* The child neither writes nor waits; the parent goes on. */
+static void a_child_records_nothing(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    assert_int_equal(masu_trace_record_to(trace, path, &(masu_record_config){.ring_records = 64}), MASU_OK);
+    use_heap(trace, 100, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        use_heap(trace, 3000, 0);
+        masu_trace_begin(trace, MASU_MARK_NOTE, "in the child");
+        bool fine = masu_trace_record_end(trace, NULL) == MASU_OK;
+        masu_trace_destroy(trace);
+        _exit(fine ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    use_heap(trace, 100, 0);
+    masu_record_stats stats;
+    assert_int_equal(masu_trace_record_end(trace, &stats), MASU_OK);
+    masu_trace_destroy(trace);
+    masu__recording r;
+    read_file(&r);
+    assert_false(r.is_cut);
+    assert_int_equal(r.lost_events, 0);
+    for (size_t i = 0; i < r.event_count; i++)
+        assert_int_equal(r.events[i].text, 0);
+    masu__recording_destroy(&r);
+}
+
+static void a_killed_process_leaves_a_readable_file(void **state) {
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        masu_trace *trace = new_trace(NULL);
+        if (masu_trace_record_to(trace, path, NULL) != MASU_OK)
+            _exit(1);
+        use_heap(trace, 500, 0);
+        masu_record_stats stats = {0};
+        for (int i = 0; i < 500 && stats.written_bytes < 2000; i++) { /* until it is on the disk */
+            usleep(10000);
+            masu_trace_record_get_stats(trace, &stats);
+        }
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    masu__recording r;
+    read_file(&r);
+    assert_true(r.is_cut);
+    assert_true(r.event_count >= 500);
+    masu__recording_destroy(&r);
+}
+
+/* Marks, places with callers, pools of others: what record.h offers a program. */
+static void a_program_says_what_it_does(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    uint32_t pool = masu_trace_add_pool(trace, "malloc", "glibc", 0);
+    masu_trace_begin(trace, MASU_MARK_STEP, "not recorded yet");
+    assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_OK);
+    masu_trace_place(trace, 7, 0, "main.c", "main", 10);
+    masu_trace_place(trace, 8, 7, "work.c", "work", 20);
+    masu_trace_begin(trace, MASU_MARK_STEP, "first");
+    masu_trace_put(trace, &(masu_event){.kind = MASU_EVENT_ALLOC, .pool = pool, .address = 4096,
+                                        .bytes = 10, .block_bytes = 16, .alignment_bytes = 16});
+    masu_trace_put(trace, &(masu_event){.kind = MASU_EVENT_REFUSED, .pool = pool, .bytes = 1u << 30});
+    masu_trace_end(trace, MASU_MARK_STEP, "first");
+    masu_trace_mark(trace, MASU_MARK_PLAN, "arena", 100, 120);
+    masu_trace_destroy(trace); /* ends the recording */
+    masu__recording r;
+    read_file(&r);
+    assert_false(r.is_cut);
+    assert_int_equal(r.event_count, 5);
+    assert_int_equal(r.events[0].kind, MASU__RECORDED_BEGIN);
+    assert_int_equal(r.events[0].other, MASU__MARK_STEP);
+    assert_string_equal(masu__recording_text(&r, r.events[0].text), "first");
+    assert_string_equal(masu__recording_text(&r, r.pools[r.events[1].pool].layer), "malloc");
+    assert_int_equal(r.events[1].alignment_log2, 4);
+    assert_int_equal(r.events[2].kind, MASU__RECORDED_REFUSED);
+    assert_int_equal(r.events[2].bytes, 1u << 30);
+    assert_int_equal(r.events[4].given_bytes, 120);
+    assert_int_equal(r.place_count, 3);
+    assert_int_equal(r.places[2].caller, 1);
+    assert_string_equal(masu__recording_text(&r, r.places[2].function), "work");
+    masu__recording_destroy(&r);
+}
+
+static void the_environment_is_read_when_it_is_asked(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    unsetenv("MASU_TRACE");
+    assert_int_equal(masu_trace_record_from_environment(trace, NULL), MASU_OK);
+    assert_false(masu_trace_is_on(trace));
+    setenv("MASU_TRACE", "/no/such/folder/file", 1);
+    assert_int_equal(masu_trace_record_from_environment(trace, NULL), MASU_ERR_IO);
+    setenv("MASU_TRACE", path, 1);
+    assert_int_equal(masu_trace_record_from_environment(trace, NULL), MASU_OK);
+    assert_true(masu_trace_is_on(trace));
+    unsetenv("MASU_TRACE");
+    masu_trace_destroy(trace);
+    masu__recording r;
+    read_file(&r);
+    assert_false(r.is_cut);
+    masu__recording_destroy(&r);
+}
+
+static void a_full_disk_is_said_and_stops_nobody(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    masu_status status = masu_trace_record_to(trace, "/dev/full", &(masu_record_config){.ring_records = 64});
+    assert_int_equal(status, MASU_ERR_IO); /* not even the head */
+    masu_trace_destroy(trace);
+}
+
+static void without_memory_nothing_is_recorded(void **state) {
+    (void)state;
+    for (uint64_t nth = 1;; nth++) {
+        masu_trace *trace = new_trace(NULL);
+        masu__fault_arm(nth);
+        masu_status status = masu_trace_record_to(trace, path, NULL);
+        bool fired = masu__fault_fired();
+        masu__fault_arm(0);
+        assert_int_equal(status, fired ? MASU_ERR_OUT_OF_MEMORY : MASU_OK);
+        masu_trace_destroy(trace);
+        bytes b = load();
+        for (uint64_t part = 1; !fired; part++) {
+            masu__recording r;
+            masu__recording_fault fault;
+            masu__fault_arm(part);
+            status = masu__trace_read(b.data, b.length, &r, &fault);
+            fired = !masu__fault_fired();
+            masu__fault_arm(0);
+            assert_int_equal(status, fired ? MASU_OK : MASU_ERR_OUT_OF_MEMORY);
+            if (status == MASU_OK)
+                masu__recording_destroy(&r);
+        }
+        free(b.data);
+        if (status == MASU_OK)
+            break;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_read_is_what_happened, begin, end),
+        cmocka_unit_test_setup_teardown(a_cut_file_is_read_up_to_the_cut, begin, end),
+        cmocka_unit_test_setup_teardown(damage_is_found_and_harms_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_dropped_is_said, begin, end),
+        cmocka_unit_test_setup_teardown(a_small_ring_waits_and_loses_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(a_child_records_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(a_killed_process_leaves_a_readable_file, begin, end),
+        cmocka_unit_test_setup_teardown(a_program_says_what_it_does, begin, end),
+        cmocka_unit_test_setup_teardown(the_environment_is_read_when_it_is_asked, begin, end),
+        cmocka_unit_test_setup_teardown(a_full_disk_is_said_and_stops_nobody, begin, end),
+        cmocka_unit_test_setup_teardown(without_memory_nothing_is_recorded, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
