@@ -79,6 +79,7 @@ BEGIN {
     rooms("planner", "share", "model search")
     rooms("tool", "plan", "")
     rooms("tool", "lsp", "")
+    rooms("tool", "whatif", "")
     rooms("tool", "native", "")
     rooms("tool", "compiler", "native")
     call = "(^|[^A-Za-z0-9_.>])"

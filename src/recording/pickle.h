@@ -25,6 +25,7 @@
 #include <masu/status.h>
 
 #include "base/buffer.h"
+#include "recording/recording.h" /* masu__pickle_begins */
 
 enum { MASU__PICKLE_BYTES_A_BYTE = 192 };
 
@@ -64,9 +65,6 @@ typedef struct masu__pickle {
     size_t box_count, box_capacity;
     masu__pickle_value top; /* what the whole file is */
 } masu__pickle;
-
-/* Whether bytes begin as a pickle of protocol 2 to 5 does. */
-bool masu__pickle_begins(const void *bytes, size_t length);
 
 /* Reads one pickle; bytes are borrowed and must outlive *out. MASU_ERR_INVALID_ARGUMENT: *why says what is wrong and at which
  * byte. MASU_ERR_OUT_OF_MEMORY. *out is empty then. O(length). The caller destroys it. */

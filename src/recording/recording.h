@@ -256,6 +256,14 @@ const char *masu__recorded_mark_name(unsigned mark);
  * small; given_bytes of an ALLOC is what its rounded size costs at least (masu__torch_follow finds the rest). *why says what
  * is wrong and where: MASU_ERR_INVALID_ARGUMENT; MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. *out needs no destroy then. */
 masu_status masu__snapshot_read(const void *bytes, size_t length, masu__recording *out, masu__buffer *why);
+/* Whether bytes begin as such a file does. */
+bool masu__pickle_begins(const void *bytes, size_t length);
+
+/* ---- tables of requests (request_table.c) ------------------------------------------------------------------------ */
+
+/* "event,id,bytes" and rows. Statuses as above; *why names the line. */
+masu_status masu__request_table_read(const void *bytes, size_t length, masu__recording *out, masu__buffer *why);
+bool masu__request_table_begins(const void *bytes, size_t length);
 
 #include "recording/torch_follow.h"
 

@@ -379,21 +379,18 @@ static void compare_end(follower *f) {
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
-static void follow_all(follower *f) {
-    for (f->now = f->r->standing_count; f->now < f->r->event_count && f->status == MASU_OK && !f->out->parted; f->now++) {
+static void follow_until(follower *f, size_t end) {
+    for (f->now = f->r->standing_count; f->now < end && f->status == MASU_OK && !f->out->parted; f->now++) {
         const masu__recorded_event *e = &f->r->events[f->now];
         if (!is_give_back(e))
             follow_event(f);
         else if (f->now >= f->due[device_number(f, e)]) /* else it went with those before it */
             follow_release(f);
     }
-    if (f->status == MASU_OK && !f->out->parted)
-        compare_end(f);
-    if (f->status == MASU_OK && !f->out->parted && !masu__torch_pool_valid(f->pool))
-        part_ways(f, "the model contradicts itself");
 }
 
-masu_status masu__torch_follow(const masu__recording *recording, uint64_t *given, masu__torch_followed *out) {
+static masu_status follow(const masu__recording *recording, size_t end, uint64_t *given, masu__torch_pool **pool,
+                          masu__torch_followed *out) {
     *out = (masu__torch_followed){0};
     follower f = {.r = recording, .out = out, .settings = masu__torch_settings_of(recording), .given = given};
     for (size_t i = 0; i < MASU__TORCH_MOST_DEVICES; i++)
@@ -408,16 +405,35 @@ masu_status masu__torch_follow(const masu__recording *recording, uint64_t *given
         stand(&f);
     if (f.status == MASU_OK && !out->parted) {
         out->began_reserved_bytes = masu__torch_get_stats(f.pool).reserved_bytes;
-        follow_all(&f);
+        follow_until(&f, end);
     }
+    if (f.status == MASU_OK && !out->parted && end == recording->event_count)
+        compare_end(&f);
+    if (f.status == MASU_OK && !out->parted && !masu__torch_pool_valid(f.pool))
+        part_ways(&f, "the model contradicts itself");
     if (f.pool)
         out->stats = masu__torch_get_stats(f.pool);
-    masu__torch_pool_destroy(f.pool);
+    *pool = f.pool;
     masu__lives_destroy(&f.lives);
     masu__meta_free(f.handles, bytes);
-    if (f.status != MASU_OK)
+    if (f.status != MASU_OK) {
         masu__torch_followed_destroy(out);
+        masu__torch_pool_destroy(f.pool);
+        *pool = NULL;
+    }
     return f.status;
+}
+
+masu_status masu__torch_follow(const masu__recording *recording, uint64_t *given, masu__torch_followed *out) {
+    masu__torch_pool *pool;
+    masu_status status = follow(recording, recording->event_count, given, &pool, out);
+    masu__torch_pool_destroy(pool);
+    return status;
+}
+
+masu_status masu__torch_follow_to(const masu__recording *recording, size_t event, masu__torch_pool **pool,
+                                  masu__torch_followed *out) {
+    return follow(recording, event < recording->event_count ? event : recording->event_count, NULL, pool, out);
 }
 
 void masu__torch_followed_destroy(masu__torch_followed *followed) {

@@ -7,7 +7,7 @@
 /* One to a line: the order of the overview. */
 const tool_command *const tool_commands[] = {
     &tool_run, &tool_build, &tool_check, &tool_explain, &tool_explain_error, &tool_fmt,
-    &tool_lsp, &tool_plan,  &tool_vmlog, &tool_version, &tool_help,          NULL,
+    &tool_lsp, &tool_plan,  &tool_whatif, &tool_vmlog, &tool_version, &tool_help, NULL,
 };
 
 const tool_command *tool_find_command(const char *name) {
@@ -18,7 +18,7 @@ const tool_command *tool_find_command(const char *name) {
 }
 
 static int unknown_command(const char *name) {
-    const char *known[16] = {NULL};
+    const char *known[32] = {NULL};
     for (size_t i = 0; tool_commands[i]; i++)
         known[i] = tool_commands[i]->name;
     const char *near = tool_nearest(name, known);

@@ -25,7 +25,7 @@ typedef struct tool_command {
 } tool_command;
 
 extern const tool_command tool_run, tool_build, tool_check, tool_explain, tool_explain_error,
-    tool_fmt, tool_lsp, tool_plan, tool_vmlog, tool_version, tool_help;
+    tool_fmt, tool_lsp, tool_plan, tool_vmlog, tool_whatif, tool_version, tool_help;
 
 /* Names the kinds of the program's errors on standard error: one line each for `masu explain-error`. */
 void tool_name_error_kinds(const masu_program *program);
@@ -77,6 +77,11 @@ typedef struct tool_text {
 /* Reads a whole file, "-" is standard input. On failure prints why and returns false. */
 bool tool_read(const char *path, tool_text *out);
 void tool_text_free(tool_text *text);
+
+/* Reads a recording: a snapshot of PyTorch, a trace, a table of requests. On failure says why and returns false; *out needs no
+ * destroy then. */
+struct masu__recording;
+bool tool_read_recording(const char *command, const char *path, struct masu__recording *out);
 
 bool tool_is_file(const char *path);
 /* A file that belongs to the command: beside this executable, or in `folder` of the prefix that it is installed in. False:

@@ -1,0 +1,106 @@
+# masu whatif: tables of requests, snapshots made by hand, and the recorded ones; what is wrong is said with its place.
+whatif="$MASU whatif"
+file=$MASU_TMP/in.csv
+write() { printf "$1" >"$file"; } # FORMAT
+row() { # NAME COLUMN   what a row of the last output says; the columns are separated by more than one space
+    grep "^$1" "$MASU_TMP.stdout" | head -n 1 | sed 's/   */|/g' | cut -d'|' -f"$2"
+}
+
+# ---- a table: three blocks of which two live at once -------------------------------------------------
+write 'event,id,bytes\nalloc,0,3145728\nalloc,1,1048576\nfree,0,\nstep,,\nalloc,0,2097152\n'
+expect_status 0 $whatif "$file" --no-malloc
+expect_in_stdout 'table of requests, 4 requests for 3 blocks, at most 4.0 MiB live'
+expect_in_stdout 'no allocator can go below 4.0 MiB, which is live at once.'
+[ "$(row 'planner' 3)" = "4.0 MiB" ] || fail "the planner needs what is live"
+[ "$(row 'PyTorch, its defaults' 3)" = "22.0 MiB" ] || fail "PyTorch takes a segment of 20 MiB and one of 2 MiB"
+[ "$(row 'masu virtual memory' 3)" = "6.0 MiB" ] || fail "pages of 2 MiB: 4 and 2"
+[ "$(grep -c ' fine ' "$MASU_TMP.stdout")" -eq 7 ] || fail "the judge follows every pool and the plan"
+cp "$MASU_TMP.stdout" "$MASU_TMP/first"
+expect_status 0 $whatif "$file" --no-malloc --device null
+[ "$(row 'masu best fit' 3)" = "5.0 MiB" ] || fail "a block of 3 MiB, and one of 2 MiB for the request of 1: $(row 'masu best fit' 3)"
+columns() { sed 's/ *[0-9.]* ms/ -/' "$1"; } # all but the times
+expect_status 0 sh -c "$whatif - --no-malloc <'$file'"
+columns "$MASU_TMP/first" | sed 1d >"$MASU_TMP/a"
+columns "$MASU_TMP.stdout" | sed 1d >"$MASU_TMP/b"
+cmp "$MASU_TMP/a" "$MASU_TMP/b" || fail "two replays of one file differ"
+
+expect_status 0 $whatif "$file" # the system's own malloc is there always
+expect_in_stdout 'glibc malloc'
+row 'glibc malloc' 3 | grep -q MiB || fail "no figures of glibc: $(cat "$MASU_TMP.stdout")"
+
+expect_status 0 $whatif "$file" --no-malloc --limit 4MiB --json
+expect_in_stdout '"peak_live_bytes":4194304'
+expect_in_stdout '{"allocator":"PyTorch, its defaults","ran":true,"seconds":null,"peak_reserved_bytes":2097152,'
+expect_in_stdout '"refused":2,'
+
+write 'bytes,id,event,place\r\n10,0,alloc,a\r\n,0,free,b' && expect_status 0 $whatif "$file" --no-malloc
+expect_in_stdout '2 requests for 1 blocks'
+write 'event,id,bytes\nstep,,\n' && expect_status 0 $whatif "$file"
+expect_in_stdout 'nothing was requested in it'
+
+wrong() { # FORMAT MESSAGE
+    write "$1"
+    expect_status 1 $whatif "$file"
+    expect_stdout ''
+    expect_in_stderr "masu whatif: $file: $2"
+}
+wrong 'event,id,bytes\nalloc,0,1\nalloc,0,2\n' 'line 3: block 0 is live already'
+wrong 'event,id,bytes\nfree,0,\n' 'line 2: block 0 is not live'
+wrong 'event,id,bytes\nalloc,0,\n' 'line 2: bytes is missing'
+wrong 'event,id,bytes\nalloc,0,-1\n' 'line 2: bytes: a number from 0 to 2^60 was expected, found `-1`'
+wrong 'event,id,bytes\nalloc,999999999999,1\n' 'line 2: id 999999999999: ids are counted from 0, without large gaps'
+wrong 'event,name,id,bytes2\n' 'line 1: the column `bytes` is missing'
+wrong 'what is this' 'neither a memory snapshot'
+wrong '\200\004c' 'byte 2: GLOBAL: masu reads plain data only'
+wrong '\200\004N.' 'a pickle, but not a memory snapshot'
+
+expect_status 2 $whatif
+expect_in_stderr 'a file is missing'
+expect_status 2 $whatif a b
+expect_in_stderr 'one file at a time'
+expect_status 2 $whatif --limt 3 a
+expect_in_stderr 'did you mean `--limit`'
+expect_status 2 $whatif --limit 3parsecs a
+expect_in_stderr '`3parsecs` is not a size such as 40GiB'
+expect_status 2 $whatif --device moon a
+expect_in_stderr '`moon` is neither null nor host'
+expect_status 1 $whatif "$MASU_TMP/none.pickle"
+
+# ---- a refused request ----------------------------------------------------------------------------------
+if command -v python3 >/dev/null 2>&1; then
+    for protocol in 2 3 4 5; do
+        python3 tests/cli/whatif_oom.py "$MASU_TMP/oom.pickle" $protocol
+        expect_status 0 $whatif "$MASU_TMP/oom.pickle" --no-malloc
+        expect_in_stdout 'the model made all 11 recorded steps'
+    done
+    [ "$(row 'PyTorch, as recorded' 3)" = "96.0 MiB" ] || fail "three segments: 30, 32 and 34 MiB"
+    expect_in_stdout 'Refused: 40.0 MiB at net.py:77 (forward)'
+    expect_in_stdout 'Reserved 96.0 MiB, live 7.0 MiB; the device had 8.0 MiB left, and the allocator 87.0 MiB free'
+    expect_in_stdout 'The largest hole in its own pool: 30.0 MiB.'
+    expect_in_stdout 'the settings of the snapshot       refuses 1'
+    expect_in_stdout 'expandable_segments:True           serves every request'
+    expect_in_stdout 'Set expandable_segments:True: it would have served every request.'
+    expect_status 0 $whatif "$MASU_TMP/oom.pickle" --no-malloc --json
+    python3 -c 'import json, sys; d = json.load(sys.stdin)["devices"][0]; assert d["model"]["follows"] and d["refusals"][0]["bytes"] == 40 << 20' <"$MASU_TMP.stdout" ||
+        fail "the JSON cannot be read, or says something else"
+else
+    echo "skipped: no python3, so that no snapshot with a refused request could be written"
+fi
+
+# ---- recorded ones: what PyTorch reserved, what is live, and what the planner needs -----------------------
+data=${MASU_DATA:-../shared/data}/snapshots
+if [ ! -f "$data/conv_c.pickle" ]; then
+    echo "skipped: the recorded snapshots are not in $data: set MASU_DATA to the folder that has snapshots/"
+    exit 0
+fi
+while read -r name reserved live; do
+    expect_status 0 $whatif "$data/$name.pickle" --no-malloc
+    [ "$(row 'PyTorch, as recorded' 3)" = "$reserved MiB" ] || fail "$name: reserved $(row 'PyTorch, as recorded' 3)"
+    expect_in_stdout ", at most $live MiB live"
+    [ "$(grep -c 'WRONG' "$MASU_TMP.stdout")" -eq 0 ] || fail "$name: the judge disagrees"
+    [ "$(row planner 3)" = "$live MiB" ] || fail "$name: the planner needs $(row planner 3)"
+done <<'ROWS'
+conv_c 128.0 103.2
+train_a_512 59,920.0 52,326.2
+infer_b_128 1,682.0 1,656.4
+ROWS
