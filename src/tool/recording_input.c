@@ -13,23 +13,24 @@ static masu_status read_trace(const char *data, size_t length, masu__recording *
     return status;
 }
 
+masu_status tool_parse_recording(const char *data, size_t length, masu__recording *out, masu__buffer *why) {
+    if (masu__pickle_begins(data, length))
+        return masu__snapshot_read(data, length, out, why);
+    if (masu__trace_is(data, length))
+        return read_trace(data, length, out, why);
+    if (masu__request_table_begins(data, length))
+        return masu__request_table_read(data, length, out, why);
+    masu__buffer_puts(why, "neither a memory snapshot of PyTorch (a pickle), nor a trace of masu, nor a table with the columns event, "
+                           "id and bytes");
+    return MASU_ERR_INVALID_ARGUMENT;
+}
+
 bool tool_read_recording(const char *command, const char *path, masu__recording *out) {
     tool_text text = {0};
     masu__buffer why = {0};
     if (!tool_read(path, &text))
         return false;
-    const char *data = text.data ? text.data : "";
-    masu_status status = MASU_ERR_INVALID_ARGUMENT;
-    if (masu__pickle_begins(data, text.length))
-        status = masu__snapshot_read(data, text.length, out, &why);
-    else if (masu__trace_is(data, text.length))
-        status = read_trace(data, text.length, out, &why);
-    else if (masu__request_table_begins(data, text.length))
-        status = masu__request_table_read(data, text.length, out, &why);
-    else
-        masu__buffer_puts(
-            &why, "neither a memory snapshot of PyTorch (a pickle), nor a trace of masu, nor a table with the columns event, id "
-                  "and bytes");
+    masu_status status = tool_parse_recording(text.data ? text.data : "", text.length, out, &why);
     if (status != MASU_OK)
         fprintf(stderr, "masu %s: %s: %s\n", command, strcmp(path, "-") == 0 ? "standard input" : path,
                 why.length ? masu__buffer_text(&why) : masu_status_text(status));

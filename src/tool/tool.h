@@ -81,6 +81,9 @@ void tool_text_free(tool_text *text);
 /* Reads a recording: a snapshot of PyTorch, a trace, a table of requests. On failure says why and returns false; *out needs no
  * destroy then. */
 struct masu__recording;
+struct masu__buffer;
+/* The same of bytes that are there: *why says what is wrong, where that is known. */
+masu_status tool_parse_recording(const char *data, size_t length, struct masu__recording *out, struct masu__buffer *why);
 bool tool_read_recording(const char *command, const char *path, struct masu__recording *out);
 
 bool tool_is_file(const char *path);

@@ -104,3 +104,15 @@ conv_c 128.0 103.2
 train_a_512 59,920.0 52,326.2
 infer_b_128 1,682.0 1,656.4
 ROWS
+
+# ---- the planner reads recordings, too ---------------------------------------------------------------------
+expect_status 0 "$MASU" plan "$data/conv_c.pickle"
+expect_in_stdout '1966 buffers, height 108,2'
+expect_in_stdout 'optimal'
+expect_status 0 "$MASU" plan "$data/infer_b_128.pickle" --output "$MASU_TMP/plan.csv" --quiet
+expect_status 0 "$MASU" plan --check "$MASU_TMP/plan.csv"
+expect_in_stdout 'FINE: 1503 buffers'
+expect_status 2 "$MASU" plan --check "$data/conv_c.pickle"
+expect_in_stderr 'is a recording'
+expect_status 1 "$MASU" plan "$data/conv_c.pickle" --device cuda:7
+expect_in_stderr 'no block of device cuda:7'

@@ -42,6 +42,10 @@ static const char usage[] =
     "  --alignment N     align every buffer to N bytes at least\n"
     "  --seed N, --threads N\n"
     "\n"
+    "FILE may be a snapshot of the memory of PyTorch or a trace of masu: a plan of the recorded blocks, each from its birth to its end.\n"
+    "\n"
+    "  --device NAME     whose blocks, where several devices were recorded: cuda:1\n"
+    "\n"
     "FILE may be a network, .tflite or .onnx: lives and sizes come from it, and one table says what its runtime needs\n"
     "today, and what is needed planned, in place and reordered (--in-place and --reorder then choose the plan that is written).\n"
     "\n"
@@ -104,7 +108,13 @@ static int read_table(job *j, const tool_text *text) {
     masu__buffer message = {0};
     const char *shown = strcmp(j->args->path, "-") == 0 ? "<stdin>" : j->args->path;
     const char *data = text->data ? text->data : "";
-    bool right = plan_parse(shown, data, text->length, &j->table, &message);
+    bool recorded = plan_is_recording(data, text->length);
+    if (!recorded && j->args->device)
+        return tool_misuse("plan", "--device is for recordings: %s is a table of buffers", shown);
+    if (recorded && (j->args->check || j->args->ops))
+        return tool_misuse("plan", "%s is for tables of buffers: %s is a recording", j->args->ops ? "--ops" : "--check", shown);
+    bool right = recorded ? plan_parse_recording(shown, data, text->length, j->args->device, &j->table, &message)
+                          : plan_parse(shown, data, text->length, &j->table, &message);
     plan_reader reader = {shown, data, text->length, &j->table, &message, false};
     plan_skip_mark(&reader.text, &reader.length);
     if (right && !j->args->check)

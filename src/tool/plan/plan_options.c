@@ -10,7 +10,7 @@ static const char *const known[] = {
     "--minimize", "--capacity", "--time",  "--output",   "--svg",     "--check",
     "--compare",  "--memory",   "--ops",   "--in-place", "--reorder", "--alignment",
     "--seed",     "--threads",  "--quiet", "--help",     "--verify", "--write-model",
-    "--header",   "--dim",      "--scratch", "--json",   "--csv",     NULL};
+    "--header",   "--dim",      "--scratch", "--json",   "--csv",     "--device", NULL};
 
 /* ---- numbers on the command line ------------------------------------------------------------- */
 
@@ -125,6 +125,8 @@ static int take_value(const char *name, const char *value, plan_arguments *a) {
         a->output = value;
     } else if (strcmp(name, "--svg") == 0) {
         a->svg = value;
+    } else if (strcmp(name, "--device") == 0) {
+        a->device = value;
     } else {
         a->ops = value;
     }
@@ -151,7 +153,7 @@ static int take_option(int argc, char **argv, int *index, plan_arguments *a) {
                                          "--svg",      "--memory",    "--ops",
                                          "--seed",     "--alignment", "--threads",
                                          "--dim",      "--scratch",   "--header",
-                                         "--write-model"};
+                                         "--write-model", "--device"};
     const char *argument = argv[*index];
     if (take_flag(argument, a))
         return TOOL_OK;
@@ -219,6 +221,8 @@ int plan_check_for_table(const plan_arguments *a) {
 int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
     if (a->ops || a->check)
         return tool_misuse("plan", "%s is for tables of buffers: %s is a network", a->ops ? "--ops" : "--check", a->path);
+    if (a->device)
+        return tool_misuse("plan", "--device is for recordings: %s is a network", a->path);
     if (!is_tflite && (a->verify || a->write_model))
         return tool_misuse("plan", "%s is for .tflite files", a->verify ? "--verify" : "--write-model");
     if (is_tflite && a->dim_count > 0)

@@ -22,7 +22,7 @@ typedef struct plan_scratch_option {
 } plan_scratch_option;
 
 typedef struct plan_arguments {
-    const char *path, *output, *svg, *ops, *header, *write_model;
+    const char *path, *output, *svg, *ops, *header, *write_model, *device;
     bool minimize, check, compare, in_place, reorder, quiet, verify, json, csv;
     uint64_t capacity, alignment, seed, threads;
     double time_s;

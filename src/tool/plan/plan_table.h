@@ -68,6 +68,10 @@ void plan_skip_mark(const char **text, size_t *length);
  * The caller frees the table in either case. */
 bool plan_parse(const char *path, const char *text, size_t length, plan_table *out,
                 masu__buffer *message);
+/* A snapshot of PyTorch or a trace of masu: the blocks of one device. device NULL: the only one. As plan_parse. */
+bool plan_is_recording(const char *text, size_t length);
+bool plan_parse_recording(const char *path, const char *text, size_t length, const char *device, plan_table *out,
+                          masu__buffer *message);
 bool plan_parse_json(plan_reader *reader);
 void plan_table_free(plan_table *table);
 

@@ -12,13 +12,14 @@ typedef struct gatherer {
     uint32_t *ids;          /* of the block of each ALLOC, plus one */
     uint32_t *ends, *chain; /* the ALLOCs that end at each event, plus one: the first, and the next of the same */
     uint64_t live_bytes, live_blocks;
+    bool is_snapshot;
     masu_status status;
 } gatherer;
 
 static uint16_t lane_of(gatherer *g, const masu__recorded_event *e) {
     whatif_requests *q = g->out;
     whatif_lane wanted = {.stream = g->r->streams[e->stream].handle};
-    if (strcmp(g->r->source_format, "PyTorch snapshot") == 0)
+    if (g->is_snapshot)
         wanted.private_pool = g->r->pools[e->pool].number >> 1;
     for (unsigned i = 0; i < q->lane_count; i++)
         if (q->lanes[i].stream == wanted.stream && q->lanes[i].private_pool == wanted.private_pool)
@@ -72,6 +73,8 @@ static void give(gatherer *g, size_t event, size_t alloc, uint64_t *bytes_of) {
 /* What is given back when no request follows that would need it: the program asked for it. */
 static bool is_own_release(const gatherer *g, size_t i) {
     const masu__recorded_event *first = &g->r->events[i];
+    if (!g->is_snapshot)
+        return false; /* masu's pools give back when they see fit */
     if (i > 0 && g->r->events[i - 1].device == first->device &&
         (g->r->events[i - 1].kind == MASU__RECORDED_SEGMENT_DROP || g->r->events[i - 1].kind == MASU__RECORDED_UNMAP))
         return false; /* told already */
@@ -115,6 +118,7 @@ masu_status whatif_requests_of(const masu__recording *recording, const masu__liv
                                whatif_requests *out) {
     *out = (whatif_requests){.recording = recording, .device = device};
     gatherer g = {.r = recording, .lives = lives, .out = out};
+    g.is_snapshot = strcmp(recording->source_format, "PyTorch snapshot") == 0;
     size_t count = recording->event_count + 1;
     uint64_t *bytes_of = masu__meta_calloc(count, sizeof *bytes_of);
     uint32_t *tables = masu__meta_calloc(3 * count, sizeof *tables);
