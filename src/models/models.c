@@ -12,13 +12,15 @@ bool masu__model_refuse(masu__buffer *why, const char *format, ...) {
     return false;
 }
 
+/* ONNX has no mark. Every writer begins with ir_version: field 1, a small number. */
 bool masu__model_recognise(const void *bytes, size_t length, masu__model_format *out) {
     const unsigned char *at = bytes;
     if (length >= 8 && memcmp(at + 4, "TFL3", 4) == 0) {
         *out = MASU__MODEL_TFLITE;
         return true;
     }
-    return false;
+    *out = MASU__MODEL_ONNX;
+    return length >= 4 && at[0] == 0x08 && at[1] >= 1 && at[1] < 0x40 && at[2] < 0x80 && at[2] >= 0x10;
 }
 
 bool masu__model_measure(masu__model_tensor *t) {
@@ -44,9 +46,9 @@ bool masu__model_measure(masu__model_tensor *t) {
 
 bool masu__model_read(masu__model_format format, const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count,
                       masu__model *out, masu__buffer *why) {
-    (void)dims, (void)dim_count;
     *out = (masu__model){.format = format};
-    bool right = masu__model_read_tflite(bytes, length, out, why);
+    bool right = format == MASU__MODEL_TFLITE ? masu__model_read_tflite(bytes, length, out, why)
+                                              : masu__model_read_onnx(bytes, length, dims, dim_count, out, why);
     if (!right)
         masu__model_free(out);
     return right;

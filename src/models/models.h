@@ -1,6 +1,7 @@
 /* models.h: networks in the files of other tools, read into one form: tensors, operators, graphs.
  *
- *     bytes ─► read_tflite.cc (FlatBuffers) ─► masu__model ─► model_lives.c, operator_rules.c
+ *     bytes ─┬─ read_tflite.cc (FlatBuffers) ───────────────────────────────┐
+ *            └─ read_onnx.c (protobuf) ─► onnx_shapes*.c, onnx_values.c ─────┴─► masu__model ─► model_lives.c, operator_rules.c
  *
  *     bytes + offsets ─► write_tflite.cc ─► bytes
  *
@@ -55,6 +56,7 @@ typedef struct masu__model_tensor {
     size_t graph;     /* that it belongs to */
     size_t rank;
     int64_t *dims;
+    const masu__model_text *dim_names; /* ONNX: what open dimensions are called; NULL: none has a name */
     uint64_t bytes;
     const int64_t *values; /* of a small whole-number constant, for shapes: value_count of them; NULL: not known */
     size_t value_count;

@@ -48,7 +48,7 @@ expect_in_stdout 'has no plan: the runtime makes one'
 expect_status 0 $plan "$skip" --quiet --write-model "$MASU_TMP/with.tflite"
 expect_status 0 $plan --verify "$MASU_TMP/with.tflite"
 expect_in_stdout 'FINE: 4 of 4 buffers have an offset, the runtime places 0; arena 208 bytes'
-expect_ways "$MASU_TMP/with.tflite" 'TensorFlow Lite Micro 224; planned 208; in place 208'
+expect_ways "$MASU_TMP/with.tflite" 'TensorFlow Lite Micro 208; planned 208; in place 208'
 # A second plan replaces the first; the file stays one that the verifier likes.
 expect_status 0 $plan "$MASU_TMP/with.tflite" --quiet --write-model "$MASU_TMP/again.tflite"
 expect_status 0 $plan --verify "$MASU_TMP/again.tflite"

@@ -95,6 +95,31 @@ static masu_plan_row *add_row(network *n, size_t tensor, uint64_t bytes) {
     return row;
 }
 
+static const masu__model_operator *maker_of(const network *n, size_t tensor) {
+    for (size_t g = 0; g < n->model.graph_count; g++)
+        for (size_t k = 0; k < n->model.graphs[g].operator_count; k++)
+            for (size_t i = 0; i < n->model.graphs[g].operators[k].output_count; i++)
+                if (n->model.graphs[g].operators[k].outputs[i] == (int32_t)tensor)
+                    return &n->model.graphs[g].operators[k];
+    return NULL;
+}
+
+/* " (a dimension is open: batch; made by NonZero)" */
+static void say_open(const network *n, size_t tensor, masu__buffer *why) {
+    const masu__model_tensor *t = &n->model.tensors[tensor];
+    const masu__model_operator *op = maker_of(n, tensor);
+    masu__buffer_printf(why, " (%s", t->bits == 0    ? t->type[0] == '?' ? "its type is not known" : "elements without a fixed size"
+                                     : !t->has_shape ? "no shape"
+                                                     : "a dimension is open");
+    for (size_t i = 0, said = 0; t->has_shape && t->dim_names && i < t->rank; i++)
+        if (t->dims[i] < 0)
+            masu__buffer_printf(why, "%s%.*s", said++ ? ", " : ": ", is_plain(t->dim_names[i]) ? (int)t->dim_names[i].length : 1,
+                                is_plain(t->dim_names[i]) ? t->dim_names[i].at : "?");
+    if (op && is_plain(op->type))
+        masu__buffer_printf(why, "; made by %s%.*s", op->is_custom ? "the custom operator " : "", MASU__MODEL_TEXT(op->type));
+    masu__buffer_putc(why, ')');
+}
+
 /* What is not known is said, all of it up to a few. */
 static bool sizes_known(network *n, masu__buffer *why) {
     size_t missing = 0;
@@ -108,9 +133,7 @@ static bool sizes_known(network *n, masu__buffer *why) {
                 masu__buffer_printf(why, "`%.*s`", MASU__MODEL_TEXT(t->name));
             else
                 masu__buffer_printf(why, "tensor %zu", i);
-            masu__buffer_printf(why, " (%s)", t->bits == 0    ? "elements without a fixed size"
-                                              : !t->has_shape ? "no shape"
-                                                              : "a dimension is open");
+            say_open(n, i, why);
         }
     }
     if (missing == 0)
@@ -217,6 +240,48 @@ static void count_uses(network *n) {
             n->table.uses[row] = 2;
 }
 
+/* A custom operator may have tensors that lie in each other by its own plan: an accelerator's arena with input and output. */
+const masu__model_moment *network_custom_of(const network *n, size_t a, size_t b) {
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        bool has_a = false, has_b = false;
+        for (size_t i = 0; op->is_custom && i < op->input_count + op->output_count; i++) {
+            int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
+            has_a = has_a || (tensor >= 0 && n->row_of[tensor] == a);
+            has_b = has_b || (tensor >= 0 && n->row_of[tensor] == b);
+        }
+        if (has_a && has_b)
+            return &n->lives.moments[k];
+    }
+    return NULL;
+}
+
+bool network_has_offline(const network *n) {
+    const masu__model_offline *o = &n->model.offline;
+    return o->is_there && o->byte_count >= 12 && o->count >= 0 && (size_t)o->count == n->model.tensor_count && o->offset_count >= (size_t)o->count;
+}
+
+/* What the file's plan puts at one offset for a custom operator stays together. */
+static bool bind_custom(network *n) {
+    for (size_t k = 0; network_has_offline(n) && k < n->lives.moment_count; k++) {
+        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        size_t count = op->is_custom ? op->input_count + op->output_count : 0, first = SIZE_MAX;
+        for (size_t i = 0; i < count; i++) {
+            int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
+            size_t row = tensor >= 0 ? n->row_of[tensor] : SIZE_MAX;
+            if (row == SIZE_MAX || row == first || n->model.offline.offsets[tensor] < 0)
+                continue;
+            if (first == SIZE_MAX)
+                first = row;
+            else if (n->model.offline.offsets[tensor] == n->model.offline.offsets[n->tensor_of[first]] &&
+                     !plan_table_relate(&n->table, MASU_PLAN_MUST_SHARE, first, row))
+                return false;
+        }
+    }
+    n->bound_count = n->table.relation_count;
+    return true;
+}
+
 /* Operators of the main graph may change places when each makes its own tensors and none has effects beside them. */
 static void judge_order(network *n) {
     const masu__model_graph *g = &n->model.graphs[0];
@@ -256,7 +321,7 @@ int network_make(network *n, const plan_arguments *args) {
     int status = add_scratch(n);
     if (status != TOOL_OK)
         return status;
-    if (!name_rows(n))
+    if (!name_rows(n) || !bind_custom(n))
         return no_memory(n);
     set_lives(n);
     mark_kept(n);
@@ -308,7 +373,7 @@ static bool may_share(const network *n, const masu__model_moment *m, const masu_
 }
 
 void network_unrelate(network *n) {
-    n->table.relation_count = 0;
+    n->table.relation_count = n->bound_count;
 }
 
 bool network_relate(network *n) {

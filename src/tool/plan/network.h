@@ -22,6 +22,7 @@ typedef struct network {
     size_t constant_count, variable_count, open_count, scratch_count;
     uint64_t constant_bytes, variable_bytes;
     uint64_t alignment;
+    size_t bound_count;    /* relations that hold in every way: tensors that a custom operator has in each other */
     const char *fixed_why; /* why operators keep their order; NULL: they may move */
 } network;
 
@@ -49,12 +50,17 @@ void network_free(network *n);
 
 /* Lives in this order of graph 0's operators (NULL: as they are), into table.rows. False: memory. */
 bool network_set_order(network *n, const size_t *order);
-/* What may be done in place with the present lives; replaces the table's relations. False: memory. */
+/* What may be done in place with the present lives, beside the relations that hold in every way. False: memory. */
 bool network_relate(network *n);
 void network_unrelate(network *n);
 
 /* "operator 3 CONV_2D", for people. */
 void network_say_operator(const network *n, const masu__model_moment *moment, masu__buffer *out);
+
+/* A custom operator that names both rows; NULL: there is none. */
+const masu__model_moment *network_custom_of(const network *n, size_t a, size_t b);
+/* The plan inside the file is for its tensors. */
+bool network_has_offline(const network *n);
 
 /* Plans in every way. MASU_ERR_OUT_OF_MEMORY and what the planner says. */
 masu_status network_plan_all(network *n, network_plans *out);

@@ -12,8 +12,8 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 bool network_is_file(const char *path, const void *bytes, size_t length, masu__model_format *out) {
-    if (ends_with(path, ".tflite")) {
-        *out = MASU__MODEL_TFLITE;
+    if (ends_with(path, ".tflite") || ends_with(path, ".onnx")) {
+        *out = ends_with(path, ".onnx") ? MASU__MODEL_ONNX : MASU__MODEL_TFLITE;
         return true;
     }
     return masu__model_recognise(bytes, length, out);

@@ -92,22 +92,6 @@ static bool overlap(const judge *j, const uint64_t *offsets, size_t a, size_t b)
     return x->lower < y->upper && y->lower < x->upper && offsets[a] < offsets[b] + y->size_bytes && offsets[b] < offsets[a] + x->size_bytes;
 }
 
-/* A custom operator may have tensors that lie in each other by its own plan: an accelerator's arena with input and output. */
-static const masu__model_moment *custom_of_both(const network *n, size_t a, size_t b) {
-    for (size_t k = 0; k < n->lives.moment_count; k++) {
-        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
-        bool has_a = false, has_b = false;
-        for (size_t i = 0; op->is_custom && i < op->input_count + op->output_count; i++) {
-            int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
-            has_a = has_a || (tensor >= 0 && n->row_of[tensor] == a);
-            has_b = has_b || (tensor >= 0 && n->row_of[tensor] == b);
-        }
-        if (has_a && has_b)
-            return &n->lives.moments[k];
-    }
-    return NULL;
-}
-
 static void note_custom(const network *n, size_t a, size_t b, const masu__model_moment *custom) {
     masu__buffer text = {0};
     network_say_operator(n, custom, &text);
@@ -123,7 +107,7 @@ static size_t check_overlaps(judge *j, const uint64_t *offsets) {
         for (size_t b = a + 1; b < n->table.count; b++) {
             if (!overlap(j, offsets, a, b))
                 continue;
-            const masu__model_moment *custom = custom_of_both(n, a, b);
+            const masu__model_moment *custom = network_custom_of(n, a, b);
             if (related(n, a, b) && offsets[a] == offsets[b])
                 in_place++;
             else if (custom)
@@ -196,6 +180,21 @@ static bool variables_are_safe(const network *n, const int32_t *offsets, masu__b
     return true;
 }
 
+/* Tensors that a custom operator has in each other at different offsets cannot be moved here. */
+static bool custom_is_safe(const network *n, masu__buffer *why) {
+    for (size_t a = 0; network_has_offline(n) && a < n->table.count - n->scratch_count; a++)
+        for (size_t b = a + 1; b < n->table.count - n->scratch_count; b++) {
+            int64_t x = n->model.offline.offsets[n->tensor_of[a]], y = n->model.offline.offsets[n->tensor_of[b]];
+            if (x < 0 || y < 0 || x == y || x >= y + (int64_t)n->table.rows[b].size_bytes || y >= x + (int64_t)n->table.rows[a].size_bytes ||
+                !network_custom_of(n, a, b))
+                continue;
+            masu__buffer_printf(why, "%s and %s share bytes in the file's plan, at offsets that a custom operator knows: it stays as it is", n->table.ids[a],
+                                n->table.ids[b]);
+            return false;
+        }
+    return true;
+}
+
 /* Scratch is not in the plan: the runtime places it around the tensors, and may be worse at it. */
 static bool scratch_fits(network *n, const network_plan *plan, const int32_t *offsets, masu__buffer *why) {
     bool enough;
@@ -233,7 +232,7 @@ bool network_write_model(network *n, const network_plan *plan, const void *bytes
     }
     for (size_t i = 0; i < n->model.tensor_count; i++)
         offsets[i] = n->row_of[i] == SIZE_MAX ? -1 : (int32_t)plan->offsets[n->row_of[i]];
-    if (!variables_are_safe(n, offsets, why) || !scratch_fits(n, plan, offsets, why) ||
+    if (!variables_are_safe(n, offsets, why) || !custom_is_safe(n, why) || !scratch_fits(n, plan, offsets, why) ||
         !masu__model_write_tflite(&n->model, bytes, length, offsets, plan->order, &written, &written_length, &written_capacity, why))
         return false;
     masu__buffer_append(out, written, written_length);

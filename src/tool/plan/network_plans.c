@@ -43,7 +43,12 @@ static masu_status as_runtime(network *n, network_plan *way) {
     way->is_runtime = true;
     if (!keep_rows(n, way) || (!is_tflite && !network_relate(n)))
         return MASU_ERR_OUT_OF_MEMORY;
-    way->result.height_bytes = is_tflite ? runtime_greedy(n->table.rows, n->table.count, way->offsets, &n->table.arena, &enough)
+    for (size_t row = 0; network_has_offline(n) && row < n->table.count; row++) { /* the runtime follows it */
+        int32_t offset = n->tensor_of[row] == SIZE_MAX ? -1 : n->model.offline.offsets[n->tensor_of[row]];
+        way->rows[row].is_fixed = offset >= 0;
+        way->rows[row].fixed_offset = offset >= 0 ? (uint64_t)offset : 0;
+    }
+    way->result.height_bytes = is_tflite ? runtime_greedy(way->rows, n->table.count, way->offsets, &n->table.arena, &enough)
                                          : runtime_best_fit(n, way->offsets, &n->table.arena, &enough);
     network_unrelate(n);
     way->is_there = enough;

@@ -228,13 +228,21 @@ void network_report_csv(const network *n, const network_plans *plans, masu__buff
     }
 }
 
+static void put_json_tensor(const network *n, size_t tensor, masu__buffer *out) {
+    const masu__model_tensor *t = &n->model.tensors[tensor];
+    masu__buffer_printf(out, ", \"tensor\": %zu, \"type\": \"%s\", \"shape\": [", tensor, t->type);
+    for (size_t i = 0; i < t->rank; i++)
+        masu__buffer_printf(out, "%s%" PRId64, i ? ", " : "", t->dims[i]);
+    masu__buffer_putc(out, ']');
+}
+
 static void put_json_buffers(const network *n, const network_plan *way, masu__buffer *out) {
     masu__buffer_puts(out, "  \"buffers\": [");
     for (size_t row = 0; row < n->table.count; row++) {
         masu__buffer_printf(out, "%s\n    {\"id\": ", row ? "," : "");
         masu__buffer_json_string(out, n->table.ids[row], strlen(n->table.ids[row]));
         if (n->tensor_of[row] != SIZE_MAX)
-            masu__buffer_printf(out, ", \"tensor\": %zu", n->tensor_of[row]);
+            put_json_tensor(n, n->tensor_of[row], out);
         masu__buffer_printf(out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64 ", \"offset\": %" PRIu64 "}",
                             way->rows[row].lower, way->rows[row].upper, way->rows[row].size_bytes, way->offsets[row]);
     }
