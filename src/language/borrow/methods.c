@@ -120,8 +120,17 @@ static value lend_onward(method_call *m, lend_kind kind) {
     case LEND_OWNED:
         item = item->kind == SORT_REFERENCE ? item->item : item;
         return pass_on(m, sort_holder(b, item, lazy));
-    case LEND_ONE:
     case LEND_ALL:
+        if (m->e->call.type_argument_count == 1) { /* collect::<String>() */
+            const type_expr *written = m->e->call.type_arguments[0];
+            const sort *wanted = sort_of_written(b, written, written->type);
+            if (wanted->kind == SORT_VALUE) {
+                borrow_use(b, m->receiver.held, m->e->span);
+                return borrow_plain_value(wanted);
+            }
+        }
+        return pass_on(m, sort_holder(b, item, false));
+    case LEND_ONE:
         return pass_on(m, sort_holder(b, item, false));
     case LEND_INNER:
         return s->kind == SORT_HOLDER ? pass_on(m, item) : borrow_plain_value(item);
@@ -135,10 +144,10 @@ static void note_put(method_call *m, bool several) {
     builder *b = m->b;
     const sort *item = m->argument.sort;
     item = several ? item_of(b, item) : item;
-    item = several && item->kind == SORT_REFERENCE && !sort_holds(item->item) &&
-                   m->argument.sort->kind == SORT_REFERENCE
+    const bool keeps = p != NULL && sort_holds(b->g.variables[p->root].sort); /* a list of references */
+    item = several && !keeps && item->kind == SORT_REFERENCE && !sort_holds(item->item)
                ? item->item
-               : item; /* extend(&v) copies */
+               : item; /* extend(&v), extend(v.iter()) copy */
     if (p == NULL || m->argument.held == NO_VARIABLE || !sort_holds(item)) {
         return;
     }

@@ -21,7 +21,7 @@
 
 /* ---- freezing -------------------------------------------------------------------------------- */
 
-static void build_checked(block_builder *b, stmt *let) {
+void check_build_let(block_builder *b, stmt *let) {
     *(b->last == NULL ? &b->block->first : &b->last->next) = let;
     b->last = let;
     check_let(b->c, let);
@@ -37,7 +37,7 @@ expr *check_hold(block_builder *b, expr *e, const char *what) {
     char *name = check_printf(c, "<%s %u>", what, c->text_count++);
     block_builder alone = build_block(c, b->span);
     build_let(&alone, name, false, e);
-    build_checked(b, alone.last);
+    check_build_let(b, alone.last);
     expr *n = check_new_name(c, e->span, name);
     check_expr(c, &n, NULL);
     return n;
@@ -263,53 +263,6 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     return NULL;
 }
 
-/* By its names: a call in it may be one of a function whose result is or holds `&mut T`. */
-static bool may_lend(const checker *c, const expr *e) {
-    while (e->type == NULL) {
-        const char *name = e->kind == EXPR_METHOD ? e->call.name
-                           : e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME
-                               ? e->call.callee->name.name
-                               : NULL;
-        for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
-            const char *known = c->tree->getters[i]->name;
-            if (known[0] == name[0] && strcmp(known, name) == 0) {
-                return true;
-            }
-        }
-        if (e->kind == EXPR_METHOD) {
-            e = e->call.receiver;
-        } else if (e->kind == EXPR_TRY) {
-            e = e->attempt.operand;
-        } else {
-            return false;
-        }
-    }
-    return false;
-}
-
-/* A reference that a call yields is asked for once: let <at n> = call;  *<at n> */
-static expr *freeze_lent(block_builder *b, expr **slot) {
-    checker *c = b->c;
-    if ((*slot)->type != NULL) {
-        return NULL;
-    }
-    (*slot)->is_followed = false; /* `*call`: the place is meant in any case */
-    check_keep_reference(*slot);
-    check_expr(c, slot, NULL);
-    const type *t = type_of(c, *slot);
-    if (!type_is_reference(t)) {
-        return NULL;
-    }
-    char *name = check_printf(c, "<at %u>", c->text_count++);
-    block_builder alone = build_block(c, b->span);
-    build_let(&alone, name, false, *slot);
-    build_checked(b, alone.last);
-    expr *n = check_new_name(c, (*slot)->span, name);
-    check_expr(c, &n, t);
-    check_follow(c, &n);
-    return n;
-}
-
 static bool only_lets(const block *b) {
     const stmt *s = b->first;
     while (s != NULL && s->kind == STMT_LET && s->otherwise == NULL) {
@@ -388,7 +341,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
         next = s->next;
         s->next = NULL;
-        build_checked(b, s);
+        check_build_let(b, s);
     }
     place = check_freeze(b, &copy->body->result);
     c->environment = outer;
@@ -455,18 +408,18 @@ expr *check_freeze(block_builder *b, expr **slot) {
                 return check_freeze(b, &e->call.receiver);
             }
         }
-        const bool lends = may_lend(c, e);
+        const bool lends = check_may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
         place = place != NULL ? place : freeze_simple(b, e);
-        return place != NULL || !lends ? place : freeze_lent(b, slot);
+        return place != NULL || !lends ? place : check_freeze_lent(b, slot);
     }
     case EXPR_CALL:
-        return may_lend(c, e) ? freeze_lent(b, slot) : NULL;
+        return check_may_lend(c, e) ? check_freeze_lent(b, slot) : NULL;
     case EXPR_TRY: {
-        const bool lends = may_lend(c, e);
+        const bool lends = check_may_lend(c, e);
         expr *place = freeze_try(b, e);
-        return place != NULL || !lends ? place : freeze_lent(b, slot);
+        return place != NULL || !lends ? place : check_freeze_lent(b, slot);
     }
     default:
         return NULL;
@@ -533,7 +486,7 @@ static bool has_method(const checker *c, const expr *e) {
         }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
-    return refers_by_method(c, e) || may_lend(c, e);
+    return refers_by_method(c, e) || check_may_lend(c, e);
 }
 
 /* map.entry(k).or_insert(v) and its like */
@@ -550,13 +503,40 @@ static bool entry_place(const expr *e) {
     return makes && e->kind == EXPR_METHOD && strcmp(e->call.name, "entry") == 0;
 }
 
+/* map.entry(k).and_modify(f) alone */
+static bool only_modifies(block_builder *b, expr **slot) {
+    checker *c = b->c;
+    expr *entry = *slot;
+    while (method_of(entry, "and_modify", 1) != NULL) {
+        entry = entry->call.receiver;
+    }
+    expr *place = entry == *slot || method_of(entry, "entry", 1) == NULL ? NULL : check_freeze(b, &entry->call.receiver);
+    if (place == NULL || !check_is_map(type_of(c, place))) {
+        return false;
+    }
+    expr *key = check_hold(b, entry->call.args[0], "key");
+    for (expr *m = *slot; m != entry; m = m->call.receiver) {
+        if (!modify_entry(b, place, key, m->call.args[0])) {
+            return false;
+        }
+    }
+    *slot = build_finish(b, NULL);
+    b->block->type = (*slot)->type = check_scalar(c, TYPE_VOID);
+    return true;
+}
+
 /* … as a value or a statement */
 bool check_entry_value(checker *c, expr **slot) {
-    if (!entry_place(*slot)) {
+    if (strcmp((*slot)->call.name, "and_modify") != 0 && !entry_place(*slot)) {
         return false;
     }
     uint32_t mark = check_scope_open(c);
     block_builder b = build_block(c, (*slot)->span);
+    if (!entry_place(*slot)) {
+        const bool modified = only_modifies(&b, slot);
+        check_scope_close(c, mark);
+        return modified;
+    }
     expr *place = check_freeze(&b, slot);
     check_scope_close(c, mark);
     if (place == NULL) {

@@ -262,6 +262,7 @@ static const type *method_of_bracket(inference *n, expr *e, const type *t, bool 
     f->grows |= changes_length(name);
     bool lists = check_only_lists_have(n->c, name);
     if (!lists && (check_is_identity(name) || strcmp(name, "into") == 0)) { /* what is wanted of that is wanted of it */
+        f->prefers_list |= strcmp(name, "into") == 0; /* of a map, say */
         return t;
     }
     if (!lists && only_tensors_have(n, e)) {

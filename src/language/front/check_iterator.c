@@ -370,7 +370,7 @@ void check_ranges_as_lists(checker *c, expr *e, const type *t) {
 
 /* drain(a..b), get(a..b): two numbers. */
 void check_split_range(checker *c, expr *e, const type *t) {
-    static const char *const names[] = {"drain", "range", "copy_within"};
+    static const char *const names[] = {"drain", "range", "copy_within", "splice", "extend_from_within"};
     expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
     bool splits = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -382,7 +382,8 @@ void check_split_range(checker *c, expr *e, const type *t) {
         return;
     }
     bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
-    bool half = !all && check_is_map(t) && (range->range.low == NULL || range->range.high == NULL);
+    bool ordered = t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "__from") != NULL;
+    bool half = !all && ordered && (range->range.low == NULL || range->range.high == NULL);
     if (half) {
         e->call.args[0] = range->range.low != NULL ? range->range.low : range->range.high;
         e->call.name = range->range.low != NULL ? "__from"
@@ -390,7 +391,9 @@ void check_split_range(checker *c, expr *e, const type *t) {
                                                 : "__until";
         return;
     }
-    expr **args = CHECK_ARRAY(c, expr *, 2);
+    const uint32_t rest = e->call.arg_count - 1; /* splice(a..b, items) */
+    expr **args = CHECK_ARRAY(c, expr *, 2 + rest);
+    memcpy(args + 2, e->call.args + 1, rest * sizeof *args);
     args[0] = range->range.low != NULL ? range->range.low : check_new_int(c, range->span, 0);
     args[1] =
         range->range.high != NULL
@@ -400,8 +403,8 @@ void check_split_range(checker *c, expr *e, const type *t) {
         args[1] = check_new_binary(c, BINARY_ADD, args[1], check_new_int(c, range->span, 1), NULL);
     }
     e->call.args = args;
-    e->call.arg_count = all ? 0 : 2;
+    e->call.arg_count = all ? 0 : 2 + rest;
     if (gets || strcmp(e->call.name, "range") == 0) {
-        e->call.name = "__between";
+        e->call.name = all ? "iter" : "__between";
     }
 }

@@ -107,6 +107,11 @@ expr *check_alias_copy(checker *c, const expr *e);
 expr *check_freeze(block_builder *b, expr **slot);
 /* v[a..b] of a list, as the place behind a reference that is held (check_refer.c). NULL: of something else. */
 expr *check_freeze_part(block_builder *b, expr *e);
+/* By its names: a call in e may be one of a function whose result is or holds `&mut T`. */
+bool check_may_lend(const checker *c, const expr *e);
+/* A reference that such a call yields is asked for once, and is the place. NULL: it yields a value, which is checked then. */
+expr *check_freeze_lent(block_builder *b, expr **slot);
+void check_build_let(block_builder *b, stmt *let); /* in b, checked */
 /* Whether Rust would say that e is a `&mut T`, by its form. */
 bool check_refers(const checker *c, const expr *e);
 /* The target of an assignment or receiver of a method, when a call in it yields a place. */
@@ -120,6 +125,7 @@ void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out);
 bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out);
 void check_for_element(checker *c, const for_alias *f);
 bool check_is_place(const expr *e);
+bool check_is_shared(const binding *b); /* `&self`, `x: &T`: a shared reference, through which nothing is written */
 binding *check_root(const expr *e); /* NULL: no place */
 /* Reports when place must not be written; notes that the function writes to self. */
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind);

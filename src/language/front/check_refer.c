@@ -10,6 +10,8 @@
  *
  * What must stay true: a `&mut place` that nothing takes as a place or a reference is an error, never a copy.
  */
+#include <string.h>
+
 #include "language/front/check_build.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
@@ -135,7 +137,8 @@ static expr *part_by_range(block_builder *b, expr *e) {
     }
     check_unbox(c, &list);
     check_follow(c, &list);
-    if (check_type_of(c, list)->kind != TYPE_VEC) {
+    const binding *root = check_root(list);
+    if (check_type_of(c, list)->kind != TYPE_VEC || (root != NULL && check_is_shared(root))) {
         e->index.base = list;
         return NULL;
     }
@@ -204,6 +207,52 @@ expr *check_freeze_part(block_builder *b, expr *e) {
     check_keep_reference(b->last->value);
     check_let(c, b->last);
     expr *n = check_new_name(c, e->span, name);
+    check_expr(c, &n, t);
+    check_follow(c, &n);
+    return n;
+}
+
+bool check_may_lend(const checker *c, const expr *e) {
+    while (e->type == NULL) {
+        const char *name = e->kind == EXPR_METHOD ? e->call.name
+                           : e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME
+                               ? e->call.callee->name.name
+                               : NULL;
+        for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
+            const char *known = c->tree->getters[i]->name;
+            if (known[0] == name[0] && strcmp(known, name) == 0) {
+                return true;
+            }
+        }
+        if (e->kind == EXPR_METHOD) {
+            e = e->call.receiver;
+        } else if (e->kind == EXPR_TRY) {
+            e = e->attempt.operand;
+        } else {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* let <at n> = call;  *<at n> */
+expr *check_freeze_lent(block_builder *b, expr **slot) {
+    checker *c = b->c;
+    if ((*slot)->type != NULL) {
+        return NULL;
+    }
+    (*slot)->is_followed = false; /* `*call`: the place is meant in any case */
+    check_keep_reference(*slot);
+    check_expr(c, slot, NULL);
+    const type *t = check_type_of(c, *slot);
+    if (!type_is_reference(t)) {
+        return NULL;
+    }
+    char *name = check_printf(c, "<at %u>", c->text_count++);
+    block_builder alone = build_block(c, b->span);
+    build_let(&alone, name, false, *slot);
+    check_build_let(b, alone.last);
+    expr *n = check_new_name(c, (*slot)->span, name);
     check_expr(c, &n, t);
     check_follow(c, &n);
     return n;

@@ -48,8 +48,24 @@ static bool is_tolerated(const binding *b, write_kind kind) {
     return b->kind == BINDING_LET && (kind == WRITE_FIELD || kind == WRITE_METHOD);
 }
 
+bool check_is_shared(const binding *b) {
+    return (b->kind == BINDING_SELF && b->is_shared) ||
+           (b->kind == BINDING_PARAMETER && b->annotation != NULL && b->annotation->is_shared);
+}
+
+static void report_shared(checker *c, const binding *b, source_span span) {
+    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(behind_shared_is_written), b->name);
+    diagnostics_note(c->diagnostics, d, b->span,
+                     b->kind == BINDING_SELF ? "a method that changes its value takes `&mut self`"
+                                             : "a function that changes what it is given takes `&mut T`");
+}
+
 static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
     bool method = kind == WRITE_METHOD;
+    if (check_is_shared(b)) {
+        report_shared(c, b, span);
+        return;
+    }
     diagnostic *d =
         is_tolerated(b, kind)
             ? diagnostics_say(c->diagnostics, span,
@@ -74,7 +90,8 @@ static void report_immutable(checker *c, const binding *b, source_span span, wri
 
 static bool may_write(const binding *root, write_kind kind) {
     bool mutable = root->is_mutable && (!root->is_once || kind == WRITE_ASSIGN);
-    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || mutable || kind == WRITE_TENSOR;
+    bool given = (root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER) && !check_is_shared(root);
+    return given || mutable || kind == WRITE_TENSOR;
 }
 
 static void report_captured(checker *c, const binding *root, source_span span) {
