@@ -57,6 +57,26 @@ static int functions_by_name(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
+static int structs_by_name(const void *a, const void *b) {
+    const struct_item *x = *(struct_item *const *)a, *y = *(struct_item *const *)b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Those that have names; instances are known by what they are made from. */
+static bool sort_structs(const syntax_tree *tree, masu__arena *arena, world *w) {
+    w->structs = masu__arena_calloc(arena, tree->struct_count + 1, sizeof *w->structs, _Alignof(max_align_t));
+    for (uint32_t i = 0; w->structs != NULL && i < tree->struct_count; i++) {
+        if (tree->structs[i]->name != NULL && tree->structs[i]->template == NULL) {
+            w->structs[w->struct_count++] = tree->structs[i];
+        }
+    }
+    if (w->struct_count > 1) {
+        qsort(w->structs, w->struct_count, sizeof *w->structs, structs_by_name);
+    }
+    return w->structs != NULL;
+}
+
 static bool make_world(const syntax_tree *tree, const borrow_source *source, masu__arena *arena,
                        world *w) {
     size_t count = 0;
@@ -68,7 +88,7 @@ static bool make_world(const syntax_tree *tree, const borrow_source *source, mas
     w->types = masu__arena_calloc(arena, count + 1, sizeof *w->types, _Alignof(max_align_t));
     w->functions =
         masu__arena_calloc(arena, source->count + 1, sizeof *w->functions, _Alignof(max_align_t));
-    if (w->types == NULL || w->functions == NULL) {
+    if (w->types == NULL || w->functions == NULL || !sort_structs(tree, arena, w)) {
         return false;
     }
     for (uint32_t i = 0; i < tree->function_count; i++) {

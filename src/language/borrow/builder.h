@@ -23,6 +23,8 @@ typedef struct world {
     const syntax_tree *tree;
     function_item **functions; /* by name */
     uint32_t function_count;
+    struct_item **structs; /* by name, the first declared before others of its name */
+    uint32_t struct_count;
     known_type *types; /* by place */
     uint32_t type_count;
     owner_marks *marks; /* NULL: no type has a destructor */
@@ -31,6 +33,8 @@ typedef struct world {
 typedef struct bound_name {
     const char *name;
     uint32_t variable;
+    uint32_t hash;
+    uint32_t before; /* 1 + the next older one of its bucket; 0: none */
 } bound_name;
 
 typedef struct jump_frame { /* a loop or closure around what is built */
@@ -50,6 +54,8 @@ typedef struct builder {
     uint32_t at; /* the block that goes on */
     bound_name *names;
     uint32_t name_count, name_capacity;
+    uint32_t *buckets; /* of names: 1 + the newest of each; bucket_count of them, a power of two */
+    uint32_t bucket_count;
     jump_frame *jumps;
     uint32_t result; /* the variable that the function yields; NO_VARIABLE: no reference is in it */
     uint32_t end;

@@ -421,10 +421,15 @@ static void enter_block(judge *j, uint32_t block, uint64_t state, uint32_t *coun
     }
 }
 
+/* Looks now and then whether a holder lives, so that a loan costs what its life is long, not what the block is. */
 static uint64_t run_block(judge *j, uint32_t block, uint32_t from, uint64_t state) {
+    enum { STRIDE = 32 };
     const graph_block *b = &j->g->blocks[block];
     for (uint32_t i = from; i < b->count && state != 0 && !j->is_said; i++) {
         state = after_event(j, &b->events[i], state, block, i);
+        if ((i - from) % STRIDE == STRIDE - 1 && live_holder(j, state, block, i) == NO_VARIABLE) {
+            return 0;
+        }
     }
     return j->is_said ? 0 : state;
 }

@@ -32,13 +32,15 @@ static const sort *value_of(builder *b, sort_kind kind, const type *t) {
 }
 
 const struct_item *borrow_struct_named(const builder *b, const char *name) {
-    for (uint32_t i = 0; name != NULL && i < b->world->tree->struct_count; i++) {
-        const struct_item *s = b->world->tree->structs[i];
-        if (s->name != NULL && s->template == NULL && strcmp(s->name, name) == 0) {
-            return s;
-        }
+    uint32_t low = 0, high = name == NULL ? 0 : b->world->struct_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        bool before = strcmp(b->world->structs[middle]->name, name) < 0;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
     }
-    return NULL;
+    bool found = name != NULL && low < b->world->struct_count && strcmp(b->world->structs[low]->name, name) == 0;
+    return found ? b->world->structs[low] : NULL;
 }
 
 static bool holds_written(const builder *b, const type_expr *t, int depth) {

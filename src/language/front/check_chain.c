@@ -29,6 +29,7 @@
 #include "language/front/check_chain.h"
 #include "language/front/check_context.h"
 #include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
@@ -384,13 +385,14 @@ static bool sums_otherwise(checker *c, const expr *e, const type *expected) {
     const type *t = e->call.type_argument_count == 1 ? check_type(c, e->call.type_arguments[0])
                     : expected == NULL               ? NULL
                                                      : type_resolve(c->types, expected);
-    bool own = t != NULL && t->kind == TYPE_STRUCT;
-    for (uint32_t i = 0; !own && i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i];
-        own = f->span.file != c->tree->prelude && f->owner_name != NULL &&
-              strcmp(f->name, chain_stages[end].name) == 0;
+    chain_sums *sums = &c->instances->sums;
+    for (; sums->looked_at < c->tree->function_count; sums->looked_at++) {
+        const function_item *f = c->tree->functions[sums->looked_at];
+        bool member = f->span.file != c->tree->prelude && f->owner_name != NULL;
+        sums->has_sum |= member && strcmp(f->name, chain_stages[STAGE_SUM].name) == 0;
+        sums->has_product |= member && strcmp(f->name, chain_stages[STAGE_PRODUCT].name) == 0;
     }
-    return own;
+    return (t != NULL && t->kind == TYPE_STRUCT) || (end == STAGE_SUM ? sums->has_sum : sums->has_product);
 }
 
 /* *slot is a method that a chain may end with. */

@@ -31,6 +31,40 @@ static bool same_types(const type *const *a, const type *const *b, uint32_t coun
     return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
 }
 
+static uint32_t hash_of(const struct_item *template, const type *const *arguments) {
+    uint64_t hash = template->index;
+    for (uint32_t i = 0; i < template->generics.count; i++) {
+        hash = (hash ^ arguments[i]->id) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return (uint32_t)hash;
+}
+
+static struct_item **bucket_of(const check_instances *all, const struct_item *template, const type *const *arguments) {
+    return &all->alike[hash_of(template, arguments) & (all->bucket_count - 1)];
+}
+
+static void add_instance(checker *c, struct_item *s) {
+    check_instances *all = c->instances;
+    if (all->struct_count == all->bucket_count) {
+        const check_instances old = *all;
+        all->bucket_count = old.bucket_count == 0 ? 256 : old.bucket_count * 2;
+        all->alike = CHECK_ARRAY(c, struct_item *, all->bucket_count);
+        for (uint32_t i = 0; i < old.bucket_count; i++) {
+            for (struct_item *made = old.alike[i], *next; made != NULL; made = next) {
+                struct_item **bucket = bucket_of(all, made->template, made->arguments);
+                next = made->next_alike;
+                made->next_alike = *bucket;
+                *bucket = made;
+            }
+        }
+    }
+    struct_item **bucket = bucket_of(all, s->template, s->arguments);
+    s->next_alike = *bucket;
+    *bucket = s;
+    all->struct_count++;
+}
+
 /* struct L<T> { rest: Vec<L<Vec<T>>> }: each instance needs another one. */
 static bool grows_without_end(checker *c, struct_item *s, const struct_item *template) {
     if (c->instances->struct_depth < STRUCT_DEPTH_MAX) {
@@ -64,18 +98,17 @@ static void instance_fields(checker *c, struct_item *s, const struct_item *templ
 }
 
 struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments) {
-    for (struct_item *s = template->instances; s != NULL; s = s->next_instance) {
-        if (same_types(s->arguments, arguments, template->generics.count)) {
+    struct_item *s = c->instances->bucket_count == 0 ? NULL : *bucket_of(c->instances, template, arguments);
+    for (; s != NULL; s = s->next_alike) {
+        if (s->template == template && same_types(s->arguments, arguments, template->generics.count)) {
             return s;
         }
     }
-    struct_item *s = CHECK_ARRAY(c, struct_item, 1);
+    s = CHECK_ARRAY(c, struct_item, 1);
     *s = *template;
     s->template = template;
     s->arguments = arguments;
-    s->instances = NULL;
-    s->next_instance = template->instances;
-    template->instances = s;
+    add_instance(c, s);
     s->index = c->tree->struct_count;
     CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
     s->type = !template->is_builtin             ? type_struct(c->types, s)

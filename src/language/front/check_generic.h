@@ -18,17 +18,26 @@ typedef struct implementation {
 
 /* What was made of generic declarations, and which types have which traits.
  *     functions before checked_count have a checked body, are templates, or are refused */
+/* Whether the program has methods of these names. */
+typedef struct chain_sums {
+    uint32_t looked_at; /* functions, from the first on */
+    bool has_sum, has_product;
+} chain_sums;
+
 typedef struct check_instances {
     implementation *implementations;
     uint32_t implementation_count, implementation_capacity;
     struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
     uint32_t count;
     uint32_t checked_count; /* functions whose bodies are checked, from the first on */
+    struct_item **alike;    /* instances of structs by template and arguments: buckets, linked by next_alike */
+    uint32_t bucket_count, struct_count;
     uint32_t struct_depth;  /* instances of generic structs whose fields are being made */
     bool refused;           /* the last one asked for, with a message */
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     struct dyn_type *dyns;
+    chain_sums sums;
 } check_instances;
 
 void check_generics_begin(checker *c);

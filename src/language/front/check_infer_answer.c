@@ -106,21 +106,6 @@ static bool asks_in_block(const block *b) {
     return found;
 }
 
-/* Instances of what stays open are nobody's: no search for an instance passes them again. */
-static void forget_instances(checker *c, uint32_t from) {
-    for (uint32_t i = from; i < c->tree->struct_count; i++) {
-        struct_item *template = c->tree->structs[i]->template;
-        struct_item **at = template == NULL ? NULL : &template->instances;
-        while (at != NULL && *at != NULL && (*at)->index >= from) {
-            if ((*at)->type != NULL && (*at)->type->may_have_open) {
-                *at = (*at)->next_instance;
-            } else {
-                at = &(*at)->next_instance;
-            }
-        }
-    }
-}
-
 void check_infer(checker *c, function_item *f) {
     if (f->body == NULL || !asks_in_block(f->body)) {
         return;
@@ -131,7 +116,6 @@ void check_infer(checker *c, function_item *f) {
     function_item *function = c->function;
     unsigned outside = c->said->outside;
     bool had_open = c->open->has_open;
-    uint32_t structs = c->tree->struct_count;
     check_dyn_mark(c);
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
@@ -152,7 +136,6 @@ void check_infer(checker *c, function_item *f) {
         answer(&n, n.forms[i]);
     }
     type_default_numbers(c->types);
-    forget_instances(c, structs);
     check_dyn_return(c);
     diagnostics_return_to(c->diagnostics, &before);
     for (; c->said->types != said; c->said->types = c->said->types->before) {

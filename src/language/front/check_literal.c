@@ -52,6 +52,11 @@ bool check_unify_numbers(checker *c, const type *a, const type *b) {
         return a == b;
     }
     bool whole = !type_is_float(a), other_whole = !type_is_float(b);
+    if (type_is_open_number(a) && type_is_open_number(b) && whole == other_whole) {
+        bool younger = a->id > b->id; /* points to the older one: paths stay short, however many meet in one list */
+        decide(c, younger ? a : b, younger ? b : a);
+        return true;
+    }
     if (type_is_open_number(a) && (whole || !other_whole)) {
         decide(c, a, b);
         return true;

@@ -25,7 +25,7 @@ typedef struct function_facts {
     uint32_t next;               /* no place before it is stale */
     value_users users;
     ir_order order;
-    bool reached, queued;
+    bool reached, queued, is_flowing;
     bool of_kernel; /* a kernel calls it */
     caller *callers;
 } function_facts;
@@ -39,7 +39,8 @@ typedef struct shaper {
     function_facts *all; /* by function id */
     ir_function **queue; /* a ring with room for every function */
     uint32_t first, queued;
-    bool changed; /* some fact, since it was last asked */
+    uint32_t depth; /* of calls that are followed at once */
+    bool changed;   /* some fact, since it was last asked */
 } shaper;
 
 static inline function_facts *shape_facts_of(const shaper *s, const ir_function *f) {

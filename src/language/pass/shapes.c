@@ -23,6 +23,8 @@
 #include "language/pass/pass.h"
 #include "language/pass/shape_flow.h"
 
+enum { CALL_DEPTH_MAX = 32 }; /* calls that are followed at once, one within the other */
+
 static void enqueue(shaper *s, ir_function *f) {
     function_facts *ff = shape_facts_of(s, f);
     if (ff->queued)
@@ -176,6 +178,11 @@ static void flow_call(shaper *s, const ir_function *f, const ir_instr *i) {
         news |= flow_argument(s, f, i->args[a], i->callee, i->callee->params[a]);
     if (news)
         enqueue(s, i->callee);
+    if (news && !callee->is_flowing && s->depth < CALL_DEPTH_MAX) { /* what it yields is known at once: fewer rounds over f */
+        s->depth++;
+        shape_flow_function(s, i->callee);
+        s->depth--;
+    }
     flow_call_results(s, f, i);
 }
 
@@ -244,6 +251,7 @@ static void flow_instr(shaper *s, function_facts *ff, const ir_function *f, cons
  * is looked at again: linear in the function. */
 void shape_flow_function(shaper *s, const ir_function *f) {
     function_facts *ff = shape_facts_of(s, f);
+    ff->is_flowing = true;
     while (ff->next < ff->order.count) {
         uint32_t at = ff->next++;
         const ir_block *b = ff->order.blocks[at];
@@ -253,6 +261,7 @@ void shape_flow_function(shaper *s, const ir_function *f) {
         for (const ir_instr *i = b->first; i; i = i->next)
             flow_instr(s, ff, f, i);
     }
+    ff->is_flowing = false;
 }
 
 static void flow_queue(shaper *s) {

@@ -130,10 +130,10 @@ static void parse_path_rest(parser *p, expr *e) {
         if (name == NULL) {
             return;
         }
-        size_t length = strcspn(start, "<");
+        const char *arguments = memchr(start, '<', scope.length);
         e->name.scope_span = scope;
         e->name.scope =
-            masu__arena_strndup(p->arena, start, length < scope.length ? length : scope.length);
+            masu__arena_strndup(p->arena, start, arguments != NULL ? (size_t)(arguments - start) : scope.length);
         e->name.name = name;
         if (e->name.scope == NULL) {
             parser_out_of_memory(p);

@@ -193,7 +193,7 @@ struct struct_item {
     bool holds_itself; /* [check] a mistake: it has no size, nothing may go through its fields */
     struct_item *template; /* [check] what it is an instance of; NULL */
     const type **arguments;
-    struct_item *instances, *next_instance; /* [check] */
+    struct_item *next_alike; /* [check] of an instance: in its bucket of all of them */
     bool is_enum;
     bool is_copy;      /* #[derive(Copy)] */
     bool is_clone;     /* #[derive(Clone)] */
