@@ -78,6 +78,7 @@ BEGIN {
     rooms("planner", "search", "model fixed skyline")
     rooms("planner", "share", "model search")
     rooms("tool", "plan", "")
+    rooms("tool", "report", "")
     rooms("tool", "lsp", "")
     rooms("tool", "whatif", "")
     rooms("tool", "native", "")

@@ -305,9 +305,12 @@ static masu_status cut_block(reader *r, masu__recorded_event e) {
 }
 
 /* The block below that this segment lies in is not a request of the program. */
-static void mark_inner(reader *r, const masu__recorded_event *segment) {
+static void mark_segment(reader *r, masu__recorded_event *segment) {
     uint32_t below = r->out->pools[segment->pool].below;
     masu__live_block *block = below ? masu__live_find(&r->live, below, segment->address) : NULL;
+    const char *layer = masu__recording_text(r->out, r->out->pools[segment->pool].layer);
+    if (strcmp(layer, "virtual memory") == 0) /* addresses; memory comes apart */
+        segment->flags |= MASU__RECORDED_EXPANDABLE;
     if (block)
         r->out->events[block->alloc].flags |= MASU__RECORDED_INNER;
 }
@@ -350,7 +353,8 @@ static masu_status put_event(reader *r, const record *from, masu__recorded_event
     case MASU_EVENT_RESET:
         return end_blocks(r, &e);
     case MASU_EVENT_EXTENT_ADD:
-        mark_inner(r, &e);
+    case MASU_EVENT_EXTENT_DROP:
+        mark_segment(r, &e);
         return append(r, e);
     case MASU_EVENT_RESIZE: {
         masu__live_block *block = masu__live_find(&r->live, e.pool, e.address);

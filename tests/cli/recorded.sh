@@ -1,0 +1,87 @@
+# What was recorded is reported: the three puzzles of examples/puzzles are solved by masu report alone, in each of its forms; a
+# killed program, two runs, executables, and what is not a recording.
+cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
+sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
+for puzzle in leak fragments; do
+    # shellcheck disable=SC2086 # no word when nothing is sanitized
+    expect_status 0 "$cc" -O1 -Wall -Wextra -Werror $sanitize -Iinclude -I"$MASU_BUILD/include" "examples/puzzles/$puzzle.c" \
+        "$MASU_BUILD/libmasu.a" -o "$MASU_TMP/$puzzle" -pthread -lm
+done
+
+# A leak: every tenth answer is never freed; where it was born is the answer.
+born=$(grep -n 'r->answer = take' examples/puzzles/leak.c | cut -d: -f1)
+expect_status 0 env MASU_TRACE="$MASU_TMP/leak.trace" ASAN_OPTIONS=detect_leaks=0 "$MASU_TMP/leak"
+expect_status 0 "$MASU" report "$MASU_TMP/leak.trace"
+expect_in_stdout "500 blocks of 1000.0 KiB were never given back; 100 % of that from leak.c:$born."
+expect_in_stdout "What grew all the time: leak.c:$born"
+expect_in_stdout 'Requests  15,000 served, 14,500 given back, 0 refused'
+expect_in_stdout 'server (bucket)'
+expect_stderr ''
+expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --json
+expect_in_stdout '"live_bytes":1024000,"live_blocks":500,'
+expect_in_stdout "\"where\":\"leak.c:$born\",\"number\":2,"
+expect_in_stdout '"end_bytes":1024000,"end_blocks":500,"allocations":5000,"total_bytes":10240000,"grows":true'
+
+# Fragmentation: labels that stay between pictures that went.
+label=$(grep -n 'alloc_at(heap, LABEL' examples/puzzles/fragments.c | cut -d: -f1)
+poster=$(grep -n 'alloc_at(heap, 6' examples/puzzles/fragments.c | cut -d: -f1)
+expect_status 0 env MASU_TRACE="$MASU_TMP/fragments.trace" "$MASU_TMP/fragments"
+expect_stdout 'the poster does not fit'
+expect_status 0 "$MASU" report "$MASU_TMP/fragments.trace" --text
+expect_in_stdout "A request for 6.0 MiB was refused at event 67, asked for by fragments.c:$poster: 63.1 MiB were free, 2.8 MiB of it in one piece. 22 blocks were in the way, all from fragments.c:$label."
+expect_in_stdout '63.1 MiB were free in 23 holes'
+expect_in_stdout 'Every block was given back.'
+
+# A peak with a reason: all pairs of points in one line, in one of twenty steps.
+pairs=$(grep -n 'reshape(\[1, n, 2\])' examples/puzzles/peak.tl | cut -d: -f1)
+expect_status 0 "$MASU" run --trace "$MASU_TMP/peak.trace" examples/puzzles/peak.tl
+expect_in_stdout 'the points lie'
+expect_status 0 "$MASU" report "$MASU_TMP/peak.trace"
+expect_in_stdout "step 12 of 20): 66 % of them from peak.tl:$((pairs + 1)) in spread."
+expect_in_stdout 'tensors (best fit)'
+# 600 points, 600 points, two numbers of four bytes each: the differences and their squares, one of them in place of the other's end
+peak=$((600 * 600 * 2 * 4))
+expect_status 0 "$MASU" report --json "$MASU_TMP/peak.trace"
+expect_in_stdout "in spread\",\"number\":"
+expect_in_stdout "\"peak_bytes\":$peak,\"peak_blocks\":2"
+
+# An executable records when the environment says so, and a run without it says nothing of it.
+expect_status 0 "$MASU" build examples/puzzles/peak.tl -o "$MASU_TMP/peak"
+expect_status 0 "$MASU_TMP/peak"
+expect_status 0 env MASU_TRACE="$MASU_TMP/built.trace" "$MASU_TMP/peak"
+expect_status 0 "$MASU" report "$MASU_TMP/built.trace"
+expect_in_stdout "66 % of them from peak"
+
+# One page that asks the network for nothing; the facts lie in it.
+expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" -o "$MASU_TMP/leak.html"
+expect_stdout ''
+for part in facts0 begin0 time0 segment0 'id="memory"' 'id="map"' 'id="search"'; do
+    grep -q "$part" "$MASU_TMP/leak.html" || fail "the page has no $part"
+done
+! grep -qE '(src|href)="|https?://' "$MASU_TMP/leak.html" || fail 'the page asks for something else'
+
+# Two runs.
+expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --diff "$MASU_TMP/fragments.trace"
+expect_in_stdout 'alive at the end                                 1000.0 KiB          0 B      -100.0 %'
+expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --diff "$MASU_TMP/fragments.trace" -o "$MASU_TMP/two.html"
+grep -q facts1 "$MASU_TMP/two.html" || fail 'the second run is not in the page'
+
+# Cut: said, and read up to there. What is not a recording: said, with the place.
+head -c 20000 "$MASU_TMP/leak.trace" >"$MASU_TMP/cut.trace"
+expect_status 0 "$MASU" report "$MASU_TMP/cut.trace"
+expect_in_stdout 'The recording ends at byte '
+expect_in_stdout 'were alive where the recording ends'
+for wrong in '' 'hello' "$(printf '\211MASU\r\n\032')"; do
+    printf '%s' "$wrong" >"$MASU_TMP/wrong"
+    expect_status 1 "$MASU" report "$MASU_TMP/wrong"
+    expect_in_stderr 'masu report: '
+done
+expect_status 1 "$MASU" report "$MASU_TMP/none"
+expect_status 2 "$MASU" report
+expect_status 2 "$MASU" report a b
+expect_in_stderr '--diff b shows two'
+expect_status 2 "$MASU" report --json --text a
+expect_status 1 "$MASU" run --trace /no/folder/file examples/puzzles/peak.tl
+expect_in_stderr 'cannot record into /no/folder/file: No such file or directory'
+expect_status 1 "$MASU" run --trace /dev/full examples/puzzles/peak.tl
+expect_in_stderr 'cannot record into /dev/full: No space left on device'
