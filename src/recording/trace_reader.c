@@ -57,6 +57,7 @@ static uint32_t crc_of(const unsigned char *bytes, size_t count) {
 
 typedef struct record {
     uint64_t time_ns, address, bytes, given_bytes, other, stream;
+    uint64_t last_address; /* the last that was written, by this record or one before */
     uint32_t pool, place, thread;
     unsigned kind, alignment_log2;
     const char *text;
@@ -74,7 +75,7 @@ static bool small_number(cursor *c, uint32_t *out) {
 /* r: the record before. False: it does not end here, or is not one. */
 static bool read_record(cursor *c, record *r) {
     uint64_t fields, step, value = 0;
-    *r = (record){.time_ns = r->time_ns, .address = r->address, .pool = r->pool, .thread = r->thread};
+    *r = (record){.time_ns = r->time_ns, .last_address = r->last_address, .pool = r->pool, .thread = r->thread};
     if (c->at == c->end)
         return false;
     r->kind = *c->at++;
@@ -83,7 +84,8 @@ static bool read_record(cursor *c, record *r) {
     r->time_ns += step;
     if (fields & MASU__TRACE_HAS_ADDRESS && !number(c, &value))
         return false;
-    r->address += value >> 1 ^ (0 - (value & 1));
+    if (fields & MASU__TRACE_HAS_ADDRESS)
+        r->address = r->last_address += value >> 1 ^ (0 - (value & 1));
     if (fields & MASU__TRACE_HAS_BYTES && !number(c, &r->bytes))
         return false;
     if (fields & MASU__TRACE_HAS_GIVEN && !number(c, &r->given_bytes))

@@ -270,7 +270,8 @@ static void take_memory(walk *w, uint32_t now) {
     w->grew |= adds;
 }
 
-/* A heap that was refused asks once more, after it has given back what it could. */
+/* A request that the pool below refuses the pool above refuses too; and a heap asks once more, after it has given back what it
+ * could. */
 static bool is_again(const walk *w, uint32_t now) {
     const masu__recorded_event *e = &w->r->events[now];
     for (uint32_t i = now; i-- > 0 && now - i < 64;) {
@@ -278,8 +279,7 @@ static bool is_again(const walk *w, uint32_t now) {
         if (before->kind < MASU__RECORDED_REFUSED)
             return false;
         if (before->kind == MASU__RECORDED_REFUSED)
-            return before->pool == e->pool && before->bytes == e->bytes && before->place == e->place &&
-                   before->thread == e->thread;
+            return before->bytes == e->bytes && before->place == e->place && before->thread == e->thread;
     }
     return false;
 }

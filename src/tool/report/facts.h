@@ -104,6 +104,10 @@ void report_put_line_name(struct masu__buffer *out, const report_facts *facts, c
 void report_put_pool_name(struct masu__buffer *out, const report_facts *facts, uint32_t pool);
 /* The last part of a path. */
 const char *report_file_name(const char *path);
+/* Only segments of other pools came from there: nothing to show. */
+static inline bool report_is_empty(const report_line *line) {
+    return line->allocations == 0 && line->most_bytes == 0 && line->live_blocks == 0;
+}
 /* Parts of a whole in percent, 0 for nothing of nothing. */
 double report_percent(uint64_t part, uint64_t whole);
 

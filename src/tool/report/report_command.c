@@ -37,39 +37,15 @@ static int fail(const char *path, const char *why) {
     return TOOL_FAILED;
 }
 
-static masu_status read_recording(const tool_text *text, masu__recording *out, masu__buffer *why) {
-    if (masu__trace_is(text->data, text->length)) {
-        masu__recording_fault fault = {0};
-        masu_status status = masu__trace_read(text->data, text->length, out, &fault);
-        if (status == MASU_ERR_SYNTAX)
-            masu__buffer_printf(why, "%s (byte %llu)", fault.text, (unsigned long long)fault.offset);
-        return status;
-    }
-    if (text->length > 1 && (unsigned char)text->data[0] == 0x80)
-        return masu__snapshot_read(text->data, text->length, out, why);
-    masu__buffer_puts(why, text->length == 0 ? "the file is empty"
-                                             : "neither a trace of masu nor a snapshot of PyTorch");
-    return MASU_ERR_SYNTAX;
-}
-
 static int read_run(const char *path, run_file *out) {
-    tool_text text = {0};
-    masu__buffer why = {0};
-    if (!tool_read(path, &text))
+    if (!tool_read_recording("report", path, &out->recording))
         return TOOL_FAILED;
-    masu_status status = read_recording(&text, &out->recording, &why);
-    tool_text_free(&text);
-    if (status == MASU_OK) {
-        status = report_find_facts(&out->recording, path, &out->facts);
-        if (status != MASU_OK)
-            masu__recording_destroy(&out->recording);
-    }
+    masu_status status = report_find_facts(&out->recording, path, &out->facts);
     out->is_there = status == MASU_OK;
-    int ended = status == MASU_OK
-                    ? TOOL_OK
-                    : fail(path, why.length ? masu__buffer_text(&why) : masu_status_text(status));
-    masu__buffer_destroy(&why);
-    return ended;
+    if (out->is_there)
+        return TOOL_OK;
+    masu__recording_destroy(&out->recording);
+    return fail(path, masu_status_text(status));
 }
 
 static void forget(run_file *run) {

@@ -50,6 +50,8 @@ static void put_lines(masu__buffer *out, const report_facts *f) {
     for (size_t i = 0; i < f->line_count; i++) {
         const report_line *l = &f->lines[f->by_peak[i]];
         masu__buffer name = {0};
+        if (report_is_empty(l))
+            continue;
         report_put_line_name(&name, f, l);
         masu__buffer_putc(out, '{');
         put_text(out, "where", masu__buffer_text(&name));

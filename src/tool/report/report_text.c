@@ -76,12 +76,17 @@ static void put_totals(masu__buffer *out, const report_facts *f) {
 }
 
 static void put_lines(masu__buffer *out, const report_facts *f) {
-    size_t shown = f->line_count < LINES_SHOWN ? f->line_count : LINES_SHOWN;
+    size_t count = 0;
+    for (size_t i = 0; i < f->line_count; i++)
+        count += !report_is_empty(&f->lines[i]);
+    size_t shown = count < LINES_SHOWN ? count : LINES_SHOWN; /* empty ones come last */
     masu__buffer_printf(out, "\n%-*s%13s%9s%11s%11s%11s\n", NAME_COLUMN, "Where", "at the peak", "blocks",
                         "at most", "at the end", "requests");
     for (size_t i = 0; i < shown; i++) {
         const report_line *l = &f->lines[f->by_peak[i]];
         masu__buffer name = {0};
+        if (report_is_empty(l))
+            continue;
         report_put_line_name(&name, f, l);
         put_row_name(out, &name);
         put_bytes(out, l->peak_bytes);
@@ -91,8 +96,8 @@ static void put_lines(masu__buffer *out, const report_facts *f) {
         put_count(out, l->allocations, 11);
         masu__buffer_puts(out, l->grows ? "  grows\n" : "\n");
     }
-    if (shown < f->line_count)
-        masu__buffer_printf(out, "  and %zu more\n", f->line_count - shown);
+    if (shown < count)
+        masu__buffer_printf(out, "  and %zu more\n", count - shown);
 }
 
 static void put_pools(masu__buffer *out, const report_facts *f) {
@@ -164,7 +169,7 @@ static const report_line *same_line(const report_facts *other, const char *name)
 }
 
 static void put_two(masu__buffer *out, const report_facts *a, const report_facts *b) {
-    masu__buffer_printf(out, "%-*s%13.13s%13.13s%15s\n", NAME_COLUMN, "Two runs", report_file_name(a->path),
+    masu__buffer_printf(out, "%-*s%13.11s%13.11s%15s\n", NAME_COLUMN, "Two runs", report_file_name(a->path),
                         report_file_name(b->path), "difference");
     put_difference(out, "requests", a->requests, b->requests, false);
     put_difference(out, "most alive", a->peak_bytes, b->peak_bytes, true);

@@ -329,6 +329,7 @@ static void a_program_says_what_it_does(void **state) {
     assert_int_equal(r.events[1].alignment_log2, 4);
     assert_int_equal(r.events[2].kind, MASU__RECORDED_REFUSED);
     assert_int_equal(r.events[2].bytes, 1u << 30);
+    assert_int_equal(r.events[2].address, 0);
     assert_int_equal(r.events[4].given_bytes, 120);
     assert_int_equal(r.place_count, 3);
     assert_int_equal(r.places[2].caller, 1);
