@@ -20,8 +20,10 @@ masu_status tool_parse_recording(const char *data, size_t length, masu__recordin
         return read_trace(data, length, out, why);
     if (masu__request_table_begins(data, length))
         return masu__request_table_read(data, length, out, why);
-    masu__buffer_puts(why, "neither a memory snapshot of PyTorch (a pickle), nor a trace of masu, nor a table with the columns event, "
-                           "id and bytes");
+    masu__buffer_puts(
+        why,
+        "neither a memory snapshot of PyTorch (a pickle), nor a trace of masu, nor a table with the columns event, "
+        "id and bytes");
     return MASU_ERR_INVALID_ARGUMENT;
 }
 

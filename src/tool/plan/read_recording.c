@@ -74,7 +74,7 @@ static void gather(gatherer *g) {
             end_row(g, g->lives->of[i], i);
 }
 
-/* Of the devices that have blocks the only one, or the one that is named. */
+/* The only device that has blocks, or the one that is named. */
 static bool choose_device(const masu__recording *r, const char *path, const char *name, uint16_t *out, masu__buffer *message) {
     const char *last = NULL;
     masu__buffer all = {0};
@@ -93,8 +93,9 @@ static bool choose_device(const masu__recording *r, const char *path, const char
     if (found == 0)
         masu__buffer_printf(message, "%s: error: no block%s%s in it\n", path, name ? " of device " : "", name ? name : "");
     else if (found > 1)
-        masu__buffer_printf(message, "%s: error: blocks of several devices, and a plan is of one: name it with --device (%s)\n", path,
-                            masu__buffer_text(&all));
+        masu__buffer_printf(message,
+                            "%s: error: blocks of several devices, and a plan is of one: name it with --device (%s)\n",
+                            path, masu__buffer_text(&all));
     masu__buffer_destroy(&all);
     return found == 1;
 }
@@ -127,7 +128,8 @@ bool plan_parse_recording(const char *path, const char *text, size_t length, con
     *out = (plan_table){0};
     masu_status status = tool_parse_recording(text, length, &r, &why);
     if (status != MASU_OK)
-        masu__buffer_printf(message, "%s: error: %s\n", path, why.length ? masu__buffer_text(&why) : masu_status_text(status));
+        masu__buffer_printf(message, "%s: error: %s\n", path,
+                            why.length ? masu__buffer_text(&why) : masu_status_text(status));
     masu__buffer_destroy(&why);
     if (status != MASU_OK)
         return false;

@@ -83,12 +83,11 @@ static window find_window(const look *l, uint64_t wanted) {
 
 /* ---- saying ------------------------------------------------------------------------------------------------------- */
 
-/* The innermost place in a file that is known: what the program wrote. */
+/* The innermost place of which file and line are known: what the program wrote. */
 static void put_place(masu__buffer *out, const masu__recording *r, uint32_t place) {
     for (uint32_t at = place; at; at = r->places[at].caller) {
         const char *file = masu__recording_text(r, r->places[at].file);
-        size_t length = strlen(file);
-        if (length < 3 || strcmp(file + length - 3, ".py") != 0)
+        if (!*file || !r->places[at].line)
             continue;
         masu__buffer_printf(out, "%s:%u (%s)", file, r->places[at].line, masu__recording_text(r, r->places[at].function));
         return;
