@@ -122,20 +122,57 @@ static inline masu_magazine *masu_magazine_of(size_t bytes) {
     return (masu_magazine *)((char *)mine + at);
 }
 
+/* ---- the inline paths alone, for callers with a slow path of their own ------------------------ */
+
+/* The block on top of the magazine; NULL when there is none. */
+static inline void *masu_magazine_take(masu_magazine *magazine) {
+    void **top = magazine->top;
+    void *block = top[-1];
+    if (__builtin_expect(block != NULL, 1)) {
+        __atomic_store_n(&magazine->top, top - 1, __ATOMIC_RELAXED);
+        MASU_COUNT_ONE(magazine->allocations);
+    }
+    return block;
+}
+
+/* False: there is no room, or it is the block freed last; nothing has changed. */
+static inline bool masu_magazine_give(masu_magazine *magazine, void *ptr) {
+    void **top = magazine->top;
+    if (__builtin_expect(top == magazine->end, 0) || __builtin_expect(top[-1] == ptr, 0))
+        return false;
+    *top = ptr;
+    __atomic_store_n(&magazine->top, top + 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* NULL: call masu_alloc_packed, any size. */
+static inline void *masu_try_alloc_packed(size_t bytes) {
+    if (__builtin_expect(bytes - 1 < MASU_PACKED_BYTES, 1)) {
+        masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+        size_t at = __atomic_load_n(&masu_packed_at[(bytes - 1) / MASU_PACKED_GRAIN], __ATOMIC_RELAXED);
+        return masu_magazine_take((masu_magazine *)((char *)mine + at));
+    }
+    return bytes - 1 < MASU_BUCKET_MAX_BYTES ? masu_magazine_take(masu_magazine_of(bytes)) : NULL;
+}
+
+/* False: call masu_free_unsized, any pointer. */
+static inline bool masu_try_free_unsized(void *ptr) {
+    uint32_t code = masu_page_code(ptr);
+    if (__builtin_expect(code - 1 >= MASU_BUCKET_MOST_CLASSES, 0))
+        return false;
+    masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+    return masu_magazine_give(&mine->by_kind[code], ptr);
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* A block of at least bytes at a multiple of 64, which the caller owns. NULL for bytes 0 and when
  * there is no memory (masu_alloc_aligned says why). */
 MASU_ALLOCATES(1) static inline void *masu_alloc(size_t bytes) {
     if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES, 1)) {
-        masu_magazine *magazine = masu_magazine_of(bytes);
-        void **top = magazine->top;
-        void *block = top[-1];
-        if (__builtin_expect(block != NULL, 1)) {
-            __atomic_store_n(&magazine->top, top - 1, __ATOMIC_RELAXED);
-            MASU_COUNT_ONE(magazine->allocations);
+        void *block = masu_magazine_take(masu_magazine_of(bytes));
+        if (__builtin_expect(block != NULL, 1))
             return block;
-        }
     }
     return masu_alloc_slow(bytes);
 }
@@ -149,14 +186,8 @@ MASU_ALLOCATED(1) __attribute__((assume_aligned(16))) static inline void *masu_a
         return masu_alloc(bytes);
     masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
     size_t at = __atomic_load_n(&masu_packed_at[(bytes - 1) / MASU_PACKED_GRAIN], __ATOMIC_RELAXED);
-    masu_magazine *magazine = (masu_magazine *)((char *)mine + at);
-    void **top = magazine->top;
-    void *block = top[-1];
-    if (__builtin_expect(block == NULL, 0))
-        return masu_alloc_packed_slow(bytes);
-    __atomic_store_n(&magazine->top, top - 1, __ATOMIC_RELAXED);
-    MASU_COUNT_ONE(magazine->allocations);
-    return block;
+    void *block = masu_magazine_take((masu_magazine *)((char *)mine + at));
+    return __builtin_expect(block != NULL, 1) ? block : masu_alloc_packed_slow(bytes);
 }
 
 /* Takes a block back that any function here gave; bytes as asked for. ptr NULL: MASU_OK. errno stays. Nothing changes
@@ -165,34 +196,18 @@ MASU_ALLOCATED(1) __attribute__((assume_aligned(16))) static inline void *masu_a
  * masu_configure. */
 static inline masu_status masu_free(void *ptr, size_t bytes) {
     if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES, 1)) {
-        masu_magazine *magazine = masu_magazine_of(bytes);
-        void **top = magazine->top;
         size_t at =
             __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
         if (__builtin_expect(masu_page_code(ptr) * sizeof(masu_magazine) == at, 1) &&
-            __builtin_expect(top != magazine->end, 1) && __builtin_expect(top[-1] != ptr, 1)) {
-            *top = ptr;
-            __atomic_store_n(&magazine->top, top + 1, __ATOMIC_RELAXED);
+            masu_magazine_give(masu_magazine_of(bytes), ptr))
             return MASU_OK;
-        }
     }
     return masu_free_slow(ptr, bytes);
 }
 
 /* The same without the size. */
 static inline masu_status masu_free_unsized(void *ptr) {
-    uint32_t code = masu_page_code(ptr);
-    if (__builtin_expect(code - 1 < MASU_BUCKET_MOST_CLASSES, 1)) {
-        masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
-        masu_magazine *magazine = &mine->by_kind[code];
-        void **top = magazine->top;
-        if (__builtin_expect(top != magazine->end, 1) && __builtin_expect(top[-1] != ptr, 1)) {
-            *top = ptr;
-            __atomic_store_n(&magazine->top, top + 1, __ATOMIC_RELAXED);
-            return MASU_OK;
-        }
-    }
-    return masu_free_unsized_slow(ptr);
+    return masu_try_free_unsized(ptr) ? MASU_OK : masu_free_unsized_slow(ptr);
 }
 
 /* *out at a multiple of alignment (0: 64; any power of two). bytes 0: NULL, MASU_OK. On failure

@@ -6,7 +6,7 @@
  *     huge.c      pages of 2 MiB             idle.c      memory that goes back
  *
  *     malloc ─inline─► magazine of the thread
- *        └─► masu_alloc_packed_slow ─► NULL ─► masu_malloc_rarely: size 0, a handler, or ENOMEM
+ *        └─► masu_malloc_slowly ─► masu_alloc_packed ─► NULL ─► masu_malloc_rarely: size 0, a handler, or ENOMEM
  *
  * Thin: whatever an allocator must do is done by the process-wide pool of <masu/alloc.h>; here are names, errno, and what the
  * standards say of sizes and alignments.
@@ -70,15 +70,18 @@ void masu_malloc_say(const char *format, ...) __attribute__((format(printf, 1, 2
 
 /* ---- short paths ----------------------------------------------------------------------------- */
 
+/* One call in tail position each, so that the way past it needs no frame. */
+void *masu_malloc_slowly(size_t bytes);
+void masu_malloc_free_slowly(void *ptr);
+
 static inline void *take(size_t bytes) {
-    void *block = masu_alloc_packed(bytes);
-    return LIKELY(block) ? block : masu_malloc_rarely(bytes);
+    void *block = masu_try_alloc_packed(bytes);
+    return LIKELY(block) ? block : masu_malloc_slowly(bytes);
 }
 
 static inline void give(void *ptr) {
-    masu_status status = masu_free_unsized(ptr);
-    if (!LIKELY(status == MASU_OK))
-        masu_malloc_refused(ptr, status);
+    if (!LIKELY(masu_try_free_unsized(ptr)))
+        masu_malloc_free_slowly(ptr);
 }
 
 /* At a multiple of a power of two. NULL, ENOMEM. */

@@ -46,6 +46,17 @@ RARELY void masu_malloc_refused(void *ptr, masu_status status) {
     __builtin_trap();
 }
 
+__attribute__((noinline)) void *masu_malloc_slowly(size_t bytes) {
+    void *block = masu_alloc_packed(bytes);
+    return LIKELY(block) ? block : masu_malloc_rarely(bytes);
+}
+
+__attribute__((noinline)) void masu_malloc_free_slowly(void *ptr) {
+    masu_status status = masu_free_unsized_slow(ptr);
+    if (!LIKELY(status == MASU_OK))
+        masu_malloc_refused(ptr, status);
+}
+
 void *masu_malloc_aligned(size_t bytes, size_t alignment) {
     void *block;
     if (alignment <= MASU_PACKED_GRAIN)

@@ -11,7 +11,7 @@
 
 #include "base/size.h"
 
-enum { LEAST_LOG = 4, MOST_LOG = 15, CLASSES = 2 * (MOST_LOG - LEAST_LOG) + 1, PAGE = 4096 };
+enum { LEAST_LOG = 4, MOST_LOG = 16, CLASSES = 2 * (MOST_LOG - LEAST_LOG) + 1, PAGE = 4096 };
 #define CHUNK_BYTES ((size_t)256 << 10)
 
 typedef struct spare {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/meta.h"
 #include "base/size.h"
 
@@ -18,7 +19,7 @@ masu__cache_front masu__no_cache = {
 };
 
 static void **magazine_bottom(masu__cache *cache, unsigned index) {
-    return &cache->slots[index][1];
+    return &cache->slots[cache->bottom[index]];
 }
 
 static masu_magazine *magazine_of(masu__cache *cache, unsigned index) {
@@ -27,7 +28,7 @@ static masu_magazine *magazine_of(masu__cache *cache, unsigned index) {
 
 static size_t magazine_fill(const masu__cache *cache, unsigned index) {
     void **top = __atomic_load_n(&cache->front.magazines.by_kind[1 + index].top, __ATOMIC_RELAXED);
-    return (size_t)(top - &((masu__cache *)cache)->slots[index][1]);
+    return (size_t)(top - magazine_bottom((masu__cache *)cache, index));
 }
 
 static void magazine_set_top(masu__cache *cache, unsigned index, void **top) {
@@ -79,10 +80,10 @@ void masu__caches_fit_threads(masu_heap *heap) {
 
 /* Many classes share the cap: the large ones of a fine pool get fewer slots. */
 static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
+    size_t slots = class_bytes(heap, index) <= MASU__MAGAZINE_SMALL_BYTES ? MASU__MAGAZINE_SMALL_SLOTS : MASU__MAGAZINE_SLOTS;
     if (heap->caches->bucket->class_count == MASU_BUCKET_CLASSES)
-        return MASU__MAGAZINE_SLOTS;
-    return (uint32_t)masu__min(MASU__MAGAZINE_SLOTS,
-                               MASU__FINE_MAGAZINE_BYTES / class_bytes(heap, index));
+        return (uint32_t)slots;
+    return (uint32_t)masu__min(slots, MASU__FINE_MAGAZINE_BYTES / class_bytes(heap, index));
 }
 
 /* Twice as many slots, as far as the cap leaves room for them. False: nothing has changed. */
@@ -296,20 +297,33 @@ void masu__caches_close(masu_heap *heap) {
 
 enum { LINE = 64, CACHE_BYTES = sizeof(masu__cache) + 2 * LINE };
 
+/* Every magazine is empty. The slots but for the first of each are left as they are, for their pages are many. */
+static void magazines_open(masu__cache *cache) {
+    size_t next = 0;
+    for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++) {
+        cache->slots[next++] = NULL;
+        cache->bottom[i] = (uint16_t)next;
+        next += magazine_most(cache->heap, i);
+        void **bottom = magazine_bottom(cache, i);
+        *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
+    }
+    MASU_ASSERT(next <= MASU__CACHE_SLOTS);
+    for (unsigned i = cache->heap->caches->bucket->class_count; i < MASU_BUCKET_MOST_CLASSES; i++)
+        *magazine_of(cache, i) = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
+}
+
 /* On lines of its own: no other thread writes beside it. */
 static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
-    void *memory = masu__meta_calloc(1, CACHE_BYTES);
+    void *memory = masu__meta_alloc(CACHE_BYTES);
     if (!memory)
         return NULL;
     masu__cache *cache = (masu__cache *)masu__align_up_small((uintptr_t)memory, LINE);
+    memset(cache, 0, offsetof(masu__cache, slots));
     cache->memory = memory;
     cache->heap = heap;
     cache->shown = shown;
     cache->thread = gettid();
-    for (unsigned i = 0; i < MASU_BUCKET_MOST_CLASSES; i++) {
-        void **bottom = magazine_bottom(cache, i);
-        *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
-    }
+    magazines_open(cache);
     masu__large_open(&cache->front.large, heap->caches->large_most);
     cache->front.magazines.by_kind[0] = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
     return cache;
@@ -578,12 +592,12 @@ static bool cache_valid(masu__cache *cache, size_t *granted) {
     const masu_bucket *pool = cache->heap->caches->bucket;
     for (unsigned i = 0; i < pool->class_count; i++) {
         size_t fill = magazine_fill(cache, i);
-        if (cache->slots[i][0] != NULL || fill > cache->capacity[i] ||
+        if (magazine_bottom(cache, i)[-1] != NULL || fill > cache->capacity[i] ||
             magazine_of(cache, i)->end != magazine_bottom(cache, i) + cache->capacity[i])
             return false;
         *granted += cache->capacity[i] * class_bytes(cache->heap, i);
         for (size_t k = 1; k <= fill; k++) {
-            masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)cache->slots[i][k]);
+            masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)magazine_bottom(cache, i)[k - 1]);
             if (!slab || slab->class_index != i)
                 return false;
         }

@@ -46,6 +46,11 @@
 
 enum {
     MASU__MAGAZINE_SLOTS = 64,
+    MASU__MAGAZINE_SMALL_SLOTS = 256, /* of blocks up to MASU__MAGAZINE_SMALL_BYTES: programs take many of them at once */
+    MASU__MAGAZINE_SMALL_BYTES = 256,
+    MASU__MAGAZINE_SMALL_CLASSES = 12, /* no pool has more classes up to there */
+    MASU__CACHE_SLOTS = MASU_BUCKET_MOST_CLASSES * (1 + MASU__MAGAZINE_SLOTS) +
+                        MASU__MAGAZINE_SMALL_CLASSES * (MASU__MAGAZINE_SMALL_SLOTS - MASU__MAGAZINE_SLOTS),
     MASU__TRANSFER_SLOTS = 1024,
     MASU__LARGE_SLOTS = 256,
     MASU__LARGE_HITS = 16 /* that kept blocks must be worth before they go back for the sake of pages */
@@ -98,7 +103,8 @@ typedef struct masu__cache {
     pid_t thread;   /* the kernel's number of it */
     void *memory;   /* what this lies in */
     uint32_t capacity[MASU_BUCKET_MOST_CLASSES];
-    void *slots[MASU_BUCKET_MOST_CLASSES][1 + MASU__MAGAZINE_SLOTS];
+    uint16_t bottom[MASU_BUCKET_MOST_CLASSES]; /* in slots: the first that may hold a block; the one before it is NULL */
+    void *slots[MASU__CACHE_SLOTS];
 } masu__cache;
 
 /* Batches on their way from one thread to another: only their addresses move, no thread touches the

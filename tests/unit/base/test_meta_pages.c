@@ -13,7 +13,7 @@
 enum { BLOCKS = 400 };
 
 static size_t size_at(int i) {
-    return 1 + (size_t)i * (size_t)i * (size_t)i % 70000;
+    return 1 + (size_t)i * (size_t)i * (size_t)i % 140000;
 }
 
 static void fill(unsigned char *block, size_t bytes, int value) {
@@ -45,7 +45,7 @@ static void blocks_do_not_overlap(void **state) {
 
 static void what_is_given_back_is_used_again(void **state) {
     (void)state;
-    for (size_t bytes = 1; bytes <= 32768; bytes = bytes * 3 / 2 + 1) {
+    for (size_t bytes = 1; bytes <= 65536; bytes = bytes * 3 / 2 + 1) {
         void *first = masu__meta_pages_alloc(bytes);
         fill(first, bytes, 0xff);
         masu__meta_pages_free(first, bytes);
