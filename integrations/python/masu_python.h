@@ -3,6 +3,7 @@
  *     module ─► make ─► tensor ─► storage        one Tensor: a view (data, shape, strides) and a hold on who keeps the bytes
  *        │       └─► dlpack_in                    capsules of others become Tensors
  *        ├─► dlpack_out                           Tensors become capsules
+ *        ├─► compile ─► program ─► function       compiled programs (program.h)
  *        └─► numpy_heap ─► numpy_lines            NumPy's arrays on this module's heap, and who asked for them
  *
  * The module keeps to the stable interface of Python 3.11 (Py_LIMITED_API): one file serves every later Python.
@@ -22,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <masu/module.h>
 #include <masu/status.h>
 
 #include "dlpack.h"
@@ -72,6 +74,8 @@ storage *masu_py_storage_new(size_t bytes, void **data);
 storage *masu_py_storage_try(size_t bytes, void **data);
 /* Takes the filled buffer over, or, on NULL (MemoryError), leaves it. */
 storage *masu_py_storage_of_buffer(const Py_buffer *view);
+/* A result of a compiled program. */
+storage *masu_py_storage_of_value(const masu_value *value, void (*release)(masu_value *value));
 storage *masu_py_storage_of_legacy(dl_managed *managed);
 storage *masu_py_storage_of_versioned(dl_managed_versioned *managed);
 
@@ -124,6 +128,7 @@ typedef enum peer_way { PEER_BY_TABLE, PEER_VERSIONED, PEER_LEGACY } peer_way;
 typedef struct module_state {
     PyTypeObject *tensor_type;
     PyTypeObject *handler_type, *line_type;
+    PyTypeObject *module_type, *function_type, *handle_of_program; /* of compiled programs */
     PyObject *error; /* masu.Error */
     PyObject *dlpack_name, *device_name, *exchange_name; /* of attributes */
     PyObject *version_words;                             /* {"max_version": (1, 1)} */
@@ -145,6 +150,8 @@ void masu_py_row_strides(const int64_t *shape, int32_t ndim, int64_t *strides);
 /* The elements of one view in rows, from `to` on. */
 void masu_py_copy_rows(char *to, const view *from);
 PyObject *masu_py_tensor_copy(module_state *state, const view *from, const char *what);
+int masu_py_programs_add_types(PyObject *module, module_state *state);
+int masu_py_function_make_type(PyObject *module, module_state *state);
 int masu_py_numpy_add_type(PyObject *module, module_state *state);
 int masu_py_lines_add_type(PyObject *module, module_state *state);
 int masu_py_tensor_add_type(PyObject *module, module_state *state);
@@ -174,6 +181,8 @@ PyObject *masu_py_as_tensor(module_state *state, PyObject *object, copying copy,
 PyObject *masu_py_settled(module_state *state, PyObject *made, copying copy, const char *what);
 
 /* Functions of the module. */
+PyObject *masu_py_call_compile(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *masu_py_call_load(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_numpy_handler(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_numpy_statistics(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_asarray(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);

@@ -21,6 +21,11 @@ static PyMethodDef functions[] = {
      "functions, and arrays of NumPy under numpy_handler()."},
     {"heap_trim", masu_py_call_heap_trim, METH_NOARGS,
      "heap_trim($module, /)\n--\n\nGives free memory of this module's heap back to the system."},
+    {"compile", FAST(masu_py_call_compile),
+     "compile($module, path, /, *, seed=0, cache=None, command=None, flags=())\n--\n\nA Module of the program in a .tl file: its public functions, by name.\n"
+     "Compiled once by `masu build --shared`; what is in the cache is used as long as no file of the program has changed."},
+    {"load", FAST(masu_py_call_load),
+     "load($module, path, /, *, seed=0)\n--\n\nA Module of a library that `masu build --shared` made."},
     {"numpy_handler", FAST(masu_py_call_numpy_handler),
      "numpy_handler($module, /, *, lines=False)\n--\n\nA context in which NumPy's arrays come from this module's heap; with lines, it is\n"
      "counted which line of Python asked for them."},
@@ -49,7 +54,7 @@ static int add_names(module_state *state) {
 static int module_exec(PyObject *module) {
     module_state *state = masu_py_state(module);
     if (add_names(state) < 0 || add_error(module, state) < 0 || masu_py_tensor_add_type(module, state) < 0 ||
-        masu_py_numpy_add_type(module, state) < 0 || masu_py_lines_add_type(module, state) < 0 || masu_py_add_exchange(state) < 0)
+        masu_py_numpy_add_type(module, state) < 0 || masu_py_programs_add_types(module, state) < 0 || masu_py_lines_add_type(module, state) < 0 || masu_py_add_exchange(state) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", MASU_VERSION_TEXT);
 }
@@ -57,6 +62,9 @@ static int module_exec(PyObject *module) {
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     module_state *state = masu_py_state(module);
     Py_VISIT(state->tensor_type);
+    Py_VISIT(state->module_type);
+    Py_VISIT(state->function_type);
+    Py_VISIT(state->handle_of_program);
     Py_VISIT(state->handler_type);
     Py_VISIT(state->line_type);
     Py_VISIT(state->error);
@@ -67,6 +75,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 static int module_clear(PyObject *module) {
     module_state *state = masu_py_state(module);
     Py_CLEAR(state->tensor_type);
+    Py_CLEAR(state->module_type);
+    Py_CLEAR(state->function_type);
+    Py_CLEAR(state->handle_of_program);
     Py_CLEAR(state->handler_type);
     Py_CLEAR(state->line_type);
     Py_CLEAR(state->error);

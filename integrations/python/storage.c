@@ -1,7 +1,7 @@
 /* storage.c: who keeps the bytes of a tensor, counted, so that Tensors and the capsules made from them may end in any order
  * and in any thread.
  *
- * Bytes of this module's own heap need no lock of the interpreter to go back. Bytes that a Python object or a foreign
+ * Bytes of this module's own heap, and of a compiled program, need no lock of the interpreter to go back. Bytes that a Python object or a foreign
  * tensor keeps do: the last that lets go takes the lock, and when the interpreter is gone already, a Python object is left
  * alone (there is nothing that could free it) and a foreign deleter is called all the same.
  */
@@ -12,7 +12,7 @@
 
 #include <masu/alloc.h>
 
-typedef enum storage_kind { KEEPS_BLOCK, KEEPS_BUFFER, KEEPS_LEGACY, KEEPS_VERSIONED } storage_kind;
+typedef enum storage_kind { KEEPS_BLOCK, KEEPS_BUFFER, KEEPS_LEGACY, KEEPS_VERSIONED, KEEPS_VALUE } storage_kind;
 
 struct storage {
     _Atomic size_t holds;
@@ -22,6 +22,10 @@ struct storage {
         Py_buffer buffer;
         dl_managed *legacy;
         dl_managed_versioned *versioned;
+        struct {
+            masu_value value;
+            void (*release)(masu_value *value); /* any thread, without the lock */
+        };
     };
 };
 
@@ -69,6 +73,15 @@ storage *masu_py_storage_of_buffer(const Py_buffer *view) {
     return self;
 }
 
+storage *masu_py_storage_of_value(const masu_value *value, void (*release)(masu_value *value)) {
+    storage *self = storage_of(KEEPS_VALUE);
+    if (self) {
+        self->value = *value;
+        self->release = release;
+    }
+    return self;
+}
+
 storage *masu_py_storage_of_legacy(dl_managed *managed) {
     storage *self = storage_of(KEEPS_LEGACY);
     if (self)
@@ -96,17 +109,27 @@ static void call_deleter(storage *self) {
         self->versioned->deleter(self->versioned);
 }
 
+static bool needs_lock(const storage *self) { return self->kind != KEEPS_BLOCK && self->kind != KEEPS_VALUE; }
+
+static void end_without_lock(storage *self) {
+    if (self->kind == KEEPS_VALUE)
+        self->release(&self->value);
+    (void)masu_free(self, self->bytes);
+}
+
 /* An exception that is on its way while a tensor ends is none of what ends here. */
 static void storage_end(storage *self) {
-    if (self->kind != KEEPS_BLOCK) {
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        if (self->kind == KEEPS_BUFFER)
-            PyBuffer_Release(&self->buffer);
-        else
-            call_deleter(self);
-        PyErr_Restore(type, value, trace);
+    if (!needs_lock(self)) {
+        end_without_lock(self);
+        return;
     }
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (self->kind == KEEPS_BUFFER)
+        PyBuffer_Release(&self->buffer);
+    else
+        call_deleter(self);
+    PyErr_Restore(type, value, trace);
     (void)masu_free(self, self->bytes);
 }
 
@@ -120,8 +143,8 @@ void masu_py_storage_drop(storage *self) {
 void masu_py_storage_drop_anywhere(storage *self) {
     if (!last_hold(self))
         return;
-    if (self->kind == KEEPS_BLOCK) {
-        (void)masu_free(self, self->bytes);
+    if (!needs_lock(self)) {
+        end_without_lock(self);
     } else if (Py_IsInitialized()) {
         PyGILState_STATE lock = PyGILState_Ensure();
         storage_end(self);

@@ -7,6 +7,7 @@ for candidate in /usr/bin/python3 python3; do
 done
 [ -n "$python" ] || skip 'no Python of 3.11 or later with numpy and pytest (python3-numpy, python3-pytest)'
 "$python" -c 'import torch' 2>/dev/null || echo 'skipped: what the module gives PyTorch: it is not installed (python3-torch)'
+"$MASU" help build | grep -q -e --shared || echo 'skipped: compiled programs in Python: this masu has no build --shared'
 export PYTHONPATH="$MASU_BUILD/python:$PWD/tests/python" PYTHONDONTWRITEBYTECODE=1
 
 # A sanitizer must be there before the interpreter, whose own leaks are its own.
