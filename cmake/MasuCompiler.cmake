@@ -26,6 +26,8 @@ endforeach()
 
 add_library(masu_options INTERFACE)
 target_compile_options(masu_options INTERFACE -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
+# Nothing reads errno after a function of <math.h>, so that loops with square roots become vectors.
+target_compile_options(masu_options INTERFACE -fno-math-errno)
 target_compile_definitions(masu_options INTERFACE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=> $<$<BOOL:${MASU_HEAVY}>:MASU_HEAVY=1>)
 # Debian 12's Valgrind does not read what clang writes as DWARF 5.
 target_compile_options(masu_options INTERFACE $<$<C_COMPILER_ID:Clang>:-gdwarf-4>)

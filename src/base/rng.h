@@ -35,6 +35,7 @@ double masu__rng_normal(masu__rng *rng);
 /* Arrays of normal deviates rounded to float, and of numbers in [0, 1) with 24 bits (a 53-bit
  * number just below 1 would round up to 1). */
 void masu__rng_fill_normal_f32(masu__rng *rng, float *out, uint64_t count);
+void masu__rng_fill_normal_f64(masu__rng *rng, double *out, uint64_t count);
 void masu__rng_fill_uniform_f32(masu__rng *rng, float *out, uint64_t count);
 
 #endif

@@ -50,7 +50,7 @@
     X(mse_loss)               \
     X(cross_entropy)          \
     X(index_select)           \
-    X(gather) X(scatter_add) X(scatter) X(embedding) X(order) X(unfold) X(decompose) X(solve)
+    X(gather) X(scatter_add) X(scatter) X(embedding) X(order) X(order_at) X(nonzero) X(distances) X(unfold) X(fold) X(decompose) X(solve)
 #define READING_OPERATIONS(X) \
     X(get_f64)                \
     X(get_i64)                \
@@ -102,6 +102,8 @@ unsigned tensor_kind_of(tl_abi_index function) {
     case TL_FN_tl_random_whole:
         return TENSOR_FRESH | TENSOR_READS;
         WORKING_OPERATIONS(X)
+    case TL_FN_tl_random_places:
+    case TL_FN_tl_random_times:
         return TENSOR_FRESH | TENSOR_READS | TENSOR_WORKS;
         SHARING_OPERATIONS(X)
         return TENSOR_SHARES | TENSOR_READS;

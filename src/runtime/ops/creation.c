@@ -74,9 +74,7 @@ static void fill_normal(tl_tensor *t, double value) {
         masu__rng_fill_normal_f32(rng, t->data, (uint64_t)t->elements);
         return;
     }
-    double *to = t->data;
-    for (int64_t i = 0; i < t->elements; i++)
-        to[i] = masu__rng_normal(rng);
+    masu__rng_fill_normal_f64(rng, t->data, (uint64_t)t->elements);
 }
 
 static void fill_uniform(tl_tensor *t, double value) {

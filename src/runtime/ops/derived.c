@@ -12,7 +12,7 @@
 #include "runtime/state.h"
 
 /* The numbers that the library writes. */
-enum { NORM, INVERSE, DET, SOLVE, CHOLESKY, EIGH, SVD, QR, PSEUDO, LU, CROSS, SHARE };
+enum { NORM, INVERSE, DET, SOLVE, CHOLESKY, EIGH, SVD, QR, PSEUDO, LU, CROSS, SHARE, DISTANCE };
 
 /* The values of `decompose`. */
 enum { DECOMPOSE_INVERSE = 0 };
@@ -208,6 +208,16 @@ static void share_formula(tl_formula *f) {
     tl__f_deliver(f, 0, d_mul(f, f->g, input(f, 1)));
 }
 
+/* |aᵢ - bⱼ| = dᵢⱼ, w = g / d, 0 where d is: a · (sum of w's row) - w b, and the same from b. */
+static void distance_formula(tl_formula *f) {
+    tl_tensor *w = d_mul(f, f->g, reciprocal(f, result(f))), *a = input(f, 0), *b = input(f, 1);
+    if (tl__f_wants(f, 0))
+        tl__f_deliver(f, 0, d_sub(f, d_mul(f, a, d_sum_dim(f, w, w ? w->rank - 1 : 0)), d_matmul(f, w, b)));
+    tl_tensor *turned = d_turned(f, w);
+    if (tl__f_wants(f, 1))
+        tl__f_deliver(f, 1, d_sub(f, d_mul(f, b, d_sum_dim(f, turned, turned ? turned->rank - 1 : 0)), d_matmul(f, turned, a)));
+}
+
 static const tl_rule inverse_rule = {"inverse", NULL, inverse_formula};
 
 static const tl_rule rules[] = {
@@ -217,6 +227,7 @@ static const tl_rule rules[] = {
     [SVD] = {"svd", NULL, svd_formula},             [QR] = {"qr", NULL, qr_formula},
     [PSEUDO] = {"pinverse", NULL, pseudo_formula},  [LU] = {"lu", NULL, lu_formula},
     [CROSS] = {"bce_loss", NULL, cross_formula},    [SHARE] = {"max or min", NULL, share_formula},
+    [DISTANCE] = {"cdist", NULL, distance_formula},
 };
 
 /* ---- the operation --------------------------------------------------------------------------------------------------- */

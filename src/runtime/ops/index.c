@@ -6,27 +6,18 @@
  *
  * backward adds each gradient to the place that it was read from. Indices are checked before anything is made.
  */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math")
+#endif
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
+#include "runtime/ops/vector_math.h"
 #include "runtime/state.h"
-
-/* [outer, n, inner] around one dimension of a row-major tensor. */
-typedef struct around {
-    int64_t outer, n, inner;
-} around;
-
-static around around_of(const tl_tensor *t, int dim) {
-    around a = {1, t->shape[dim], 1};
-    for (int i = 0; i < dim; i++)
-        a.outer *= t->shape[i];
-    for (int i = dim + 1; i < t->rank; i++)
-        a.inner *= t->shape[i];
-    return a;
-}
 
 masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
     tl_tensor *whole, *dense;
@@ -59,7 +50,7 @@ static masu_status ready_values(tl_tensor *t, tl_tensor **out) {
     for (int64_t i = 0; i < n; i++) \
         ((T *)to)[i] += ((const T *)from)[i];
 
-static void add_row(tl_dtype dtype, void *to, const void *from, int64_t n) {
+TL_WIDE static void add_row(tl_dtype dtype, void *to, const void *from, int64_t n) {
     if (dtype == TL_F32) {
         ADD_ROW(float)
     } else {
@@ -82,7 +73,7 @@ static masu_status select_backward(tl_pass *pass, tl_node *node) {
     masu_status status = open_backward(pass, node, &to);
     if (status != MASU_OK)
         return status;
-    const around a = around_of(to, dim);
+    const tl_lines a = tl__lines_of(to, dim);
     int64_t size = (int64_t)tl__dtype_size((tl_dtype)to->dtype), count = index->elements;
     const int64_t *rows = index->data;
     for (int64_t o = 0; o < a.outer; o++)
@@ -138,7 +129,7 @@ static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *ind
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, t->rank, shape, out);
     if (status != MASU_OK)
         return status;
-    const around a = around_of(t, dim);
+    const tl_lines a = tl__lines_of(t, dim);
     size_t bytes = (size_t)a.inner * tl__dtype_size((tl_dtype)t->dtype);
     const int64_t *rows = index->data;
     char *to = (*out)->data;
@@ -174,28 +165,61 @@ tl_tensor *tl_tensor_index_select(tl_tensor *t, int64_t dim, tl_tensor *index) {
 
 /* ---- gather ---------------------------------------------------------------------------------- */
 
-int64_t tl__named_place(const tl_tensor *t, int dim, const tl_tensor *index, int64_t place) {
-    int64_t at = 0, stride = 1, rest = place;
-    for (int d = t->rank - 1; d >= 0; d--) {
-        int64_t i = rest % index->shape[d];
-        rest /= index->shape[d];
-        at += (d == dim ? ((const int64_t *)index->data)[place] : i) * stride;
-        stride *= t->shape[d];
+bool tl__first_row(tl_index_row *row, const tl_tensor *named, int dim, const tl_tensor *index, const tl_tensor *other) {
+    const int last = index->rank - 1;
+    *row = (tl_index_row){.last = last, .index = index, .numbers = index->data, .n = 1, .own = 1, .along = 1};
+    if (index->elements == 0)
+        return false;
+    int64_t named_stride = 1, other_stride = 1;
+    for (int d = last; d >= 0; d--) {
+        row->named_step[d] = d == dim ? 0 : named_stride;
+        row->other_step[d] = other_stride;
+        row->along = d == dim ? named_stride : row->along;
+        named_stride *= named->shape[d];
+        other_stride *= other->shape[d];
     }
-    return at;
+    if (last >= 0) {
+        row->n = index->shape[last];
+        row->own = last != dim;
+    }
+    return true;
 }
+
+bool tl__next_row(tl_index_row *row) {
+    row->numbers += row->n;
+    for (int d = row->last - 1; d >= 0; d--) {
+        row->named += row->named_step[d];
+        row->other += row->other_step[d];
+        if (++row->at[d] < row->index->shape[d])
+            return true;
+        row->named -= row->named_step[d] * row->at[d];
+        row->other -= row->other_step[d] * row->at[d];
+        row->at[d] = 0;
+    }
+    return false;
+}
+
+#define ADD_NAMED(T)                      \
+    for (int64_t i = 0; i < row.n; i++)   \
+        ((T *)to->data)[row.named + row.numbers[i] * row.along + i * row.own] += ((const T *)from->data)[row.other + i];
 
 static masu_status gather_backward(tl_pass *pass, tl_node *node) {
     const tl_tensor *index = tl__node_saved(node)[0];
     int dim = (int)tl__node_extra(node)[0];
     tl_tensor *to;
     masu_status status = open_backward(pass, node, &to);
-    for (int64_t i = 0; status == MASU_OK && i < index->elements; i++) {
-        int64_t size = (int64_t)tl__dtype_size((tl_dtype)to->dtype);
-        add_row((tl_dtype)to->dtype, (char *)to->data + tl__named_place(to, dim, index, i) * size,
-                (const char *)pass->gradient->data + i * size, 1);
+    if (status != MASU_OK)
+        return status;
+    const tl_tensor *from = pass->gradient;
+    tl_index_row row;
+    for (bool more = tl__first_row(&row, to, dim, index, from); more; more = tl__next_row(&row)) {
+        if (to->dtype == TL_F32) {
+            ADD_NAMED(float)
+        } else {
+            ADD_NAMED(double)
+        }
     }
-    return status;
+    return MASU_OK;
 }
 
 const tl_rule tl__rule_gather = {"gather", gather_backward, gather_formula};

@@ -17,6 +17,7 @@
  * Results have no history; their gradients are made of products (language/library/tensor/linalg.tl).
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +31,12 @@ void dgetrs_(const char *trans, const int *n, const int *columns, const double *
              const int *pivots, double *b, const int *ldb, int *info, size_t trans_length);
 void dpotrf_(const char *triangle, const int *n, double *a, const int *lda, int *info,
              size_t triangle_length);
+void dsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
+             double *values, double *work, const int *work_size, int *whole_work, const int *whole_size,
+             int *info, size_t job_length, size_t triangle_length);
+void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work,
+             const int *work_size, int *whole_work, int *info, size_t job_length);
 void dsyev_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
             double *values, double *work, const int *work_size, int *info, size_t job_length,
             size_t triangle_length);
@@ -63,10 +70,21 @@ typedef struct room {
     size_t bytes;
 } room;
 
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* What the greediest of them asks for: dgesdd, 4 k² + 7 k, and dsyevd, 2 n² + 6 n + 1. */
+static int work_size(int64_t rows, int64_t columns) {
+    int64_t small = smaller(rows, columns), large = rows + columns - small;
+    int64_t size = 64 * large + 4 * small * small + 64;
+    return size < INT_MAX ? (int)size : INT_MAX;
+}
+
 static masu_status room_new(int64_t rows, int64_t columns, room *out) {
     size_t large = (size_t)(rows > columns ? rows : columns), square = large * large;
-    size_t work = 64 * large + square + 64;
-    out->bytes = (3 * square + work + 2 * large + 8) * sizeof(double);
+    size_t work = (size_t)work_size(rows, columns), whole = 8 * large + 8;
+    out->bytes = (3 * square + work + large) * sizeof(double) + whole * sizeof(int);
     masu_status status = tl__alloc(out->bytes, &out->all);
     if (status != MASU_OK)
         return status;
@@ -77,11 +95,6 @@ static masu_status room_new(int64_t rows, int64_t columns, room *out) {
     out->values = out->work + work;
     out->pivots = (int *)(void *)(out->values + large);
     return MASU_OK;
-}
-
-static int work_size(int64_t rows, int64_t columns) {
-    int64_t large = rows > columns ? rows : columns;
-    return (int)(64 * large + large * large + 64);
 }
 
 /* ---- matrices -------------------------------------------------------------------------------- */
@@ -164,19 +177,29 @@ static void copy_row(const double *from, int64_t n, double *to) {
         to[i] = from[i];
 }
 
-static masu_status eigen_of(room *r, int n, double *to) {
-    int info, size = work_size(n, n);
-    dsyev_("V", "U", &n, r->a, &n, r->values, r->work, &size, &info, 1, 1);
+/* By dividing; where that does not end, by steps from the matrix again. */
+static masu_status eigen_of(room *r, int n, const double *matrix, double *to) {
+    int info, size = work_size(n, n), whole = 5 * n + 3;
+    dsyevd_("V", "U", &n, r->a, &n, r->values, r->work, &size, r->pivots, &whole, &info, 1, 1);
+    if (info > 0) {
+        copy_row(matrix, (int64_t)n * n, r->a);
+        dsyev_("V", "U", &n, r->a, &n, r->values, r->work, &size, &info, 1, 1);
+    }
     transpose_into(r->a, n, n, to);
     copy_row(r->values, n, to + (int64_t)n * n);
     return info == 0 ? MASU_OK : tl__error(TL_SAY(eigh_no_convergence));
 }
 
 /* Read by rows afterwards: b is Vᵀ [k, columns], c is U [rows, k]. */
-static masu_status svd_of(room *r, int rows, int columns, double *to) {
+static masu_status svd_of(room *r, int rows, int columns, const double *matrix, double *to) {
     int info, k = rows < columns ? rows : columns, size = work_size(rows, columns);
-    dgesvd_("S", "S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k, r->work,
-            &size, &info, 1, 1);
+    dgesdd_("S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k, r->work,
+            &size, r->pivots, &info, 1);
+    if (info > 0) {
+        copy_row(matrix, (int64_t)rows * columns, r->a);
+        dgesvd_("S", "S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k,
+                r->work, &size, &info, 1, 1);
+    }
     copy_row(r->c, (int64_t)rows * k, to);
     copy_row(r->values, k, to + (int64_t)rows * k);
     transpose_into(r->b, k, columns, to + (int64_t)(rows + 1) * k);
@@ -215,17 +238,17 @@ static masu_status lu_of(room *r, int n, double *to) {
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-/* The matrix in r->a, none without elements, taken apart. */
-static masu_status take_apart(room *r, wanted what, int rows, int columns, double *to) {
+/* The matrix, none without elements, taken apart; it is in r->a, too. */
+static masu_status take_apart(room *r, wanted what, int rows, int columns, const double *matrix, double *to) {
     masu_status status = MASU_OK;
     switch (what) {
     case WANT_DET:
         *to = determinant_of(r, rows);
         return MASU_OK;
     case WANT_EIGH:
-        return eigen_of(r, rows, to);
+        return eigen_of(r, rows, matrix, to);
     case WANT_SVD:
-        return svd_of(r, rows, columns, to);
+        return svd_of(r, rows, columns, matrix, to);
     case WANT_QR:
         return qr_of(r, rows, columns, to);
     case WANT_LU:
@@ -265,8 +288,9 @@ static masu_status take_all_apart(wanted what, const tl_tensor *a, tl_tensor *to
     if (status != MASU_OK)
         return status;
     for (int64_t i = 0; i < count && status == MASU_OK; i++) {
-        copy_row((const double *)a->data + i * size, size, r.a);
-        status = take_apart(&r, what, (int)rows, (int)columns,
+        const double *matrix = (const double *)a->data + i * size;
+        copy_row(matrix, size, r.a);
+        status = take_apart(&r, what, (int)rows, (int)columns, matrix,
                             (double *)to->data + i * (to->elements / count));
     }
     tl__free(r.all, r.bytes);

@@ -73,6 +73,20 @@ masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
 /* The same of two; what is not made is NULL, both are to be dropped. */
 masu_status tl__both_as(tl_tensor *a, tl_tensor *b, tl_dtype dtype, tl_tensor **x, tl_tensor **y);
 
+/* A row-major tensor along dim: outer * inner lines of n elements, inner apart. */
+typedef struct tl_lines {
+    int64_t outer, n, inner;
+} tl_lines;
+
+static inline tl_lines tl__lines_of(const tl_tensor *t, int dim) {
+    tl_lines l = {1, t->shape[dim], 1};
+    for (int i = 0; i < dim; i++)
+        l.outer *= t->shape[i];
+    for (int i = dim + 1; i < t->rank; i++)
+        l.inner *= t->shape[i];
+    return l;
+}
+
 /* ---- making (creation.c) --------------------------------------------------------------------- */
 
 /* value is converted as by `as`. */
@@ -96,8 +110,21 @@ masu_status tl__signs_mask(tl_pass *pass, tl_node *node, tl_tensor **out);
 /* index as row-major i64, every element within [0, n), else MASU_ERR_INDEX_OUT_OF_RANGE: as in PyTorch, a number below 0
  * counts from nowhere. The caller owns *out. */
 masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out);
-/* For a place of the row-major index the element of the row-major t that it names. */
-int64_t tl__named_place(const tl_tensor *t, int dim, const tl_tensor *index, int64_t place);
+/* The rows of a row-major index, one after the other. Element i of a row names element named + numbers[i] * along + i * own
+ * of the row-major tensor in which it names places along dim, and stands where element other + i of another one does, which
+ * has the index's shape or a larger one. */
+typedef struct tl_index_row {
+    const int64_t *numbers;
+    int64_t n, named, along, own, other;
+    /* the walk itself */
+    const tl_tensor *index;
+    int last;
+    int64_t at[TL_MAX_RANK], named_step[TL_MAX_RANK], other_step[TL_MAX_RANK];
+} tl_index_row;
+
+/* False when there is no row (more). An index of rank 0 is one row of one number. */
+bool tl__first_row(tl_index_row *row, const tl_tensor *named, int dim, const tl_tensor *index, const tl_tensor *other);
+bool tl__next_row(tl_index_row *row);
 
 /* ---- element-wise (map.c) -------------------------------------------------------------------- */
 

@@ -5,12 +5,17 @@
  *     a convolution is then one product with the kernel as a matrix; a pool takes the largest or the mean of each column.
  *     What lies outside of the image counts as `fill`. backward adds each number back to where it came from.
  */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math")
+#endif
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
+#include "runtime/ops/vector_math.h"
 #include "runtime/state.h"
 
 /* ---- triangles ------------------------------------------------------------------------------- */
@@ -240,7 +245,7 @@ typedef struct window_work {
 
 /* Images first to end - 1: no other thread writes to them. */
 #define WINDOWS(T, suffix)                                                                         \
-    static void unfold_##suffix(void *context, int64_t first, int64_t end) {                       \
+    TL_WIDE static void unfold_##suffix(void *context, int64_t first, int64_t end) {                       \
         const window_work *w = context;                                                            \
         const sliding *s = w->s;                                                                   \
         EACH_LINE(T *to = (T *)w->out + l.to; const T *from = (const T *)w->in;                    \
@@ -251,11 +256,14 @@ typedef struct window_work {
                   } else for (int64_t x = l.low; x < l.high; x++) to[x] = from[l.from + x * step]; \
                   for (int64_t x = l.high; x < places; x++) to[x] = (T)w->fill)                    \
     }                                                                                              \
-    static void fold_##suffix(void *context, int64_t first, int64_t end) {                         \
+    TL_WIDE static void fold_##suffix(void *context, int64_t first, int64_t end) {                         \
         const window_work *w = context;                                                            \
         const sliding *s = w->s;                                                                   \
-        EACH_LINE(const T *from = (const T *)w->in + l.to; T *to = w->out;                         \
-                  for (int64_t x = l.low; x < l.high; x++) to[l.from + x * step] += from[x])       \
+        EACH_LINE(const T *restrict from = (const T *)w->in + l.to;                                \
+                  T *restrict to = (T *)w->out + l.from; if (step == 1) {                          \
+                      for (int64_t x = l.low; x < l.high; x++)                                     \
+                          to[x] += from[x];                                                        \
+                  } else for (int64_t x = l.low; x < l.high; x++) to[x * step] += from[x])         \
     }
 WINDOWS(float, f32)
 WINDOWS(double, f64)
@@ -326,13 +334,15 @@ static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_
                               out);
 }
 
-/* unfold's gradient as an operation: columns added back to images. Its own gradient is unfold, with nothing outside. */
+/* ---- columns added back to images: unfold's gradient, and the transposed convolution -------------------------------------
+ *
+ * Its own gradient is unfold, with nothing outside. Extra words: the window. */
 static void fold_formula(tl_formula *f) {
     const int64_t *window = (const int64_t *)(const void *)tl__node_extra(f->node);
     tl__f_deliver(f, 0, tl__f_keep(f, tl_tensor_unfold(f->g, 0.0, WINDOW_WORDS, window)));
 }
 
-static const tl_rule fold_rule = {"unfold", NULL, fold_formula};
+static const tl_rule fold_rule = {"fold", NULL, fold_formula};
 
 static void unfold_formula(tl_formula *f) {
     const int64_t *window = (const int64_t *)(const void *)tl__node_extra(f->node);
@@ -359,4 +369,59 @@ static void unfold_formula(tl_formula *f) {
 tl_tensor *tl_tensor_unfold(tl_tensor *t, double fill, int64_t window_count,
                             int64_t const *window) {
     TL_RETURN_TENSOR(unfold(t, fill, window_count, window, &out));
+}
+
+/* words: the window, height, width. */
+static bool fold_fits(const tl_tensor *columns, int64_t count, const int64_t *words, int64_t *shape, sliding *s) {
+    if (columns->rank != 3 || count != WINDOW_WORDS + 2)
+        return false;
+    const int64_t kernel = words[KERNEL_H] > 0 && words[KERNEL_H] < 1 << 20 ? words[KERNEL_H] * words[KERNEL_W] : 0;
+    if (kernel < 1 || words[KERNEL_W] >= 1 << 20 || columns->shape[1] % kernel != 0)
+        return false;
+    shape[0] = columns->shape[0];
+    shape[1] = columns->shape[1] / kernel;
+    shape[2] = words[WINDOW_WORDS];
+    shape[3] = words[WINDOW_WORDS + 1];
+    tl_tensor images = {.rank = 4};
+    memcpy(images.shape, shape, 4 * sizeof *shape);
+    return shape[2] >= 0 && shape[3] >= 0 && sliding_of(&images, words, s) &&
+           s->places[0] * s->places[1] == columns->shape[2];
+}
+
+static masu_status fold_ready(tl_tensor *columns, const sliding *s, const int64_t *shape, tl_tensor **out) {
+    tl_tensor *x, *dense;
+    masu_status status = tl__as_dtype(columns, tl__float_dtype(columns), &x);
+    if (status == MASU_OK)
+        status = tl__tensor_contiguous(x, &dense);
+    tl__tensor_drop(x);
+    if (status != MASU_OK)
+        return status;
+    status = tl__full((tl_dtype)dense->dtype, 4, shape, 0, out);
+    if (status == MASU_OK && dense->elements > 0)
+        fold_into(s, (tl_dtype)dense->dtype, dense, (*out)->data);
+    tl__tensor_drop(dense);
+    return status;
+}
+
+static masu_status fold(tl_tensor *columns, int64_t count, const int64_t *words, tl_tensor **out) {
+    sliding s;
+    int64_t shape[4];
+    char text[TL_SHAPE_TEXT];
+    if (!fold_fits(columns, count, words, shape, &s))
+        return tl__error(TL_SAY(window_x_does_not_fit_images_shape), count > KERNEL_W ? words[KERNEL_H] : 0,
+                         count > KERNEL_W ? words[KERNEL_W] : 0, tl__shape_text(columns->rank, columns->shape, text));
+    masu_status status = fold_ready(columns, &s, shape, out);
+    if (status != MASU_OK || !columns->node)
+        return status;
+    return tl__record_or_drop(*out,
+                              &(tl_origin){.rule = &fold_rule,
+                                           .input_count = 1,
+                                           .inputs = &columns,
+                                           .extra_count = WINDOW_WORDS,
+                                           .extra = (const uint64_t *)(const void *)words},
+                              out);
+}
+
+tl_tensor *tl_tensor_fold(tl_tensor *columns, int64_t window_count, int64_t const *window) {
+    TL_RETURN_TENSOR(fold(columns, window_count, window, &out));
 }

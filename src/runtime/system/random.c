@@ -83,6 +83,60 @@ tl_tensor *tl_random_whole(int64_t n, int64_t low, int64_t high) {
     return out;
 }
 
+/* t, a vector, as row-major f64. The caller owns *out. */
+static masu_status dense_numbers(tl_tensor *t, tl_tensor **out) {
+    tl_tensor *x;
+    masu_status status = tl__tensor_cast(t, TL_F64, &x);
+    if (status != MASU_OK)
+        return status;
+    status = tl__tensor_contiguous(x, out);
+    tl__tensor_drop(x);
+    return status;
+}
+
+/* The first sum above u: by bisection. */
+static int64_t place_in(const double *sums, int64_t count, double u) {
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (sums[middle] <= u)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+tl_tensor *tl_random_places(tl_tensor *sums, int64_t n) {
+    tl_tensor *dense, *out = NULL;
+    masu_status status = dense_numbers(sums, &dense);
+    if (status != MASU_OK)
+        return tl__tensor_or_raise(status, NULL);
+    status = tl__tensor_new(TL_I64, 1, &n, &out);
+    const double *at = dense->data;
+    for (int64_t i = 0; i < n && status == MASU_OK && dense->elements > 0; i++) {
+        double u = masu__rng_uniform(&tl__runtime()->rng) * at[dense->elements - 1];
+        ((int64_t *)out->data)[i] = place_in(at, dense->elements, u);
+    }
+    tl__tensor_drop(dense);
+    return tl__tensor_or_raise(status, out);
+}
+
+/* Infinity for a weight of 0, which draws nothing. */
+tl_tensor *tl_random_times(tl_tensor *weights) {
+    tl_tensor *dense, *out = NULL;
+    masu_status status = dense_numbers(weights, &dense);
+    if (status != MASU_OK)
+        return tl__tensor_or_raise(status, NULL);
+    status = tl__tensor_new(TL_F64, 1, &dense->elements, &out);
+    const double *w = dense->data;
+    for (int64_t i = 0; i < dense->elements && status == MASU_OK; i++)
+        ((double *)out->data)[i] =
+            w[i] > 0 ? -log(1 - masu__rng_uniform(&tl__runtime()->rng)) / w[i] : (double)INFINITY;
+    tl__tensor_drop(dense);
+    return tl__tensor_or_raise(status, out);
+}
+
 /* ---- the state as a tensor: a run that is resumed draws what it would have drawn ------------------------------------ */
 
 /* [ four words of the generator | whether a normal deviate is left over | its bits ] */
