@@ -253,7 +253,8 @@ const char *masu__recorded_mark_name(unsigned mark);
 /* ---- snapshots of PyTorch (snapshot.c, standing.c) -------------------------------------------------------------- */
 
 /* Reads the pickle that torch.cuda.memory._dump_snapshot writes; nothing in it is run. Pools are numbered private pool * 2 +
- * small; given_bytes of an ALLOC is what its rounded size costs at least (masu__torch_follow finds the rest). *why says what
+ * small; given_bytes of an ALLOC is what the block really spent as far as the model of the allocator follows, else its
+ * rounded size. A place without a line has no file: it is compiled code. *why says what
  * is wrong and where: MASU_ERR_INVALID_ARGUMENT; MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. *out needs no destroy then. */
 masu_status masu__snapshot_read(const void *bytes, size_t length, masu__recording *out, masu__buffer *why);
 /* Whether bytes begin as such a file does. */

@@ -4,7 +4,7 @@
  *     alloc,0,4096              step, and anything else: a mark of that name
  *     free,0,                   an id may be born again after its death
  *
- * Columns may stand in any order, and others are passed over: what `masu export` writes can be read again.
+ * Columns may be in any order, and others are passed over: what `masu export` writes can be read again.
  */
 #include "recording/recording.h"
 

@@ -153,9 +153,9 @@ static uint32_t read_stack(reader *r, masu__pickle_value list) {
     uint32_t index = 0;
     for (size_t i = count; i-- > inner && r->status == MASU_OK; place.caller = index) {
         const masu__pickle_value *line = masu__pickle_get(r->pickle, frames[i], "line");
-        place.file = string_of(r, masu__pickle_get(r->pickle, frames[i], "filename"));
         place.function = string_of(r, masu__pickle_get(r->pickle, frames[i], "name"));
         place.line = line && line->kind == MASU__PICKLE_INT ? (uint32_t)line->is.integer : 0;
+        place.file = place.line ? string_of(r, masu__pickle_get(r->pickle, frames[i], "filename")) : 0;
         check(r, masu__recording_place(r->out, place, &index));
     }
     return index;
@@ -449,6 +449,22 @@ static bool read_all(reader *r) {
     return !settings || read_settings(r, *settings);
 }
 
+/* What each block really spent, as far as the model follows. */
+static masu_status fill_given(masu__recording *out) {
+    size_t bytes = (out->event_count + 1) * sizeof(uint64_t);
+    uint64_t *given = masu__meta_calloc(out->event_count + 1, sizeof *given);
+    masu__torch_followed followed;
+    masu_status status = given ? masu__torch_follow(out, given, &followed) : MASU_ERR_OUT_OF_MEMORY;
+    if (status == MASU_OK) {
+        masu__torch_followed_destroy(&followed);
+        for (size_t i = 0; i < out->event_count; i++)
+            if (given[i] > out->events[i].given_bytes)
+                out->events[i].given_bytes = given[i];
+    }
+    masu__meta_free(given, bytes);
+    return status;
+}
+
 masu_status masu__snapshot_read(const void *bytes, size_t length, masu__recording *out, masu__buffer *why) {
     masu__pickle pickle;
     masu__snapshot snapshot = {0};
@@ -463,6 +479,8 @@ masu_status masu__snapshot_read(const void *bytes, size_t length, masu__recordin
         if (r.place_of_list) {
             memset(r.place_of_list, 0xff, (r.list_count + 1) * sizeof(uint32_t));
             status = read_all(&r) ? masu__snapshot_to_recording(&snapshot, out) : r.status;
+            if (status == MASU_OK)
+                status = fill_given(out);
         } else {
             status = MASU_ERR_OUT_OF_MEMORY;
         }

@@ -15,7 +15,6 @@
 typedef struct export_input {
     const masu__recording *recording;
     masu__lives lives;
-    uint64_t *given; /* of each ALLOC: what it really spent */
 } export_input;
 
 /* Both write to a stream and return false when memory ran out; what the stream refuses is found when it is closed. */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/meta.h"
-
 static const char usage[] =
     "Usage: masu export FILE -o OUT [--format csv|perfetto]\n"
     "\n"
@@ -47,34 +45,15 @@ static int write_out(const export_input *in, format as, const char *path) {
     return whole && written ? TOOL_OK : TOOL_FAILED;
 }
 
-/* What each block really spent: the recording's word, and of a snapshot what the model of PyTorch's allocator found. */
-static masu_status prepare(export_input *in) {
-    const masu__recording *r = in->recording;
-    in->given = masu__meta_alloc((r->event_count + 1) * sizeof *in->given);
-    if (!in->given)
-        return MASU_ERR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < r->event_count; i++)
-        in->given[i] = r->events[i].given_bytes;
-    masu_status status = masu__lives_find(r, &in->lives);
-    if (status == MASU_OK && strcmp(r->source_format, "PyTorch snapshot") == 0) {
-        masu__torch_followed followed;
-        status = masu__torch_follow(r, in->given, &followed);
-        if (status == MASU_OK)
-            masu__torch_followed_destroy(&followed);
-    }
-    return status;
-}
-
 static int export(const char *path, format as, const char *out) {
     masu__recording recording;
     if (!tool_read_recording("export", path, &recording))
         return TOOL_FAILED;
     export_input in = {.recording = &recording};
-    masu_status status = prepare(&in);
+    masu_status status = masu__lives_find(&recording, &in.lives);
     int result = status == MASU_OK ? write_out(&in, as, out) : TOOL_FAILED;
     if (status != MASU_OK)
         fprintf(stderr, "masu export: %s\n", masu_status_text(status));
-    masu__meta_free(in.given, (recording.event_count + 1) * sizeof *in.given);
     masu__lives_destroy(&in.lives);
     masu__recording_destroy(&recording);
     return result;

@@ -147,10 +147,10 @@ static void put_event(packer *p, size_t i) {
         return;
     if (e->kind == MASU__RECORDED_ALLOC) {
         count(p, e->device, LIVE, (int64_t)e->bytes);
-        count(p, e->device, GIVEN, (int64_t)p->in->given[i]);
+        count(p, e->device, GIVEN, (int64_t)e->given_bytes);
     } else if (e->kind == MASU__RECORDED_FREE && of != MASU__LIVES_NONE) {
         count(p, e->device, LIVE, -(int64_t)r->events[of].bytes);
-        count(p, e->device, GIVEN, -(int64_t)p->in->given[of]);
+        count(p, e->device, GIVEN, -(int64_t)r->events[of].given_bytes);
     } else if (e->kind >= MASU__RECORDED_BEGIN || e->kind == MASU__RECORDED_REFUSED) {
         mark(p, e);
     }

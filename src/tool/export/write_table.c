@@ -94,7 +94,7 @@ static void put_event(writer *w, size_t i) {
     if (e->flags & MASU__RECORDED_INNER && e->kind == MASU__RECORDED_ALLOC) {
         put_line(w, "inner-alloc", e, 0, e->bytes, e->given_bytes);
     } else if (e->kind == MASU__RECORDED_ALLOC) {
-        put_birth(w, e, i, w->in->given[i]);
+        put_birth(w, e, i, e->given_bytes);
     } else if ((e->kind == MASU__RECORDED_RESIZE || e->kind == MASU__RECORDED_MOVE) && of != MASU__LIVES_NONE && w->ids[of]) {
         put_death(w, e, of);
         put_birth(w, e, of, e->given_bytes);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -85,6 +86,7 @@ static void finds_what_stood(void **state) {
     assert_true(lives.strays == 0 && lives.doubled == 0 && lives.live_at_end == 2 && lives.of[3] == 7);
     masu__lives_destroy(&lives);
     expect_followed(&r, 2, "");
+    assert_int_equal(r.events[6].given_bytes, 15 * MIB); /* the reader has asked the model already */
     uint64_t given[8] = {0};
     masu__torch_followed f;
     assert_int_equal(masu__torch_follow(&r, given, &f), MASU_OK);
@@ -213,6 +215,51 @@ static void several_devices_and_oom(void **state) {
     masu__recording_destroy(&r);
 }
 
+static void put_frame(masu__buffer *b, const char *name, const char *file, int line) {
+    open_dict(b);
+    put_word(b, "name", name);
+    put_word(b, "filename", file);
+    put_number(b, "line", line);
+    close_dict(b);
+}
+
+/* The recorder's own frames are left out, compiled code has a function only, and a stack that is used twice is kept once. */
+static void places_are_those_of_the_program(void **state) {
+    (void)state;
+    masu__buffer b = {0};
+    masu__recording r;
+    begin_snapshot(&b);
+    begin_traces(&b);
+    for (int i = 0; i < 2; i++) {
+        open_dict(&b);
+        put_word(&b, "action", i ? "free_completed" : "alloc");
+        put_number(&b, "addr", LOW);
+        put_number(&b, "size", 512);
+        put_text(&b, "frames");
+        open_list(&b);
+        put_frame(&b, "torch::unwind::unwind()", "??", 0);
+        put_frame(&b, "malloc_block(int)", "CUDACachingAllocator.cpp", 0);
+        put_frame(&b, "forward", "net.py", 30);
+        put_frame(&b, "<module>", "train.py", 9);
+        close_list(&b);
+        close_dict(&b);
+    }
+    end_snapshot(&b, -1, 0);
+    read_all(&b, &r);
+    assert_int_equal(r.place_count, 4); /* not known, and three */
+    assert_int_equal(r.events[0].place, r.events[1].place);
+    static const char *const wanted[] = {"|malloc_block(int)|0", "net.py|forward|30", "train.py|<module>|9"};
+    uint32_t at = r.events[0].place;
+    for (size_t i = 0; i < 3; i++, at = r.places[at].caller) {
+        char shown[100];
+        snprintf(shown, sizeof shown, "%s|%s|%u", masu__recording_text(&r, r.places[at].file),
+                 masu__recording_text(&r, r.places[at].function), r.places[at].line);
+        assert_string_equal(shown, wanted[i]);
+    }
+    assert_int_equal(at, 0);
+    masu__recording_destroy(&r);
+}
+
 static void says_what_is_wrong(void **state) {
     (void)state;
     masu__buffer b = {0};
@@ -302,6 +349,7 @@ int main(void) {
         cmocka_unit_test(parts_where_an_entry_is_changed),
         cmocka_unit_test(follows_expandable_segments),
         cmocka_unit_test(several_devices_and_oom),
+        cmocka_unit_test(places_are_those_of_the_program),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(shared_lists_are_bounded),
         cmocka_unit_test(survives_without_memory),
