@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Whole programs free many small blocks at once and want them again. */
+#define CACHED_BYTES ((size_t)64 << 20)
+
 static settings current;
 static bool known;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -121,6 +124,7 @@ const masu_heap_config *masu_wanted_config(void) {
     config = masu_configure_default();
     config.device = device_chosen(wanted);
     config.limit_bytes = wanted->limit_bytes;
+    config.max_cached_bytes = CACHED_BYTES;
     config.checked = wanted->checked;
     return &config;
 }

@@ -355,12 +355,12 @@ masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes) {
 
 void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes) {
     if (masu__bucket_is_loose(pool))
-        masu__bucket_give_back_slabs(pool, keep_bytes);
+        masu__bucket_give_back_slabs(pool, keep_bytes / 2); /* so that the lists are not walked for each batch */
     else
         (void)masu__bucket_give_back(pool, keep_bytes);
     uint64_t cached = masu__bucket_cached(pool);
     bool pinned = pool->tag == MASU__TAG_PROCESS && cached > keep_bytes;
-    pool->pinned_cap = pinned ? cached + cached / 8 + 2 * MASU__SLAB_BYTES : 0;
+    pool->pinned_cap = pinned ? 2 * cached : 0; /* each free block is walked over twice at most */
     masu__bucket_move_mark(pool);
 }
 
