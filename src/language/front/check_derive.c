@@ -194,34 +194,46 @@ static bool is_said(const type *t) {
     return t->kind >= TYPE_BOOL && t->kind < TYPE_SCALAR_END;
 }
 
-static bool has_state(checker *c, const type *t, uint32_t depth) {
+/* The structs that are being looked at: one that holds itself is reached when the rest of it is. */
+typedef struct looked_at {
+    const struct_item *item;
+    const struct looked_at *outer;
+} looked_at;
+
+static bool is_looked_at(const looked_at *l, const struct_item *item) {
+    while (l != NULL && l->item != item) {
+        l = l->outer;
+    }
+    return l != NULL;
+}
+
+static bool has_state(checker *c, const type *t, const looked_at *outer);
+
+static bool struct_has_state(checker *c, struct_item *s, const looked_at *outer) {
+    if (is_looked_at(outer, s) || check_method_named(c, s, state_method) != NULL) {
+        return true;
+    }
+    const looked_at inner = {s, outer};
+    bool all = s->dyn == NULL && s->closure == NULL && !s->is_builtin;
+    for (uint32_t i = 0; all && i < s->field_count; i++) {
+        all = s->fields[i].type == NULL || has_state(c, s->fields[i].type, &inner);
+    }
+    return all;
+}
+
+static bool has_state(checker *c, const type *t, const looked_at *outer) {
     t = type_resolve(c->types, t);
-    if (depth == 0 || is_said(t) || t->kind == TYPE_TENSOR) {
-        return depth > 0;
+    if (is_said(t) || t->kind == TYPE_TENSOR) {
+        return true;
     }
     if (t->kind == TYPE_VEC) {
-        return has_state(c, t->vec.element, depth - 1);
+        return has_state(c, t->vec.element, outer);
     }
     bool all = t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT;
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
-        all = all && has_state(c, t->tuple.items[i], depth - 1);
+        all = all && has_state(c, t->tuple.items[i], outer);
     }
-    if (!all || t->kind == TYPE_TUPLE) {
-        return all;
-    }
-    if (derive_is_option(t)) {
-        return has_state(c, t->structure->arguments[0], depth - 1);
-    }
-    if (check_method_named(c, t->structure, state_method) != NULL) {
-        return true;
-    }
-    all = t->structure->dyn == NULL && t->structure->closure == NULL && !t->structure->is_enum &&
-          t->structure->template == NULL;
-    for (uint32_t i = 0; all && i < t->structure->field_count; i++) {
-        const type *field = t->structure->fields[i].type;
-        all = field == NULL || has_state(c, field, depth - 1);
-    }
-    return all;
+    return all && (t->kind == TYPE_TUPLE || struct_has_state(c, t->structure, outer));
 }
 
 static void put_state(walk_text *w, const type *t, const char *place, const char *path);
@@ -253,7 +265,7 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
     checker *c = w->k.c;
     t = type_resolve(c->types, t);
     uint32_t number = ++w->names;
-    if (!has_state(c, t, NESTED_MAX)) { /* the call is an error */
+    if (!has_state(c, t, NULL)) { /* the call is an error */
         return;
     }
     if (is_said(t)) {
@@ -278,6 +290,98 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
     }
 }
 
+/* ---- the state of an enum: its variant, by name, and what that holds --------------------------------
+ *
+ *     let __here = match self { Self::A => "A", Self::B(__1) => "B" };
+ *     if s.__same_variant(path, __here) {
+ *         match self { Self::A => {} Self::B(__1) => { … what put_state writes of __1, at "B.0" … } }
+ *     } else { match s.__variant(path).as_str() {
+ *         "A" => { if s.mode == 2 { *self = Self::A; } }
+ *         "B" => { if s.mode == 1 { s.__expect(__at + "B.0"); } else { *self = Self::B(s.__said(__at + "B.0")); } }
+ *         _ => { s.__differing(path, __here); } } }
+ *
+ * Another variant than the present one is made anew where it holds nothing but scalars and tensors of any shape; where it
+ * holds more, it differs.
+ */
+
+/* Self::B, Self::B(a, b), Self::B { x: a, y: b }, with the text of each field. */
+static void put_variant(walk_text *w, const struct_item *s, const variant_item *v, const char *const *texts) {
+    masu__buffer_printf(&w->out, "Self::%s%s", v->name, v->count == 0 ? "" : v->positional ? "(" : " { ");
+    for (uint32_t i = 0; i < v->count; i++) {
+        const char *name = s->fields[v->first + i].name;
+        masu__buffer_printf(&w->out, "%s%s%s%s", i > 0 ? ", " : "", v->positional ? "" : name, v->positional ? "" : ": ", texts[i]);
+    }
+    masu__buffer_printf(&w->out, "%s", v->count == 0 ? "" : v->positional ? ")" : " }");
+}
+
+static const char **names_of(walk_text *w, const variant_item *v) {
+    const char **names = CHECK_ARRAY(w->k.c, const char *, v->count + 1);
+    for (uint32_t i = 0; i < v->count; i++) {
+        names[i] = check_printf(w->k.c, "__%u", ++w->names);
+    }
+    return names;
+}
+
+/* The path of a field: after its own name, or its number. */
+static const char *field_path(checker *c, const struct_item *s, const variant_item *v, uint32_t i) {
+    return v->positional ? check_printf(c, "__at + \"%s.%u\"", v->name, i)
+                         : check_printf(c, "__at + \"%s.%s\"", v->name, s->fields[v->first + i].name);
+}
+
+static bool is_made_anew(checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    return is_said(t) || (t->kind == TYPE_TENSOR && t->tensor.rank < 0 && t->tensor.element == NULL);
+}
+
+static void put_present(walk_text *w, const struct_item *s) {
+    masu__buffer_printf(&w->out, "match self {\n");
+    for (uint32_t k = 0; k < s->variant_count; k++) {
+        const variant_item *v = &s->variants[k];
+        const char **names = names_of(w, v);
+        put_variant(w, s, v, names);
+        masu__buffer_printf(&w->out, " => {\n");
+        for (uint32_t i = 0; i < v->count; i++) {
+            put_state(w, s->fields[v->first + i].type, names[i], field_path(w->k.c, s, v, i));
+        }
+        masu__buffer_printf(&w->out, "}\n");
+    }
+    masu__buffer_printf(&w->out, "}\n");
+}
+
+static void put_other(walk_text *w, const struct_item *s, const variant_item *v) {
+    checker *c = w->k.c;
+    const char **texts = CHECK_ARRAY(c, const char *, v->count + 1);
+    for (uint32_t i = 0; i < v->count; i++) {
+        const type *t = s->fields[v->first + i].type;
+        if (!is_made_anew(c, t)) {
+            return;
+        }
+        texts[i] = check_printf(c, "s.%s(%s)", is_said(type_resolve(c->types, t)) ? "__said" : "__next", field_path(c, s, v, i));
+    }
+    masu__buffer_printf(&w->out, "\"%s\" => { if s.mode == 1 { ", v->name);
+    for (uint32_t i = 0; i < v->count; i++) {
+        masu__buffer_printf(&w->out, "s.__expect(%s); ", field_path(c, s, v, i));
+    }
+    masu__buffer_printf(&w->out, "} else { *self = ");
+    put_variant(w, s, v, texts);
+    masu__buffer_printf(&w->out, "; } }\n");
+}
+
+static void put_variants(walk_text *w, const struct_item *s) {
+    masu__buffer_printf(&w->out, "{ " AT "let __here = match self {\n");
+    for (uint32_t k = 0; k < s->variant_count; k++) {
+        put_variant(w, s, &s->variants[k], names_of(w, &s->variants[k]));
+        masu__buffer_printf(&w->out, " => \"%s\",\n", s->variants[k].name);
+    }
+    masu__buffer_printf(&w->out, "};\nif s.__same_variant(path, __here) {\n");
+    put_present(w, s);
+    masu__buffer_printf(&w->out, "} else { match s.__variant(path).as_str() {\n");
+    for (uint32_t k = 0; k < s->variant_count; k++) {
+        put_other(w, s, &s->variants[k]);
+    }
+    masu__buffer_printf(&w->out, "_ => { s.__differing(path, __here); } } } }");
+}
+
 static void put_fields(walk_text *w, const struct_item *s) {
     checker *c = w->k.c;
     masu__buffer_printf(&w->out, "{ %s", w->k.walk->before);
@@ -295,6 +399,8 @@ static char *body_of(const seeker *k, const struct_item *s) {
         derive_put_record(k->c, &w.out, s);
     } else if (k->walk->sort == WALK_NAMES) {
         derive_put_names(&w.out, s);
+    } else if (k->walk->sort == WALK_STATE && s->is_enum) {
+        put_variants(&w, s);
     } else {
         put_fields(&w, s);
     }
@@ -344,7 +450,7 @@ static function_item *method_of_trait(const checker *c, const char *trait, const
 static bool is_seen(const seeker *k, const type *t) {
     switch (k->walk->sort) {
     case WALK_STATE:
-        return has_state(k->c, t, NESTED_MAX);
+        return has_state(k->c, t, NULL);
     case WALK_RECORD:
         return derive_is_read(k->c, t);
     case WALK_NAMES:
@@ -386,7 +492,7 @@ static void say_unseen(const seeker *k, const struct_field *unseen, const char *
                     : sort == WALK_RECORD ? diagnostics_say(c->diagnostics, span, SAY(field_is_not_text), path, text)
                                           : diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name, path, text);
     diagnostics_note(c->diagnostics, d, (source_span){0},
-                     sort == WALK_STATE    ? "numbers, texts and tensors in structs, tuples, lists, boxes and `Option`s are reached"
+                     sort == WALK_STATE    ? "numbers, texts and tensors in structs, enums, tuples, lists, maps, boxes and `Option`s are reached"
                      : sort == WALK_RECORD ? "a field is a number, bool, char or String, or an `Option` of one"
                                            : "tensors in structs, tuples, lists, boxes, maps and `Option`s are reached");
 }
@@ -436,8 +542,9 @@ static const derived_walk *walk_of(const checker *c, const char *name, function_
 function_item *check_derived_method(checker *c, struct_item *owner, const char *name, source_span span) {
     function_item *f = NULL;
     seeker k = {c, walk_of(c, name, &f)};
-    bool is_plain = !owner->is_enum && owner->dyn == NULL && owner->closure == NULL && owner->type != NULL &&
-                    (owner->template == NULL ? owner->generics.count == 0 : !is_of_library(c, owner));
+    bool is_state = k.walk != NULL && k.walk->sort == WALK_STATE;
+    bool is_plain = (is_state || !owner->is_enum) && owner->dyn == NULL && owner->closure == NULL && owner->type != NULL &&
+                    (owner->template == NULL ? owner->generics.count == 0 : is_state || !is_of_library(c, owner));
     if (k.walk == NULL || !is_plain || !is_there(&k, owner, span)) {
         return NULL;
     }

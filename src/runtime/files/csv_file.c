@@ -60,6 +60,10 @@ bool tl_csv_next(tl_object *file) {
         return false;
     }
     bool there = r && tl__csv_next(&r->csv);
+    if (r && !tl__bytes_there(&r->file)) {
+        tl__file_say("it was cut off while it was open");
+        return false;
+    }
     if (r && !there && ended(r) != MASU_OK)
         tl__raise();
     return there;
@@ -252,6 +256,10 @@ static masu_status fill(filling *f) {
     if (status == MASU_OK && right) {
         status = ended(f->r);
         right = status == MASU_OK && c->words[0] == '\0';
+    }
+    if (status == MASU_OK && !tl__bytes_there(&f->r->file)) {
+        tl__file_say("it was cut off while it was open");
+        right = false;
     }
     if (right)
         return cut_off(f);

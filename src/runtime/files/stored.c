@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/size.h"
+#include "runtime/files/guard.h"
 #include "runtime/files/stored.h"
 
 const tl__stored_kind tl__stored_kinds[STORED_TYPES] = {
@@ -39,6 +40,8 @@ int tl__bytes_open(const char *path, tl__bytes *out) {
         error = data == MAP_FAILED ? errno : 0;
         out->data = error == 0 ? data : NULL;
         out->length = error == 0 ? (size_t)about.st_size : 0;
+        if (error == 0)
+            tl__guard_watch(data, out->length);
     }
     if (error != 0)
         tl__bytes_close(out);
@@ -46,6 +49,8 @@ int tl__bytes_open(const char *path, tl__bytes *out) {
 }
 
 void tl__bytes_close(tl__bytes *bytes) {
+    if (bytes->descriptor >= 0 && bytes->data)
+        tl__guard_forget(bytes->data);
     if (bytes->descriptor >= 0 && bytes->data)
         munmap((void *)(uintptr_t)bytes->data, bytes->length);
     if (bytes->descriptor >= 0)
@@ -163,7 +168,7 @@ void tl__table_destroy(tl__table *t) {
     *t = (tl__table){0};
 }
 
-bool tl__table_read(const tl__bytes *file, tl__table *t) {
+static bool read_any(const tl__bytes *file, tl__table *t) {
     const unsigned char *b = file->data;
     if (file->length >= 6 && memcmp(b, "\x93NUMPY", 6) == 0)
         return tl__npy_read(file, t);
@@ -174,6 +179,14 @@ bool tl__table_read(const tl__bytes *file, tl__table *t) {
     if (file->length >= 9 && b[8] == '{')
         return tl__safetensors_read(file, t);
     return tl__table_refuse(t, "it is not a .npy, .npz, .safetensors or IDX file");
+}
+
+bool tl__table_read(const tl__bytes *file, tl__table *t) {
+    bool right = read_any(file, t);
+    if (tl__bytes_there(file))
+        return right;
+    t->words[0] = '\0';
+    return tl__table_refuse(t, "it was cut off while it was opened");
 }
 
 /* ---- elements ----------------------------------------------------------------------------------------------------- */
@@ -426,6 +439,10 @@ bool tl__stored_read(const tl__bytes *file, const tl__stored *s, tl_dtype kept, 
     if (!tl__bytes_there(file))
         return tl__table_refuse(t, "it was cut off while it was open");
     bool right = s->packing == TL_PACKED_NOT ? read_plain(s, kept, to, t) : read_packed(s, kept, to, t);
+    if (!tl__bytes_there(file)) {
+        t->words[0] = '\0'; /* what was found wrong is what stands behind the end */
+        return tl__table_refuse(t, "it was cut off while it was open");
+    }
     tl__bytes_done(file, s->bytes, s->length);
     return right;
 }
