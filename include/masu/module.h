@@ -119,12 +119,20 @@ typedef struct masu_handle_type {
     const char *documentation;
 } masu_handle_type;
 
+/* Pools take so much of an arena at a time, for each size that tensors and their headers have: the smallest network needs some
+ * hundred KiB. */
+enum { MASU_INSTANCE_UNIT = 128 * 1024 };
+
 /* Zero means the default everywhere. */
 typedef struct masu_instance_options {
     size_t struct_bytes; /* sizeof(masu_instance_options): set it, so that fields can be added */
     uint64_t seed;       /* of the program's random numbers; 0: 8, as `masu run` */
-    void *arena;         /* not supported yet: NULL */
-    size_t arena_bytes;
+    /* Memory for all that calls ever need, borrowed until the instance has ended: no call then asks the system for any (one that fails does for
+     * its text), and what does not fit is MASU_ERR_OUT_OF_MEMORY. At a multiple of MASU_INSTANCE_UNIT. NULL: the instance asks the
+     * system. arena_used says how many bytes are enough. */
+    void *arena;
+    size_t arena_bytes; /* more than frame_bytes, a multiple of 4096 */
+    size_t frame_bytes; /* of the arena, for the frames of functions: a multiple of 4096; 0: 65536. What is deeper is STACK_OVERFLOW */
 } masu_instance_options;
 
 struct masu_module {
@@ -155,6 +163,9 @@ struct masu_module {
     masu_status (*handle_clone)(masu_handle *handle, masu_handle **out);
     /* NULL is fine. Any thread. */
     void (*handle_drop)(masu_handle *handle);
+    /* Of the instance's arena, what it has needed so far: another instance with so many bytes does the same calls again. 0
+     * without an arena. */
+    size_t (*arena_used)(const masu_instance *instance);
 };
 
 MASU_HEADER_END

@@ -384,7 +384,7 @@ static void read_function(exporter *x, const function_item *f) {
 
 /* The header has functions of its own. */
 static bool is_own_name(const exporter *x, const char *name) {
-    static const char *const plain[] = {"create", "destroy", "error", "module", "tensor_release", "string_release"};
+    static const char *const plain[] = {"create", "destroy", "error", "module", "tensor_release", "string_release", "arena_used"};
     static const char *const of_type[] = {"", "_clone", "_drop"};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (strcmp(name, plain[i]) == 0)

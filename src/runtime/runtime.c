@@ -22,27 +22,33 @@ _Thread_local tl_runtime *tl__current;
 
 #define GROWING_FROM_BYTES  ((size_t)4 << 20)
 #define GROWING_REACH_BYTES ((size_t)4 << 30)
-enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 64 << 20 };
+enum { HEAP_UNIT_BYTES = 4 << 20, SMALL_UNIT_BYTES = 128 << 10, ARENA_BYTES = 64 << 20 };
 
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
 
 /* kept_bytes: taken at once and never given back; 0: taken as needed. */
-static masu_status heap_create(masu_device *device, masu_trace *trace, const char *name, size_t kept_bytes,
-                               masu_heap **out) {
+static masu_status heap_create(masu_device *device, bool is_small, masu_trace *trace, const char *name,
+                               size_t kept_bytes, masu_heap **out) {
     masu_heap_config config = masu_heap_config_default();
     config.device = device;
     config.trace = trace;
     config.name = name;
     config.thread_safe = false;
-    config.small_blocks = 16; /* ready before the first tensor */
-    config.medium_blocks = 8;
-    config.pool_bytes = HEAP_UNIT_BYTES;
+    config.small_blocks = is_small ? 0 : 16; /* ready before the first tensor */
+    config.medium_blocks = is_small ? 0 : 8;
+    config.pool_bytes = is_small ? SMALL_UNIT_BYTES : HEAP_UNIT_BYTES;
     config.initial_bytes = kept_bytes;
     config.policy = kept_bytes > 0 ? MASU_POOL_PERSISTENT : MASU_POOL_REUSE;
     return masu_heap_create(&config, out);
 }
 
-static masu_status arena_create(tl_runtime *rt, size_t bytes) {
+static masu_status arena_create(tl_runtime *rt, size_t bytes, void *given) {
+    rt->arena_is_borrowed = given != NULL;
+    if (given) {
+        rt->arena = rt->arena_top = given;
+        rt->arena_end = rt->arena + bytes;
+        return MASU_OK;
+    }
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     bytes = bytes ? bytes : ARENA_BYTES;
     if (bytes > SIZE_MAX - page)
@@ -78,11 +84,11 @@ static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
     if (!tl__config_preallocate(&kept_bytes))
         fputs("masu: TL_GPU_PREALLOCATE_MB is not a number of MiB; nothing is preallocated\n",
               rt->log);
-    masu_status status = heap_create(config->device, config->trace, "tensors", kept_bytes, &rt->payload);
+    masu_status status = heap_create(config->device, config->only_device, config->trace, "tensors", kept_bytes, &rt->payload);
     if (status == MASU_OK)
-        status = heap_create(NULL, config->trace, "bookkeeping", 0, &rt->metadata);
+        status = heap_create(config->only_device ? config->device : NULL, config->only_device, config->trace, "bookkeeping", 0, &rt->metadata);
     if (status == MASU_OK)
-        status = arena_create(rt, config->frame_arena_bytes);
+        status = arena_create(rt, config->frame_arena_bytes, config->frame_arena);
     return status;
 }
 
@@ -119,6 +125,7 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     rt->values_path = config->values_path;
     rt->device = config->device;
     rt->growing_from = GROWING_FROM_BYTES;
+    rt->growing_refused = config->only_device;
     rt->growing_reach = GROWING_REACH_BYTES;
     rt->history_limit = config->history_limit ? config->history_limit : TL_HISTORY_LIMIT;
     rt->argument_count = config->argument_count;
@@ -147,7 +154,7 @@ void tl_runtime_destroy(tl_runtime *rt) {
     tl__growth_destroy(rt);
     masu_heap_destroy(rt->payload);
     masu_heap_destroy(rt->metadata);
-    if (rt->arena)
+    if (rt->arena && !rt->arena_is_borrowed)
         munmap(rt->arena, (size_t)(rt->arena_end - rt->arena));
     masu__meta_free(rt->entries, rt->entry_capacity * sizeof *rt->entries);
     masu__meta_free(rt->scopes, rt->scope_capacity * sizeof *rt->scopes);

@@ -25,6 +25,8 @@ typedef struct tl_runtime_config {
     const char *values_path; /* of what log() writes, borrowed; NULL: PROGRAM.log.csv in the current directory */
     size_t frame_arena_bytes; /* 0: 64 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
+    void *frame_arena; /* memory for the frames, frame_arena_bytes of it, borrowed, aligned to 64; NULL: mapped */
+    bool only_device;  /* headers, nodes, strings and vectors lie on the device, too, and it is asked for little at a time */
     masu_trace *trace;        /* borrowed: both heaps and the frames emit into it; NULL: none */
     uint32_t
         history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
@@ -137,6 +139,7 @@ masu_status tl_instance_create(const masu_module *module, const masu_instance_op
                                void (*entry)(void), tl_describe *describe, masu_instance **out);
 void tl_instance_destroy(masu_instance *instance);
 masu_status tl_instance_call(masu_instance *instance, uint32_t number, const masu_value *arguments, masu_value *results);
+size_t tl_instance_arena_used(const masu_instance *instance);
 const char *tl_instance_error(const masu_instance *instance);
 void tl_value_release(masu_value *value);
 masu_status tl_handle_clone(masu_handle *handle, masu_handle **out);

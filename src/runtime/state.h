@@ -93,6 +93,7 @@ struct tl_runtime {
     char *arena;
     char *arena_top; /* first free byte */
     char *arena_end;
+    bool arena_is_borrowed;
     tl_frame *frame;       /* innermost, NULL: none */
     uintptr_t stack_limit; /* frames must lie above this address of the native stack */
     uint64_t frame_depth, frame_depth_peak;

@@ -25,6 +25,12 @@ if command -v g++ >/dev/null && [ -z "$MASU_SANITIZE" ]; then
         -Iinclude -I"$MASU_TMP" "$MASU_TMP/strict.cpp"
 fi
 
+# Threads.
+# shellcheck disable=SC2086 # a list of flags
+expect_status 0 "$cc" $sanitize -std=gnu11 -O1 -Wall -Wextra -Werror -Iinclude -I"$MASU_TMP" tests/cli/build_shared_threads.c \
+    -o "$MASU_TMP/caller" "$lib" -lpthread -Wl,-rpath,"$MASU_TMP"
+expect_status 0 "$MASU_TMP/caller"
+
 # What C cannot call is an error at its place; so is what would never run.
 refused() { # SAID TEXT
     printf '%s\n' "$2" >"$MASU_TMP/wrong.tl"
@@ -58,3 +64,11 @@ expect_in_stderr '`2` is not a name that C can begin with'
 expect_status 0 "$MASU" build --shared tests/cli/build_shared.tl --name two -o "$MASU_TMP/2.so"
 expect_status 1 "$MASU" build --shared tests/cli/build_shared.tl -o "$lib" --header "$MASU_TMP/none/net.h"
 expect_in_stderr 'cannot write'
+
+# In an arena, and without one after the first round, calls ask the system for nothing. A sanitizer has a malloc of its own.
+if [ -z "$MASU_SANITIZE" ] && ! grep -q 'MASU_HEAVY:BOOL=ON' "$MASU_BUILD/CMakeCache.txt"; then
+    # shellcheck disable=SC2086 # a list of flags
+    expect_status 0 "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -Iinclude -I"$MASU_TMP" tests/cli/build_shared_arena.c \
+        -o "$MASU_TMP/caller" "$lib" -Wl,-rpath,"$MASU_TMP"
+    expect_status 0 "$MASU_TMP/caller"
+fi

@@ -41,6 +41,8 @@ typedef union tl_given {
 struct masu_instance {
     const masu_module *module;
     tl_runtime *rt;
+    masu_device *arena; /* of the caller's memory behind the frames; NULL: the system's */
+    size_t frame_bytes; /* of it, before that */
     void (*entry)(void);
     tl_describe *describe;
     masu__buffer error;

@@ -11,7 +11,7 @@
 #include "base/meta.h"
 #include "runtime/calls/calls.h"
 
-enum { DEFAULT_SEED = 8 };
+enum { DEFAULT_SEED = 8, FRAME_BYTES = 64 << 10, FRAME_UNIT_BYTES = 4096 };
 
 /* ---- create, destroy ----------------------------------------------------------------------------------------------- */
 
@@ -27,6 +27,7 @@ static void instance_end(masu_instance *i) {
     }
     tl_runtime_leave(i->rt);
     tl_runtime_destroy(i->rt);
+    masu_device_destroy(i->arena);
     masu__buffer_destroy(&i->error);
     masu__meta_free(i, sizeof *i);
 }
@@ -37,29 +38,69 @@ static void let_go(masu_instance *i) {
         instance_end(i);
 }
 
+static bool options_are_possible(const masu_instance_options *o) {
+    if (o->struct_bytes != sizeof *o)
+        return false;
+    if (!o->arena)
+        return o->arena_bytes == 0 && o->frame_bytes == 0;
+    return (uintptr_t)o->arena % MASU_INSTANCE_UNIT == 0 && o->frame_bytes % FRAME_UNIT_BYTES == 0 &&
+           o->arena_bytes % FRAME_UNIT_BYTES == 0 && o->arena_bytes > (o->frame_bytes ? o->frame_bytes : FRAME_BYTES);
+}
+
+/* The frames are at the end of the caller's memory. What is before them goes out in units as large as the pools' own slabs, so that
+ * no address changes how many are needed. */
+static masu_status use_arena(masu_instance *i, const masu_instance_options *options, tl_runtime_config *config) {
+    i->frame_bytes = options->frame_bytes ? options->frame_bytes : FRAME_BYTES;
+    masu_range_config range = {.struct_bytes = sizeof range,
+                               .base = options->arena,
+                               .bytes = options->arena_bytes - i->frame_bytes,
+                               .flags = MASU_DEVICE_HOST_ACCESS,
+                               .granularity_bytes = MASU_INSTANCE_UNIT};
+    config->frame_arena = (char *)options->arena + range.bytes;
+    config->frame_arena_bytes = i->frame_bytes;
+    config->only_device = true;
+    masu_status status = masu_device_create_range(&range, &i->arena);
+    config->device = i->arena;
+    return status == MASU_ERR_INVALID_ARGUMENT ? MASU_ERR_OUT_OF_MEMORY : status; /* not one granule */
+}
+
+static masu_status create_parts(masu_instance *i, const masu_instance_options *options) {
+    tl_runtime_config config = {.seed = options && options->seed ? options->seed : DEFAULT_SEED, .program = i->module->name};
+    masu_status status = options && options->arena ? use_arena(i, options, &config) : MASU_OK;
+    return status == MASU_OK ? tl_runtime_create(&config, &i->rt) : status;
+}
+
 masu_status tl_instance_create(const masu_module *module, const masu_instance_options *options,
                                void (*entry)(void), tl_describe *describe, masu_instance **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
-    if (!module || (options && options->struct_bytes != sizeof *options) || (options && (options->arena || options->arena_bytes)))
-        return module && options && options->struct_bytes == sizeof *options ? MASU_ERR_UNSUPPORTED : MASU_ERR_INVALID_ARGUMENT;
+    if (!module || (options && !options_are_possible(options)))
+        return MASU_ERR_INVALID_ARGUMENT;
     masu_instance *i = masu__meta_calloc(1, sizeof *i);
     if (!i)
         return MASU_ERR_OUT_OF_MEMORY;
-    tl_runtime_config config = {.seed = options && options->seed ? options->seed : DEFAULT_SEED, .program = module->name};
-    masu_status status = tl_runtime_create(&config, &i->rt);
+    i->module = module;
+    masu_status status = create_parts(i, options);
     if (status != MASU_OK) {
+        masu_device_destroy(i->arena);
         masu__meta_free(i, sizeof *i);
         return status;
     }
-    i->module = module;
     i->entry = entry;
     i->describe = describe;
     i->rt->called = i;
     atomic_init(&i->holds, 1);
     *out = i;
     return MASU_OK;
+}
+
+size_t tl_instance_arena_used(const masu_instance *i) {
+    masu_device_stats stats;
+    if (!i || !i->arena)
+        return 0;
+    masu_device_get_stats(i->arena, &stats);
+    return i->frame_bytes + stats.peak_bytes;
 }
 
 void tl_instance_destroy(masu_instance *i) {

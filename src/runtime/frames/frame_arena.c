@@ -35,7 +35,7 @@ typedef struct slot_buffer {
 
 enum { NATIVE_RESERVE_BYTES = 256 * 1024, NATIVE_UNKNOWN_BYTES = 512 * 1024 };
 
-uintptr_t tl__stack_limit(void) {
+static uintptr_t find_stack_limit(void) {
     pthread_attr_t attributes;
     void *lowest = NULL;
     size_t bytes = 0;
@@ -48,6 +48,14 @@ uintptr_t tl__stack_limit(void) {
         return (uintptr_t)__builtin_frame_address(0) - NATIVE_UNKNOWN_BYTES;
     size_t reserve = bytes / 2 < NATIVE_RESERVE_BYTES ? bytes / 2 : NATIVE_RESERVE_BYTES;
     return (uintptr_t)lowest + reserve;
+}
+
+/* Asked once a thread: of the first one the C library reads a file of the kernel's, which costs more than most calls. */
+uintptr_t tl__stack_limit(void) {
+    static _Thread_local uintptr_t known __attribute__((tls_model("initial-exec")));
+    if (known == 0)
+        known = find_stack_limit();
+    return known;
 }
 
 enum { ROOM_ALIGNMENT = 64 };

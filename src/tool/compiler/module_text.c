@@ -120,7 +120,8 @@ void tool_put_module(const masu_module *m, masu__buffer *out) {
                            "const char *masu_native_error(const masu_instance *);\n"
                            "void masu_native_release(masu_value *);\n"
                            "masu_status masu_native_clone(masu_handle *, masu_handle **);\n"
-                           "void masu_native_drop(masu_handle *);\n");
+                           "void masu_native_drop(masu_handle *);\n"
+                           "size_t masu_native_arena_used(const masu_instance *);\n");
     put_functions(out, m);
     if (m->handle_type_count > 0)
         masu__buffer_puts(out, "static const masu_handle_type handle_types[] = {\n");
@@ -137,7 +138,7 @@ void tool_put_module(const masu_module *m, masu__buffer *out) {
     put_string(out, m->source);
     masu__buffer_printf(out,
                         ", %u, %u, functions, %s,\n    masu_native_create, masu_native_destroy, masu_native_call, masu_native_error, "
-                        "masu_native_release, masu_native_clone, masu_native_drop};\n",
+                        "masu_native_release, masu_native_clone, masu_native_drop, masu_native_arena_used};\n",
                         m->function_count, m->handle_type_count, m->handle_type_count ? "handle_types" : "0");
     masu__buffer_printf(out, "extern const masu_module the_module __asm__(\"" MASU_MODULE_SYMBOL "\") __attribute__((alias(\"%s_module\")));\n", m->name);
 }
@@ -372,8 +373,9 @@ void tool_put_header(const masu_module *m, masu__buffer *out) {
                         "static inline masu_status %s_create(const masu_instance_options *options, %s **out) {\n"
                         "    return %s_module.create(&%s_module, options, out);\n}\n"
                         "static inline void %s_destroy(%s *instance) {\n    %s_module.destroy(instance);\n}\n"
-                        "static inline const char *%s_error(const %s *instance) {\n    return %s_module.error(instance);\n}\n",
-                        n, n, n, n, n, n, n, n, n, n, n, n);
+                        "static inline const char *%s_error(const %s *instance) {\n    return %s_module.error(instance);\n}\n"
+                        "static inline size_t %s_arena_used(const %s *instance) {\n    return %s_module.arena_used(instance);\n}\n",
+                        n, n, n, n, n, n, n, n, n, n, n, n, n, n, n);
     masu__buffer_printf(out,
                         "/* Gives back what a call has made; nothing happens to memory of the caller. Any thread. */\n"
                         "static inline void %s_tensor_release(masu_tensor *t) {\n"

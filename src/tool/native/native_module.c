@@ -16,6 +16,7 @@ const char *masu_native_error(const masu_instance *instance);
 void masu_native_release(masu_value *value);
 masu_status masu_native_clone(masu_handle *handle, masu_handle **out);
 void masu_native_drop(masu_handle *handle);
+size_t masu_native_arena_used(const masu_instance *instance);
 
 static bool has_place(const tl_error *error) {
     masu_place_info place;
@@ -62,4 +63,8 @@ masu_status masu_native_clone(masu_handle *handle, masu_handle **out) {
 
 void masu_native_drop(masu_handle *handle) {
     tl_handle_drop(handle);
+}
+
+size_t masu_native_arena_used(const masu_instance *instance) {
+    return tl_instance_arena_used(instance);
 }
