@@ -31,6 +31,13 @@ expect_status 0 "$cc" $sanitize -std=gnu11 -O1 -Wall -Wextra -Werror -Iinclude -
     -o "$MASU_TMP/caller" "$lib" -lpthread -Wl,-rpath,"$MASU_TMP"
 expect_status 0 "$MASU_TMP/caller"
 
+# The example.
+# shellcheck disable=SC2086 # a list of flags
+expect_status 0 env CC="$cc" sh examples/embed.sh "$MASU" $sanitize
+expect_in_stdout 'fitted: yes'
+expect_in_stdout 'sin 1 is about 0.8, sin 2 is about 0.9'
+expect_in_stdout 'examples/embed.tl:25:24: error: shapes [9, 1] and [2, 1] cannot be broadcast'
+
 # What C cannot call is an error at its place; so is what would never run.
 refused() { # SAID TEXT
     printf '%s\n' "$2" >"$MASU_TMP/wrong.tl"

@@ -12,7 +12,7 @@ while read -r code; do
         "$MASU" explain-error "$code" | awk '
             /^    / {
                 line = substr($0, 5)
-                item = line ~ /^(async fn|fn|struct|enum|trait|impl|const|use|mod) /
+                item = line ~ /^(async fn|pub fn|fn|struct|enum|trait|impl|const|use|mod) /
                 if (item) items = items line "\n"; else body = body line "\n"
                 whole = whole || line ~ /fn main/
             }
@@ -25,6 +25,8 @@ while read -r code; do
     if [ "$code" = E0125 ]; then # only a run finds it, and its message is what is asked about
         "$MASU" run "$MASU_TMP/example.tl" >/dev/null 2>"$MASU_TMP/run" || :
         "$MASU" explain-error "$(sed -n '1s/.*: error: //p' "$MASU_TMP/run")" >"$MASU_TMP/said" 2>&1 || :
+    elif [ "$code" = E0128 ]; then # only callers in C are concerned
+        "$MASU" build --shared "$MASU_TMP/example.tl" -o "$MASU_TMP/example.so" >/dev/null 2>"$MASU_TMP/said" || :
     else
         "$MASU" check "$MASU_TMP/example.tl" >/dev/null 2>"$MASU_TMP/said" || :
     fi

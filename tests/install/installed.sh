@@ -23,6 +23,18 @@ cp "$MASU_TMP.stdout" "$MASU_TMP/ran"
 expect_status 0 "$prefix/bin/masu" build examples/structs.tl -o "$MASU_TMP/built"
 expect_status 0 "$MASU_TMP/built"
 expect_stdout "$(cat "$MASU_TMP/ran")"
+# A program's functions for C and C++ need the installed headers only.
+expect_status 0 "$prefix/bin/masu" build --shared tests/cli/build_shared.tl -o "$MASU_TMP/libnet.so" --header "$MASU_TMP/net.h"
+# shellcheck disable=SC2086 # a list of flags
+expect_status 0 "$cc" $sanitize -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -I"$MASU_TMP" tests/cli/build_shared.c \
+    -o "$MASU_TMP/caller" "$MASU_TMP/libnet.so" -Wl,-rpath,"$MASU_TMP"
+expect_status 0 "$MASU_TMP/caller"
+if command -v g++ >/dev/null; then
+    # shellcheck disable=SC2086
+    expect_status 0 g++ $sanitize -xc++ -std=c++17 -Wall -Wextra -Werror -I"$prefix/include" -I"$MASU_TMP" tests/cli/build_shared.c \
+        -o "$MASU_TMP/caller" -xnone "$MASU_TMP/libnet.so" -Wl,-rpath,"$MASU_TMP"
+    expect_status 0 "$MASU_TMP/caller"
+fi
 rm "$prefix"/libexec/masu-compiler
 expect_status 0 "$prefix/bin/masu" check examples/structs.tl
 expect_status 1 "$prefix/bin/masu" run examples/structs.tl
