@@ -53,7 +53,7 @@ for reader in "$@"; do
     # shellcheck disable=SC2046 # options, split at spaces
     clang -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc -Iinclude \
         "-I$(dirname "$masu")/include" $define tests/fuzz/file_bytes.c \
-        src/runtime/files/stored.c src/runtime/files/guard.c src/runtime/files/npy.c src/runtime/files/idx.c src/runtime/files/zip.c \
+        src/runtime/files/stored.c src/runtime/files/cut_file.c src/runtime/files/npy.c src/runtime/files/idx.c src/runtime/files/zip.c \
         src/runtime/files/safetensors.c src/runtime/files/csv.c \
         src/base/arena.c src/base/decimal.c src/base/meta.c src/base/buffer.c src/base/assert.c $(pkg-config --cflags --libs jansson zlib) \
         -o "$work/$reader"

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "base/size.h"
-#include "runtime/files/guard.h"
+#include "runtime/files/cut_file.h"
 #include "runtime/files/stored.h"
 
 const tl__stored_kind tl__stored_kinds[STORED_TYPES] = {
@@ -41,7 +41,7 @@ int tl__bytes_open(const char *path, tl__bytes *out) {
         out->data = error == 0 ? data : NULL;
         out->length = error == 0 ? (size_t)about.st_size : 0;
         if (error == 0)
-            tl__guard_watch(data, out->length);
+            tl__cut_file_watch(data, out->length);
     }
     if (error != 0)
         tl__bytes_close(out);
@@ -50,7 +50,7 @@ int tl__bytes_open(const char *path, tl__bytes *out) {
 
 void tl__bytes_close(tl__bytes *bytes) {
     if (bytes->descriptor >= 0 && bytes->data)
-        tl__guard_forget(bytes->data);
+        tl__cut_file_forget(bytes->data);
     if (bytes->descriptor >= 0 && bytes->data)
         munmap((void *)(uintptr_t)bytes->data, bytes->length);
     if (bytes->descriptor >= 0)

@@ -1,4 +1,4 @@
-/* A mapped file that is cut reads as zeros behind its end while it is watched; other addresses are none of the guard's. */
+/* A mapped file that is cut reads as zeros behind its end while it is watched; other addresses are not its own. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,13 +14,13 @@
 
 #include <cmocka.h>
 
-#include "runtime/files/guard.h"
+#include "runtime/files/cut_file.h"
 
 enum { PAGES = 4 };
 
 /* A mapping of PAGES pages of sevens, and the file behind it. */
 static volatile unsigned char *mapped(int *descriptor, size_t *length) {
-    char path[] = "/tmp/masu_guard_XXXXXX";
+    char path[] = "/tmp/masu_cut_file_XXXXXX";
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char sevens[1 << 16];
     *length = PAGES * page;
@@ -39,14 +39,14 @@ static void what_was_cut_is_zero(void **state) {
     int descriptor;
     size_t length;
     volatile unsigned char *data = mapped(&descriptor, &length);
-    assert_true(tl__guard_watch((void *)(uintptr_t)data, length));
+    assert_true(tl__cut_file_watch((void *)(uintptr_t)data, length));
     assert_int_equal(data[0], 7);
     assert_int_equal(ftruncate(descriptor, 100), 0);
     assert_int_equal(data[99], 7);
     assert_int_equal(data[length / PAGES], 0);
     assert_int_equal(data[length - 1], 0);
     assert_int_equal(data[length / 2 + 1], 0);
-    tl__guard_forget((void *)(uintptr_t)data);
+    tl__cut_file_forget((void *)(uintptr_t)data);
     munmap((void *)(uintptr_t)data, length);
     close(descriptor);
 }
@@ -61,7 +61,7 @@ static int ended_by(int sent) {
         signal(SIGBUS, SIG_DFL);
         volatile unsigned char *own = mapped(&descriptor, &length);
         volatile unsigned char *other = mapped(&descriptor, &length);
-        if (!tl__guard_watch((void *)(uintptr_t)own, length) || ftruncate(descriptor, 0) != 0)
+        if (!tl__cut_file_watch((void *)(uintptr_t)own, length) || ftruncate(descriptor, 0) != 0)
             _exit(3);
         if (sent)
             raise(SIGBUS);
@@ -84,13 +84,13 @@ static void many_are_watched_and_then_refused(void **state) {
     (void)state;
     static char bytes[1000];
     int watched = 0;
-    while (watched < 1000 && tl__guard_watch(bytes + watched, 1))
+    while (watched < 1000 && tl__cut_file_watch(bytes + watched, 1))
         watched++;
     assert_in_range(watched, 100, 999);
     for (int i = 0; i < watched; i++)
-        tl__guard_forget(bytes + i);
-    assert_true(tl__guard_watch(bytes, 1));
-    tl__guard_forget(bytes);
+        tl__cut_file_forget(bytes + i);
+    assert_true(tl__cut_file_watch(bytes, 1));
+    tl__cut_file_forget(bytes);
 }
 
 int main(void) {

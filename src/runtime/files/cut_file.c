@@ -1,4 +1,4 @@
-/* guard.c: files that are mapped while another process cuts them.
+/* cut_file.c: files that are mapped while another process cuts them.
  *
  * What lies behind a file's new end is a SIGBUS for who reads it. A range that is watched reads as zeros there instead: the
  * handler puts pages of zeros under the address and the read goes on. Who reads asks afterwards whether the file is still
@@ -8,7 +8,7 @@
  *                           └─ read ─► SIGBUS ─► a page of zeros here ─► the read is done again
  *
  * What must stay true: an address outside of watched ranges is none of ours, and goes to the handler that was there before.
- * The handler calls nothing but mmap and sigaction, which are system calls; ranges are changed by single atomic words: `end`
+ * The handler calls nothing but mmap, sigaction and sigqueue, which are system calls; ranges are changed by single atomic words: `end`
  * is 0 while a row is not to be looked at.
  */
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/files/guard.h"
+#include "runtime/files/cut_file.h"
 
 enum { RANGES = 256 };
 
@@ -50,7 +50,7 @@ static void on_bus(int signal, siginfo_t *info, void *context) {
     }
     sigaction(SIGBUS, &before, NULL); /* the instruction is done again, and ends as it would have without this */
     if (sent)
-        raise(signal);
+        sigqueue(getpid(), signal, info->si_value); /* to the one that is there again */
 }
 
 static bool install(void) {
@@ -66,7 +66,7 @@ static bool install(void) {
     return atomic_load(&state) == 2;
 }
 
-bool tl__guard_watch(const void *data, size_t length) {
+bool tl__cut_file_watch(const void *data, size_t length) {
     if (!install())
         return false;
     for (int i = 0; i < RANGES; i++) {
@@ -80,7 +80,7 @@ bool tl__guard_watch(const void *data, size_t length) {
     return false;
 }
 
-void tl__guard_forget(const void *data) {
+void tl__cut_file_forget(const void *data) {
     for (int i = 0; i < RANGES; i++) {
         if (atomic_load(&ranges[i].end) == 0 || atomic_load(&ranges[i].begin) != (uintptr_t)data)
             continue;
