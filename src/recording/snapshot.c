@@ -385,6 +385,16 @@ static void sort_entries(masu__snapshot *s, size_t traced) {
         qsort(s->entries, s->entry_count, sizeof *s->entries, compare_entries);
 }
 
+/* A segment that is there at the end came with the last entry that says so. */
+static void date_segments(masu__snapshot *s) {
+    for (size_t i = 0; i < s->entry_count; i++) {
+        const masu__entry *e = &s->entries[i];
+        size_t at = e->kind == MASU__ENTRY_SEGMENT_ALLOC ? segments_before(s, e->device, e->address) : s->segment_count;
+        if (at < s->segment_count && s->segments[at].device == e->device && s->segments[at].address == e->address)
+            s->segments[at].since = (uint32_t)i;
+    }
+}
+
 /* ---- settings ----------------------------------------------------------------------------------------------------- */
 
 static void put_value(reader *r, masu__buffer *out, masu__pickle_value value, bool inside) {
@@ -446,6 +456,7 @@ static bool read_all(reader *r) {
     if (annotations && r->snapshot->has_times && !read_annotations(r, *annotations))
         return false;
     sort_entries(r->snapshot, traced);
+    date_segments(r->snapshot);
     return !settings || read_settings(r, *settings);
 }
 

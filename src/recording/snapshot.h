@@ -51,6 +51,7 @@ typedef struct masu__held_segment {
     uint64_t address, bytes, stream, private_pool;
     size_t first_block, block_count;
     uint32_t place;
+    uint32_t since; /* entry: before it something else may have been at these addresses */
     uint16_t device;
     bool is_small, is_expandable;
 } masu__held_segment;

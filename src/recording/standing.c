@@ -4,8 +4,8 @@
  *     a segment   the first entry at its address drops it; or there is none, and it is there at the end
  *     pages       what is mapped at the end, with every map taken away and every unmap added, from the last to the first
  *
- * A segment that can expand has addresses of which a snapshot shows only what is mapped: those of one owner without a stranger
- * between them are one segment.
+ * A segment that can expand has addresses of which a snapshot shows only what is mapped: those of one owner, near each other and
+ * without a stranger between them, are one segment.
  */
 #include "recording/snapshot.h"
 
@@ -16,6 +16,8 @@
 #include "recording/torch_pool.h"
 
 #define SMALL_SEGMENT_BYTES ((uint64_t)2 << 20)
+/* Less than the addresses of any segment that can expand, which are more than the memory of its device. */
+#define NEAR_BYTES ((uint64_t)4 << 30)
 
 /* Addresses of one segment that can expand. */
 typedef struct space {
@@ -146,8 +148,14 @@ static bool is_touched(const touch *touches, size_t count, uint16_t device, uint
 
 /* ---- whose -------------------------------------------------------------------------------------------------------- */
 
+/* The segment of the end at that address, if it was there already. */
+static const masu__held_segment *segment_of(const writer *w, const masu__entry *e) {
+    const masu__held_segment *g = masu__snapshot_segment_at(w->s, e->device, e->address);
+    return g && (size_t)(e - w->s->entries) >= g->since ? g : NULL;
+}
+
 static uint64_t private_of(const writer *w, const masu__entry *e) {
-    const masu__held_segment *g = e->private_pool ? NULL : masu__snapshot_segment_at(w->s, e->device, e->address);
+    const masu__held_segment *g = e->private_pool ? NULL : segment_of(w, e);
     return g ? g->private_pool : e->private_pool;
 }
 
@@ -190,7 +198,7 @@ static bool same_owner(const space *a, const space *b) {
 
 /* Small pages come singly. What came in one piece with 2 MiB is small, what lies in a segment of the end is as that one. */
 static void push_space(writer *w, const masu__entry *e) {
-    const masu__held_segment *g = masu__snapshot_segment_at(w->s, e->device, e->address);
+    const masu__held_segment *g = segment_of(w, e);
     space one = {.from = e->address,
                  .to = e->address + e->bytes,
                  .stream = e->stream,
@@ -227,7 +235,8 @@ static void find_spaces(writer *w) {
     for (size_t i = 1; i < w->space_count; i++) {
         space *last = &w->spaces[kept], *next = &w->spaces[i];
         bool overlaps = next->device == last->device && next->from < last->to;
-        if (overlaps || (same_owner(last, next) && !has_stranger(w, last, next)))
+        bool is_near = next->from - last->to < NEAR_BYTES;
+        if (overlaps || (is_near && same_owner(last, next) && !has_stranger(w, last, next)))
             last->to = next->to > last->to ? next->to : last->to;
         else
             w->spaces[++kept] = *next;
@@ -418,7 +427,7 @@ static const uint8_t recorded_as[MASU__ENTRY_KIND_COUNT] = {
 
 /* Segments of small requests are all of one size, and no others are. */
 static uint32_t pool_of_segment(writer *w, const masu__entry *e) {
-    const masu__held_segment *g = masu__snapshot_segment_at(w->s, e->device, e->address);
+    const masu__held_segment *g = segment_of(w, e);
     const space *in = e->kind >= MASU__ENTRY_SEGMENT_MAP ? space_at(w, e->device, e->address) : NULL;
     if (in)
         return pool_of(w, e->device, in->is_small, in->private_pool);

@@ -14,7 +14,8 @@
 
 #include "base/meta.h"
 
-#define SPACE_BYTES ((uint64_t)1 << 41) /* of addresses behind what is known of a segment that can expand */
+#define LARGEST_REST ((uint64_t)1 << 20)
+#define SPACE_BYTES  ((uint64_t)1 << 41) /* of addresses behind what is known of a segment that can expand */
 
 typedef struct follower {
     const masu__recording *r;
@@ -137,6 +138,8 @@ typedef struct layout {
     uint64_t at, end;
     bool open;
     uint64_t mapped_to;
+    const uint32_t *births; /* every ALLOC behind what stood, by device and address */
+    size_t birth_count;
 } layout;
 
 /* The next bytes of the segment, up to `to`. */
@@ -174,15 +177,41 @@ static void close_segment(layout *l) {
     l->end = 0;
 }
 
-/* What a block has beyond its size when it is the last before `next`: a rest that is too small to be cut off is the block's. */
-static uint64_t end_of_block(const layout *l, const masu__recorded_event *e, uint64_t next) {
+/* The lowest address in [from, to] at which a block is born before that event; to where there is none. */
+static uint64_t first_birth(const layout *l, const masu__recorded_event *near, uint64_t from, uint64_t to, size_t before) {
+    const masu__recorded_event *events = l->f->r->events;
+    size_t low = 0, high = l->birth_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const masu__recorded_event *e = &events[l->births[middle]];
+        if (e->device < near->device || (e->device == near->device && e->address < from))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < l->birth_count; low++) {
+        const masu__recorded_event *e = &events[l->births[low]];
+        if (e->device != near->device || e->address > to)
+            break;
+        if (l->births[low] < before)
+            return e->address;
+    }
+    return to;
+}
+
+/* A rest that was too small to be cut off is the block's. Where what lies behind it is free, the rest and the free block look like one:
+ * the next block that is born there, while this one lives, says where the free one begins. */
+static uint64_t end_of_block(const layout *l, const masu__recorded_event *e, uint32_t event, uint64_t next) {
     uint64_t bytes = masu__torch_round(&l->f->settings, e->bytes), end = e->address + bytes;
     if (e->given_bytes > bytes)
         return e->address + e->given_bytes;
     if (l->part.is_small || l->f->settings.expandable || l->part.in_expandable || end >= next)
         return end;
-    bool never_cut = bytes >= l->f->settings.max_split_bytes;
-    return never_cut || next - end <= (uint64_t)1 << 20 ? next : end;
+    if (bytes >= l->f->settings.max_split_bytes || next - end <= LARGEST_REST)
+        return next;
+    uint32_t until = l->f->lives.of[event];
+    uint64_t none = end + LARGEST_REST + 1, birth = first_birth(l, e, end, none, until);
+    return birth < none ? birth : end;
 }
 
 static void begin_segment(layout *l, const masu__recorded_event *e) {
@@ -196,7 +225,7 @@ static void begin_segment(layout *l, const masu__recorded_event *e) {
 }
 
 static void stand(follower *f) {
-    size_t count = f->r->standing_count, bytes = (count + 1) * sizeof(uint32_t);
+    size_t count = f->r->standing_count, bytes = (f->r->event_count + 1) * sizeof(uint32_t), births = count;
     uint32_t *order = masu__meta_alloc(bytes);
     if (!order) {
         f->status = MASU_ERR_OUT_OF_MEMORY;
@@ -204,9 +233,14 @@ static void stand(follower *f) {
     }
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
+    for (size_t i = count; i < f->r->event_count; i++)
+        if (f->r->events[i].kind == MASU__RECORDED_ALLOC)
+            order[births++] = (uint32_t)i;
     if (count > 1)
         qsort_r(order, count, sizeof *order, compare_events, f->r->events);
-    layout l = {.f = f};
+    if (births - count > 1)
+        qsort_r(order + count, births - count, sizeof *order, compare_events, f->r->events);
+    layout l = {.f = f, .births = order + count, .birth_count = births - count};
     for (size_t i = 0; i < count && f->status == MASU_OK && !f->out->parted; i++) {
         const masu__recorded_event *e = &f->r->events[order[i]];
         const masu__recorded_event *next = i + 1 < count ? &f->r->events[order[i + 1]] : NULL;
@@ -220,7 +254,7 @@ static void stand(follower *f) {
             l.mapped_to = e->address + e->given_bytes;
         } else {
             bool inside = next && next->kind == MASU__RECORDED_ALLOC && next->device == e->device && next->address < l.end;
-            uint64_t border = inside ? next->address : l.end, end = end_of_block(&l, e, border);
+            uint64_t border = inside ? next->address : l.end, end = end_of_block(&l, e, order[i], border);
             lay_gap(&l, e->address);
             if (end > border)
                 part_ways(f, "blocks that stood at the beginning lie over each other at %#llx", (unsigned long long)border);

@@ -87,6 +87,19 @@ else
     echo "skipped: no python3, so that no snapshot with a refused request could be written"
 fi
 
+# ---- runs that never were, by an allocator written once more -------------------------------------------------
+if command -v python3 >/dev/null 2>&1; then
+    for seed in 1 5 12 14 26; do
+        for words in "" expandable split; do
+            set -- $(python3 tests/cli/torch_allocator.py "$MASU_TMP/run.pickle" $seed $words) # steps, reserved
+            expect_status 0 $whatif "$MASU_TMP/run.pickle" --no-malloc --steps 100 --json
+            [ "$(grep -o "\"follows\":true,\"steps\":$1,\"reserved_bytes\":$2," "$MASU_TMP.stdout" | wc -l)" -eq 2 ] ||
+                fail "seed $seed $words: the model does not make all $1 steps: $(grep -o '"model":[^}]*' "$MASU_TMP.stdout")"
+            grep -q '"judge":"wrong"' "$MASU_TMP.stdout" && fail "seed $seed $words: the judge disagrees"
+        done
+    done
+fi
+
 # ---- recorded ones: what PyTorch reserved, what is live, and what the planner needs -----------------------
 data=${MASU_DATA:-../shared/data}/snapshots
 if [ ! -f "$data/conv_c.pickle" ]; then

@@ -33,10 +33,12 @@ typedef struct pools {
     size_t block_bytes; /* of the device, at least */
     lane_pool *lanes;
     void **addresses; /* by id */
-    /* What the judge's own count says of memory from the device: of the pools that take it from there. */
-    uint32_t base[64];
-    size_t bases;
-    bool wants_base;
+    /* The judge's own count of memory from the device. A pool over another takes its extents as that one's blocks: an
+     * extent that begins where a block has just been given is counted already. */
+    bool counts_pieces; /* a pool whose extents are addresses only */
+    uint64_t last_block;
+    uint32_t last_pool, upper[256];
+    size_t uppers;
     uint64_t judged_bytes, judged_peak;
 } pools;
 
@@ -59,10 +61,7 @@ static masu_status make_bestfit(pools *p, lane_pool *lane) {
     config.pool_bytes = p->block_bytes;
     config.initial_bytes = 0;
     config.thread_safe = false;
-    masu_status status = masu_bestfit_create(&config, &lane->bestfit);
-    if (status == MASU_OK && p->bases < sizeof p->base / sizeof *p->base)
-        p->base[p->bases++] = masu_bestfit_number(lane->bestfit);
-    return status;
+    return masu_bestfit_create(&config, &lane->bestfit);
 }
 static masu_status take_bestfit(lane_pool *lane, size_t bytes, void **out) {
     return masu_bestfit_alloc(lane->bestfit, bytes, 0, 0, out);
@@ -111,7 +110,6 @@ static masu_status make_heap(pools *p, lane_pool *lane) {
     config.pool_bytes = p->block_bytes;
     config.thread_safe = false;
     config.checked = false;
-    p->wants_base = true; /* its lowest pool is the next that takes memory */
     return masu_heap_create(&config, &lane->heap);
 }
 static masu_status take_heap(lane_pool *lane, size_t bytes, void **out) {
@@ -201,15 +199,14 @@ static size_t block_bytes(const whatif_requests *q, unsigned part) {
 
 /* ---- judging ------------------------------------------------------------------------------------------------------ */
 
-static bool is_base(pools *p, const masu_event *event) {
-    for (size_t i = 0; i < p->bases; i++)
-        if (p->base[i] == event->pool)
-            return true;
-    if (!p->wants_base || event->kind != MASU_EVENT_EXTENT_ADD || p->bases == sizeof p->base / sizeof *p->base)
-        return false;
-    p->base[p->bases++] = event->pool;
-    p->wants_base = false;
-    return true;
+static bool takes_from_device(pools *p, const masu_event *event) {
+    for (size_t i = 0; i < p->uppers; i++)
+        if (p->upper[i] == event->pool)
+            return false;
+    bool over_another = event->kind == MASU_EVENT_EXTENT_ADD && event->address == p->last_block && event->pool != p->last_pool;
+    if (over_another && p->uppers < sizeof p->upper / sizeof *p->upper)
+        p->upper[p->uppers++] = event->pool;
+    return !over_another;
 }
 
 static void on_event(void *context, const masu_event *event) {
@@ -219,10 +216,14 @@ static void on_event(void *context, const masu_event *event) {
         p->judged_bytes += event->bytes;
     else if (event->kind == MASU_EVENT_PIECE_DROP)
         p->judged_bytes -= event->bytes;
-    else if (event->kind == MASU_EVENT_EXTENT_ADD && is_base(p, event))
+    else if (event->kind == MASU_EVENT_EXTENT_ADD && !p->counts_pieces && takes_from_device(p, event))
         p->judged_bytes += event->bytes;
-    else if (event->kind == MASU_EVENT_EXTENT_DROP && is_base(p, event))
+    else if (event->kind == MASU_EVENT_EXTENT_DROP && !p->counts_pieces && takes_from_device(p, event))
         p->judged_bytes -= event->bytes;
+    if (event->kind == MASU_EVENT_ALLOC) {
+        p->last_block = event->address;
+        p->last_pool = event->pool;
+    }
     if (p->judged_bytes > p->judged_peak)
         p->judged_peak = p->judged_bytes;
 }
@@ -293,7 +294,7 @@ static void replay(pools *p, const kind *of, whatif_row *out) {
 }
 
 static masu_status prepare(pools *p, const whatif_requests *q, const kind *of, size_t blocks, const whatif_options *options) {
-    *p = (pools){.q = q, .block_bytes = blocks};
+    *p = (pools){.q = q, .block_bytes = blocks, .counts_pieces = !of->has_blocks};
     p->lanes = masu__meta_calloc((size_t)q->lane_count + 1, sizeof *p->lanes);
     p->addresses = masu__meta_calloc((size_t)q->blocks + 1, sizeof *p->addresses);
     return p->lanes && p->addresses ? make_device(of, options, &p->device) : MASU_ERR_OUT_OF_MEMORY;
