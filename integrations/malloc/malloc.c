@@ -249,7 +249,12 @@ SHOWN void *_aligned_malloc(size_t alignment, size_t bytes) {
 }
 
 /* Names that libraries call to reach glibc's own. */
-#define ALSO(name, of) SHOWN __typeof__(of) name __attribute__((alias(#of), copy(of)))
+#if __has_attribute(copy)
+#define SAME_AS(of) __attribute__((alias(#of), copy(of)))
+#else
+#define SAME_AS(of) __attribute__((alias(#of)))
+#endif
+#define ALSO(name, of) SHOWN __typeof__(of) name SAME_AS(of)
 ALSO(__libc_malloc, malloc);
 ALSO(__libc_calloc, calloc);
 ALSO(__libc_realloc, realloc);
