@@ -61,9 +61,11 @@ static void put_type(masu__buffer *out, const type_expr *t) {
         masu__buffer_puts(out, t->kind == TYPE_EXPR_TUPLE ? "(" : "[");
     else if (t->kind == TYPE_EXPR_NAME)
         masu__buffer_puts(out, t->name);
+    else if (t->kind == TYPE_EXPR_DYN)
+        masu__buffer_puts(out, "dyn ");
     else
-        masu__buffer_puts(out, t->kind == TYPE_EXPR_DYN ? "dyn " : "fn");
-    for (uint32_t i = 0; i < t->argument_count; i++) {
+        masu__buffer_puts(out, "fn(…)");
+    for (uint32_t i = 0; t->kind != TYPE_EXPR_FUNCTION && i < t->argument_count; i++) {
         masu__buffer_puts(out, i > 0 ? ", " : t->kind == TYPE_EXPR_NAME ? "<" : "");
         put_type(out, t->arguments[i]);
     }

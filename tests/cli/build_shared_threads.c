@@ -1,5 +1,6 @@
 /* build_shared_threads.c: an instance a thread, one instance for all of them, and results that other threads give back, also when the
  * instance is gone. Made to run under ThreadSanitizer as well. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -95,8 +96,35 @@ static void in_threads(void *(*work)(void *)) {
         pthread_join(threads[t], NULL);
 }
 
-int main(void) {
+/* Another module, which comes and goes, and whose loops were large enough for workers; found by name in its table. */
+static void loaded(const char *path) {
+    static float x[1 << 20];
+    int64_t length = 1 << 20;
+    x[5] = -3;
+    x[6] = 4;
+    for (int i = 0; i < 3; i++) {
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        CHECK(library);
+        const masu_module *module = (const masu_module *)dlsym(library, MASU_MODULE_SYMBOL);
+        CHECK(module && strcmp(module->name, "two") == 0 && module->version == MASU_MODULE_VERSION);
+        uint32_t relu = 0;
+        while (strcmp(module->functions[relu].name, "relu") != 0)
+            relu++;
+        masu_instance *instance;
+        CHECK(module->create(module, NULL, &instance) == MASU_OK);
+        masu_value argument = {.kind = MASU_KIND_TENSOR, .as.tensor = masu_tensor_of(MASU_F32, x, 1, &length)}, result = {.kind = MASU_KIND_NONE};
+        CHECK(module->call(instance, relu, &argument, &result) == MASU_OK);
+        CHECK(((float *)result.as.tensor.data)[5] == 0 && ((float *)result.as.tensor.data)[6] == 4);
+        module->release(&result);
+        module->destroy(instance);
+        CHECK(dlclose(library) == 0);
+    }
+}
+
+int main(int count, char **arguments) {
     masu_tensor other;
+    CHECK(count == 2);
+    loaded(arguments[1]);
     in_threads(alone);
     while (take(&other))
         net_tensor_release(&other);

@@ -146,7 +146,8 @@ static int link_program(const build_options *options, work *w, char *library) {
     for (unsigned i = 0; i < w->object_count; i++)
         words[count++] = w->objects[i];
     if (options->shared) {
-        static const char *const flags[] = {"-shared", "-fPIC", "-O1", "-std=gnu11", "-w", "-I"};
+        static const char *const flags[] = {"-shared", "-fPIC", "-O1", "-std=gnu11", "-w",
+                                            "-Wl,-z,nodelete", /* its workers sleep until the process ends */ "-I"};
         if (!find_headers(headers, sizeof headers)) {
             fprintf(stderr, "masu build: the headers of masu are missing: include/masu/module.h lies beside this command or in its prefix\n");
             return TOOL_FAILED;
