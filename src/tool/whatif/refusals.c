@@ -110,7 +110,8 @@ static void put_window(masu__buffer *out, const masu__recording *r, const look *
         live += !is_free(&l->blocks[i]);
     masu__buffer_puts(out, "  Nearest to a hole of that size: ");
     whatif_put_mib(out, w.bytes);
-    masu__buffer_printf(out, " at %#llx, split by %zu live blocks of ", (unsigned long long)l->blocks[w.from].address, live);
+    masu__buffer_printf(out, " at %#llx, split by %zu live block%s of ", (unsigned long long)l->blocks[w.from].address,
+                        live, live == 1 ? "" : "s");
     whatif_put_mib(out, w.live_bytes);
     masu__buffer_puts(out, live ? ":\n" : ".\n");
     for (size_t i = w.from; i < w.to && shown < MOST_SHOWN; i++) {

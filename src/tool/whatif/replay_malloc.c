@@ -25,7 +25,10 @@ typedef struct library {
     const char *name, *file; /* file NULL: the system's own */
 } library;
 
+#define OWN_LIBRARY "libmasu-malloc.so"
+
 static const library libraries[] = {{"glibc malloc", NULL},
+                                    {"masu malloc", OWN_LIBRARY},
                                     {"jemalloc", "libjemalloc.so.2"},
                                     {"mimalloc", "libmimalloc.so.2"},
                                     {"tcmalloc", "libtcmalloc_minimal.so.4"},
@@ -221,14 +224,20 @@ bool whatif_replay_malloc(const whatif_requests *q, unsigned number, const whati
         return false;
     const library *of = &libraries[number];
     snprintf(out->name, sizeof out->name, "%s", of->name);
-    if (of->file && !is_installed(of->file)) {
+    const char *path = of->file;
+    char own[1024];
+    if (of->file && strcmp(of->file, OWN_LIBRARY) == 0)
+        path = tool_find_file(OWN_LIBRARY, "lib", own, sizeof own) ? own : of->file;
+    if (path == of->file && of->file && !is_installed(of->file))
+        path = NULL;
+    if (of->file && !path) {
         snprintf(out->note, sizeof out->note, "not installed");
         return true;
     }
     /* Twice over the peak is room enough for any of them; the pages that are written are bounded, too. */
     bool fits = q->peak_live_bytes < available_bytes() / 4 && q->taken_bytes < (uint64_t)64 << 30;
     answer timed = {0}, watched = {0};
-    out->ran = measure(q, of->file, 0, &timed) && measure(q, of->file, fits ? 1 : 2, &watched);
+    out->ran = measure(q, path, 0, &timed) && measure(q, path, fits ? 1 : 2, &watched);
     out->seconds = timed.seconds;
     out->peak_reserved_bytes = watched.peak_bytes;
     out->refused = timed.refused;
