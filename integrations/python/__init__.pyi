@@ -93,6 +93,15 @@ class NumpyHandler:
     def __enter__(self) -> NumpyHandler: ...
     def __exit__(self, *exception: Any) -> None: ...
 
+class Plan(NamedTuple):
+    offsets: list[int] | None
+    height: int
+    lower_bound: int
+    outcome: Literal["optimal", "feasible", "infeasible", "unknown"]
+    method: str
+    steps: int
+    seconds: float
+
 class NumpyLine(NamedTuple):
     file: str
     line: int
@@ -121,3 +130,18 @@ def compile(
     flags: Sequence[str] = (),
 ) -> Module: ...
 def load(path: str | PathLike[str], /, *, seed: int = 0) -> Module: ...
+def plan(
+    lives: Sequence[Sequence[SupportsIndex]],
+    /,
+    *,
+    capacity: SupportsIndex = 0,
+    time_limit: float = 10.0,
+    step_limit: SupportsIndex = 0,
+    threads: SupportsIndex = 0,
+    seed: SupportsIndex = 0,
+    relations: Sequence[tuple[Literal["must_share", "must_not_share", "may_share"], int, int]] = (),
+) -> Plan: ...
+def report(path: str | PathLike[str], /, *, command: str | PathLike[str] | None = None) -> dict[str, Any]: ...
+def whatif(
+    path: str | PathLike[str], /, *, limit: SupportsIndex | None = None, command: str | PathLike[str] | None = None
+) -> dict[str, Any]: ...

@@ -7,6 +7,7 @@
  * in a comment) costs a compilation, no more. The library is written under another name and then renamed, so that processes
  * that compile the same at once do not see half of it.
  */
+#include "commands.h"
 #include "program.h"
 
 #include <string.h>
@@ -14,21 +15,7 @@
 
 #include <masu/alloc.h>
 
-/* ---- calls of Python's own library: each gives a new reference, or NULL with an exception; arguments are borrowed ---------- */
-
-static PyObject *call_of(const char *library, const char *name, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    PyObject *arguments = Py_VaBuildValue(format, list);
-    va_end(list);
-    PyObject *from = arguments ? PyImport_ImportModule(library) : NULL;
-    PyObject *function = from ? PyObject_GetAttrString(from, name) : NULL;
-    PyObject *outcome = function ? PyObject_CallObject(function, arguments) : NULL;
-    Py_XDECREF(function);
-    Py_XDECREF(from);
-    Py_XDECREF(arguments);
-    return outcome;
-}
+/* ---- files ------------------------------------------------------------------------------------------------------------------ */
 
 static int is_true(PyObject *object) {
     int truth = object ? PyObject_IsTrue(object) : -1;
@@ -36,10 +23,10 @@ static int is_true(PyObject *object) {
     return truth;
 }
 
-static int is_file(PyObject *path) { return is_true(call_of("os.path", "isfile", "(O)", path)); }
+static int is_file(PyObject *path) { return is_true(masu_py_call_of("os.path", "isfile", "(O)", path)); }
 
 static PyObject *read_file(PyObject *path) {
-    PyObject *file = call_of("io", "open", "(Os)", path, "rb");
+    PyObject *file = masu_py_call_of("io", "open", "(Os)", path, "rb");
     PyObject *bytes = file ? PyObject_CallMethod(file, "read", NULL) : NULL;
     PyObject *closed = file ? PyObject_CallMethod(file, "close", NULL) : NULL;
     if (file && !closed)
@@ -75,7 +62,7 @@ static int hash_stamp(PyObject *hash, PyObject *path) {
     int there = is_file(path);
     if (there <= 0)
         return there;
-    PyObject *facts = call_of("os", "stat", "(O)", path);
+    PyObject *facts = masu_py_call_of("os", "stat", "(O)", path);
     PyObject *bytes = facts ? PyObject_GetAttrString(facts, "st_size") : NULL;
     PyObject *time = facts ? PyObject_GetAttrString(facts, "st_mtime_ns") : NULL;
     PyObject *text = bytes && time ? PyUnicode_FromFormat("%U %S %S", path, bytes, time) : NULL;
@@ -90,8 +77,8 @@ static int hash_stamp(PyObject *hash, PyObject *path) {
 /* The command, and what it links and runs from the same folder or prefix. */
 static int hash_command(PyObject *hash, PyObject *command) {
     static const char *const beside[] = {"masu-compiler", "libmasu_program.a", "../libexec/masu-compiler", "../lib/libmasu_program.a"};
-    PyObject *real = call_of("os.path", "realpath", "(O)", command);
-    PyObject *folder = real ? call_of("os.path", "dirname", "(O)", real) : NULL;
+    PyObject *real = masu_py_call_of("os.path", "realpath", "(O)", command);
+    PyObject *folder = real ? masu_py_call_of("os.path", "dirname", "(O)", real) : NULL;
     int status = folder ? hash_stamp(hash, real) : -1;
     for (size_t i = 0; status == 0 && i < sizeof beside / sizeof beside[0]; i++) {
         PyObject *path = PyUnicode_FromFormat("%U/%s", folder, beside[i]);
@@ -148,8 +135,8 @@ static int hash_file(PyObject *hash, PyObject *path, PyObject *seen) {
     if (known)
         return known < 0 ? -1 : 0;
     PyObject *bytes = PySet_Add(seen, path) == 0 ? read_file(path) : NULL;
-    PyObject *pair = bytes ? call_of("os.path", "split", "(O)", path) : NULL;
-    PyObject *parts = pair ? call_of("os.path", "splitext", "(O)", PyTuple_GetItem(pair, 1)) : NULL;
+    PyObject *pair = bytes ? masu_py_call_of("os.path", "split", "(O)", path) : NULL;
+    PyObject *parts = pair ? masu_py_call_of("os.path", "splitext", "(O)", PyTuple_GetItem(pair, 1)) : NULL;
     int status = parts ? hash_text(hash, path) : -1;
     if (status == 0)
         status = hash_add(hash, bytes);
@@ -176,7 +163,7 @@ static int hash_flags(PyObject *hash, PyObject *flags) {
 }
 
 static PyObject *hash_of(PyObject *command, PyObject *path, PyObject *flags) {
-    PyObject *hash = call_of("hashlib", "sha256", "()"), *seen = PySet_New(NULL), *text = NULL;
+    PyObject *hash = masu_py_call_of("hashlib", "sha256", "()"), *seen = PySet_New(NULL), *text = NULL;
     if (hash && seen && hash_command(hash, command) == 0 && hash_flags(hash, flags) == 0 && hash_file(hash, path, seen) == 0)
         text = PyObject_CallMethod(hash, "hexdigest", NULL);
     Py_XDECREF(seen);
@@ -186,40 +173,19 @@ static PyObject *hash_of(PyObject *command, PyObject *path, PyObject *flags) {
 
 /* ---- where things are ---------------------------------------------------------------------------------------------------------------- */
 
-/* A path as a str. */
-static PyObject *path_text(PyObject *object) {
-    PyObject *text = NULL;
-    return PyUnicode_FSDecoder(object, &text) ? text : NULL;
-}
-
-/* The command: as given, else $MASU, else the first `masu` of $PATH. */
-static PyObject *command_of(PyObject *given) {
-    if (given && given != Py_None)
-        return path_text(given);
-    PyObject *named = call_of("os", "getenv", "(s)", "MASU");
-    if (!named || (named != Py_None && PyUnicode_GetLength(named) > 0))
-        return named;
-    Py_DECREF(named);
-    PyObject *found = call_of("shutil", "which", "(s)", "masu");
-    if (found != Py_None)
-        return found;
-    Py_DECREF(found);
-    return PyErr_Format(PyExc_FileNotFoundError, "compile: there is no `masu` in $PATH; name it by command=, or in $MASU");
-}
-
 static PyObject *cache_of(PyObject *given) {
     PyObject *folder = NULL;
     if (given && given != Py_None) {
-        folder = path_text(given);
+        folder = masu_py_path_text(given);
     } else {
-        PyObject *base = call_of("os", "getenv", "(s)", "XDG_CACHE_HOME");
+        PyObject *base = masu_py_call_of("os", "getenv", "(s)", "XDG_CACHE_HOME");
         bool set = base && base != Py_None && PyUnicode_GetLength(base) > 0;
-        PyObject *home = base && !set ? call_of("os.path", "expanduser", "(s)", "~/.cache") : NULL;
+        PyObject *home = base && !set ? masu_py_call_of("os.path", "expanduser", "(s)", "~/.cache") : NULL;
         folder = set ? PyUnicode_FromFormat("%U/masu", base) : home ? PyUnicode_FromFormat("%U/masu", home) : NULL;
         Py_XDECREF(home);
         Py_XDECREF(base);
     }
-    PyObject *made = folder ? call_of("os", "makedirs", "(Oii)", folder, 0777, 1) : NULL;
+    PyObject *made = folder ? masu_py_call_of("os", "makedirs", "(Oii)", folder, 0777, 1) : NULL;
     if (!made)
         Py_CLEAR(folder);
     Py_XDECREF(made);
@@ -227,27 +193,6 @@ static PyObject *cache_of(PyObject *given) {
 }
 
 /* ---- the compiler ---------------------------------------------------------------------------------------------------------------------- */
-
-/* What the command printed on stderr, a str; *status: how it ended. */
-static PyObject *run(PyObject *words, long *status) {
-    PyObject *module = PyImport_ImportModule("subprocess"), *run = module ? PyObject_GetAttrString(module, "run") : NULL;
-    PyObject *arguments = run ? PyTuple_Pack(1, words) : NULL;
-    PyObject *options = arguments ? Py_BuildValue("{s:O,s:s,s:s,s:i}", "capture_output", Py_True, "encoding", "utf-8", "errors",
-                                                  "replace", "stdin", -3 /* subprocess.DEVNULL */)
-                                  : NULL;
-    PyObject *ended = options ? PyObject_Call(run, arguments, options) : NULL;
-    PyObject *code = ended ? PyObject_GetAttrString(ended, "returncode") : NULL;
-    PyObject *text = code ? PyObject_GetAttrString(ended, "stderr") : NULL;
-    if (code)
-        *status = PyLong_AsLong(code);
-    Py_XDECREF(code);
-    Py_XDECREF(ended);
-    Py_XDECREF(options);
-    Py_XDECREF(arguments);
-    Py_XDECREF(run);
-    Py_XDECREF(module);
-    return text;
-}
 
 static PyObject *words_of(PyObject *command, PyObject *flags, PyObject *path, PyObject *into) {
     PyObject *words = Py_BuildValue("[Oss]", command, "build", "--shared");
@@ -271,10 +216,12 @@ static int build(module_state *state, PyObject *command, PyObject *flags, PyObje
     PyObject *part = PyUnicode_FromFormat("%U.%ld.%lu", library, (long)getpid(), number++);
     PyObject *words = part ? words_of(command, flags, path, part) : NULL;
     long status = -1;
-    PyObject *text = words ? run(words, &status) : NULL;
+    PyObject *text = NULL, *out = NULL;
     int outcome = -1;
+    if (words && masu_py_run(words, &status, &out, &text))
+        Py_DECREF(out);
     if (text && status == 0) {
-        PyObject *moved = call_of("os", "replace", "(OO)", part, library);
+        PyObject *moved = masu_py_call_of("os", "replace", "(OO)", part, library);
         outcome = moved ? tell_warnings(text) : -1;
         Py_XDECREF(moved);
     } else if (text) {
@@ -334,9 +281,9 @@ PyObject *masu_py_call_compile(PyObject *module, PyObject *const *args, Py_ssize
     if (!masu_py_arguments("compile", parameters, 1, 1, args, count, names, given) || !seed_of(given[SEED], "compile", &seed))
         return NULL;
     module_state *state = masu_py_state(module);
-    PyObject *path = path_text(given[PATH]);
+    PyObject *path = masu_py_path_text(given[PATH]);
     PyObject *flags = path ? flags_of(given[FLAGS]) : NULL;
-    PyObject *command = flags ? command_of(given[COMMAND]) : NULL;
+    PyObject *command = flags ? masu_py_command(given[COMMAND], "compile") : NULL;
     PyObject *cache = command ? cache_of(given[CACHE]) : NULL;
     program *made = cache ? compiled(state, path, command, cache, flags, seed) : NULL;
     Py_XDECREF(cache);
@@ -353,7 +300,7 @@ PyObject *masu_py_call_load(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (!masu_py_arguments("load", parameters, 1, 1, args, count, names, given) || !seed_of(given[1], "load", &seed))
         return NULL;
     module_state *state = masu_py_state(module);
-    PyObject *path = call_of("os.path", "abspath", "(O)", given[0]);
+    PyObject *path = masu_py_call_of("os.path", "abspath", "(O)", given[0]);
     program *made = path ? masu_py_program_load(state, path, seed, "load") : NULL;
     Py_XDECREF(path);
     return made ? masu_py_module_new(state, made) : NULL;

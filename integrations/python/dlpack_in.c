@@ -57,18 +57,33 @@ static PyObject *tensor_of(module_state *state, const view *from, storage *kept,
     return made;
 }
 
+/* A tensor that this module handed out: the Tensor holds the same storage. */
+static PyObject *tensor_of_own(module_state *state, const view *from, storage *kept, void *context, const char *what) {
+    masu_py_storage_hold(kept);
+    PyObject *made = masu_py_tensor_new(state, from, kept, what);
+    if (made)
+        masu_py_unwrapped(context);
+    else
+        masu_py_storage_drop(kept);
+    return made;
+}
+
 PyObject *masu_py_from_versioned(module_state *state, dl_managed_versioned *managed, const char *what) {
     view from;
     if (!version_is_known(managed, what) || !view_of(&managed->tensor, managed->flags & DL_READ_ONLY, what, &from))
         return NULL;
-    return tensor_of(state, &from, masu_py_storage_of_versioned(managed), what);
+    storage *own = masu_py_unwrap_versioned(managed);
+    return own ? tensor_of_own(state, &from, own, managed->context, what)
+               : tensor_of(state, &from, masu_py_storage_of_versioned(managed), what);
 }
 
 static PyObject *from_legacy(module_state *state, dl_managed *managed, const char *what) {
     view from;
     if (!view_of(&managed->tensor, false, what, &from))
         return NULL;
-    return tensor_of(state, &from, masu_py_storage_of_legacy(managed), what);
+    storage *own = masu_py_unwrap_legacy(managed);
+    return own ? tensor_of_own(state, &from, own, managed->context, what)
+               : tensor_of(state, &from, masu_py_storage_of_legacy(managed), what);
 }
 
 static PyObject *from_capsule(module_state *state, PyObject *capsule, copying copy, const char *what) {

@@ -25,8 +25,26 @@ static void outgoing_end(outgoing *self) {
     (void)masu_free(self, self->bytes);
 }
 
+/* With the interpreter's lock, which in a second interpreter could not be taken again. */
+static void outgoing_end_locked(outgoing *self) {
+    masu_py_storage_drop(self->kept);
+    (void)masu_free(self, self->bytes);
+}
+
 static void end_legacy(dl_managed *self) { outgoing_end(self->context); }
 static void end_versioned(dl_managed_versioned *self) { outgoing_end(self->context); }
+
+/* What comes back to where it went out is the storage itself. */
+
+storage *masu_py_unwrap_legacy(dl_managed *managed) {
+    return managed->deleter == end_legacy ? ((outgoing *)managed->context)->kept : NULL;
+}
+
+storage *masu_py_unwrap_versioned(dl_managed_versioned *managed) {
+    return managed->deleter == end_versioned ? ((outgoing *)managed->context)->kept : NULL;
+}
+
+void masu_py_unwrapped(void *context) { outgoing_end_locked(context); }
 
 /* Takes the hold on kept over, or drops it and returns NULL with MemoryError. */
 static outgoing *outgoing_new(const view *from, storage *kept) {
@@ -73,12 +91,12 @@ static dl_managed_versioned *versioned_of(const view *from, storage *kept, uint6
 /* A consumer that takes what is in a capsule renames it; else it ends with the capsule. */
 static void end_legacy_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, DLPACK_LEGACY))
-        end_legacy(PyCapsule_GetPointer(capsule, DLPACK_LEGACY));
+        outgoing_end_locked(((dl_managed *)PyCapsule_GetPointer(capsule, DLPACK_LEGACY))->context);
 }
 
 static void end_versioned_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, DLPACK_VERSIONED))
-        end_versioned(PyCapsule_GetPointer(capsule, DLPACK_VERSIONED));
+        outgoing_end_locked(((dl_managed_versioned *)PyCapsule_GetPointer(capsule, DLPACK_VERSIONED))->context);
 }
 
 static PyObject *legacy_capsule(const view *from, storage *kept) {
@@ -89,7 +107,7 @@ static PyObject *legacy_capsule(const view *from, storage *kept) {
         (dl_managed){.tensor = outgoing_tensor(from, self->numbers), .context = self, .deleter = end_legacy};
     PyObject *capsule = PyCapsule_New(&self->legacy, DLPACK_LEGACY, end_legacy_capsule);
     if (!capsule)
-        outgoing_end(self);
+        outgoing_end_locked(self);
     return capsule;
 }
 
@@ -97,7 +115,7 @@ static PyObject *versioned_capsule(const view *from, storage *kept, uint64_t fla
     dl_managed_versioned *managed = versioned_of(from, kept, flags);
     PyObject *capsule = managed ? PyCapsule_New(managed, DLPACK_VERSIONED, end_versioned_capsule) : NULL;
     if (managed && !capsule)
-        end_versioned(managed);
+        outgoing_end_locked(managed->context);
     return capsule;
 }
 

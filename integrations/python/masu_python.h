@@ -3,6 +3,7 @@
  *     module ─► make ─► tensor ─► storage        one Tensor: a view (data, shape, strides) and a hold on who keeps the bytes
  *        │       └─► dlpack_in                    capsules of others become Tensors
  *        ├─► dlpack_out                           Tensors become capsules
+ *        ├─► plan, recordings                     the planner; reports on recorded runs
  *        ├─► compile ─► program ─► function       compiled programs (program.h)
  *        └─► numpy_heap ─► numpy_lines            NumPy's arrays on this module's heap, and who asked for them
  *
@@ -127,7 +128,7 @@ typedef enum peer_way { PEER_BY_TABLE, PEER_VERSIONED, PEER_LEGACY } peer_way;
 /* Everything that belongs to one import of the module. */
 typedef struct module_state {
     PyTypeObject *tensor_type;
-    PyTypeObject *handler_type, *line_type;
+    PyTypeObject *handler_type, *line_type, *plan_type;
     PyTypeObject *module_type, *function_type, *handle_of_program; /* of compiled programs */
     PyObject *error; /* masu.Error */
     PyObject *dlpack_name, *device_name, *exchange_name; /* of attributes */
@@ -152,6 +153,7 @@ void masu_py_copy_rows(char *to, const view *from);
 PyObject *masu_py_tensor_copy(module_state *state, const view *from, const char *what);
 int masu_py_programs_add_types(PyObject *module, module_state *state);
 int masu_py_function_make_type(PyObject *module, module_state *state);
+int masu_py_plan_add_type(PyObject *module, module_state *state);
 int masu_py_numpy_add_type(PyObject *module, module_state *state);
 int masu_py_lines_add_type(PyObject *module, module_state *state);
 int masu_py_tensor_add_type(PyObject *module, module_state *state);
@@ -181,6 +183,9 @@ PyObject *masu_py_as_tensor(module_state *state, PyObject *object, copying copy,
 PyObject *masu_py_settled(module_state *state, PyObject *made, copying copy, const char *what);
 
 /* Functions of the module. */
+PyObject *masu_py_call_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *masu_py_call_report(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *masu_py_call_whatif(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_compile(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_load(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_call_numpy_handler(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names);
@@ -195,6 +200,11 @@ PyObject *masu_py_call_heap_trim(PyObject *module, PyObject *unused);
 /* Tensor.__dlpack__ and Tensor.__dlpack_device__. */
 PyObject *masu_py_dlpack(PyObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_dlpack_device(PyObject *self, PyObject *unused);
+/* The storage behind a tensor that this module handed out, NULL for any other; borrowed from it. unwrapped ends it, by its
+ * context, with the interpreter's lock. */
+storage *masu_py_unwrap_legacy(dl_managed *managed);
+storage *masu_py_unwrap_versioned(dl_managed_versioned *managed);
+void masu_py_unwrapped(void *context);
 int masu_py_add_exchange(module_state *state);
 
 /* ---- errors of the library -------------------------------------------------------------------------------------------- */

@@ -26,6 +26,13 @@ static PyMethodDef functions[] = {
      "Compiled once by `masu build --shared`; what is in the cache is used as long as no file of the program has changed."},
     {"load", FAST(masu_py_call_load),
      "load($module, path, /, *, seed=0)\n--\n\nA Module of a library that `masu build --shared` made."},
+    {"plan", FAST(masu_py_call_plan),
+     "plan($module, lives, /, *, capacity=0, time_limit=10.0, step_limit=0, threads=0, seed=0, relations=())\n--\n\nOffsets in one arena for buffers\n"
+     "of known sizes and lives: (size, lower, upper) or (size, lower, upper, alignment) each, alive in [lower, upper)."},
+    {"report", FAST(masu_py_call_report),
+     "report($module, path, /, *, command=None)\n--\n\nWhat `masu report --json` says of a recorded run."},
+    {"whatif", FAST(masu_py_call_whatif),
+     "whatif($module, path, /, *, limit=None, command=None)\n--\n\nWhat `masu whatif --json` says: a recorded run on every allocator."},
     {"numpy_handler", FAST(masu_py_call_numpy_handler),
      "numpy_handler($module, /, *, lines=False)\n--\n\nA context in which NumPy's arrays come from this module's heap; with lines, it is\n"
      "counted which line of Python asked for them."},
@@ -54,7 +61,7 @@ static int add_names(module_state *state) {
 static int module_exec(PyObject *module) {
     module_state *state = masu_py_state(module);
     if (add_names(state) < 0 || add_error(module, state) < 0 || masu_py_tensor_add_type(module, state) < 0 ||
-        masu_py_numpy_add_type(module, state) < 0 || masu_py_programs_add_types(module, state) < 0 || masu_py_lines_add_type(module, state) < 0 || masu_py_add_exchange(state) < 0)
+        masu_py_plan_add_type(module, state) < 0 || masu_py_numpy_add_type(module, state) < 0 || masu_py_programs_add_types(module, state) < 0 || masu_py_lines_add_type(module, state) < 0 || masu_py_add_exchange(state) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", MASU_VERSION_TEXT);
 }
@@ -67,6 +74,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->handle_of_program);
     Py_VISIT(state->handler_type);
     Py_VISIT(state->line_type);
+    Py_VISIT(state->plan_type);
     Py_VISIT(state->error);
     Py_VISIT(state->peer);
     return 0;
@@ -80,6 +88,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->handle_of_program);
     Py_CLEAR(state->handler_type);
     Py_CLEAR(state->line_type);
+    Py_CLEAR(state->plan_type);
     Py_CLEAR(state->error);
     Py_CLEAR(state->dlpack_name);
     Py_CLEAR(state->device_name);

@@ -11,6 +11,7 @@
 #ifndef MASU_PYTHON_PROGRAM_H
 #define MASU_PYTHON_PROGRAM_H
 
+#include "commands.h"
 #include "masu_python.h"
 
 #include <pthread.h>
@@ -44,9 +45,6 @@ typedef struct handle {
 
 /* Takes value over, also on an error. */
 PyObject *masu_py_handle_new(module_state *state, program *from, uint32_t type, masu_handle *value);
-
-/* masu.Error with the text, its status, and the place that begins the text. Gives NULL. */
-PyObject *masu_py_raise(module_state *state, const char *text, const char *status);
 
 /* A Module of a program, which it takes over, also on an error. */
 PyObject *masu_py_module_new(module_state *state, program *from);
