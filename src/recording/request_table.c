@@ -161,6 +161,8 @@ masu_status masu__request_table_read(const void *bytes, size_t length, masu__rec
     cell cells[MOST_COLUMNS];
     int count;
     out->has_times = false;
+    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) /* a byte-order mark */
+        r.at += 3;
     if (read_header(&r))
         while (r.status == MASU_OK && next_line(&r, cells, &count))
             if (count > 1 || cells[0].length > 0)

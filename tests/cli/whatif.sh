@@ -33,6 +33,8 @@ expect_in_stdout '"peak_live_bytes":4194304'
 expect_in_stdout '{"allocator":"PyTorch, its defaults","ran":true,"seconds":null,"peak_reserved_bytes":2097152,'
 expect_in_stdout '"refused":2,'
 
+write '\357\273\277event,id,bytes\nalloc,0,64\n' && expect_status 0 $whatif "$file" --no-malloc
+expect_in_stdout '1 requests for 1 blocks'
 write 'bytes,id,event,place\r\n10,0,alloc,a\r\n,0,free,b' && expect_status 0 $whatif "$file" --no-malloc
 expect_in_stdout '2 requests for 1 blocks'
 write 'event,id,bytes\nstep,,\n' && expect_status 0 $whatif "$file"

@@ -87,9 +87,12 @@ static int serve(const order *o, const whatif_request *requests, void **blocks) 
             most = pages > most ? pages : most;
         } else if (r->kind == WHATIF_GIVE) {
             give(blocks[r->id]);
+            blocks[r->id] = NULL;
         }
     }
     clock_gettime(CLOCK_MONOTONIC, &ended);
+    for (size_t i = 0; i < o->blocks; i++) /* what still lives goes back: a library that looks for leaks finds none */
+        give(blocks[i]);
     a.seconds = (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
     a.peak_bytes = (most - before) * (uint64_t)sysconf(_SC_PAGESIZE);
     a.done = 1;

@@ -58,7 +58,7 @@ typedef struct report {
     bool is_snapshot, is_proven;
     masu__torch_followed followed;
     whatif_row rows[MOST_ROWS];
-    size_t count, recorded, expandable, planner; /* rows; MOST_ROWS: there is none */
+    size_t count, recorded, fresh, expandable, planner; /* rows; MOST_ROWS: there is none */
 } report;
 
 /* ---- words -------------------------------------------------------------------------------------------------------- */
@@ -105,12 +105,11 @@ static void add_recorded(report *r) {
 
 static masu_status add_models(report *r) {
     masu__torch_settings defaults = masu__torch_settings_default(), recorded = masu__torch_settings_of(r->recording);
-    size_t ignored;
     if (r->is_snapshot)
         add_recorded(r);
-    masu_status status = add_torch(r, &defaults, "PyTorch, its defaults", &ignored);
+    masu_status status = add_torch(r, &defaults, "PyTorch, its defaults", &r->fresh);
     if (status == MASU_OK && memcmp(&defaults, &recorded, sizeof recorded) != 0 && !recorded.expandable)
-        status = add_torch(r, &recorded, "PyTorch, settings of the snapshot", &ignored);
+        status = add_torch(r, &recorded, "PyTorch, settings of the snapshot", &r->fresh);
     recorded.expandable = true;
     return status == MASU_OK ? add_torch(r, &recorded, "PyTorch, expandable segments", &r->expandable) : status;
 }
@@ -156,7 +155,16 @@ static void put_floor(const report *r, masu__buffer *out) {
 /* What PyTorch's user can do: one setting. A hundredth more or less is not worth a change. */
 static void put_torch_advice(const report *r, masu__buffer *out) {
     const whatif_row *now = &r->rows[r->recorded], *expandable = &r->rows[r->expandable], *own = least_row(r, false);
+    const whatif_row *fresh = &r->rows[r->fresh];
     uint64_t had = now->peak_reserved_bytes, other = expandable->peak_reserved_bytes;
+    /* What was reserved before the trace began may be of requests that are not in it: other settings are not judged by those. */
+    bool is_older = now->ran && !fresh->refused && fresh->peak_reserved_bytes < had;
+    had = is_older ? fresh->peak_reserved_bytes : had;
+    if (r->requests.count == r->requests.standing) {
+        masu__buffer_puts(out, "No history is in this snapshot, so that only what lives at its end was replayed: call "
+                               "torch.cuda.memory._record_memory_history() before the run; ");
+        return;
+    }
     if (!now->ran) {
         masu__buffer_puts(out, "The model does not follow this recording, so that nothing is said of other settings; ");
         return;
@@ -331,7 +339,7 @@ static masu_status answer_device(report *r, const masu__lives *lives, uint16_t d
     if (r->requests.blocks > 0 || r->requests.refused > 0) {
         masu__buffer refusals = {0};
         r->count = 0;
-        r->recorded = r->expandable = r->planner = MOST_ROWS;
+        r->recorded = r->fresh = r->expandable = r->planner = MOST_ROWS;
         status = add_all(r);
         if (status == MASU_OK && !r->options.json) {
             if (*any)
