@@ -181,6 +181,7 @@ static void numbers_and_texts(void) {
     CHECK(net_wide(n, 8, &length) == MASU_OK && length == 7);
     SAYS(MASU_ERR_OVERFLOW, net_wide(n, 0, &length), "a number of type u64 that an int64_t does not hold");
     CHECK(net_main_of(n, 5, 2, &length) == MASU_OK && length == 3);
+    CHECK(net_odd(n, 5, 2.5f, 2, true, "x", &length, &mean) == MASU_OK && length == 7 && mean == 2.5f);
 }
 
 static void ends(void) {
@@ -239,7 +240,8 @@ static void table(void) {
     CHECK(f->parameter_count == 2 && f->parameters[1].kind == MASU_KIND_I64 && strcmp(f->parameters[1].name, "m") == 0);
     CHECK(f[1].parameters[1].rank == 2 && f[1].parameters[1].element == MASU_F32 && f[1].results[0].rank == 2);
     CHECK(strcmp(f[1].parameters[0].type, "&Net") == 0 && !f[1].parameters[0].is_written && f[2].parameters[0].is_written);
-    CHECK(strcmp(last->name, "huge") == 0 && last->results[0].rank == -1);
+    CHECK(strcmp(last->name, "odd") == 0 && last->is_tuple && last[-1].results[0].rank == -1);
+    CHECK(strcmp(last->documentation, "Ends */ no comment and begins /* none: \"quoted\" \\ %s ?\?/\n\nand a last line \\") == 0);
 }
 
 int main(void) {

@@ -23,15 +23,19 @@ static void put_string(masu__buffer *out, const char *text) {
     masu__buffer_putc(out, '"');
 }
 
-/* Lines of a comment; what would end it is taken apart. */
-static void put_comment(masu__buffer *out, const char *text, const char *lead) {
+/* Inside a comment: what would begin or end one, or a trigraph, is taken apart. */
+static void put_letter(masu__buffer *out, const char *at) {
+    masu__buffer_putc(out, *at);
+    if ((at[0] == '*' && at[1] == '/') || (at[0] == '/' && at[1] == '*') || (at[0] == '?' && at[1] == '?'))
+        masu__buffer_putc(out, ' ');
+}
+
+static void put_comment(masu__buffer *out, const char *text) {
     for (bool starts = true; *text; text++) {
         if (starts)
-            masu__buffer_puts(out, lead);
+            masu__buffer_puts(out, *text == '\n' ? " *" : " * ");
         starts = *text == '\n';
-        masu__buffer_putc(out, *text);
-        if (*text == '*' && text[1] == '/')
-            masu__buffer_putc(out, ' ');
+        put_letter(out, text);
     }
     masu__buffer_putc(out, '\n');
 }
@@ -194,7 +198,7 @@ static void put_out(masu__buffer *out, const masu_function *f, uint32_t i) {
 static void put_function_comment(masu__buffer *out, const masu_module *m, const masu_function *f) {
     masu__buffer_printf(out, "/* %s, line %u.\n", f->name, f->line);
     if (*f->documentation)
-        put_comment(out, f->documentation, " * ");
+        put_comment(out, f->documentation);
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         masu__buffer_puts(out, " *     ");
         put_name(out, &f->parameters[i]);
@@ -329,7 +333,7 @@ static void put_handle_type(masu__buffer *out, const masu_module *m, const masu_
     const char *n = m->name, *t = h->name;
     masu__buffer_printf(out, "/* A `%s` of the program. The caller owns it until %s_%s_drop, from any thread.\n", t, n, t);
     if (*h->documentation)
-        put_comment(out, h->documentation, " * ");
+        put_comment(out, h->documentation);
     masu__buffer_puts(out, " */\n");
     masu__buffer_printf(out, "typedef struct %s_%s %s_%s;\n", n, t, n, t);
     masu__buffer_printf(out,
@@ -348,7 +352,8 @@ static void put_handle_type(masu__buffer *out, const masu_module *m, const masu_
 void tool_put_header(const masu_module *m, masu__buffer *out) {
     const char *n = m->name;
     masu__buffer_puts(out, "/* The functions of ");
-    masu__buffer_puts(out, m->source);
+    for (const char *at = m->source; *at; at++)
+        put_letter(out, at);
     masu__buffer_printf(out,
                         ", made by `masu build --shared`: do not edit.\n"
                         " *\n"
