@@ -129,11 +129,14 @@ typedef struct normals {
 } normals;
 
 /* One try for each pair of words: where it lies, and how far. */
-VECTORS static void place_tries(const uint64_t *words, double *tries, double *squares, int64_t count) {
+VECTORS static void place_tries(const uint64_t *words, double *tries, double *squares, int64_t *within, int64_t count) {
     for (int64_t i = 0; i < 2 * count; i++)
         tries[i] = 2.0 * ((double)(int64_t)(words[i] >> 11) * 0x1p-53) - 1.0;
-    for (int64_t i = 0; i < count; i++)
-        squares[i] = tries[2 * i] * tries[2 * i] + tries[2 * i + 1] * tries[2 * i + 1];
+    for (int64_t i = 0; i < count; i++) {
+        const double square = tries[2 * i] * tries[2 * i] + tries[2 * i + 1] * tries[2 * i + 1];
+        squares[i] = square;
+        within[i] = (square < 1.0) & (square != 0.0);
+    }
 }
 
 /* The points that masu__rng_normal would come to, one after the other. As many tries as points are missing are never too
@@ -141,17 +144,18 @@ VECTORS static void place_tries(const uint64_t *words, double *tries, double *sq
 static void draw_points(masu__rng *rng, normals *n, int64_t count) {
     uint64_t words[2 * BATCH];
     double tries[2 * BATCH], squares[BATCH];
+    int64_t within[BATCH];
     masu__rng own = *rng;
     for (int64_t found = 0; found < count;) {
         const int64_t tried = count - found;
         for (int64_t i = 0; i < 2 * tried; i++)
             words[i] = masu__rng_next(&own);
-        place_tries(words, tries, squares, tried);
+        place_tries(words, tries, squares, within, tried);
         for (int64_t i = 0; i < tried; i++) {
             n->pair[2 * found] = tries[2 * i];
             n->pair[2 * found + 1] = tries[2 * i + 1];
             n->square[found] = squares[i];
-            found += (squares[i] < 1.0) & (squares[i] != 0.0); /* found < count: tried is what was missing */
+            found += within[i]; /* found < count: tried is what was missing */
         }
     }
     *rng = own;

@@ -20,3 +20,9 @@ expect_status 0 "$MASU" run --log "$MASU_TMP/v.csv" examples/vae.tl 600
 grep -E '^1[3-9][0-9][0-9] of 2000 points' "$MASU_TMP.stdout"
 expect_status 0 "$MASU" run --log "$MASU_TMP/l.csv" examples/letters.tl docs/ownership.md 60
 awk -F, '$2 == "loss" { last = $3; if (first == "") first = $3 } END { exit !(last < first - 1) }' "$MASU_TMP/l.csv"
+# The judge is not the program's own: 32 rows of one queen each, no two in a column or on a diagonal.
+expect_status 0 "$MASU" run --seed 1 --log "$MASU_TMP/q.csv" examples/queens.tl
+grep '^[.Q]' "$MASU_TMP.stdout" | awk '{ n = 0
+    for (c = 1; c <= NF; c++) if ($c == "Q") { n++; bad += column[c]++ + rising[NR + c]++ + falling[NR - c]++ }
+    bad += n != 1 || NF != 32
+} END { exit bad || NR != 32 }' || fail 'not a board of 32 queens'

@@ -19,6 +19,14 @@
 #include "runtime/ops/vector_math.h"
 #include "runtime/state.h"
 
+/* As whole numbers without a sign, what is below 0 is too large. */
+TL_WIDE static bool all_below(const int64_t *at, int64_t count, int64_t n) {
+    uint64_t wrong = 0;
+    for (int64_t i = 0; i < count; i++)
+        wrong |= (uint64_t)at[i] >= (uint64_t)n;
+    return wrong == 0;
+}
+
 masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
     tl_tensor *whole, *dense;
     masu_status status = tl__as_dtype(index, TL_I64, &whole);
@@ -28,10 +36,8 @@ masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_te
     if (status != MASU_OK)
         return status;
     const int64_t *at = dense->data;
-    int wrong = 0;
-    for (int64_t i = 0; i < dense->elements; i++)
-        wrong |= (at[i] < 0) | (at[i] >= n);
-    for (int64_t i = 0; wrong && i < dense->elements; i++) {
+    const bool right = all_below(at, dense->elements, n);
+    for (int64_t i = 0; !right && i < dense->elements; i++) {
         if (at[i] < 0 || at[i] >= n) {
             status = tl__error(TL_SAY(index_is_out_range_for_length_too), what, at[i], n);
             tl__tensor_drop(dense);
@@ -259,7 +265,7 @@ static int64_t gather_base(const gather_work *w, int64_t row, int64_t *along) {
     for (int64_t i = 0; i < n; i++) \
         ((T *)to)[i] = ((const T *)from)[numbers[i] * along + i * own];
 
-static void gather_rows(void *context, int64_t begin, int64_t end) {
+TL_WIDE static void gather_rows(void *context, int64_t begin, int64_t end) {
     const gather_work *w = context;
     int last = w->t->rank - 1;
     int64_t n = w->index->shape[last], own = w->dim != last;
