@@ -68,6 +68,15 @@ expect_status 2 $whatif --device moon a
 expect_in_stderr '`moon` is neither null nor host'
 expect_status 1 $whatif "$MASU_TMP/none.pickle"
 
+# ---- a trace of masu: the same peak as the program's own report ------------------------------------------------
+expect_status 0 "$MASU" run examples/linear_regression.tl --report --trace "$MASU_TMP/run.trace"
+expect_status 0 $whatif "$MASU_TMP/run.trace" --no-malloc
+expect_in_stdout 'masu trace 1, '
+grep -q WRONG "$MASU_TMP.stdout" && fail "the judge disagrees"
+live=$(sed -n 's/.*at most \(.*\) live$/\1/p' "$MASU_TMP.stdout" | head -n 1)
+expect_status 0 "$MASU" report "$MASU_TMP/run.trace" --text
+expect_in_stdout "at most $live alive"
+
 # ---- a refused request ----------------------------------------------------------------------------------
 if command -v python3 >/dev/null 2>&1; then
     for protocol in 2 3 4 5; do

@@ -103,7 +103,7 @@ masu_status whatif_replay_plan(const whatif_requests *requests, const whatif_opt
 masu_status whatif_explain_refusals(const whatif_requests *requests, const whatif_options *options, FILE *out,
                                     masu__buffer *json);
 
-/* "52,326.3 MiB". */
+/* "52,326.3 MiB"; below one "64.0 KiB". */
 void whatif_put_mib(masu__buffer *out, uint64_t bytes);
 
 #endif

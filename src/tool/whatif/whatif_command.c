@@ -64,6 +64,10 @@ typedef struct report {
 /* ---- words -------------------------------------------------------------------------------------------------------- */
 
 void whatif_put_mib(masu__buffer *out, uint64_t bytes) {
+    if (bytes < 1048576) {
+        masu__buffer_put_bytes(out, bytes);
+        return;
+    }
     masu__buffer_put_grouped(out, bytes / 1048576);
     masu__buffer_printf(out, ".%llu MiB", (unsigned long long)(bytes % 1048576 * 10 / 1048576));
 }
