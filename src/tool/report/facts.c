@@ -46,17 +46,29 @@ static bool is_library(const char *file) {
            strncmp(file, "<frozen", 7) == 0;
 }
 
-/* The innermost place of the stack in the user's own source; else the innermost that has a file; else 0. */
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The innermost place of the stack in the user's own source: in a Python program a line of Python, behind which lie all the frames
+ * of the interpreter and of its libraries; where there is none, in a thread of autograd, the operation; else the innermost with a
+ * line; else with a file; else the innermost. */
 static uint32_t own_place(const masu__recording *r, uint32_t place) {
-    uint32_t named = 0;
+    uint32_t operation = 0, with_line = 0, with_file = 0;
     for (uint32_t p = place; p; p = r->places[p].caller) {
         const char *file = masu__recording_text(r, r->places[p].file);
-        if (!is_library(file))
+        bool is_own = !is_library(file);
+        if (is_own && ends_with(file, ".py"))
             return p;
-        if (!named && *file && strcmp(file, "??") != 0)
-            named = p;
+        if (!operation && strncmp(masu__recording_text(r, r->places[p].function), "at::_ops::", 10) == 0)
+            operation = p;
+        if (is_own && r->places[p].line && !with_line)
+            with_line = p;
+        if (is_own && !with_file)
+            with_file = p;
     }
-    return named ? named : place;
+    return operation ? operation : with_line ? with_line : with_file ? with_file : place;
 }
 
 static uint32_t add_line(walk *w, report_line line) {
@@ -354,7 +366,9 @@ static void see_peak(walk *w, uint32_t now) {
 }
 
 /* Moments lie evenly over the events; the peak is put in later. */
-static bool is_moment(size_t now, size_t count) {
+static bool is_moment(size_t now, size_t standing, size_t count) {
+    if (now + 1 < standing)
+        return false; /* what was there before came to be there in another order */
     size_t slots = count < REPORT_MOMENTS ? count : REPORT_MOMENTS;
     return now + 1 == count || (now + 1) * slots / count != now * slots / count;
 }
@@ -374,9 +388,11 @@ static void walk_events(walk *w) {
         take_event(w, (uint32_t)i);
         if (i + 1 >= w->r->standing_count)
             see_peak(w, (uint32_t)i);
+        if (i + 1 == w->r->standing_count)
+            w->grew = false;
         if (w->reserved > f->most_reserved_bytes)
             f->most_reserved_bytes = w->reserved;
-        if (is_moment(i, count))
+        if (is_moment(i, w->r->standing_count, count))
             f->moments[f->moment_count++] = moment_of(w, (uint32_t)i);
         see_quarter(w, i, count);
         if (f->refusal_count && f->refusals[f->refusal_count - 1].event == i)
@@ -575,7 +591,10 @@ void report_put_line_name(masu__buffer *out, const report_facts *f, const report
     if (*file && line->line)
         masu__buffer_printf(out, "%s:%u", file, line->line);
     else
-        masu__buffer_puts(out, *file ? file : "?");
-    if (*function)
-        masu__buffer_printf(out, " in %s", function);
+        masu__buffer_puts(out, *file || *function ? file : "?");
+    if (*function && *file)
+        masu__buffer_puts(out, " in ");
+    const char *end = strchr(function, '('); /* of C++ the name alone */
+    bool is_cut = end && end > function && end[1] != 'a'; /* (anonymous namespace) is part of it */
+    masu__buffer_append(out, function, is_cut ? (size_t)(end - function) : strlen(function));
 }

@@ -149,6 +149,7 @@ static void put_one(masu__buffer *out, const report_facts *f) {
     put_sentence(out, "fragmentation", report_say_fragmentation, f);
     put_sentence(out, "leaks", report_say_leaks, f);
     put_number(out, "events", r->event_count);
+    put_number(out, "standing", r->standing_count);
     put_number(out, "time_ns", r->event_count ? r->events[r->event_count - 1].time_ns : 0);
     put_number(out, "has_times", r->has_times);
     put_number(out, "requests", f->requests);

@@ -196,13 +196,14 @@ static void put_two(masu__buffer *out, const report_facts *a, const report_facts
 void report_text(masu__buffer *out, const report_facts *f, const report_facts *other) {
     if (other)
         put_two(out, f, other);
-    for (const report_facts *one = f; one; one = one == f ? other : NULL) {
+    for (int run = 0; run < (other ? 2 : 1); run++) {
+        const report_facts *one = run ? other : f;
         put_head(out, one);
         put_totals(out, one);
         put_lines(out, one);
         put_pools(out, one);
         put_sizes(out, one);
-        if (one == f && other)
+        if (run == 0 && other)
             masu__buffer_puts(out, "\n");
     }
 }
