@@ -43,7 +43,10 @@ static uint64_t now_ns(void) {
 
 static bool has_room(masu__recorder *r, uint64_t slots) {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-    uint64_t used = head - atomic_load_explicit(&r->tail, memory_order_acquire);
+    if (MASU_LIKELY(head - r->known_tail <= r->size / 2))
+        return true; /* no text is that long */
+    r->known_tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+    uint64_t used = head - r->known_tail;
     if (used > r->size / 2 && atomic_load_explicit(&r->sleeps, memory_order_relaxed))
         pthread_cond_signal(&r->wake);
     return r->size - used >= slots;

@@ -28,9 +28,14 @@ typedef struct masu__record {
 typedef struct masu__recorder {
     masu__record *ring;
     size_t size; /* power of two */
-    _Atomic uint64_t head, tail;
     _Atomic bool ends, failed, is_child;
+    uint64_t known_tail; /* by who fills: the tail is at least there. It is asked for again only when the ring seems half full, */
+    char apart[64];      /* for what the writer writes must not lie beside what the program reads all the time */
+    _Atomic uint64_t head;
+    char apart_too[64];
+    _Atomic uint64_t tail;
     _Atomic bool sleeps; /* the writer: wake it */
+    char apart_again[64];
     pthread_t writer;
     pthread_mutex_t mutex; /* of the writer's sleep alone */
     pthread_cond_t wake;

@@ -158,13 +158,15 @@ static void write_record(masu__recorder *r, const masu__record *record, uint64_t
 
 static void empty_ring(masu__recorder *r) {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
-    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), said = tail;
     while (tail != head) {
         masu__record record = r->ring[tail & (r->size - 1)];
         write_record(r, &record, tail + 1);
         tail += 1 + (record.text_bytes + sizeof record - 1) / sizeof record;
-        atomic_store_explicit(&r->tail, tail, memory_order_release);
+        if (tail - said >= r->size / 8)
+            atomic_store_explicit(&r->tail, said = tail, memory_order_release);
     }
+    atomic_store_explicit(&r->tail, tail, memory_order_release);
     end_chunk(r);
 }
 

@@ -86,7 +86,8 @@ static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
               rt->log);
     masu_status status = heap_create(config->device, config->only_device, config->trace, "tensors", kept_bytes, &rt->payload);
     if (status == MASU_OK)
-        status = heap_create(config->only_device ? config->device : NULL, config->only_device, config->trace, "bookkeeping", 0, &rt->metadata);
+        status = heap_create(config->only_device ? config->device : NULL, config->only_device,
+                             config->trace_all ? config->trace : NULL, "lists, strings, nodes", 0, &rt->metadata);
     if (status == MASU_OK)
         status = arena_create(rt, config->frame_arena_bytes, config->frame_arena);
     return status;

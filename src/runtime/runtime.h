@@ -27,7 +27,8 @@ typedef struct tl_runtime_config {
     masu_device *device;      /* NULL: host */
     void *frame_arena; /* memory for the frames, frame_arena_bytes of it, borrowed, aligned to 64; NULL: mapped */
     bool only_device;  /* headers, nodes, strings and vectors lie on the device, too, and it is asked for little at a time */
-    masu_trace *trace;        /* borrowed: both heaps and the frames emit into it; NULL: none */
+    masu_trace *trace;        /* borrowed: tensors and frames emit into it; NULL: none */
+    bool trace_all;           /* and lists, strings, nodes, headers: most events, of little memory where there are tensors */
     uint32_t
         history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
     FILE *out;         /* where print goes; NULL: stdout */

@@ -44,6 +44,14 @@ expect_status 0 "$MASU" report --json "$MASU_TMP/peak.trace"
 expect_in_stdout "[2097152,1,$((600 * 600 * 2 * 4)),$((600 * 600 * 2 * 4))]"
 expect_in_stdout "\"stack\":[\"peak.tl:$pairs in spread\",\"peak.tl:$(grep -n 'spread(points).item' examples/puzzles/peak.tl | cut -d: -f1) in main\"]"
 
+# Lists and strings only where they are asked for.
+! grep -q 'lists, strings' "$MASU_TMP.stdout" || fail 'lists are recorded'
+expect_status 0 "$MASU" run --trace "$MASU_TMP/all.trace" --trace-all examples/n_queens.tl
+expect_status 0 "$MASU" report "$MASU_TMP/all.trace"
+expect_in_stdout 'lists, strings, nodes (bucket)'
+expect_status 2 "$MASU" run --trace-all examples/n_queens.tl
+expect_in_stderr '--trace-all needs --trace FILE'
+
 # An executable records when the environment says so, and a run without it says nothing of it.
 expect_status 0 "$MASU" build examples/puzzles/peak.tl -o "$MASU_TMP/peak"
 expect_status 0 "$MASU_TMP/peak"

@@ -7,6 +7,7 @@
  */
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/meta.h"
@@ -25,6 +26,7 @@ typedef struct run_options {
     uint32_t history_limit;
     uint64_t seed;
     const char *trace_path;
+    bool trace_all;
     const char *log_path, *plot_path; /* of log()'s values and of their picture; NULL: not asked for */
     int argument_count; /* the program's own */
     char **arguments;
@@ -32,7 +34,7 @@ typedef struct run_options {
 
 static const char *const known[] = {
     "--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
-    "--seed",   "--trace", "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
+    "--seed",   "--trace", "--trace-all", "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
@@ -68,6 +70,10 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     if ((value = tool_option_value("--seed", argc, argv, index, &missing))) {
         if (!tool_number(value, &options->seed))
             return tool_misuse("run", "--seed: `%s` is not a number from 0 to 2^64 - 1", value);
+        return TOOL_OK;
+    }
+    if (strcmp(argument, "--trace-all") == 0) {
+        options->trace_all = true;
         return TOOL_OK;
     }
     if ((value = tool_option_value("--trace", argc, argv, index, &missing))) {
@@ -124,6 +130,8 @@ static int parse(int argc, char **argv, run_options *options) {
         return tool_misuse("run", "which file?");
     if (options->report.by_line && options->report.form != TOOL_REPORT_JSON)
         return tool_misuse("run", "--by-line needs --report=json");
+    if (options->trace_all && !options->trace_path && !getenv("MASU_TRACE"))
+        return tool_misuse("run", "--trace-all needs --trace FILE");
     if (options->report.path && options->report.form == TOOL_REPORT_NONE)
         options->report.form = TOOL_REPORT_TEXT;
     return TOOL_OK;
@@ -231,10 +239,11 @@ int tool_run_program(int argc, char **argv) {
                                 .values_path = options.log_path,
                                 .program = options.path};
     tool_trace trace;
-    status = tool_trace_begin(&trace, options.trace_path, options.path);
+    status = tool_trace_begin(&trace, options.trace_path, options.trace_all, options.path);
     if (status != TOOL_OK)
         return status;
     config.trace = trace.trace;
+    config.trace_all = trace.all;
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);
     if (created != MASU_OK) {

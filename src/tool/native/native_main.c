@@ -3,7 +3,7 @@
  *
  *     MASU_REPORT=text|json    end with the report          MASU_REPORT_FILE=FILE   where it goes
  *     MASU_SEED=N              start of the random numbers  MASU_HISTORY=N          what is warned of, as --history
- *     MASU_TRACE=FILE          record what its memory does, for `masu report`
+ *     MASU_TRACE=FILE          record what its memory does, for `masu report`; MASU_TRACE_ALL=1: lists and strings too
  *     MASU_FAIL_AT=N           see run_end.h
  *
  * What `masu build --by-line` made counts by line: its JSON report then has these counts.
@@ -125,9 +125,10 @@ int main(int argc, char **argv) {
         return TOOL_MISUSED;
     }
     tool_trace trace;
-    if (tool_trace_begin(&trace, NULL, config.program) != TOOL_OK)
+    if (tool_trace_begin(&trace, NULL, false, config.program) != TOOL_OK)
         return TOOL_FAILED;
     config.trace = trace.trace;
+    config.trace_all = trace.all;
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);
     if (created != MASU_OK) {

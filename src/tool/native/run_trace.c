@@ -8,8 +8,10 @@
 
 #include "tool/tool.h"
 
-int tool_trace_begin(tool_trace *trace, const char *path, const char *program) {
-    *trace = (tool_trace){.path = path ? path : getenv("MASU_TRACE")};
+int tool_trace_begin(tool_trace *trace, const char *path, bool all, const char *program) {
+    const char *wants_all = getenv("MASU_TRACE_ALL");
+    *trace = (tool_trace){.path = path ? path : getenv("MASU_TRACE"),
+                          .all = all || (wants_all && *wants_all && strcmp(wants_all, "0") != 0)};
     if (!trace->path || !*trace->path)
         return TOOL_OK;
     masu_record_config config = {.program = program, .here = tl_runtime_here};
