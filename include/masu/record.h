@@ -36,7 +36,7 @@ typedef enum masu_record_full {
 } masu_record_full;
 
 typedef struct masu_record_config {
-    size_t ring_records; /* of 64 bytes, rounded up to a power of two; 0: 65,536, which are 4 MiB; at least 64 */
+    size_t ring_records; /* of 64 bytes, rounded up to a power of two; 0: 16,384, which are 1 MiB; at least 64 */
     masu_record_full when_full;
     const char *program;   /* its name, for the report; borrowed during the call; NULL: not said */
     masu_record_here here; /* NULL: places come from masu_heap_alloc_at alone */
