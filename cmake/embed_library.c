@@ -16,7 +16,7 @@
  *     //! module fs                                  `std::fs::read` and `fs::read` are __fs_read, in any file of the library
  *     //! gives way                                  a program's type or trait may have the name of one of this file
  *
- * The index (library.h): a declaration is a function, a method, a struct or an enum. It is loaded when its name is asked
+ * The index (library.h): a declaration is a function, a method, a struct, an enum or a constant. It is loaded when its name is asked
  * for, by a token of the program or of a declaration that is loaded, and a method when its type is, too. A row
  * NAME(other, name, …) of a .def file is `asks other: name`. A method of a `trait` is one whose type is the trait.
  *
@@ -240,12 +240,13 @@ static int open_block(const reader *r, const char *line, size_t length) {
 }
 
 static void add_declaration(const reader *r, const char *text, size_t length, int in, int file) {
-    static const char *const kinds[] = {"fn ", "struct ", "enum ", "type "};
+    static const char *const kinds[] = {"fn ", "struct ", "enum ", "type ", "const "};
+    enum { KINDS = sizeof kinds / sizeof kinds[0] };
     size_t kind = 0;
-    while (kind < 4 && strncmp(text, kinds[kind], strlen(kinds[kind])) != 0)
+    while (kind < KINDS && strncmp(text, kinds[kind], strlen(kinds[kind])) != 0)
         kind++;
-    if (kind == 4)
-        fail(r, "a declaration is a function, a struct, an enum or a type");
+    if (kind == KINDS)
+        fail(r, "a declaration is a function, a struct, an enum, a type or a constant");
     const char *named = text + strlen(kinds[kind]);
     declarations =
         room(declarations, declaration_count, &declaration_capacity, sizeof *declarations);
@@ -255,7 +256,7 @@ static void add_declaration(const reader *r, const char *text, size_t length, in
                        .name = name_of(named, word_length(named)),
                        .block = in,
                        .file = file};
-    names[d->name].gives_way |= kind > 0 && r->gives_way;
+    names[d->name].gives_way |= kind > 0 && kind < KINDS - 1 && r->gives_way; /* types */
     put_bytes(&library, text, length);
     add_words(text, length, &d->asked);
     add_number(&names[d->name].declared, declaration_count++);

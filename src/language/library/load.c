@@ -208,7 +208,8 @@ static int file_of(const source_file *program) {
     return -1;
 }
 
-static masu_status load_asked(const source_file *program, masu__arena *arena, masu__buffer *out) {
+/* everything: what the program declares itself gives way there, too. */
+static masu_status load_asked(const source_file *program, bool everything, masu__arena *arena, masu__buffer *out) {
     loader l = {MASU_ARENA_ARRAY(arena, bool, library_names_count),
                 MASU_ARENA_ARRAY(arena, bool, library_declarations_count),
                 MASU_ARENA_ARRAY(arena, bool, library_names_count),
@@ -223,17 +224,17 @@ static masu_status load_asked(const source_file *program, masu__arena *arena, ma
     if (status != MASU_OK)
         return status;
     load_all_asked(&l);
-    put_loaded(&l, modules, -1, out);
+    put_loaded(&l, modules || everything, -1, out);
     return MASU_OK;
 }
 
 masu_status library_load(const source_file *program, library_part part, masu__buffer *out) {
     masu__arena arena = {0};
     masu_status status = MASU_OK;
-    if (part == LIBRARY_ASKED)
-        status = load_asked(program, &arena, out);
+    if (part == LIBRARY_OTHERS)
+        put_loaded(NULL, true, file_of(program), out);
     else
-        put_loaded(NULL, true, part == LIBRARY_OTHERS ? file_of(program) : -1, out);
+        status = load_asked(program, part == LIBRARY_WHOLE, &arena, out);
     masu__arena_destroy(&arena);
     return status == MASU_OK && out->failed ? MASU_ERR_OUT_OF_MEMORY : status;
 }

@@ -70,7 +70,7 @@ const char *names_of_library(name_table *n, const char *scope, const char *name)
     }
     const char *full = names_printf(n, "__%s_%s", scope, name);
     const symbol *s = names_find(n, full);
-    bool has = s != NULL && (s->function != NULL || s->structure != NULL);
+    bool has = s != NULL && (s->function != NULL || s->structure != NULL || s->constant != NULL);
     return has || is_alias(n, full) ? full : NULL;
 }
 
@@ -157,6 +157,13 @@ static const char *item_beside_variable(name_table *n, const char *name) {
 }
 
 void names_settle(name_table *n, name_expr *e) {
+    const char *full = names_of_library(n, e->scope, e->name);
+    const symbol *of_library = full == NULL ? NULL : names_find(n, full);
+    if (of_library != NULL && of_library->constant != NULL) {
+        e->scope = NULL;
+        e->name = full;
+        return;
+    }
     if (e->scope != NULL) {
         e->scope = names_without_modules(n, e->scope);
         e->name = e->scope == NULL ? item_beside_variable(n, e->name) : e->name;

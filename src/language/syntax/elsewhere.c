@@ -58,7 +58,7 @@ static const word_hint known_words[] = {
     {" open fopen readfile fs ", "`std::fs::read_to_string(path)` reads a file, `std::fs::write(path, text)` writes one"},
     {" stdout stderr ", "`print` writes to the standard output, `eprint` to the standard error"},
     {" rand random ", "random numbers are tensors: `Tensor::rand([n])`, `Tensor::randn([n])`; `Generator::new(seed)` draws single ones"},
-    {" time Instant SystemTime Duration ", "`System::time()` is the time in seconds"},
+    {" time perf_counter ", "`Instant::now()` is a moment, `start.elapsed().as_secs_f64()` what has passed since"},
     {" integer long size_t ", "the usual integer is `i64`"},
     {" real number ", "numbers with a fraction are `f32` and `f64`"},
     {" list List array Array ", "`Vec<T>` grows, `[T; N]` does not, `Tensor` calculates"},

@@ -107,7 +107,6 @@ void parse_mod(parser *p) {
 /* What Rust's library has and masu does not: each word is told once, where it is imported. */
 static void refuse_import(parser *p, const char *name) {
     static const char *const words[][2] = {
-        {"thread", "threads"},
         {"mpsc", "threads: channels"},
         {"Mutex", "threads: `Mutex`"},
         {"RwLock", "threads: `RwLock`"},

@@ -47,6 +47,12 @@ double tl_system_time(void) {
            (double)(now.tv_nsec - rt->start.tv_nsec) * 1e-9;
 }
 
+int64_t tl_system_moment(bool calendar) {
+    struct timespec now;
+    clock_gettime(calendar ? CLOCK_REALTIME : CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* Nothing for what is not positive; at most some thirty years. What was printed so far is shown first. */
 void tl_system_sleep(double seconds) {
     if (!(seconds > 0))
