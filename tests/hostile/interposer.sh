@@ -44,6 +44,19 @@ for part in $parts edges; do
     done
 done
 
+# MASU_TRACE records in both modes, for masu report.
+for mode in VMM MONITOR; do
+    expect_status 0 with "$mode" MASU_TRACE="$MASU_TMP/$mode.trace" "$program" resize
+    expect_stdout 'all as promised'
+    expect_status 0 "$MASU" report "$MASU_TMP/$mode.trace"
+    expect_in_stdout 'Requests  20 served, 20 given back, 0 refused'
+    expect_in_stdout 'at most 6.0 MiB alive, 6.0 MiB taken from devices'
+    expect_in_stdout "program: $program"
+done
+expect_in_stdout 'device memory (CUDA runtime)'
+expect_status 0 with VMM MASU_TRACE=/no/such/folder/file "$program" resize
+expect_in_stderr 'masu: MASU_TRACE=/no/such/folder/file cannot be written'
+
 # Who served what: the runtime gets none of the allocations in VMM mode, and all in MONITOR mode.
 expect_status 0 with VMM "$program" resize
 expect_calls cudaMalloc ''

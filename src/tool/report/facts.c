@@ -178,8 +178,11 @@ static void take_alloc(walk *w, uint32_t now) {
         return;
     unsigned size = size_class(e->bytes);
     f->requests++;
-    f->hits += !w->grew;
-    w->grew = false;
+    if (f->pools[e->pool].has_segments) {
+        f->known++;
+        f->hits += !w->grew;
+        w->grew = false;
+    }
     f->asked_bytes += e->bytes;
     f->given_bytes += e->given_bytes;
     f->size_requests[size]++;

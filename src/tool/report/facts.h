@@ -80,7 +80,8 @@ typedef struct report_facts {
     report_refusal refusals[REPORT_REFUSALS];
     size_t refusal_count, refusals_left_out;
     uint64_t requests, frees, resizes, moves, refused, steps, graphs;
-    uint64_t hits; /* requests since whose predecessor no memory was taken from a device */
+    uint64_t known; /* of requests, those to pools whose segments are in the recording */
+    uint64_t hits;  /* of those, the ones since whose predecessor no memory was taken from a device */
     uint64_t asked_bytes, given_bytes; /* over the run */
     uint64_t peak_bytes, peak_given_bytes, peak_reserved_bytes, most_reserved_bytes;
     uint64_t live_bytes, live_blocks, peak_blocks; /* at the end; at the peak */

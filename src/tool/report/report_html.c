@@ -186,15 +186,22 @@ static void put_ranges(masu__buffer *out, const page *p) {
     masu__buffer_printf(out, "],\"height\":%.0f", p->height);
 }
 
+static bool is_mark(const masu__recorded_event *e) {
+    return (e->kind == MASU__RECORDED_MARK && e->other != MASU__MARK_PLAN) ||
+           (e->kind == MASU__RECORDED_BEGIN && e->other != MASU__MARK_SCOPE) ||
+           e->kind == MASU__RECORDED_REFUSED;
+}
+
+/* Of very many every second, third, … */
 static void put_marks(masu__buffer *out, const report_facts *f) {
     const masu__recording *r = f->recording;
-    size_t shown = 0;
+    size_t shown = 0, count = 0, met = 0;
     masu__buffer_puts(out, "\"marks\":[");
-    for (size_t i = 0; i < r->event_count && shown < MOST_MARKS; i++) {
+    for (size_t i = 0; i < r->event_count; i++)
+        count += is_mark(&r->events[i]);
+    for (size_t i = 0; i < r->event_count; i++) {
         const masu__recorded_event *e = &r->events[i];
-        bool is_mark = (e->kind == MASU__RECORDED_MARK && e->other != MASU__MARK_PLAN) ||
-                       (e->kind == MASU__RECORDED_BEGIN && e->other != MASU__MARK_SCOPE);
-        if (!is_mark && e->kind != MASU__RECORDED_REFUSED)
+        if (!is_mark(e) || (met++ % (1 + count / MOST_MARKS) != 0 && e->kind != MASU__RECORDED_REFUSED))
             continue;
         const char *kind = e->kind == MASU__RECORDED_REFUSED ? "refused" : masu__recorded_mark_name((unsigned)e->other);
         masu__buffer_printf(out, "%s[%zu,\"%s\",", shown++ ? "," : "", i, kind);

@@ -158,6 +158,7 @@ static void put_one(masu__buffer *out, const report_facts *f) {
     put_number(out, "moves", f->moves);
     put_number(out, "resizes", f->resizes);
     put_number(out, "hits", f->hits);
+    put_number(out, "hits_of", f->known);
     put_number(out, "steps", f->steps);
     put_number(out, "asked_bytes", f->asked_bytes);
     put_number(out, "given_bytes", f->given_bytes);

@@ -56,7 +56,10 @@ static void put_totals(masu__buffer *out, const report_facts *f) {
     put_count(out, f->frees, 0);
     masu__buffer_puts(out, " given back, ");
     put_count(out, f->refused, 0);
-    masu__buffer_printf(out, " refused; %.2f %% without asking the device\n", report_percent(f->hits, f->requests));
+    masu__buffer_puts(out, " refused");
+    if (f->known)
+        masu__buffer_printf(out, "; %.2f %% without asking the device", report_percent(f->hits, f->known));
+    masu__buffer_puts(out, "\n");
     masu__buffer_puts(out, "Memory    at most ");
     masu__buffer_put_bytes(out, f->peak_bytes);
     masu__buffer_puts(out, " alive, ");
