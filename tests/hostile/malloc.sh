@@ -5,7 +5,7 @@ cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 storm=$MASU_TMP/storm
 expect_status 0 "$cc" -O1 -fno-builtin -w -pthread tests/malloc/storm.c -o "$storm"
 
-for what in 'threads 1000' 'waves 1000' fork signals; do
+for what in 'threads 1000' 'waves 1000' fork signals ends; do
     # shellcheck disable=SC2086 # two words
     expect_status 0 env LD_PRELOAD="$library" MASU_REPORT=json "$storm" $what
     expect_in_stderr '"refused_frees":0'

@@ -6,6 +6,7 @@
  *     storm fork           forks while eight threads are inside; the children work on, with threads of their own
  *     storm signals        a timer whose handler allocates and frees
  *     storm refused        requests may be refused: ENOMEM, and everything else goes on
+ *     storm ends           threads that are cancelled, and destructors of their data that allocate again
  */
 #include <errno.h>
 #include <pthread.h>
@@ -265,6 +266,45 @@ static void storm_refused(void) {
     work(2, 3000);
 }
 
+static void *until_cancelled(void *context) {
+    uint64_t seed = (uint64_t)(uintptr_t)context + 1;
+    for (;;) {
+        drop(make(size_of_draw(&seed), (unsigned)draw(&seed)));
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+static pthread_key_t key;
+
+/* Runs after the library's own destructor too, in every round there is. */
+static void on_end(void *value) {
+    drop(value);
+    for (size_t bytes = 24; bytes < 100000; bytes *= 2)
+        drop(change(make(bytes, 3), bytes * 3));
+    pthread_setspecific(key, make(500, 2));
+}
+
+static void *with_data(void *context) {
+    pthread_setspecific(key, make(100 + (size_t)(uintptr_t)context, 2));
+    return NULL;
+}
+
+static void storm_ends(void) {
+    for (uintptr_t i = 0; i < 20; i++)
+        if (pthread_create(&threads[i], NULL, until_cancelled, (void *)i) != 0)
+            end("no thread\n");
+    usleep(20000);
+    for (int i = 0; i < 20; i++)
+        pthread_cancel(threads[i]);
+    join_threads(20, threads);
+    pthread_key_create(&key, on_end);
+    for (uintptr_t i = 0; i < 50; i++)
+        if (pthread_create(&threads[i], NULL, with_data, (void *)i) != 0)
+            end("no thread\n");
+    join_threads(50, threads);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     int count = argc > 2 ? atoi(argv[2]) : 0;
@@ -276,6 +316,8 @@ int main(int argc, char **argv) {
         storm_fork();
     else if (strcmp(what, "signals") == 0)
         storm_signals();
+    else if (strcmp(what, "ends") == 0)
+        storm_ends();
     else if (strcmp(what, "refused") == 0)
         storm_refused();
     else
