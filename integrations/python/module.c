@@ -34,8 +34,8 @@ static PyMethodDef functions[] = {
     {"whatif", FAST(masu_py_call_whatif),
      "whatif($module, path, /, *, limit=None, command=None)\n--\n\nWhat `masu whatif --json` says: a recorded run on every allocator."},
     {"numpy_handler", FAST(masu_py_call_numpy_handler),
-     "numpy_handler($module, /, *, lines=False)\n--\n\nA context in which NumPy's arrays come from this module's heap; with lines, it is\n"
-     "counted which line of Python asked for them."},
+     "numpy_handler($module, /, *, lines=False, record=None)\n--\n\nA context in which NumPy's arrays come from this module's heap. lines: it is\n"
+     "counted which line of Python asked for them; record: that, and a trace of it all into a file, for `masu report`."},
     {"numpy_statistics", FAST(masu_py_call_numpy_statistics),
      "numpy_statistics($module, /, *, reset=False)\n--\n\nFor each line of Python that asked for arrays under numpy_handler(lines=True) what\n"
      "they take and have taken, the most live bytes first. reset: counts and peaks start again from now."},

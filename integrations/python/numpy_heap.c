@@ -151,6 +151,7 @@ typedef struct handler {
     PyObject_HEAD
     set_handler_function set;
     bool lines;
+    PyObject *record; /* bytes: the file to record into; NULL: none */
     PyObject *before; /* the handler to set back; NULL: not entered */
 } handler;
 
@@ -159,11 +160,20 @@ static PyObject *handler_enter(PyObject *object, PyObject *unused) {
     handler *self = (handler *)object;
     if (self->before)
         return PyErr_Format(PyExc_RuntimeError, "numpy_handler: it is entered already; make another one");
+    masu_status status = self->record ? masu_py_lines_record(PyBytes_AsString(self->record)) : MASU_OK;
+    if (status == MASU_ERR_LIMIT_REACHED)
+        return PyErr_Format(PyExc_RuntimeError, "numpy_handler: record: another recording is on; end it first");
+    if (status != MASU_OK)
+        return status == MASU_ERR_IO ? PyErr_Format(PyExc_OSError, "numpy_handler: record: %s cannot be written", PyBytes_AsString(self->record))
+                                     : masu_py_refuse(status, "numpy_handler: record");
     PyObject *capsule = PyCapsule_New(self->lines ? &counted : &plain, "mem_handler", NULL);
     PyObject *before = capsule ? self->set(capsule) : NULL;
     Py_XDECREF(capsule);
-    if (!before)
+    if (!before) {
+        if (self->record)
+            (void)masu_py_lines_record_end();
         return NULL;
+    }
     self->before = before;
     return Py_NewRef(object);
 }
@@ -178,7 +188,9 @@ static PyObject *handler_exit(PyObject *object, PyObject *unused) {
         return NULL;
     Py_DECREF(ours);
     Py_CLEAR(self->before);
-    return Py_NewRef(Py_None);
+    masu_status status = self->record ? masu_py_lines_record_end() : MASU_OK;
+    return status == MASU_OK ? Py_NewRef(Py_None)
+                             : PyErr_Format(PyExc_OSError, "numpy_handler: record: %s", masu_status_text(status));
 }
 
 static PyObject *handler_wrong_sizes(PyObject *object, void *unused) {
@@ -189,6 +201,7 @@ static PyObject *handler_wrong_sizes(PyObject *object, void *unused) {
 static void handler_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     Py_XDECREF(((handler *)object)->before);
+    Py_XDECREF(((handler *)object)->record);
     PyObject_Free(object);
     Py_DECREF((PyObject *)type);
 }
@@ -226,23 +239,24 @@ int masu_py_numpy_add_type(PyObject *module, module_state *state) {
 }
 
 PyObject *masu_py_call_numpy_handler(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    static const char *const parameters[] = {"lines", NULL};
-    PyObject *given[1];
+    static const char *const parameters[] = {"lines", "record", NULL};
+    PyObject *given[2], *record = NULL;
     if (!masu_py_arguments("numpy_handler", parameters, 0, 0, args, count, names, given))
         return NULL;
     if (given[0] && !PyBool_Check(given[0]))
         return PyErr_Format(PyExc_TypeError, "numpy_handler: lines is True or False, not %R", given[0]);
+    if (given[1] && given[1] != Py_None && !PyUnicode_FSConverter(given[1], &record))
+        return NULL;
+    bool lines = given[0] == Py_True || record;
     set_handler_function set = numpy_set_handler();
-    if (!set)
+    handler *self = set && (!lines || masu_py_lines_start()) ? PyObject_New(handler, masu_py_state(module)->handler_type) : NULL;
+    if (!self) {
+        Py_XDECREF(record);
         return NULL;
-    bool lines = given[0] == Py_True;
-    if (lines && !masu_py_lines_start())
-        return NULL;
-    handler *self = PyObject_New(handler, masu_py_state(module)->handler_type);
-    if (self) {
-        self->set = set;
-        self->lines = lines;
-        self->before = NULL;
     }
+    self->set = set;
+    self->lines = lines;
+    self->record = record;
+    self->before = NULL;
     return (PyObject *)self;
 }

@@ -3,6 +3,8 @@
  *     blocks[]  address ─► place, bytes      open addressing, one entry a live block
  *     places[]  (code, line) ─► counts       open addressing, never shrinks; holds the code object
  *
+ * While a recording is on, each block is an event of it too, with its line as the place.
+ *
  * A line of NumPy's own files is passed over for the one that called it. A place is made under the interpreter's lock,
  * counts change under the mutex; the mutex is never held while Python runs.
  *
@@ -15,6 +17,7 @@
 #include <string.h>
 
 #include <masu/alloc.h>
+#include <masu/record.h>
 
 #include "numpy_lines.h"
 
@@ -22,6 +25,8 @@ typedef struct place {
     PyObject *code; /* held for good, so that its address is its name; NULL: an empty entry */
     int line;
     bool inside_numpy;
+    uint32_t number; /* from 1 on, in a recording */
+    uint32_t said_in; /* the recording that knows it; 0: none */
     uint64_t allocations, total_bytes, live_blocks, live_bytes, peak_bytes;
 } place;
 
@@ -29,6 +34,7 @@ typedef struct block {
     uintptr_t address; /* 0: empty */
     size_t bytes;
     place *from;
+    uint32_t recorded_in; /* 0: in none */
 } block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,6 +42,11 @@ static place **places; /* a power of two of them */
 static size_t place_count, place_room;
 static block *blocks;
 static size_t block_count, block_room;
+/* The recording that is on, and its number, by which places and blocks know it; NULL: none. */
+static masu_trace *recording;
+static uint32_t recording_pool, recording_number;
+static _Thread_local uint32_t place_here;
+
 static char *numpy_folder; /* with its last slash; kept for good */
 
 static size_t mixed(uint64_t number) {
@@ -91,6 +102,7 @@ static place *place_of(PyObject *code, int line) {
     if (made) {
         made->code = Py_NewRef(code);
         made->line = line;
+        made->number = (uint32_t)place_count + 1;
         made->inside_numpy = inside;
         places[place_slot(places, place_room, code, line)] = made;
         place_count++;
@@ -105,6 +117,24 @@ static PyFrameObject *caller_of(PyFrameObject *frame) {
     if (caller == Py_None)
         Py_CLEAR(caller);
     return (PyFrameObject *)caller;
+}
+
+/* The recording hears of a place before the first block from there. With the interpreter's lock. */
+static void say_place(place *from) {
+    if (!recording || from->said_in == recording_number)
+        return;
+    PyObject *file = PyObject_GetAttrString(from->code, "co_filename"), *function = PyObject_GetAttrString(from->code, "co_qualname");
+    const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
+    const char *name = function ? PyUnicode_AsUTF8AndSize(function, NULL) : NULL;
+    pthread_mutex_lock(&lock);
+    if (recording) {
+        masu_trace_place(recording, from->number, 0, path ? path : "?", name ? name : "?", (uint32_t)from->line);
+        from->said_in = recording_number;
+    }
+    pthread_mutex_unlock(&lock);
+    Py_XDECREF(file);
+    Py_XDECREF(function);
+    PyErr_Clear();
 }
 
 /* The innermost line that runs and is not NumPy's own. */
@@ -164,6 +194,59 @@ static void block_drop(size_t hole) {
     }
 }
 
+/* With the mutex; gives the number of the recording, 0: there is none. */
+static uint32_t record(masu_event_kind kind, void *address, size_t bytes, uint32_t from) {
+    if (!recording)
+        return 0;
+    masu_event event = {.address = (uintptr_t)address,
+                        .bytes = bytes,
+                        .block_bytes = bytes,
+                        .alignment_bytes = kind == MASU_EVENT_ALLOC ? MASU_BUCKET_MIN_BYTES : 0,
+                        .pool = recording_pool,
+                        .kind = kind};
+    place_here = from;
+    masu_trace_put(recording, &event);
+    place_here = 0;
+    return recording_number;
+}
+
+static uint32_t tell_place(void *unused) {
+    (void)unused;
+    return place_here;
+}
+
+masu_status masu_py_lines_record(const char *path) {
+    if (recording)
+        return MASU_ERR_LIMIT_REACHED;
+    masu_trace_config shape = {.start_on = true};
+    masu_record_config config = {.program = "python", .here = tell_place};
+    masu_trace *trace = NULL;
+    masu_status status = masu_trace_create(&shape, &trace);
+    if (status == MASU_OK)
+        status = masu_trace_record_to(trace, path, &config);
+    if (status != MASU_OK) {
+        masu_trace_destroy(trace);
+        return status;
+    }
+    uint32_t pool = masu_trace_add_pool(trace, "numpy", "arrays", 0);
+    pthread_mutex_lock(&lock);
+    recording = trace;
+    recording_pool = pool;
+    recording_number++;
+    pthread_mutex_unlock(&lock);
+    return MASU_OK;
+}
+
+masu_status masu_py_lines_record_end(void) {
+    pthread_mutex_lock(&lock);
+    masu_trace *trace = recording;
+    recording = NULL;
+    pthread_mutex_unlock(&lock);
+    masu_status status = trace ? masu_trace_record_end(trace, NULL) : MASU_OK;
+    masu_trace_destroy(trace);
+    return status;
+}
+
 void masu_py_lines_allocated(void *address, size_t bytes) {
     if (!address || !Py_IsInitialized())
         return;
@@ -171,6 +254,8 @@ void masu_py_lines_allocated(void *address, size_t bytes) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     place *from = place_now();
+    if (from)
+        say_place(from);
     PyErr_Restore(type, value, trace);
     PyGILState_Release(held);
     if (!from)
@@ -179,7 +264,7 @@ void masu_py_lines_allocated(void *address, size_t bytes) {
     if (blocks_make_room()) {
         size_t at = block_slot(blocks, block_room, (uintptr_t)address);
         if (!blocks[at].address) {
-            blocks[at] = (block){(uintptr_t)address, bytes, from};
+            blocks[at] = (block){(uintptr_t)address, bytes, from, record(MASU_EVENT_ALLOC, address, bytes, from->number)};
             block_count++;
             from->allocations++;
             from->total_bytes += bytes;
@@ -198,6 +283,8 @@ void masu_py_lines_freed(void *address) {
     pthread_mutex_lock(&lock);
     size_t at = block_room ? block_slot(blocks, block_room, (uintptr_t)address) : 0;
     if (block_room && blocks[at].address) {
+        if (blocks[at].recorded_in == recording_number)
+            (void)record(MASU_EVENT_FREE, address, blocks[at].bytes, 0);
         blocks[at].from->live_blocks--;
         blocks[at].from->live_bytes -= blocks[at].bytes;
         block_drop(at);

@@ -88,7 +88,7 @@ program *masu_py_program_load(module_state *state, PyObject *path, uint64_t seed
     *self = (program){.holds = 1, .table = table};
     pthread_mutex_init(&self->lock, NULL);
     masu_instance_options options = {.struct_bytes = sizeof options, .seed = seed};
-    masu_status status = table->create(table, &options, &self->instance);
+    masu_status status = table->create(table, seed ? &options : NULL, &self->instance);
     if (status == MASU_OK)
         return self;
     (void)state;

@@ -2,7 +2,9 @@
 
 import ctypes
 import gc
+import os
 import pickle
+import subprocess
 import sys
 import threading
 
@@ -192,3 +194,41 @@ def test_an_exception_on_its_way_survives_the_counting():
             np.array(["1", "x"]).astype("f8")
         with pytest.raises(MemoryError):
             np.empty(1 << 50)
+
+
+COMMAND = os.environ.get("MASU", "masu")
+
+
+def asks_while_recorded():
+    kept = [np.zeros(1000) for _ in range(3)]
+    np.zeros(50000)
+    return kept
+
+
+def test_arrays_are_recorded_for_the_reports(tmp_path):
+    if subprocess.run([COMMAND, "help", "report"], capture_output=True, stdin=subprocess.DEVNULL).returncode:
+        pytest.skip("this masu has no report")
+    trace = tmp_path / "numpy.trace"
+    with masu.numpy_handler(lines=True):
+        older = np.zeros(777)
+    with masu.numpy_handler(record=trace):
+        del older
+        kept = asks_while_recorded()
+        again = masu.numpy_handler(record=tmp_path / "other")
+        with pytest.raises(RuntimeError, match="another recording"):
+            again.__enter__()
+    told = masu.report(trace, command=COMMAND)
+    text = subprocess.run([COMMAND, "report", trace], capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
+    first = asks_while_recorded.__code__.co_firstlineno
+    assert f"test_numpy_heap.py:{first + 2}" in text and told
+    # 3 arrays of 8,000 bytes and one of 400,000 at once
+    assert "424000" in str(told)
+    with masu.numpy_handler(record=trace):
+        np.zeros(3)
+    assert "424000" not in str(masu.report(trace, command=COMMAND))
+    del kept
+    with pytest.raises(OSError):
+        masu.numpy_handler(record=tmp_path / "no" / "folder").__enter__()
+    assert get_handler_name() == "default_allocator"
+    with pytest.raises(TypeError):
+        masu.numpy_handler(record=3)
