@@ -133,6 +133,8 @@ void permute(uint8_t *copy, const uint8_t *bytes, const Model *m, const size_t *
 /* An offset cannot point backwards: an operator inside or before the list of operators stays out of it. */
 bool may_permute(const uint8_t *bytes, const Model *m, masu__buffer *why) {
     const auto *old = m->subgraphs()->Get(0)->operators();
+    if (!old)
+        return true;
     size_t end = (size_t)(old->Data() - bytes) + 4 * size_of(old);
     for (size_t k = 0; k < size_of(old); k++)
         if ((size_t)((const uint8_t *)old->Get((uint32_t)k) - bytes) < end)

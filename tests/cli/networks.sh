@@ -6,7 +6,8 @@ sed 's/options: ubyte (id: 4, deprecated)/options: Bodies (id: 4)/' src/models/t
 network() { # NAME: a file from the JSON on standard input
     cat >"$MASU_TMP/$1.json"
     (cd "$MASU_TMP" && flatc --binary made.fbs "$1.json" >flatc.log 2>&1 && mv "$1.bin" "$1.tflite" 2>/dev/null ||
-        [ -f "$1.tflite" ]) || [ -f "$MASU_TMP/$1.tfl3" ] || fail "flatc: $(cat "$MASU_TMP/flatc.log"; ls "$MASU_TMP")"
+        [ -f "$1.tflite" ]) || fail "flatc: $(cat "$MASU_TMP/flatc.log")"
+    [ -z "${KEEP:-}" ] || cp "$MASU_TMP/$1.tflite" "$KEEP/$(cksum <"$MASU_TMP/$1.tflite" | tr ' ' _)" # scripts/fuzz_models.sh
 }
 codes='operator_codes: [{deprecated_builtin_code: 3}, {deprecated_builtin_code: 2}, {deprecated_builtin_code: 19}, {deprecated_builtin_code: 22},
     {deprecated_builtin_code: 0}, {deprecated_builtin_code: 127, builtin_code: 129}, {deprecated_builtin_code: 118}, {deprecated_builtin_code: 119}, {deprecated_builtin_code: 32, custom_code: "mine"}]'

@@ -1,7 +1,8 @@
 """Writes .onnx files, byte by byte after the public description of the format, and compares what `masu plan --json` says of them.
 
-    onnx_files.py MASU FOLDER
+    onnx_files.py MASU FOLDER [KEEP]      KEEP: a folder in which all of them stay
 """
+import hashlib
 import json
 import os
 import struct
@@ -76,13 +77,15 @@ def model(made):
 
 
 masu, folder = sys.argv[1:3]
+keep = sys.argv[3] if len(sys.argv) > 3 else None
 count = 0
 
 
 def run(made, *options):
     path = os.path.join(folder, "n.onnx")
-    with open(path, "wb") as file:
-        file.write(made)
+    for place in [path] + ([os.path.join(keep, hashlib.sha1(made).hexdigest())] if keep else []):
+        with open(place, "wb") as file:
+            file.write(made)
     return subprocess.run([masu, "plan", path, "--json", *options], capture_output=True, text=True)
 
 
@@ -290,6 +293,50 @@ assert found["c"]["offset"] != found["a"]["offset"], found
 # Random numbers keep their place.
 steps = [node("RandomNormal", [], ["a"], shape=[256]), node("Relu", ["x"], ["b"]), node("Add", ["a", "b"], ["y"])]
 assert "reordered" not in heights(model(graph(steps, [info("x", [256])], [info("y", None)])))
+
+# ---- a dimension with a range -----------------------------------------------------------------------------------------------------
+def say(made, *options):
+    path = os.path.join(folder, "n.onnx")
+    with open(path, "wb") as file:
+        file.write(made)
+    return subprocess.run([masu, "plan", path, *options], capture_output=True, text=True)
+
+
+# x, a, c and y grow with n, k does not: k (128 bytes) + three of 64 n.
+steps = [node("Relu", ["x"], ["a"]), node("Conv", ["e", "w"], ["k"]), node("Expand", ["k", "one"], ["k2"]), node("Add", ["a", "x"], ["c"]), node("Concat", ["c", "k2"], ["y"], axis=2)]
+grows = model(graph(steps, [info("x", [1, 1, "n", 16]), info("e", [1, 1, 2, 16])], [info("y", None)], [("w", np.zeros((1, 1, 1, 1), np.float32)), ("one", ints(1))]))
+done = say(grows, "--json", "--dim", "n=1..40")
+assert done.returncode == 0, done.stderr
+forms = json.loads(done.stdout)
+one_by_one = {}
+for n in (1, 2, 17, 40):
+    found = buffers(grows, "--dim", "n=%d" % n)
+    one_by_one[n] = heights(grows, "--dim", "n=%d" % n)["planned"]
+    value = lambda f: f["base"] + f["step"] * (n - 1)
+    spans = {b["id"]: (value(b["offset"]), value(b["offset"]) + found[b["id"]]["size"]) for b in forms["buffers"]}
+    for a in found:
+        assert value(next(b for b in forms["buffers"] if b["id"] == a)["size"]) >= found[a]["size"]
+        assert spans[a][1] <= value(forms["arena"]) and spans[a][0] % 64 == 0
+        for b in found:
+            if a < b and found[a]["lower"] < found[b]["upper"] and found[b]["lower"] < found[a]["upper"]:
+                assert spans[a][1] <= spans[b][0] or spans[b][1] <= spans[a][0], (n, a, b, spans)
+assert one_by_one[40] <= forms["arena"]["base"] + forms["arena"]["step"] * 39 <= 1.02 * one_by_one[40], (forms["arena"], one_by_one)
+done = say(grows, "--dim", "n=1..40")
+assert "× n bytes" in done.stdout and "proven: none is lower" in done.stdout, done
+limit = one_by_one[17]
+done = say(grows, "--dim", "n=?", "--capacity", str(limit))
+assert done.stdout.startswith("n = 17 fits: ") and "; 18 does not, proven: " in done.stdout, done
+done = say(grows, "--dim", "n=?", "--capacity", "64")
+assert done.returncode == 1 and "not even n = 1 fits" in done.stderr, done
+for wrong in (["--dim", "n=?"], ["--dim", "n=4..2"], ["--dim", "n=0..2"], ["--dim", "n=1..9", "--dim", "m=1..9"], ["--dim", "n=1..9", "--in-place"],
+              ["--dim", "n=1..9", "--output", "x"], ["--dim", "n=1..2000"], ["--dim", "n=.."], ["--dim", "n=?", "--capacity", "1K", "--json"]):
+    assert say(grows, *wrong).returncode == 2, wrong
+done = say(grows, "--dim", "m=1..9")
+assert done.returncode == 1 and "no open dimension of an input has this name" in done.stderr, done
+# Other tensors for other values: at n = 2, Squeeze has nothing to leave out.
+done = say(model(graph([node("Reshape", ["x", "to"], ["r"]), node("Slice", ["r", "a", "b"], ["y"])], [info("x", ["n", 4])], [info("y", None)],
+                       [("to", ints(-1)), ("a", ints(4)), ("b", ints(400))])), "--dim", "n=1..3")
+assert done.returncode == 1 and "other tensors are in the arena" in done.stderr, done
 
 # ---- every way to cut a file short is refused or read; none ends the program ----------------------------------------------------------
 for length in range(0, len(loop), 3):

@@ -90,6 +90,11 @@ uint64_t runtime_greedy(const masu_plan_row *rows, size_t count, uint64_t *offse
  * gap in the pattern that fits best. */
 uint64_t runtime_best_fit(const network *n, uint64_t *offsets, masu__arena *arena, bool *enough);
 
+/* Each --dim names a dimension that is there. TOOL_OK or TOOL_FAILED with words. */
+int network_check_dims(const plan_arguments *args, const masu__model_dim *dims);
+/* A dimension with a range of values, or the largest that fits (network_range.c). */
+int network_run_range(const plan_arguments *args, const tool_text *text);
+
 /* A network or not? Runs the command for it. */
 bool network_is_file(const char *path, const void *bytes, size_t length, masu__model_format *out);
 int network_run(const plan_arguments *args, masu__model_format format, const tool_text *text);

@@ -147,7 +147,7 @@ static int plan_memories(network *n, const tool_text *text) {
     return write_all(n, NULL, offsets, &in, text);
 }
 
-static int check_dims(const plan_arguments *args, const masu__model_dim *dims) {
+int network_check_dims(const plan_arguments *args, const masu__model_dim *dims) {
     for (size_t i = 0; i < args->dim_count; i++)
         if (!dims[i].was_used) {
             fprintf(stderr, "masu plan: --dim %.*s: no open dimension of an input has this name\n", MASU__MODEL_TEXT(dims[i].name));
@@ -163,13 +163,15 @@ int network_run(const plan_arguments *args, masu__model_format format, const too
     int status = plan_check_for_network(args, format == MASU__MODEL_TFLITE);
     if (status != TOOL_OK)
         return status;
+    if (args->ranged != SIZE_MAX)
+        return network_run_range(args, text);
     memcpy(dims, args->dims, sizeof dims);
     if (!masu__model_read(format, text->data ? text->data : "", text->length, dims, args->dim_count, &n.model, &why)) {
         fprintf(stderr, "%s: error: %s\n", args->path, masu__buffer_text(&why));
         masu__buffer_destroy(&why);
         return TOOL_FAILED;
     }
-    status = check_dims(args, dims);
+    status = network_check_dims(args, dims);
     if (status == TOOL_OK)
         status = network_make(&n, args);
     if (status == TOOL_OK && args->compare) {

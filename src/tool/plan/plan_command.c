@@ -49,7 +49,8 @@ static const char usage[] =
     "FILE may be a network, .tflite or .onnx: lives and sizes come from it, and one table says what its runtime needs\n"
     "today, and what is needed planned, in place and reordered (--in-place and --reorder then choose the plan that is written).\n"
     "\n"
-    "  --dim NAME=N      an open dimension of an .onnx file, by its name or as INPUT:AXIS; repeat it\n"
+    "  --dim NAME=N      an open dimension of an .onnx file, by its name or as INPUT:AXIS; repeat it. NAME=LOW..HIGH: offsets\n"
+    "                    that hold for each value; NAME=?: the largest value that fits into --capacity\n"
     "  --scratch OP=N    operator OP (its number, type or name) asks for N bytes while it runs; repeat it\n"
     "  --json, --csv     the table in this form\n"
     "  --header FILE     offsets and the arena's size as C\n"
@@ -456,7 +457,7 @@ static int prepare(job *j, const tool_text *text) {
 }
 
 static int run(int argc, char **argv) {
-    plan_arguments a = {.time_s = 10, .threads = 2};
+    plan_arguments a = {.time_s = 10, .threads = 2, .ranged = SIZE_MAX};
     int status = plan_parse_arguments(argc, argv, &a);
     if (status != TOOL_OK)
         return status;

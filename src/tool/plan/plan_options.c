@@ -66,11 +66,30 @@ static bool parse_memory(const char *text, plan_arguments *a) {
     return true;
 }
 
+/* N, LOW..HIGH or ?. */
 static bool parse_dim(const char *text, plan_arguments *a) {
-    const char *equals = strrchr(text, '=');
-    uint64_t size;
-    if (a->dim_count == PLAN_MOST_DIMS || !equals || equals == text || !parse_number(equals + 1, &size) || size > INT32_MAX)
+    const char *equals = strrchr(text, '='), *dots = equals ? strstr(equals, "..") : NULL;
+    uint64_t size = 1, high = 0;
+    if (a->dim_count == PLAN_MOST_DIMS || !equals || equals == text)
         return false;
+    bool is_open = strcmp(equals, "=?") == 0;
+    if (dots) {
+        char low[24] = {0};
+        if ((size_t)(dots - equals) > sizeof low || !parse_number(dots + 2, &high) || high > INT32_MAX)
+            return false;
+        memcpy(low, equals + 1, (size_t)(dots - equals - 1));
+        if (!parse_number(low, &size) || size < 1 || size > high || high - size > PLAN_MOST_VALUES)
+            return false;
+    } else if (!is_open && (!parse_number(equals + 1, &size) || size > INT32_MAX)) {
+        return false;
+    }
+    if (dots || is_open) {
+        if (a->ranged != SIZE_MAX)
+            return false;
+        a->ranged = a->dim_count;
+        a->range_low = (int64_t)size;
+        a->range_high = (int64_t)high;
+    }
     a->dims[a->dim_count++] = (masu__model_dim){{text, (size_t)(equals - text)}, (int64_t)size, false};
     return true;
 }
@@ -113,7 +132,7 @@ static int take_value(const char *name, const char *value, plan_arguments *a) {
         expected = "NAME=BYTES (above 0) or NAME, without limit, each name once, 16 at most";
     } else if (strcmp(name, "--dim") == 0) {
         right = parse_dim(value, a);
-        expected = "NAME=N or INPUT:AXIS=N, 32 at most";
+        expected = "NAME=N or INPUT:AXIS=N, 32 at most; one may be LOW..HIGH (1 or more, 1024 apart at most) or ?";
     } else if (strcmp(name, "--scratch") == 0) {
         right = parse_scratch(value, a);
         expected = "OPERATOR=BYTES (its number, type or name; above 0), 64 at most";
@@ -229,6 +248,13 @@ int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
         return tool_misuse("plan", "--dim is for .onnx files: a .tflite file has a number for each dimension");
     if (a->write_model && a->memory_count > 0)
         return tool_misuse("plan", "--write-model plans one arena; for several memories write a C header with --header");
+    if (a->ranged != SIZE_MAX && (a->output || a->svg || a->header || a->compare || a->memory_count > 0 || a->csv))
+        return tool_misuse("plan", "--dim with a range or ? only says what it found: leave --output, --svg, --header, --csv, --compare and --memory out");
+    if (a->ranged != SIZE_MAX && a->range_high == 0 && (!a->capacity || a->json))
+        return tool_misuse("plan", "--dim NAME=? looks for the largest value that fits into --capacity N, and says it as text");
+    if (a->ranged != SIZE_MAX && a->range_high > 0 && (a->in_place || a->reorder || a->capacity))
+        return tool_misuse("plan", "--dim NAME=LOW..HIGH: each tensor has bytes of its own, in the order that the file has: leave --in-place, --reorder "
+                                   "and --capacity out");
     if (a->reorder && a->memory_count > 0)
         return tool_misuse("plan", "--memory divides a network's buffers in the order that the file has: leave --reorder out");
     if (is_tflite && a->alignment && a->alignment < 16)

@@ -8,7 +8,7 @@
 
 #include "models/models.h"
 
-enum { PLAN_MOST_MEMORIES = 16, PLAN_NAME_BYTES = 32, PLAN_MOST_DIMS = 32, PLAN_MOST_SCRATCH = 64, PLAN_MOST_CALLED = 128 };
+enum { PLAN_MOST_MEMORIES = 16, PLAN_NAME_BYTES = 32, PLAN_MOST_DIMS = 32, PLAN_MOST_SCRATCH = 64, PLAN_MOST_CALLED = 128, PLAN_MOST_VALUES = 1024 };
 
 typedef struct plan_memory_option {
     char name[PLAN_NAME_BYTES];
@@ -30,6 +30,8 @@ typedef struct plan_arguments {
     size_t memory_count;
     masu__model_dim dims[PLAN_MOST_DIMS]; /* names are borrowed from the command line */
     size_t dim_count;
+    size_t ranged; /* the one of dims that is a range, or whose largest value is wanted; SIZE_MAX: none */
+    int64_t range_low, range_high; /* range_high 0: the largest value that fits into capacity */
     plan_scratch_option scratch[PLAN_MOST_SCRATCH];
     size_t scratch_count;
 } plan_arguments;
