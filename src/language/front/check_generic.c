@@ -40,29 +40,31 @@ static uint32_t hash_of(const struct_item *template, const type *const *argument
     return (uint32_t)hash;
 }
 
-static struct_item **bucket_of(const check_instances *all, const struct_item *template, const type *const *arguments) {
-    return &all->alike[hash_of(template, arguments) & (all->bucket_count - 1)];
+static struct_item **bucket_of(const instance_table *all, const struct_item *template, const type *const *arguments) {
+    return &all->buckets[hash_of(template, arguments) & (all->bucket_count - 1)];
 }
 
-static void add_instance(checker *c, struct_item *s) {
-    check_instances *all = c->instances;
-    if (all->struct_count == all->bucket_count) {
-        const check_instances old = *all;
-        all->bucket_count = old.bucket_count == 0 ? 256 : old.bucket_count * 2;
-        all->alike = CHECK_ARRAY(c, struct_item *, all->bucket_count);
-        for (uint32_t i = 0; i < old.bucket_count; i++) {
-            for (struct_item *made = old.alike[i], *next; made != NULL; made = next) {
-                struct_item **bucket = bucket_of(all, made->template, made->arguments);
-                next = made->next_alike;
-                made->next_alike = *bucket;
-                *bucket = made;
-            }
-        }
-    }
+static void link_instance(const instance_table *all, struct_item *s) {
     struct_item **bucket = bucket_of(all, s->template, s->arguments);
     s->next_alike = *bucket;
     *bucket = s;
-    all->struct_count++;
+}
+
+static void add_instance(checker *c, struct_item *s) {
+    instance_table *all = &c->instances->structs;
+    if (all->count == all->bucket_count) {
+        const instance_table old = *all;
+        all->bucket_count = old.bucket_count == 0 ? 256 : old.bucket_count * 2;
+        all->buckets = CHECK_ARRAY(c, struct_item *, all->bucket_count);
+        for (uint32_t i = 0; i < old.bucket_count; i++) {
+            for (struct_item *made = old.buckets[i], *next; made != NULL; made = next) {
+                next = made->next_alike;
+                link_instance(all, made);
+            }
+        }
+    }
+    link_instance(all, s);
+    all->count++;
 }
 
 /* struct L<T> { rest: Vec<L<Vec<T>>> }: each instance needs another one. */
@@ -98,7 +100,8 @@ static void instance_fields(checker *c, struct_item *s, const struct_item *templ
 }
 
 struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments) {
-    struct_item *s = c->instances->bucket_count == 0 ? NULL : *bucket_of(c->instances, template, arguments);
+    const instance_table *all = &c->instances->structs;
+    struct_item *s = all->bucket_count == 0 ? NULL : *bucket_of(all, template, arguments);
     for (; s != NULL; s = s->next_alike) {
         if (s->template == template && same_types(s->arguments, arguments, template->generics.count)) {
             return s;

@@ -24,14 +24,19 @@ typedef struct chain_sums {
     bool has_sum, has_product;
 } chain_sums;
 
+/* Instances of structs by template and arguments: buckets, linked by next_alike. */
+typedef struct instance_table {
+    struct_item **buckets;
+    uint32_t bucket_count, count;
+} instance_table;
+
 typedef struct check_instances {
     implementation *implementations;
     uint32_t implementation_count, implementation_capacity;
     struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
     uint32_t count;
     uint32_t checked_count; /* functions whose bodies are checked, from the first on */
-    struct_item **alike;    /* instances of structs by template and arguments: buckets, linked by next_alike */
-    uint32_t bucket_count, struct_count;
+    instance_table structs;
     uint32_t struct_depth;  /* instances of generic structs whose fields are being made */
     bool refused;           /* the last one asked for, with a message */
     bool structs_are_measured;
