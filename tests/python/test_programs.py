@@ -49,6 +49,9 @@ pub fn at(x: &Tensor<f32, 1>, i: usize) -> f32 { x[i].item() }
 pub fn checked(n: i64) -> Result<i64, String> {
     if n < 0 { Err(format!("{} is below zero", n)) } else { Ok(n) }
 }
+pub fn both(a: &mut Tensor<f32, 1>, b: &mut Tensor<f32, 1>) { *a += 1.0; *b += 2.0; }
+pub fn pass(a: &mut Other, b: &mut Other) { a.n += 1; b.n += 2; }
+pub fn of(a: &Other) -> i64 { a.n }
 pub fn through(n: i64) -> i64 { parts::plus(n) }
 
 /// A sum that grows.
@@ -62,6 +65,10 @@ pub struct Other { n: i64 }
 impl Other { pub fn new() -> Other { Other { n: 1 } } }
 """
 PARTS = "pub(crate) fn plus(n: i64) -> i64 { n + 1 }\n"
+
+
+def line_of(text):
+    return 1 + next(at for at, line in enumerate(PROGRAM.split("\n")) if line.startswith(text))
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +135,23 @@ def test_what_is_written_is_the_callers_own(net):
         with pytest.raises((ValueError, BufferError, TypeError), match="double: x"):
             net["double"](given)
     assert closed.tolist() == [-3, -2, -1]
+
+
+def test_two_that_are_written_are_two(net):
+    x = np.zeros(6, "f4")
+    for a, b in [(x, x), (x[:3], x[2:]), (x[2:], x[:3]), (x[::-1], x), (x[::2], x[::2]), (x[::2], x[4:]), (x[::3], x[3:4])]:
+        with pytest.raises(ValueError, match="both: b: is the same memory as a"):
+            net["both"](a, b)
+    assert not x.any()
+    for a, b in [(x[:3], x[3:]), (x[::2], x[1::2]), (x[4::-2], x[1::2]), (x[1::2], x[::2]), (x[:0], x), (x[5:], x[:5])]:
+        x[:] = 0
+        net["both"](a, b)
+        assert (a == 1).all() and (b == 2).all()
+    one, other = net["Other::new"](), net["Other::new"]()
+    with pytest.raises(ValueError, match="pass: b: is the same memory as a"):
+        net["pass"](one, one)
+    net["pass"](one, other)
+    assert (net["of"](one), net["of"](other)) == (2, 3)
 
 
 def test_results_outlive_everything(folder, cache, nothing_stays):
@@ -230,11 +254,11 @@ def test_errors_of_a_running_program(net, folder):
     with pytest.raises(masu.Error, match="cannot be multiplied") as caught:
         net["step"](floats(2, 3), floats(2, 3))
     error = caught.value
-    assert (error.file, error.line) == (str(folder / "net.tl"), 6) and error.status == "MASU_ERR_SHAPE_MISMATCH"
+    assert (error.file, error.line) == (str(folder / "net.tl"), line_of("pub fn step")) and error.status == "MASU_ERR_SHAPE_MISMATCH"
     assert error.column > 1 and isinstance(error, Exception)
     with pytest.raises(masu.Error, match="out of range") as caught:
         net["at"](floats(3), 3)
-    assert caught.value.line == 18
+    assert caught.value.line == line_of("pub fn at")
     with pytest.raises(masu.Error, match="-4 is below zero"):
         net["checked"](-4)
     assert net["step"](floats(2, 2), floats(2, 2)).shape == (2, 2)  # an error ends nothing
