@@ -201,7 +201,7 @@ static void put_pool_advice(const report *r, masu__buffer *out) {
     const whatif_row *own = least_row(r, false);
     if (!own)
         return;
-    masu__buffer_printf(out, "Least memory: %s, which takes ", own->name);
+    masu__buffer_printf(out, "Among masu's pools %s takes least: ", own->name);
     whatif_put_mib(out, own->peak_reserved_bytes);
     masu__buffer_printf(out, ", %.1f %% more than is live; ", waste_of(r, own));
 }
