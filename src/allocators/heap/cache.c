@@ -18,30 +18,13 @@ masu__cache_front masu__no_cache = {
     .magazines = {.by_kind = {[0 ... MASU_BUCKET_MOST_CLASSES] = EMPTY}},
 };
 
-static void **magazine_bottom(masu__cache *cache, unsigned index) {
-    return &cache->slots[cache->bottom[index]];
-}
-
-static masu_magazine *magazine_of(masu__cache *cache, unsigned index) {
-    return &cache->front.magazines.by_kind[1 + index];
-}
-
-static size_t magazine_fill(const masu__cache *cache, unsigned index) {
-    void **top = __atomic_load_n(&cache->front.magazines.by_kind[1 + index].top, __ATOMIC_RELAXED);
-    return (size_t)(top - magazine_bottom((masu__cache *)cache, index));
-}
-
 static void magazine_set_top(masu__cache *cache, unsigned index, void **top) {
-    __atomic_store_n(&magazine_of(cache, index)->top, top, __ATOMIC_RELAXED);
+    __atomic_store_n(&masu__cache_magazine(cache, index)->top, top, __ATOMIC_RELAXED);
 }
 
 static void magazine_count(masu__cache *cache, unsigned index) {
-    uint64_t *count = &magazine_of(cache, index)->allocations;
+    uint64_t *count = &masu__cache_magazine(cache, index)->allocations;
     __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
-}
-
-static size_t class_bytes(const masu_heap *heap, unsigned index) {
-    return masu__bucket_block_bytes(heap->caches->bucket, index);
 }
 
 /* ---- capacity -------------------------------------------------------------------------------- */
@@ -59,7 +42,7 @@ static void transfers_flush(masu_heap *heap) {
         masu__transfer *t = &caches->transfer[i];
         size_t count = t->count;
         t->count = 0;
-        caches->transfer_bytes -= count * class_bytes(heap, i);
+        caches->transfer_bytes -= count * masu__cache_class_bytes(heap, i);
         if (count > 0)
             masu__bucket_take_home(heap->caches->bucket, i, t->slots, count);
     }
@@ -80,10 +63,10 @@ void masu__caches_fit_threads(masu_heap *heap) {
 
 /* Many classes share the cap: the large ones of a fine pool get fewer slots. */
 static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
-    size_t slots = class_bytes(heap, index) <= MASU__MAGAZINE_SMALL_BYTES ? MASU__MAGAZINE_SMALL_SLOTS : MASU__MAGAZINE_SLOTS;
+    size_t slots = masu__cache_class_bytes(heap, index) <= MASU__MAGAZINE_SMALL_BYTES ? MASU__MAGAZINE_SMALL_SLOTS : MASU__MAGAZINE_SLOTS;
     if (heap->caches->bucket->class_count == MASU_BUCKET_CLASSES)
         return (uint32_t)slots;
-    return (uint32_t)masu__min(slots, MASU__FINE_MAGAZINE_BYTES / class_bytes(heap, index));
+    return (uint32_t)masu__min(slots, MASU__FINE_MAGAZINE_BYTES / masu__cache_class_bytes(heap, index));
 }
 
 /* Twice as many slots, as far as the cap leaves room for them. False: nothing has changed. */
@@ -91,9 +74,9 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
     masu_heap *heap = cache->heap;
     masu__caches *caches = heap->caches;
     uint32_t now = cache->capacity[index];
-    uint32_t first = class_bytes(heap, index) <= MASU_BUCKET_SMALL_BYTES ? 16 : 8;
+    uint32_t first = masu__cache_class_bytes(heap, index) <= MASU_BUCKET_SMALL_BYTES ? 16 : 8;
     uint32_t capacity = (uint32_t)masu__min(now ? 2 * now : first, magazine_most(heap, index));
-    size_t bytes = (capacity - now) * class_bytes(heap, index);
+    size_t bytes = (capacity - now) * masu__cache_class_bytes(heap, index);
     if (capacity <= now || caches->granted_bytes + bytes > caches->max_cached_bytes / 2)
         return false;
     if (caches->granted_bytes + caches->transfer_bytes + bytes > caches->max_cached_bytes)
@@ -101,7 +84,7 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
     caches->granted_bytes += bytes;
     caches_move_cap(heap);
     cache->capacity[index] = capacity;
-    magazine_of(cache, index)->end = magazine_bottom(cache, index) + capacity;
+    masu__cache_magazine(cache, index)->end = masu__magazine_bottom(cache, index) + capacity;
     return true;
 }
 
@@ -116,7 +99,7 @@ static size_t transfer_room(masu_heap *heap, unsigned index) {
     if (!t->slots)
         return 0;
     size_t bytes = caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes;
-    return masu__min(MASU__TRANSFER_SLOTS - t->count, bytes / class_bytes(heap, index));
+    return masu__min(MASU__TRANSFER_SLOTS - t->count, bytes / masu__cache_class_bytes(heap, index));
 }
 
 static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, size_t count) {
@@ -126,7 +109,7 @@ static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, siz
     if (kept > 0) {
         memcpy(t->slots + t->count, blocks + (count - kept), kept * sizeof *blocks);
         t->count += kept;
-        caches->transfer_bytes += kept * class_bytes(heap, index);
+        caches->transfer_bytes += kept * masu__cache_class_bytes(heap, index);
         caches_move_cap(heap);
     }
     if (kept < count)
@@ -153,15 +136,15 @@ static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **b
     count = masu__min(count, t->count);
     t->count -= count;
     memcpy(blocks, t->slots + t->count, count * sizeof *blocks);
-    caches->transfer_bytes -= count * class_bytes(heap, index);
+    caches->transfer_bytes -= count * masu__cache_class_bytes(heap, index);
     caches_move_cap(heap);
     return count;
 }
 
 /* The blocks that have lain in the magazine for longest. */
 static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
-    void **bottom = magazine_bottom(cache, index);
-    size_t fill = magazine_fill(cache, index);
+    void **bottom = masu__magazine_bottom(cache, index);
+    size_t fill = masu__magazine_fill(cache, index);
     if (count == 0)
         return;
     give_batch(cache->heap, index, bottom, count);
@@ -173,7 +156,7 @@ static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
 static void magazines_return(masu__cache *cache) {
     for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++)
         if (cache->capacity[i] > 0)
-            magazine_return(cache, i, magazine_fill(cache, i));
+            magazine_return(cache, i, masu__magazine_fill(cache, i));
 }
 
 void masu__cache_flush(masu__cache *cache) {
@@ -189,8 +172,8 @@ void masu__cache_sweep(masu__cache *cache) {
     if (cached < masu__max(caches->sweep_at, MASU__SWEEP_STEP_BYTES) || !masu__bucket_is_loose(heap->caches->bucket))
         return;
     for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
-        if (cache->capacity[i] > 0 && class_bytes(heap, i) > MASU__PAGE_BYTES)
-            magazine_return(cache, i, magazine_fill(cache, i));
+        if (cache->capacity[i] > 0 && masu__cache_class_bytes(heap, i) > MASU__PAGE_BYTES)
+            magazine_return(cache, i, masu__magazine_fill(cache, i));
     transfers_flush(heap);
     masu__bucket_give_back_slabs(heap->caches->bucket, 0);
     cached = masu__bucket_cached(heap->caches->bucket);
@@ -295,7 +278,7 @@ void masu__caches_close(masu_heap *heap) {
     heap->caches = NULL;
 }
 
-enum { LINE = 64, CACHE_BYTES = sizeof(masu__cache) + 2 * LINE };
+enum { LINE = 64 };
 
 /* Every magazine is empty. The slots but for the first of each are left as they are, for their pages are many. */
 static void magazines_open(masu__cache *cache) {
@@ -304,17 +287,17 @@ static void magazines_open(masu__cache *cache) {
         cache->slots[next++] = NULL;
         cache->bottom[i] = (uint16_t)next;
         next += magazine_most(cache->heap, i);
-        void **bottom = magazine_bottom(cache, i);
-        *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
+        void **bottom = masu__magazine_bottom(cache, i);
+        *masu__cache_magazine(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
     }
     MASU_ASSERT(next <= MASU__CACHE_SLOTS);
     for (unsigned i = cache->heap->caches->bucket->class_count; i < MASU_BUCKET_MOST_CLASSES; i++)
-        *magazine_of(cache, i) = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
+        *masu__cache_magazine(cache, i) = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
 }
 
 /* On lines of its own: no other thread writes beside it. */
 static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
-    void *memory = masu__meta_alloc(CACHE_BYTES);
+    void *memory = masu__meta_alloc(MASU__CACHE_BYTES);
     if (!memory)
         return NULL;
     masu__cache *cache = (masu__cache *)masu__align_up_small((uintptr_t)memory, LINE);
@@ -360,8 +343,8 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
     magazines_return(cache);
     thread_lives ? masu__large_return_all(cache) : masu__large_return_dead(cache);
     for (unsigned i = 0; i < heap->caches->bucket->class_count; i++) {
-        caches->granted_bytes -= cache->capacity[i] * class_bytes(heap, i);
-        caches->retired_allocations += magazine_of(cache, i)->allocations;
+        caches->granted_bytes -= cache->capacity[i] * masu__cache_class_bytes(heap, i);
+        caches->retired_allocations += masu__cache_magazine(cache, i)->allocations;
     }
     caches->retired_large_hits += cache->front.large.hits;
     caches_move_cap(heap);
@@ -370,7 +353,7 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
         cache->next->before = cache->before;
     caches->count--;
     masu__caches_fit_threads(heap);
-    masu__meta_free(cache->memory, CACHE_BYTES);
+    masu__meta_free(cache->memory, MASU__CACHE_BYTES);
 }
 
 /* ---- small blocks ---------------------------------------------------------------------------- */
@@ -391,20 +374,20 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
     masu_status status = MASU_OK;
     if (!cache || heap->caches->checked)
         return take_single(heap, bytes, index, out);
-    size_t fill = magazine_fill(cache, index);
+    size_t fill = masu__magazine_fill(cache, index);
     if (fill == 0) { /* otherwise a rescue has put blocks there */
         (void)magazine_grow(cache, index);
         if (cache->capacity[index] == 0)
             return take_single(heap, bytes, index, out);
         if (heap->caches->transfer[index].count == 0 && !masu__bucket_class_has_one(&heap->caches->bucket->classes[index]))
             masu__large_before_new_pages(cache, MASU__GROUND_SLABS, MASU__SLAB_BYTES, MASU__SLAB_BYTES);
-        fill = take_batch(heap, index, cache->capacity[index] / 2, magazine_bottom(cache, index),
+        fill = take_batch(heap, index, cache->capacity[index] / 2, masu__magazine_bottom(cache, index),
                           &status);
         heap->caches->refills += fill > 0;
     }
     if (fill == 0)
         return status;
-    void **top = magazine_bottom(cache, index) + fill;
+    void **top = masu__magazine_bottom(cache, index) + fill;
     *out = top[-1];
     magazine_set_top(cache, index, top - 1);
     magazine_count(cache, index);
@@ -423,13 +406,13 @@ static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void
         give_batch(heap, index, &ptr, 1);
         return MASU_OK;
     }
-    size_t fill = magazine_fill(cache, index);
-    void **bottom = magazine_bottom(cache, index);
+    size_t fill = masu__magazine_fill(cache, index);
+    void **bottom = masu__magazine_bottom(cache, index);
     if (fill > 0 && bottom[fill - 1] == ptr)
         return MASU_ERR_DOUBLE_FREE;
     if (fill == cache->capacity[index] && !magazine_grow(cache, index))
         magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
-    fill = magazine_fill(cache, index);
+    fill = masu__magazine_fill(cache, index);
     bottom[fill] = ptr;
     magazine_set_top(cache, index, bottom + fill + 1);
     return MASU_OK;
@@ -524,105 +507,4 @@ masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t b
         *used = used_before(heap, *out, bytes);
     cache_leave(heap, cache);
     return status;
-}
-
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
-    for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++) {
-        const masu_magazine *magazine = &cache->front.magazines.by_kind[1 + i];
-        size_t fill = magazine_fill(cache, i);
-        out->blocks += fill;
-        out->bytes += fill * class_bytes(cache->heap, i);
-        out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
-    }
-    out->large_blocks += masu__large_blocks(&cache->front.large);
-    out->large_bytes += masu__large_bytes(&cache->front.large);
-    out->large_hits += __atomic_load_n(&cache->front.large.hits, __ATOMIC_RELAXED);
-}
-
-static void caches_totals(const masu_heap *heap, masu__cache_totals *out) {
-    const masu__caches *caches = heap->caches;
-    *out = (masu__cache_totals){
-        .allocations = caches->retired_allocations,
-        .large_hits = caches->retired_large_hits,
-    };
-    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
-        out->blocks += caches->transfer[i].count;
-    out->bytes = caches->transfer_bytes;
-    for (const masu__cache *cache = caches->first; cache; cache = cache->next)
-        cache_totals(cache, out);
-}
-
-static uint64_t lent_out(const masu_bucket *pool) {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < pool->class_count; i++)
-        sum += pool->classes[i].lent_out;
-    return sum;
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
-/* Threads go on while the totals are read; what does not add up for a moment is cut at what is
- * certain. */
-void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
-    masu__cache_totals t;
-    caches_totals(heap, &t);
-    s->allocations = s->allocations - lent_out(heap->caches->bucket) + t.allocations + t.large_hits;
-    s->bypasses += t.large_hits;
-    s->live_blocks -= least(s->live_blocks, t.blocks + t.large_blocks);
-    s->frees = s->allocations - least(s->allocations, s->live_blocks);
-    s->hits = s->allocations - least(s->allocations, s->misses);
-    uint64_t large = least(t.large_bytes, s->live_bytes);
-    uint64_t small = least(t.bytes, s->live_bytes - large);
-    s->live_bytes -= large + small;
-    s->cached_bytes += small;
-    s->free_bytes += large;
-    s->thread_cached_bytes = small + large;
-    s->thread_caches = heap->caches->count;
-    s->metadata_bytes += heap->caches->count * CACHE_BYTES + sizeof *heap->caches;
-    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
-        if (heap->caches->transfer[i].slots)
-            s->metadata_bytes += MASU__TRANSFER_SLOTS * sizeof(void *);
-}
-
-static bool cache_valid(masu__cache *cache, size_t *granted) {
-    const masu_bucket *pool = cache->heap->caches->bucket;
-    for (unsigned i = 0; i < pool->class_count; i++) {
-        size_t fill = magazine_fill(cache, i);
-        if (magazine_bottom(cache, i)[-1] != NULL || fill > cache->capacity[i] ||
-            magazine_of(cache, i)->end != magazine_bottom(cache, i) + cache->capacity[i])
-            return false;
-        *granted += cache->capacity[i] * class_bytes(cache->heap, i);
-        for (size_t k = 1; k <= fill; k++) {
-            masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)magazine_bottom(cache, i)[k - 1]);
-            if (!slab || slab->class_index != i)
-                return false;
-        }
-    }
-    return masu__large_valid(cache);
-}
-
-bool masu__caches_valid(const masu_heap *heap) {
-    const masu__caches *caches = heap->caches;
-    const masu_bucket *pool = heap->caches->bucket;
-    size_t granted = 0, count = 0, between = 0;
-    masu__cache_totals t;
-    caches_totals(heap, &t);
-    for (masu__cache *cache = caches->first; cache; cache = cache->next, count++)
-        if (!cache_valid(cache, &granted))
-            return false;
-    uint64_t out = 0;
-    for (unsigned i = 0; i < pool->class_count; i++) {
-        out += pool->classes[i].lent_out - pool->classes[i].lent_back;
-        between += caches->transfer[i].count * class_bytes(heap, i);
-        if (caches->transfer[i].count > MASU__TRANSFER_SLOTS)
-            return false;
-    }
-    return count == caches->count && granted == caches->granted_bytes && out >= t.blocks &&
-           between == caches->transfer_bytes && (between == 0 || !caches->checked) &&
-           2 * granted <= caches->max_cached_bytes &&
-           granted + between + pool->max_cached_bytes == caches->max_cached_bytes;
 }

@@ -107,6 +107,21 @@ typedef struct masu__cache {
     void *slots[MASU__CACHE_SLOTS];
 } masu__cache;
 
+enum { MASU__CACHE_BYTES = sizeof(masu__cache) + 2 * 64 }; /* it lies at a multiple of 64, on lines of its own */
+
+static inline void **masu__magazine_bottom(masu__cache *cache, unsigned index) {
+    return &cache->slots[cache->bottom[index]];
+}
+
+static inline masu_magazine *masu__cache_magazine(masu__cache *cache, unsigned index) {
+    return &cache->front.magazines.by_kind[1 + index];
+}
+
+static inline size_t masu__magazine_fill(const masu__cache *cache, unsigned index) {
+    void **top = __atomic_load_n(&cache->front.magazines.by_kind[1 + index].top, __ATOMIC_RELAXED);
+    return (size_t)(top - masu__magazine_bottom((masu__cache *)cache, index));
+}
+
 /* Batches on their way from one thread to another: only their addresses move, no thread touches the
  * blocks. Last in, first out; what finds no room goes to the lists. */
 typedef struct masu__transfer {
@@ -147,6 +162,10 @@ typedef struct masu__caches {
     uint64_t sweep_at;         /* cached in the lists and between the threads, from which slabs are looked through */
     masu__transfer transfer[MASU_BUCKET_MOST_CLASSES];
 } masu__caches;
+
+static inline size_t masu__cache_class_bytes(const masu_heap *heap, unsigned index) {
+    return masu__bucket_block_bytes(heap->caches->bucket, index);
+}
 
 /* What all caches hold and did. Under the lock. */
 typedef struct masu__cache_totals {
