@@ -121,6 +121,7 @@ unsigned tensor_kind_of(tl_abi_index function) {
     case TL_FN_tl_random_resume:
         return TENSOR_READS;
     case TL_FN_tl_mem_register_tensor:
+    case TL_FN_tl_call_tensor: /* perhaps the elements of the caller in C */
     case TL_FN_tl_give_tensor:
         return TENSOR_KEEPS;
     default:
