@@ -56,6 +56,8 @@ static const char build_usage[] =
     "  -o EXE            the executable, or the library\n"
     "  --shared          a library of functions; FILE needs no main\n"
     "  --header FILE.h   with --shared: a header with typed functions\n"
+    "  --arena CALLS     with --header: the size of an arena in which these calls can be made, which is found by making\n"
+    "                    them: \"m = Net::new(3, 2); Net::forward(m, [8, 3])\"\n"
     "  --name NAME       with --shared: what names in C begin with (default: that of the header or library)\n"
     "  --library FILE    the program library (default: libmasu_program.a beside this command or "
     "in\n"

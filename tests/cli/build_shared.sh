@@ -3,7 +3,8 @@ lib=$MASU_TMP/libnet.so
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 
-expect_status 0 "$MASU" build --shared tests/cli/build_shared.tl -o "$lib" --header "$MASU_TMP/net.h"
+calls='m = Net::new(3, 2); Net::forward(m, [2, 3]); Net::learn(m, 0.5); identity([2, 3])'
+expect_status 0 "$MASU" build --shared tests/cli/build_shared.tl -o "$lib" --header "$MASU_TMP/net.h" --arena "$calls"
 expect_stdout ''
 expect_stderr ''
 # Only the table leaves it: two modules in one process do not see each other.
@@ -79,3 +80,22 @@ if [ -z "$MASU_SANITIZE" ] && ! grep -q 'MASU_HEAVY:BOOL=ON' "$MASU_BUILD/CMakeC
         -o "$MASU_TMP/caller" "$lib" -Wl,-rpath,"$MASU_TMP"
     expect_status 0 "$MASU_TMP/caller"
 fi
+
+# The calls whose arena is asked for are made, and say what is wrong with them.
+rehearsed() { # SAID CALLS
+    expect_status 1 "$MASU" build --shared tests/cli/build_shared.tl -o "$MASU_TMP/wrong.so" --header "$MASU_TMP/wrong.h" --arena "$2"
+    expect_in_stderr "$1"
+}
+rehearsed 'the module has no such function before this at `(1)`' 'none(1)'
+rehearsed 'a shape such as [2, 3] is wanted at `3)`' 'relu(3)'
+rehearsed 'argument `self`: the handle is NULL' 'Net::forward(m, [2, 3])'
+rehearsed 'a tensor of 2 dimensions is wanted' 'm = Net::new(1, 2); Net::forward(m, [2])'
+rehearsed 'another argument is wanted at `)`' 'Net::new(1)'
+rehearsed '`;` is wanted at `constant()`' 'constant() constant()'
+rehearsed 'only a function that yields one handle gives it a name' 'a = constant()'
+rehearsed 'a name is wanted at ``' ''
+expect_status 0 "$MASU" build --shared tests/cli/build_shared.tl -o "$MASU_TMP/net2.so" --header "$MASU_TMP/net2.h" \
+    --arena ' greet("a b", 3) ; stats([4]); flip([0]); count([2]); wide(3); odd(1, 2.5, 3, true, "x");'
+grep -q 'NET2_ARENA_BYTES = ' "$MASU_TMP/net2.h" || fail 'no size in the header'
+expect_status 2 "$MASU" build --shared tests/cli/build_shared.tl -o "$lib" --arena 'constant()'
+expect_in_stderr '--arena goes with --header'

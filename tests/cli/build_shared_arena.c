@@ -9,7 +9,7 @@
 
 #include "net.h"
 
-enum { UNIT = MASU_INSTANCE_UNIT, FRAMES = 16384, LARGEST = 32 * UNIT + FRAMES };
+enum { UNIT = MASU_INSTANCE_UNIT, FRAMES = 65536, LARGEST = 32 * UNIT + FRAMES };
 
 static unsigned long calls;
 
@@ -99,7 +99,6 @@ static masu_status in_arena(size_t bytes, size_t *used, unsigned long *asked) {
     options.struct_bytes = sizeof options;
     options.arena = memory;
     options.arena_bytes = bytes;
-    options.frame_bytes = FRAMES;
     masu_status status = net_create(&options, &n);
     if (status != MASU_OK)
         return status;
@@ -115,6 +114,7 @@ int main(void) {
     CHECK(in_arena(LARGEST, &used, &asked) == MASU_OK && asked == 0);
     CHECK(used > FRAMES && used < LARGEST && used % UNIT == FRAMES);
     CHECK(in_arena(used, &again, &asked) == MASU_OK && again == used && asked == 0);
+    CHECK(used == NET_ARENA_BYTES); /* what the build has found out */
     for (size_t less = UNIT + FRAMES; less < used; less += UNIT)
         CHECK(in_arena(less, &again, NULL) == MASU_ERR_OUT_OF_MEMORY);
     CHECK(in_arena(FRAMES, &again, NULL) == MASU_ERR_INVALID_ARGUMENT);

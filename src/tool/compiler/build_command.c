@@ -25,7 +25,7 @@
 extern char **environ;
 
 static const char *const known[] = {
-    "-o", "--library", "--by-line", "--shared", "--header", "--name", "--dump=", "--verify", "--help", NULL};
+    "-o", "--library", "--by-line", "--shared", "--header", "--name", "--arena", "--dump=", "--verify", "--help", NULL};
 
 typedef struct build_options {
     tool_compile_flags compile;
@@ -33,6 +33,7 @@ typedef struct build_options {
     bool by_line;
     bool shared;
     const char *header; /* NULL: none is written */
+    const char *arena;  /* calls whose arena the header tells; NULL: none */
     const char *name;   /* that names in C begin with; NULL: follows from the header or the library */
 } build_options;
 
@@ -167,6 +168,19 @@ static int link_program(const build_options *options, work *w, char *library) {
     return run_linker(words);
 }
 
+static int make_header(const build_options *options, const masu_module *module) {
+    masu__buffer text = {0};
+    size_t bytes = 0;
+    if (options->arena && !tool_rehearse(options->output, options->arena, &bytes))
+        return TOOL_FAILED;
+    tool_put_header(module, options->arena, bytes, &text);
+    bool written = !text.failed && write_object(options->header, (masu_object){text.data, text.length});
+    masu__buffer_destroy(&text);
+    if (!written)
+        fprintf(stderr, "masu build: cannot write %s: %s\n", options->header, strerror(errno));
+    return written ? TOOL_OK : TOOL_FAILED;
+}
+
 /* What names in C begin with: that of the header or the library, without folder, `lib` and ending. False: it cannot. */
 static bool module_name(const build_options *options, char name[NAME_BYTES]) {
     const char *from = options->name ? options->name : options->header ? options->header : options->output;
@@ -209,19 +223,17 @@ static int build(const build_options *options) {
     masu_program *program;
     work w = {0};
     int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
-    if (status == TOOL_OK && options->header && !write_text(options->header, masu_program_module(program), tool_put_header)) {
-        fprintf(stderr, "masu build: cannot write %s: %s\n", options->header, strerror(errno));
-        status = TOOL_FAILED;
-    }
     if (status == TOOL_OK &&
         (!write_objects(program, &w) || (options->shared && !write_table(masu_program_module(program), &w)))) {
         fprintf(stderr, "masu build: cannot write to %s: %s\n", w.folder[0] ? w.folder : "/tmp",
                 strerror(errno));
         status = TOOL_FAILED;
     }
-    masu_program_destroy(program);
     if (status == TOOL_OK)
         status = link_program(options, &w, library);
+    if (status == TOOL_OK && options->header)
+        status = make_header(options, masu_program_module(program));
+    masu_program_destroy(program);
     clean(&w);
     return status;
 }
@@ -242,6 +254,8 @@ static int take_option(int argc, char **argv, int *index, build_options *options
         options->output = value;
     else if ((value = tool_option_value("--header", argc, argv, index, &missing)))
         options->header = value;
+    else if ((value = tool_option_value("--arena", argc, argv, index, &missing)))
+        options->arena = value;
     else if ((value = tool_option_value("--name", argc, argv, index, &missing)))
         options->name = value;
     else if ((value = tool_option_value("--library", argc, argv, index, &missing)))
@@ -270,5 +284,7 @@ int tool_build_program(int argc, char **argv) {
         return tool_misuse("build", "-o EXE is missing: where shall the executable go?");
     if (!options.shared && (options.header || options.name))
         return tool_misuse("build", "%s goes with --shared", options.header ? "--header" : "--name");
+    if (options.arena && !options.header)
+        return tool_misuse("build", "--arena goes with --header, where the size is written");
     return build(&options);
 }

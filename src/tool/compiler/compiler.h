@@ -13,6 +13,10 @@ int tool_build_program(int argc, char **argv);
 
 void tool_put_module(const masu_module *module, masu__buffer *out);         /* the table, in C */
 void tool_put_module_symbols(const masu_module *module, masu__buffer *out); /* what leaves the library, for the linker */
-void tool_put_header(const masu_module *module, masu__buffer *out);
+/* calls: of which arena_bytes is the arena's size; NULL: not asked for */
+void tool_put_header(const masu_module *module, const char *calls, size_t arena_bytes, masu__buffer *out);
+
+/* Makes the calls in the library's module: *bytes are what an arena for them needs (rehearse.c). False: it has said why not. */
+bool tool_rehearse(const char *library, const char *calls, size_t *bytes);
 
 #endif

@@ -349,7 +349,7 @@ static void put_handle_type(masu__buffer *out, const masu_module *m, const masu_
                         n, t, n, t, n, t, n, n, t);
 }
 
-void tool_put_header(const masu_module *m, masu__buffer *out) {
+void tool_put_header(const masu_module *m, const char *calls, size_t arena_bytes, masu__buffer *out) {
     const char *n = m->name;
     masu__buffer_puts(out, "/* The functions of ");
     for (const char *at = m->source; *at; at++)
@@ -390,6 +390,15 @@ void tool_put_header(const masu_module *m, masu__buffer *out) {
                         "    masu_value v;\n    v.kind = MASU_KIND_TEXT;\n    v.as.text = *s;\n"
                         "    %s_module.release(&v);\n    s->data = NULL;\n    s->length = 0;\n    s->owner = NULL;\n}\n\n",
                         n, n, n, n);
+    if (calls) {
+        masu__buffer_puts(out, "/* What an arena needs (masu_instance_options.arena_bytes, frame_bytes 0) for these calls, however often, each result given back before\n"
+                               " * the next:\n");
+        put_comment(out, calls);
+        masu__buffer_puts(out, " */\nenum { ");
+        for (const char *at = n; *at; at++)
+            masu__buffer_putc(out, (char)toupper((unsigned char)*at));
+        masu__buffer_printf(out, "_ARENA_BYTES = %zu };\n\n", arena_bytes);
+    }
     for (uint32_t i = 0; i < m->handle_type_count; i++)
         put_handle_type(out, m, &m->handle_types[i]);
     for (uint32_t i = 0; i < m->function_count; i++)
