@@ -222,8 +222,8 @@ static uint64_t count_lodged(const tl_runtime *rt) {
     for (const tl_cell_chunk *chunk = storages->chunks; chunk; chunk = chunk->next) {
         for (uint64_t i = 0; i < chunk->cell_count; i++) {
             const tl_cell *cell = tl__chunk_cell(storages, chunk, i);
-            uint32_t slot = ((const tl_storage *)(const void *)cell)->slot;
-            lodged += cell->count > 0 && slot > 0 && slot != TL_SLOT_FOREIGN;
+            const tl_storage *storage = (const tl_storage *)(const void *)cell;
+            lodged += cell->count > 0 && storage->slot > 0 && storage->slot != TL_SLOT_FOREIGN;
         }
     }
     return lodged;

@@ -8,13 +8,14 @@
  */
 #include <ctype.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/meta.h"
 #include "tool/compiler/compiler.h"
-#include "tool/tool.h"
 
 enum { ROUNDS = 3, MOST_NAMES = 16, NAME_BYTES = 64, MOST_ARGUMENTS = 32, TEXT_BYTES = 256 };
 
@@ -33,6 +34,7 @@ typedef struct rehearsal {
     uint32_t name_count;
     char texts[MOST_ARGUMENTS][TEXT_BYTES];
     void *zeros[MOST_ARGUMENTS];
+    size_t zero_bytes[MOST_ARGUMENTS];
 } rehearsal;
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
@@ -93,7 +95,8 @@ static bool read_tensor(rehearsal *r, const masu_parameter *p, uint32_t n, masu_
         if (length.as.i64 < 0 || __builtin_mul_overflow(elements, length.as.i64, &elements))
             return wrong(r, "a shape is wanted");
     }
-    if ((uint64_t)elements > SIZE_MAX / 8 - 1 || !(r->zeros[n] = calloc((size_t)elements + 1, 8)))
+    r->zero_bytes[n] = ((size_t)elements + 1) * 8;
+    if (elements > INT64_MAX / 16 || !(r->zeros[n] = masu__meta_calloc(1, r->zero_bytes[n])))
         return wrong(r, "there is no memory for a tensor of this shape");
     v->as.tensor = masu_tensor_of(p->element, r->zeros[n], rank, shape);
     return true;
@@ -177,7 +180,7 @@ static bool call(rehearsal *r, const char *name, uint32_t number) {
         good = keep_results(r, name, f, results);
     }
     for (uint32_t n = 0; n < f->parameter_count; n++) {
-        free(r->zeros[n]);
+        masu__meta_free(r->zeros[n], r->zero_bytes[n]);
         r->zeros[n] = NULL;
     }
     return good;
@@ -230,9 +233,8 @@ static bool rehearse(rehearsal *r, const char *calls, void *arena, size_t *bytes
 
 bool tool_rehearse(const char *library, const char *calls, size_t *bytes) {
     rehearsal r = {0};
-    char *path = realpath(library, NULL);
-    void *loaded = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    free(path);
+    char path[PATH_MAX];
+    void *loaded = realpath(library, path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     r.module = loaded ? (const masu_module *)dlsym(loaded, MASU_MODULE_SYMBOL) : NULL;
     size_t room = ARENA_BYTES + MASU_INSTANCE_UNIT;
     char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
