@@ -34,7 +34,7 @@ sources() { # not tests, nor what belongs to other machines
     ls tensorflow/lite/micro/*.cc tensorflow/lite/micro/arena_allocator/*.cc tensorflow/lite/micro/memory_planner/*.cc \
         tensorflow/lite/micro/tflite_bridge/*.cc tensorflow/lite/micro/kernels/*.cc signal/micro/kernels/*.cc signal/src/*.cc signal/src/kiss_fft_wrappers/*.cc
 }
-sources | sort -u | grep -vE '_test\.cc$|/test_|/testing|_data\.cc$|/python/|tensorflow/lite/array\.cc|/mock_|/fake_|hexdump|kernel_runner|/tools/' >"$work/all"
+sources | sort -u | grep -vE '_test(_common)?\.cc$|/test_|/testing|_data\.cc$|/python/|tensorflow/lite/array\.cc|/mock_|/fake_|hexdump|kernel_runner|/tools/' >"$work/all"
 # Of the kernels those that try_tflm.cc registers: the resolver's header says what each of its Add… means.
 grep -o 'r\.Add[A-Za-z0-9]*' "$here/try_tflm.cc" | sed 's/r\.//' | sort -u >"$work/added"
 awk 'NR == FNR { added[$1] = 1; next }
