@@ -178,7 +178,8 @@ static void flow_call(shaper *s, const ir_function *f, const ir_instr *i) {
         news |= flow_argument(s, f, i->args[a], i->callee, i->callee->params[a]);
     if (news)
         enqueue(s, i->callee);
-    if (news && !callee->is_flowing && s->depth < CALL_DEPTH_MAX) { /* what it yields is known at once: fewer rounds over f */
+    bool only_call = callee->callers != NULL && callee->callers->next == NULL;
+    if (news && only_call && !callee->is_flowing && s->depth < CALL_DEPTH_MAX) { /* fewer rounds over f */
         s->depth++;
         shape_flow_function(s, i->callee);
         s->depth--;

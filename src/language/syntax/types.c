@@ -86,7 +86,8 @@ static void table_grow(type_table *table) {
     uint32_t larger = table->bucket_count * 2;
     const type **buckets = MASU_ARENA_ARRAY(table->arena, const type *, larger);
     if (buckets == NULL) {
-        return; /* longer chains, still right */
+        table->out_of_memory = true;
+        return;
     }
     for (uint32_t i = 0; i < table->bucket_count; i++) {
         for (type *t = (type *)table->buckets[i], *next; t != NULL; t = next) {
