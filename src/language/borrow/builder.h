@@ -114,6 +114,7 @@ bool sort_is_copied(const builder *b, const sort *s); /* in doubt it is */
 const struct_item *borrow_struct_named(const builder *b, const char *name);
 /* Whether the struct's fields are references, or hold some. */
 bool borrow_struct_is_view(const builder *b, const struct_item *s);
+bool borrow_refers_to_nothing(const builder *b, const struct_item *s);
 
 /* ---- values.c ---- */
 void borrow_mark(builder *b, source_span span, owner_mark_kind kind);

@@ -246,19 +246,28 @@ static const function_item *function_called(const builder *b, const expr *callee
 static value build_constructor(builder *b, expr *e, const value *given, bool wraps) {
     uint32_t count = e->call.arg_count;
     value made = borrow_plain_value(&sort_value);
+    const char *owner = last_part(e->call.callee->name.scope);
+    owner = owner == NULL ? e->call.callee->name.name : owner;
+    owner = strcmp(owner, "Self") == 0 ? b->function->owner_name : owner;
+    const struct_item *of = borrow_struct_named(b, owner);
+    bool own = of != NULL && !of->is_builtin;
+    if (borrow_refers_to_nothing(b, of)) {
+        made.sort = of->type != NULL ? sort_of_type(b, of->type) : &sort_value;
+        return made;
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (!sort_holds(given[i].sort)) {
             continue;
         }
         if (made.held == NO_VARIABLE) {
             sort *view = GRAPH_ARRAY(&b->g, sort, 1);
-            view->kind = SORT_VIEW;
-            made.sort = wraps && count == 1 ? sort_holder(b, given[i].sort, false) : view;
+            *view = (sort){.kind = SORT_VIEW, .type = own && of->generics.count == 0 ? of->type : NULL};
+            made.sort = wraps && !own && count == 1 ? sort_holder(b, given[i].sort, false) : view;
             made.held = borrow_new_temporary(b, e->span, made.sort);
         }
         borrow_flow(b, made.held, given[i].held, e->span);
     }
-    if (made.held == NO_VARIABLE && wraps && count == 1) {
+    if (made.held == NO_VARIABLE && wraps && !own && count == 1) {
         made.sort = sort_holder(b, given[0].sort, false);
     }
     return made;

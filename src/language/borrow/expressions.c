@@ -204,8 +204,8 @@ static value build_struct(builder *b, expr *e) {
         build_look(b, e->structure.base);
     }
     sort *made = GRAPH_ARRAY(&b->g, sort, 1);
-    *made = (sort){.kind = holds && (s == NULL || s->is_enum || borrow_struct_is_view(b, s)) ? SORT_VIEW
-                                                                                      : SORT_VALUE,
+    bool view = s == NULL || (s->is_enum && !borrow_refers_to_nothing(b, s)) || borrow_struct_is_view(b, s);
+    *made = (sort){.kind = holds && view ? SORT_VIEW : SORT_VALUE,
                    .type = s == NULL || s->generics.count > 0 ? NULL : s->type};
     all.sort = made;
     b->g.variables[all.held].sort = made;

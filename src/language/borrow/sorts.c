@@ -67,6 +67,25 @@ bool borrow_struct_is_view(const builder *b, const struct_item *s) {
     return false;
 }
 
+static bool holds_function(const type_expr *t, int depth) {
+    bool found = t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION || t->kind == TYPE_EXPR_DYN;
+    for (uint32_t i = 0; !found && i < t->argument_count; i++) {
+        found = holds_function(t->arguments[i], depth + 1);
+    }
+    return found;
+}
+
+/* A type of the program without parameters, whose fields are neither references nor functions, refers to nothing, whatever
+ * it is made of. */
+bool borrow_refers_to_nothing(const builder *b, const struct_item *s) {
+    bool plain = s != NULL && !s->is_builtin && s->generics.count == 0 && !borrow_struct_is_view(b, s);
+    for (uint32_t i = 0; plain && i < s->field_count; i++) {
+        const type_expr *written = s->fields[i].annotation; /* NULL: which variant it is */
+        plain = written == NULL || !holds_function(written, 0);
+    }
+    return plain;
+}
+
 static const sort *sort_of_name(builder *b, const type_expr *t, const type *known) {
     const char *name = t->name;
     if (name != NULL && strcmp(name, "_") == 0) {

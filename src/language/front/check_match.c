@@ -198,10 +198,38 @@ static const pattern *telling_arm(const expr *e) {
     return e->match.arms[i].pattern;
 }
 
+/* A variant of the pattern that takes part `at` of a tuple apart; NULL: none does. */
+static const pattern *variant_of_part(const pattern *p, uint32_t at) {
+    const pattern *found = NULL;
+    for (uint32_t i = 0; p->kind == PATTERN_OR && found == NULL && i < p->part_count; i++) {
+        found = variant_of_part(p->parts[i], at);
+    }
+    bool takes = p->kind == PATTERN_TUPLE && !p->rest && at < p->part_count;
+    return takes && p->parts[at]->kind == PATTERN_VARIANT ? p->parts[at] : found;
+}
+
+/* match (v.first(), v.get(1)) { (Some(a), Some(b)) => … }: each part is taken apart as if it were alone. */
+static void check_parts_taken_apart(checker *c, const expr *e) {
+    const expr *tuple = e->match.value;
+    for (uint32_t i = 0; tuple->kind == EXPR_TUPLE && i < tuple->list.count; i++) {
+        const pattern *found = NULL;
+        for (uint32_t a = 0; found == NULL && a < e->match.count; a++) {
+            found = variant_of_part(e->match.arms[a].pattern, i);
+        }
+        if (found != NULL && tuple->list.items[i]->kind == EXPR_METHOD && tuple->list.items[i]->type == NULL) {
+            check_keep_reference(tuple->list.items[i]);
+            c->around->wanted_variants = found;
+            check_expr(c, &tuple->list.items[i], NULL);
+            c->around->wanted_variants = NULL;
+        }
+    }
+}
+
 static void match_of(checker *c, expr *e, const type *expected, const match_alias *alias) {
     const diagnostics *d = c->diagnostics;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
     bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;
+    check_parts_taken_apart(c, e);
     c->around->wanted_variants = method ? telling_arm(e) : NULL;
     check_expr(c, &e->match.value, NULL);
     c->around->wanted_variants = NULL;

@@ -38,6 +38,24 @@ static void function_decides(checker *c, const type_environment *e, const type *
     c->environment = outer;
 }
 
+/* T: Num of a number that nothing decided: where one type of its kind has the trait, it is that one. Among several Rust
+ * takes an i32; it is one where i64, which masu takes, has not got the trait. */
+static void number_decided(checker *c, const type *t, const trait_item *trait) {
+    const type *only = NULL, *usual = check_scalar(c, t->kind);
+    uint32_t count = 0;
+    for (type_kind k = TYPE_I8; k < TYPE_SCALAR_END; k++) {
+        const type *other = check_scalar(c, k);
+        bool alike = type_is_float(t) ? type_is_float(other) : type_is_integer(other);
+        if (alike && check_implements(c, other, trait)) {
+            only = count == 0 || k == TYPE_I32 || k == TYPE_F64 ? other : only;
+            count++;
+        }
+    }
+    if (count == 1 || (count > 1 && !check_implements(c, usual, trait))) {
+        check_unify_numbers(c, t, only);
+    }
+}
+
 static void bound_decides(checker *c, const type_environment *e, const type *t,
                           const type_expr *bound) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
@@ -45,6 +63,10 @@ static void bound_decides(checker *c, const type_environment *e, const type *t,
         return;
     }
     const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+    if (trait != NULL && bound->argument_count == 0 && type_is_open_number(t)) {
+        number_decided(c, t, trait);
+        return;
+    }
     if (trait == NULL || bound->argument_count == 0 || t->may_have_open) {
         return;
     }

@@ -281,7 +281,8 @@ static void lower_continue(lower_fn *fn, const expr *e) {
     lower_jump(fn, loop->next, e->span);
 }
 
-/* The function's result, then what the parameters that come back have become. */
+/* The function's result, then what the parameters that come back have become: the destructors of what ends here may
+   write to these, so they run before. */
 void lower_return(lower_fn *fn, const ir_value *values, source_span span) {
     if (!lower_open(fn))
         return;
@@ -292,6 +293,7 @@ void lower_return(lower_fn *fn, const ir_value *values, source_span span) {
         return;
     for (uint32_t i = 0; i < at; i++)
         all[i] = values[i];
+    lower_keep(fn, 0, span);
     for (uint32_t p = 0; p < item->parameter_count; p++) {
         if (!lower_comes_back(fn->l, item, p))
             continue;
@@ -302,7 +304,6 @@ void lower_return(lower_fn *fn, const ir_value *values, source_span span) {
             lower_read(fn, fn->variables[item->parameters[p]->id], count, all + at, span);
         at += count;
     }
-    lower_keep(fn, 0, span);
     leave_loops(fn, NULL, span);
     ir_emit_ret(fn->b, all, fn->f->result_count, span);
 }
