@@ -114,7 +114,8 @@ static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
         bind(b, p->parts[0], borrow_plain_value(&sort_unknown), mode);
         break;
     case PATTERN_TUPLE:
-        bind_tuple(b, p, open_reference(b, v, &mode, p->span), mode);
+        v = open_reference(b, v, &mode, p->span);
+        bind_tuple(b, p, v, mode);
         break;
     case PATTERN_VARIANT: {
         v = open_reference(b, v, &mode, p->span);
