@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "allocators/heap/cache.h"
+#include "allocators/heap/process_heap.h"
 #include "base/assert.h"
 #include "base/size.h"
 
@@ -31,7 +31,7 @@ static const char ended;                       /* a thread's owner once its cach
 static _Thread_local void *owner INITIAL_EXEC; /* its cache; NULL before its first call */
 
 static masu_heap *_Atomic claimed; /* the one heap, perhaps not yet ready */
-static masu_heap *_Atomic the_heap;
+masu_heap *_Atomic masu__process_heap;
 static pthread_key_t thread_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static bool key_works;
@@ -53,7 +53,7 @@ static void key_make(void) {
 
 /* The other threads did not come along: what they had cached is free again. */
 static void caches_after_fork(void) {
-    masu_heap *heap = atomic_load(&the_heap);
+    masu_heap *heap = atomic_load(&masu__process_heap);
     if (!heap || !heap->caches)
         return;
     masu__heap_lock(heap);
@@ -122,7 +122,7 @@ static void heap_publish(masu_heap *heap) {
     if (heap->caches)
         classes_publish(heap->caches->bucket);
     masu__lock_in_child(caches_after_fork);
-    atomic_store_explicit(&the_heap, heap, memory_order_release);
+    atomic_store_explicit(&masu__process_heap, heap, memory_order_release);
 }
 
 /* Two threads may both make one; the second to be ready destroys its own. */
@@ -142,10 +142,7 @@ static masu_status heap_install(const masu_heap_config *config, masu_heap **out)
     return config && !mine ? MASU_ERR_UNSUPPORTED : MASU_OK;
 }
 
-static masu_status heap_get(masu_heap **out) {
-    *out = atomic_load_explicit(&the_heap, memory_order_acquire);
-    if (MASU_LIKELY(*out != NULL))
-        return MASU_OK;
+masu_status masu__process_heap_make(masu_heap **out) {
     if (masu__inside)
         return MASU_ERR_UNSUPPORTED;
     masu__go_in();
@@ -158,7 +155,7 @@ masu_status masu_configure(const masu_heap_config *config) {
     masu_heap *heap;
     if (!config)
         return MASU_ERR_INVALID_ARGUMENT;
-    if (atomic_load(&the_heap))
+    if (atomic_load(&masu__process_heap))
         return MASU_ERR_UNSUPPORTED;
     return heap_install(config, &heap);
 }
@@ -194,7 +191,7 @@ static masu__cache *cache_if_any(void) {
 }
 
 void masu_thread_flush(void) {
-    masu_heap *heap = atomic_load(&the_heap);
+    masu_heap *heap = atomic_load(&masu__process_heap);
     masu__cache *cache = cache_if_any();
     if (!heap || !cache || masu__inside)
         return;
@@ -293,7 +290,7 @@ static bool give_to_large(void *ptr, unsigned index) {
 static masu_status alloc_aligned(size_t bytes, size_t alignment, size_t *used, void **out) {
     masu_heap *heap;
     *out = NULL;
-    masu_status status = masu__inside ? MASU_ERR_UNSUPPORTED : heap_get(&heap);
+    masu_status status = masu__inside ? MASU_ERR_UNSUPPORTED : masu__process_heap_get(&heap);
     if (status != MASU_OK)
         return status;
     if (!heap->caches)
@@ -319,7 +316,7 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
 static __attribute__((noinline)) void *alloc_slower(size_t bytes, bool packed) {
     masu_heap *heap;
     void *out;
-    if (bytes == 0 || masu__inside || heap_get(&heap) != MASU_OK)
+    if (bytes == 0 || masu__inside || masu__process_heap_get(&heap) != MASU_OK)
         return NULL;
     if (!heap->caches)
         return masu_heap_alloc(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
@@ -382,22 +379,17 @@ void masu__free_what_was_freed_inside(void) {
     }
 }
 
-/* A block of a large class begins here, and is out. */
-static inline bool large_begins(const void *ptr, uint32_t code) {
-    return code - MASU__KIND_LARGE < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
-}
-
 /* By a signal handler: it is taken as soon as what the handler interrupted is done. Nothing can be looked up now: what
  * the page does not show is refused. */
 static masu_status free_after(void *ptr, bool sized, size_t bytes) {
     uint32_t code = masu_page_code(ptr);
-    const masu_heap *heap = atomic_load(&the_heap);
+    const masu_heap *heap = atomic_load(&masu__process_heap);
     size_t known = 0;
     if (!heap || !heap->caches)
         return MASU_ERR_UNSUPPORTED;
     if (code - 1 < MASU_BUCKET_MOST_CLASSES)
         known = masu__bucket_block_bytes(heap->caches->bucket, code - 1);
-    else if (large_begins(ptr, code))
+    else if (masu__large_begins(ptr, code))
         known = masu__large_class_bytes(code - MASU__KIND_LARGE);
     if (known == 0)
         return MASU_ERR_UNSUPPORTED;
@@ -414,7 +406,7 @@ static masu_status free_after(void *ptr, bool sized, size_t bytes) {
 
 static masu_status free_in_heap(void *ptr, bool sized, size_t bytes) {
     masu_heap *heap;
-    masu_status status = heap_get(&heap);
+    masu_status status = masu__process_heap_get(&heap);
     if (status != MASU_OK)
         return status;
     if (!heap->caches)
@@ -446,7 +438,7 @@ static inline size_t packed_bytes(uint32_t code) {
 masu_status masu_free_slow(void *ptr, size_t bytes) {
     uint32_t code = masu_page_code(ptr);
     unsigned index = code - MASU__KIND_LARGE;
-    if (MASU_LIKELY(large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(index)) &&
+    if (MASU_LIKELY(masu__large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(index)) &&
         give_to_large(ptr, index))
         return MASU_OK;
     if (is_packed(code) && bytes - 1 < packed_bytes(code))
@@ -456,7 +448,7 @@ masu_status masu_free_slow(void *ptr, size_t bytes) {
 
 masu_status masu_free_unsized_slow(void *ptr) {
     uint32_t code = masu_page_code(ptr);
-    if (MASU_LIKELY(large_begins(ptr, code)) &&
+    if (MASU_LIKELY(masu__large_begins(ptr, code)) &&
         give_to_large(ptr, code - MASU__KIND_LARGE))
         return MASU_OK;
     return free_slower(ptr, false, 0);
@@ -467,178 +459,15 @@ masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
         (!masu__is_power_of_two(alignment) || !masu__is_aligned((uintptr_t)ptr, alignment)))
         return MASU_ERR_INVALID_ARGUMENT;
     size_t rounded = small_rounded(bytes, alignment);
-    masu_heap *heap = atomic_load_explicit(&the_heap, memory_order_acquire);
+    masu_heap *heap = atomic_load_explicit(&masu__process_heap, memory_order_acquire);
     bool plain = heap && heap->caches && !heap->caches->checked;
     return masu_free(ptr, plain && rounded ? rounded : bytes);
-}
-
-/* ---- sizes ------------------------------------------------------------------------------------- */
-
-/* The size that the block was allocated with, or of its class. Under the lock. */
-static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
-    const masu__slab *slab = masu__bucket_slab_of(heap->caches->bucket, (uintptr_t)ptr);
-    if (!slab)
-        return masu__large_known(heap, ptr, out);
-    *out = masu__slab_block_bytes(heap->caches->bucket, slab);
-    return ((uintptr_t)ptr - slab->base) % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
-}
-
-static __attribute__((noinline)) masu_status size_from_pools(masu_heap *heap, const void *ptr, size_t *out) {
-    if (masu__inside)
-        return MASU_ERR_UNSUPPORTED;
-    masu__heap_lock(heap);
-    masu_status status = block_size(heap, ptr, out);
-    masu__heap_unlock(heap);
-    return status;
-}
-
-/* How many bytes may be used at ptr, or what is wrong with it. A slab lies within one stretch of MASU__SLAB_BYTES. */
-static masu_status usable_size(masu_heap *heap, const void *ptr, size_t *out) {
-    uint32_t code = masu_page_code(ptr);
-    if (code - 1 < MASU_BUCKET_MOST_CLASSES) {
-        *out = masu__bucket_block_bytes(heap->caches->bucket, code - 1);
-        return (uintptr_t)ptr % MASU__SLAB_BYTES % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
-    }
-    if (!large_begins(ptr, code))
-        return size_from_pools(heap, ptr, out);
-    *out = masu__large_class_bytes(code - MASU__KIND_LARGE);
-    return MASU_OK;
-}
-
-size_t masu_usable_size(const void *ptr) {
-    masu_heap *heap;
-    size_t bytes = 0;
-    if (!ptr || heap_get(&heap) != MASU_OK)
-        return 0;
-    masu_status status =
-        heap->caches ? usable_size(heap, ptr, &bytes) : masu_heap_size_of(heap, ptr, &bytes);
-    return status == MASU_OK ? bytes : 0;
-}
-
-/* ---- blocks that change their size ------------------------------------------------------------- */
-
-/* Where every free is looked at, so is what shall be copied from. */
-static masu_status judge_watched(masu_heap *heap, const void *ptr, bool sized, size_t bytes, size_t *known) {
-    masu_status status = heap->caches ? size_from_pools(heap, ptr, known) : masu_heap_size_of(heap, ptr, known);
-    if (status != MASU_OK || !sized)
-        return status;
-    if (!heap->caches)
-        return *known == bytes ? MASU_OK : MASU_ERR_SIZE_MISMATCH;
-    masu__heap_lock(heap);
-    if (masu__bucket_slab_of(heap->caches->bucket, (uintptr_t)ptr))
-        status = masu__bucket_judge_lent(heap->caches->bucket, ptr, bytes);
-    else if (bytes > *known)
-        status = MASU_ERR_SIZE_MISMATCH;
-    masu__heap_unlock(heap);
-    return status;
-}
-
-static bool is_watched(const masu_heap *heap) {
-    return !heap->caches || heap->caches->checked;
-}
-
-/* What the old block holds at most, or what is wrong with it. */
-static masu_status judge_old(masu_heap *heap, const void *ptr, bool sized, size_t bytes, size_t *known) {
-    if (sized && bytes == 0)
-        return MASU_ERR_SIZE_MISMATCH;
-    if (is_watched(heap))
-        return judge_watched(heap, ptr, sized, bytes, known);
-    masu_status status = usable_size(heap, ptr, known);
-    return status == MASU_OK && sized && bytes > *known ? MASU_ERR_SIZE_MISMATCH : status;
-}
-
-/* Large enough, and not so large that most of it would lie idle. */
-static bool may_stay(masu_heap *heap, size_t known, size_t new_bytes) {
-    if (new_bytes > known)
-        return false;
-    return new_bytes > known / 2 || known <= MASU_BUCKET_MIN_BYTES ||
-           (masu__bucket_has_class(known) && masu__bucket_class_of(heap->caches->bucket, new_bytes) ==
-                                                 masu__bucket_class_of(heap->caches->bucket, known));
-}
-
-bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes) {
-    masu_heap *heap;
-    size_t known;
-    if (!ptr || new_bytes == 0 || masu__inside || heap_get(&heap) != MASU_OK ||
-        judge_old(heap, ptr, true, old_bytes, &known) != MASU_OK)
-        return false;
-    if (is_watched(heap))
-        return new_bytes == old_bytes; /* sizes are known exactly there */
-    return new_bytes <= known || (known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, new_bytes));
-}
-
-/* Above the classes a block that has to move gets a sixteenth more, as one of a class does. */
-static masu_status take_moved(size_t known, size_t new_bytes, size_t alignment, void **out) {
-    size_t wanted;
-    if (new_bytes > known && new_bytes > MASU__LARGE_MOST_BYTES && masu__add(new_bytes, new_bytes / 16, &wanted) &&
-        masu_alloc_aligned(wanted, alignment, out) == MASU_OK)
-        return MASU_OK;
-    return masu_alloc_aligned(new_bytes, alignment, out);
-}
-
-typedef struct change {
-    bool sized;
-    size_t old_bytes, new_bytes, alignment;
-} change;
-
-static masu_status block_move(masu_heap *heap, void *ptr, size_t known, const change *c, void **out) {
-    bool plain = !is_watched(heap);
-    masu_status status = plain ? take_moved(known, c->new_bytes, c->alignment, out)
-                               : masu_alloc_aligned(c->new_bytes, c->alignment, out);
-    if (status != MASU_OK)
-        return status;
-    size_t held = c->sized ? c->old_bytes : known;
-    memcpy(*out, ptr, masu__min(held, c->new_bytes));
-    return c->sized && !plain ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
-}
-
-static masu_status block_change(void *ptr, const change *c, void **out) {
-    masu_heap *heap;
-    size_t known = 0;
-    *out = NULL;
-    if (masu__inside)
-        return MASU_ERR_UNSUPPORTED;
-    masu_status status = heap_get(&heap);
-    if (status == MASU_OK && c->alignment != 0 && !masu__is_power_of_two(c->alignment))
-        return MASU_ERR_INVALID_ARGUMENT;
-    if (status != MASU_OK)
-        return status;
-    if (!ptr)
-        return c->sized && c->old_bytes > 0 ? MASU_ERR_SIZE_MISMATCH
-                                            : masu_alloc_aligned(c->new_bytes, c->alignment, out);
-    status = judge_old(heap, ptr, c->sized, c->old_bytes, &known);
-    if (status != MASU_OK)
-        return status;
-    if (c->new_bytes == 0)
-        return c->sized ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
-    bool lies_right = masu__is_aligned((uintptr_t)ptr, c->alignment ? c->alignment : MASU_BUCKET_MIN_BYTES);
-    if (!is_watched(heap) && lies_right &&
-        (may_stay(heap, known, c->new_bytes) ||
-         (c->new_bytes > known && known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, c->new_bytes)))) {
-        *out = ptr;
-        return MASU_OK;
-    }
-    return block_move(heap, ptr, known, c, out);
-}
-
-void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
-    void *out;
-    return block_change(ptr, &(change){true, old_bytes, new_bytes, 0}, &out) == MASU_OK ? out : NULL;
-}
-
-void *masu_realloc_unsized(void *ptr, size_t new_bytes) {
-    void *out;
-    return block_change(ptr, &(change){false, 0, new_bytes, 0}, &out) == MASU_OK ? out : NULL;
-}
-
-masu_status masu_realloc_aligned(void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
-    return out ? block_change(ptr, &(change){true, old_bytes, new_bytes, alignment}, out) : MASU_ERR_INVALID_ARGUMENT;
 }
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */
 
 masu_status masu_trim(size_t keep_bytes) {
-    masu_heap *heap = atomic_load(&the_heap);
+    masu_heap *heap = atomic_load(&masu__process_heap);
     if (!heap)
         return MASU_OK;
     if (masu__inside)
@@ -652,7 +481,7 @@ masu_status masu_set_idle(size_t max_idle_bytes, uint64_t decay_ms) {
     masu_heap *heap;
     if (masu__inside)
         return MASU_ERR_UNSUPPORTED;
-    masu_status status = heap_get(&heap);
+    masu_status status = masu__process_heap_get(&heap);
     if (status != MASU_OK)
         return status;
     if (!heap->caches || heap->persistent)
@@ -664,7 +493,7 @@ masu_status masu_set_idle(size_t max_idle_bytes, uint64_t decay_ms) {
 }
 
 void masu_decay(void) {
-    masu_heap *heap = atomic_load(&the_heap);
+    masu_heap *heap = atomic_load(&masu__process_heap);
     if (!heap || !heap->caches || masu__inside)
         return;
     int error = errno;
@@ -678,7 +507,7 @@ masu_status masu_set_checked(bool on) {
     masu_heap *heap;
     if (masu__inside)
         return MASU_ERR_UNSUPPORTED;
-    masu_status status = heap_get(&heap);
+    masu_status status = masu__process_heap_get(&heap);
     if (status != MASU_OK)
         return status;
     if (heap->caches)
@@ -688,11 +517,11 @@ masu_status masu_set_checked(bool on) {
 
 void masu_reset_peaks(void) {
     if (!masu__inside)
-        masu_heap_reset_peaks(atomic_load(&the_heap));
+        masu_heap_reset_peaks(atomic_load(&masu__process_heap));
 }
 
 void masu_get_stats(masu_heap_stats *out) {
-    masu_heap *heap = atomic_load(&the_heap);
+    masu_heap *heap = atomic_load(&masu__process_heap);
     *out = (masu_heap_stats){0};
     if (!heap || masu__inside)
         return;
@@ -707,7 +536,7 @@ void masu_get_stats(masu_heap_stats *out) {
 }
 
 bool masu_valid(void) {
-    masu_heap *heap = atomic_load(&the_heap);
+    masu_heap *heap = atomic_load(&masu__process_heap);
     if (!heap || masu__inside)
         return true; /* a handler cannot know */
     if (!heap->caches)

@@ -176,35 +176,6 @@ static bool tensor_operator(checker *c, expr **slot) {
     return false;
 }
 
-/* x.to_string() of numbers and characters. */
-static bool to_string(checker *c, expr **slot, const type *t, const type *expected) {
-    expr *e = *slot;
-    bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
-                 t->kind == TYPE_TENSOR;
-    bool text = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_STRING;
-    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0 && text &&
-        t->kind == TYPE_CHAR) {
-        *slot = check_text_of(c, e->call.receiver, 0);
-        return true;
-    }
-    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) {
-        const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-        if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->open->is_closing) {
-            check_into_later(c, slot);
-            return true;
-        }
-        check_become_from(c, slot, t, expected);
-        return true;
-    }
-    shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
-    bool letters = t->kind == TYPE_CHAR && strcmp(e->call.name, "collect") == 0;
-    if ((strcmp(e->call.name, "to_string") != 0 && !letters) || e->call.arg_count != 0 || !shown) {
-        return false;
-    }
-    *slot = check_text_of(c, e->call.receiver, 0);
-    return true;
-}
-
 static const char *const identities[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
                                          "to_string", "as_str",   "collect", "to_vec",    "as_mut",
                                          "copied",    "cloned"};
@@ -591,7 +562,7 @@ static void method(checker *c, expr **slot, const type *expected) {
         check_lost_arguments(c, e);
         check_make_error(c, e);
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
-               !check_hash_method(c, slot, t) && !to_string(c, slot, t, expected) &&
+               !check_hash_method(c, slot, t) && !check_to_string(c, slot, t, expected) &&
                !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
                !check_method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);

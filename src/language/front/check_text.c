@@ -380,3 +380,31 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     e->type = e->block->type = check_scalar(c, TYPE_STRING);
     return e;
 }
+
+bool check_to_string(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
+                 t->kind == TYPE_TENSOR;
+    bool text = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_STRING;
+    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0 && text &&
+        t->kind == TYPE_CHAR) {
+        *slot = check_text_of(c, e->call.receiver, 0);
+        return true;
+    }
+    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) {
+        const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+        if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->open->is_closing) {
+            check_into_later(c, slot);
+            return true;
+        }
+        check_become_from(c, slot, t, expected);
+        return true;
+    }
+    shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
+    bool letters = t->kind == TYPE_CHAR && strcmp(e->call.name, "collect") == 0;
+    if ((strcmp(e->call.name, "to_string") != 0 && !letters) || e->call.arg_count != 0 || !shown) {
+        return false;
+    }
+    *slot = check_text_of(c, e->call.receiver, 0);
+    return true;
+}

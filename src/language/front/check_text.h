@@ -40,6 +40,8 @@ expr *check_text_of(checker *c, expr *value, int64_t how);
 expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
 void check_add_piece(text_pieces *p, expr *e);
 void check_finish_text(checker *c, expr *e); /* of a call.late */
+/* x.to_string() of numbers and characters, and x.into() where a text is wanted or something else; x is of type t. */
+bool check_to_string(checker *c, expr **slot, const type *t, const type *expected);
 bool check_is_plain(const type *t); /* number, bool, char, text, tensor: printed as it is */
 bool check_printable(const checker *c, const type *t);
 

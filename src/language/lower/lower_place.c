@@ -38,110 +38,6 @@ struct lower_place {
     ir_value *taken, rest;
 };
 
-/* ---- elements ----------------------------------------------------------------------------------------------------- */
-
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
-                           uint32_t count, source_span span) {
-    tl_dtype dtype = lower_element_dtype(tensor);
-    bool whole = dtype == TL_I64 || dtype == TL_BOOL;
-    ir_value *args = lower_room(fn, count + 1);
-    if (!args)
-        return 0;
-    args[0] = t;
-    memcpy(args + 1, indices, count * sizeof *args);
-    ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args,
-                           count + 1, span);
-    const type *element = tensor->tensor.element;
-    return lower_convert(fn, v, element ? lower_scalar_type(element) : IR_F32, span);
-}
-
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
-                           const ir_value *indices, uint32_t count, source_span span) {
-    tl_dtype dtype = lower_element_dtype(tensor);
-    bool whole = dtype == TL_I64 || dtype == TL_BOOL;
-    ir_value *args = lower_room(fn, count + 2);
-    if (!args)
-        return 0;
-    args[0] = t;
-    args[1] = lower_convert(fn, v, whole ? IR_I64 : IR_F64, span);
-    memcpy(args + 2, indices, count * sizeof *args);
-    return lower_abi(fn, whole ? TL_FN_tl_tensor_set_i64 : TL_FN_tl_tensor_set_f64, args, count + 2,
-                     span);
-}
-
-/* A record that a call fills with an element's leaves. */
-static ir_value record_begin(lower_fn *fn, const type *element, source_span span) {
-    ir_type address = IR_ADDRESS;
-    ir_instr *record =
-        lower_open(fn) ? ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, span) : NULL;
-    if (!record)
-        return 0;
-    record->imm.i = lower_leaf_count(fn->l, element);
-    return record->result;
-}
-
-static void record_end(lower_fn *fn, ir_value record, const type *element, ir_value *out,
-                       source_span span) {
-    uint32_t count = lower_leaf_count(fn->l, element);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
-        return;
-    }
-    lower_leaf_types(fn->l, element, types);
-    for (uint32_t i = 0; i < count; i++) {
-        ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record, 1, &types[i], 1, span);
-        if (!word)
-            return;
-        word->imm.i = i;
-        out[i] = word->result;
-    }
-}
-
-/* The element's leaves, by get or take. What the call yields: nothing, or the vector without them. */
-static ir_value words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index,
-                         const type *element, ir_value *out, source_span span) {
-    ir_value record = record_begin(fn, element, span);
-    if (!record)
-        return 0;
-    ir_value rest = lower_abi(fn, abi, (ir_value[]){vec, index, record}, 3, span);
-    record_end(fn, record, element, out, span);
-    return rest;
-}
-
-static bool holds_counts(lower_fn *fn, const type *element) {
-    uint32_t count = lower_leaf_count(fn->l, element);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
-        return false;
-    }
-    lower_leaf_types(fn->l, element, types);
-    while (count > 0 && !ir_type_managed(types[count - 1]))
-        count--;
-    return count > 0;
-}
-
-void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
-                   source_span span) {
-    words_by(fn, TL_FN_tl_vec_get, vec, index, element, out, span);
-}
-
-void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
-                    source_span span) {
-    ir_value vec = 0, rest = 0;
-    lower_read(fn, list, 1, &vec, span);
-    rest = words_by(fn, TL_FN_tl_vec_take, vec, index, element, out, span);
-    lower_write(fn, list, 1, &rest);
-}
-
-ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
-                       const ir_value *values, source_span span) {
-    ir_value record =
-        lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), span);
-    return lower_abi(fn, TL_FN_tl_vec_set, (ir_value[]){vec, index, record}, 3, span);
-}
-
 /* ---- places --------------------------------------------------------------------------------------------------------- */
 
 static bool follows_reference(const expr *e) {
@@ -357,12 +253,12 @@ static void read_reference(lower_fn *fn, const lower_place *p, bool moved, ir_va
         return;
     }
     ir_value word = word_of(fn, p), count = lower_int(fn, IR_I64, p->count, p->span);
-    ir_value record = record_begin(fn, p->type, p->span);
+    ir_value record = lower_record_begin(fn, p->type, p->span);
     if (!record)
         return;
     lower_abi(fn, moved ? TL_FN_tl_ref_take : TL_FN_tl_ref_get,
               (ir_value[]){p->at[0], word, count, record}, 4, p->span);
-    record_end(fn, record, p->type, out, p->span);
+    lower_record_end(fn, record, p->type, out, p->span);
 }
 
 static void write_reference(lower_fn *fn, const lower_place *p, const ir_value *values) {
@@ -480,16 +376,16 @@ static void read_along(lower_fn *fn, const lower_place *p, uint32_t depth, ir_va
         args[--at] = base->indices[0];
     }
     lower_read(fn, base->first, 1, args, base->span);
-    args[1] = record_begin(fn, element, p->span);
+    args[1] = lower_record_begin(fn, element, p->span);
     if (!args[1])
         return;
     lower_abi(fn, TL_FN_tl_vec_get_in, args, 3 * depth, p->span);
-    record_end(fn, args[1], element, out, p->span);
+    lower_record_end(fn, args[1], element, out, p->span);
 }
 
 static void read_element(lower_fn *fn, const lower_place *p, ir_value *out) {
     uint32_t depth = vectors_deep(p);
-    if (depth > 1 && root_of(p)->kind == PLACE_VARIABLES && !holds_counts(fn, p->holder->vec.element)) {
+    if (depth > 1 && root_of(p)->kind == PLACE_VARIABLES && !lower_holds_counts(fn, p->holder->vec.element)) {
         read_along(fn, p, depth, out);
         return;
     }
@@ -527,12 +423,12 @@ static ir_value open_holder(lower_fn *fn, lower_place *p);
 /* The element of a vector, out of it; a copy where it holds numbers only. */
 static void open_element(lower_fn *fn, lower_place *p) {
     const type *element = p->holder->vec.element;
-    bool counts = holds_counts(fn, element);
+    bool counts = lower_holds_counts(fn, element);
     ir_value holder = open_holder(fn, p);
     p->taken = lower_room(fn, lower_leaf_count(fn->l, element));
     if (!p->taken)
         return;
-    p->rest = words_by(fn, counts ? TL_FN_tl_vec_take : TL_FN_tl_vec_get, holder, p->indices[0],
+    p->rest = lower_words_by(fn, counts ? TL_FN_tl_vec_take : TL_FN_tl_vec_get, holder, p->indices[0],
                        element, p->taken, p->span);
     if (!counts)
         p->rest = holder;
@@ -576,7 +472,7 @@ static void close_element(lower_fn *fn, lower_place *p, const ir_value *values) 
 
 void lower_place_open(lower_fn *fn, lower_place *p, ir_value *out) {
     if (p->kind == PLACE_REFERENCE) {
-        read_reference(fn, p, p->is_slice || holds_counts(fn, p->type), out);
+        read_reference(fn, p, p->is_slice || lower_holds_counts(fn, p->type), out);
         return;
     }
     if (p->kind != PLACE_VEC_ELEMENT) {

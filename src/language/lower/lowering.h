@@ -183,6 +183,28 @@ void lower_effect(lower_fn *fn, const expr *e); /* the value is dropped */
 void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);
 ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
 
+/* ---- elements (lower_element.c) ------------------------------------------------------------------------------------------- */
+
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
+                           uint32_t count, source_span span);
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
+                           const ir_value *indices, uint32_t count, source_span span);
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
+                   source_span span);
+/* The element out of the list in a variable, which holds nothing there then. */
+void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
+                    source_span span);
+ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
+                       const ir_value *values, source_span span);
+/* A record that a call fills with an element's leaves; then the leaves out of it. */
+ir_value lower_record_begin(lower_fn *fn, const type *element, source_span span);
+void lower_record_end(lower_fn *fn, ir_value record, const type *element, ir_value *out, source_span span);
+/* The element's leaves, by get or take. What the call yields: nothing, or the vector without them. */
+ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index, const type *element, ir_value *out,
+                        source_span span);
+/* Some leaf of it is counted. */
+bool lower_holds_counts(lower_fn *fn, const type *element);
+
 /* ---- places (lower_place.c) ---------------------------------------------------------------------------------------------- */
 
 bool lower_is_place(const expr *e);
@@ -202,17 +224,6 @@ bool lower_is_variable(const lower_place *p);
 bool lower_places_meet(const lower_place *a, const lower_place *b);
 void lower_index(lower_fn *fn, const expr *e, ir_value *out);
 void lower_field(lower_fn *fn, const expr *e, ir_value *out);
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
-                           uint32_t count, source_span span);
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
-                           const ir_value *indices, uint32_t count, source_span span);
-void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
-                   source_span span);
-/* The element out of the list in a variable, which holds nothing there then. */
-void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
-                    source_span span);
-ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
-                       const ir_value *values, source_span span);
 /* A reference to the place, or to a part of the list in it: its two or three leaves. */
 void lower_refer(lower_fn *fn, const expr *place, ir_value *out);
 /* A variable to which references exist lies in a list of one. moved: nothing is left there. */

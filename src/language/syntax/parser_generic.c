@@ -1,4 +1,4 @@
-/* parser_generic.c: type parameters with their bounds, enums, traits. */
+/* parser_generic.c: type parameters with their bounds, structs, enums, traits. */
 #include <string.h>
 
 #include "language/syntax/parser_private.h"
@@ -100,6 +100,80 @@ void parser_hide_function_type(parser *p, binding *parameter, type_parameters *g
     parameter->annotation = name;
     uint32_t capacity = generics->count;
     PARSER_PUSH(p, generics->items, generics->count, capacity, hidden);
+}
+
+/* ---- structs --------------------------------------------------------------------------------- */
+
+/* A line is a field. */
+static bool field_ends_with_line(parser *p, const struct_item *s) {
+    bool ends = !p->panic && !s->positional && parser_first_on_line(p) &&
+                (parser_is(p, TOKEN_NAME) || parser_is(p, TOKEN_PUB));
+    if (ends) {
+        parser_warn_missing(p, "`,`");
+    }
+    return ends;
+}
+
+/* Behind the partner of what was opened. */
+static void skip_to_close(parser *p, token_kind close) {
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, close)) {
+        token_kind kind = parser_kind(p);
+        if (kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE) {
+            parser_skip_group(p);
+        } else {
+            parser_advance(p);
+        }
+    }
+    if (parser_accept(p, close)) {
+        p->panic = false;
+    }
+}
+
+static void parse_fields(parser *p, struct_item *s, token_kind close) {
+    uint32_t capacity = 0;
+    while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
+        struct_field field = {.span = parser_span(p)};
+        if (parser_accept(p, TOKEN_PUB) && parser_is(p, TOKEN_LEFT_PAREN)) {
+            parser_skip_group(p);
+        }
+        if (s->positional) {
+            field.name = parser_printf(p, "%u", s->field_count);
+        } else {
+            field.name = parser_name(p, &field.span);
+            parser_expect(p, TOKEN_COLON);
+        }
+        field.annotation = parse_type(p);
+        if (!p->panic && field.name != NULL) {
+            PARSER_PUSH(p, s->fields, s->field_count, capacity, field);
+        }
+        parser_synchronise_list(p, close);
+        if (!parser_accept(p, TOKEN_COMMA) && !field_ends_with_line(p, s)) {
+            break;
+        }
+    }
+    if (!parser_expect(p, close)) { /* the rest of the fields is not an item */
+        skip_to_close(p, close);
+    }
+}
+
+void parse_struct(parser *p) {
+    struct_item *s = parse_struct_head(p);
+    if (s == NULL) {
+        parser_skip_item(p);
+        return;
+    }
+    if (parser_accept(p, TOKEN_LEFT_BRACE)) {
+        parse_fields(p, s, TOKEN_RIGHT_BRACE);
+    } else if (parser_accept(p, TOKEN_LEFT_PAREN)) {
+        s->positional = true;
+        parse_fields(p, s, TOKEN_RIGHT_PAREN);
+        parser_accept(p, TOKEN_SEMICOLON);
+    } else if (!parser_accept(p, TOKEN_SEMICOLON)) {
+        parser_expected(p, "`{`");
+    }
+    if (p->panic) {
+        parser_synchronise(p);
+    }
 }
 
 /* ---- enums ----------------------------------------------------------------------------------- */

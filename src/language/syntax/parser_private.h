@@ -1,10 +1,10 @@
 /* parser_private.h: what the parser's files share.
  *
  *     parser.c         tokens, messages, finding the way back after a mistake
- *     parser_item.c    fn, struct, impl, const
+ *     parser_item.c    fn, impl, const
  *     parser_refuse.c  constructs that masu does not accept where items stand
  *     parser_module.c  mod, use
- *     parser_generic.c type parameters, enums, traits
+ *     parser_generic.c type parameters, structs, enums, traits
  *     parser_type.c    types and patterns
  *     parser_slice.c   patterns of lists, matches!
  *     parser_stmt.c    blocks, statements, if, match, loops
@@ -174,6 +174,7 @@ void parse_where(parser *p, type_parameters *own, type_parameters *of_impl);
 void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics);
 /* `struct` or `enum`, name and type parameters; the item is in the tree. NULL: there is no name. */
 struct_item *parse_struct_head(parser *p);
+void parse_struct(parser *p);
 void parse_enum(parser *p);
 void parse_trait(parser *p);
 function_item *parse_method_of_trait(parser *p); /* its body may be missing */

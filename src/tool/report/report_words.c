@@ -1,5 +1,54 @@
-/* report_words.c: the sentences of a report. */
+/* report_words.c: the words of a report: what it calls files, pools and lines, and its sentences. */
 #include "tool/report/report.h"
+
+#include <string.h>
+
+/* ---- names -------------------------------------------------------------------------------------------------------------------- */
+
+const char *report_file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+double report_percent(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void report_put_pool_name(masu__buffer *out, const report_facts *f, uint32_t pool) {
+    const masu__recording *r = f->recording;
+    const masu__recorded_pool *p = &r->pools[pool < r->pool_count ? pool : 0];
+    const char *name = masu__recording_text(r, p->name), *layer = masu__recording_text(r, p->layer);
+    if (*name && *layer && strcmp(name, layer) != 0)
+        masu__buffer_printf(out, "%s (%s)", name, layer);
+    else if (*name || *layer)
+        masu__buffer_puts(out, *name ? name : layer);
+    else if (pool && pool < r->pool_count)
+        masu__buffer_printf(out, "pool %llu", (unsigned long long)p->number);
+    else
+        masu__buffer_puts(out, "memory of no pool");
+}
+
+void report_put_line_name(masu__buffer *out, const report_facts *f, const report_line *line) {
+    const masu__recording *r = f->recording;
+    if (line->pool) {
+        report_put_pool_name(out, f, line->pool == UINT32_MAX ? 0 : line->pool);
+        masu__buffer_puts(out, ", place not known");
+        return;
+    }
+    const char *file = report_file_name(masu__recording_text(r, line->file));
+    const char *function = masu__recording_text(r, line->function);
+    if (*file && line->line)
+        masu__buffer_printf(out, "%s:%u", file, line->line);
+    else
+        masu__buffer_puts(out, *file || *function ? file : "?");
+    if (*function && *file)
+        masu__buffer_puts(out, " in ");
+    const char *end = strchr(function, '('); /* of C++ the name alone */
+    bool is_cut = end && end > function && end[1] != 'a'; /* (anonymous namespace) is part of it */
+    masu__buffer_append(out, function, is_cut ? (size_t)(end - function) : strlen(function));
+}
+
+/* ---- sentences ------------------------------------------------------------------------------------------------------- */
 
 static void put_time(masu__buffer *out, const report_facts *f, uint64_t time_ns) {
     if (f->recording->has_times)
