@@ -142,6 +142,35 @@ bool may_permute(const uint8_t *bytes, const Model *m, masu__buffer *why) {
     return true;
 }
 
+bool same_numbers(const int32_t *a, size_t count, const int32_t *b, size_t b_count) {
+    return count == b_count && (count == 0 || memcmp(a, b, count * sizeof *a) == 0);
+}
+
+/* Lists of a file may share bytes: an order written into one of them must not have changed another. */
+bool says_the_same(const masu__model *model, const size_t *order, const uint8_t *made, size_t length) {
+    masu__model again;
+    masu__buffer ignored = {};
+    bool same = masu__model_read(MASU__MODEL_TFLITE, made, length, NULL, 0, &again, &ignored);
+    masu__buffer_destroy(&ignored);
+    if (!same)
+        return false;
+    same = again.tensor_count == model->tensor_count && again.graph_count == model->graph_count;
+    for (size_t i = 0; same && i < model->tensor_count; i++)
+        same = again.tensors[i].bytes == model->tensors[i].bytes && again.tensors[i].is_constant == model->tensors[i].is_constant;
+    for (size_t g = 0; same && g < model->graph_count; g++) {
+        same = again.graphs[g].operator_count == model->graphs[g].operator_count;
+        for (size_t k = 0; same && k < model->graphs[g].operator_count; k++) {
+            const masu__model_operator *now = &again.graphs[g].operators[k];
+            const masu__model_operator *then = &model->graphs[g].operators[g == 0 && order ? order[k] : k];
+            same = now->type.length == then->type.length && memcmp(now->type.at, then->type.at, now->type.length) == 0 &&
+                   same_numbers(now->inputs, now->input_count, then->inputs, then->input_count) &&
+                   same_numbers(now->outputs, now->output_count, then->outputs, then->output_count);
+        }
+    }
+    masu__model_free(&again);
+    return same;
+}
+
 } // namespace
 
 bool masu__model_write_tflite(const masu__model *model, const void *bytes, size_t length, const int32_t *offsets, const size_t *order,
@@ -171,6 +200,10 @@ bool masu__model_write_tflite(const masu__model *model, const void *bytes, size_
     }
     masu__meta_free(copy, copy ? padded : 0);
     masu__meta_free(block, block ? room : 0);
+    if (made && order && !says_the_same(model, order, made, *out_length)) {
+        masu__meta_free(made, *out_length);
+        return masu__model_refuse(why, "the file's lists share bytes: its operators cannot change their order");
+    }
     *out = made;
     *out_capacity = made ? *out_length : 0;
     return made || masu__model_refuse(why, "out of memory");
