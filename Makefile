@@ -14,7 +14,8 @@
 #     make mutate             change one operator of MUTATE (src/planner) at a time, MUTANTS (200) times, and list the
 #                             changes that no test notices (scripts/mutate.sh says more)
 #     make format             clang-format over all C files
-#     make install PREFIX=…   header, libraries, command, pkg-config file, CMake package (default /usr/local)
+#     make install PREFIX=…   headers, libraries, command, pkg-config file, CMake package, manual pages, completions of
+#                             shells (default /usr/local)
 #     make clean              remove build/
 #
 # PRESET=release|debug|asan|tsan|clang chooses another build for build, run, test, check-hostile and install.

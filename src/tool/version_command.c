@@ -5,7 +5,7 @@
 
 #include "tool/tool.h"
 
-static const char usage[] = "Usage: masu version\n\nPrints the version of the command.\n";
+static const char usage[] = "Usage: masu version\n\nPrints the version of the command.\n\n  --help   this text\n";
 
 static int run(int argc, char **argv) {
     if (argc > 1)

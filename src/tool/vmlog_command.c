@@ -23,7 +23,10 @@ static const char usage[] =
     "\n"
     "Reads memory events, one a line (`-` is standard input), as the CUDA interposer writes them "
     "into VMM_LOG_FILE,\n"
-    "and prints what they add up to; with -o also draws them, address against time.\n";
+    "and prints what they add up to.\n"
+    "\n"
+    "  -o OUT.svg   also draws them, address against time\n"
+    "  --help       this text\n";
 
 enum { MOST_EVENTS = 200000, WIDTH = 1100, HEIGHT = 460, LEFT = 20, TOP = 60, CURVE = 110 };
 enum { CURVE_BASE = TOP + HEIGHT + 50 + CURVE };

@@ -17,6 +17,28 @@ sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 expect_status 0 "$prefix/bin/masu" version
 expect_in_stdout "$version"
 
+# Pages of the manual, and what three shells look for. tests/cli/reference.sh says what is in those of the command.
+for file in man/man1/masu.1 man/man1/masu-run.1 man/man3/libmasu.3 bash-completion/completions/masu \
+    zsh/site-functions/_masu fish/vendor_completions.d/masu.fish; do
+    [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
+done
+for command in $("$prefix/bin/masu" help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'); do
+    [ -s "$prefix/share/man/man1/masu-$command.1" ] || fail "masu-$command has no page"
+done
+# Each header that masu.h includes has its part, with each of its calls.
+for header in $(sed -n 's,^#include <masu/\(.*\)>,\1,p' include/masu/masu.h); do
+    sed -n 's/^MASU_API .*[ *]\(masu_[a-z_0-9]*\)(.*/\1/p' "include/masu/$header" | grep -v '_slow$' >"$MASU_TMP/calls" || true
+    while read -r call; do
+        grep -q "[ *]$call(" "$prefix/share/man/man3/libmasu.3" || fail "libmasu(3) does not say $call of $header"
+    done <"$MASU_TMP/calls"
+done
+grep -q ' masu_alloc(size_t' "$prefix/share/man/man3/libmasu.3" || grep -q '\*masu_alloc(size_t' "$prefix/share/man/man3/libmasu.3" ||
+    fail 'libmasu(3) does not say masu_alloc, which is compiled into the caller'
+if command -v groff >/dev/null; then
+    expect_status 0 groff -ww -man -Tutf8 "$prefix/share/man/man3/libmasu.3"
+    expect_stderr ''
+fi
+
 # What needs LLVM is a program of its own, found from where the command lies.
 expect_status 0 "$prefix/bin/masu" run examples/structs.tl
 cp "$MASU_TMP.stdout" "$MASU_TMP/ran"

@@ -15,6 +15,7 @@ static const char usage[] =
     "                    as slices, refused requests with their stack; ui.perfetto.dev opens it. Without it the end "
     "of\n"
     "                    OUT says which: .csv, or .pftrace and .perfetto-trace\n"
+    "  --help            this text\n"
     "\n"
     "The columns of a table: event, id (of a block), bytes (as asked for), given_bytes, time_ns, address, device, "
     "stream, pool,\n"

@@ -32,7 +32,7 @@ static const char usage[] =
     "  --svg FILE        write the plan as a picture\n"
     "  --check           judge the offsets in FILE instead of finding some\n"
     "  --compare         a table of all methods: height, distance from the bound, time\n"
-    "  --memory NAME[=N] divide the buffers among memories, the fastest first, by uses × bytes; "
+    "  --memory NAME[=N]  divide the buffers among memories, the fastest first, by uses × bytes; "
     "repeat it\n"
     "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for "
     "uses\n"

@@ -16,6 +16,7 @@ static const char usage[] =
     "  --text         to standard output, which is what happens without -o\n"
     "  --json         the same facts as one JSON object\n"
     "  --diff OTHER   a second run beside it\n"
+    "  --help         this text\n"
     "\n"
     "Exit status: 0 fine, 1 a file is not a recording or cannot be read, 2 used wrongly.\n";
 

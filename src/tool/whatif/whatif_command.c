@@ -33,6 +33,7 @@ static const char usage[] =
     "  --json           the same as one JSON object\n"
     "  --no-malloc      leave out the installed malloc libraries\n"
     "  --steps N        how far the planner searches (20000)\n"
+    "  --help           this text\n"
     "\n"
     "Columns:\n"
     "  time             of all requests; a model has none\n"
