@@ -132,13 +132,18 @@ void tl__trace_places_destroy(tl_runtime *rt) {
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
+/* The room is an extent of its own, which comes and goes with the block: the judge asks where a block lies. */
 void tl__trace_frame(tl_runtime *rt, const tl_frame *frame, bool begins) {
-    masu_trace_put(rt->trace, &(masu_event){.kind = begins ? MASU_EVENT_ALLOC : MASU_EVENT_FREE,
-                                            .pool = rt->frame_pool,
-                                            .address = (uintptr_t)frame->room,
-                                            .bytes = frame->room_bytes,
-                                            .block_bytes = frame->room_bytes,
-                                            .alignment_bytes = 64});
+    const masu_event room = {.pool = rt->frame_pool,
+                             .address = (uintptr_t)frame->room,
+                             .bytes = frame->room_bytes,
+                             .block_bytes = frame->room_bytes};
+    masu_event extent = room, block = room;
+    extent.kind = begins ? MASU_EVENT_EXTENT_ADD : MASU_EVENT_EXTENT_DROP;
+    block.kind = begins ? MASU_EVENT_ALLOC : MASU_EVENT_FREE;
+    block.alignment_bytes = 64;
+    masu_trace_put(rt->trace, begins ? &extent : &block);
+    masu_trace_put(rt->trace, begins ? &block : &extent);
     if (begins && rt->room_bytes == rt->room_bytes_peak)
         masu_trace_mark(rt->trace, MASU_MARK_PLAN, "the most that frames have planned so far", rt->room_bytes,
                         rt->room_bytes);
