@@ -154,7 +154,7 @@ struct masu_module {
      * PANIC (the program said so, returned an `Err`, or asked to end), and whatever else a program fails with. Results are touched with
      * MASU_OK only. */
     masu_status (*call)(masu_instance *instance, uint32_t function, const masu_value *arguments, masu_value *results);
-    /* Of the last call of this instance that failed, with place and source line; "" before the first. Valid until the next call. */
+    /* The error of the last call that failed, with place and source line; "" before the first. Valid until the next call. */
     const char *(*error)(const masu_instance *instance);
     /* Gives back what a result holds (tensor, text, handle) and makes it MASU_KIND_NONE. Nothing happens to borrowed memory. */
     void (*release)(masu_value *value);
@@ -163,7 +163,7 @@ struct masu_module {
     masu_status (*handle_clone)(masu_handle *handle, masu_handle **out);
     /* NULL is fine. Any thread. */
     void (*handle_drop)(masu_handle *handle);
-    /* Of the instance's arena, what it has needed so far: another instance with so many bytes does the same calls again. 0
+    /* What the instance has needed of its arena so far: another instance with so many bytes does the same calls again. 0
      * without an arena. */
     size_t (*arena_used)(const masu_instance *instance);
 };

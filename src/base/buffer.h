@@ -34,7 +34,7 @@ void masu__buffer_vprintf(masu__buffer *buffer, const char *format, va_list argu
 
 /* The text inside a JSON string, with its quotes. */
 void masu__buffer_json_string(masu__buffer *buffer, const char *text, size_t length);
-/* The text as it stands in a page or in one of its attributes. */
+/* The text as it is written in a page or in one of its attributes. */
 void masu__buffer_html(masu__buffer *buffer, const char *text, size_t length);
 
 /* "13,036": digits in groups of three; and "12.7 KiB", "1.0 GiB" for a person. */

@@ -111,7 +111,7 @@ void masu__meta_free(void *ptr, size_t bytes) {
     raw_free(ptr, bytes);
 }
 
-/* One page too many, so that an aligned part is among them; what stands over goes back at once. */
+/* One page too many, so that an aligned part is among them; what is left over goes back at once. */
 void *masu__meta_map(size_t bytes) {
     size_t asked;
     if (!masu__add(bytes, MASU__HUGE_PAGE_BYTES, &asked) || masu__fault_hit())

@@ -27,7 +27,7 @@ static void put_call(const error_places *p, uint32_t number, masu__buffer *out) 
     diagnostic_render_entry(site.span, "note", text, out);
 }
 
-/* The middle of a deep stack is left out: it stands behind the inner half of the sites. */
+/* The middle of a deep stack is left out: it comes behind the inner half of the sites. */
 static void put_calls(const error_places *p, const uint32_t *sites, uint32_t count,
                       uint64_t omitted, masu__buffer *out) {
     for (uint32_t i = 1; i < count; i++) {

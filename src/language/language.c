@@ -392,7 +392,7 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
-/* A file of the library that is examined stands before the others, as one text with them: so it is library like them,
+/* A file of the library that is examined comes before the others, as one text with them: so it is library like them,
  * and keeps its places. */
 static masu_status read_library(masu_program *p, const masu_compile_options *options,
                                 library_part part) {

@@ -81,7 +81,7 @@ static int become_compiler(int argc, char **argv) {
                 argv[0], name, MASU_COMPILER_FOLDER);
         return TOOL_FAILED;
     }
-    execv(path, argv - 1); /* argv[-1] is the command's name: main hands on what stands behind it */
+    execv(path, argv - 1); /* argv[-1] is the command's name: main hands on what is behind it */
     fprintf(stderr, "masu %s: cannot start %s: %s\n", argv[0], path, strerror(errno));
     return TOOL_FAILED;
 }

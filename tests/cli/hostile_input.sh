@@ -75,14 +75,14 @@ refuses() { # EXPRESSION WORDS
     expect_status 1 timeout 60 "$MASU" run "$t/refused.tl"
     expect_in_stderr ": error: $2"
 }
-refuses 't.split(0)' '0 is no length of a part in `t.split(0)`'
-refuses 't.chunk(0)' '0 is no number of parts in `t.chunk(0)`'
+refuses 't.split(0)' '0 is not a length of a part in `t.split(0)`'
+refuses 't.chunk(0)' '0 is not a number of parts in `t.chunk(0)`'
 refuses 't.topk(-1)' '-1 is not a number of elements in `t.topk(-1)`'
 refuses 't.repeat_interleave(-1)' '-1 is not a number of times in `t.repeat_interleave(-1)`'
 refuses 't.repeat_interleave(-1, 0)' '-1 is not a number of times in `t.repeat_interleave(-1, 0)`'
-refuses 't.dropout(1.5)' 'dropout: 1.5 is no probability'
+refuses 't.dropout(1.5)' 'dropout: 1.5 is not a probability'
 refuses 't.reshape([1, 1, 2, 2]).conv2d([[[[1.0]]]], 0, 0)' 'stride, dilation and groups are at least 1 in `t.reshape([1, 1, 2, 2]).conv2d('
-refuses 'vec![1, 2].step_by(0)' '0 is no step in `[1, 2].step_by(0)`'
+refuses 'vec![1, 2].step_by(0)' '0 is not a step in `[1, 2].step_by(0)`'
 
 # A match of thousands of numbers is checked in a second.
 { printf 'fn main() { match args_count() {'; awk 'BEGIN { for (i = 0; i < 3000; i++) printf " %d => println(\"%d\"),", i, i }'; printf ' _ => println("more") } }\n'; } >"$t/match.tl"

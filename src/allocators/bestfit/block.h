@@ -13,7 +13,7 @@
  *
  * A record is one cache line and is named by its place in the table, four bytes instead of eight:
  * a call touches few lines, and reading them is most of what it costs. Record 0 belongs to no
- * block. It stands in for the neighbour that a block at a border lacks and for the child that a
+ * block. It takes the place of the neighbour that a block at a border lacks and of the child that a
  * tree lacks, so that links can be written without asking whether they exist.
  *
  * Live blocks are found by address: each hangs in the chain of its home.

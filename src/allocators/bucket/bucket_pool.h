@@ -131,7 +131,7 @@ static inline unsigned masu__bucket_packed_class_of(const masu_bucket *pool, siz
                                                          : masu__bucket_class_of(pool, bytes);
 }
 
-/* The class serves requests of that alignment, a power of two or 0, as it stands. */
+/* The class serves requests of that alignment, a power of two or 0, as it is. */
 static inline bool masu__bucket_class_fits(const masu_bucket *pool, size_t bytes,
                                            size_t alignment) {
     return alignment <= pool->classes[masu__bucket_class_of(pool, bytes)].align_bytes;

@@ -59,7 +59,7 @@ enum {
 #define MASU__SWEEP_STEP_BYTES    ((size_t)1 << 20)
 #define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
-/* Slots hold the blocks, so that nobody touches the memory of one; each is in the list of its block's class or in the list of
+/* Slots hold the blocks, so that the memory of one is never touched; each is in the list of its block's class or in the list of
  * spare ones, slot 0 in none. A slot without a block has NULL: that holds also where the thread is not there any more and has
  * left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
@@ -282,7 +282,7 @@ static inline bool masu__large_push(masu__large_cache *large, unsigned index, vo
     return true;
 }
 
-/* Of all that is kept; other threads may read it. */
+/* Counts all that is kept; other threads may read it. */
 static inline uint64_t masu__large_blocks(const masu__large_cache *large) {
     return __atomic_load_n(&large->blocks, __ATOMIC_RELAXED) + (__atomic_load_n(&large->last_class, __ATOMIC_RELAXED) != 0);
 }

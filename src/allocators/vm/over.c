@@ -1,4 +1,4 @@
-/* over.c: the pool as a device, so that pools of small blocks can stand on it. */
+/* over.c: the pool as a device, so that pools of small blocks can lie on it. */
 #include "allocators/vm/vm_pool.h"
 
 #include "base/meta.h"

@@ -70,7 +70,7 @@ typedef struct value {
     uint32_t part_count;
 } value;
 
-/* Of a method of the library: see methods.def. */
+/* For a method of the library: see methods.def. */
 typedef enum lend_kind {
     LEND_NOTHING,
     LEND_PUT,       /* the last argument is in it from then on */
@@ -107,7 +107,7 @@ const sort *sort_holder(builder *b, const sort *item, bool is_lazy);
 const sort *sort_of_type(builder *b, const type *t);
 const sort *sort_element(builder *b, const sort *s);
 const sort *sort_field(builder *b, const sort *s, const char *name);
-/* Of a variant's part number i, by its name in the pattern or by position. */
+/* For a variant's part number i, by its name in the pattern or by position. */
 const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint32_t i);
 const type *borrow_known_type_at(const builder *b, source_span span);
 bool sort_is_copied(const builder *b, const sort *s); /* in doubt it is */

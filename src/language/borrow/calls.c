@@ -102,7 +102,7 @@ static bool comes_from(const type_expr *result, const type_expr *from, const cha
     return false;
 }
 
-/* Whether a lifetime with a name stands in the type. */
+/* Whether a lifetime with a name is in the type. */
 bool borrow_has_lifetime(const type_expr *t, int depth) {
     if (t == NULL || depth > 6) {
         return false;

@@ -88,7 +88,7 @@ static const sort *item_of(builder *b, const sort *s) {
                                        : sort_element(b, s);
 }
 
-/* Of an iterator, Option or the like that is at hand. */
+/* As for an iterator, Option or the like that is at hand. */
 static value lend_onward(method_call *m, lend_kind kind) {
     builder *b = m->b;
     const sort *s = m->receiver.sort, *item = item_of(b, s);

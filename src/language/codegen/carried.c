@@ -14,7 +14,7 @@ typedef struct carrier {
     const source_file **files;
     LLVMValueRef *texts;
     uint32_t file_count;
-    const char *last_name; /* equal functions stand beside each other */
+    const char *last_name; /* equal functions lie beside each other */
     LLVMValueRef last_text;
 } carrier;
 

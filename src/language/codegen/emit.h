@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "language/codegen/codegen.h"
 
-/* Code is written into two modules of one context. What mostly waits for the runtime is translated as it stands, in the
+/* Code is written into two modules of one context. What mostly waits for the runtime is translated as it is, in the
  * shortest time; what calculates is optimised. */
 typedef enum codegen_tier { TIER_PLAIN, TIER_FAST, TIER_COUNT } codegen_tier;
 
@@ -52,7 +52,7 @@ typedef struct emit {
     LLVMValueRef function;
     LLVMValueRef *values;      /* by ir_value */
     LLVMBasicBlockRef *starts; /* by block id; NULL: not reachable */
-    LLVMBasicBlockRef *ends;   /* where the block's terminator stands */
+    LLVMBasicBlockRef *ends;   /* where the block's terminator is */
     const ir_block **order;    /* reverse postorder */
     uint32_t order_count;
     LLVMBasicBlockRef prologue;

@@ -74,7 +74,7 @@ diagnostic *diagnostics_add(diagnostics *d, severity severity, uint32_t row, sou
 void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Whether an error stands within span: what is unknown about the whole may follow from it. Linear in the diagnostics. */
+/* Whether an error lies within span: what is unknown about the whole may follow from it. Linear in the diagnostics. */
 bool diagnostics_has_error_in(const diagnostics *d, source_span span);
 /* Everything is read: see last_of_reading. */
 void diagnostics_end_of_reading(diagnostics *d);

@@ -86,7 +86,7 @@ static const char *behind_hole(const char *format) {
     return *format ? format + 1 : format;
 }
 
-/* Whether the text may have been made of the format: holes stand for anything. */
+/* Whether the text may have been made of the format: a hole may be anything. */
 static bool fits(const char *format, const char *text) {
     for (; *format && !is_hole(format); format++, text++) {
         format += *format == '%';

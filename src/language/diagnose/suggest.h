@@ -14,7 +14,7 @@ typedef struct suggestion {
     const char *wanted;
     const char *best;  /* the caller's candidate, not a copy */
     uint32_t distance; /* only candidates nearer than this count; 0: none does */
-    bool exact;        /* the name itself is a candidate: it stands where its kind does not belong */
+    bool exact;        /* the name itself is a candidate: it is where its kind does not belong */
 } suggestion;
 
 suggestion suggest_for(const char *wanted);

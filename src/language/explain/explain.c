@@ -42,7 +42,7 @@ static bool managed(const ir_function *f, ir_value v) {
     return ir_type_managed(ir_type_of(f, v));
 }
 
-/* Results say at once where they will stand; parameters say it when they get there. */
+/* Results say at once where they will lie; parameters say it when they get there. */
 static void note_root(explainer *x, const ir_instr *i, masu__buffer *t) {
     bool parameter = !x->f->values[i->args[0]].def;
     if (!parameter && i->imm.i >= 0)

@@ -1,4 +1,4 @@
-/* explain_frame.h: the parts of `explain` that stand below the source: the picture of each function's frame,
+/* explain_frame.h: the parts of `explain` that are below the source: the picture of each function's frame,
  * and what each pass left behind. */
 #ifndef MASU_LANGUAGE_EXPLAIN_FRAME_H
 #define MASU_LANGUAGE_EXPLAIN_FRAME_H

@@ -148,7 +148,7 @@ static void put_value(void *user, const explain_told *told) {
     if (told->line)
         masu__buffer_printf(l->out, ", line %" PRIu32, told->line);
     put_part(": ", &told->origin, l->out);
-    put_part("", &told->stands, l->out);
+    put_part("", &told->slot_words, l->out);
     if (told->lent_kinds > 0)
         masu__buffer_puts(l->out, "; ");
     explain_put_lent(told, l->out);

@@ -1,4 +1,4 @@
-/* explain_values.c: each tensor and object of a function, and each further name of one: where its elements lie, where it stands
+/* explain_values.c: each tensor and object of a function, and each further name of one: where its elements lie, in which slot it is
  * while something may fail, what was done with it, and where it ends.
  *
  *     values of step{ob}
@@ -364,7 +364,7 @@ static void tell_value(const teller *t, ir_value v, explain_told *told) {
     told->borrowed = info->borrowed || s->lent_count > 0;
     explain_name(t->f, v, &told->name);
     put_origin(t, v, told);
-    explain_slot(t->f, v, t->sharing, &told->stands);
+    explain_slot(t->f, v, t->sharing, &told->slot_words);
     told->lent_to = s->lent;
     told->lent_kinds = s->lent_kinds;
     put_ends(t, v, told);
@@ -386,7 +386,7 @@ static void tell_name(const teller *t, const ir_alias *alias, explain_told *told
 bool explain_tell(const ir_function *f, explain_visit *visit, void *user) {
     teller t = {.f = f};
     explain_told told = {0};
-    masu__buffer *all[] = {&told.name, &told.origin, &told.stands, &told.ends};
+    masu__buffer *all[] = {&told.name, &told.origin, &told.slot_words, &told.ends};
     const int count = sizeof all / sizeof *all;
     bool well = f->is_kernel || gather(&t);
     for (uint32_t k = 0; well && k < t.entry_count; k++) {

@@ -27,9 +27,9 @@ typedef struct explain_told {
     bool moved, borrowed;
     masu__buffer name;            /* between marks, as everything that is quoted */
     masu__buffer origin;          /* how it came to be, and where its elements lie */
-    masu__buffer stands;          /* ", slot 2 with `a`, `b`" */
+    masu__buffer slot_words;      /* ", slot 2 with `a`, `b`" */
     masu__buffer ends;            /* "dies in line 5, moves out in line 7" */
-    explain_sharers slot_sharers; /* at other times they stand in the same owner slot */
+    explain_sharers slot_sharers; /* at other times they are in the same owner slot */
     explain_sharers byte_sharers; /* they lie in some of the same bytes of the frame */
 } explain_told;
 

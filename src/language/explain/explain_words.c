@@ -113,7 +113,7 @@ explain_sharing *explain_sharing_of(const ir_function *f, masu__arena *scratch) 
     return s;
 }
 
-/* Where the value stands while something may raise, and the names of others that stand there. */
+/* Where the value is while something may raise, and the names of others that are there. */
 void explain_slot(const ir_function *f, ir_value v, const explain_sharing *sharing,
                   masu__buffer *out) {
     const char *own = f->values[v].name;

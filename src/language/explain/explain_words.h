@@ -21,7 +21,7 @@ bool explain_is_view(const ir_function *f, ir_value v);
 /* Why a count was needed: looks at the operation that takes it. */
 const char *explain_reason(const ir_function *f, const ir_instr *acquire);
 
-/* The first names of those that stand in each owner slot. */
+/* The first names of those that are in each owner slot. */
 enum { EXPLAIN_MOST_SHARING = 4 };
 typedef struct explain_sharing {
     const char *names[EXPLAIN_MOST_SHARING];
@@ -29,7 +29,7 @@ typedef struct explain_sharing {
 } explain_sharing;
 /* One a slot of f, in scratch; NULL when memory runs out. O(values). */
 explain_sharing *explain_sharing_of(const ir_function *f, masu__arena *scratch);
-/* ", slot 2 with `a`, `b`"; nothing for a value that stands in none. */
+/* ", slot 2 with `a`, `b`"; nothing for a value that is in none. */
 void explain_slot(const ir_function *f, ir_value v, const explain_sharing *sharing,
                   masu__buffer *out);
 

@@ -94,7 +94,7 @@ shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault);
 static inline int64_t shape_dim_from_end(const ir_shape *s, uint32_t back) {
     return back < s->rank ? s->dim[s->rank - 1 - back] : 1;
 }
-/* The list as a shape; minus_one: a -1 may stand in it, kept as another negative number. */
+/* The list as a shape; minus_one: a -1 may be in it, kept as another negative number. */
 shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *fault,
                                bool minus_one);
 shape_fact shape_rule_reshape(const shape_query *q, shape_fault *fault);

@@ -8,7 +8,7 @@
 
 #include "language/facts/shape_facts.h"
 
-/* The numbers of the list as they stand, -2 for a known -1. */
+/* The numbers of the list as they are, -2 for a known -1. */
 enum { WRITTEN_MINUS_ONE = -2 };
 
 shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *fault,
@@ -47,7 +47,7 @@ static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_
     shape_blame(fault, shape_tensor(q, 0));
 }
 
-/* What stands for the -1: elements of `from` over those of the dimensions that are written, where each of these that
+/* What the -1 is: elements of `from` over those of the dimensions that are written, where each of these that
  * has no number is one of `from` as well. */
 static shape_length left_over(const shape_query *q, const ir_shape *from, const ir_shape *to,
                               int open) {

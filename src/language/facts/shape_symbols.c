@@ -221,7 +221,7 @@ typedef struct writer {
     bool failed; /* something has no short name */
 } writer;
 
-/* alone: nothing stands beside it, so that it needs no parentheses */
+/* alone: nothing is beside it, so that it needs no parentheses */
 static void put_source(writer *w, const ir_value_info *info, bool alone) {
     source_span span = info->span;
     const char *text = span.file ? span.file->text + span.offset : NULL;
@@ -237,7 +237,7 @@ static void put_source(writer *w, const ir_value_info *info, bool alone) {
 
 static void put(writer *w, uint32_t x, int depth, int binds);
 
-/* binds: 0 a sum may stand here, 1 a product, 2 only a name */
+/* binds: 0 a sum may be here, 1 a product, 2 only a name */
 static void put_pair(writer *w, uint32_t a, const char *op, uint32_t b, int64_t n, int depth,
                      int level, int binds) {
     bool parentheses = binds > level;

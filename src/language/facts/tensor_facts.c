@@ -59,7 +59,7 @@ static bool is_float(uint8_t dtype) {
     return dtype == TL_F32 || dtype == TL_F64;
 }
 
-/* Of what is shared, chosen or copied, whatever the type; TENSOR_ELEMENTWISE may turn whole numbers into real ones. */
+/* For what is shared, chosen or copied, whatever the type; TENSOR_ELEMENTWISE may turn whole numbers into real ones. */
 static uint8_t dtype_of_first(const sweeper *s, const ir_instr *i) {
     for (uint32_t a = 0; a < i->arg_count; a++)
         if (is_tensor(s->f, i->args[a]))

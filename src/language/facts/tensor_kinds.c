@@ -6,8 +6,8 @@
  *     keeps       may hold them beyond its end
  *     works       makes tensors of its own on the way: operands converted, or copied to lie row by row; they are gone at its end
  *
- * An operation whose operands may be tracked keeps them whatever stands here: history needs them. Every operation with a
- * tensor in its prototype stands in one of the lists, or is one of the table's ELEMENTs, UNARYs and BINARYs; a test looks for one that does not. One that is not listed counts
+ * An operation whose operands may be tracked keeps them whatever is said here: history needs them. Every operation with a
+ * tensor in its prototype is in one of the lists, or is one of the table's ELEMENTs, UNARYs and BINARYs; a test looks for one that is not. One that is not listed counts
  * as keeping: that is never wrong, only dear.
  */
 #include "language/facts/tensor_facts.h"

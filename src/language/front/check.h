@@ -9,7 +9,7 @@
 
 /* Resolves, types and simplifies the tree in place. Everything made lives in the tree's arena.
  *
- * MASU_OK also when the program is wrong: then diagnostics has errors. Of such a tree only those
+ * MASU_OK also when the program is wrong: then diagnostics has errors. In such a tree only those
  * functions may be used that have no error of their own, and only when every error of the program lies
  * inside of some function's body (none outside, none dropped over the limit).
  *

@@ -16,7 +16,7 @@ const type *check_wider_element(checker *c, const type *a, const type *b) {
     return one >= other ? a : b;
 }
 
-/* Of the tensors from operand `first` on; NULL when one is not known. */
+/* The one of the tensors from operand `first` on; NULL when one is not known. */
 static const type *promoted_element(checker *c, const expr *call, uint32_t first) {
     const type *element = NULL;
     for (uint32_t i = first; i < call->call.operand_count; i++) {

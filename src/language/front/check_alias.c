@@ -1,4 +1,4 @@
-/* check_alias.c: `&mut`: names that stand for a place of somebody else.
+/* check_alias.c: `&mut`: names that mean a place of somebody else.
  *
  *     let r = &mut v[i + 1];          let <at 0> = i + 1;
  *     *r += 2;                 ─►     v[<at 0>] += 2;
@@ -146,7 +146,7 @@ static bool has_ref_mut(const pattern *p) {
     return found;
 }
 
-/* let S { ref mut x, .. } = place: x stands for the part of the place. What the place needs comes before; *slot is the let. */
+/* let S { ref mut x, .. } = place: x means the part of the place. What the place needs comes before; *slot is the let. */
 const expr *check_let_by_name(checker *c, stmt **slot) {
     stmt *s = *slot;
     if (s->value->type != NULL || s->otherwise != NULL || !has_ref_mut(s->pattern)) {

@@ -51,7 +51,7 @@ expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part,
     return e;
 }
 
-/* The name stands for the place; nothing is left for the pattern to bind. */
+/* The name means the place; nothing is left for the pattern to bind. */
 /* name @ parts: the name is the place, and what remains are the parts. */
 bool check_alias_bound(checker *c, pattern *p, const type *t) {
     pattern name = {.kind = PATTERN_NAME, .span = p->span, .binding = p->binding};

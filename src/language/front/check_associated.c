@@ -1,8 +1,8 @@
 /* check_associated.c: other names for types, and what a type of a trait brings along.
  *
  *     type Row = Vec<f64>;   type Parsed<T> = Result<T, String>;
- *     impl Iterator for Fib { type Item = u64; … }        Self::Item in it, I::Item where I stands for Fib
- *     impl Shape for Disc { const SIDES: u32 = 0; … }     S::SIDES where S stands for Disc
+ *     impl Iterator for Fib { type Item = u64; … }        Self::Item in it, I::Item where I is Fib
+ *     impl Shape for Disc { const SIDES: u32 = 0; … }     S::SIDES where S is Disc
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const char *owner_name(checker *c, const type *t) {
                                   : type_name(c->types, t);
 }
 
-/* What the impl's parameters stand for where its owner is t: impl<A> … for P<A>. */
+/* What the impl's parameters are where its owner is t: impl<A> … for P<A>. */
 type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t) {
     type_environment e = {.parameters = &impl->generics};
     e.arguments = CHECK_ARRAY(c, const type *, impl->generics.count + 1);

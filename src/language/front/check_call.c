@@ -305,7 +305,7 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
     unknown_static(c, e, scope, name, owner);
 }
 
-/* T::max_value() where T stands for i64. */
+/* T::max_value() where T is i64. */
 static const name_expr *scope_of_type(checker *c, expr *e, const type *t) {
     e->call.callee->name.scope = check_type_text(c, t);
     return &e->call.callee->name;

@@ -8,7 +8,7 @@
  *                                                <all> }
  *
  * So each element goes through the whole chain before the next one is looked at, and no function runs for an element
- * that nobody asks for: what a user of Rust expects, and one list in place of one a method. The source may have no end:
+ * that is not asked for: what a user of Rust expects, and one list in place of one a method. The source may have no end:
  * a range, or an iterator (match <i>.next() { Some(<v>) => …, _ => break }). `for p in CHAIN { … }` is the same with the
  * loop's own body at the end of the chain.
  *

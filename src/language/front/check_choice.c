@@ -36,7 +36,7 @@ static bool leaves(const expr *e) {
            check_is_panic(e);
 }
 
-/* by_name: a name that stands alone is one that the pattern bound to a place. */
+/* by_name: a name that is alone is one that the pattern bound to a place. */
 static tail tail_of(const expr *e, bool by_name) {
     if (e->kind == EXPR_BLOCK) {
         const stmt *last = e->block->first;

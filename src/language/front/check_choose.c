@@ -66,7 +66,7 @@ static demand demand_of_owner(const checker *c, const struct_item *owner) {
     return d;
 }
 
-/* Of a generic function: what is written, its type parameters being anything. */
+/* For a generic function: what is written, its type parameters being anything. */
 static demand demand_of_written(checker *c, const function_item *f, const type_expr *t) {
     demand any = {.kind = TYPE_OPEN, .item = TYPE_OPEN};
     if (t == NULL || t->kind == TYPE_EXPR_TUPLE) {

@@ -319,7 +319,7 @@ static bool is_index(const comprehension_expr *e, const char *name) {
     return false;
 }
 
-/* Names of functions are no values: what they stand for is known everywhere. */
+/* Names of functions are not values: what they mean is known everywhere. */
 static void find_bound(expr *e, void *context) {
     hoisting *h = context;
     bool opens = e->kind == EXPR_BLOCK || e->kind == EXPR_CLOSURE || e->kind == EXPR_MATCH;

@@ -300,7 +300,7 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
  *         "B" => { if s.mode == 1 { s.__expect(__at + "B.0"); } else { *self = Self::B(s.__said(__at + "B.0")); } }
  *         _ => { s.__differing(path, __here); } } }
  *
- * Another variant than the present one is made anew where it holds nothing but scalars and tensors of any shape; where it
+ * Another variant than the present one is made again where it holds nothing but scalars and tensors of any shape; where it
  * holds more, it differs.
  */
 
@@ -328,7 +328,7 @@ static const char *field_path(checker *c, const struct_item *s, const variant_it
                          : check_printf(c, "__at + \"%s.%s\"", v->name, s->fields[v->first + i].name);
 }
 
-static bool is_made_anew(checker *c, const type *t) {
+static bool is_made_again(checker *c, const type *t) {
     t = type_resolve(c->types, t);
     return is_said(t) || (t->kind == TYPE_TENSOR && t->tensor.rank < 0 && t->tensor.element == NULL);
 }
@@ -353,7 +353,7 @@ static void put_other(walk_text *w, const struct_item *s, const variant_item *v)
     const char **texts = CHECK_ARRAY(c, const char *, v->count + 1);
     for (uint32_t i = 0; i < v->count; i++) {
         const type *t = s->fields[v->first + i].type;
-        if (!is_made_anew(c, t)) {
+        if (!is_made_again(c, t)) {
             return;
         }
         texts[i] = check_printf(c, "s.%s(%s)", is_said(type_resolve(c->types, t)) ? "__said" : "__next", field_path(c, s, v, i));

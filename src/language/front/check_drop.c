@@ -1,9 +1,9 @@
 /* check_drop.c: `impl Drop for T`: which types have a destructor, and who may call it.
  *
- *     impl Drop for Guard { fn drop(&mut self) { … } }      Guard is moved, never copied; nobody calls its `drop`
+ *     impl Drop for Guard { fn drop(&mut self) { … } }      Guard is moved, never copied; no program calls its `drop`
  *     impl<T> Drop for Held<T> { … }                        each Held<T> of the program has one of its own
  *
- * A value with a destructor is one thing in memory, whoever holds it: its fields lie in a cell (struct_item.cell), and what the
+ * A value with a destructor is one thing in memory, however many hold it: its fields lie in a cell (struct_item.cell), and what the
  * program passes around is that cell. lower/lower_drop.c says when its last owner goes.
  */
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "language/front/check_context.h"
 
 bool check_is_destructor(const function_item *f);
-/* Of an impl of a trait that the program does not declare: its owner's destructor, where the trait is Drop. */
+/* For an impl of a trait that the program does not declare: its owner's destructor, where the trait is Drop. */
 void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner);
 /* x.drop(): true where f is a destructor, with a message. */
 bool check_refuse_drop_call(checker *c, const expr *e, const function_item *f);

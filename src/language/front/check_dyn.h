@@ -45,7 +45,7 @@ bool check_dyn_from(checker *c, const type *to, const type *t);
 bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth);
 /* The function that chooses among the variants; NULL: no such method. */
 function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);
-/* One whose body was just written anew; NULL: all are. */
+/* One whose body was just written again; NULL: all are. */
 function_item *check_dyn_unwritten(checker *c);
 struct dyn_type *check_new_dyn(checker *c, source_span span, const char *name);
 const type *check_trait_dyn(checker *c, source_span span, trait_item *trait);

@@ -6,7 +6,7 @@
  *     fn prod(self, dim: i64) -> Tensor<Sum>       likewise; bools are counted
  *     fn __rows(self) -> Tensor                    not known: helpers say it where it matters, as Tensor<Same>
  *
- * The words stand in the results of the library's methods of tensors only. A result whose element type is written
+ * The words are in the results of the library's methods of tensors only. A result whose element type is written
  * (Tensor<i64>) has that one. What is not known of an operand is not known of the result; the tensor knows at run time.
  * tests/vectors/elements.txt holds what PyTorch's rules say of each operation.
  */
@@ -75,7 +75,7 @@ static const type *type_given(const expr *e) {
     return e->type;
 }
 
-/* Of the operands whose elements the operation leaves open; NULL when they are not known. */
+/* The one of the operands whose elements the operation leaves open; NULL when they are not known. */
 static const type *operand_element(checker *c, const function_item *f, const expr *call) {
     const type *all = NULL;
     for (uint32_t i = 0; i < f->parameter_count && i < call->call.operand_count; i++) {

@@ -80,7 +80,7 @@ bool check_is_template(const checker *c, const function_item *f) {
            generic_owner || f->span.file == c->tree->prelude;
 }
 
-/* The type that `Self` or a type parameter stands for; NULL: the scope is neither. */
+/* The type that `Self` or a type parameter means; NULL: the scope is neither. */
 const type *check_scope_type(checker *c, const char *scope) {
     const type *t = scope == NULL ? NULL : check_type_argument(c, scope);
     if (t == NULL && scope != NULL && strcmp(scope, "Self") == 0) {

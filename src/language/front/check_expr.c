@@ -422,7 +422,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         if (expected != NULL && expected == check_unit_type(c) && check_unit_value(c, slot)) {
             break;
         }
-        if (e->list.count == 0) { /* () is no value */
+        if (e->list.count == 0) { /* () is not a value */
             e->kind = EXPR_BLOCK;
             e->block = CHECK_ARRAY(c, block, 1);
             e->block->span = e->span;

@@ -69,7 +69,7 @@ bool check_are_lengths(const type *a, const type *b) {
             (a->kind == TYPE_USIZE && b->kind == TYPE_I64));
 }
 
-/* Inside of lists, tuples and structs a length may stand for an i64 and the other way round: the same 64 bits. */
+/* Inside of lists, tuples and structs a length may be an i64 and the other way round: the same 64 bits. */
 static bool part_fits(checker *c, const type *from, const type *to) {
     from = type_resolve(c->types, from);
     to = type_resolve(c->types, to);

@@ -95,7 +95,7 @@ static bool get_element(checker *c, expr **slot, const type *t) {
     return true;
 }
 
-/* ---- values and where they stand ------------------------------------------------------------- */
+/* ---- values and where they lie --------------------------------------------------------------- */
 
 /* Tensor::topk(t, k), topk(t, k): as t.topk(k). */
 static void name_as_method(checker *c, expr *e) {
@@ -115,7 +115,7 @@ static void name_as_method(checker *c, expr *e) {
     }
 }
 
-/* What says where the values of e stand; NULL: e is no such method of a tensor. Its receiver is checked then. */
+/* What says where the values of e lie; NULL: e is not such a method of a tensor. Its receiver is checked then. */
 static const char *places_of(checker *c, expr *e) {
     name_as_method(c, e);
     const char *name = check_name_of_places(e);

@@ -3,7 +3,7 @@
  *     fn first<T>(v: Vec<T>) -> T      first(names)  ─►  T = String  ─►  a copy of `first` with its own types
  *     struct Pair<A, B>                Pair { a: 1, b: true }        ─►  the struct Pair<i64, bool>
  *
- * What a type parameter stands for is found by checking the arguments against parameter types in which
+ * What a type parameter means is found by checking the arguments against parameter types in which
  * each type parameter is a TYPE_OPEN; those that stay open until the body has been read are decided there
  * (call.pending). The bodies of instances are checked after the function that needs them; a generic
  * function that is not called is only parsed.
@@ -147,7 +147,7 @@ struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, 
     return check_struct_instance(c, s, arguments);
 }
 
-/* ---- owners of methods that are no structs of the program ------------------------------------- */
+/* ---- owners of methods that are not structs of the program ------------------------------------ */
 
 struct_item *check_owner_of(checker *c, const type *t) {
     if (t->kind == TYPE_STRUCT) {

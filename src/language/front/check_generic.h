@@ -64,7 +64,7 @@ void check_pending_call(checker *c, expr *e);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
 bool check_has_overloads(const function_item *f); /* of other impls of its trait */
 bool check_is_other_trait(const impl_item *a, const impl_item *b);
-/* What the parameters of a trait stand for in a method that an impl takes over from it. */
+/* What the parameters of a trait are in a method that an impl takes over from it. */
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 /* V: Visitor<R> of a V that is known says what R is. */
 void check_bounds_decide(checker *c, const type_environment *e);

@@ -1,4 +1,4 @@
-/* check_generic_call.c: what type parameters stand for in a call. */
+/* check_generic_call.c: what type parameters are in a call. */
 #include <string.h>
 
 #include "language/front/check_call.h"

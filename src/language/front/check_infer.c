@@ -7,7 +7,7 @@
  *     let b = a * 2;              a tensor, had nothing said list: only tensors are multiplied
  *
  * One walk over the body gives every expression a type, with variables (check_infer_type.c) where it has none of its own;
- * what is stored, handed on, returned, compared or stands side by side unifies, in any order. A method, a field, an
+ * what is stored, handed on, returned, compared or lies side by side unifies, in any order. A method, a field, an
  * operator of what is still open waits until it is known. What demands a list: a parameter, field, result or annotation
  * that is one. What demands a tensor: such a place of type Tensor, arithmetic, `as`, two indices, a method that only
  * tensors have. Where neither demands, a list is preferred if a method that only lists have is called, `{:?}` shows it, a

@@ -255,7 +255,7 @@ static bool numbers_have(inference *n, const char *name) {
     return check_is_number_method(n->c, check_scalar(n->c, TYPE_F32), name);
 }
 
-/* Of a bracket, of which nothing says yet what it is. NULL: neither does what it yields. */
+/* For a bracket of which nothing says yet what it is. NULL: neither does what it yields. */
 static const type *method_of_bracket(inference *n, expr *e, const type *t, bool dropped) {
     open_form *f = t->open.form;
     const char *name = e->call.name;

@@ -9,7 +9,7 @@
 
 /* ---- indices ----------------------------------------------------------------------------------- */
 
-/* Of a tensor, with so many numbers between the brackets. */
+/* For a tensor, with so many numbers between the brackets. */
 static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
     const type *element = type_of_element(n->c->types, tensor);
     if (n->comprehensions > 0 || tensor->tensor.rank == (int32_t)count) {

@@ -1,7 +1,7 @@
 /* check_infer_type.c: the variables of check_infer.c, and what makes two types the same.
  *
  * Types are those of the checker (types.h); a variable is a TYPE_OPEN, which may have a form: what it can become. Two
- * variables that meet are one from then on. What contradicts is passed over: the check says so, where the use stands.
+ * variables that meet are one from then on. What contradicts is passed over: the check says so, where the use is.
  */
 #include "language/front/check_infer.h"
 #include "language/front/check_types.h"

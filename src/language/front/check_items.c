@@ -314,7 +314,7 @@ static void declare_refused(checker *c) {
     }
 }
 
-/* The cache of a decoder is one thing to whoever holds it: what a function puts into it, its caller finds there. */
+/* The cache of a decoder is one thing for all who hold it: what a function puts into it, its caller finds there. */
 static bool is_handle(const checker *c, const type *t) {
     return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
            strcmp(t->structure->name, "KVCache") == 0;

@@ -171,7 +171,7 @@ static void walk_child(expr *e, void *context) {
     walk(context, e);
 }
 
-/* A block that the checker wrote beside a call stands for its statements. */
+/* A block that the checker wrote beside a call takes the place of its statements. */
 static void walk_statements(late_walk *w, const stmt *s) {
     for (; s != NULL; s = s->next) {
         if (s->is_late) {

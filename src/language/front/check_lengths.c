@@ -3,7 +3,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_types.h"
 
-/* What `const N: usize` stands for is written as a type of its own: an array of that many nothings. */
+/* What `const N: usize` means is written as a type of its own: an array of that many nothings. */
 const type *check_number_type(checker *c, int64_t number) {
     return type_array(c->types, check_scalar(c, TYPE_VOID), number);
 }

@@ -34,7 +34,7 @@ static void check_range_pattern(checker *c, pattern *p, const type *t) {
     }
 }
 
-/* All alternatives bind the same names: the first one's bindings stand for those of the others. */
+/* All alternatives bind the same names: the first one's bindings are used for those of the others. */
 static void check_alternatives(checker *c, pattern *p, const type *t) {
     for (uint32_t i = 0; i < p->part_count; i++) {
         uint32_t before = c->names->entry_count;
@@ -332,7 +332,7 @@ static const char *maker_between(checker *c, const type *error, const type *want
     return makes ? wanted->structure->name : NULL;
 }
 
-/* Of the error that is wanted, when it is another one and has a `from`: its name. */
+/* The name of the error that is wanted, when it is another one and has a `from`. */
 static const char *error_maker(checker *c, const type *from, const type *to) {
     return to == NULL || to->kind != TYPE_STRUCT
                ? NULL

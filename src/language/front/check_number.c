@@ -154,7 +154,7 @@ static bool math_method(checker *c, expr *e, const struct math_method *m) {
     return true;
 }
 
-/* x.to_f32(), x.item(): what a scalar answers where a tensor of rank 0 might stand. */
+/* x.to_f32(), x.item(): what a scalar answers where a tensor of rank 0 might be. */
 static bool conversion_method(checker *c, expr **slot) {
     static const struct {
         const char *name;

@@ -386,7 +386,7 @@ static const type *operand_wanted(checker *c, binary_op op, const type *t) {
     return wanted->may_have_open ? NULL : wanted;
 }
 
-/* A literal takes the type of what stands on the other side; so that side goes first. */
+/* A literal takes the type of what is on the other side; so that side goes first. */
 static void check_operands(checker *c, expr *e, const type *expected) {
     bool left_literal = check_free_literal(e->binary.left),
          right_literal = check_free_literal(e->binary.right);

@@ -72,7 +72,7 @@ static void parse_as(checker *c, expr **slot, const type *t, const type *expecte
     check_expr(c, slot, NULL);
 }
 
-/* Of what type is decided by what becomes of it; check_finish_parses. */
+/* Its type is decided by what becomes of it; check_finish_parses. */
 static void parse_later(checker *c, expr **slot) {
     expr *e = *slot;
     if (c->function == NULL || c->open->is_closing) {

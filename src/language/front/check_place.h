@@ -103,7 +103,7 @@ expr *check_element_at(checker *c, expr *all, expr *at);
 /* A checked place, as the function that is being checked sees it. */
 expr *check_alias_copy(checker *c, const expr *e);
 /* An unchecked expression as a place that can be written out many times; what has to be evaluated once becomes a
- * let in b. NULL: it is no place; parts of it may be checked already. */
+ * let in b. NULL: it is not a place; parts of it may be checked already. */
 expr *check_freeze(block_builder *b, expr **slot);
 /* v[a..b] of a list, as the place behind a reference that is held (check_refer.c). NULL: of something else. */
 expr *check_freeze_part(block_builder *b, expr *e);

@@ -203,7 +203,7 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
     return at;
 }
 
-/* Behind the colon: [fill]align + # 0 width .precision ? x X b e. NULL: something else stands there. */
+/* Behind the colon: [fill]align + # 0 width .precision ? x X b e. NULL: something else is there. */
 static const char *read_how(format *f, const char *at, const char *end, int64_t *how) {
     int64_t number;
     f->c->around->how_more = NULL;

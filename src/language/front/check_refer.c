@@ -4,7 +4,7 @@
  *     let s = &mut v[1..3];               s: &mut [T]
  *     for p in list { *p += 1; }          p: &mut T; *p, p.x, p.f() follow it
  *
- * Most `&mut` never become values: names and patterns are written out as the places they stand for (check_alias.c),
+ * Most `&mut` never become values: names and patterns are written out as the places they mean (check_alias.c),
  * parameters come back (check_call.c). What lies in a list, tuple, struct or result is a value of TYPE_REFERENCE. It is
  * followed wherever the thing itself is wanted: an EXPR_INDEX over a reference is the place that it leads to.
  *
@@ -342,7 +342,7 @@ static bool asks(const pattern *p) { /* not every value has its form */
     return any;
 }
 
-/* A pattern that takes apart what a reference leads to: its names stand for the parts. */
+/* A pattern that takes apart what a reference leads to: its names mean the parts. */
 bool check_bind_behind(checker *c, pattern *p, const type *t,
                        void (*check_part)(checker *, pattern *, const type *)) {
     t = type_resolve(c->types, t);

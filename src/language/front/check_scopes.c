@@ -20,7 +20,7 @@ void check_declare(checker *c, binding *b, const type *t) {
 }
 
 /* A comprehension captures what its body reads from outside, each binding once. Numbers grow as
- * comprehensions open, and whoever is captured by one is captured by those around it: so a mark as
+ * comprehensions open, and what is captured by one is captured by those around it: so a mark as
  * large as a comprehension's number says that it has the binding. */
 void check_use_binding(checker *c, binding *b) {
     b->is_read = true;

@@ -1,4 +1,4 @@
-/* check_std.c: names of Rust's library that are no methods: std::cmp::max, i64::from, String::from as a function,
+/* check_std.c: names of Rust's library that are not methods: std::cmp::max, i64::from, String::from as a function,
  * T::method(x), collect().
  *
  *     std::mem::swap(&mut a, &mut b)   __std_swap(&mut a, &mut b), of the prelude
@@ -109,7 +109,7 @@ static expr *as_bits(checker *c, source_span span, const char *name) {
 }
 
 static expr *below_zero(checker *c, source_span span, const char *name) {
-    expr *zero = check_new_int(c, span, 0); /* of the type of what stands beside it */
+    expr *zero = check_new_int(c, span, 0); /* of the type of what is beside it */
     zero->integer.suffix = TYPE_VOID;
     zero->type = NULL;
     return check_new_binary(c, BINARY_LT, check_new_name(c, span, name), zero, NULL);

@@ -301,7 +301,7 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
     e->type = type_of_element(c->types, base);
 }
 
-/* Too few indices: known only once the whole of t[i][j] has been seen, so by whoever uses the
+/* Too few indices: known only once the whole of t[i][j] has been seen, so by what uses the
  * value. Rows have methods. */
 static void index_vec(checker *c, expr *e, const type *base) {
     check_indices(c, e);

@@ -18,7 +18,7 @@ void check_array(checker *c, expr **slot, const type *expected);
 void check_index(checker *c, expr **slot, const type *expected);
 void check_comprehension(checker *c, expr **slot, const type *expected);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
-/* What the method of a tensor by this name means; NULL: it is no other name, or not with so many arguments. */
+/* What the method of a tensor by this name means; NULL: it is not another name, or not with so many arguments. */
 const char *check_other_name(const char *name, uint32_t argument_count);
 /* `shape()`, or a name of what it yields: check_operators.c */
 bool check_yields_lengths(const expr *e);

@@ -63,7 +63,7 @@ static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
         tensor = check_real_tensor(c, tensor);
     }
     if ((*scalar)->kind == EXPR_FLOAT && (*scalar)->floating.suffix == TYPE_VOID) {
-        (*scalar)->type = check_scalar(c, TYPE_F64); /* 0.1 beside a tensor is no f32 made longer */
+        (*scalar)->type = check_scalar(c, TYPE_F64); /* 0.1 beside a tensor is not an f32 made longer */
     }
     check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
     expr *operands[3] = {tensor, *scalar, NULL};

@@ -1,4 +1,4 @@
-/* check_text.c: a value as a text: what stands in a hole, and what a struct, enum, tuple or Vec shows of its parts.
+/* check_text.c: a value as a text: what a hole shows, and what a struct, enum, tuple or Vec shows of its parts.
  *
  *     (1, P { x: 2.5 })  =>  "(" + text of 1 + ", " + "P { x: " + text of 2.5 + " }" + ")"
  *

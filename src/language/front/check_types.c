@@ -467,7 +467,7 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
     if (size > TYPE_SIZE_MAX) {
         diagnostics_say(c->diagnostics, s->span, SAY(struct_has_more_than_parts), s->name,
                         TYPE_SIZE_MAX);
-        size = TYPE_SIZE_MAX; /* said once; types made of it are bounded anew */
+        size = TYPE_SIZE_MAX; /* said once; types made of it are bounded again */
         s->field_count = s->field_count > TYPE_SIZE_MAX ? TYPE_SIZE_MAX : s->field_count;
     }
     type_set_size(s->type, size);

@@ -19,23 +19,23 @@ const type *check_held_type(checker *c, type_expr *t);
 void check_struct_types(checker *c);
 /* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
 const type *check_alias_type(checker *c, type_expr *t);
-/* Graph::new() where `type Graph = HashMap<u32, u32>;`: the scope is what the name stands for. */
+/* Graph::new() where `type Graph = HashMap<u32, u32>;`: the scope is what the name means. */
 void check_alias_scope(checker *c, name_expr *callee);
-/* The type that `Self` or a type parameter stands for; NULL: the scope is neither. */
+/* The type that `Self` or a type parameter means; NULL: the scope is neither. */
 const type *check_scope_type(checker *c, const char *scope);
-/* The constant T::NAME of what T stands for; NULL: there is none. */
+/* The constant T::NAME of what T is; NULL: there is none. */
 const_item *check_associated_constant(checker *c, const char *scope, const char *name);
 const char *check_type_text(checker *c, const type *t);
 /* The same, or the error type after a message when it is too large. */
 const type *check_bounded(checker *c, const type *t, source_span span);
 void check_struct_size(checker *c, struct_item *s);
-/* The type and value of a constant, wherever it stands. */
+/* The type and value of a constant, wherever it is. */
 void check_constant_now(checker *c, const_item *item, source_span from);
-/* What an impl's parameters stand for where its owner is t: impl<A> … for P<A>. */
+/* What an impl's parameters are where its owner is t: impl<A> … for P<A>. */
 type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t);
 /* fmt::Result: nothing, or nothing that is known of a failure. */
 const type *check_bare_result(checker *c);
-/* `const N: usize`: what it stands for, as a type. */
+/* `const N: usize`: what it is, as a type. */
 const type *check_number_type(checker *c, int64_t number);
 bool check_is_number_type(const type *t);
 const type *check_length_argument(checker *c, const type_expr *t);

@@ -259,7 +259,7 @@ typedef struct restart_search {
     bool found;
 } restart_search;
 
-/* Some assignment in the loop begins the state anew. */
+/* Some assignment in the loop begins the state again. */
 static void find_restart(expr *e, void *context) {
     restart_search *r = context;
     if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME &&

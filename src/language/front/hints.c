@@ -186,7 +186,7 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
     }
 }
 
-/* Tensor::concat(…) is no method, and leaves `concat` to lists. */
+/* Tensor::concat(…) is not a method, and leaves `concat` to lists. */
 bool check_has_written_method(checker *c, const struct_item *owner, const char *name) {
     for (const function_item *f = check_find_method(c, owner, name); f != NULL;
          f = f->next_in_bucket) {

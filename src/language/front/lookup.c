@@ -1,4 +1,4 @@
-/* lookup.c: what stands at a place of a checked program: its type, and where it is declared. For editors. */
+/* lookup.c: what is at a place of a checked program: its type, and where it is declared. For editors. */
 #include "language/front/lookup.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ typedef struct lookup {
     const source_file *file;
     uint32_t offset;
     const expr *best;            /* the shortest expression around the place */
-    const function_item *within; /* the function that it stands in */
+    const function_item *within; /* the function that it is in */
 } lookup;
 
 static bool holds(const lookup *l, source_span span) {

@@ -1,4 +1,4 @@
-/* lookup.h: what stands at a place of a checked program. */
+/* lookup.h: what is at a place of a checked program. */
 #ifndef MASU_LANGUAGE_LOOKUP_H
 #define MASU_LANGUAGE_LOOKUP_H
 

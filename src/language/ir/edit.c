@@ -38,7 +38,7 @@ void ir_replace_values(ir_function *f, ir_value *to) {
 typedef struct params {
     ir_function *f;
     masu__arena scratch;
-    ir_value *to;     /* by value: what stands for it */
+    ir_value *to;     /* by value: what takes its place */
     uint32_t *number; /* by value: 1 + its position among its block's parameters, 0 for others */
     bool *
         needed; /* by value: a parameter that some instruction uses, perhaps through other parameters */

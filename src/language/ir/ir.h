@@ -143,7 +143,7 @@ typedef enum ir_opcode {
     IR_RECORD_WORD,
     /* address of static tl_record data: record (leaf types in imm.types) */
     IR_RECORD_TYPE,
-    /* ownership: inserted by passes. IR_KEEP stands at the end of a lexical scope and keeps its argument alive
+    /* ownership: inserted by passes. IR_KEEP is at the end of a lexical scope and keeps its argument alive
      * until there; the optional pass `lastuse` removes it, else `slots` does. imm.i 1: of what has a destructor, which runs
      * here: no pass removes it before `slots` */
     IR_KEEP,
@@ -262,7 +262,7 @@ typedef struct ir_tally {
 typedef struct ir_alias {
     const char *name;
     source_span span;
-    ir_value value; /* what stands for it by now; it may be gone where it is not read */
+    ir_value value; /* what takes its place by now; it may be gone where it is not read */
 } ir_alias;
 
 struct ir_function {
@@ -303,7 +303,7 @@ struct ir_kernel {
     ir_function *forward;
     ir_function *backward; /* NULL: not differentiable, then `reason` says why */
     ir_function *forward_careful,
-        *backward_careful; /* where IR_KERNEL_CAREFUL leads; NULL: it stands nowhere */
+        *backward_careful; /* where IR_KERNEL_CAREFUL leads; NULL: it is nowhere */
     const char *reason;
     source_span reason_span;
     uint32_t rank;
@@ -321,7 +321,7 @@ enum { IR_SITE_OPERANDS = 2 };
 typedef struct ir_site {
     source_span span;
     const char *function; /* qualified name for the call stack */
-    /* Of an operation on one or two tensors: these, for errors that speak of their shapes. Span without file: none. */
+    /* For an operation on one or two tensors: these, for errors that speak of their shapes. Span without file: none. */
     struct {
         const char *name; /* the binding's or NULL */
         source_span span;
@@ -421,7 +421,7 @@ void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_s
 const char *ir_variable_name(const ir_builder *b, ir_variable v);
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span);
 void ir_write(ir_builder *b, ir_variable v, ir_value value);
-/* The only write there will ever be: every read stands behind it. So reading costs no search through the blocks, and no
+/* The only write there will ever be: every read is behind it. So reading costs no search through the blocks, and no
  * parameters of blocks that would only pass it on. */
 void ir_write_last(ir_builder *b, ir_variable v, ir_value value);
 ir_value ir_read(

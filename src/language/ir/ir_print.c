@@ -7,7 +7,7 @@
  *         ret %4
  *     }
  *
- * A value prints as % and its number, with the name of its binding behind a dot. What stands
+ * A value prints as % and its number, with the name of its binding behind a dot. What is
  * behind ; is for people only.
  */
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* verify.c: structure, types and dominance (see ir.h for what must hold); owners are counted in
  * verify_owners.c.
  *
- * The checks stand in the order in which they rely on each other: links before operands, operands
+ * The checks are in the order in which they rely on each other: links before operands, operands
  * before types, types before dominance, all of them before owners. A function that fails one is
  * not asked the next. Nothing here uses what a pass computed: a verifier that trusts the pass
  * proves nothing.
@@ -200,7 +200,7 @@ static void check_uses(ir_checker *c, const uses *u) {
     }
 }
 
-/* ---- what may stand in which phase ----------------------------------------------------------- */
+/* ---- what may be in which phase -------------------------------------------------------------- */
 
 static bool in_phase(const ir_checker *c, ir_opcode op) {
     switch (op) {

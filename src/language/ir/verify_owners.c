@@ -1,5 +1,5 @@
 /* verify_owners.c: proves that every count is given away exactly once on every path, and that
- * whatever is owned while something may raise stands in exactly one slot.
+ * whatever is owned while something may raise is in exactly one slot.
  *
  * Forward over the blocks. The state at a point is, for each value that has owners here, how many
  * and which slot protects it:
@@ -105,7 +105,7 @@ static void produce(owners *o, const ir_instr *i, ir_value v) {
     if (!managed(o, v))
         return;
     if (o->count[v] > 0)
-        ir_fault(o->c, i ? i->block : NULL, i, "makes %s anew while the old one is owned",
+        ir_fault(o->c, i ? i->block : NULL, i, "makes %s again while the old one is owned",
                  name_of(o, v));
     else
         gain(o, v);
@@ -197,7 +197,7 @@ static void check_reuse(owners *o, const ir_instr *i) {
     for (uint32_t a = 0; a < i->arg_count; a++)
         if (i->args[a] == i->reuse)
             return;
-    ir_fault(o->c, i->block, i, "is written over %s, which is no operand", name_of(o, i->reuse));
+    ir_fault(o->c, i->block, i, "is written over %s, which is not an operand", name_of(o, i->reuse));
 }
 
 static bool meet(const ir_place *a, const ir_place *b) {
@@ -368,7 +368,7 @@ static bool prepare(owners *o) {
 static void check_borrowed_marks(owners *o) {
     for (ir_value v = 1; v < o->f->value_count; v++)
         if (o->f->values[v].borrowed && !(o->f->values[v].is_parameter && managed(o, v)))
-            ir_fault(o->c, NULL, NULL, "%s is marked borrowed but is no managed parameter",
+            ir_fault(o->c, NULL, NULL, "%s is marked borrowed but is not a managed parameter",
                      name_of(o, v));
 }
 

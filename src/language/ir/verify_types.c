@@ -201,7 +201,7 @@ static void check_record_word(const site *s) {
         return;
     const ir_instr *record = s->c->f->values[i->args[0]].def;
     bool made = record && (record->op == IR_RECORD || record->op == IR_RECORD_EMPTY);
-    demand(s, made, "reads from something that is no record");
+    demand(s, made, "reads from something that is not a record");
     if (!made)
         return;
     int64_t words = record->op == IR_RECORD ? (int64_t)record->arg_count : record->imm.i;
@@ -228,7 +228,7 @@ static void check_counting(const site *s) {
 
 static void check_indices(const site *s, uint32_t from) {
     for (uint32_t a = from; a < s->i->arg_count; a++)
-        demand(s, arg_type(s, a) == IR_I64, "an index that is no i64");
+        demand(s, arg_type(s, a) == IR_I64, "an index that is not an i64");
 }
 
 static void check_kernel_op(const site *s) {
@@ -366,13 +366,13 @@ static void check_instr(const site *s) {
         break;
     case IR_BRANCH:
         if (counts(s, 1, 0))
-            demand(s, arg_type(s, 0) == IR_BOOL, "branches on something that is no bool");
+            demand(s, arg_type(s, 0) == IR_BOOL, "branches on something that is not a bool");
         break;
     case IR_RET:
         check_ret(s);
         break;
     case IR_OPCODE_COUNT:
-        demand(s, false, "is no operation");
+        demand(s, false, "is not an operation");
         break;
     }
 }

@@ -1,4 +1,4 @@
-/* hash.h: where a name stands in the index of the library: the same for who writes the index (cmake/embed_library.c) and
+/* hash.h: where a name is in the index of the library: the same for who writes the index (cmake/embed_library.c) and
  * who reads it.
  */
 #ifndef MASU_LANGUAGE_LIBRARY_HASH_H

@@ -31,7 +31,7 @@ typedef struct library_declaration {
     uint32_t asked, end;      /* in library_declaration_lists: the names in its text */
 } library_declaration;
 
-/* An `impl`, or what stands between two of them. */
+/* An `impl`, or what is between two of them. */
 typedef struct library_block {
     uint32_t offset, length; /* its head; length 0: no impl */
     int16_t owner;           /* in library_names; -1: none */

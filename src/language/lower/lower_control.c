@@ -51,7 +51,7 @@ static void lower_otherwise(lower_fn *fn, const stmt *s, const ir_value *values)
  * the rest stays. */
 typedef struct scrutinee {
     lower_place *place; /* NULL: nothing has */
-    bool is_value;      /* nobody else names it: it lives to the end of the statement */
+    bool is_value;      /* nothing else names it: it lives to the end of the statement */
 } scrutinee;
 
 static scrutinee scrutinee_of(lower_fn *fn, const expr *e, const type *t, bool has_parts, ir_value *values) {

@@ -2,18 +2,18 @@
  *
  * A value with a destructor is one counted thing, its cell: a list of one element, the fields. Its record says which destructor
  * it has, and the runtime runs that when the last count goes (runtime/value/vector.c). Lists, enums, boxes and closures hold
- * the cell as they hold any counted thing, so a destructor runs exactly once, whoever was the last. What is left to do here is the
+ * the cell as they hold any counted thing, so a destructor runs exactly once, whichever owner was the last. What is left to do here is the
  * time at which an owner's count goes:
  *
  *     a name                    at the end of its scope, in reverse order: an IR_KEEP that no pass removes (lower_scope.c)
  *     a name that moved         not: where it lay there is nothing from then on, and at the end of the scope nothing ends
  *     what is assigned to       when the new value is there
- *     a value nobody named      at the end of the statement, where the text looks at it (`make().name()`)
+ *     a value with no name      at the end of the statement, where the text looks at it (`make().name()`)
  *     an element of a `for`     at the end of the iteration: it is taken out of the list
  *
  * Where a value moves is what the text says: marks of the borrow check (syntax/owner_marks.h). Reading what moved is an error that
  * pass/destructors.c finds, from the values alone. Functions of the library have no marks: there a value ends with its last
- * use, and counts keep it alive for whoever else holds it.
+ * use, and counts keep it alive for what else holds it.
  */
 #include <string.h>
 

@@ -125,7 +125,7 @@ static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
             out[i] = lower_convert(fn, out[i], types[i], e->span);
 }
 
-/* The variable that a name, or a closure's field, stands for. */
+/* The variable that a name, or a closure's field, means. */
 static const binding *captured_by(const expr *e) {
     if (e->kind == EXPR_NAME)
         return e->name.binding;

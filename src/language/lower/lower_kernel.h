@@ -97,7 +97,7 @@ typedef struct kernel_fn {
 bool kernel_accepts(lower_kernel *lk);
 /* The leaf of the outer function that e names, when it names one: a binding from outside, or fields of it. */
 bool kernel_outer_leaf(const lower_kernel *lk, const expr *e, ir_variable *leaf);
-/* An element of a captured tensor: indices (none for a rank-0 tensor that stands for a number). The tensor has a
+/* An element of a captured tensor: indices (none for a rank-0 tensor that is used as a number). The tensor has a
  * name outside, or is a call without effects of what comes from outside: `p.softmax(0)[i]`, `x.sum()`. */
 typedef struct kernel_read {
     const expr *tensor;
@@ -105,7 +105,7 @@ typedef struct kernel_read {
     uint32_t count;
 } kernel_read;
 bool kernel_is_read(const lower_kernel *lk, const expr *e, kernel_read *out);
-/* Where a number is wanted and a tensor of rank 0 stands: the checker's call of tl_tensor_item. */
+/* Where a number is wanted and a tensor of rank 0 is given: the checker's call of tl_tensor_item. */
 bool kernel_is_item(const expr *e);
 /* a op b on numbers, or on tensors that are numbers; a is NULL for negation. */
 typedef struct kernel_operation {

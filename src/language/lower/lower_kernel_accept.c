@@ -1,4 +1,4 @@
-/* lower_kernel_accept.c: what may stand in the body and the conditions of a comprehension that becomes a kernel.
+/* lower_kernel_accept.c: what may be in the body and the conditions of a comprehension that becomes a kernel.
  *
  * Numbers, captured scalars, indices, arithmetic, comparisons, casts, mathematical functions, if, blocks of `let`s,
  * and elements of captured tensors. Calls without effects whose operands come from outside (`t.dim(0)`) are hoisted.

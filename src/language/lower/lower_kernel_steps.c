@@ -36,7 +36,7 @@ static bool may_fault_between(const lower_kernel *lk, uint32_t from, uint32_t to
     return false;
 }
 
-/* The loop whose range can stand for what a step at `place` asks of the form: the last one that binds an index of it. */
+/* The loop whose range can replace what a step at `place` asks of the form: the last one that binds an index of it. */
 static uint32_t loop_to_cut(const lower_kernel *lk, const linear *form, uint32_t place) {
     int64_t at = last_step(lk, form);
     if (at < 0 || lk->steps[at].kind != STEP_LOOP || may_fault_between(lk, (uint32_t)at, place))
@@ -97,7 +97,7 @@ static void find_depth(expr *e, void *context) {
     expr_each_child(e, find_depth, s);
 }
 
-/* Behind the step that binds its last index and the conditions that already stand there. */
+/* Behind the step that binds its last index and the conditions that are already there. */
 static uint32_t place_of_test(const lower_kernel *lk, const expr *e) {
     depth_search s = {.lk = lk};
     find_depth((expr *)e, &s);

@@ -1,7 +1,7 @@
 /* lower_place.c: places, elements and fields.
  *
  * A place is a range of variables, or a part of an element of a vector, or an element of a tensor; the last two
- * stand on another place, which holds the vector or tensor:
+ * are parts of another place, which holds the vector or tensor:
  *
  *     body.position.x        variables [first + 0, + 1)
  *     points[i].x            leaves [0, 1) of element i of the vector in (variables of points)
@@ -14,7 +14,7 @@
  *     rows[i][j] = x      rows, row = take(rows, i);  row = set(row, j, x);  rows = set(rows, i, row)
  *
  * Between the take and the last set, the place is open: nothing else may be read from the same variables. What the write
- * needs was evaluated before; only the call whose result goes to the place stands between.
+ * needs was evaluated before; only the call whose result goes to the place is between.
  * Indices are evaluated when the place is made, once.
  */
 #include <string.h>
@@ -25,7 +25,7 @@
 struct lower_place {
     enum { PLACE_VARIABLES, PLACE_VEC_ELEMENT, PLACE_TENSOR_ELEMENT, PLACE_REFERENCE } kind;
     const type *type; /* what lies there */
-    ir_value at[3];   /* PLACE_REFERENCE: list, word; and length, of a slice, which `type` Vec<T> stands for then */
+    ir_value at[3];   /* PLACE_REFERENCE: list, word; and length, of a slice, which `type` Vec<T> means then */
     bool is_slice;
     const type *holder; /* of the two elements: type of the vector or tensor */
     lower_place *base;  /* likewise: where that one is */

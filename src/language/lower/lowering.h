@@ -24,7 +24,7 @@ typedef struct lowering {
     const syntax_tree *tree;
     const diagnostics *diagnostics;
     masu__arena *scratch; /* gone after the lowering */
-    /* Of the kernels of the present function, by how deep they are written in one another: a function of many does not take
+    /* For the kernels of the present function, by how deep they are written in one another: a function of many does not take
      * that memory for each of them. */
     ir_variable *kernel_room[2];
     uint32_t kernel_depth;
@@ -83,7 +83,7 @@ bool lower_mark_broken(lowering *l);
 bool lower_has_cell(const type *t);
 /* What its cell holds, as a type without one; t itself where it has no cell. */
 const type *lower_inside(const type *t);
-/* Of what lies in a cell: its destructor's number; 0: it lies in none. */
+/* For what lies in a cell: its destructor's number; 0: it lies in none. */
 uint32_t lower_destructor_of(const type *inside);
 /* Something in a value of type t has a destructor. */
 bool lower_drops(lowering *l, const type *t);
@@ -135,7 +135,7 @@ static inline bool lower_open(const lower_fn *fn) {
     return ir_builder_block(fn->b) != NULL;
 }
 ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span);
-/* What stands in a leaf that holds nothing: zero, or a managed value that is none. */
+/* What is in a leaf that holds nothing: zero, or a managed value that is none. */
 ir_value lower_nothing(lower_fn *fn, ir_type type, source_span span);
 ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
                   source_span span);

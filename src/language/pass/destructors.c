@@ -1,7 +1,7 @@
 /* destructors.c: what destructors ask of the IR: that nothing is used behind its move, and when they run.
  *
  *     before the passes     an IR_NOTHING that lowering put where a value moved away reaches variables, over branches and loops;
- *                           whoever reads one that it may have reached reads a value that is gone: an error
+ *                           what reads one that it may have reached reads a value that is gone: an error
  *     behind `ownership`    whatever may let go of a counted thing is followed by a call of <destructors>
  *
  *         release %3                    release %3

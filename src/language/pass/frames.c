@@ -32,9 +32,9 @@
 enum { MOST_BYTES = 64 * 1024, MOST_DEEP_BYTES = 4 * 1024, ALIGNMENT = 64 };
 
 typedef struct life {
-    int64_t first, last; /* of the whole chain, in the value that stands for it */
+    int64_t first, last; /* of the whole chain, in the value that represents it */
     uint64_t bytes;      /* 0: not in the frame */
-    ir_value chain; /* the value that stands for all whose buffer it shares; itself for that one */
+    ir_value chain; /* the value that represents all whose buffer it shares; itself for that one */
     bool leaves;    /* the chain goes on in a buffer of the pool */
 } life;
 

@@ -9,7 +9,7 @@
  * sizes that are not known these are large ones, those in functions that may call themselves, and values that a loop carries.
  * Lives that do not overlap share a slot: intervals in the order of their beginnings, each the lowest slot that is free.
  *
- * Slots stand in one table for the whole program, numbered so that a function's lie above those of whatever it calls: on a way
+ * Slots are in one table for the whole program, numbered so that a function's lie above those of whatever it calls: on a way
  * through the calls no slot is met twice, and functions that are never active together share.
  *
  *     first(f) = max over functions g that f calls of first(g) + count(g)         in a circle of calls: one after the other
@@ -85,7 +85,7 @@ static void settle_chain(grower *g, ir_instr *i) {
     }
 }
 
-/* Operands stand before results in every order of the blocks that follows dominance: so one way backwards sees all of a chain. */
+/* Operands come before results in every order of the blocks that follows dominance: so one way backwards sees all of a chain. */
 static void settle_chains(grower *g) {
     for (uint32_t b = g->order.count; b-- > 0;)
         for (ir_instr *i = g->order.blocks[b]->last; i; i = i->prev)

@@ -105,7 +105,7 @@ static void strike_results(ir_function *f, const int32_t *from) {
     f->result_count = kept;
 }
 
-/* Results stand in a row: those that stay get a new one. */
+/* Results lie in a row: those that stay get a new one. */
 static void strike_call(ir_function *f, ir_instr *call, const int32_t *from, ir_value *to) {
     ir_value old = call->result;
     uint32_t kept = 0;

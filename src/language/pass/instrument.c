@@ -28,7 +28,7 @@ typedef struct instrumenter {
     ir_value *lit; /* every value whose live[] is set, and some others */
     uint32_t lit_count;
     uint32_t room; /* values from here on are this file's own */
-    bool *listed;  /* by value: stands in lit */
+    bool *listed;  /* by value: is in lit */
     ir_value *list;
 } instrumenter;
 
@@ -149,7 +149,7 @@ static int64_t field(uint64_t count, int k) {
     return (int64_t)((count < 0xFFF ? count : 0xFFF) << (12 * k));
 }
 
-/* What stands around the operation belongs to it: what is acquired and protected before, what dies behind. */
+/* What is around the operation belongs to it: what is acquired and protected before, what dies behind. */
 static void count_before(instrumenter *n, ir_instr *i, uint32_t site) {
     uint64_t acquires = 0, releases = 0, moves = 0, borrows = 0, slots = 0, lost = 0;
     const ir_instr *first = i->prev;

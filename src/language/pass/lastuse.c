@@ -1,7 +1,7 @@
 /* lastuse.c: lets values end where they are used last.
  *
  * Lowering puts an IR_KEEP for every managed binding at the end of its lexical scope. While these
- * stand, a value is used there, so it lives that long: the ownership pass acquires where it could
+ * are there, a value is used there, so it lives that long: the ownership pass acquires where it could
  * move, and releases at the scope's end, as a compiler without liveness would. Without them the
  * last real use is the end.
  */

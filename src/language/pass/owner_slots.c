@@ -1,7 +1,7 @@
 /* owner_slots.c: places for owners, where an error finds them.
  *
  * When something raises, the runtime releases what the frame's slots hold. So whatever a function
- * owns while an operation may raise, and keeps owning, must stand in a slot then:
+ * owns while an operation may raise, and keeps owning, must be in a slot then:
  *
  *     %4 = tl_tensor_exp %1
  *     unroot %1, slot 0            the old owner leaves its slot right before it is given away
@@ -43,7 +43,7 @@ typedef struct placer {
     ir_value *holder;  /* by slot: who is in it now, 0 none */
     ir_value *pending; /* owners that still have to enter, in order of definition */
     uint32_t pending_count;
-    uint32_t loose;    /* owned values that stand nowhere: pending, or never to be protected */
+    uint32_t loose;    /* owned values that are nowhere: pending, or never to be protected */
     uint32_t acquired; /* sum of extra[] */
     uint32_t leaving;  /* owners that the instruction at hand takes for good */
     /* the scan for needs */

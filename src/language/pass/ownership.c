@@ -1,7 +1,7 @@
 /* ownership.c: decides, for every managed value and every point of the program, who owns it.
  *
  * Before: operations name the values they use. After: every count that a function owns is given
- * away exactly once on every path, and everything that keeps a value alive stands in the text.
+ * away exactly once on every path, and everything that keeps a value alive is in the text.
  *
  *     %3 used last by an operation that reads it          release %3 right behind it
  *     %3 used last by one that takes it                   nothing: it moves

@@ -5,7 +5,7 @@
  *     a.inverse()  ─►  facts of `inverse` for [2, 3]  ─►  its own operations, and the calls of such functions in it
  *
  * What is found there is said of the call, in terms of its arguments. The facts that all calls agree on, which shapes.c
- * keeps, stand aside meanwhile.
+ * keeps, wait aside meanwhile.
  */
 #include <inttypes.h>
 #include <string.h>

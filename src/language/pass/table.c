@@ -1,6 +1,6 @@
 /* table.c: the passes in order, and the driver that runs them.
  *
- * What the memory strategy was once drawn with, and where it stands here:
+ * What the memory strategy was once drawn with, and where it is here:
  *
  *     shape inference                         shapes
  *     liveness                                liveness.c: what ownership, frames, growing and slots each ask of the text that

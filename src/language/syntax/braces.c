@@ -2,7 +2,7 @@
  * everything behind it for something else. Where braces do not come out even, the indentation says which `{` was forgotten:
  *
  *     fn f(x: i64) -> i64 {
- *         if x > 0 {                 this one: what follows stands no deeper than its own line
+ *         if x > 0 {                 this one: what follows is not deeper than its own line
  *             x + 1
  *         else { x }                 a `}` is put in front of it, and the rest is read as if it had been there
  *     }

@@ -138,7 +138,7 @@ static const char *word_at(const parser *p, uint32_t at) {
     return t->kind == TOKEN_NAME ? hint_for_word(p->file->text + t->offset, t->length) : NULL;
 }
 
-/* A word in front of what only a keyword can stand in front of: `lett x`, `whle x > 0`, `retrun x`. */
+/* A word in front of what only a keyword can be in front of: `lett x`, `whle x > 0`, `retrun x`. */
 static const char *hint_for_keyword(const parser *p) {
     static const char *const words[][2] = {
         {"let", "did you mean `let`?"},       {"mut", "did you mean `mut`?"},

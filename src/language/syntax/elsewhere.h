@@ -14,7 +14,7 @@ const char *hint_for_path(const char *path);
 /* About a method that does not exist; NULL: none. */
 const char *hint_for_method(const char *name);
 
-/* "fn" where a misspelt one stands in front of a name, and the same for the others that begin an item; NULL: nothing like it. */
+/* "fn" where a misspelt one is in front of a name, and the same for the others that begin an item; NULL: nothing like it. */
 const char *hint_for_item_word(parser *p);
 /* About the token at which the parser wanted something else, and those before it; NULL: none. */
 const char *hint_for_token(const parser *p);

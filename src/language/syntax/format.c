@@ -23,10 +23,10 @@ typedef struct formatter {
     const source_file *file;
     token_list list;
     masu__buffer *out;
-    uint32_t opened[NESTING_MAX]; /* of each open bracket: the line of out that it stands on */
+    uint32_t opened[NESTING_MAX]; /* of each open bracket: the line of out that it is on */
     uint32_t depth;               /* open brackets */
     uint32_t line;                /* of out */
-    bool starts_line;             /* nothing stands on the present line of out */
+    bool starts_line;             /* nothing is on the present line of out */
 } formatter;
 
 static token_kind kind_at(const formatter *f, uint32_t i) {
@@ -69,7 +69,7 @@ static bool is_infix(token_kind k) {
     }
 }
 
-/* Whether one blank stands between tokens i - 1 and i; had: there was one. */
+/* Whether one blank is between tokens i - 1 and i; had: there was one. */
 static bool space_between(const formatter *f, uint32_t i, bool had) {
     token_kind before = kind_at(f, i - 1), now = kind_at(f, i);
     if (now == TOKEN_COMMA || now == TOKEN_SEMICOLON || now == TOKEN_COLON || now == TOKEN_DOT ||
@@ -180,7 +180,7 @@ static void put_comment(formatter *f, uint32_t i, const char *from, const char *
     masu__buffer_append(f->out, from, (size_t)(to - from));
 }
 
-/* What stands in front of token i. */
+/* What is in front of token i. */
 static void put_gap(formatter *f, uint32_t i, const char *at, const char *end) {
     uint32_t lines = 0;
     bool had = false, comment = false, line_comment = false;

@@ -148,7 +148,7 @@ typedef struct token_list {
 /* For messages: "`+`", "`let`", "a name", … */
 const char *token_text(token_kind kind);
 
-/* Where the first token may stand: behind a byte order mark, and behind a line `#!/…` that says who runs the file, which
+/* Where the first token may be: behind a byte order mark, and behind a line `#!/…` that says who runs the file, which
  * begins at *begin. */
 uint32_t lex_first_line(const source_file *file, uint32_t *begin);
 

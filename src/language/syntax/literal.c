@@ -164,7 +164,7 @@ static uint32_t utf8_encode(uint32_t point, char *out) {
     return length;
 }
 
-/* \x41 and \u{1F600}; l->at stands behind the x or u. */
+/* \x41 and \u{1F600}; l->at is behind the x or u. */
 static bool number_escape(lexer *l, bool braces, uint32_t *point) {
     uint32_t value = 0, digits = 0, limit = braces ? 6 : 2;
     if (braces && lexer_peek(l, 0) != '{') {
@@ -254,7 +254,7 @@ static bool skip_line_join(lexer *l) {
     return true;
 }
 
-/* r"…" and r#"…"#: as it stands. */
+/* r"…" and r#"…"#: as it is written. */
 bool lexer_raw_string(lexer *l) {
     uint32_t from = l->at, hashes = 0;
     while (lexer_peek(l, 1 + hashes) == '#') {
@@ -339,7 +339,7 @@ void lexer_string(lexer *l, bool bytes) {
     if (!l->long_string.seen && runs_on(l->text + l->at, scan)) {
         l->long_string = open;
     }
-    /* An escape is never shorter than the character it stands for. */
+    /* An escape is never shorter than the character it means. */
     char *data = masu__arena_alloc(l->arena, (size_t)(scan - (l->text + l->at)) + 5, 1);
     if (data == NULL) {
         l->out_of_memory = true;

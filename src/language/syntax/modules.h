@@ -1,6 +1,6 @@
-/* modules.h: what a name means where it stands, when modules declare the same name.
+/* modules.h: what a name means where it is, when modules declare the same name.
  *
- *     parse ─► every item is noted under its module, every `use` under the module or block it stands in
+ *     parse ─► every item is noted under its module, every `use` under the module or block it is in
  *     modules_clash ─► false: all names are different, the tree is good as it is
  *                      true: each name that several modules declare got names of its own; the files are parsed
  *                            again, and the parser asks modules_find for each path

@@ -83,7 +83,7 @@ void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
     }
 }
 
-/* A parameter whose type is that of a function stands for a type of its own: each closure has one. */
+/* A parameter whose type is that of a function means a type of its own: each closure has one. */
 void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics) {
     type_expr *t = parameter->annotation;
     bool impl = t->kind == TYPE_EXPR_NAME && t->name != NULL && strcmp(t->name, "<impl>") == 0;

@@ -1,4 +1,4 @@
-/* parser_item.c: fn, impl, const, and which item stands at the top level of a file. */
+/* parser_item.c: fn, impl, const, and which item is at the top level of a file. */
 #include <string.h>
 
 #include "language/syntax/parser_private.h"
@@ -401,7 +401,7 @@ void parse_let_item(parser *p) {
     }
 }
 
-/* ---- what stands at the top ------------------------------------------------------------------ */
+/* ---- what is at the top --------------------------------------------------------------------- */
 
 /* #[…] and #![…] */
 static bool skip_attribute(parser *p) {

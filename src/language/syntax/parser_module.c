@@ -1,4 +1,4 @@
-/* parser_module.c: mod, use, and which item a name stands for where several modules declare it (modules.h). */
+/* parser_module.c: mod, use, and which item a name means where several modules declare it (modules.h). */
 #include <string.h>
 
 #include "language/syntax/parser_private.h"
@@ -129,7 +129,7 @@ static void refuse_import(parser *p, const char *name) {
     }
 }
 
-/* To the end of the block that the `use` stands in. */
+/* To the end of the block that the `use` is in. */
 static uint32_t end_of_block(const parser *p) {
     uint32_t open = 0, at = p->at;
     for (; at + 1 < p->list.count; at++) {
@@ -267,7 +267,7 @@ static bool import_constant(parser *p, const char *scope, const char *name, cons
     return true;
 }
 
-/* What stands behind `path::` */
+/* What is behind `path::` */
 static void parse_use_path(parser *p, const char *path, bool library) {
     const char *scope = NULL, *last = NULL; /* path = scope::last */
     const char *end = NULL;

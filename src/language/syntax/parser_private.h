@@ -2,7 +2,7 @@
  *
  *     parser.c         tokens, messages, finding the way back after a mistake
  *     parser_item.c    fn, impl, const
- *     parser_refuse.c  constructs that masu does not accept where items stand
+ *     parser_refuse.c  constructs that masu does not accept where items are
  *     parser_module.c  mod, use
  *     parser_generic.c type parameters, structs, enums, traits
  *     parser_type.c    types and patterns
@@ -166,10 +166,10 @@ type_expr *parse_type(parser *p);
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count);
 pattern *parse_pattern(parser *p);
 pattern *parse_pattern_no_or(parser *p); /* parameters of closures: `|` ends them */
-/* `<T: Bound, U>`, when it stands there. */
+/* `<T: Bound, U>`, when it is there. */
 void parse_type_parameters(parser *p, type_parameters *out);
 type_expr *parse_qualified_scope(parser *p);
-/* `where T: Bound`, when it stands there: bounds of parameters of either list. */
+/* `where T: Bound`, when it is there: bounds of parameters of either list. */
 void parse_where(parser *p, type_parameters *own, type_parameters *of_impl);
 void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics);
 /* `struct` or `enum`, name and type parameters; the item is in the tree. NULL: there is no name. */

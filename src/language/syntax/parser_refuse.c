@@ -1,4 +1,4 @@
-/* parser_refuse.c: what stands where an item may stand and is none: constructs that masu does not accept, programs of logic,
+/* parser_refuse.c: what is not an item where one is expected: constructs that masu does not accept, programs of logic,
  * words of other languages, statements outside of functions. Each is said once and skipped as a whole.
  */
 #include <string.h>

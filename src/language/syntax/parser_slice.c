@@ -5,7 +5,7 @@
  *                   <s 1> if { <s 1>.len() >= 1 } => { let h = <s 1>[0]; let t = <s 1>[1..]; f }, … }
  *
  * Such a pattern is a name; what it asks for is a test, in the arm's guard, and what it binds are lets in front of the
- * arm's body, whatever pattern it stands in. p->steps gathers both while a pattern is parsed. A match with such
+ * arm's body, whatever pattern it is in. p->steps gathers both while a pattern is parsed. A match with such
  * patterns gets a last arm that stops the program: what lists it forgets is found when it runs.
  */
 #include <string.h>
@@ -213,7 +213,7 @@ void parse_slice_pattern(parser *p, pattern *made) {
 
 /* ---- where a pattern ends ---------------------------------------------------------------------- */
 
-/* The names stand in the guard and in the body: in one of them they may well be unused. */
+/* The names are in the guard and in the body: in one of them they may well be unused. */
 static void mark_read(pattern *part) {
     if (part->binding != NULL) {
         part->binding->is_read = true;

@@ -175,7 +175,7 @@ static void parse_statement(parser *p, block *b, stmt **last) {
     if (parser_accept(p, TOKEN_SEMICOLON)) {
         return;
     }
-    if (parser_at_item(p)) { /* an item belongs to the whole file wherever it stands */
+    if (parser_at_item(p)) { /* an item belongs to the whole file wherever it is */
         parse_item(p);
         return;
     }

@@ -33,7 +33,7 @@ static type_expr *parse_type_argument(parser *p) {
     return t;
 }
 
-/* A lifetime that stands here; else the one that is known. What types are does not depend on it. */
+/* A lifetime that is here; else the one that is known. What types are does not depend on it. */
 const char *parser_lifetime(parser *p, const char *known) {
     const char *name = known;
     if (parser_is(p, TOKEN_LABEL)) {

@@ -64,7 +64,7 @@ typedef struct type_parameters {
     uint32_t count;
 } type_parameters;
 
-/* What the type parameters of a generic item stand for in one instance of it. */
+/* What the type parameters of a generic item are in one instance of it. */
 typedef struct type_environment {
     const type_parameters *parameters, *more; /* of the function; of its impl; NULL: none */
     const type **arguments, **more_arguments;
@@ -129,7 +129,7 @@ struct function_item {
     function_item *template; /* [check] what it is an instance of */
     bool is_move;            /* of a closure: written with `move` */
     bool is_closure;         /* [check] self is what it captured */
-    function_item *outer;    /* [check] of a closure: the function that it stands in */
+    function_item *outer;    /* [check] of a closure: the function that it is in */
     expr *body_expression; /* likewise: its body as written */
     uint32_t scope_mark;   /* likewise: the names that it sees */
     bool body_is_checked;  /* likewise */
@@ -145,7 +145,7 @@ struct function_item {
     type_expr *result_annotation; /* NULL: none */
     stmt *opening; /* [parse] what takes parameters apart: the first statements of the body */
     block *body;
-    /* Of the prelude: where the body stands while it is not read; body is NULL then, and each instance reads its own. */
+    /* In the prelude: where the body is while it is not read; body is NULL then, and each instance reads its own. */
     source_span unread;
     block *
         unchecked; /* of a function `-> &mut T`, `-> Option<&mut T>`: a copy of its body, written out where it is called */
@@ -157,7 +157,7 @@ struct function_item {
         /* assigns to self or a part of it, itself or through a method it calls on self */
         writes_self;
     bool refers, refers_is_known; /* its parameters of type `&mut T` are references: see check_refer.c */
-    bool has_late; /* a `let` without a value stands in it: see check_late.c */
+    bool has_late; /* a `let` without a value is in it: see check_late.c */
     element_rule elements;         /* of the result's tensors, where their type leaves them open */
     uint32_t index;                /* in tree->functions */
     function_item *next_in_bucket; /* the checker's table of methods */
@@ -225,7 +225,7 @@ typedef struct alias_item {
     uint8_t is_open; /* [check] how often it is being looked at: it needs itself */
 } alias_item;
 
-/* Of an impl block: the name is OWNER::NAME. */
+/* In an impl block: the name is OWNER::NAME. */
 struct const_item {
     const char *name;
     const impl_item *impl; /* NULL: the program's */
@@ -234,13 +234,13 @@ struct const_item {
     expr *value;      /* literals, operators and other constants only */
     const type *type; /* [check] */
     bool
-        is_composed; /* [check] of arrays, tuples, structs: each use is a copy, checked where it stands */
+        is_composed; /* [check] of arrays, tuples, structs: each use is a copy, checked where it is */
     uint8_t visit; /* [check] while looking for constants that need themselves */
     bool is_let;   /* let NAME = …; and tensor NAME: T = …; outside of functions */
     bool is_made;  /* [check] such a value that is computed as `main` begins: a variable of it, unknown elsewhere */
 };
 
-/* A declaration that masu does not accept: reported once where it stands, its uses are not. */
+/* A declaration that masu does not accept: reported once where it is, its uses are not. */
 typedef struct refused_name {
     const char *name;
     struct refused_name *next;

@@ -56,7 +56,7 @@ struct binding {
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
-    bool comes_back;      /* [check] parameter of a closure that stands for `&mut T` */
+    bool comes_back;      /* [check] parameter of a closure that is a `&mut T` */
     bool is_alias;        /* `ref mut` */
     bool is_lent;         /* `&mut self` */
     bool asks_for_mut;    /* [check] a method with `&mut self` is called on it */
@@ -65,7 +65,7 @@ struct binding {
     bool by_reference; /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
     bool is_lengths; /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */
     bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */
-    expr *alias; /* [check] the place that the name stands for, checked; NULL: it is a variable */
+    expr *alias; /* [check] the place that the name means, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
     const struct made_of *made_of; /* [check] see check_part.c; NULL: it is a variable of its own */
 };
@@ -118,7 +118,7 @@ struct pattern {
     const char *scope, *name; /* PATTERN_VARIANT as written; scope NULL: none */
     type_expr *written;       /* likewise: T<A> of `T<A>::V` and `T::<A>::V`; NULL */
     const char **part_names;  /* P { x: part }; NULL: by position */
-    bool rest;                /* `..` stands in it */
+    bool rest;                /* `..` is in it */
     bool is_behind;           /* `&p`: only the check of borrows looks at it */
     uint32_t rest_at;         /* number of parts before it */
     struct_item *structure;   /* [check] PATTERN_VARIANT */
@@ -254,7 +254,7 @@ typedef struct call_expr {
     /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
     bool swapped;
     bool newline;
-    /* Of a function with parameters of type `&mut T`: which operands are places that what those
+    /* For a function with parameters of type `&mut T`: which operands are places that what those
      * became is written to, after the receiver. NULL: none. */
     bool *writes_back;
     /* [check] Of a call whose arguments are lent: what has to be done around it. NULL: nothing. */
@@ -317,7 +317,7 @@ typedef struct comprehension_expr {
      * with bounds 0 .. tl_tensor_dim(A, 0) and so on. */
     bool einstein;
     /* [check] bindings of the function that clauses and body read, each once, in order of first
-     * use. `self` stands for all of its fields. A comprehension inside has its own captures; they
+     * use. `self` means all of its fields. A comprehension inside has its own captures; they
      * count for the outer one too. */
     binding **captures;
     uint32_t capture_count;

@@ -400,7 +400,7 @@ void type_print(const type *t, masu__buffer *out) {
         masu__buffer_puts(out, t->tuple.count == 1 ? ",)" : ")");
         return;
     case TYPE_VEC:
-        if (t->vec.element->kind == TYPE_VOID) { /* what a `const N` stands for */
+        if (t->vec.element->kind == TYPE_VOID) { /* what a `const N` means */
             masu__buffer_printf(out, "%lld", (long long)t->vec.length);
             break;
         }

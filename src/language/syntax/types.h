@@ -106,7 +106,7 @@ static inline bool type_is_box(const type *t);
  * of 2^n parts. */
 enum { TYPE_SIZE_MAX = 4096 };
 
-/* Of a generic struct with these arguments in place of its own; set by the checker. */
+/* For a generic struct with these arguments in place of its own; set by the checker. */
 typedef const type *type_instance_maker(void *context, struct struct_item *template,
                                         const type **arguments);
 
@@ -174,7 +174,7 @@ static inline bool type_is_slice(const type *t) {
 static inline bool type_is(const type *t, type_kind kind) {
     return t->kind == kind;
 }
-/* Of a resolved type: a number that nothing has decided. */
+/* In a resolved type: a number that nothing has decided. */
 static inline bool type_is_open_number(const type *t) {
     return t->number != NULL;
 }

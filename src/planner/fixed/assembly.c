@@ -8,7 +8,7 @@
 #include "base/meta.h"
 #include "base/rng.h"
 
-/* Of a pile with a fixed row all orders are looked at up to MOST_PILED children, and more than MOST_CHILDREN are not piled. More
+/* For a pile with a fixed row all orders are looked at up to MOST_PILED children, and more than MOST_CHILDREN are not piled. More
  * anchors than MOST_ANCHORS are not listed. Deeper blocks than MOST_DEEP, lazy ones than MOST_LAZY, would use up the stack. */
 enum { MOST_ANCHORS = 128, MOST_PILED = 9, MOST_CHILDREN = 32, MOST_DEEP = 1000, MOST_LAZY = 32, MOST_TRIED = 2000, WORK_A_ROW = 4000, NOBODY = UINT32_MAX };
 
@@ -394,7 +394,7 @@ static void add_child(masu__assembly *a, uint32_t parent, uint32_t child) {
     p->depth = p->depth > depth ? p->depth : depth;
 }
 
-/* A queue's own children stand in its place: queues do not nest. */
+/* A queue's own children are put in its place: queues do not nest. */
 static void add_to_queue(masu__assembly *a, uint32_t queue, uint32_t at) {
     block *q = &a->blocks[queue], *b = &a->blocks[at];
     if (b->kind != QUEUE) {

@@ -1,7 +1,7 @@
 /* alive.h: who lives at the same time as an item, without a list of all pairs.
  *
  * Those that live at its birth hang in a tree over time, at the nodes that tile their lives; those born
- * later in its life stand next to each other in the order of birth.
+ * later in its life lie next to each other in the order of birth.
  *
  *     sections      0   1   2   3   4   5   6   7
  *     nodes       [ . . . . . . . ][ . . . . . . ]      a life 1..6 hangs at 1, 2..3, 4..5

@@ -1,4 +1,4 @@
-/* bound.c: the lower bounds. The load is the largest sum of sizes alive at once, fixed rows where they stand; where
+/* bound.c: the lower bounds. The load is the largest sum of sizes alive at once, fixed rows where they lie; where
  * offsets are aligned, what lies above an item begins at a multiple of its own alignment, so that the item takes more
  * than its size.
  *

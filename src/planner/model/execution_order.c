@@ -28,7 +28,7 @@ static bool graph_fits(const masu_plan_graph *graph, size_t count) {
     return true;
 }
 
-/* Positions in the order as it stands: where a row is made (0: nowhere) and last read. */
+/* Positions in the order as it is: where a row is made (0: nowhere) and last read. */
 static void find_uses(const masu_plan_graph *graph, const size_t *order, size_t count,
                       int64_t *made, int64_t *read) {
     for (size_t i = 0; i < count; i++)

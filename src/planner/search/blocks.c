@@ -20,7 +20,7 @@ static bool wastes_little(const masu__plan_model *m) {
     return m->section_count > 0 && waste <= MOST_WASTE * (double)m->bound * m->section_count;
 }
 
-/* Of what is left of the limits, so that the methods for rows have their turn. */
+/* A part of what is left of the limits, so that the methods for rows have their turn. */
 static masu_plan_options options_of_turn(const masu__solver *s) {
     masu_plan_options options = *s->options;
     uint64_t share = options.step_limit / SHARE_OF_STEPS;

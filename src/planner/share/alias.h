@@ -4,7 +4,7 @@
 
 #include <masu/plan.h>
 
-/* Takes every MAY_SHARE that can be had, in the order in which they stand: merged[relation_count].
+/* Takes every MAY_SHARE that can be had, in the order in which they are: merged[relation_count].
  * A group may only hold rows that live apart or are related to each other directly. O(relations ×
  * size of the groups). MASU_OK or MASU_ERR_OUT_OF_MEMORY. */
 masu_status masu__plan_share(const masu_plan_problem *problem, bool *merged);

@@ -260,7 +260,7 @@ static uint64_t largest_end(const masu_plan_problem *problem) {
 }
 
 /* What row b can save at most: once, its size or that of the largest it may share with, while
- * both live. In a group of rows with one offset all but one stand as b of a relation within the
+ * both live. In a group of rows with one offset all but one are b of a relation within the
  * group, so these savings cover sum - max. */
 typedef struct saving {
     int64_t lower, upper, bytes;

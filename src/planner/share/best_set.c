@@ -155,7 +155,7 @@ static void add_what_fits(masu__choice *c) {
 
 /* ---- swaps ----------------------------------------------------------------------------------- */
 
-/* The item in that brings least for its room among those that stand in the way; NONE: fixed rows do. */
+/* The item in that brings least for its room among those that are in the way; NONE: fixed rows do. */
 static uint32_t least_in_the_way(const masu__choice *c, uint32_t item) {
     const masu__plan_model *m = c->model;
     uint32_t least = MASU__PLAN_NONE;

@@ -36,7 +36,7 @@ bool masu__repair_step(masu__repair *repair, uint64_t seed, uint32_t most,
 /* Failures since the target was last set. */
 unsigned masu__repair_failures(const masu__repair *repair);
 
-/* The plan as it stands. Each step leaves it valid. */
+/* The plan as it is. Each step leaves it valid. */
 const int64_t *masu__repair_offsets(const masu__repair *repair);
 
 /* How many items the last step placed again, in all its ways together. */

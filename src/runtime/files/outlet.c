@@ -38,7 +38,7 @@ static int name_beside(tl__outlet *o) {
     return length < 0 || (size_t)length >= sizeof o->written ? ENAMETOOLONG : 0;
 }
 
-/* Of the path's, with its slash; "./" where it has none. */
+/* The folder of the path, with its slash; "./" where it has none. */
 static void folder_of(const char *path, char out[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
     snprintf(out, PATH_MAX, "%.*s", slash ? (int)(slash - path + 1) : 2, slash ? path : "./");

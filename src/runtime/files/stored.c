@@ -440,7 +440,7 @@ bool tl__stored_read(const tl__bytes *file, const tl__stored *s, tl_dtype kept, 
         return tl__table_refuse(t, "it was cut off while it was open");
     bool right = s->packing == TL_PACKED_NOT ? read_plain(s, kept, to, t) : read_packed(s, kept, to, t);
     if (!tl__bytes_there(file)) {
-        t->words[0] = '\0'; /* what was found wrong is what stands behind the end */
+        t->words[0] = '\0'; /* what was found wrong is what is behind the end */
         return tl__table_refuse(t, "it was cut off while it was open");
     }
     tl__bytes_done(file, s->bytes, s->length);

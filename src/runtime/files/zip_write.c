@@ -1,4 +1,4 @@
-/* zip_write.c: what stands around the arrays of a .npz file: stored entries, with zip64 where 32 bits are too few. */
+/* zip_write.c: what is around the arrays of a .npz file: stored entries, with zip64 where 32 bits are too few. */
 #include <string.h>
 
 #include "runtime/files/formats.h"

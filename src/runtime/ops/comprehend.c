@@ -61,7 +61,7 @@ static void scratch_release(scratch *scratch) {
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-/* The kernel knows the place better than the frame, which stands at the whole comprehension. */
+/* The kernel knows the place better than the frame, which is at the whole comprehension. */
 static masu_status error_fault(const tl_fault *fault) {
     tl_runtime *rt = tl__runtime();
     if (fault->site != 0 && rt->frame)

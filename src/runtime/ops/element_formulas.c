@@ -156,7 +156,7 @@ tl_tensor *tl__unary_slope(tl_formula *f, tl_kernel_index back, tl_tensor *x, co
 
 /* ---- of two operands ---------------------------------------------------------------------------------------------- */
 
-/* Which of two is taken: g where x stands before y, half of it where they are equal. */
+/* Which of two is taken: g where x is before y, half of it where they are equal. */
 static tl_tensor *chosen(tl_formula *f, tl_tensor *x, tl_tensor *y, int relation) {
     tl_tensor *g = f->g;
     return d_where(f, d_compare(f, x, y, EQUAL), d_times(f, g, 0.5), d_masked(f, d_compare(f, x, y, relation), g));

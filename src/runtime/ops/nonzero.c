@@ -1,4 +1,4 @@
-/* nonzero.c: where the elements stand that are not 0: counted first, so that the result is made once and has its length.
+/* nonzero.c: where the elements are that are not 0: counted first, so that the result is made once and has its length.
  *
  *     [[0, 3], [5, 0]]   ─►   [[0, 1], [1, 0]]      one row of numbers for each, in row-major order; NaN is not 0
  */

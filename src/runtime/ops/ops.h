@@ -111,7 +111,7 @@ masu_status tl__signs_mask(tl_pass *pass, tl_node *node, tl_tensor **out);
  * counts from nowhere. The caller owns *out. */
 masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out);
 /* The rows of a row-major index, one after the other. Element i of a row names element named + numbers[i] * along + i * own
- * of the row-major tensor in which it names places along dim, and stands where element other + i of another one does, which
+ * of the row-major tensor in which it names places along dim, and lies where element other + i of another one does, which
  * has the index's shape or a larger one. */
 typedef struct tl_index_row {
     const int64_t *numbers;

@@ -84,7 +84,7 @@ static void spread_keys(const keyed *k, int64_t from, int64_t n, uint64_t *keys)
     ALL_KEYS
 }
 
-/* Of the elements [from, from + n) of a line. */
+/* The keys of the elements [from, from + n) of a line. */
 static void keys_of(const keyed *k, int64_t from, int64_t n, uint64_t *keys) {
     (k->step == 1 ? dense_keys : spread_keys)(k, from, n, keys);
 }
@@ -145,7 +145,7 @@ static ranked *sort_ranked(ranked *r, ranked *other, int64_t n, int bytes) {
 
 /* ---- the k-th -------------------------------------------------------------------------------- */
 
-/* The key that stands at `rank`, from 0 on, among n in order; *rank becomes its number among equal ones. keys are exchanged. */
+/* The key that is at `rank`, from 0 on, among n in order; *rank becomes its number among equal ones. keys are exchanged. */
 static uint64_t select_key(uint64_t *keys, int64_t n, int bytes, int64_t *rank) {
     for (int b = bytes - 1; b >= 0 && n > 1; b--) {
         int64_t count[DIGITS] = {0}, kept = 0;

@@ -92,7 +92,7 @@ void tl__walk_init(tl_walk *walk, const tl_tensor *out, int operands, const tl_t
         init_strided(walk, out, in);
 }
 
-/* Advances the outer dimensions' counters and the places they stand for; false at the end. */
+/* Advances the outer dimensions' counters and the places they mean; false at the end. */
 static bool step(const tl_walk *walk, int64_t *index, char **out, const char **in) {
     for (int d = walk->rank - 2; d >= 0; d--) {
         bool wraps = ++index[d] == walk->shape[d];

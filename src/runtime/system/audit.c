@@ -105,7 +105,7 @@ static bool make_room(tl_auditor *a, void ***array, size_t *capacity, size_t wan
     return room;
 }
 
-/* The list takes the place of the last one. Most names stand where they stood: they stay. */
+/* The list takes the place of the last one. Most names are where they were: they stay. */
 static bool replace_roots(tl_auditor *a, int64_t count, void *const *live) {
     size_t before = a->held_count, wanted = (before > (size_t)count ? before : (size_t)count) + 1;
     if (!make_room(a, &a->held, &a->held_capacity, wanted))

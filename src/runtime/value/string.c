@@ -1,5 +1,5 @@
-/* string.c: strings, counted. One that somebody else may hold never changes; append writes behind the end of one that nobody
- * else holds, which then has room for twice as much: a text made of n pieces copies no byte more often than log n times. */
+/* string.c: strings, counted. One that somebody else may hold never changes; append writes behind the end of one that has
+ * no other holder, which then has room for twice as much: a text made of n pieces copies no byte more often than log n times. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -114,7 +114,7 @@ static masu_status vector_grow(tl_vector *v, int64_t capacity) {
     return MASU_OK;
 }
 
-/* Whether somebody else holds it as a value. What has a destructor is one thing, whoever else looks at it. */
+/* Whether somebody else holds it as a value. What has a destructor is one thing, whatever else looks at it. */
 static bool is_shared(const tl_vector *v) {
     return v->plan->destructor == 0 &&
            v->head.count > (v->view != NULL && v->view != v ? 2u : 1u);

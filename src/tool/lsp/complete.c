@@ -1,6 +1,6 @@
-/* complete.c: what may stand at a place, and the outline of a document, as the editor wants them.
+/* complete.c: what may be at a place, and the outline of a document, as the editor wants them.
  *
- *     t.|        methods of what `t` is: its type is asked of the last text that was right, where the name stands on a
+ *     t.|        methods of what `t` is: its type is asked of the last text that was right, where the name is on a
  *                line that has not changed; tensors' when nothing is known
  *     Net::|     functions of the `impl` blocks of Net, or of Tensor
  *     |          items, variables that were declared before, words of the language
@@ -219,7 +219,7 @@ static void offer_methods(completion *c, const lsp_document *d, const char *name
     masu__buffer_destroy(&found);
 }
 
-/* "Vec<f32>" of "v: Vec<f32>\nslot 0 …", where the name stands above on a line that has not changed. */
+/* "Vec<f32>" of "v: Vec<f32>\nslot 0 …", where the name is above on a line that has not changed. */
 static bool type_of(lsp_server *s, lsp_document *d, uint32_t at, const char *name, size_t length,
                     masu__buffer *out) {
     const char *text = masu__buffer_text(&d->text);

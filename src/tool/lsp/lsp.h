@@ -1,7 +1,7 @@
 /* lsp.h: what the parts of `masu lsp` share.
  *
  *     lsp_command.c  messages in and out, requests
- *     documents.c    open documents: compiling them, what was said of them, what stands at a place
+ *     documents.c    open documents: compiling them, what was said of them, what is at a place
  *     complete.c     completion, and the outline as the editor wants it; outline.c finds the items
  *
  * A document that another open one reads as its module is compiled as a part of that one, from the editor's text.

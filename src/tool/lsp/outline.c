@@ -1,4 +1,4 @@
-/* outline.c: the items of a text, whether it is right or not: functions, types, `impl` blocks and what stands in them.
+/* outline.c: the items of a text, whether it is right or not: functions, types, `impl` blocks and what is in them.
  *
  *     impl Net {                   ─►  5  impl Net        depth 0
  *         fn forward(self) { … }       6    forward       depth 1, `parent` is Net's

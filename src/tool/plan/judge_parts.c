@@ -4,7 +4,7 @@
  *     rows in the order of their births:   0 … 511 │ 512 … 1023 │ 1024 …
  *     window 1 judges:                     those alive at the birth of 512, and 512 … 1023
  *
- * Two rows that meet do so at the later birth: they stand together in that birth's window.
+ * Two rows that meet do so at the later birth: they are together in that birth's window.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { BIRTHS = 512 };
 typedef struct room {
     masu_plan_row *rows;
     uint64_t *offsets;
-    size_t *place; /* per row of the problem: where it stands in rows, or SIZE_MAX */
+    size_t *place; /* per row of the problem: where it is in rows, or SIZE_MAX */
     size_t *chosen;
     size_t *tied;  /* per row: a row of its ties, the same for all of them */
     size_t *heads; /* per row that tied names: the first of its ties in rows, or SIZE_MAX */

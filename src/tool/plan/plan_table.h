@@ -23,7 +23,7 @@ typedef struct plan_table {
     masu_plan_row *rows;
     const char **ids;      /* per row */
     uint64_t *given;       /* per row: the offset column; UINT64_MAX where there is none */
-    size_t *at;            /* per row: where in the text it, or its offset, stands */
+    size_t *at;            /* per row: where in the text it, or its offset, is */
     uint64_t *uses;        /* per row: how often it is read or written; 1 without graph or column */
     bool has_uses;         /* the file has the column */
     const char **memories; /* per row: the memory column; NULL where there is none */
@@ -53,7 +53,7 @@ typedef struct plan_reader {
 bool plan_complain(plan_reader *reader, plan_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with what stands there instead: at most 24 bytes of it, control characters as ?. */
+/* The same with what is there instead: at most 24 bytes of it, control characters as ?. */
 bool plan_complain_found(plan_reader *reader, plan_place place, const char *expected,
                          const char *text, size_t length);
 /* From the beginning: O(at), for complaints. */
@@ -85,7 +85,7 @@ typedef struct plan_index {
     size_t slot_count;
 } plan_index;
 
-/* From the table's arena; false when memory runs out, or with *twice set to a row whose id stands
+/* From the table's arena; false when memory runs out, or with *twice set to a row whose id is
  * before. */
 bool plan_index_make(plan_table *table, plan_index *out, size_t *twice);
 /* SIZE_MAX: there is none. */
@@ -158,7 +158,7 @@ typedef struct plan_judgement {
 masu_status plan_judge_some(const masu_plan_problem *problem, const uint64_t *offsets,
                             uint64_t height_bytes, const size_t *chosen, size_t count,
                             plan_judgement *out, uint64_t *lower_bound_bytes);
-/* The judge on one window of time after the other: each pair that is alive together stands in
+/* The judge on one window of time after the other: each pair that is alive together is in
  * one. MASU_ERR_OUT_OF_MEMORY. O(n × alive together). */
 masu_status plan_judge_windows(const masu_plan_problem *problem, const uint64_t *offsets,
                                uint64_t height_bytes, plan_judgement *out);

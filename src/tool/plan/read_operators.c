@@ -24,7 +24,7 @@ typedef struct ops_reader {
     masu_plan_operator *operators;
     const char **types;
     const char **names;
-    size_t *begins; /* per operator: where in the text it stands */
+    size_t *begins; /* per operator: where in the text it is */
     size_t count, room;
 } ops_reader;
 

@@ -4,7 +4,7 @@
  *
  * Columns in any order, by the names in the first line; others are ignored. Lives are half-open; the
  * older names start,end mean the first and the last moment (upper = end + 1). gaps are ranges
- * "from-to" separated by spaces. Fields may stand in double quotes. A byte-order mark, CRLF line
+ * "from-to" separated by spaces. Fields may be in double quotes. A byte-order mark, CRLF line
  * ends and empty lines are fine.
  */
 #include <inttypes.h>
@@ -191,7 +191,7 @@ static field trimmed(field f) {
     return f;
 }
 
-/* A field in quotes; doubled quotes stand for one. The closing quote must end the field. */
+/* A field in quotes; doubled quotes mean one. The closing quote must end the field. */
 static bool read_quoted(csv *c, field *out) {
     const char *text = c->reader->text;
     size_t from = ++c->at;
@@ -484,7 +484,7 @@ static bool read_table(csv *c) {
     }
 }
 
-/* Only on the way to a complaint: the line in which the row stands. */
+/* Only on the way to a complaint: the line in which the row is. */
 static size_t line_of_row(const plan_reader *r, size_t row) {
     size_t line = 1, rows = 0;
     bool empty = true;

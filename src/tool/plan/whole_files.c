@@ -19,7 +19,7 @@ typedef struct target {
     plan_file *file;
     FILE *stream;
     char place[PATH_MAX];   /* the path, links followed */
-    masu__buffer temporary; /* the name beside it; "": written as it stands */
+    masu__buffer temporary; /* the name beside it; "": written as it is */
 } target;
 
 enum { MOST_FILES = PLAN_MOST_FILES };

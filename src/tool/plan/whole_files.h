@@ -15,7 +15,7 @@ typedef struct plan_file {
 
 /* Writes all of them, PLAN_MOST_FILES at most, or says why not and leaves what stood there before; the texts are freed. A
  * file is written beside its path and then renamed; any but a regular file (a pipe, a device) is
- * written as it stands. TOOL_OK or TOOL_FAILED. */
+ * written as it is. TOOL_OK or TOOL_FAILED. */
 int plan_write_files(plan_file *files, size_t count);
 
 #endif

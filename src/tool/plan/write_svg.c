@@ -42,7 +42,7 @@ typedef struct picture {
     const plan_part *part;
     size_t part_number;
     double height; /* bytes */
-    int top, tall; /* where it stands */
+    int top, tall; /* where it is */
 } picture;
 
 /* One stretch of a row's life in which it keeps the same bytes. */

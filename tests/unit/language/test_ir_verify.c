@@ -73,7 +73,7 @@ static void types(void **state) {
         {"nothing has written", "fn f() { b0: %1: tensor = const 0 ret }"},
         {"casts are between plain types", "fn f(%1: tensor) { b0: %2: i64 = cast %1 ret }"},
         {"yields an address", "fn f() { b0: %1: i64 = bytes \"x\" ret }"},
-        {"no bool", "fn f(%1: i64) { b0: branch %1, b1, b1 b1: ret }"},
+        {"not a bool", "fn f(%1: i64) { b0: branch %1, b1, b1 b1: ret }"},
         {"0 operands and 0 results instead of 1 and 0", "fn f() -> (i64) { b0: ret }"},
         {"returns a value of the wrong type", "fn f(%1: bool) -> (i64) { b0: ret %1 }"},
         {"does not fit parameter `b`",
@@ -113,7 +113,7 @@ static void kernels_and_records(void **state) {
          "kernel k = f32 rank 1 cells (i64) captures (f32 rank 1) "
          "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
         {"stands outside a kernel", "fn f() { b0: %1: i64 = kernel_cell 0 ret }"},
-        {"an index that is no i64", "kernel_fn f(%1: f32) { b0: kernel_out_add %1, %1 ret }"},
+        {"an index that is not an i64", "kernel_fn f(%1: f32) { b0: kernel_out_add %1, %1 ret }"},
         {"adds nothing", "kernel_fn f() { b0: kernel_out_add ret }"},
         {"does not belong into a kernel", "kernel_fn f() { b0: call g() ret } fn g() { b0: ret }"},
         {"does not belong into a kernel",
@@ -124,7 +124,7 @@ static void kernels_and_records(void **state) {
          "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  tl_print_tensor %2"
          " %4: object = tl_vec_push %1, %3 ret }"},
         {"nothing takes the record", "fn f(%1: tensor) { b0: %3: address = record %1 ret }"},
-        {"reads from something that is no record",
+        {"reads from something that is not a record",
          "fn f(%1: address) { b0: %2: i64 = record_word %1, 0 ret }"},
         {"reads behind the record's end",
          "fn f(%1: object, %2: i64) { b0: %3: address = record_empty 1  tl_vec_get %1, %2, %3"
@@ -341,7 +341,7 @@ static void broken_links(void **state) {
     fresh(&v);
     v.m->functions[1]->values[1].borrowed = true;
     v.f->values[3].borrowed = true;
-    refuse(&v, IR_PHASE_OWNED, "%3 is marked borrowed but is no managed parameter");
+    refuse(&v, IR_PHASE_OWNED, "%3 is marked borrowed but is not a managed parameter");
 }
 
 /* A branch with both edges to one block: two entries, and one too many is seen. */
