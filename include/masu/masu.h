@@ -12,6 +12,7 @@
 #include <masu/heap.h>
 #include <masu/plan.h>
 #include <masu/record.h>
+#include <masu/stats.h>
 #include <masu/status.h>
 #include <masu/stream.h>
 #include <masu/trace.h>
