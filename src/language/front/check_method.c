@@ -373,6 +373,7 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
         return false;
     }
     check_method(c, slot, expected);
+    check_call_wrap(c, slot); /* what is lent to it comes back here, behind the places that were looked up */
     check_scope_close(c, mark);
     bool value = (*slot)->type->kind != TYPE_VOID && (*slot)->type->kind != TYPE_NEVER;
     const type *t = (*slot)->type;
