@@ -208,10 +208,12 @@ bool tensor_reads_plain(const tensor_facts *facts, const ir_function *f, const i
     return true;
 }
 
+enum { MOST_RESULTS = 32 }; /* bits of `returned`; what leaves in a later one is kept */
+
 static void flow_through_call(const tensor_facts *facts, const ir_instr *i, uint32_t operand,
                               tensor_flow_visit *visit, void *user) {
     uint32_t returned = facts->values[i->callee->id][i->callee->params[operand]].returned;
-    for (uint32_t r = 0; r < i->result_count && returned >> r; r++)
+    for (uint32_t r = 0; r < i->result_count && r < MOST_RESULTS && returned >> r; r++)
         if (returned >> r & 1)
             visit(user, i->args[operand], i->result + r);
 }
@@ -260,8 +262,6 @@ static void flow_back(void *user, ir_value from, ir_value to) {
     sweeper *s = user;
     lose(s, from, s->own[to].kept, s->own[to].returned);
 }
-
-enum { MOST_RESULTS = 32 };
 
 static void sweep_uses(sweeper *s, const ir_instr *i) {
     for (uint32_t a = 0; a < i->arg_count; a++) {
