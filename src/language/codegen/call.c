@@ -222,8 +222,8 @@ static void store_dests(emit *e, const ir_instr *i) {
     LLVMValueRef dests =
         room_for_words(e, &e->dests, &e->dest_words,
                        i->result_count * (uint32_t)(sizeof(tl_dest) / sizeof(int64_t)), "dests");
-    for (uint32_t r = 0; r < i->result_count && i->callee->built >> r; r++)
-        if (i->callee->built >> r & 1)
+    for (uint32_t r = 0; r < i->result_count; r++)
+        if (ir_builds(i->callee, r))
             store_dest(e, emit_offset(e, dests, (int64_t)(r * sizeof(tl_dest))), &i->places[r]);
     store_hint(e, dests, offsetof(tl_frame, dests));
 }

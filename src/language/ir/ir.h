@@ -377,6 +377,12 @@ void ir_remove(ir_instr *i);
 void ir_set_target(ir_instr *terminator, int which, ir_block *to, const ir_value *args,
                    uint32_t count);
 void ir_add_target_arg(ir_instr *terminator, int which, ir_value arg);
+enum { IR_MOST_BUILT = 32 }; /* results behind these are never built where the caller says */
+
+static inline bool ir_builds(const ir_function *f, uint32_t result) {
+    return result < IR_MOST_BUILT && (f->built >> result & 1);
+}
+
 static inline ir_type ir_type_of(const ir_function *f, ir_value v) {
     return f->values[v].type;
 }

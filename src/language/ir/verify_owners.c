@@ -219,7 +219,7 @@ static void check_place(owners *o, const ir_instr *i, ir_value v) {
     if (i->work > o->f->growing_count)
         ir_fault(o->c, i->block, i, "works in growing slot %" PRIu32 " of %" PRIu32, i->work - 1,
                  o->f->growing_count);
-    if (place->dest && !(o->f->built >> (place->dest - 1) & 1))
+    if (place->dest && !ir_builds(o->f, place->dest - 1))
         ir_fault(o->c, i->block, i, "is built as result %" PRIu32 ", which is not said of %s",
                  place->dest - 1, o->f->name);
     for (uint32_t k = 0; k < o->listed && place->bytes; k++) {

@@ -41,8 +41,8 @@ static void build(ir_function *f, ir_place *place, uint32_t dest) {
 
 /* What the callee builds may go on to where this function's caller wants it. */
 static void hand_on(ir_module *m, const tensor_facts *facts, ir_function *f, ir_instr *i) {
-    for (uint32_t r = 0; r < i->result_count && i->callee->built >> r; r++) {
-        uint32_t dest = i->callee->built >> r & 1 ? only_result(facts, f, i->result + r) : 0;
+    for (uint32_t r = 0; r < i->result_count; r++) {
+        uint32_t dest = ir_builds(i->callee, r) ? only_result(facts, f, i->result + r) : 0;
         if (dest && !i->places)
             i->places = ir_alloc(m, i->result_count, sizeof *i->places);
         if (dest && i->places)

@@ -90,8 +90,8 @@ static void judge(framer *p, ir_instr *i) {
         else
             judge_result(p, i, i->result);
     }
-    for (uint32_t r = 0; i->op == IR_CALL && r < i->result_count && i->callee->built >> r; r++)
-        if (i->callee->built >> r & 1 && !(i->places && i->places[r].dest))
+    for (uint32_t r = 0; i->op == IR_CALL && r < i->result_count; r++)
+        if (ir_builds(i->callee, r) && !(i->places && i->places[r].dest))
             judge_result(p, i, i->result + r);
 }
 

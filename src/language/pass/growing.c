@@ -57,8 +57,8 @@ static bool qualifies(const grower *g, ir_value v, const ir_place *place) {
 }
 
 static void judge_call(grower *g, const ir_instr *i) {
-    for (uint32_t r = 0; r < i->result_count && i->callee->built >> r; r++)
-        g->fits[i->result + r] = i->callee->built >> r & 1 &&
+    for (uint32_t r = 0; r < i->result_count; r++)
+        g->fits[i->result + r] = ir_builds(i->callee, r) &&
                                  qualifies(g, i->result + r, i->places ? &i->places[r] : NULL);
 }
 
