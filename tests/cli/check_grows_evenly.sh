@@ -1,5 +1,5 @@
 # `masu check` is linear in the program, also where all of it is one function or one literal: four times the lines may cost at
-# most ten times the processor time (a quadratic step takes sixteen), and what takes less than half a second passes.
+# most ten times the processor time (a quadratic step takes sixteen), and what takes less than a second passes.
 work=$MASU_TMP/evenly
 mkdir "$work"
 
@@ -25,22 +25,29 @@ write() { # KIND COUNT
     }' >"$work/program.tl"
 }
 
-# Hundredths of a second of processor time, of what this subshell waits for.
+# Hundredths of a second of the compiler's own time, the least of three: what the system does for fresh pages varies.
 cost() {
     write "$1" "$2"
-    "$MASU" check "$work/program.tl" >"$work/out" 2>&1 || {
-        cat "$work/out" >&2
-        echo 999999
-        return
-    }
-    times >"$work/times"
-    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "m"); sum += t[1] * 60 + t[2] } print int(sum * 100) }' "$work/times"
+    least=999999
+    for try in 1 2 3; do
+        taken=$("$MASU" check "$work/program.tl" >"$work/out" 2>&1 || echo refused
+            times >"$work/times"
+            awk 'NR == 2 { split($1, t, "m"); print int((t[1] * 60 + t[2]) * 100) }' "$work/times")
+        case $taken in *refused*)
+            cat "$work/out" >&2
+            echo 999999
+            return
+            ;;
+        esac
+        [ "$taken" -ge "$least" ] || least=$taken
+    done
+    echo "$least"
 }
 
 for kind in references closures options lists tensors list functions; do
     few=$(cost $kind 1500)
     many=$(cost $kind 6000)
-    [ "$many" -le 50 ] || [ "$many" -le $((10 * few)) ] || {
+    [ "$many" -le 100 ] || [ "$many" -le $((10 * few)) ] || {
         fail "$kind: 1500 lines take $few hundredths of a second, 6000 take $many"
     }
 done
