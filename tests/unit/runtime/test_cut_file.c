@@ -51,6 +51,13 @@ static void what_was_cut_is_zero(void **state) {
     close(descriptor);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static void other_addresses_end_as_before(void **state) {
+    (void)state;
+    print_message("skipped: a sanitizer has a handler of its own\n");
+    skip();
+}
+#else
 /* The signal that ends a child which reads behind the end of a file that is not watched (more), or is sent one. */
 static int ended_by(int sent) {
     pid_t child = fork();
@@ -74,11 +81,10 @@ static int ended_by(int sent) {
 
 static void other_addresses_end_as_before(void **state) {
     (void)state;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* sanitizers have a handler of their own */
     assert_int_equal(ended_by(0), SIGBUS);
     assert_int_equal(ended_by(1), SIGBUS);
-#endif
 }
+#endif
 
 static void many_are_watched_and_then_refused(void **state) {
     (void)state;
