@@ -289,56 +289,6 @@ static bool sort_arguments(const function *self, PyObject *const *args, Py_ssize
     return true;
 }
 
-/* ---- two that are written to are two -------------------------------------------------------------------------------------------- */
-
-static uint64_t common_divisor(uint64_t a, uint64_t b) { return b ? common_divisor(b, a % b) : a; }
-
-/* The bytes between the first and the last element, and the common divisor of all steps. */
-static void reach(const masu_tensor *tensor, uintptr_t *lower, uintptr_t *upper, uint64_t *step) {
-    size_t bytes = masu_element_bytes(tensor->element);
-    *lower = *upper = (uintptr_t)tensor->data;
-    for (int32_t i = 0; i < tensor->rank; i++) {
-        int64_t stride = tensor->stride[i] * (int64_t)bytes;
-        if (tensor->shape[i] == 0) {
-            *upper = *lower;
-            return;
-        }
-        if (tensor->shape[i] > 1)
-            *step = common_divisor((uint64_t)(stride < 0 ? -stride : stride), *step);
-        *(stride < 0 ? lower : upper) += (uintptr_t)(stride * (tensor->shape[i] - 1));
-    }
-    *upper += bytes;
-}
-
-/* Whether an element of one may lie in an element of the other. Every second of a row and those between do not. */
-static bool share_bytes(const masu_tensor *a, const masu_tensor *b) {
-    uintptr_t lower_a, upper_a, lower_b, upper_b;
-    uint64_t step = 0;
-    reach(a, &lower_a, &upper_a, &step);
-    reach(b, &lower_b, &upper_b, &step);
-    if (upper_a <= lower_b || upper_b <= lower_a || lower_a == upper_a || lower_b == upper_b)
-        return false;
-    if (step == 0)
-        return true;
-    uint64_t apart = lower_a < lower_b ? (lower_b - lower_a) % step : (step - (lower_a - lower_b) % step) % step;
-    return apart < masu_element_bytes(a->element) || step - apart < masu_element_bytes(b->element);
-}
-
-static bool are_apart(const function *self, const masu_value *arguments) {
-    const masu_parameter *parameters = self->what->parameters;
-    for (uint32_t i = 1; i < self->what->parameter_count; i++)
-        for (uint32_t j = 0; parameters[i].is_written && j < i; j++) {
-            bool same_kind = parameters[j].is_written && arguments[i].kind == arguments[j].kind;
-            if (!same_kind || !(arguments[i].kind == MASU_KIND_TENSOR ? share_bytes(&arguments[i].as.tensor, &arguments[j].as.tensor)
-                                                                      : arguments[i].as.handle == arguments[j].as.handle))
-                continue;
-            PyErr_Format(PyExc_ValueError, "%s: %s: is the same memory as %s, and both are written to; give a copy of one", self->what->name,
-                         parameters[i].name, parameters[j].name);
-            return false;
-        }
-    return true;
-}
-
 /* ---- results -------------------------------------------------------------------------------------------------------------------- */
 
 /* Takes the value over when it succeeds. */
@@ -428,7 +378,6 @@ static PyObject *called(const function *self, PyObject *const *given, loan *loan
         fine = argument(self, &what->parameters[lent], given[lent], &arguments[lent], &loans[lent]);
         lent++;
     }
-    fine = fine && are_apart(self, arguments);
     char error[2048];
     masu_status status = MASU_OK;
     if (fine) {

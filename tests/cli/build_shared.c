@@ -144,6 +144,11 @@ static void written(void) {
     SAYS(MASU_ERR_INDEX_OUT_OF_RANGE, net_set(n, &view, 3, 8), "build_shared.tl:43:5: error: index 3 is out of range");
     CHECK(d[0] == 1);
     SAYS(MASU_ERR_SHAPE_MISMATCH, net_longer(n, &view), "argument `x`: shape [6] does not fit into a place of shape [3]");
+    masu_tensor beside = view;
+    SAYS(MASU_ERR_INVALID_ARGUMENT, net_both(n, &view, &beside), "argument `b`: the same memory as `a`");
+    beside.data = (char *)view.data + 2 * masu_element_bytes(view.element); /* of every second element the next one */
+    SAYS(MASU_ERR_INVALID_ARGUMENT, net_both(n, &view, &beside), "the function writes to both");
+    CHECK(d[0] == 1);
     view.stride[0] = 0;
     SAYS(MASU_ERR_INVALID_ARGUMENT, net_scale(n, &view, 2), "its strides name an element twice");
     view.stride[0] = 1;
@@ -194,7 +199,7 @@ static void ends(void) {
     CHECK(net_quit(n, 9) == MASU_OK);
     SAYS(MASU_ERR_STACK_OVERFLOW, net_deep(n, 1000000000, &deep), "build_shared.tl:55:");
     CHECK(net_deep(n, 100, &deep) == MASU_OK && deep == 100);
-    CHECK(net_huge(n, 1000000, &y) != MASU_OK && strstr(net_error(n), "build_shared.tl:61:"));
+    CHECK(net_huge(n, 1000000, &y) != MASU_OK && strstr(net_error(n), "build_shared.tl:62:"));
     CHECK(net_constant(n, &y) == MASU_OK && y.shape[0] == 4 && ((float *)y.data)[3] == 2);
     net_tensor_release(&y);
     CHECK(net_slope(n, &view, &y) == MASU_OK && ((float *)y.data)[0] == 3 && ((float *)y.data)[1] == 12);

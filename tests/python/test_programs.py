@@ -140,7 +140,7 @@ def test_what_is_written_is_the_callers_own(net):
 def test_two_that_are_written_are_two(net):
     x = np.zeros(6, "f4")
     for a, b in [(x, x), (x[:3], x[2:]), (x[2:], x[:3]), (x[::-1], x), (x[::2], x[::2]), (x[::2], x[4:]), (x[::3], x[3:4])]:
-        with pytest.raises(ValueError, match="both: b: is the same memory as a"):
+        with pytest.raises(masu.Error, match="argument `b`: the same memory as `a`"):
             net["both"](a, b)
     assert not x.any()
     for a, b in [(x[:3], x[3:]), (x[::2], x[1::2]), (x[4::-2], x[1::2]), (x[1::2], x[::2]), (x[:0], x), (x[5:], x[:5])]:
@@ -148,7 +148,7 @@ def test_two_that_are_written_are_two(net):
         net["both"](a, b)
         assert (a == 1).all() and (b == 2).all()
     one, other = net["Other::new"](), net["Other::new"]()
-    with pytest.raises(ValueError, match="pass: b: is the same memory as a"):
+    with pytest.raises(masu.Error, match="argument `b`: the same memory as `a`"):
         net["pass"](one, one)
     net["pass"](one, other)
     assert (net["of"](one), net["of"](other)) == (2, 3)

@@ -156,13 +156,53 @@ static masu_status check_tensor(masu_instance *i, const masu_parameter *p, const
     return MASU_OK;
 }
 
-static bool is_written_twice(const masu_instance *i, uint32_t n) {
-    const masu_handle *handle = i->arguments[n].as.handle;
-    for (uint32_t k = 0; k < n; k++)
-        if (i->function->parameters[k].is_written && i->arguments[k].kind == MASU_KIND_HANDLE &&
-            i->arguments[k].as.handle == handle)
-            return true;
-    return false;
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* The bytes from the first to behind the last element; *step: the common divisor of what it was and of all strides. */
+static void reach(const masu_tensor *t, uintptr_t *lower, uintptr_t *upper, uint64_t *step) {
+    size_t bytes = masu_element_bytes(t->element);
+    *lower = *upper = (uintptr_t)t->data;
+    for (int d = 0; d < t->rank; d++) {
+        int64_t stride = t->stride[d] * (int64_t)bytes;
+        if (t->shape[d] > 1)
+            *step = common_divisor((uint64_t)distance(stride), *step);
+        *(stride < 0 ? lower : upper) += (uintptr_t)(stride * (t->shape[d] - 1));
+    }
+    *upper += bytes;
+}
+
+/* Whether an element of one may lie in an element of the other. Every second of a row and those between do not. */
+static bool share_bytes(const masu_tensor *a, const masu_tensor *b) {
+    uintptr_t lower_a, upper_a, lower_b, upper_b;
+    uint64_t step = 0;
+    if (is_empty(a) || is_empty(b))
+        return false;
+    reach(a, &lower_a, &upper_a, &step);
+    reach(b, &lower_b, &upper_b, &step);
+    if (upper_a <= lower_b || upper_b <= lower_a)
+        return false;
+    if (step == 0)
+        return true;
+    uint64_t apart = lower_a < lower_b ? (lower_b - lower_a) % step : (step - (lower_a - lower_b) % step) % step;
+    return apart < masu_element_bytes(a->element) || step - apart < masu_element_bytes(b->element);
+}
+
+/* Two that the function writes to are two: of the same memory one write would be lost. */
+static masu_status check_apart(masu_instance *i, uint32_t n) {
+    const masu_parameter *parameters = i->function->parameters;
+    const masu_value *v = &i->arguments[n];
+    for (uint32_t k = 0; parameters[n].is_written && k < n; k++) {
+        const masu_value *other = &i->arguments[k];
+        bool tensors = v->kind == MASU_KIND_TENSOR && other->kind == v->kind;
+        bool handles = v->kind == MASU_KIND_HANDLE && other->kind == v->kind;
+        if (parameters[k].is_written && ((tensors && share_bytes(&v->as.tensor, &other->as.tensor)) ||
+                                         (handles && v->as.handle == other->as.handle)))
+            return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, &parameters[n],
+                                   "the same memory as `%s`, and the function writes to both: give a copy of one", parameters[k].name);
+    }
+    return MASU_OK;
 }
 
 static masu_status check_handle(masu_instance *i, const masu_parameter *p, uint32_t n) {
@@ -172,8 +212,6 @@ static masu_status check_handle(masu_instance *i, const masu_parameter *p, uint3
     if (handle->kind != MASU_KIND_HANDLE || handle->type != p->handle_type)
         return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "a `%s` is wanted, the handle is a `%s`", i->module->handle_types[p->handle_type].name,
                                handle->kind == MASU_KIND_HANDLE ? i->module->handle_types[handle->type].name : "result");
-    if (p->is_written && is_written_twice(i, n))
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "the function writes to it under two names");
     return MASU_OK;
 }
 
@@ -207,8 +245,10 @@ masu_status tl__arguments_check(masu_instance *i) {
     masu_status status = MASU_OK;
     if (i->function->parameter_count > 0 && !i->arguments)
         return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, NULL, "it takes %" PRIu32 " arguments, and there are none", i->function->parameter_count);
-    for (uint32_t n = 0; status == MASU_OK && n < i->function->parameter_count; n++)
+    for (uint32_t n = 0; status == MASU_OK && n < i->function->parameter_count; n++) {
         status = check_one(i, n);
+        status = status == MASU_OK ? check_apart(i, n) : status;
+    }
     return status;
 }
 
