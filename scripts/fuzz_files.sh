@@ -9,6 +9,7 @@ masu=$1 seconds=$2
 shift 2
 [ $# -gt 0 ] || set -- safetensors npy zip idx csv
 work=$(mktemp -d)
+. scripts/libfuzzer.sh
 mkdir "$work/seeds"
 
 cat >"$work/seeds.tl" <<'TL'
@@ -46,7 +47,6 @@ with zipfile.ZipFile(folder + "/deflated.npz", "w", zipfile.ZIP_DEFLATED) as z:
 PY
 fi
 
-status=0
 for reader in "$@"; do
     define="-DFUZZ_READER=tl__${reader}_read"
     [ "$reader" != csv ] || define=-DFUZZ_CSV
@@ -57,14 +57,7 @@ for reader in "$@"; do
         src/runtime/files/safetensors.c src/runtime/files/csv.c \
         src/base/arena.c src/base/decimal.c src/base/meta.c src/base/buffer.c src/base/assert.c $(pkg-config --cflags --libs jansson zlib) \
         -o "$work/$reader"
-    mkdir "$work/$reader.found" "$work/$reader.corpus"
     echo "fuzz $reader: $seconds s"
-    "$work/$reader" -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 -verbosity=0 \
-        -artifact_prefix="$work/$reader.found/" "$work/$reader.corpus" "$work/seeds" >"$work/$reader.log" 2>&1 || {
-        status=1
-        tail -n 40 "$work/$reader.log"
-    }
-    sed -n 's/^stat::number_of_executed_units: */  runs: /p; s/^stat::peak_rss_mb: */  MiB at most: /p' "$work/$reader.log"
+    fuzz_run "$work/$reader" "$work/seeds" 4096 1024 10
 done
-if [ "$status" -eq 0 ]; then rm -rf "$work"; else echo "findings lie in $work"; fi
-exit "$status"
+fuzz_end

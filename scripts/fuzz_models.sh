@@ -9,6 +9,7 @@ build=$1 seconds=$2
 shift 2
 [ $# -gt 0 ] || set -- tflite onnx
 work=$(mktemp -d)
+. scripts/libfuzzer.sh
 mkdir "$work/tflite.seeds" "$work/onnx.seeds" "$work/objects"
 
 # Seeds: what the tests make, and the smaller ones of $MASU_DATA.
@@ -19,7 +20,6 @@ for file in "${MASU_DATA:-../shared/data}"/models/source/*; do
 done
 
 options="-D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -Isrc -Iinclude -I$build/include -I$build/models -w"
-status=0
 for format in "$@"; do
     for source in src/models/*.c src/models/*.cc "$build/models/onnx.pb-c.c" src/base/arena.c src/base/meta.c src/base/buffer.c src/base/assert.c tests/fuzz/model_bytes.c; do
         case $source in *.cc) compiler="clang++ -std=c++17 -fno-exceptions -fno-rtti" ;; *) compiler=clang ;; esac
@@ -27,14 +27,7 @@ for format in "$@"; do
         $compiler $options "-DFUZZ_FORMAT=MASU__MODEL_$(printf %s "$format" | tr a-z A-Z)" -c "$source" -o "$work/objects/$(basename "$source").o"
     done
     clang++ -fsanitize=fuzzer,address,undefined "$work"/objects/*.o -lprotobuf-c -o "$work/$format"
-    mkdir "$work/$format.found" "$work/$format.corpus"
     echo "fuzz $format: $(ls "$work/$format.seeds" | wc -l) seeds, $seconds s"
-    "$work/$format" -max_total_time="$seconds" -max_len=32768 -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 -verbosity=0 \
-        -artifact_prefix="$work/$format.found/" "$work/$format.corpus" "$work/$format.seeds" >"$work/$format.log" 2>&1 || {
-        status=1
-        tail -n 40 "$work/$format.log"
-    }
-    sed -n 's/^stat::number_of_executed_units: */  runs: /p; s/^stat::peak_rss_mb: */  MiB at most: /p' "$work/$format.log"
+    fuzz_run "$work/$format" "$work/$format.seeds" 32768 2048 20
 done
-if [ "$status" -eq 0 ]; then rm -rf "$work"; else echo "findings lie in $work"; fi
-exit "$status"
+fuzz_end

@@ -7,7 +7,8 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=$1 build=${2:-build/release}
 work=$(mktemp -d)
-mkdir "$work/seeds" "$work/corpus" "$work/found"
+. scripts/libfuzzer.sh
+mkdir "$work/seeds"
 for protocol in 2 3 4 5; do
     python3 tests/cli/whatif_oom.py "$work/seeds/oom$protocol.pickle" $protocol
 done
@@ -16,12 +17,5 @@ sources=$(ls src/recording/*.c)
 # shellcheck disable=SC2086 # a list of files
 clang -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc -Iinclude "-I$build/include" \
     tests/fuzz/snapshot_bytes.c $sources src/base/*.c -lm -lpthread -o "$work/fuzz"
-status=0
-"$work/fuzz" -max_total_time="$seconds" -max_len=16384 -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="$work/found/" "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
-    status=1
-    tail -n 40 "$work/log"
-}
-sed -n 's/^stat::number_of_executed_units: */runs: /p; s/^stat::peak_rss_mb: */MiB at most: /p' "$work/log"
-if [ "$status" -eq 0 ]; then rm -rf "$work"; else echo "findings lie in $work"; fi
-exit "$status"
+fuzz_run "$work/fuzz" "$work/seeds" 16384 2048 20
+fuzz_end

@@ -7,7 +7,8 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=$1 build=${2:-build/release}
 work=$(mktemp -d)
-mkdir "$work/seeds" "$work/corpus" "$work/found"
+. scripts/libfuzzer.sh
+mkdir "$work/seeds"
 # Seeds: a real trace, and the records of its chunks behind their number, for which the fuzzer makes head and checksum.
 clang -Iinclude "-I$build/include" examples/puzzles/fragments.c "$build/libmasu.a" -lpthread -lm -o "$work/program"
 MASU_TRACE="$work/seeds/whole" "$work/program" >/dev/null
@@ -26,12 +27,5 @@ clang -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-rec
     tests/fuzz/trace_bytes.c $sources src/tool/report/facts.c src/tool/report/holes.c src/tool/report/report_words.c \
     src/tool/report/report_text.c src/tool/report/report_json.c src/tool/report/report_html.c src/base/*.c -lm -lpthread \
     -o "$work/fuzz"
-status=0
-"$work/fuzz" -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="$work/found/" "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
-    status=1
-    tail -n 40 "$work/log"
-}
-sed -n 's/^stat::number_of_executed_units: */runs: /p; s/^stat::peak_rss_mb: */MiB at most: /p' "$work/log"
-if [ "$status" -eq 0 ]; then rm -rf "$work"; else echo "findings lie in $work"; fi
-exit "$status"
+fuzz_run "$work/fuzz" "$work/seeds" 8192 2048 20
+fuzz_end
