@@ -188,8 +188,6 @@ static void add_words(const char *text, size_t length, number_list *out) {
     for (const char *at = text, *end = text + length; at < end;) {
         const char *to = behind_literal(at, end);
         if (to != at) {
-            if (memmem(at, (size_t)(to - at), "#?", 2))
-                add_number(out, name_of("#?", 2));
             at = to;
             continue;
         }
@@ -501,7 +499,7 @@ static int number_names(void) {
     for (int i = 0; i < name_count; i++) {
         const name *n = &names[i];
         bool counts = n->declared.count > 0 || n->asked.count > 0 || n->is_owner;
-        names[i].number = counts || strcmp(n->text, "#?") == 0 ? count++ : -1;
+        names[i].number = counts ? count++ : -1;
     }
     return count;
 }

@@ -386,6 +386,9 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
         found = true; /* what is wanted has it */
         name = "into";
     }
+    const char *shown = trait == NULL && e->call.arg_count == 2 ? check_shown_by(scope) : NULL;
+    found |= shown != NULL; /* fmt::Display::fmt(&self.0, f) */
+    name = shown != NULL ? shown : name;
     struct_item *owner = wish != NULL && wish->kind == TYPE_STRUCT ? wish->structure : NULL;
     const function_item *own = owner == NULL ? NULL : check_method_named(c, owner, name);
     if (trait != NULL && own != NULL && !own->has_self) { /* Trait::new() */
@@ -428,8 +431,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
                                           : check_struct_named(c, scope);
     if (argument != NULL && !type_is(argument, TYPE_STRUCT)) {
-        callee = scope_of_type(c, e, argument);
-        scope = callee->scope;
+        scope = scope_of_type(c, e, argument)->scope;
     }
     if (strncmp(scope, "std::", 5) == 0 && name[0] >= 'A' && name[0] <= 'Z') {
         e->call.callee->name.scope = NULL; /* std::cmp::Reverse(x) */

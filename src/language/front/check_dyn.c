@@ -313,7 +313,7 @@ static function_item *next_method(checker *c, const dyn_type *d) {
 static function_item *copy_method(checker *c, const dyn_type *d, const char *name) {
     const function_item *declared = trait_method(c, d->trait, name, 0);
     if (declared == NULL) {
-        return check_shown_hole(name) != NULL && check_dyn_is_shown(c, d->s->type) ? fmt_method(c, d, name) : NULL;
+        return check_is_shown_by(name) && check_dyn_is_shown(c, d->s->type) ? fmt_method(c, d, name) : NULL;
     }
     if (!declared->has_self || declared->generics.count > 0) {
         return NULL;
@@ -407,15 +407,6 @@ static expr *build_held(checker *c, const function_item *f, const type *variant,
     return variant == held ? build_call(c, f->span, NULL, "Some", &it, 1) : check_new_name(c, f->span, "None");
 }
 
-/* f.write_str(format("{:?}", it)) */
-static expr *build_shown(checker *c, source_span span, expr *it, const char *f, const char *hole) {
-    expr *values[2] = {check_new(c, EXPR_STRING, span, NULL), it};
-    values[0]->string.data = check_printf(c, "%s", hole); /* it is split in place */
-    values[0]->string.length = strlen(hole);
-    expr *text = build_call(c, span, NULL, "format", values, 2);
-    return build_method(c, span, check_new_name(c, span, f), "write_str", &text, 1);
-}
-
 /* match self { D::0(<it>) => <it>.m(…), … } */
 static void write_body(checker *c, const dyn_type *d, function_item *f) {
     source_span span = f->span;
@@ -448,9 +439,7 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
         for (uint32_t k = 1; k < f->parameter_count; k++) {
             args[k - 1] = check_new_name(c, span, f->parameters[k]->name);
         }
-        expr *call = check_shown_hole(f->name) != NULL
-                         ? build_shown(c, span, it, f->parameters[1]->name, check_shown_hole(f->name))
-                         : build_method(c, span, it, f->name, args, f->parameter_count - 1);
+        expr *call = build_method(c, span, it, f->name, args, f->parameter_count - 1);
         if (d->trait == NULL && d->item == NULL) {
             call = build_call(c, span, NULL, "<it>", args, f->parameter_count - 1);
         } else if (strncmp(f->name, HELD, strlen(HELD)) == 0) {

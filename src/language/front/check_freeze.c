@@ -282,6 +282,12 @@ static type_environment environment_of(checker *c, function_item *f, const expr 
     return own;
 }
 
+/* The call goes on from the place that was found, which the block has looked up already. */
+static void stay_receiver(checker *c, expr *e, expr *place) {
+    e->call.receiver = place != NULL ? place : e->call.receiver;
+    give_up(c, &e->call.receiver);
+}
+
 /* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
 static expr *freeze_simple(block_builder *b, expr *e) {
     checker *c = b->c;
@@ -301,7 +307,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
                   f->result_annotation->is_place && f->body != NULL &&
                   f->parameter_count == e->call.arg_count + 1;
     if (!getter) {
-        give_up(c, &e->call.receiver);
+        stay_receiver(c, e, place);
         return NULL;
     }
     const function_item *written = f->template != NULL ? f->template : f;
@@ -318,7 +324,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
                   (yields->kind == EXPR_UNARY || yields->kind == EXPR_NAME ||
                    yields->kind == EXPR_METHOD || yields->kind == EXPR_FIELD);
     if (!simple) {
-        give_up(c, &e->call.receiver);
+        stay_receiver(c, e, place);
         return NULL;
     }
     function_item whole = *written;

@@ -460,20 +460,6 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
     return true;
 }
 
-/* flat_map(|c| c.to_uppercase()): that yields one char here. */
-static void letters_one_by_one(expr *e) {
-    expr *f =
-        strcmp(e->call.name, "flat_map") == 0 && e->call.arg_count == 1 ? e->call.args[0] : NULL;
-    const expr *last = f != NULL && f->kind == EXPR_CLOSURE ? f->closure.body : f;
-    const char *name = last == NULL                                          ? ""
-                       : last->kind == EXPR_METHOD                           ? last->call.name
-                       : last->kind == EXPR_NAME && last->name.scope != NULL ? last->name.name
-                                                                             : "";
-    if (strcmp(name, "to_uppercase") == 0 || strcmp(name, "to_lowercase") == 0) {
-        e->call.name = "map";
-    }
-}
-
 /* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the number's is
  * decided here. */
 static const type *number_with_method(checker *c, const type *t, const char *name) {
@@ -555,7 +541,6 @@ static void method(checker *c, expr **slot, const type *expected) {
     if (t->kind == TYPE_VEC) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }
-    letters_one_by_one(e);
     if (check_rows_in_a_row(c, slot, t, expected)) {
         return;
     }
@@ -563,7 +548,7 @@ static void method(checker *c, expr **slot, const type *expected) {
         check_lost_arguments(c, e);
         check_make_error(c, e);
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
-               !check_hash_method(c, slot, t) && !check_to_string(c, slot, t, expected) &&
+               !check_hash_method(c, slot, t) && !check_delegated_text(c, slot) && !check_to_string(c, slot, t, expected) &&
                !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
                !check_method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);

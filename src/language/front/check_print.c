@@ -238,6 +238,10 @@ static const char *read_how(format *f, const char *at, const char *end, int64_t 
             *how |= (number + 1) << HOW_PRECISION;
         }
     }
+    if (at + 1 < end && (*at == 'x' || *at == 'X') && at[1] == '?') { /* numbers in `{:?}` of the whole */
+        *how |= HOW(HOW_HEXADECIMAL) | (*at == 'X' ? HOW(HOW_CAPITALS) : 0);
+        at++;
+    }
     if (at < end && *at != '}') {
         *how |= *at == '?'   ? HOW(HOW_DEBUG)
                 : *at == 'x' ? HOW(HOW_HEXADECIMAL)

@@ -79,6 +79,44 @@ static void add_literal(text_pieces *p, const char *text) {
     check_add_piece(p, check_text_node(p->c, p->span, text, strlen(text)));
 }
 
+static expr *literal(const text_pieces *p, const char *text) {
+    return check_text_node(p->c, p->span, text, strlen(text));
+}
+
+/* A line for each part, as `{:#?}` has it: known here, or when the program runs. */
+static bool may_be_lines(int64_t how) {
+    return (how & (HOW(HOW_PREFIX) | HOW(HOW_MORE))) != 0;
+}
+
+static void add_made(text_pieces *p, const char *function, int64_t how, expr **texts, uint32_t count) {
+    checker *c = p->c;
+    expr **args = check_join_list(c, how_number(c, p->span, how), texts, count);
+    expr *made = build_call(c, p->span, NULL, function, args, count + 1);
+    check_expr(c, &made, NULL);
+    check_add_piece(p, made);
+}
+
+/* `before` is what a line has in front of the part: its bracket or a comma; `label` is "" or "x: ". */
+static void add_part(text_pieces *p, const char *before, const char *label, expr *part, int64_t how) {
+    expr *text = check_text_of(p->c, part, how);
+    if (!may_be_lines(how)) {
+        add_literal(p, check_printf(p->c, "%s%s", before, label));
+        check_add_piece(p, text);
+        return;
+    }
+    expr *texts[3] = {literal(p, before), literal(p, label), text};
+    add_made(p, "__part", how, texts, 3);
+}
+
+static void add_end(text_pieces *p, const char *end, int64_t how) {
+    expr *text = literal(p, end);
+    if (!may_be_lines(how)) {
+        check_add_piece(p, text);
+        return;
+    }
+    add_made(p, "__part_end", how, &text, 1);
+}
+
 static expr *checked_name(checker *c, source_span span, const char *name, const type *t) {
     expr *e = check_new_name(c, span, name);
     check_expr(c, &e, t);
@@ -89,43 +127,36 @@ static expr *checked_name(checker *c, source_span span, const char *name, const 
 static expr *tuple_text(checker *c, source_span span, const char *name, const type *t,
                         int64_t how) {
     text_pieces p = {.c = c, .span = span};
-    add_literal(&p, "(");
     for (uint32_t i = 0; i < t->tuple.count; i++) {
         expr *part =
             check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
         part->field.base = checked_name(c, span, name, NULL);
         part->field.index = i;
-        if (i > 0) {
-            add_literal(&p, ", ");
-        }
-        check_add_piece(&p, check_text_of(c, part, how));
+        add_part(&p, i > 0 ? ", " : "(", "", part, how);
     }
-    add_literal(&p, t->tuple.count == 1 ? ",)" : ")");
+    if (t->tuple.count == 0) {
+        return literal(&p, "()");
+    }
+    add_end(&p, t->tuple.count == 1 ? ",)" : ")", how);
     return p.all;
+}
+
+static const char *label_of(checker *c, bool positional, const struct_field *field) {
+    return positional ? "" : check_printf(c, "%s: ", field->name);
 }
 
 static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s,
                          int64_t how) {
     text_pieces p = {.c = c, .span = span};
     add_literal(&p, names_plain(c->names, type_shown_name(s)));
-    if (s->field_count > 0) {
-        add_literal(&p, s->positional ? "(" : " { ");
-    }
     for (uint32_t i = 0; i < s->field_count && !s->holds_itself; i++) {
         expr *part = build_field(c, span, checked_name(c, span, name, NULL), s->fields[i].name);
         part->field.index = i;
         part->type = type_resolve(c->types, s->fields[i].type);
-        if (i > 0) {
-            add_literal(&p, ", ");
-        }
-        if (!s->positional) {
-            add_literal(&p, s->fields[i].name);
-            add_literal(&p, ": ");
-        }
-        check_add_piece(&p, check_text_of(c, part, how));
+        add_part(&p, i > 0 ? ", " : s->positional ? "(" : " { ", label_of(c, s->positional, &s->fields[i]), part, how);
     }
     if (s->field_count > 0) {
-        add_literal(&p, s->positional ? ")" : " }");
+        add_end(&p, s->positional ? ")" : " }", how);
     }
     return p.all;
 }
@@ -142,9 +173,6 @@ static match_arm variant_arm(checker *c, source_span span, const struct_item *s,
     arm->part_count = v->count;
     text_pieces p = {.c = c, .span = span};
     add_literal(&p, v->name);
-    if (v->count > 0) {
-        add_literal(&p, v->positional ? "(" : " { ");
-    }
     uint32_t mark = check_scope_open(c);
     for (uint32_t i = 0; i < v->count; i++) {
         const struct_field *field = &s->fields[v->first + i];
@@ -157,17 +185,11 @@ static match_arm variant_arm(checker *c, source_span span, const struct_item *s,
         check_declare(c, b, part->type);
         arm->parts[i] = part;
         arm->part_fields[i] = v->first + i;
-        if (i > 0) {
-            add_literal(&p, ", ");
-        }
-        if (!v->positional) {
-            add_literal(&p, field->name);
-            add_literal(&p, ": ");
-        }
-        check_add_piece(&p, check_text_of(c, checked_name(c, span, name, part->type), how));
+        add_part(&p, i > 0 ? ", " : v->positional ? "(" : " { ", label_of(c, v->positional, field),
+                 checked_name(c, span, name, part->type), how);
     }
     if (v->count > 0) {
-        add_literal(&p, v->positional ? ")" : " }");
+        add_end(&p, v->positional ? ")" : " }", how);
     }
     check_scope_close(c, mark);
     return (match_arm){.pattern = arm, .body = p.all};
@@ -185,15 +207,15 @@ static expr *enum_text(checker *c, expr *value, const struct_item *s, int64_t ho
 }
 
 static const struct {
-    const char *trait, *method;
+    const char *trait, *method, *text;
     int64_t how;
-} shown_by[] = {{"Debug", "<debug>", HOW(HOW_DEBUG)},
-                {"LowerHex", "<lower hex>", HOW(HOW_HEXADECIMAL)},
-                {"UpperHex", "<upper hex>", HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)},
-                {"Binary", "<binary>", HOW(HOW_BINARY)},
-                {"LowerExp", "<lower exp>", HOW(HOW_EXPONENT)},
-                {"UpperExp", "<upper exp>", HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)},
-                {"Display", "fmt", 0}};
+} shown_by[] = {{"Debug", "<debug>", "__debug_text", HOW(HOW_DEBUG)},
+                {"LowerHex", "<lower hex>", "__lower_hex_text", HOW(HOW_HEXADECIMAL)},
+                {"UpperHex", "<upper hex>", "__upper_hex_text", HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)},
+                {"Binary", "<binary>", "__binary_text", HOW(HOW_BINARY)},
+                {"LowerExp", "<lower exp>", "__lower_exp_text", HOW(HOW_EXPONENT)},
+                {"UpperExp", "<upper exp>", "__upper_exp_text", HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)},
+                {"Display", "fmt", "__display_text", 0}};
 
 enum { SHOWN_BY_COUNT = sizeof shown_by / sizeof shown_by[0] };
 
@@ -205,21 +227,20 @@ const char *check_shown_by(const char *trait) {
     return i < SHOWN_BY_COUNT ? shown_by[i].method : NULL;
 }
 
-/* The hole that asks for such a method; NULL: it is none of these. */
-const char *check_shown_hole(const char *method) {
-    static const char *const holes[SHOWN_BY_COUNT] = {"{:?}", "{:x}", "{:X}", "{:b}", "{:e}", "{:E}", "{}"};
+bool check_is_shown_by(const char *method) {
     size_t i = 0;
     while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].method, method) != 0) {
         i++;
     }
-    return i < SHOWN_BY_COUNT ? holes[i] : NULL;
+    return i < SHOWN_BY_COUNT;
 }
 
 /* impl Display, impl Debug: fn fmt(&self, f), by the name of the one that is asked; NULL: the type has none. */
 static const char *shows_itself(checker *c, const type *t, int64_t how) {
     const int64_t all = HOW(HOW_DEBUG) | HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY) | HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS);
+    how &= (how & HOW(HOW_DEBUG)) != 0 ? HOW(HOW_DEBUG) : all;
     size_t i = 0;
-    while (shown_by[i].how != (how & all) && shown_by[i].how != 0) {
+    while (shown_by[i].how != how && shown_by[i].how != 0) {
         i++;
     }
     const function_item *f = check_method_named(c, t->structure, shown_by[i].method);
@@ -230,31 +251,66 @@ static const char *shows_itself(checker *c, const type *t, int64_t how) {
     return f != NULL && f->has_self && f->parameter_count == 2 ? shown_by[i].method : NULL;
 }
 
-/* Width, precision and fill are for what `f.pad(…)` writes; `write!` says its own. The library's types pad. */
-static bool keeps_to_hole(checker *c, const expr *value, const char *method) {
-    struct_item *s = type_resolve(c->types, value->type)->structure;
-    const function_item *f = s->dyn != NULL ? NULL : check_method_named(c, s, method);
-    return f == NULL || f->pads || f->span.file == c->tree->prelude;
-}
-
-/* { let mut <text> = ""; value.fmt(<text>); <text> } */
+/* { let mut <f> = __formatter(how); let <done> = value.fmt(&mut <f>); <f>.__text(<done>) } */
 static expr *own_text(checker *c, expr *value, const char *method, int64_t how) {
     source_span span = value->span;
     block_builder b = build_block(c, span);
-    char *name = check_printf(c, "<text %u>", c->text_count++);
-    build_let(&b, name, true, check_text_node(c, span, "", 0));
+    const uint32_t number = c->text_count++;
+    char *name = check_printf(c, "<text %u>", number), *done = check_printf(c, "<done %u>", number);
+    expr *asked = how_number(c, span, how);
+    build_let(&b, name, true, build_call(c, span, NULL, "__formatter", &asked, 1));
     expr *target = check_new(c, EXPR_UNARY, span, NULL);
     target->unary.op = UNARY_REFERENCE;
     target->unary.is_mutable = true;
     target->unary.operand = check_new_name(c, span, name);
-    build_stmt(&b, build_method(c, span, value, method, &target, 1));
-    expr *e = build_finish(&b, check_new_name(c, span, name));
+    build_let(&b, done, false, build_method(c, span, value, method, &target, 1));
+    expr *answer = check_new_name(c, span, done);
+    expr *e = build_finish(&b, build_method(c, span, check_new_name(c, span, name), "__text", &answer, 1));
     check_expr(c, &e, NULL);
-    for (size_t i = 0; i < SHOWN_BY_COUNT; i++) {
-        how &= ~shown_by[i].how;
+    return e;
+}
+
+/* value.__debug_text(how): the hole's number is known when the program runs. */
+static bool shown_as(checker *c, expr **slot, const char *method) {
+    expr *e = *slot;
+    size_t i = 0;
+    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].text, method) != 0) {
+        i++;
     }
-    how &= ~HOW(HOW_PREFIX);
-    return how == 0 || !keeps_to_hole(c, value, method) ? e : plain_text(c, e, check_scalar(c, TYPE_STRING), how);
+    if (i == SHOWN_BY_COUNT || e->call.arg_count != 1) {
+        return false;
+    }
+    expr *outer = c->around->how_more;
+    c->around->how_more = e->call.args[0];
+    check_expr(c, &c->around->how_more, NULL);
+    *slot = check_text_of(c, e->call.receiver, shown_by[i].how | HOW(HOW_MORE));
+    c->around->how_more = outer;
+    return true;
+}
+
+/* fmt::Display::fmt(&value, f) of what has no such method itself: { let <how> = f.__how(); f.write_str(value.__…_text(<how>)) } */
+bool check_delegated_text(checker *c, expr **slot) {
+    expr *e = *slot;
+    size_t i = 0;
+    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].method, e->call.name) != 0) {
+        i++;
+    }
+    if (i == SHOWN_BY_COUNT || e->call.arg_count != 1) {
+        return shown_as(c, slot, e->call.name);
+    }
+    source_span span = e->span;
+    expr *f = e->call.args[0];
+    while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE) {
+        f = f->unary.operand;
+    }
+    block_builder b = build_block(c, span);
+    char *name = check_printf(c, "<how %u>", c->text_count++);
+    build_let(&b, name, false, build_method(c, span, check_copy_place(c, f), "__how", NULL, 0));
+    expr *how = check_new_name(c, span, name);
+    expr *text = build_method(c, span, e->call.receiver, shown_by[i].text, &how, 1);
+    *slot = build_finish(&b, build_method(c, span, f, "write_str", &text, 1));
+    check_expr(c, slot, NULL);
+    return true;
 }
 
 static bool is_text_place(checker *c, expr *target) {
@@ -328,15 +384,8 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
         return plain_text(c, value, t, how);
     }
     const char *own = t->kind == TYPE_STRUCT ? shows_itself(c, t, how) : NULL;
-    const bool pretty = (how & HOW(HOW_DEBUG)) != 0 && (how & HOW(HOW_PREFIX)) != 0;
-    if (own != NULL && !(pretty && check_is_dyn(t))) {
+    if (own != NULL) {
         return own_text(c, value, own, how);
-    }
-    if (pretty) { /* {:#?} */
-        expr *flat = check_text_of(c, value, how & ~HOW(HOW_PREFIX));
-        expr *lines = build_method(c, span, flat, "__lines", NULL, 0);
-        check_expr(c, &lines, NULL);
-        return lines;
     }
     if (type_is_silent(t)) {
         return check_text_node(c, span, "", 0);

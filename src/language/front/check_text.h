@@ -34,11 +34,13 @@ void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
 /* The name by which the `fmt` of an impl of Display, Debug or their like goes; NULL: it is another trait. */
 const char *check_shown_by(const char *trait);
-const char *check_shown_hole(const char *method); /* the hole that asks for it; NULL: none */
+bool check_is_shown_by(const char *method); /* it is one of these names */
 /* A checked value as a checked expression of type String; how: bits of HOW_…. */
 expr *check_text_of(checker *c, expr *value, int64_t how);
 expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
 void check_add_piece(text_pieces *p, expr *e);
+/* x.fmt(f) of what has no `fmt` itself; false: it is another method. */
+bool check_delegated_text(checker *c, expr **slot);
 void check_finish_text(checker *c, expr *e); /* of a call.late */
 /* x.to_string() of numbers and characters, and x.into() where a text is wanted or something else; x is of type t. */
 bool check_to_string(checker *c, expr **slot, const type *t, const type *expected);

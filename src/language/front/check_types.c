@@ -308,9 +308,6 @@ static const type *named_type(checker *c, type_expr *t) {
         return c->function != NULL ? type_open(c->types, NULL)
                                    : wrong(c, t, SAY(type_is_written_out_here), NULL);
     }
-    if (strcmp(t->name, "Formatter") == 0) { /* where an impl of Display writes to */
-        return check_scalar(c, TYPE_STRING);
-    }
     if (strcmp(t->name, "str") == 0) { /* &str: references are values */
         return check_scalar(c, TYPE_STRING);
     }

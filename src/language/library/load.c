@@ -2,8 +2,7 @@
  *
  * Reading takes time, and most programs need little: so a token asks for a name, a name for the declarations that have it
  * and for the names that the compiler writes where a program writes that one, a declaration for the names in its text. A
- * method is loaded when its name and its type are asked for. What comments and texts say asks for nothing, but for the
- * `#?` of a text, which is a name of its own.
+ * method is loaded when its name and its type are asked for. What comments and texts say asks for nothing.
  *
  * A type of the program may have the name of one of the library that gives way. The library's own then goes on under another
  * name, in all of its text:
@@ -81,11 +80,6 @@ static void load_all_asked(loader *l) {
 
 static void ask_token(loader *l, const char *text, const token *t) {
     size_t length = t->length, begin = 0;
-    if (t->kind == TOKEN_STRING) {
-        if (memmem(text, length, "#?", 2))
-            ask(l, find_name("#?", 2));
-        return;
-    }
     if (t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT) { /* the i8 of 1i8 */
         for (begin = length; begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9';)
             begin--;
@@ -98,7 +92,7 @@ static void ask_token(loader *l, const char *text, const token *t) {
 
 /* What does not begin with a letter, a digit or a quote has no name. */
 static bool may_ask(token_kind kind, char first) {
-    return kind == TOKEN_STRING || kind == TOKEN_INT || kind == TOKEN_FLOAT || first == '_' ||
+    return kind == TOKEN_INT || kind == TOKEN_FLOAT || first == '_' ||
            (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
 }
 

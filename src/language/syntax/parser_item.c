@@ -183,13 +183,7 @@ static void parse_body(parser *p, function_item *f) {
     module_scope *outer = p->module;
     parser_enter_body(p);
     p->functions++;
-    uint32_t from = p->at;
     f->body = parse_block(p);
-    for (; from + 1 < p->at; from++) {
-        const token *t = &p->list.tokens[from + 1];
-        f->pads |= t[-1].kind == TOKEN_DOT && t->kind == TOKEN_NAME && t->length == 3 &&
-                   memcmp(p->file->text + t->offset, "pad", 3) == 0;
-    }
     p->functions--;
     p->module = outer;
     if (f->opening != NULL) {

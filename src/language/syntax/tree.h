@@ -139,7 +139,6 @@ struct function_item {
     bool has_self;         /* parameters[0] is then self */
     bool never_returns;    /* written `-> !` */
     bool is_const;         /* written `const fn` */
-    bool pads;             /* its body says `.pad(`: a text that it writes is as wide as its hole */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */

@@ -227,12 +227,12 @@ static void put_escaped(masu__buffer *out, const char *text, size_t length, char
 }
 
 static tl_object *text(const char *bytes, size_t length, const how *h, char quote) {
-    masu__buffer out = {0}, quoted = {0};
-    if (h->debug) {
-        put_escaped(&quoted, bytes, length, quote);
-        bytes = masu__buffer_text(&quoted);
-        length = quoted.length;
-    } else if (h->precision >= 0) { /* at most so many characters */
+    masu__buffer out = {0};
+    if (h->debug) { /* Rust keeps no width here */
+        put_escaped(&out, bytes, length, quote);
+        return tl__string_of(&out);
+    }
+    if (h->precision >= 0) { /* at most so many characters */
         size_t kept = 0;
         for (int left = h->precision; kept < length; kept++) {
             bool starts = ((unsigned char)bytes[kept] & 0xC0) != 0x80;
@@ -242,8 +242,6 @@ static tl_object *text(const char *bytes, size_t length, const how *h, char quot
         length = kept;
     }
     put_padded(&out, h, bytes, length, 0, ALIGN_LEFT);
-    out.failed |= quoted.failed;
-    masu__buffer_destroy(&quoted);
     return tl__string_of(&out);
 }
 
