@@ -4,7 +4,8 @@
  *     gather(t, dim, index)         out[i][j] = t[index[i][j]][j] for dim 0; index has t's rank
  *     embedding(table, index)       index_select along 0, shaped like index with the table's rows behind
  *
- * backward adds each gradient to the place that it was read from. Indices are checked before anything is made.
+ * backward adds each gradient to the place that it was read from. An index that is out of range is an error, and nothing is left of the
+ * result.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
@@ -27,22 +28,34 @@ TL_WIDE static bool all_below(const int64_t *at, int64_t count, int64_t n) {
     return wrong == 0;
 }
 
-masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
-    tl_tensor *whole, *dense;
+/* The index as whole numbers, row by row. */
+static masu_status dense_index(tl_tensor *index, tl_tensor **out) {
+    tl_tensor *whole;
     masu_status status = tl__as_dtype(index, TL_I64, &whole);
     if (status == MASU_OK)
-        status = tl__tensor_contiguous(whole, &dense);
+        status = tl__tensor_contiguous(whole, out);
     tl__tensor_drop(whole);
+    return status;
+}
+
+/* Names the first one that is out of range. */
+static masu_status index_error(const char *what, const tl_tensor *dense, int64_t n) {
+    const int64_t *at = dense->data;
+    int64_t i = 0;
+    while (i < dense->elements - 1 && at[i] >= 0 && at[i] < n)
+        i++;
+    return tl__error(TL_SAY(index_is_out_range_for_length_too), what, at[i], n);
+}
+
+masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
+    tl_tensor *dense;
+    masu_status status = dense_index(index, &dense);
     if (status != MASU_OK)
         return status;
-    const int64_t *at = dense->data;
-    const bool right = all_below(at, dense->elements, n);
-    for (int64_t i = 0; !right && i < dense->elements; i++) {
-        if (at[i] < 0 || at[i] >= n) {
-            status = tl__error(TL_SAY(index_is_out_range_for_length_too), what, at[i], n);
-            tl__tensor_drop(dense);
-            return status;
-        }
+    if (!all_below(dense->data, dense->elements, n)) {
+        status = index_error(what, dense, n);
+        tl__tensor_drop(dense);
+        return status;
     }
     *out = dense;
     return MASU_OK;
@@ -242,6 +255,7 @@ typedef struct gather_work {
     int dim;
     size_t size;
     char *to;
+    bool wrong; /* a row has a number that is out of range: it was left out */
 } gather_work;
 
 /* Where the elements of row `row` of the index begin in t, without the dimension that the index names. */
@@ -265,13 +279,19 @@ static int64_t gather_base(const gather_work *w, int64_t row, int64_t *along) {
     for (int64_t i = 0; i < n; i++) \
         ((T *)to)[i] = ((const T *)from)[numbers[i] * along + i * own];
 
+/* A row's numbers are looked at while they are near: the index is often larger than what is gathered. */
 TL_WIDE static void gather_rows(void *context, int64_t begin, int64_t end) {
-    const gather_work *w = context;
+    gather_work *w = context;
+    const int64_t length = w->t->shape[w->dim];
     int last = w->t->rank - 1;
     int64_t n = w->index->shape[last], own = w->dim != last;
     for (int64_t row = begin; row < end; row++) {
         int64_t along, base = gather_base(w, row, &along);
         const int64_t *numbers = (const int64_t *)w->index->data + row * n;
+        if (!all_below(numbers, n, length)) {
+            __atomic_store_n(&w->wrong, true, __ATOMIC_RELAXED);
+            continue;
+        }
         const char *from = (const char *)w->t->data + base * (int64_t)w->size;
         char *to = w->to + row * n * (int64_t)w->size;
         if (w->size == sizeof(uint32_t)) {
@@ -284,12 +304,14 @@ TL_WIDE static void gather_rows(void *context, int64_t begin, int64_t end) {
     }
 }
 
-static void gather_all(const tl_tensor *t, int dim, const tl_tensor *index, tl_tensor *out) {
+/* False: the index has a number that is out of range. */
+static bool gather_all(const tl_tensor *t, int dim, const tl_tensor *index, tl_tensor *out) {
     if (index->elements == 0)
-        return;
-    gather_work work = {t, index, dim, tl__dtype_size((tl_dtype)t->dtype), out->data};
+        return true;
+    gather_work work = {t, index, dim, tl__dtype_size((tl_dtype)t->dtype), out->data, false};
     int64_t rows = index->elements / index->shape[index->rank - 1];
     tl__in_parts(rows, 1, index->elements, gather_rows, &work);
+    return !work.wrong;
 }
 
 static masu_status gather_ready(tl_tensor *t, int dim, tl_tensor *rows, tl_tensor **out) {
@@ -298,8 +320,10 @@ static masu_status gather_ready(tl_tensor *t, int dim, tl_tensor *rows, tl_tenso
     if (status != MASU_OK)
         return status;
     status = tl__tensor_new((tl_dtype)t->dtype, rows->rank, rows->shape, out);
-    if (status == MASU_OK)
-        gather_all(dense, dim, rows, *out);
+    if (status == MASU_OK && !gather_all(dense, dim, rows, *out)) {
+        tl__tensor_drop(*out);
+        status = index_error("gather", rows, t->shape[dim]);
+    }
     tl__tensor_drop(dense);
     return status;
 }
@@ -314,7 +338,7 @@ static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor
                            tl__shape_text(index->rank, index->shape, other),
                            tl__shape_text(t->rank, t->shape, shape));
     if (status == MASU_OK)
-        status = tl__ready_index("gather", index, t->shape[at], &rows);
+        status = dense_index(index, &rows);
     if (status != MASU_OK)
         return status;
     status = gather_ready(t, at, rows, out);

@@ -1,21 +1,44 @@
 /* scan.c: running sums. cumsum's backward is the running sum of the gradient from the end. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math")
+#endif
 
 #include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
+#include "runtime/ops/vector_math.h"
 #include "runtime/state.h"
 
 /* ---- running sums ---------------------------------------------------------------------------- */
 
-#define RUNNING(T, WIDE)                                                  \
-    do {                                                                  \
-        WIDE sum = 0;                                                     \
-        for (int64_t i = 0; i < l.n; i++) {                               \
-            int64_t at = start + (backwards ? l.n - 1 - i : i) * l.inner; \
-            sum += (WIDE)((const T *)from->data)[at];                     \
-            ((T *)to->data)[at] = (T)sum;                                 \
-        }                                                                 \
-    } while (0)
+/* `width` lines whose elements lie `apart` from each other, line to line, and `step` along each: a sum waits for the one before
+ * it, so several lines keep the processor busy. */
+#define RUNNING(T, WIDE, suffix)                                                                             \
+    static inline __attribute__((always_inline)) void bundle_##suffix(const T *from, T *to, int64_t n,       \
+                                                                      int64_t step, int64_t apart, int width) { \
+        WIDE sum[BUNDLE] = {0};                                                                              \
+        for (int64_t i = 0; i < n; i++, from += step, to += step)                                            \
+            for (int k = 0; k < width; k++) {                                                                \
+                sum[k] += (WIDE)from[k * apart];                                                             \
+                to[k * apart] = (T)sum[k];                                                                   \
+            }                                                                                                \
+    }                                                                                                        \
+    TL_WIDE static void run_bundle_##suffix(const T *from, T *to, int64_t n, int64_t step, int64_t apart,    \
+                                            int width) {                                                     \
+        if (width == BUNDLE && apart == 1)                                                                   \
+            bundle_##suffix(from, to, n, step, 1, BUNDLE);                                                   \
+        else if (width == FEW)                                                                               \
+            bundle_##suffix(from, to, n, step, apart, FEW);                                                  \
+        else                                                                                                 \
+            bundle_##suffix(from, to, n, step, apart, width);                                                \
+    }
+
+/* Lines side by side; lines one behind the other. */
+enum { BUNDLE = 32, FEW = 4 };
+
+RUNNING(float, double, f32)
+RUNNING(double, double, f64)
+RUNNING(int64_t, uint64_t, i64)
 
 typedef struct running_work {
     const tl_tensor *from;
@@ -24,20 +47,26 @@ typedef struct running_work {
     bool backwards;
 } running_work;
 
+static void run_at(const running_work *w, int64_t at, int64_t apart, int width) {
+    const int64_t n = w->lines.n, step = w->backwards ? -w->lines.inner : w->lines.inner;
+    at += w->backwards ? (n - 1) * w->lines.inner : 0;
+    if (w->from->dtype == TL_F32)
+        run_bundle_f32((const float *)w->from->data + at, (float *)w->to->data + at, n, step, apart, width);
+    else if (w->from->dtype == TL_F64)
+        run_bundle_f64((const double *)w->from->data + at, (double *)w->to->data + at, n, step, apart, width);
+    else
+        run_bundle_i64((const int64_t *)w->from->data + at, (int64_t *)w->to->data + at, n, step, apart, width);
+}
+
 static void running_lines(void *context, int64_t begin, int64_t end) {
     const running_work *w = context;
-    const tl_tensor *from = w->from;
-    tl_tensor *to = w->to;
     const tl_lines l = w->lines;
-    bool backwards = w->backwards;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t start = i / l.inner * l.n * l.inner + i % l.inner;
-        if (from->dtype == TL_F32)
-            RUNNING(float, double);
-        else if (from->dtype == TL_F64)
-            RUNNING(double, double);
-        else
-            RUNNING(int64_t, uint64_t);
+    int64_t width;
+    for (int64_t i = begin; i < end; i += width) {
+        const int64_t beside = l.inner > 1 ? l.inner - i % l.inner : FEW, most = l.inner > 1 ? BUNDLE : FEW;
+        width = end - i < beside ? end - i : beside;
+        width = width < most ? width : most;
+        run_at(w, i / l.inner * l.n * l.inner + i % l.inner, l.inner > 1 ? 1 : l.n, (int)width);
     }
 }
 

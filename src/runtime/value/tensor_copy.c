@@ -1,12 +1,13 @@
 /* tensor_copy.c: the same elements elsewhere, in another order or of another type.
  *
  * One function for each pair of types converts a row whose elements lie a stride apart; everything else is a
- * walk over the rows of the source. Conversions are those of `as`: floats are cut towards zero and held at the
+ * walk over the rows of the source. What keeps its type is moved by turn.c. Conversions are those of `as`: floats are cut towards zero and held at the
  * borders of i64, NaN becomes 0; anything but 0 (NaN too) is true.
  */
 #include <string.h>
 
 #include "runtime/state.h"
+#include "runtime/value/turn.h"
 
 static inline int64_t i64_of_double(double x) {
     if (x != x)
@@ -32,38 +33,36 @@ typedef void (*convert_row)(void *to, const void *from, int64_t count, int64_t s
             target[i] = convert(source[i * stride]);                              \
     }
 
-ROW(f32_from_f32, float, float, TO_F32)
 ROW(f32_from_f64, float, double, TO_F32)
 ROW(f32_from_i64, float, int64_t, TO_F32)
 ROW(f32_from_bool, float, uint8_t, TO_F32)
 ROW(f64_from_f32, double, float, TO_F64)
-ROW(f64_from_f64, double, double, TO_F64)
 ROW(f64_from_i64, double, int64_t, TO_F64)
 ROW(f64_from_bool, double, uint8_t, TO_F64)
 ROW(i64_from_f32, int64_t, float, TO_I64_FLOAT)
 ROW(i64_from_f64, int64_t, double, TO_I64_FLOAT)
-ROW(i64_from_i64, int64_t, int64_t, TO_I64)
 ROW(i64_from_bool, int64_t, uint8_t, TO_I64)
 ROW(bool_from_f32, uint8_t, float, TO_BOOL)
 ROW(bool_from_f64, uint8_t, double, TO_BOOL)
 ROW(bool_from_i64, uint8_t, int64_t, TO_BOOL)
-ROW(bool_from_bool, uint8_t, uint8_t, TO_BOOL)
 
+/* [to][from] */
 static const convert_row convert_rows[TL_DTYPE_COUNT][TL_DTYPE_COUNT] = {
-    [TL_F32] = {f32_from_f32, f32_from_f64, f32_from_i64, f32_from_bool},
-    [TL_F64] = {f64_from_f32, f64_from_f64, f64_from_i64, f64_from_bool},
-    [TL_I64] = {i64_from_f32, i64_from_f64, i64_from_i64, i64_from_bool},
-    [TL_BOOL] = {bool_from_f32, bool_from_f64, bool_from_i64, bool_from_bool},
+    [TL_F32] = {NULL, f32_from_f64, f32_from_i64, f32_from_bool},
+    [TL_F64] = {f64_from_f32, NULL, f64_from_i64, f64_from_bool},
+    [TL_I64] = {i64_from_f32, i64_from_f64, NULL, i64_from_bool},
+    [TL_BOOL] = {bool_from_f32, bool_from_f64, bool_from_i64, NULL},
 };
 
 /* Fills `to`, contiguous, with t's elements in row-major order. */
 static void copy_elements(void *to, tl_dtype dtype, const tl_tensor *t) {
     convert_row convert = convert_rows[dtype][t->dtype];
+    if (dtype == (tl_dtype)t->dtype) {
+        tl__turn(to, t);
+        return;
+    }
     if (t->contiguous || t->rank == 0) {
-        if (dtype == t->dtype)
-            memcpy(to, t->data, (size_t)t->elements * tl__dtype_size(dtype));
-        else
-            convert(to, t->data, t->elements, 1);
+        convert(to, t->data, t->elements, 1);
         return;
     }
     int last = t->rank - 1;

@@ -99,10 +99,20 @@ static void filling_is_drawing_one_by_one(void **state) {
     masu__rng a, b;
     masu__rng_seed(&a, 11);
     masu__rng_seed(&b, 11);
-    float values[101];
-    masu__rng_fill_normal_f32(&a, values, 101);
-    for (int i = 0; i < 101; i++)
-        assert_true(values[i] == (float)masu__rng_normal(&b));
+    /* shorter than a stretch of the lanes, as long, longer by one, over several; one after the other */
+    static const uint64_t counts[] = {101, 511, 512, 513, 514, 1607, 1608, 2048, 5000, 1, 3, 40000};
+    static float values[40000];
+    static double wide[40000];
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        masu__rng_fill_normal_f32(&a, values, counts[c]);
+        for (uint64_t i = 0; i < counts[c]; i++)
+            assert_true(values[i] == (float)masu__rng_normal(&b));
+        masu__rng_fill_normal_f64(&a, wide, counts[c]);
+        for (uint64_t i = 0; i < counts[c]; i++)
+            assert_true(wide[i] == masu__rng_normal(&b));
+        assert_memory_equal(a.state, b.state, sizeof a.state);
+        assert_true(a.has_spare == b.has_spare);
+    }
 }
 
 int main(void) {
