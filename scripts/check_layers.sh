@@ -77,6 +77,7 @@ BEGIN {
     rooms("planner", "skyline", "model fixed search")
     rooms("planner", "search", "model fixed skyline")
     rooms("planner", "share", "model search")
+    rooms("planner", "moves", "") # asks <masu/plan.h> for offsets
     rooms("tool", "plan", "")
     rooms("tool", "report", "")
     rooms("tool", "lsp", "")

@@ -10,6 +10,7 @@
 #include <masu/device.h>
 #include <masu/export.h>
 #include <masu/heap.h>
+#include <masu/moves.h>
 #include <masu/plan.h>
 #include <masu/record.h>
 #include <masu/stats.h>
