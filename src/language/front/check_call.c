@@ -93,7 +93,7 @@ static void lend_receiver(checker *c, expr *e, const function_item *f) {
     const type *wanted = f->parameters[0]->type; /* of a generic function: not known yet */
     if (wanted == NULL) {
         const type *own = type_resolve(c->types, (*self)->type);
-        bool list = own->kind == TYPE_VEC;
+        bool list = own->kind == TYPE_VEC && f->parameters[0]->annotation == NULL;
         wanted = type_reference(c->types, list ? own->vec.element : own, list);
     }
     *self = check_reference_as(c, *self, (*self)->span, wanted);

@@ -39,6 +39,7 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
 bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name,
                        const type *expected);
 void check_name_as_closure(checker *c, expr **slot, uint32_t count);
+void check_collect_parts(checker *c, expr **slot, const type *expected); /* of a pair of lists, where other collections are wanted */
 bool check_collect(checker *c, expr **slot, const type *expected);
 /* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */
 void check_range_as_list(checker *c, expr **slot);

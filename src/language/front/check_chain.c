@@ -66,21 +66,28 @@ static bool is_used_up(const chain *h) {
     return !keeps_rest && check_is_iterator(c, (*start)->type);
 }
 
+/* Iterators, whatever they are made of. */
+static bool makes_iterator(const expr *e) {
+    static const char *const names[] = {"iter_mut", "by_ref", "cycle", "peekable", "repeat"};
+    bool named = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        named |= strcmp(e->call.name, names[i]) == 0;
+    }
+    return named;
+}
+
 /* x.iter() and its like, when a list comes out of it and its elements are values. */
 static bool is_list(checker *c, expr **start) {
     static const char *const names[] = {
         "iter",  "into_iter", "chars",     "bytes",       "char_indices",
         "lines", "split",     "rev",       "windows",     "chunks",
         "keys",  "values",    "into_keys", "into_values", "split_whitespace"};
-    static const char *const others[] = {"iter_mut", "by_ref", "cycle", "peekable"};
     bool named = false;
     for (size_t i = 0; (*start)->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++) {
         named |= strcmp((*start)->call.name, names[i]) == 0;
     }
     for (const expr *e = *start; named && e->kind == EXPR_METHOD; e = e->call.receiver) {
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-            named &= strcmp(e->call.name, others[i]) != 0;
-        }
+        named &= !makes_iterator(e);
     }
     if (!named) {
         return false;
@@ -91,15 +98,10 @@ static bool is_list(checker *c, expr **start) {
 
 /* A list that is there before the loop begins: no function runs as its elements are asked for. */
 static bool is_ready_list(checker *c, expr **slot) {
-    static const char *const others[] = {"iter_mut", "by_ref", "cycle", "peekable", "repeat"};
     const expr *e = *slot;
     for (; e->kind == EXPR_METHOD; e = e->call.receiver) {
         stage_kind k = chain_kind_of(e);
-        bool other = k != STAGE_NONE && chain_stages[k].has_function;
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-            other |= strcmp(e->call.name, others[i]) == 0;
-        }
-        if (other) {
+        if ((k != STAGE_NONE && chain_stages[k].has_function) || makes_iterator(e)) {
             return false;
         }
     }

@@ -131,7 +131,8 @@ static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
 
 static bool may_become(checker *c, const dyn_type *d, const type *t) {
     if (d->item != NULL) {
-        return check_is_iterator(c, t) && check_item_of(c, t) == d->item;
+        const type *item = check_is_iterator(c, t) ? check_item_of(c, t) : NULL;
+        return item != NULL && check_fits(c, item, d->item);
     }
     if (d->trait != NULL) {
         return check_implements(c, t, d->trait);

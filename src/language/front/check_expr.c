@@ -148,6 +148,14 @@ static bool number_argument(checker *c, expr *e, const type *expected) {
 static void check_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     names_settle(c->names, &e->name);
+    const closure_signature *wanted = expected == NULL ? NULL : check_dyn_signature(type_resolve(c->types, expected));
+    if (wanted != NULL) { /* ("max", std::cmp::max) where a function is wanted */
+        check_name_as_closure(c, slot, wanted->count);
+    }
+    if (*slot != e) {
+        check_expr(c, slot, expected);
+        return;
+    }
     if (e->name.scope != NULL) {
         check_scoped_name(c, slot, expected);
         return;

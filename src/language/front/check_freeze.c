@@ -169,13 +169,24 @@ static bool modify_entry(block_builder *b, const expr *place, const expr *key, e
     return true;
 }
 
+/* Methods of entry(k) that make a value, and the map's functions that find its place. */
+enum { MAKERS = 3 };
+static const char *const makers[MAKERS][2] = {{"or_insert", "__slot"},
+                                              {"or_insert_with", "__slot_with"},
+                                              {"or_default", "__slot_default"}};
+
+static bool makes_value(const char *name) {
+    bool makes = false;
+    for (size_t i = 0; i < MAKERS; i++) {
+        makes |= strcmp(name, makers[i][0]) == 0;
+    }
+    return makes;
+}
+
 /* map.entry(k).or_insert(v) */
 static expr *freeze_entry(block_builder *b, expr *e) {
-    static const char *const makers[3][2] = {{"or_insert", "__slot"},
-                                             {"or_insert_with", "__slot_with"},
-                                             {"or_default", "__slot_default"}};
     checker *c = b->c;
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < MAKERS; i++) {
         expr *first = method_of(e, makers[i][0], i < 2), *entry = first, *inner;
         while (entry != NULL && (inner = method_of(entry, "and_modify", 1)) != NULL) {
             entry = inner;
@@ -436,19 +447,19 @@ expr *check_freeze(block_builder *b, expr **slot) {
 
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
 static bool refers_by_method(const checker *c, const expr *e) {
-    static const char *const names[] = {"or_insert", "or_insert_with", "or_default",
-                                        "as_mut",    "get_mut",        "last_mut",
-                                        "first_mut", "as_deref_mut",   "as_mut_slice"};
+    static const char *const names[] = {"as_mut", "get_mut", "last_mut", "first_mut", "as_deref_mut", "as_mut_slice"};
     if (e->kind == EXPR_TRY && e->type == NULL) {
         return refers_by_method(c, e->attempt.operand);
     }
     if (e->kind != EXPR_METHOD || e->type != NULL) {
         return false;
     }
+    bool named = makes_value(e->call.name);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(e->call.name, names[i]) == 0) {
-            return true;
-        }
+        named |= strcmp(e->call.name, names[i]) == 0;
+    }
+    if (named) {
+        return true;
     }
     if (strcmp(e->call.name, "unwrap") == 0 || strcmp(e->call.name, "expect") == 0) {
         return refers_by_method(c, e->call.receiver);
@@ -497,11 +508,7 @@ static bool has_method(const checker *c, const expr *e) {
 
 /* map.entry(k).or_insert(v) and its like */
 static bool entry_place(const expr *e) {
-    static const char *const makers[] = {"or_insert", "or_insert_with", "or_default"};
-    bool makes = false;
-    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
-        makes |= strcmp(e->call.name, makers[i]) == 0;
-    }
+    const bool makes = makes_value(e->call.name);
     e = e->call.receiver;
     while (e->kind == EXPR_METHOD && strcmp(e->call.name, "and_modify") == 0) {
         e = e->call.receiver;

@@ -93,7 +93,7 @@ static void instance_fields(checker *c, struct_item *s, const struct_item *templ
         s->fields[i] = template->fields[i];
         s->fields[i].type = s->fields[i].annotation == NULL
                                 ? check_scalar(c, TYPE_I64)
-                                : check_type(c, s->fields[i].annotation);
+                                : check_held_type(c, s->fields[i].annotation);
     }
     c->environment = outer;
     c->instances->struct_depth--;

@@ -162,6 +162,10 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         type_is(type_resolve(c->types, (*slot)->type), TYPE_CHAR)) { /* s.find('c') */
         *slot = check_text_of(c, *slot, 0);
     }
+    const type *list = wanted != NULL && f->span.file == c->tree->prelude ? type_resolve(c->types, wanted) : NULL;
+    if (list != NULL && list->kind == TYPE_VEC && !type_is_box(list)) { /* v.chain(Some(3)): what can be gone over */
+        check_as_list(c, slot);
+    }
     const coerce_reason why = {parameter->span, "the parameter is declared here"};
     if (wanted != NULL &&
         (!check_comes_back(parameter) || check_same_number(c, *slot, wanted, &why))) {

@@ -86,9 +86,9 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     names_settle(c->names, &e->name);
     const symbol *s = check_find(c, e->name.name);
     bool plain = e->name.scope == NULL;
-    if (plain &&
-        (s == NULL || s->binding != NULL || s->function != NULL ||
-         (s->variant_of == NULL && s->structure == NULL && check_std_name(c, e->name.name) == NULL))) {
+    const bool known_here = s != NULL && (s->binding != NULL || s->function != NULL || s->variant_of != NULL || s->structure != NULL);
+    if (plain && (known_here ? s->binding != NULL || (s->function != NULL && !s->function->is_template)
+                             : check_std_name(c, e->name.name) == NULL)) {
         return;
     }
     static const char *const traits[] = {"ToString", "Clone",        "Into",

@@ -455,7 +455,9 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
         check_method_named(c, element->structure, e->call.name) == NULL) {
         return false;
     }
-    *slot = build_call(c, e->span, element->structure->name, e->call.name, &e->call.receiver, 1);
+    const struct_item *owner = element->structure;
+    *slot = build_call(c, e->span, owner->template != NULL ? owner->template->name : owner->name, e->call.name,
+                       &e->call.receiver, 1);
     check_expr(c, slot, expected);
     return true;
 }
@@ -560,6 +562,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     const bool part = check_made_of(c, receiver) != NULL, writes = part && check_may_write_lists(c, e->call.name);
     expr *named = part ? check_new_name(c, receiver->span, receiver->name.name) : NULL;
     method(c, slot, expected);
+    check_collect_parts(c, slot, expected);
     e = *slot;
     bool grows = e->kind == EXPR_CALL && (e->call.kind == CALL_VEC_PUSH || e->call.kind == CALL_VEC_SET);
     if (part && (writes || grows)) {

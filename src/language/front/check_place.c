@@ -238,6 +238,11 @@ static void assign(checker *c, expr *e) {
     }
 }
 
+static bool is_nothing(const expr *target) { /* `_` */
+    return target->kind == EXPR_NAME && target->name.scope == NULL && target->name.name[0] == '_' &&
+           target->name.name[1] == '\0';
+}
+
 /* (a, b) = v is { let (<0>, <1>) = v; a = <0>; b = <1>; } */
 static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p, uint32_t *count) {
     p->span = target->span;
@@ -251,8 +256,7 @@ static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p,
         }
         return;
     }
-    if (target->kind == EXPR_NAME && target->name.scope == NULL && target->name.name[0] == '_' &&
-        target->name.name[1] == '\0') {
+    if (is_nothing(target)) {
         p->kind = PATTERN_WILDCARD;
         return;
     }
@@ -263,7 +267,19 @@ static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p,
         check_out_of_memory(c);
     }
     *p->binding = (binding){.name = name, .span = target->span, .kind = BINDING_LET};
-    build_stmt(b, build_assign(c, target->span, target, check_new_name(c, target->span, name)));
+    for (uint32_t i = 0; target->kind == EXPR_ARRAY && i < target->list.count; i++) { /* [a, b] = v */
+        expr *item = check_new(c, EXPR_INDEX, target->span, NULL);
+        item->index.base = check_new_name(c, target->span, name);
+        item->index.indices = CHECK_ARRAY(c, expr *, 1);
+        item->index.indices[0] = check_new_int(c, target->span, i);
+        item->index.count = 1;
+        if (!is_nothing(target->list.items[i])) {
+            build_stmt(b, build_assign(c, target->span, target->list.items[i], item));
+        }
+    }
+    if (target->kind != EXPR_ARRAY) {
+        build_stmt(b, build_assign(c, target->span, target, check_new_name(c, target->span, name)));
+    }
 }
 
 static void assign_tuple(checker *c, expr **slot) {
@@ -272,6 +288,7 @@ static void assign_tuple(checker *c, expr **slot) {
     stmt *s = CHECK_ARRAY(c, stmt, 1);
     uint32_t count = 0;
     *s = (stmt){.kind = STMT_LET, .span = e->span, .value = e->assign.value};
+    s->value->is_vec |= e->assign.target->kind == EXPR_ARRAY && s->value->kind == EXPR_ARRAY;
     s->pattern = CHECK_ARRAY(c, pattern, 1);
     assign_parts(&b, c, e->assign.target, s->pattern, &count);
     s->next = b.block->first;
@@ -383,7 +400,8 @@ void check_assign(checker *c, expr **slot) {
     if (updates && assign_by_method(c, slot)) {
         return;
     }
-    if (e->assign.target->kind == EXPR_TUPLE && e->assign.op == BINARY_NONE) {
+    const bool parts = e->assign.target->kind == EXPR_TUPLE || e->assign.target->kind == EXPR_ARRAY;
+    if (parts && e->assign.op == BINARY_NONE) {
         assign_tuple(c, slot);
         return;
     }

@@ -316,7 +316,7 @@ const type *check_parameter_type(checker *c, const function_item *f, binding *pa
     if (!parameter->by_reference || type_is_silent(self)) {
         return self;
     }
-    bool list = self->kind == TYPE_VEC;
+    bool list = self->kind == TYPE_VEC && parameter->annotation == NULL; /* else `self: &mut Vec<T>` */
     return type_reference(c->types, list ? self->vec.element : self, list);
 }
 

@@ -355,6 +355,39 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
     return false;
 }
 
+/* let (a, b): (BTreeSet<_>, BTreeSet<_>) = v.partition(f): both lists of the pair are collected. */
+void check_collect_parts(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected), *t = type_resolve(c->types, e->type);
+    bool pair = e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION && wish != NULL && wish->kind == TYPE_TUPLE &&
+                t->kind == TYPE_TUPLE && t->tuple.count == wish->tuple.count &&
+                e->call.function->span.file == c->tree->prelude;
+    uint32_t others = 0;
+    for (uint32_t i = 0; pair && i < t->tuple.count; i++) {
+        const type *part = type_resolve(c->types, wish->tuple.items[i]);
+        pair = type_is(type_resolve(c->types, t->tuple.items[i]), TYPE_VEC);
+        others += part->kind == TYPE_STRING || part->kind == TYPE_STRUCT;
+    }
+    if (!pair || others == 0) {
+        return;
+    }
+    block_builder b = build_block(c, e->span);
+    const char *name = check_printf(c, "<parts %u>", c->text_count++);
+    build_let(&b, name, false, e);
+    expr *made = check_new(c, EXPR_TUPLE, e->span, NULL);
+    made->list.count = t->tuple.count;
+    made->list.items = CHECK_ARRAY(c, expr *, t->tuple.count);
+    for (uint32_t i = 0; i < t->tuple.count; i++) {
+        expr *part = check_new(c, EXPR_TUPLE_FIELD, e->span, NULL);
+        part->field.base = check_new_name(c, e->span, name);
+        part->field.index = i;
+        part->field.name_span = e->span;
+        made->list.items[i] = build_method(c, e->span, part, "collect", NULL, 0);
+    }
+    *slot = build_finish(&b, made);
+    check_expr(c, slot, expected);
+}
+
 /* A of `T: Into<A>`, where the value is a parameter of type T; NULL: it is something else. */
 const type *check_bound_of_into(checker *c, const expr *value) {
     const binding *b = value->kind == EXPR_NAME ? value->name.binding : NULL;

@@ -64,7 +64,9 @@ const char *names_of_library(name_table *n, const char *scope, const char *name)
     if (scope == NULL) {
         return NULL;
     }
-    scope += strncmp(scope, std, sizeof std - 1) == 0 ? sizeof std - 1 : 0;
+    if (strncmp(scope, std, sizeof std - 1) == 0) { /* std::collections::hash_map::Entry */
+        scope = strrchr(scope, ':') + 1;
+    }
     if (strstr(scope, "::") != NULL || is_module(n, scope, strlen(scope))) {
         return NULL;
     }

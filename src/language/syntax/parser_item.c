@@ -9,8 +9,10 @@ static binding *parse_self(parser *p, bool is_mutable, source_span start) {
     parser_advance(p);
     binding *self =
         parser_new_binding(p, "self", parser_span_from(p, start), BINDING_SELF, is_mutable);
-    if (parser_accept(p, TOKEN_COLON)) {
-        parse_type(p);
+    if (parser_accept(p, TOKEN_COLON)) { /* self: &mut Self */
+        self->annotation = parse_type(p);
+        self->is_lent = self->annotation->is_place;
+        self->is_shared = self->annotation->is_shared;
     }
     return self;
 }
@@ -57,8 +59,8 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
                        SAY_IF(in_impl, self_is_first_parameter, self_belongs_into_impl_block));
         }
         binding *self = parse_self(p, is_mutable, start);
-        self->is_lent = reference && is_mutable;
-        self->is_shared = reference && !is_mutable;
+        self->is_lent |= reference && is_mutable;
+        self->is_shared |= reference && !is_mutable;
         self->lifetime = lifetime;
         return self;
     }
@@ -86,7 +88,7 @@ static void parse_parameters(parser *p, function_item *f, bool in_impl) {
         binding *parameter = parse_parameter(p, f, first, in_impl);
         if (parameter != NULL) {
             f->has_self |= parameter->kind == BINDING_SELF && first;
-            if (parameter->annotation != NULL) {
+            if (parameter->annotation != NULL && parameter->kind != BINDING_SELF) {
                 parser_hide_function_type(p, parameter, &f->generics);
             }
             PARSER_PUSH(p, f->parameters, f->parameter_count, capacity, parameter);
