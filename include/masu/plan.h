@@ -227,6 +227,33 @@ MASU_API masu_status masu_plan_divide(const masu_plan_problem *problem, const ui
                                       const masu_plan_options *options, size_t *memory_of,
                                       uint64_t *offsets, masu_plan_result *results);
 
+/* ---- rows that had better not share ------------------------------------------------------------ */
+
+/* Two rows that may share bytes, for a price: a plan in which they have a byte in common, at whatever moments, costs that. */
+typedef struct masu_plan_penalty {
+    size_t a, b; /* rows, two different ones */
+    uint64_t cost;
+} masu_plan_penalty;
+
+typedef struct masu_plan_price {
+    uint64_t cost;        /* of the plan: the penalties of all pairs that share bytes */
+    uint64_t lower_bound; /* proven: no plan that fits costs less */
+    bool optimal;         /* cost == lower_bound */
+} masu_plan_price;
+
+/* A plan of at most problem->capacity_bytes (0: any height) that costs as little as can be found. *result is that of masu_plan_find
+ * with MASU_PLAN_FIT; *price is only meaningful where there is a plan. Proven: a cost of 0, and any cost for up to 64 rows without gaps and without relations that
+ * share, where sizes add up to at most 256 different offsets, unless limits cut it short. Statuses as masu_plan_find;
+ * MASU_ERR_INVALID_ARGUMENT also for a penalty of a row that is not there or of a row with itself, MASU_ERR_OVERFLOW also when costs add up beyond 2^62; offsets and
+ * *result are then as they were or hold what was found until memory ran out. Cost: two or three masu_plan_find; then O(n²) a row that is moved. */
+MASU_API masu_status masu_plan_find_cheapest(const masu_plan_problem *problem, const masu_plan_penalty *penalties, size_t count,
+                                             const masu_plan_options *options, uint64_t *offsets, masu_plan_result *result,
+                                             masu_plan_price *price);
+
+/* What a plan costs. O(count). */
+MASU_API uint64_t masu_plan_cost(const masu_plan_problem *problem, const masu_plan_penalty *penalties, size_t count,
+                                 const uint64_t *offsets);
+
 /* ---- the judge ------------------------------------------------------------------------------- */
 
 typedef enum masu_plan_verdict {

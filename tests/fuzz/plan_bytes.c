@@ -2,7 +2,7 @@
  * planner solves and the judge accepts.
  *
  *     clang -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Isrc -Iinclude tests/fuzz/plan_bytes.c \
- *         src/tool/plan/{read_rows,read_json,read_operators,file_text}.c build/release/libmasu.a -lm
+ *         src/tool/plan/{read_rows,read_json,json_text,read_operators,kernel_read,kernel_resolve,file_text}.c build/release/libmasu.a -lm
  *     ./a.out CORPUS
  *
  * A byte 0x1e separates the table from a list of operators. Without libFuzzer, -DMASU_FUZZ_MAIN gives a main that
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/plan/plan_table.h"
+#include "tool/plan/kernel.h"
 
 enum { MOST_ROWS = 200 };
 
@@ -48,7 +48,25 @@ static void solve(plan_table *t) {
                MASU_PLAN_FINE);
 }
 
+static void read_kernel(const char *text, size_t length) {
+    kernel k;
+    masu__buffer message = {0};
+    bool right = kernel_read("fuzz", text, length, &k, &message);
+    if (!right)
+        demand_message(&message);
+    for (size_t i = 0; i < k.table.count && right; i++)
+        demand(k.pool_of[i] < k.pool_count);
+    masu_plan_problem all = {k.table.rows, k.table.count, k.table.relations, k.table.relation_count, 0};
+    demand(!right || masu_plan_validate(&all, NULL) == MASU_PLAN_RIGHT);
+    kernel_free(&k);
+    masu__buffer_destroy(&message);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (kernel_is_problem((const char *)data, size)) {
+        read_kernel((const char *)data, size);
+        return 0;
+    }
     const uint8_t *split = memchr(data, 0x1e, size);
     size_t length = split ? (size_t)(split - data) : size;
     plan_table table;

@@ -520,7 +520,7 @@ masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *
     }
     masu__plan_model_load_bound(out);
     find_simple(out);
-    if (!masu__walls_raise_bound(out) || !masu__plan_model_aligned_bound(out)) {
+    if (!masu__walls_raise_bound(out) || !masu__plan_model_aligned_bound(out) || !masu__plan_model_clique_bound(out)) {
         masu__plan_model_close(out);
         return MASU_ERR_OUT_OF_MEMORY;
     }

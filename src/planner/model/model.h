@@ -13,7 +13,8 @@
  *
  *     load[s] = sum of heights of all items and obstacles alive in section s
  *     bound   = the largest load, the highest end of an obstacle, what each item and each section
- *               needs around obstacles (walls.h), and what alignments ask for (bound.c)
+ *               needs around obstacles (walls.h), and what alignments ask for (bound.c), and
+ *               what rows kept apart do (clique.c)
  */
 #ifndef MASU_PLANNER_MODEL_H
 #define MASU_PLANNER_MODEL_H
@@ -84,6 +85,9 @@ void masu__plan_model_load_bound(masu__plan_model *model);
 /* bound.c: raises the bound to what alignments ask for. O(items) for each alignment there is. False:
  * memory ran out. */
 bool masu__plan_model_aligned_bound(masu__plan_model *model);
+/* clique.c: raises the bound to what must not share bytes pair by pair; only where rows are kept apart. Bounded work. False: memory
+ * ran out. */
+bool masu__plan_model_clique_bound(masu__plan_model *model);
 
 bool masu__plan_model_valid(const masu__plan_model *model);
 

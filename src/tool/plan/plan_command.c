@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+#include "tool/plan/kernel.h"
 #include "tool/plan/network.h"
 #include "tool/plan/plan_table.h"
 #include "tool/plan/whole_files.h"
@@ -56,6 +57,9 @@ static const char usage[] =
     "  --header FILE     offsets and the arena's size as C\n"
     "  --write-model FILE  the .tflite file with the plan inside, which TensorFlow Lite Micro follows\n"
     "  --verify          judge the plan inside a .tflite file\n"
+    "\n"
+    "FILE may be the problem of a kernel compiler, as dsa-solver writes them (schema version 1): each pool is planned by itself, as\n"
+    "low or as cheap as its objective asks for. --output FILE.json writes placements, --json the summary.\n"
     "\n"
     "  --quiet           no summary and no progress\n"
     "  --help            this text\n"
@@ -467,6 +471,11 @@ static int run(int argc, char **argv) {
         return TOOL_FAILED;
     if (network_is_file(a.path, text.data, text.length, &format)) {
         status = network_run(&a, format, &text);
+        tool_text_free(&text);
+        return status;
+    }
+    if (kernel_is_problem(text.data ? text.data : "", text.length)) {
+        status = kernel_run(&a, &text);
         tool_text_free(&text);
         return status;
     }

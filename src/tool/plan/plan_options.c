@@ -262,6 +262,28 @@ int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
     return TOOL_OK;
 }
 
+int plan_check_for_kernel(const plan_arguments *a) {
+    const char *wrong = a->check             ? "--check"
+                        : a->compare         ? "--compare"
+                        : a->ops             ? "--ops"
+                        : a->in_place        ? "--in-place"
+                        : a->reorder         ? "--reorder"
+                        : a->memory_count > 0 ? "--memory"
+                        : a->capacity > 0    ? "--capacity"
+                        : a->minimize        ? "--minimize"
+                        : a->device          ? "--device"
+                        : a->verify          ? "--verify"
+                        : a->write_model     ? "--write-model"
+                        : a->header          ? "--header"
+                        : a->dim_count > 0   ? "--dim"
+                        : a->scratch_count > 0 ? "--scratch"
+                        : a->csv             ? "--csv"
+                                             : NULL;
+    if (wrong)
+        return tool_misuse("plan", "%s: %s is the problem of a kernel, which says its own pools, capacities and objective", wrong, a->path);
+    return TOOL_OK;
+}
+
 int plan_parse_arguments(int argc, char **argv, plan_arguments *a) {
     for (int i = 1; i < argc; i++) {
         bool is_option = argv[i][0] == '-' && argv[i][1] != 0;

@@ -41,6 +41,7 @@ int plan_parse_arguments(int argc, char **argv, plan_arguments *out);
 
 /* Options that mean nothing for what the file turned out to be. TOOL_OK or TOOL_MISUSED. */
 int plan_check_for_table(const plan_arguments *a);
+int plan_check_for_kernel(const plan_arguments *a);
 int plan_check_for_network(const plan_arguments *a, bool is_tflite);
 
 #endif
