@@ -6,7 +6,7 @@ file(GLOB compiler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/compil
 if(command_sources)
     add_library(masu_program STATIC
         ${CMAKE_SOURCE_DIR}/src/tool/native/native_main.c ${CMAKE_SOURCE_DIR}/src/tool/native/native_module.c
-        ${CMAKE_SOURCE_DIR}/src/tool/native/run_end.c ${CMAKE_SOURCE_DIR}/src/tool/native/run_trace.c ${CMAKE_SOURCE_DIR}/src/tool/native/plot.c ${CMAKE_SOURCE_DIR}/src/tool/native/counts_by_line.c
+        ${CMAKE_SOURCE_DIR}/src/tool/native/run_end.c ${CMAKE_SOURCE_DIR}/src/tool/native/run_trace.c ${CMAKE_SOURCE_DIR}/src/tool/native/run_publish.c ${CMAKE_SOURCE_DIR}/src/tool/native/plot.c ${CMAKE_SOURCE_DIR}/src/tool/native/counts_by_line.c
         ${CMAKE_SOURCE_DIR}/src/language/native_error.c ${CMAKE_SOURCE_DIR}/src/language/error_text.c
         ${CMAKE_SOURCE_DIR}/src/language/diagnose/diagnostics.c ${CMAKE_SOURCE_DIR}/src/language/diagnose/source.c
         $<TARGET_OBJECTS:masu_runtime_objects> $<TARGET_OBJECTS:masu_allocators_objects>
@@ -27,7 +27,11 @@ if(command_sources)
         COMMENT "Embedding the page of masu report")
     target_sources(masu_tool PRIVATE ${CMAKE_BINARY_DIR}/report_page.c)
     include(MasuPerfetto)
-    target_link_libraries(masu_tool PUBLIC masu_language masu_models masu_recording masu_perfetto)
+    # The screen of `masu top`. The archives: a command that starts at once has no more libraries to search for.
+    find_library(NCURSES_LIBRARY NAMES libncursesw.a ncursesw REQUIRED)
+    find_library(TINFO_LIBRARY NAMES libtinfo.a tinfo)
+    target_link_libraries(masu_tool PUBLIC masu_language masu_models masu_recording masu_perfetto ${NCURSES_LIBRARY}
+        $<$<BOOL:${TINFO_LIBRARY}>:${TINFO_LIBRARY}>)
     list(JOIN OPENBLAS_LINK_LIBRARIES " " program_libraries)
     list(JOIN FILES_LINK_LIBRARIES " " file_libraries)
     set(program_libraries "${program_libraries} ${file_libraries} -lm -lpthread")

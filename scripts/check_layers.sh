@@ -83,6 +83,7 @@ BEGIN {
     rooms("tool", "lsp", "")
     rooms("tool", "whatif", "")
     rooms("tool", "export", "")
+    rooms("tool", "top", "")
     rooms("tool", "native", "")
     rooms("tool", "compiler", "native")
     call = "(^|[^A-Za-z0-9_.>])"
@@ -207,6 +208,7 @@ function check_include(line,    path, quoted) {
     if (path ~ /^(cuda|cuda_runtime|cuda_runtime_api)\.h$/ && layer != "devices" && top != "integrations")
         wrong(path ": CUDA belongs to src/devices")
     if (path ~ /^(flatbuffers\/|protobuf-c\/|tflite_generated|onnx\.pb-c)/ && layer != "models") wrong(path ": belongs to src/models")
+    if (path ~ /^(curses|ncurses.*)\.h$/ && FILENAME != "src/tool/top/screen.c") wrong(path ": belongs to src/tool/top/screen.c")
     if (path == "perfetto.pb-c.h" && !starts(FILENAME, "src/tool/export/")) wrong(path ": belongs to src/tool/export")
     if (path == "err.h" && layer != "tool") wrong(path ": prints and ends the process; belongs to src/tool")
     if (quoted || (path ~ /\// && (substr(path, 1, index(path, "/") - 1) in rank))) check_project_include(path)

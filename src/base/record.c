@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,12 +32,6 @@ struct masu__here_table {
     uint32_t numbers[2 * HERE_PLACES];
 };
 
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the ring ---------------------------------------------------------------------------------------------------------- */
 
 static bool has_room(masu__recorder *r, uint64_t slots) {
@@ -48,7 +41,7 @@ static bool has_room(masu__recorder *r, uint64_t slots) {
     r->known_tail = atomic_load_explicit(&r->tail, memory_order_acquire);
     uint64_t used = head - r->known_tail;
     if (used > r->size / 2 && atomic_load_explicit(&r->sleeps, memory_order_relaxed))
-        pthread_cond_signal(&r->wake);
+        pthread_cond_signal(&r->bell.rings);
     return r->size - used >= slots;
 }
 
@@ -58,7 +51,7 @@ static bool wait_for_room(masu__recorder *r, uint64_t slots) {
         return false;
     r->waits++;
     while (!has_room(r, slots)) {
-        pthread_cond_signal(&r->wake);
+        pthread_cond_signal(&r->bell.rings);
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
     return true;
@@ -112,7 +105,7 @@ static uint16_t join(char out[MASU__TRACE_MOST_TEXT], const char *first, const c
 static void put_pair(masu__recorder *r, masu__record record, const char *first, const char *second) {
     char text[MASU__TRACE_MOST_TEXT];
     record.text_bytes = join(text, first, second);
-    record.time_ns = now_ns() - r->start_ns;
+    record.time_ns = masu__clock_ns() - r->start_ns;
     put(r, &record, text);
 }
 
@@ -126,7 +119,7 @@ static uint32_t thread_of(masu__recorder *r) {
     known_to = r->generation;
     pthread_getname_np(pthread_self(), name, sizeof name);
     masu__record record = {.kind = MASU__TRACE_THREAD, .thread = this_thread,
-                           .text_bytes = (uint16_t)strlen(name), .time_ns = now_ns() - r->start_ns};
+                           .text_bytes = (uint16_t)strlen(name), .time_ns = masu__clock_ns() - r->start_ns};
     put(r, &record, name);
     return this_thread;
 }
@@ -169,7 +162,7 @@ void masu__record_event(masu__recorder *r, const masu_event *event, uint32_t pla
         .text_bytes = text ? (uint16_t)strnlen(text, MASU__TRACE_MOST_TEXT) : 0,
         .kind = (uint8_t)event->kind,
         .alignment_log2 = event->alignment_bytes ? (uint8_t)masu__log2_floor(event->alignment_bytes) : 0,
-        .time_ns = now_ns() - r->start_ns,
+        .time_ns = masu__clock_ns() - r->start_ns,
     };
     r->events += put(r, &record, text);
 }
@@ -205,10 +198,8 @@ enum { CHUNK_ROOM = MASU__TRACE_CHUNK_BYTES + MASU__TRACE_MOST_PAYLOAD / 4 + MAS
 static void recorder_free(masu__recorder *r) {
     if (r->file >= 0)
         close(r->file);
-    if (!atomic_load(&r->is_child)) { /* there a copy of the writer seems to wait, for ever */
-        pthread_cond_destroy(&r->wake);
-        pthread_mutex_destroy(&r->mutex);
-    }
+    if (!atomic_load(&r->is_child)) /* there a copy of the writer seems to wait, for ever */
+        masu__bell_destroy(&r->bell);
     masu__meta_free(r->chunk, CHUNK_ROOM);
     masu__meta_free(r->places, sizeof *r->places);
     masu__meta_free(r->ring, r->size * sizeof *r->ring);
@@ -230,14 +221,8 @@ static masu_status open_file(masu__recorder *r, const char *path) {
     return masu__record_write(r->file, head, sizeof head) ? MASU_OK : MASU_ERR_IO;
 }
 
-/* Signals are the program's: none is served in this thread. */
 static masu_status start_writer(masu__recorder *r) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&r->writer, NULL, masu__record_writer, r);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed ? MASU_ERR_IO : MASU_OK;
+    return masu__thread_start(&r->writer, 0, masu__record_writer, r) ? MASU_ERR_IO : MASU_OK;
 }
 
 static masu_status recorder_create(const masu_record_config *config, masu__recorder **out) {
@@ -247,12 +232,7 @@ static masu_status recorder_create(const masu_record_config *config, masu__recor
     masu__recorder *r = masu__meta_calloc(1, sizeof *r);
     if (!r)
         return MASU_ERR_OUT_OF_MEMORY;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    pthread_mutex_init(&r->mutex, NULL);
+    masu__bell_init(&r->bell);
     r->file = -1;
     r->size = (size_t)1 << masu__log2_ceil(records < LEAST_RECORDS ? LEAST_RECORDS : records);
     r->ring = masu__meta_alloc(r->size * sizeof *r->ring);
@@ -261,7 +241,7 @@ static masu_status recorder_create(const masu_record_config *config, masu__recor
     r->when_full = config->when_full;
     r->here = config->here;
     r->here_context = config->here_context;
-    r->start_ns = now_ns();
+    r->start_ns = masu__clock_ns();
     r->generation = atomic_fetch_add(&generations, 1) + 1;
     *out = r;
     return r->ring && r->chunk && r->places ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
@@ -340,10 +320,10 @@ masu_status masu_trace_record_end(masu_trace *trace, masu_record_stats *stats) {
     forget(r);
     bool is_child = atomic_load(&r->is_child);
     if (!is_child) {
-        pthread_mutex_lock(&r->mutex);
+        pthread_mutex_lock(&r->bell.mutex);
         atomic_store(&r->ends, true);
-        pthread_cond_signal(&r->wake);
-        pthread_mutex_unlock(&r->mutex);
+        pthread_cond_signal(&r->bell.rings);
+        pthread_mutex_unlock(&r->bell.mutex);
         pthread_join(r->writer, NULL);
     }
     bool failed = !is_child && (atomic_load(&r->failed) || close(r->file) != 0);

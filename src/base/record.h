@@ -8,13 +8,14 @@
 #ifndef MASU_BASE_RECORD_H
 #define MASU_BASE_RECORD_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <masu/record.h>
+
+#include "base/thread.h"
 
 /* 64 bytes. Fields as of trace_format.h. */
 typedef struct masu__record {
@@ -37,8 +38,7 @@ typedef struct masu__recorder {
     _Atomic bool sleeps; /* the writer: wake it */
     char apart_again[64];
     pthread_t writer;
-    pthread_mutex_t mutex; /* of the writer's sleep alone */
-    pthread_cond_t wake;
+    masu__bell bell; /* of the writer's sleep alone */
     masu_record_full when_full;
     masu_record_here here;
     void *here_context;

@@ -5,13 +5,12 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/record.h"
 #include "base/trace_format.h"
 
-enum { LOOK_NS = 10 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
+enum { LOOK_NS = 10 * 1000 * 1000 };
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------ */
 
@@ -171,19 +170,12 @@ static void empty_ring(masu__recorder *r) {
 }
 
 static void sleep_a_while(masu__recorder *r) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_NS;
-    if (until.tv_nsec >= SECOND_NS) {
-        until.tv_nsec -= SECOND_NS;
-        until.tv_sec++;
-    }
-    pthread_mutex_lock(&r->mutex);
+    pthread_mutex_lock(&r->bell.mutex);
     atomic_store(&r->sleeps, true);
     if (!atomic_load(&r->ends))
-        pthread_cond_timedwait(&r->wake, &r->mutex, &until);
+        masu__bell_wait(&r->bell, LOOK_NS);
     atomic_store(&r->sleeps, false);
-    pthread_mutex_unlock(&r->mutex);
+    pthread_mutex_unlock(&r->bell.mutex);
 }
 
 void *masu__record_writer(void *recorder) {

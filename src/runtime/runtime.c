@@ -27,13 +27,13 @@ enum { HEAP_UNIT_BYTES = 4 << 20, SMALL_UNIT_BYTES = 128 << 10, ARENA_BYTES = 64
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
 
 /* kept_bytes: taken at once and never given back; 0: taken as needed. */
-static masu_status heap_create(masu_device *device, bool is_small, masu_trace *trace, const char *name,
-                               size_t kept_bytes, masu_heap **out) {
+static masu_status heap_create(const tl_runtime_config *wanted, bool is_small, masu_device *device, masu_trace *trace,
+                               const char *name, size_t kept_bytes, masu_heap **out) {
     masu_heap_config config = masu_heap_config_default();
     config.device = device;
     config.trace = trace;
     config.name = name;
-    config.thread_safe = false;
+    config.thread_safe = wanted->is_published;
     config.small_blocks = is_small ? 0 : 16; /* ready before the first tensor */
     config.medium_blocks = is_small ? 0 : 8;
     config.pool_bytes = is_small ? SMALL_UNIT_BYTES : HEAP_UNIT_BYTES;
@@ -84,9 +84,10 @@ static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
     if (!tl__config_preallocate(&kept_bytes))
         fputs("masu: TL_GPU_PREALLOCATE_MB is not a number of MiB; nothing is preallocated\n",
               rt->log);
-    masu_status status = heap_create(config->device, config->only_device, config->trace, "tensors", kept_bytes, &rt->payload);
+    masu_status status = heap_create(config, config->only_device, config->device, config->trace, "tensors",
+                                     kept_bytes, &rt->payload);
     if (status == MASU_OK)
-        status = heap_create(config->only_device ? config->device : NULL, config->only_device,
+        status = heap_create(config, config->only_device, config->only_device ? config->device : NULL,
                              config->trace_all ? config->trace : NULL, "lists, strings, nodes", 0, &rt->metadata);
     if (status == MASU_OK)
         status = arena_create(rt, config->frame_arena_bytes, config->frame_arena);

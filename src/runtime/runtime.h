@@ -29,6 +29,7 @@ typedef struct tl_runtime_config {
     bool only_device;  /* headers, nodes, strings and vectors lie on the device, too, and it is asked for little at a time */
     masu_trace *trace;        /* borrowed: tensors and frames emit into it; NULL: none */
     bool trace_all;           /* and lists, strings, nodes, headers: most events, of little memory where there are tensors */
+    bool is_published;        /* a publisher's thread looks at the heaps: each call of them takes a lock */
     uint32_t
         history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
     FILE *out;         /* where print goes; NULL: stdout */
@@ -37,6 +38,10 @@ typedef struct tl_runtime_config {
 } tl_runtime_config;
 
 enum { TL_HISTORY_LIMIT = 10000 };
+
+/* Shows the heaps and frames of a runtime that was created for it (is_published) on that page, which ends before the runtime does.
+ * Statuses of masu_publish_source. */
+masu_status tl_runtime_publish(tl_runtime *rt, masu_publisher *publisher);
 
 /* A place in the program's source; texts live as long as the program. */
 typedef struct tl_source_place {

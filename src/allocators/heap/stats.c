@@ -1,5 +1,6 @@
 /* stats.c: the numbers of a heap and of its levels in one struct that may grow, under one lock. */
 #include <masu/alloc.h>
+#include <masu/publish.h>
 #include <masu/stats.h>
 
 #include <string.h>
@@ -122,4 +123,16 @@ masu_status masu_stats_get(const masu_heap *heap, masu_stats *out) {
     memcpy(out, &all, known);
     out->struct_bytes = given;
     return MASU_OK;
+}
+
+static masu_status publish(void *heap, masu_stats *out) {
+    return masu_stats_get(heap, out);
+}
+
+masu_status masu_publish_heap(masu_publisher *publisher, const masu_heap *heap, const char *name) {
+    if (heap && heap->magic != MASU__POOL_LIVE)
+        return MASU_ERR_STALE_POOL;
+    if (heap && !heap->thread_safe)
+        return MASU_ERR_UNSUPPORTED;
+    return masu_publish_source(publisher, name ? name : "", publish, (void *)heap /* as above */);
 }

@@ -194,6 +194,11 @@ tl_frame *tl_mem_function_enter_with(int64_t slots, int64_t owned_count, void *c
     return enter_room(slots, 0, owned_count, owned);
 }
 
+/* A publisher's thread may look. */
+static inline void set_whole(uint64_t *number, uint64_t value) {
+    __atomic_store_n(number, value, __ATOMIC_RELAXED);
+}
+
 tl_frame *tl_mem_function_enter_room(int64_t slots, int64_t bytes, int64_t owned_count,
                                      void *const *owned) {
     tl_runtime *rt = tl__runtime();
@@ -203,9 +208,9 @@ tl_frame *tl_mem_function_enter_room(int64_t slots, int64_t bytes, int64_t owned
         frame->room =
             (char *)frame +
             ((behind + ROOM_ALIGNMENT - 1) / ROOM_ALIGNMENT * ROOM_ALIGNMENT - (uintptr_t)frame);
-        rt->room_bytes += (uint64_t)bytes;
+        set_whole(&rt->room_bytes, rt->room_bytes + (uint64_t)bytes);
         if (rt->room_bytes > rt->room_bytes_peak)
-            rt->room_bytes_peak = rt->room_bytes;
+            set_whole(&rt->room_bytes_peak, rt->room_bytes);
         if (MASU_UNLIKELY(rt->trace))
             tl__trace_frame(rt, frame, true);
     }
@@ -226,7 +231,7 @@ static void pop_frame(tl_runtime *rt) {
     tl_frame *frame = rt->frame;
     release_slots(frame);
     free_buffers(frame);
-    rt->room_bytes -= frame->room_bytes;
+    set_whole(&rt->room_bytes, rt->room_bytes - frame->room_bytes);
     if (MASU_UNLIKELY(rt->trace && frame->room))
         tl__trace_frame(rt, frame, false);
     if (MASU_UNLIKELY(rt->scope_count > frame->scope_mark))

@@ -25,8 +25,7 @@ typedef struct run_options {
     bool audit;
     uint32_t history_limit;
     uint64_t seed;
-    const char *trace_path;
-    bool trace_all;
+    tool_trace_wanted trace;
     const char *log_path, *plot_path; /* of log()'s values and of their picture; NULL: not asked for */
     int argument_count; /* the program's own */
     char **arguments;
@@ -34,7 +33,7 @@ typedef struct run_options {
 
 static const char *const known[] = {
     "--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
-    "--seed",   "--trace", "--trace-all", "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
+    "--seed",   "--trace", "--trace-all", "--publish", "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
@@ -73,11 +72,15 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
         return TOOL_OK;
     }
     if (strcmp(argument, "--trace-all") == 0) {
-        options->trace_all = true;
+        options->trace.all = true;
+        return TOOL_OK;
+    }
+    if (strcmp(argument, "--publish") == 0 || strncmp(argument, "--publish=", 10) == 0) {
+        options->trace.publish = argument + strlen("--publish") + (argument[9] == '=');
         return TOOL_OK;
     }
     if ((value = tool_option_value("--trace", argc, argv, index, &missing))) {
-        options->trace_path = value;
+        options->trace.path = value;
         return TOOL_OK;
     }
     if ((value = tool_option_value("--log", argc, argv, index, &missing))) {
@@ -130,7 +133,7 @@ static int parse(int argc, char **argv, run_options *options) {
         return tool_misuse("run", "which file?");
     if (options->report.by_line && options->report.form != TOOL_REPORT_JSON)
         return tool_misuse("run", "--by-line needs --report=json");
-    if (options->trace_all && !options->trace_path && !getenv("MASU_TRACE"))
+    if (options->trace.all && !options->trace.path && !getenv("MASU_TRACE"))
         return tool_misuse("run", "--trace-all needs --trace FILE");
     if (options->report.path && options->report.form == TOOL_REPORT_NONE)
         options->report.form = TOOL_REPORT_TEXT;
@@ -216,6 +219,7 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options, tool_
         int written = write_report(rt, program, &options->report);
         status = status == TOOL_OK ? written : status;
     }
+    tool_trace_unpublish(trace);
     /* Tensors die before the code that their history refers to. */
     tl_runtime_destroy(rt);
     status = tool_trace_end(trace, status);
@@ -239,11 +243,9 @@ int tool_run_program(int argc, char **argv) {
                                 .values_path = options.log_path,
                                 .program = options.path};
     tool_trace trace;
-    status = tool_trace_begin(&trace, options.trace_path, options.trace_all, options.path);
+    status = tool_trace_begin(&trace, &options.trace, &config);
     if (status != TOOL_OK)
         return status;
-    config.trace = trace.trace;
-    config.trace_all = trace.all;
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);
     if (created != MASU_OK) {

@@ -4,6 +4,7 @@
  *     MASU_REPORT=text|json    end with the report          MASU_REPORT_FILE=FILE   where it goes
  *     MASU_SEED=N              start of the random numbers  MASU_HISTORY=N          what is warned of, as --history
  *     MASU_TRACE=FILE          record what its memory does, for `masu report`; MASU_TRACE_ALL=1: lists and strings too
+ *     MASU_PUBLISH=1|FILE      a page that `masu top` shows while the program runs
  *     MASU_FAIL_AT=N           see run_end.h
  *
  * What `masu build --by-line` made counts by line: its JSON report then has these counts.
@@ -125,10 +126,8 @@ int main(int argc, char **argv) {
         return TOOL_MISUSED;
     }
     tool_trace trace;
-    if (tool_trace_begin(&trace, NULL, false, config.program) != TOOL_OK)
+    if (tool_trace_begin(&trace, &(tool_trace_wanted){0}, &config) != TOOL_OK)
         return TOOL_FAILED;
-    config.trace = trace.trace;
-    config.trace_all = trace.all;
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);
     if (created != MASU_OK) {
@@ -137,6 +136,7 @@ int main(int argc, char **argv) {
     }
     tool_trace_places(&trace, rt, place_of, &masu_native_data, argv[0]);
     int status = execute(rt, &report);
+    tool_trace_unpublish(&trace);
     tl_runtime_destroy(rt);
     status = tool_trace_end(&trace, status);
     if (getenv("MASU_PLOT")) {

@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/native/run_publish.h"
 #include "tool/tool.h"
 
-int tool_trace_begin(tool_trace *trace, const char *path, bool all, const char *program) {
-    const char *wants_all = getenv("MASU_TRACE_ALL");
-    *trace = (tool_trace){.path = path ? path : getenv("MASU_TRACE"),
-                          .all = all || (wants_all && *wants_all && strcmp(wants_all, "0") != 0)};
+static int record(tool_trace *trace, const char *program) {
     if (!trace->path || !*trace->path)
         return TOOL_OK;
     masu_record_config config = {.program = program, .here = tl_runtime_here};
@@ -28,6 +26,26 @@ int tool_trace_begin(tool_trace *trace, const char *path, bool all, const char *
     return TOOL_FAILED;
 }
 
+int tool_trace_begin(tool_trace *trace, const tool_trace_wanted *wanted, tl_runtime_config *config) {
+    const char *wants_all = getenv("MASU_TRACE_ALL");
+    *trace = (tool_trace){.path = wanted->path ? wanted->path : getenv("MASU_TRACE"),
+                          .all = wanted->all || (wants_all && *wants_all && strcmp(wants_all, "0") != 0)};
+    int status = tool_publish_begin(wanted->publish, config->program, &trace->publisher);
+    if (status == TOOL_OK)
+        status = record(trace, config->program);
+    if (status != TOOL_OK)
+        tool_trace_unpublish(trace);
+    config->is_published = trace->publisher != NULL;
+    config->trace = trace->trace;
+    config->trace_all = trace->all;
+    return status;
+}
+
+void tool_trace_unpublish(tool_trace *trace) {
+    masu_publish_end(trace->publisher);
+    trace->publisher = NULL;
+}
+
 static bool place_of(const void *context, uint32_t site, tl_source_place *out) {
     const tool_trace *trace = context;
     masu_place_info place;
@@ -42,11 +60,13 @@ void tool_trace_places(tool_trace *trace, tl_runtime *rt, tool_place *program_pl
     trace->place_of = program_place_of;
     trace->program = program;
     trace->program_path = program_path;
+    (void)tl_runtime_publish(rt, trace->publisher); /* three sources always fit */
     if (trace->trace && tl_runtime_set_places(rt, place_of, trace) != MASU_OK)
         fprintf(stderr, "masu: no memory for the places in %s: it will have none\n", trace->path);
 }
 
 int tool_trace_end(tool_trace *trace, int status) {
+    tool_trace_unpublish(trace);
     if (!trace->trace)
         return status;
     masu_record_stats stats;
