@@ -1,9 +1,10 @@
 """Other people's programs on masu and on the best general allocators: time and peak resident memory.
 
-    bench/programs.py CHECKOUT BUILD [--rounds N] [NAME …]
+    bench/programs.py CHECKOUT BUILD [--rounds N] [NAME …]        NAME: a program, traces, growth
 
 CHECKOUT is a copy of mimalloc-bench whose programs lie built in CHECKOUT/out/bench, as its own script leaves them; of BUILD
-come libmasu-malloc.so (integrations/malloc), libmasu.a and the headers. `none` instead of CHECKOUT: the traces alone. Each program runs with each allocator preloaded, by turns,
+come libmasu-malloc.so (integrations/malloc), libmasu.a and the headers. `none` instead of CHECKOUT: the traces and buffers that grow
+by realloc (bench/programs/grow.c) alone. Each program runs with each allocator preloaded, by turns,
 so that the load of the machine meets all alike; the tables have the lowest of all rounds. Time is processor time; a program that runs for a
 fixed time and counts what it did is compared by processor time for so much work. Ratios are masu's to the best peer of that row. `$MASU_DATA/traces` (default
 ../shared/data beside the project): recorded training steps, replayed by bench/programs/replay.c, with masu inlined. What is missing is
@@ -183,6 +184,26 @@ def measure_traces(replay, sides, rounds, folder):
         table.end()
 
 
+def measure_growth(sides, rounds, folder):
+    grow = os.path.join(folder, "grow")
+    call("cc", "-O2", "-fno-builtin", os.path.join(HERE, "programs", "grow.c"), "-o", grow)
+    results = {}
+    for what in ("doubling", "steps", "turns", "bytes", "once", "half"):
+        time, memory = results[what] = ({}, {})
+        for _ in range(rounds):
+            for side, preload in sides.items():
+                got = run([grow, what], preload, folder)
+                if got is None:
+                    continue
+                keep_lowest(time, side, float(got[2]))
+                keep_lowest(memory, side, got[1])
+    for title, index, unit in (("Buffers that grow by realloc: processor ms", 0, 1000), ("Peak resident MiB", 1, 1 / 1024)):
+        table = Table(title, list(sides), unit)
+        for name, values in results.items():
+            table.row(name, values[index])
+        table.end()
+
+
 def main():
     words, options = [], {"--rounds": "5"}
     arguments = iter(sys.argv[1:])
@@ -210,7 +231,9 @@ def main():
     rounds = int(options["--rounds"])
     if not chosen or "traces" in chosen:
         measure_traces(replay, sides, rounds, folder)
-    if checkout != "none" and chosen != ["traces"]:
+    if not chosen or "growth" in chosen:
+        measure_growth(sides, rounds, folder)
+    if checkout != "none" and not set(chosen) & {"traces", "growth"}:
         measure_programs(find_programs(checkout), chosen, sides, rounds, folder, bench)
 
 

@@ -225,8 +225,10 @@ MASU_API masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_
 
 /* A block of new_bytes with the contents of the old one, which is gone; NULL: there is no memory, or
  * old_bytes is more than the block held, and the old block is untouched. Stays in place as long as the
- * block is large enough and no more than twice what is wanted, and where a large block can grow into what
- * is free behind it; so that growing step by step costs amortised constant time a byte. old_bytes as asked
+ * block is large enough and no more than twice what is wanted, where a large block can grow into what is
+ * free behind it, and where it shrinks and stays above 16 KiB; so that growing step by step costs amortised constant time a
+ * byte. From 2 MiB on pages are brought to another place rather than copied, where the device can do that (the
+ * host can). old_bytes as asked
  * for; ptr NULL with old_bytes 0: as masu_alloc; one without the other gives NULL. new_bytes 0 frees and
  * gives NULL. The new block lies at a multiple of 64, whatever the old one did. */
 MASU_API void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) MASU_REALLOCATED(3);

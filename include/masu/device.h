@@ -129,6 +129,14 @@ typedef struct masu_device_piece {
     size_t bytes;
 } masu_device_piece;
 
+/* A block that shall be carried to a new one. */
+typedef struct masu_device_carrying {
+    void *from;
+    size_t bytes;     /* of them so many; whole granules */
+    bool whole;       /* they are a block as alloc or carry gave it, which ends with this; else a part of one, which does not */
+    size_t new_bytes; /* of the new block, whole granules, more than bytes */
+} masu_device_carrying;
+
 /* What a device is. Every function gets the context, may be called from any thread, at the same time as any other, must
  * not call masu, and returns MASU_OK or says why not; then nothing has changed. MASU_ERR_OUT_OF_MEMORY: there is no
  * more (pools give back what is idle and ask again); MASU_ERR_LIMIT_REACHED: something else than memory is at its end;
@@ -192,6 +200,10 @@ typedef struct masu_device_table {
     /* Whole granules inside a block, which the pool has no use for at present: their contents may go, and their memory
      * with them, until somebody writes there again. NULL: they stay. */
     void (*purge)(void *context, void *ptr, size_t bytes);
+    /* The contents lie at the beginning of a new block, *out, without being copied: their memory goes there, or the block grows
+     * where it is. What is only a part of a block stays the pool's, and holds anything. NULL: cannot; pools copy then, as
+     * they do when it is refused. */
+    masu_status (*carry)(void *context, const masu_device_carrying *what, void **out);
 } masu_device_table;
 
 /* A device that does what the table says. The table is copied; the context is the device's until destroy, and the

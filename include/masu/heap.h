@@ -155,7 +155,8 @@ MASU_API masu_status masu_heap_resize(masu_heap *heap, void *ptr, size_t old_byt
 /* The same, or else a block elsewhere with the contents of the old one, which is gone; at a multiple of alignment (0: 64)
  * in either case. ptr NULL with old_bytes 0: as alloc; new_bytes 0: as free, *out = NULL. On failure *out is NULL and the
  * old block is untouched: statuses of alloc and free, and MASU_ERR_UNSUPPORTED when it would have to move in memory that
- * the processor cannot read. Growing step by step costs amortised constant time a byte. */
+ * the processor cannot read. Growing step by step costs amortised constant time a byte; from 2 MiB on pages are brought
+ * elsewhere rather than copied, as masu_device_table's carry allows. */
 MASU_API masu_status masu_heap_realloc(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes,
                                        size_t alignment, void **out);
 

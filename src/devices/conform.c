@@ -154,6 +154,40 @@ static bool purges(suite *s) {
     return give(s, 0);
 }
 
+static bool carried(suite *s, const masu_device_carrying *what, block *b) {
+    void *ptr;
+    if (!agrees(s, masu__device_carry(s->device, what, &ptr, &b->bytes), "carry"))
+        return false;
+    b->at = ptr;
+    return true;
+}
+
+/* A part of a block is carried away and then the whole of what it became; the block that it came from goes on. */
+static bool carries(suite *s) {
+    size_t step = s->device->info.granularity_bytes;
+    block *b = &s->blocks[1];
+    if (!s->device->carries)
+        return true;
+    if (!take(s, 0, 8 * step))
+        return false;
+    char *old = s->blocks[0].at;
+    mark(s, old + 2 * step, 3 * step, 2);
+    masu_device_carrying part = {old + 2 * step, 3 * step, false, 5 * step};
+    if (!carried(s, &part, b))
+        return false;
+    bool right = holds(s, apart(s, b), "carry: a part becomes a block of its own") &&
+                 holds(s, marked(s, b->at, 3 * step, 2), "carry: contents come along");
+    mark(s, old + 2 * step, 3 * step, 1);
+    mark(s, b->at, b->bytes, 2);
+    masu_device_carrying whole = {b->at, b->bytes, true, 9 * step};
+    if (!right || !carried(s, &whole, b))
+        return false;
+    right = holds(s, apart(s, b), "carry: blocks do not overlap") &&
+            holds(s, marked(s, b->at, 5 * step, 2), "carry: a whole block keeps its contents");
+    mark(s, b->at, b->bytes, 2);
+    return right && give(s, 0) && give(s, 1);
+}
+
 /* More than there can be: refused, or given and given back; nothing else changes. */
 static bool refusal(suite *s) {
     size_t bytes;
@@ -418,7 +452,7 @@ masu_status masu_device_conform(masu_device *device, masu_conform_report *report
     bool right = facts(&s);
     for (int step = 1; right && step < 8; step += 2)
         right = many_blocks(&s, step);
-    right = right && purges(&s) && refusal(&s) && threads(&s) && virtual_memory(&s) &&
+    right = right && purges(&s) && carries(&s) && refusal(&s) && threads(&s) && virtual_memory(&s) &&
             nothing_left(&s, &before);
     for (int time = 0; !right && time < 2; time++)
         give_all_back(&s);

@@ -278,7 +278,7 @@ static uint64_t cuda_stream_id(masu_device *device, void *stream) {
 
 /* ---- creation ------------------------------------------------------------------------------------------------ */
 
-static const masu__device_ops cuda_ops = {cuda_alloc, cuda_free, cuda_destroy, NULL};
+static const masu__device_ops cuda_ops = {cuda_alloc, cuda_free, cuda_destroy, NULL, NULL};
 
 static const masu__device_vm_ops cuda_vm_ops = {
     .reserve = cuda_reserve,

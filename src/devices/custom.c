@@ -72,8 +72,17 @@ static void custom_purge(masu_device *device, void *ptr, size_t bytes) {
         custom->table.purge(custom->context, ptr, bytes);
 }
 
-static const masu__device_ops custom_ops = {custom_alloc, custom_free, custom_destroy,
-                                            custom_purge};
+static masu_status custom_carry(masu_device *device, const masu_device_carrying *what, void **out) {
+    custom_device *custom = custom_of(device);
+    void *ptr = NULL;
+    masu_status status = taken_as(custom->table.carry(custom->context, what, &ptr));
+    if (status != MASU_OK)
+        return status;
+    *out = ptr;
+    return can_be(ptr, what->new_bytes, custom->table.alignment_bytes) ? MASU_OK : MASU_ERR_DEVICE_FAILURE;
+}
+
+static const masu__device_ops custom_ops = {custom_alloc, custom_free, custom_destroy, custom_purge, custom_carry};
 
 /* ---- virtual memory ------------------------------------------------------------------------------------ */
 
@@ -221,6 +230,7 @@ masu_status masu_device_create_custom(const masu_device_table *table, void *cont
                                          .memory_bytes = t.memory_bytes});
     if (t.vm_granularity_bytes)
         custom->head.vm = &custom_vm_ops;
+    custom->head.carries = t.carry != NULL;
     *out = &custom->head;
     return MASU_OK;
 }

@@ -12,6 +12,7 @@ void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_de
     device->ops = ops;
     device->vm = NULL;
     device->streams = NULL;
+    device->carries = false;
     device->info = info;
     device->stats = (masu_device_stats){0};
     masu__lock_init(&device->lock, MASU__RANK_DEVICE);
@@ -89,6 +90,24 @@ void masu__device_purge(masu_device *device, void *ptr, size_t bytes) {
     uintptr_t end = masu__align_down((uintptr_t)ptr + bytes, granule);
     if (device->ops->purge && first < end)
         device->ops->purge(device, (void *)first, end - first);
+}
+
+masu_status masu__device_carry(masu_device *device, const masu_device_carrying *what, void **out, size_t *out_bytes) {
+    MASU_DEBUG_ASSERT(device->carries && masu__is_aligned(what->bytes, device->info.granularity_bytes));
+    masu_device_carrying rounded = *what;
+    if (!masu__align_up(what->new_bytes, device->info.granularity_bytes, &rounded.new_bytes))
+        return count_failure(device, MASU_ERR_OVERFLOW);
+    void *ptr = NULL;
+    masu_status status = device->ops->carry(device, &rounded, &ptr);
+    if (status != MASU_OK)
+        return count_failure(device, status);
+    MASU_ASSERT(ptr != NULL && masu__is_aligned((uintptr_t)ptr, device->info.alignment_bytes));
+    if (what->whole)
+        count_free(device, what->bytes);
+    count_alloc(device, rounded.new_bytes);
+    *out = ptr;
+    *out_bytes = rounded.new_bytes;
+    return MASU_OK;
 }
 
 masu_status masu_device_destroy(masu_device *device) {

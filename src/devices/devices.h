@@ -28,6 +28,8 @@ typedef struct masu__device_ops {
     /* What lies within a block is not wanted any more: its memory goes back as far as the device can do that, the
      * addresses stay. ptr and bytes are multiples of the granularity. NULL: cannot. */
     void (*purge)(masu_device *device, void *ptr, size_t bytes);
+    /* As carry of masu_device_table; bytes and new_bytes are multiples of the granularity. NULL: cannot. */
+    masu_status (*carry)(masu_device *device, const masu_device_carrying *what, void **out);
 } masu__device_ops;
 
 typedef masu_device_piece masu__piece;
@@ -88,6 +90,7 @@ struct masu_device {
     const masu__device_ops *ops;
     const masu__device_vm_ops *vm; /* NULL: no virtual memory; set after masu__device_init */
     const masu__device_stream_ops *streams; /* NULL: no streams; likewise */
+    bool carries; /* blocks can be carried; likewise */
     masu_device_info info;
     masu__lock lock; /* guards stats */
     masu_device_stats stats;
@@ -111,6 +114,10 @@ masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes);
 /* The contents of all whole granules within the range are lost, and what they lay in goes back where the device can do
  * that. Not counted. Never fails. */
 void masu__device_purge(masu_device *device, void *ptr, size_t bytes);
+
+/* A device that carries. what: of whole granules, but for new_bytes, which is rounded up; *out_bytes says how much it became.
+ * Counted as an allocation, and where a whole block is carried as a free too. Statuses of alloc; nothing has changed then. */
+masu_status masu__device_carry(masu_device *device, const masu_device_carrying *what, void **out, size_t *out_bytes);
 
 /* ---- virtual memory: as the table says, counted ---------------------------------------------------- */
 

@@ -179,7 +179,13 @@ static void faulty_purge(masu_device *device, void *ptr, size_t bytes) {
     masu__device_purge(inner_of(device), ptr, bytes);
 }
 
-static const masu__device_ops faulty_ops = {faulty_alloc, faulty_free, faulty_destroy, faulty_purge};
+static masu_status faulty_carry(masu_device *device, const masu_device_carrying *what, void **out) {
+    masu_status status = faulty_now(device);
+    size_t inner_bytes;
+    return status ? status : masu__device_carry(inner_of(device), what, out, &inner_bytes);
+}
+
+static const masu__device_ops faulty_ops = {faulty_alloc, faulty_free, faulty_destroy, faulty_purge, faulty_carry};
 
 masu_status masu_device_create_faulty(masu_device *inner, masu_device **out) {
     if (!out)
@@ -197,6 +203,7 @@ masu_status masu_device_create_faulty(masu_device *inner, masu_device **out) {
     masu__device_init(&faulty->head, &faulty_ops, info);
     faulty->head.vm = inner->vm ? &faulty_vm_ops : NULL;
     faulty->head.streams = inner->streams ? &faulty_stream_ops : NULL;
+    faulty->head.carries = inner->carries;
     faulty->failure = MASU_ERR_DEVICE_FAILURE;
     *out = &faulty->head;
     return MASU_OK;

@@ -7,6 +7,7 @@
 #include "devices/host.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -87,7 +88,38 @@ static void host_purge(masu_device *device, void *ptr, size_t bytes) {
     errno = error;
 }
 
-static const masu__device_ops host_ops = {host_alloc, host_free, host_destroy, host_purge};
+/* ---- blocks that are carried ------------------------------------------------------------------------- */
+
+/* A part of a block leaves empty pages behind, so that no mapping of another thread can get in there. Then the new mapping
+ * grows; where it cannot, the pages are written back into those: nothing that might be refused. */
+static void *lift(const masu_device_carrying *what) {
+    void *lifted = mremap(what->from, what->bytes, what->bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+    if (lifted == MAP_FAILED)
+        return MAP_FAILED;
+    void *grown = mremap(lifted, what->bytes, what->new_bytes, MREMAP_MAYMOVE);
+    if (grown != MAP_FAILED)
+        return grown;
+    memcpy(what->from, lifted, what->bytes);
+    munmap(lifted, what->bytes);
+    return MAP_FAILED;
+}
+
+static masu_status host_carry(masu_device *device, const masu_device_carrying *what, void **out) {
+    int error = errno;
+    (void)device;
+    if (masu__fault_hit())
+        return MASU_ERR_OUT_OF_MEMORY;
+    void *ptr = what->whole ? mremap(what->from, what->bytes, what->new_bytes, MREMAP_MAYMOVE) : lift(what);
+    if (ptr == MAP_FAILED) {
+        masu_status status = errno == ENOMEM ? MASU_ERR_OUT_OF_MEMORY : MASU_ERR_DEVICE_FAILURE;
+        errno = error; /* the pool copies then, and may well succeed */
+        return status;
+    }
+    *out = ptr;
+    return MASU_OK;
+}
+
+static const masu__device_ops host_ops = {host_alloc, host_free, host_destroy, host_purge, host_carry};
 
 masu_status masu_device_create_host(masu_device **out) {
     if (!out)
@@ -113,6 +145,7 @@ masu_status masu_device_create_host(masu_device **out) {
                       });
     if (moves)
         device->vm = &masu__host_vm_ops;
+    device->carries = moves;
     *out = device;
     return MASU_OK;
 }

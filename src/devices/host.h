@@ -11,6 +11,10 @@
 #define MASU__HOST_GRANULE ((size_t)2 << 20)
 #define MASU__HOST_LARGE   ((size_t)1 << 30)
 
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
 extern const masu__device_vm_ops masu__host_vm_ops;
 
 /* Whether this kernel can move pages and keep the place they came from (Linux 5.7). */

@@ -39,10 +39,6 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-
 enum { NOBODY = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
 /* parked: where the piece lies while it is not mapped; NULL while it is.

@@ -160,7 +160,7 @@ static void null_destroy(masu_device *device) {
     masu__meta_free(null, sizeof *null);
 }
 
-static const masu__device_ops null_ops = {null_alloc, null_free, null_destroy, NULL};
+static const masu__device_ops null_ops = {null_alloc, null_free, null_destroy, NULL, NULL};
 
 masu_status masu_device_create_null(uint64_t capacity_bytes, masu_device **out) {
     if (!out)

@@ -296,6 +296,8 @@ static inline void pool_give(masu_bestfit *pool, masu__block_id id) {
         masu__free_index_insert(index, blocks, id);
     if (MASU_UNLIKELY(spans_region))
         masu__bestfit_cap_idle(pool);
+    if (MASU_UNLIKELY(pool->carried && spans_region))
+        masu__bestfit_drop_carried(pool);
 }
 
 static inline void count_free(masu_bestfit *pool, const masu__block *block) {
@@ -305,7 +307,7 @@ static inline void count_free(masu_bestfit *pool, const masu__block *block) {
 }
 
 /* link: in the chain of the block's home */
-static inline void pool_release(masu_bestfit *pool, masu__block_id *link) {
+static inline void pool_end_block(masu_bestfit *pool, masu__block_id *link) {
     masu__block_id id = *link;
     const masu__block *block = &pool->blocks.at[id];
     if (masu__trace_wanted(pool->trace))
@@ -315,7 +317,24 @@ static inline void pool_release(masu_bestfit *pool, masu__block_id *link) {
         masu__annotate_free((void *)block->address, block->bytes);
     masu__blocks_leave(&pool->blocks, link);
     count_free(pool, block);
+}
+
+static inline void pool_release(masu_bestfit *pool, masu__block_id *link) {
+    masu__block_id id = *link;
+    pool_end_block(pool, link);
     pool_give(pool, id);
+}
+
+void masu__bestfit_end_block(masu_bestfit *pool, masu__block_id id) {
+    pool_end_block(pool, masu__blocks_link(&pool->blocks, pool->blocks.at[id].address));
+}
+
+void masu__bestfit_release(masu_bestfit *pool, masu__block_id id) {
+    pool_release(pool, masu__blocks_link(&pool->blocks, pool->blocks.at[id].address));
+}
+
+void *masu__bestfit_hand_out(masu_bestfit *pool, masu__block_id id, const masu__request *request, size_t alignment) {
+    return pool_hand_out(pool, id, request, alignment);
 }
 
 /* The live block at ptr, if that client may free it. */

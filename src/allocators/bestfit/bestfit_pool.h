@@ -81,6 +81,7 @@ struct masu_bestfit {
     masu__free_index *index[MASU__GROUNDS]; /* owned; masu__no_index before the first region of that ground */
     uint64_t grown_bytes;                   /* new pages since it was looked at what lies idle on the other ground */
     uint64_t swap_step;                     /* how many they must be; doubles each time, for phases that come back */
+    bool carried; /* there are regions that came about by it */
     bool doubles; /* grows by as much as it has, where that is more than pool_bytes */
     bool apart; /* slabs have regions of their own, so that they never lie in the way of large blocks */
 
@@ -129,6 +130,15 @@ masu_status masu__bestfit_give(masu_bestfit *pool, void *ptr, uint32_t client, s
  * MASU_ERR_OUT_OF_MEMORY: what lies behind it is not free, or there is no record; statuses of free. Nothing has
  * changed then. */
 masu_status masu__bestfit_resize(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes, size_t new_bytes);
+
+/* The block of old_bytes (0: any) becomes one of new_bytes > old_bytes at another place, without a copy where its pages can go there, in a
+ * device block of its own that is never split. For large blocks that cannot grow where they lie. MASU_ERR_OUT_OF_MEMORY: not so,
+ * copy it; statuses of free. Nothing has changed then. */
+masu_status masu__bestfit_carry(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes, size_t new_bytes,
+                                size_t alignment, void **out);
+
+/* What the address of a block of so many bytes must be a multiple of so that it can be carried; 0: it cannot. */
+size_t masu__bestfit_carry_unit(const masu_bestfit *pool, size_t bytes);
 
 /* Frees a part of a sealed block; base is the address of the sealed block the part lies in; ptr
  * and bytes are multiples of 64, or bytes reaches its requested end. What is left on either side
@@ -184,6 +194,14 @@ typedef struct masu__growth {
 /* *out, where not NULL: the region. Call under the lock. */
 masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
                                      masu__region **out);
+/* Room for one more, and the region there; its memory and its ground's index are. Cannot fail then. */
+bool masu__bestfit_regions_reserve(masu_bestfit *pool);
+void masu__bestfit_install(masu_bestfit *pool, masu__region *region);
+/* The region that holds address goes, without its device block and its record, which is the caller's; its one block is in no
+ * list. */
+masu__region *masu__bestfit_detach(masu_bestfit *pool, uintptr_t address);
+/* How much the device may still be asked for, in whole granules. */
+size_t masu__bestfit_room(const masu_bestfit *pool);
 /* Grows by a region that can hold bytes at alignment; call under the lock. */
 masu_status masu__bestfit_grow(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment);
 /* Takes a wholly free region from the pool and gives it to the device. */
@@ -193,6 +211,12 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position);
  * is its block, in no list. MASU_ERR_OUT_OF_MEMORY and what the device said: there is none. */
 masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__block_id *out,
                                      bool *grew);
+/* A block that was found, in no list, becomes the caller's. */
+void *masu__bestfit_hand_out(masu_bestfit *pool, masu__block_id id, const masu__request *request, size_t alignment);
+/* The live block is one no more, and joins its free neighbours. */
+void masu__bestfit_release(masu_bestfit *pool, masu__block_id id);
+/* The live block is one no more, and in no list yet. */
+void masu__bestfit_end_block(masu_bestfit *pool, masu__block_id id);
 /* A block that has become free spans its region: notes it, and says whether the block is done with
  * because the region is never split. */
 bool masu__bestfit_region_freed(masu_bestfit *pool, masu__block_id id);
@@ -200,6 +224,8 @@ bool masu__bestfit_region_freed(masu_bestfit *pool, masu__block_id id);
 void masu__bestfit_drop_idle(masu_bestfit *pool);
 /* Gives back what has been free for longest, until no more than max_idle_bytes are wholly free. */
 void masu__bestfit_cap_idle(masu_bestfit *pool);
+/* Carried blocks that are free go back. */
+void masu__bestfit_drop_carried(masu_bestfit *pool);
 size_t masu__bestfit_largest_free(const masu_bestfit *pool);
 
 static inline bool masu__region_wholly_free(const masu_bestfit *pool, const masu__region *region) {

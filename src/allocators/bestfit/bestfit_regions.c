@@ -28,7 +28,7 @@ masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t addres
     return address - region->base < region->bytes ? region : NULL;
 }
 
-static bool regions_reserve(masu_bestfit *pool) {
+bool masu__bestfit_regions_reserve(masu_bestfit *pool) {
     if (pool->region_count < pool->region_capacity)
         return true;
     size_t capacity = masu__max(8, 2 * pool->region_capacity);
@@ -41,8 +41,7 @@ static bool regions_reserve(masu_bestfit *pool) {
     return true;
 }
 
-/* Everything has been reserved: cannot fail. */
-static void region_install(masu_bestfit *pool, masu__region *region) {
+void masu__bestfit_install(masu_bestfit *pool, masu__region *region) {
     size_t position = regions_above(pool, region->base);
     memmove(&pool->regions[position + 1], &pool->regions[position],
             (pool->region_count - position) * sizeof *pool->regions);
@@ -77,7 +76,7 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
 }
 
 /* How much the device may still be asked for, in whole granules. */
-static size_t pool_room(const masu_bestfit *pool) {
+size_t masu__bestfit_room(const masu_bestfit *pool) {
     size_t reserved = (size_t)pool->counts.reserved_bytes;
     size_t room = pool->limit_bytes > reserved ? pool->limit_bytes - reserved : 0;
     return masu__align_down(room, pool->device->info.granularity_bytes);
@@ -100,9 +99,9 @@ static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t
         return MASU_OK;
     if (least_bytes > pool->limit_bytes)
         return MASU_ERR_LIMIT_REACHED;
-    *room = pool_room(pool);
+    *room = masu__bestfit_room(pool);
     if (*room < least_bytes && pool_give_way(pool))
-        *room = pool_room(pool);
+        *room = masu__bestfit_room(pool);
     return *room < least_bytes ? MASU_ERR_LIMIT_REACHED : MASU_OK;
 }
 
@@ -151,7 +150,7 @@ void masu__bestfit_keep_apart(masu_bestfit *pool, bool doubles) {
 
 masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
                                      masu__region **out) {
-    if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) || !index_make(pool, growth->ground))
+    if (!masu__bestfit_regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) || !index_make(pool, growth->ground))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
     if (!region)
@@ -163,7 +162,7 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
     }
     region->whole = growth->whole;
     region->ground = growth->ground;
-    region_install(pool, region);
+    masu__bestfit_install(pool, region);
     if (out)
         *out = region;
     return MASU_OK;
@@ -188,6 +187,26 @@ masu_status masu__bestfit_grow(masu_bestfit *pool, uint32_t ground, size_t bytes
     return masu__bestfit_add_region(pool, &growth, NULL);
 }
 
+/* The device has it back; its one block is in no list. */
+static void region_forget(masu_bestfit *pool, size_t position) {
+    const masu__region *region = pool->regions[position];
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes, 0, 0);
+    masu__blocks_put_back(&pool->blocks, region->first);
+    pool->counts.reserved_bytes -= region->bytes;
+    pool->counts.device_frees++;
+    pool->region_count--;
+    memmove(&pool->regions[position], &pool->regions[position + 1],
+            (pool->region_count - position) * sizeof *pool->regions);
+}
+
+masu__region *masu__bestfit_detach(masu_bestfit *pool, uintptr_t address) {
+    size_t position = regions_above(pool, address) - 1;
+    masu__region *region = pool->regions[position];
+    region_forget(pool, position);
+    return region;
+}
+
 masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     masu__region *region = pool->regions[position];
     MASU_ASSERT(masu__region_wholly_free(pool, region));
@@ -199,17 +218,9 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
             masu__annotate_fresh((void *)region->base, region->bytes);
         return MASU_ERR_DEVICE_FAILURE;
     }
-    if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
-                           0, 0);
     if (!region->whole)
         masu__free_index_remove(pool->index[region->ground], &pool->blocks, region->first);
-    masu__blocks_put_back(&pool->blocks, region->first);
-    pool->counts.reserved_bytes -= region->bytes;
-    pool->counts.device_frees++;
-    pool->region_count--;
-    memmove(&pool->regions[position], &pool->regions[position + 1],
-            (pool->region_count - position) * sizeof *pool->regions);
+    region_forget(pool, position);
     masu__meta_free(region, sizeof *region);
     return MASU_OK;
 }

@@ -29,11 +29,21 @@ static bool block_reach(masu_bestfit *pool, masu__block_id id, size_t bytes) {
     return true;
 }
 
+/* It shrank by half: what it does not need is the device's until it grows again. */
+static void block_empty_rest(masu_bestfit *pool, const masu__block *block, size_t bytes) {
+    if (bytes <= block->as.live.requested / 2)
+        masu__device_purge(pool->device, (char *)block->address + bytes, block->bytes - bytes);
+}
+
 /* What is left behind becomes free, with the free block behind that. */
 static void block_cut_rest(masu_bestfit *pool, masu__block_id id, size_t bytes) {
     masu__block_table *blocks = &pool->blocks;
-    if (blocks->at[id].bytes - bytes < pool->min_remainder_bytes || !may_cut(pool, &blocks->at[id]))
+    if (blocks->at[id].bytes - bytes < pool->min_remainder_bytes)
         return;
+    if (!may_cut(pool, &blocks->at[id])) {
+        block_empty_rest(pool, &blocks->at[id], bytes);
+        return;
+    }
     masu__block_id rest = masu__blocks_cut(blocks, id, bytes), after = blocks->at[rest].after;
     if (blocks->at[after].state == MASU__BLOCK_FREE) {
         masu__free_index_remove(masu__bestfit_index(pool, id), blocks, after);
@@ -131,8 +141,12 @@ static masu_status mover_give(void *context, void *ptr, size_t bytes) {
     return masu_bestfit_free_sized(((moving *)context)->pool, ptr, bytes);
 }
 
+static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+    return masu__bestfit_carry(((moving *)context)->pool, ptr, 0, old_bytes, new_bytes, alignment, out);
+}
+
 static masu__mover mover_of(const masu_bestfit *pool) {
-    return (masu__mover){mover_resize, mover_take, mover_give,
+    return (masu__mover){mover_resize, mover_take, mover_give, mover_carry, pool,
                          (pool->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0};
 }
 

@@ -47,6 +47,10 @@ static masu_status row_resize(void *pool, void *block, size_t old_bytes, size_t 
     return masu__bestfit_resize(pool, block, 0, old_bytes, new_bytes);
 }
 
+static masu_status row_carry(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+    return masu__bestfit_carry(pool, block, 0, old_bytes, new_bytes, alignment, out);
+}
+
 static masu_status row_trim(void *pool, size_t keep_bytes, uint64_t above_bytes) {
     masu_bestfit_stats s;
     masu_bestfit_get_stats(pool, &s);

@@ -46,6 +46,7 @@ typedef struct masu__region {
     size_t bytes;         /* as the device gave them */
     masu__block_id first; /* the block at base */
     bool whole;           /* never split: one block, live or MASU__BLOCK_WHOLE */
+    bool carried;         /* whole, and goes back to the device when its block is freed */
     uint64_t free_since;  /* wholly free: the pool's serial when it became so */
     uint32_t ground;      /* MASU__GROUND_BLOCKS or MASU__GROUND_SLABS */
     uintptr_t used_end;   /* no byte from here on was in a block since the device gave the region, or it was emptied */

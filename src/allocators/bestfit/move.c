@@ -1,5 +1,6 @@
 /* move.c: a new block, the contents, and the end of the old one, in that order: nothing is lost on the way. */
 #include "allocators/bestfit/move.h"
+#include "allocators/bestfit/bestfit_pool.h"
 
 #include <string.h>
 
@@ -11,11 +12,17 @@ static size_t room_for(size_t old_bytes, size_t new_bytes) {
     return new_bytes > old_bytes ? new_bytes / 8 : 0;
 }
 
+/* So that it is carried the next time. */
+static size_t alignment_for(const masu__mover *mover, size_t new_bytes, size_t alignment) {
+    return mover->carries ? masu__max(alignment, masu__bestfit_carry_unit(mover->carries, new_bytes)) : alignment;
+}
+
 static masu_status move_elsewhere(const masu__mover *mover, void *pool, void *ptr, size_t old_bytes, size_t new_bytes,
                                   size_t alignment, void **out) {
     if (!mover->readable)
         return MASU_ERR_UNSUPPORTED;
-    masu_status status = mover->take(pool, new_bytes, alignment, room_for(old_bytes, new_bytes), out);
+    masu_status status = mover->take(pool, new_bytes, alignment_for(mover, new_bytes, alignment),
+                                     room_for(old_bytes, new_bytes), out);
     if (status != MASU_OK)
         return status;
     memcpy(*out, ptr, masu__min(old_bytes, new_bytes));
@@ -45,6 +52,9 @@ masu_status masu__move(const masu__mover *mover, void *pool, void *ptr, size_t o
     }
     if (status != MASU_OK && status != MASU_ERR_OUT_OF_MEMORY)
         return status;
+    if (lies_right && new_bytes > old_bytes && mover->carries && masu__bestfit_carry_unit(mover->carries, old_bytes) > 0 &&
+        mover->carry(pool, ptr, old_bytes, new_bytes, alignment, out) == MASU_OK)
+        return MASU_OK;
     return move_elsewhere(mover, pool, ptr, old_bytes, new_bytes, alignment, out);
 }
 

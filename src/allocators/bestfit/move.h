@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <masu/status.h>
+#include <masu/bestfit.h>
 
 /* What a pool must be able to do. pool: whatever the three expect. */
 typedef struct masu__mover {
@@ -15,6 +15,9 @@ typedef struct masu__mover {
     /* room: so many bytes behind the block are kept for it, if that can be. */
     masu_status (*take)(void *pool, size_t bytes, size_t alignment, size_t room, void **out);
     masu_status (*give)(void *pool, void *ptr, size_t bytes);
+    /* As masu__bestfit_carry; MASU_ERR_OUT_OF_MEMORY: copy it. */
+    masu_status (*carry)(void *pool, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out);
+    const masu_bestfit *carries; /* the pool that can, in the end; NULL: none */
     bool readable; /* by the processor */
 } masu__mover;
 

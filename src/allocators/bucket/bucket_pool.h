@@ -181,6 +181,9 @@ masu_status masu__bucket_resize(masu_bucket *pool, void *ptr, size_t old_bytes, 
 /* A live block that bypassed, of old_bytes: holds new_bytes afterwards, where it lies. Statuses of
  * masu__bestfit_resize. */
 masu_status masu__bucket_resize_bypass(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes);
+/* A live block that bypassed, as masu__bestfit_carry. */
+masu_status masu__bucket_carry(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                               void **out);
 /* The requested size where it is remembered, else that of the class. Under the lock. */
 masu_status masu__bucket_size_of(masu_bucket *pool, const void *ptr, size_t *out_bytes);
 /* Updates the peak of cached bytes, enforces the cap, moves low_mark. Always MASU_OK: what asked

@@ -24,6 +24,18 @@ masu_status masu__bucket_resize_bypass(masu_bucket *pool, void *ptr, size_t old_
     return MASU_OK;
 }
 
+masu_status masu__bucket_carry(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                               void **out) {
+    if (masu__bucket_has_class(old_bytes) || masu__bucket_slab_of(pool, (uintptr_t)ptr))
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = masu__bestfit_carry(pool->backing, ptr, pool->number, old_bytes, new_bytes, alignment, out);
+    if (status != MASU_OK)
+        return status;
+    pool->bypass_live_bytes += new_bytes - old_bytes;
+    count_change(pool, old_bytes, new_bytes);
+    return MASU_OK;
+}
+
 static void tell_change(masu_bucket *pool, void *ptr, size_t block_bytes, size_t old_bytes, size_t new_bytes) {
     if (!masu__trace_wanted(pool->trace))
         return;
@@ -89,19 +101,41 @@ static masu_status mover_give(void *pool, void *ptr, size_t bytes) {
     return masu_bucket_free(pool, ptr, bytes);
 }
 
-static const masu__mover mover = {mover_resize, mover_take, mover_give, true};
+static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+    masu_bucket *pool = context;
+    masu__bucket_lock(pool);
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
+    masu_status status = masu__bucket_carry(pool, ptr, old_bytes, new_bytes, alignment, out);
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
+    masu__bucket_unlock(pool);
+    return status;
+}
+
+static masu__mover mover_of(const masu_bucket *pool) {
+    return (masu__mover){mover_resize, mover_take, mover_give, mover_carry, pool->backing, true};
+}
+
+static masu_status begin(const masu_bucket *pool, void **out) {
+    if (out)
+        *out = NULL;
+    if (!pool || !out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    return pool->magic == MASU__POOL_LIVE ? MASU_OK : MASU_ERR_STALE_POOL;
+}
 
 masu_status masu_bucket_realloc(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
                                 void **out) {
-    if (!out)
-        return MASU_ERR_INVALID_ARGUMENT;
-    *out = NULL;
-    return pool ? masu__move(&mover, pool, ptr, old_bytes, new_bytes, alignment, out) : MASU_ERR_INVALID_ARGUMENT;
+    masu_status status = begin(pool, out);
+    if (status != MASU_OK)
+        return status;
+    masu__mover mover = mover_of(pool);
+    return masu__move(&mover, pool, ptr, old_bytes, new_bytes, alignment, out);
 }
 
 masu_status masu_bucket_alloc_zeroed(masu_bucket *pool, size_t count, size_t bytes, size_t alignment, void **out) {
-    if (!out)
-        return MASU_ERR_INVALID_ARGUMENT;
-    *out = NULL;
-    return pool ? masu__take_zeroed(&mover, pool, count, bytes, alignment, out) : MASU_ERR_INVALID_ARGUMENT;
+    masu_status status = begin(pool, out);
+    if (status != MASU_OK)
+        return status;
+    masu__mover mover = mover_of(pool);
+    return masu__take_zeroed(&mover, pool, count, bytes, alignment, out);
 }

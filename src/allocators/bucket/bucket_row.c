@@ -48,6 +48,10 @@ static masu_status row_resize(void *pool, void *block, size_t old_bytes, size_t 
     return masu__bucket_resize(pool, block, old_bytes, new_bytes);
 }
 
+static masu_status row_carry(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+    return masu__bucket_carry(pool, block, old_bytes, new_bytes, alignment, out);
+}
+
 static masu_status row_set_checked(void *pool, bool on) {
     return masu__bucket_set_checked(pool, on);
 }

@@ -241,7 +241,9 @@ bool masu__large_valid(masu__cache *cache);
 /* The size that a live large block of the heap was allocated with, or what is wrong with ptr. */
 masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out);
 /* The block holds new_bytes afterwards, where it lies. Takes the lock. */
-bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes);
+bool masu__large_resize(masu_heap *heap, void *ptr, size_t new_bytes);
+/* The same at another place, as masu__bestfit_carry. NULL: copy it. Takes the lock. */
+void *masu__large_carry(masu_heap *heap, void *ptr, size_t new_bytes, size_t alignment);
 
 /* Turns the pools' numbers into those of the callers. Under the lock. */
 void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *stats);

@@ -101,7 +101,22 @@ masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, siz
     return status;
 }
 
-bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes) {
+void *masu__large_carry(masu_heap *heap, void *ptr, size_t new_bytes, size_t alignment) {
+    size_t known, wanted;
+    void *out = NULL;
+    if (!masu__align_up(new_bytes, MASU_BUCKET_MIN_BYTES, &wanted))
+        return NULL;
+    masu__heap_lock(heap);
+    if (masu__large_known(heap, ptr, &known) == MASU_OK &&
+        masu__bucket_carry(heap->caches->bucket, ptr, known, wanted, alignment, &out) == MASU_OK) {
+        masu__page_code_set(ptr, 0);
+        masu__page_code_set(out, masu__page_code_of(MASU__TAG_PROCESS, MASU__KIND_EXACT));
+    }
+    masu__heap_unlock(heap);
+    return out;
+}
+
+bool masu__large_resize(masu_heap *heap, void *ptr, size_t new_bytes) {
     size_t known, wanted;
     uint32_t kind = MASU__KIND_EXACT;
     if (!masu__align_up(new_bytes, MASU_BUCKET_MIN_BYTES, &wanted))

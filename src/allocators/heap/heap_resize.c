@@ -49,8 +49,21 @@ static masu_status mover_give(void *heap, void *ptr, size_t bytes) {
     return masu_heap_free(heap, ptr, bytes);
 }
 
+/* What two pools serve is copied from one to the other. */
+static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+    masu_heap *heap = context;
+    const masu__pool *pool = masu__heap_pool_for(heap, old_bytes);
+    if (heap->guard || pool != masu__heap_pool_for(heap, new_bytes))
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu__heap_lock(heap);
+    masu_status status = pool->row->carry(pool->at, ptr, old_bytes, new_bytes, alignment, out);
+    masu__heap_unlock(heap);
+    return status;
+}
+
 static masu__mover mover_of(const masu_heap *heap) {
-    return (masu__mover){mover_resize, mover_take, mover_give, heap->writable};
+    return (masu__mover){mover_resize, mover_take, mover_give, mover_carry,
+                         masu__heap_find(heap, &masu__pool_bestfit), heap->writable};
 }
 
 static masu_status usable(const masu_heap *heap, void **out) {

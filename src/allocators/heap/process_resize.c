@@ -101,7 +101,7 @@ bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes) {
         return false;
     if (is_watched(heap))
         return new_bytes == old_bytes; /* sizes are known exactly there */
-    return new_bytes <= known || (known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, new_bytes));
+    return new_bytes <= known || (known > MASU_BUCKET_MAX_BYTES && masu__large_resize(heap, ptr, new_bytes));
 }
 
 /* Above the classes a block that has to move gets a sixteenth more, as one of a class does. */
@@ -129,6 +129,22 @@ static masu_status block_move(masu_heap *heap, void *ptr, size_t known, const ch
     return c->sized && !plain ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
 }
 
+/* Where it lies, or where its pages can go. What shrinks to a small block moves. */
+static bool block_keep(masu_heap *heap, void *ptr, size_t known, const change *c, void **out) {
+    *out = ptr;
+    if (may_stay(heap, known, c->new_bytes))
+        return true;
+    if (known <= MASU_BUCKET_MAX_BYTES || masu__bucket_has_class(c->new_bytes))
+        return false;
+    if (masu__large_resize(heap, ptr, c->new_bytes))
+        return true;
+    if (c->new_bytes > known && masu__bestfit_carry_unit(heap->caches->bestfit, known) > 0)
+        *out = masu__large_carry(heap, ptr, c->new_bytes, c->alignment);
+    else
+        *out = NULL;
+    return *out != NULL;
+}
+
 static masu_status block_change(void *ptr, const change *c, void **out) {
     masu_heap *heap;
     size_t known = 0;
@@ -149,12 +165,8 @@ static masu_status block_change(void *ptr, const change *c, void **out) {
     if (c->new_bytes == 0)
         return c->sized ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
     bool lies_right = masu__is_aligned((uintptr_t)ptr, c->alignment ? c->alignment : MASU_BUCKET_MIN_BYTES);
-    if (!is_watched(heap) && lies_right &&
-        (may_stay(heap, known, c->new_bytes) ||
-         (c->new_bytes > known && known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, c->new_bytes)))) {
-        *out = ptr;
+    if (!is_watched(heap) && lies_right && block_keep(heap, ptr, known, c, out))
         return MASU_OK;
-    }
     return block_move(heap, ptr, known, c, out);
 }
 

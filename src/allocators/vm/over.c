@@ -22,7 +22,7 @@ static void over_destroy(masu_device *device) {
     masu__meta_free(device, sizeof(over_device));
 }
 
-static const masu__device_ops over_ops = {over_alloc, over_free, over_destroy, NULL};
+static const masu__device_ops over_ops = {over_alloc, over_free, over_destroy, NULL, NULL};
 
 masu_status masu_device_create_over_vm(masu_vm *vm, masu_device **out) {
     if (!out)

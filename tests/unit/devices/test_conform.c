@@ -32,6 +32,8 @@ typedef enum wrong {
     JOIN_LIES,
     DISCARD_TAKES_MORE,
     PURGE_TAKES_MORE,
+    CARRY_LOSES,
+    CARRY_TAKES_MORE,
     RESERVES_NOWHERE,
     WRONGS
 } wrong;
@@ -78,6 +80,17 @@ static masu_status mine_free(void *context, void *ptr, size_t bytes) {
 static void mine_purge(void *context, void *ptr, size_t bytes) {
     mine *m = context;
     memset(ptr, 0, bytes + (m->wrong == PURGE_TAKES_MORE));
+}
+
+static masu_status mine_carry(void *context, const masu_device_carrying *what, void **out) {
+    mine *m = context;
+    size_t bytes;
+    masu_status status = masu__device_carry(m->host, what, out, &bytes);
+    if (status == MASU_OK && m->wrong == CARRY_LOSES && what->whole)
+        ((char *)*out)[what->bytes - 1] = 0;
+    if (status == MASU_OK && m->wrong == CARRY_TAKES_MORE && !what->whole)
+        ((char *)what->from)[what->bytes] = 0;
+    return status;
 }
 
 static void mine_destroy(void *context) {
@@ -208,6 +221,7 @@ static masu_device_table my_table(void) {
         .discard = mine_discard,
         .split = mine_split,
         .join = mine_join,
+        .carry = mine_carry,
     };
 }
 
@@ -245,6 +259,7 @@ static void every_device_conforms(void **state) {
     passes(device);
     assert_int_equal(m.destroyed, 1);
     table.purge = NULL;
+    table.carry = NULL;
     table.discard = NULL; /* the optional ones away */
     table.split = NULL;
     table.join = NULL;
@@ -265,6 +280,8 @@ static void finds_what_is_wrong(void **state) {
         [DIRTY] = "alloc: fresh memory is zero",
         [PURGE_TAKES_MORE] = "blocks keep their contents",
         [FORGETS] = "blocks keep their contents",
+        [CARRY_LOSES] = "carry: a whole block keeps its contents",
+        [CARRY_TAKES_MORE] = "blocks keep their contents",
         [ODD_STATUS] = "alloc",
         [UNMAP_LOSES] = "unmap and map: a piece keeps its contents",
         [UNMAP_TAKES_MORE] = "unmap: neighbours stay",
@@ -287,7 +304,7 @@ static void finds_what_is_wrong(void **state) {
         assert_int_equal(masu_device_create_custom(&table, &m, &device), MASU_OK);
         assert_int_not_equal(conform(device, &report), MASU_OK);
         assert_string_equal(report.what, clauses[w]);
-        bool refused = !strchr(clauses[w], ':') && w != FORGETS && w != PURGE_TAKES_MORE;
+        bool refused = !strchr(clauses[w], ':') && w != FORGETS && w != PURGE_TAKES_MORE && w != CARRY_TAKES_MORE;
         assert_int_equal(report.status, refused ? MASU_ERR_DEVICE_FAILURE : MASU_ERR_CORRUPT);
         masu_device_destroy(device);
         bool loses = w == OVERLAP; /* what was handed out twice */
