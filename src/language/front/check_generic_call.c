@@ -299,7 +299,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     }
     result = type_resolve(c->types, result);
     if (result->kind == TYPE_TENSOR && result->may_have_open) { /* nothing says what it holds */
-        check_fits(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), result);
+        const type *held = type_resolve(c->types, result->tensor.element);
+        bool whole = type_is_open_number(held) && type_is_integer(held);
+        check_fits(c, type_tensor(c->types, check_scalar(c, whole ? TYPE_I64 : TYPE_F32), -1), result);
     }
     e->type = type_resolve(c->types, result);
     bool whole = first == (uint32_t)f->has_self;

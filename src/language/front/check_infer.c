@@ -174,6 +174,20 @@ static const type *type_of_bracket(inference *n, expr *e) {
 
 /* ---- statements -------------------------------------------------------------------------------- */
 
+/* let mut s = 0.0: a number, or a tensor where elements of tensors are added to it and their history is wanted. */
+static bool begins_a_sum(const stmt *s) {
+    bool bare = s->value != NULL && s->value->kind == EXPR_FLOAT && s->value->floating.suffix == TYPE_VOID;
+    return bare && s->annotation == NULL && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
+           s->pattern->binding->is_mutable;
+}
+
+static const type *type_of_sum(inference *n, stmt *s) {
+    open_form *f = infer_form(n, FORM_ROW, s->value);
+    f->is_element = f->is_literal = true;
+    f->element = infer_expr(n, s->value);
+    return f->open;
+}
+
 static void infer_let(inference *n, stmt *s) {
     const type *written = s->annotation == NULL ? NULL : infer_written(n, s->annotation);
     const type *t;
@@ -181,6 +195,8 @@ static void infer_let(inference *n, stmt *s) {
     if (s->value != NULL && written == NULL && named && check_has_places(s->value)) {
         infer_expr(n, s->value);
         t = infer_form(n, FORM_PAIR, s->value)->open;
+    } else if (begins_a_sum(s)) {
+        t = type_of_sum(n, s);
     } else {
         t = s->value == NULL ? infer_open(n) : infer_expr(n, s->value);
     }
@@ -330,11 +346,14 @@ static const type *type_of_assign(inference *n, expr *e) {
     const type *value = infer_value(n, infer_expr(n, e->assign.value)),
                *target = infer_value(n, infer_expr(n, e->assign.target));
     n->at = e->span;
+    if (e->assign.op == BINARY_NONE && infer_is_row(target) && target->open.form->is_literal && value->kind == TYPE_TENSOR) {
+        return check_scalar(n->c, TYPE_VOID); /* a tensor of rank 0 will do where a number is wanted */
+    }
     if (e->assign.op == BINARY_NONE) {
         infer_same(n, target, value);
     } else if (infer_is_arithmetic(e->assign.op)) {
         const type *t = infer_arithmetic(n, target, value);
-        if (t != NULL && type_is_numeric(t)) {
+        if (t != NULL && (type_is_numeric(t) || (infer_is_row(t) && infer_is_row(target)))) {
             infer_same(n, target, value);
         }
     }

@@ -14,7 +14,7 @@
 
 typedef enum form_kind {
     FORM_BRACKET, /* [a, b]: a list or a tensor */
-    FORM_ROW,     /* t[i] of a tensor whose rank is not known: a number or a tensor */
+    FORM_ROW,     /* t[i] of a tensor: a number or, where its rank leaves that open or its history is wanted, a tensor */
     FORM_PAIR,    /* t.topk(k): the values, or these and where they are */
     FORM_TRUTH,   /* a == b of brackets: one answer of lists, one for each element of tensors */
     FORM_FUNCTION /* a closure */
@@ -25,9 +25,13 @@ struct open_form {
     form_kind kind;
     expr *e;
     const type *open;
-    const type *element;   /* of a bracket: what a list of it holds; of a truth: what is compared */
+    const type *element;   /* of a bracket: what a list of it holds; of an element: its number; of a truth: what is compared */
     bool prefers_list;     /* nothing demands a list, but most of what is done with it is done with lists */
     bool grows;            /* it gets longer or shorter: a Vec */
+    bool is_element;       /* of a row: it has as many indices as its tensor has dimensions */
+    bool is_shown;         /* of a row: it is printed, as what it is when the program runs */
+    bool is_literal;       /* of an element: a number that sums begin with, as no element of a tensor has joined it */
+    bool prefers_tensor;   /* of a row: nothing demands a number, and beside a tensor its history counts */
     source_span because;   /* what decided it; no file: nothing */
     const type **parameters, *result; /* of a closure */
     uint32_t count;
@@ -112,6 +116,10 @@ static inline open_form *infer_form_of(const type *t) {
 bool infer_is_bracket(const type *t);
 static inline bool infer_is_row(const type *t) {
     return infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW;
+}
+/* It has as many indices as its tensor has dimensions, or begins a sum of such. */
+static inline bool infer_is_element(const type *t) {
+    return infer_is_row(t) && t->open.form->is_element;
 }
 static inline bool infer_is_truth(const type *t) {
     return infer_form_of(t) != NULL && t->open.form->kind == FORM_TRUTH;

@@ -39,6 +39,35 @@ static void prefer_lists(inference *n) {
     }
 }
 
+/* An element beside a tensor is one, for its history's sake; any other is a number. A row that is shown is shown as what it is
+ * when the program runs. */
+static void settle_row(inference *n, const open_form *f, const type *t) {
+    const open_form *now = t->open.form;
+    n->at = f->e->span;
+    if ((now->prefers_tensor && !now->is_literal) || (now->is_shown && !now->is_element)) {
+        infer_tensor(n, t);
+    } else if (now->is_element) {
+        infer_same(n, t, now->element);
+    }
+}
+
+static void settle_rows(inference *n) {
+    for (uint32_t i = 0; i < n->form_count; i++) {
+        const open_form *f = n->forms[i];
+        const type *t = infer_value(n, f->open);
+        if (f->kind == FORM_ROW && infer_is_row(t)) {
+            f->e->is_shown = t->open.form->is_shown && !t->open.form->prefers_tensor;
+        }
+    }
+    for (uint32_t i = 0; i < n->form_count; i++) {
+        const open_form *f = n->forms[i];
+        const type *t = infer_value(n, f->open);
+        if (f->kind == FORM_ROW && infer_is_row(t)) {
+            settle_row(n, f, t);
+        }
+    }
+}
+
 /* A list of what will turn out to be in it: the numbers of this walk are not those of the check. */
 static const type *list_like(inference *n, const open_form *f, const type *t) {
     if (f->e->kind != EXPR_ARRAY) {
@@ -61,6 +90,11 @@ static const type *tensor_like(inference *n, const open_form *f) {
     return type_tensor(n->c->types, wide ? element : NULL, -1);
 }
 
+static const type *number_like(inference *n, const type *element) {
+    bool wide = element->kind == TYPE_F64 && !type_is_open_number(element);
+    return type_tensor(n->c->types, check_scalar(n->c, wide ? TYPE_F64 : TYPE_F32), 0);
+}
+
 static void answer(inference *n, const open_form *f) {
     const type *t = infer_value(n, f->open);
     const open_form *now = t->kind == TYPE_OPEN ? t->open.form : f;
@@ -75,6 +109,10 @@ static void answer(inference *n, const open_form *f) {
         }
         return;
     case FORM_ROW:
+        f->e->becomes = t->kind != TYPE_TENSOR         ? NULL
+                        : f->e->kind == EXPR_FLOAT ? number_like(n, infer_value(n, f->element))
+                                                       : t;
+        return;
     case FORM_PAIR:
         f->e->becomes = t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE ? t : NULL;
         return;
@@ -131,6 +169,8 @@ void check_infer(checker *c, function_item *f) {
     infer_close_names(&n, 0);
     infer_answer_waiting(&n);
     prefer_lists(&n);
+    infer_answer_waiting(&n);
+    settle_rows(&n);
     infer_answer_waiting(&n);
     for (uint32_t i = 0; i < n.form_count; i++) {
         answer(&n, n.forms[i]);

@@ -127,6 +127,9 @@ static struct_item *tensor_owner(const inference *n) {
 static offer offer_of(inference *n, const expr *arg, const type *t) {
     t = infer_value(n, t);
     const open_form *f = infer_form_of(t);
+    if (f != NULL && f->kind == FORM_ROW && f->is_element && !check_free_literal(arg)) {
+        return (offer){.kind = OFFER_TYPE, .type = infer_value(n, f->element)};
+    }
     if (check_free_literal(arg)) {
         return (offer){.kind = type_is_float(t) ? OFFER_REAL : OFFER_WHOLE};
     }
@@ -255,6 +258,12 @@ static bool numbers_have(inference *n, const char *name) {
     return check_is_number_method(n->c, check_scalar(n->c, TYPE_F32), name);
 }
 
+/* t[i].log(): a number of a number, a tensor of a tensor. */
+static bool stays_a_row(inference *n, const char *name, const type **arguments, uint32_t count) {
+    const type *number = check_scalar(n->c, TYPE_F32), *made = method_of_owner(n, number, name, arguments, count);
+    return made == NULL || infer_value(n, made) == number;
+}
+
 /* For a bracket of which nothing says yet what it is. NULL: neither does what it yields. */
 static const type *method_of_bracket(inference *n, expr *e, const type *t, bool dropped) {
     open_form *f = t->open.form;
@@ -279,9 +288,12 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         if (same != NULL) {
             return same;
         }
-    } else if ((infer_is_row(t) || infer_is_truth(t)) && !numbers_have(n, e->call.name) &&
-               check_has_method(n->c, infer_any_tensor(n), e->call.name)) {
-        infer_tensor(n, t);
+    } else if ((infer_is_row(t) || infer_is_truth(t)) && check_has_method(n->c, infer_any_tensor(n), e->call.name)) {
+        if (!numbers_have(n, e->call.name)) {
+            infer_tensor(n, t);
+        } else if (infer_is_row(t) && stays_a_row(n, e->call.name, arguments, e->call.arg_count)) {
+            return t;
+        }
     }
     t = infer_value(n, t);
     switch (t->kind) {
@@ -368,7 +380,7 @@ static void shown(inference *n, const expr *e, const char *name, const type **ar
     for (uint32_t i = 0; i < e->call.arg_count && (strstr(name, "print") != NULL || strstr(name, "format") != NULL); i++) {
         const open_form *f = infer_form_of(infer_value(n, arguments[i]));
         if (f != NULL && f->kind == FORM_ROW) {
-            infer_tensor(n, f->open);
+            infer_value(n, arguments[i])->open.form->is_shown = true;
         }
     }
     const expr *text = e->call.arg_count > 1 ? e->call.args[0] : NULL;

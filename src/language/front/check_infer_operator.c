@@ -12,13 +12,17 @@
 /* For a tensor, with so many numbers between the brackets. */
 static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
     const type *element = type_of_element(n->c->types, tensor);
-    if (n->comprehensions > 0 || tensor->tensor.rank == (int32_t)count) {
+    bool is_element = tensor->tensor.rank == (int32_t)count;
+    if (n->comprehensions > 0 || (is_element && !type_is_float(element))) {
         return element;
     }
     if (tensor->tensor.rank > (int32_t)count) {
         return type_tensor(n->c->types, tensor->tensor.element, tensor->tensor.rank - (int32_t)count);
     }
-    return infer_form(n, FORM_ROW, e)->open;
+    open_form *f = infer_form(n, FORM_ROW, e);
+    f->is_element = is_element;
+    f->element = element;
+    return f->open;
 }
 
 const type *infer_index(inference *n, expr *e, const type *base, const type **at) {
@@ -82,7 +86,9 @@ static const type *arithmetic_of_tensors(inference *n, const type *a, const type
     if (infer_is_bracket(other)) { /* beside a tensor of f64 its numbers are f64 */
         infer_same(n, other, type_tensor(n->c->types, tensor->tensor.element, -1));
         other = infer_value(n, other);
-    } else if (infer_is_row(other) && tensor->tensor.rank != 0) {
+    } else if (infer_is_row(other) && (tensor->tensor.rank == 0 || other->open.form->is_element)) {
+        other->open.form->prefers_tensor = true;
+    } else if (infer_is_row(other)) {
         infer_tensor(n, other);
         other = infer_value(n, other);
     }
@@ -122,6 +128,15 @@ const type *infer_arithmetic(inference *n, const type *a, const type *b) {
 }
 
 static const type *type_of_comparison(inference *n, expr *e, const type *a, const type *b) {
+    const type *left = infer_is_element(a) ? infer_value(n, a->open.form->element) : a,
+               *right = infer_is_element(b) ? infer_value(n, b->open.form->element) : b;
+    if (left != a || right != b) { /* a number is compared */
+        if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
+            return type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1);
+        }
+        a = left;
+        b = right;
+    }
     bool equal = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
     bool brackets = infer_is_bracket(a) || infer_is_bracket(b);
     const type *other = infer_is_bracket(a) ? b : a;

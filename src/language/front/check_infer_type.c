@@ -79,7 +79,11 @@ static void forms_meet(inference *n, open_form *a, open_form *b) {
     type_decide(n->c->types, a->open, b->open);
     b->prefers_list |= a->prefers_list;
     b->grows |= a->grows;
-    if (a->kind == FORM_BRACKET) {
+    b->prefers_tensor |= a->prefers_tensor;
+    b->is_element &= a->is_element;
+    b->is_literal &= a->is_literal;
+    b->is_shown |= a->is_shown;
+    if (a->kind == FORM_BRACKET || (a->kind == FORM_ROW && a->element != NULL && b->element != NULL)) {
         infer_same(n, a->element, b->element);
     } else if (a->kind == FORM_FUNCTION) {
         functions_meet(n, a, b);
@@ -95,6 +99,9 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
     case FORM_ROW:
         if (t->kind == TYPE_TENSOR || t->kind == TYPE_BOOL || type_is_numeric(t)) {
             decide(n, f->open, t);
+        }
+        if (f->element != NULL && type_is_numeric(t)) {
+            infer_same(n, f->element, t);
         }
         return;
     case FORM_PAIR:

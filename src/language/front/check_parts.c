@@ -179,32 +179,40 @@ static bool assign_by_set(checker *c, expr **slot, const type *t) {
     return true;
 }
 
-/* t[mask] = v is t = t.masked_fill(mask, v); of a tensor v its elements go where the mask holds, one after the other. */
-static bool assign_by_mask(checker *c, expr **slot, const type *t) {
+/* Such an index is a tensor of places, or may be one. */
+static bool may_be_places(const expr *index) {
+    return index->kind == EXPR_NAME || index->kind == EXPR_BINARY || index->kind == EXPR_METHOD || index->kind == EXPR_CALL ||
+           index->kind == EXPR_FIELD || index->kind == EXPR_ARRAY || (index->kind == EXPR_UNARY && index->unary.op == UNARY_NOT);
+}
+
+static bool is_mask(checker *c, const expr *index) {
+    const type *t = type_resolve(c->types, index->type);
+    const type *held = t->kind != TYPE_TENSOR || t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
+    return held != NULL && held->kind == TYPE_BOOL;
+}
+
+/* t[mask] = v is t = t.__mask_fill(mask, v), t[is, js] = v is t = t.__put_at([is, js], v). */
+static bool assign_by_places(checker *c, expr **slot, const type *t) {
     expr *e = *slot, *target = e->assign.target;
-    if (t->kind != TYPE_TENSOR || target->index.count != 1) {
+    bool may_be = false;
+    for (uint32_t i = 0; i < target->index.count; i++) {
+        may_be |= may_be_places(target->index.indices[i]);
+    }
+    if (t->kind != TYPE_TENSOR || !may_be || !check_is_place(target) || !check_place_tensors(c, target)) {
         return false;
     }
-    expr **index = &target->index.indices[0];
-    bool may_be = (*index)->kind == EXPR_NAME || (*index)->kind == EXPR_BINARY ||
-                  ((*index)->kind == EXPR_UNARY && (*index)->unary.op == UNARY_NOT) ||
-                  (*index)->kind == EXPR_METHOD;
-    if (!may_be || !check_is_place(target)) {
-        return false;
-    }
-    check_expr(c, index, check_scalar(c, TYPE_I64));
-    const type *mask = type_resolve(c->types, (*index)->type);
-    const type *held = mask->kind != TYPE_TENSOR || mask->tensor.element == NULL
-                           ? NULL
-                           : type_resolve(c->types, mask->tensor.element);
-    if (held == NULL || held->kind != TYPE_BOOL) {
-        return false;
-    }
-    expr *base = target->index.base, *args[2] = {*index, e->assign.value};
+    expr *base = target->index.base, *args[2] = {target->index.indices[0], e->assign.value};
+    bool mask = target->index.count == 1 && is_mask(c, args[0]);
     check_expr(c, &args[1], NULL);
     bool number = type_is_numeric(type_resolve(c->types, args[1]->type));
+    if (!mask) {
+        args[0] = check_list_of_places(c, target);
+        if (number) {
+            check_number_as_tensor(c, &args[1]);
+        }
+    }
     expr *put = build_method(c, e->span, check_copy_place(c, base),
-                             number ? "masked_fill" : "__mask_put", args, 2);
+                             !mask ? "__put_at" : number ? "__mask_fill" : "__mask_put", args, 2);
     *slot = build_assign(c, e->span, base, put);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
@@ -240,7 +248,7 @@ bool check_assign_part(checker *c, expr **slot) {
     }
     check_expr(c, &target->index.base, NULL);
     const type *t = type_resolve(c->types, target->index.base->type);
-    if (assign_by_set(c, slot, t) || assign_by_mask(c, slot, t)) {
+    if (assign_by_set(c, slot, t) || assign_by_places(c, slot, t)) {
         return true;
     }
     bool copies =

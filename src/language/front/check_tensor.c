@@ -237,31 +237,64 @@ static void check_slice(checker *c, expr **slot) {
     (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
 }
 
-/* t[numbers]: the rows with these numbers, in a list of any rank; t[mask]: the elements where a mask holds. */
-static bool index_by_tensor(checker *c, expr **slot) {
-    expr *e = *slot, **index = &e->index.indices[0];
-    if (e->index.count != 1 || first_unchecked(e) > 0 || c->nest->comprehension != NULL ||
-        (*index)->kind == EXPR_RANGE) {
-        return false;
-    }
-    bool list = (*index)->kind == EXPR_ARRAY;
-    check_expr(c, index, list ? NULL : check_scalar(c, TYPE_I64));
+/* Of a tensor of places, or a mask; a number otherwise. Real numbers that a bracket held become whole. */
+static bool is_places(checker *c, expr **index) {
+    check_expr(c, index, (*index)->kind == EXPR_ARRAY ? NULL : check_scalar(c, TYPE_I64));
     const type *t = type_resolve(c->types, (*index)->type);
-    const type *held = t->kind != TYPE_TENSOR || t->tensor.element == NULL
-                           ? NULL
-                           : type_resolve(c->types, t->tensor.element);
-    if (t->kind == TYPE_TENSOR && t->tensor.rank > 0 && held != NULL && type_is_float(held)) {
-        expr *operands[2] = {*index, check_new_int(c, e->span, TL_I64)};
-        *index = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
-        (*index)->type = type_tensor(c->types, check_scalar(c, TYPE_I64), t->tensor.rank);
-        held = check_scalar(c, TYPE_I64);
-    }
-    bool whole = held == NULL || held->kind == TYPE_BOOL || type_is_integer(held);
-    if (t->kind != TYPE_TENSOR || t->tensor.rank == 0 || !whole) {
-        check_coerce(c, index, check_scalar(c, TYPE_I64), NULL);
+    if (t->kind != TYPE_TENSOR || t->tensor.rank == 0) {
         return false;
     }
-    *slot = build_method(c, e->span, e->index.base, "__rows_at", e->index.indices, 1);
+    const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
+    if (t->tensor.rank > 0 && held != NULL && type_is_float(held)) {
+        expr *operands[2] = {*index, check_new_int(c, (*index)->span, TL_I64)};
+        *index = check_new_abi(c, TL_FN_tl_tensor_to_dtype, (*index)->span, operands, 2);
+        (*index)->type = type_tensor(c->types, check_scalar(c, TYPE_I64), t->tensor.rank);
+        return true;
+    }
+    return held == NULL || held->kind == TYPE_BOOL || type_is_integer(held);
+}
+
+bool check_place_tensors(checker *c, expr *e) {
+    bool tensors = false;
+    for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
+        if (e->index.indices[i]->kind == EXPR_RANGE) {
+            return false;
+        }
+    }
+    for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
+        tensors |= is_places(c, &e->index.indices[i]);
+    }
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        expr **index = &e->index.indices[i];
+        bool number = type_resolve(c->types, (*index)->type)->kind != TYPE_TENSOR;
+        if (!tensors || number) {
+            check_coerce(c, index, check_scalar(c, TYPE_I64), NULL);
+        }
+        if (tensors && number) {
+            check_number_as_tensor(c, index);
+        }
+    }
+    return tensors;
+}
+
+expr *check_list_of_places(checker *c, const expr *e) {
+    expr *list = check_new(c, EXPR_ARRAY, e->span, NULL);
+    list->list.items = e->index.indices;
+    list->list.count = e->index.count;
+    list->is_vec = true;
+    return list;
+}
+
+/* t[numbers]: the rows with these numbers, in a list of any rank; t[mask]: the elements where a mask holds; t[is, js]: the
+ * elements, or rows, with these numbers side by side. */
+static bool index_by_tensor(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (first_unchecked(e) > 0 || c->nest->comprehension != NULL || !check_place_tensors(c, e)) {
+        return false;
+    }
+    expr *several = e->index.count > 1 ? check_list_of_places(c, e) : NULL;
+    *slot = build_method(c, e->span, e->index.base, several != NULL ? "__at" : "__rows_at",
+                         several != NULL ? &several : e->index.indices, 1);
     check_expr(c, slot, NULL);
     return true;
 }
@@ -320,7 +353,7 @@ static bool wants_rows(const checker *c, const expr *e, const type *base, const 
         bool wanted = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_TENSOR;
         return c->nest->comprehension == NULL && (starts_as_more || wanted || e->becomes != NULL);
     }
-    return e->index.count < (uint32_t)base->tensor.rank;
+    return e->index.count < (uint32_t)base->tensor.rank || (e->becomes != NULL && !e->is_shown && c->nest->comprehension == NULL);
 }
 
 /* v[a..b], v[a..], v[..b], v[..] of a Vec or String: a copy of that part. */

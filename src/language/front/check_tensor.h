@@ -37,6 +37,9 @@ bool check_ragged(checker *c, expr **slot, const type *expected);
 bool check_part(checker *c, expr **slot, const type *base);
 bool check_assign_part(checker *c, expr **slot);
 void check_count_from_end(checker *c, expr *e, uint32_t first);
+/* The indices of e, checked; true: one of them is a tensor of places or a mask, and then all are tensors. */
+bool check_place_tensors(checker *c, expr *e);
+expr *check_list_of_places(checker *c, const expr *e);
 void check_number_as_tensor(checker *c, expr **slot);
 /* Whether values of type t have a method of that name. */
 bool check_has_method(checker *c, const type *t, const char *name);

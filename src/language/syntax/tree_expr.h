@@ -351,6 +351,7 @@ struct expr {
     bool is_judged : 1;   /* [check] a conversion of a number that was open */
     bool is_kept : 1;     /* a reference that it yields is not followed */
     bool is_copied : 1;   /* [check] of a copy: a write to it does not reach the place */
+    bool is_shown : 1;     /* [check] t[i] that is printed: a tensor where its rank is not known, a number otherwise */
     bool is_undecided : 1; /* [check] a comparison of brackets that nothing makes lists or tensors */
     bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
