@@ -335,6 +335,17 @@ static value build_match(builder *b, expr *e) {
 
 /* ---- loops ----------------------------------------------------------------------------------------------- */
 
+/* Each time round the loop yields another item: what referred to parts of the last one does not refer to this. */
+static value item_of_its_own(builder *b, value item, source_span span) {
+    if (!borrow_is_lent(item.sort)) {
+        return item;
+    }
+    uint32_t made = borrow_declare_name(b, "<item>", span, item.sort);
+    graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = span});
+    borrow_flow(b, made, item.held, span);
+    return (value){.sort = item.sort, .place = borrow_place_of_variable(b, made), .held = NO_VARIABLE};
+}
+
 static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint32_t names,
                         const pattern *p, value item) {
     value joined = borrow_plain_value(&sort_unknown);
@@ -348,7 +359,7 @@ static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint3
                         .outer = b->jumps};
     b->jumps = &frame;
     if (p != NULL) {
-        borrow_bind_pattern(b, p, item);
+        borrow_bind_pattern(b, p, p->kind == PATTERN_NAME ? item : item_of_its_own(b, item, p->span));
     }
     build_block_value(b, e->loop->body);
     borrow_leave_names(b, names, e->loop->body->span, true);

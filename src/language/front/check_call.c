@@ -206,8 +206,8 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
         call_struct(c, e, structure, expected);
     } else if (check_variant_call(c, e, expected)) {
         return;
-    } else if (strcmp(name, "Tensor") == 0 || strcmp(name, "GradTensor") == 0) {
-        e->call.callee->name.scope = name; /* Tensor([1.0, 2.0]) */
+    } else if (check_is_tensor_maker(name)) {
+        e->call.callee->name.scope = strcmp(name, "GradTensor") == 0 ? name : "Tensor"; /* tensor([1.0, 2.0]) */
         e->call.callee->name.name = "from";
         check_call(c, slot, expected);
     } else if (!check_builtin_function(c, slot, name) &&

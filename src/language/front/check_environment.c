@@ -92,9 +92,11 @@ const type *check_scope_type(checker *c, const char *scope) {
 
 void check_alias_scope(checker *c, name_expr *callee) {
     for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
-        if (a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->generics.count == 0 &&
-            a->type->argument_count > 0 && strcmp(a->name, callee->scope) == 0 &&
-            callee->argument_count == 0) {
+        bool meant = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->generics.count == 0 &&
+                     strcmp(a->name, callee->scope) == 0 && callee->argument_count == 0;
+        bool own = a->type->argument_count == 0 && names_find(c->names, a->type->name) != NULL &&
+                   names_find(c->names, a->type->name)->structure != NULL;
+        if (meant && !own) { /* a struct is found by the other name as well */
             callee->scope = a->type->name;
             callee->arguments = a->type->arguments;
             callee->argument_count = a->type->argument_count;

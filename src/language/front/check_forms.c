@@ -10,6 +10,7 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
+#include "language/front/check_choose.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
@@ -404,16 +405,24 @@ bool check_has_method(checker *c, const type *t, const char *name) {
     return near.exact;
 }
 
+bool check_is_tensor_function(checker *c, const char *name, uint32_t count) {
+    const choice rows = {"Tensor", name, false, NULL};
+    const struct_item *owner = c->instances->builtin_owners[TYPE_TENSOR];
+    const function_item *f = owner == NULL ? NULL : names_find_method(c->names, owner, name);
+    bool written = false;
+    for (; f != NULL && !written; f = f->next_in_bucket) {
+        written = f->owner == owner && !f->has_self && strcmp(f->name, name) == 0 && f->parameter_count == count;
+    }
+    return written || check_count_forms(&rows, count) > 0;
+}
+
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected) {
-    static const char *const of_tensor[] = {"where_cond", "stack", "cat", "einsum", "meshgrid"};
     expr *e = *slot;
-    for (size_t i = 0; i < sizeof of_tensor / sizeof of_tensor[0]; i++) {
-        if (strcmp(name, of_tensor[i]) == 0) {
-            e->call.callee->name.scope = "Tensor";
-            e->call.callee->name.scope_span = e->call.name_span;
-            check_expr(c, slot, expected);
-            return true;
-        }
+    if (check_is_tensor_function(c, name, e->call.arg_count)) { /* zeros([2, 3]) */
+        e->call.callee->name.scope = "Tensor";
+        e->call.callee->name.scope_span = e->call.name_span;
+        check_expr(c, slot, expected);
+        return true;
     }
     if (e->call.arg_count == 0) {
         return false;
@@ -436,7 +445,7 @@ bool check_function_form(checker *c, expr **slot, const char *name, const type *
     return true;
 }
 
-static bool makes_of_values(const char *name) {
+bool check_makes_of_values(const char *name) {
     static const char *const names[] = {"from",        "new",        "tensor",
                                         "from_slice",  "of_slice",   "from_data",
                                         "from_floats", "from_array", "from_list"};
@@ -449,9 +458,9 @@ static bool makes_of_values(const char *name) {
 }
 
 /* The one argument is the tensor, or a Vec of its elements, or a number. */
-static void value_as_tensor(checker *c, expr **slot, bool grad) {
+static void value_as_tensor(checker *c, expr **slot, bool grad, const type *expected) {
     expr *e = *slot, *value = e->call.args[0];
-    check_expr(c, &value, NULL);
+    check_expr(c, &value, value->kind == EXPR_ARRAY && !value->is_vec ? expected : NULL);
     const type *t = type_resolve(c->types, value->type);
     *slot = value;
     if (t->kind == TYPE_VEC) {
@@ -466,7 +475,7 @@ static void value_as_tensor(checker *c, expr **slot, bool grad) {
         *slot = build_method(c, e->span, *slot, "detach", &track, 1);
     }
     if ((*slot)->type == NULL) {
-        check_expr(c, slot, NULL);
+        check_expr(c, slot, expected);
     }
 }
 
@@ -474,11 +483,11 @@ bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expecte
     expr *e = *slot;
     name_expr *callee = &e->call.callee->name;
     uint32_t count = e->call.arg_count;
-    if (makes_of_values(callee->name) && count == 1) {
-        value_as_tensor(c, slot, grad);
+    if (check_makes_of_values(callee->name) && count == 1) {
+        value_as_tensor(c, slot, grad, expected);
         return true;
     }
-    if (makes_of_values(callee->name) && count == 2) {
+    if (check_makes_of_values(callee->name) && count == 2) {
         callee->name = e->call.name = "from_vec";
         check_expr(c, slot, expected);
         return true;

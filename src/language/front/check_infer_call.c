@@ -143,9 +143,27 @@ static offer offer_of(inference *n, const expr *arg, const type *t) {
                    .type = t};
 }
 
+/* A bracket is the tensor, a list holds its elements, a number is its one element. */
+static const type *tensor_of_values(inference *n, const type *t) {
+    t = infer_value(n, t);
+    if (infer_is_bracket(t)) {
+        infer_tensor(n, t);
+        return infer_value(n, t);
+    }
+    const type *element = t->kind == TYPE_VEC ? infer_value(n, t->vec.element) : t;
+    return t->kind == TYPE_TENSOR ? t : type_is_numeric(element) ? type_tensor(n->c->types, element, -1) : infer_any_tensor(n);
+}
+
+/* What moves or keeps elements keeps their type. */
+static const type *with_element_of(inference *n, const type *t, const type *receiver) {
+    bool says = t->kind == TYPE_TENSOR && t->tensor.element == NULL && receiver != NULL && receiver->kind == TYPE_TENSOR;
+    return says ? type_tensor(n->c->types, receiver->tensor.element, t->tensor.rank) : t;
+}
+
 /* x.name(…), Tensor::name(…): what the form that is meant demands and yields. args: those of `arguments`. */
-static const type *call_of_tensor(inference *n, expr *const *args, const char *name, bool method, const type **arguments,
-                                  uint32_t count) {
+static const type *call_of_tensor(inference *n, expr *const *args, const char *name, const type *receiver,
+                                  const type **arguments, uint32_t count) {
+    bool method = receiver != NULL;
     struct_item *owner = tensor_owner(n);
     if (owner == NULL) {
         return n->any;
@@ -157,16 +175,21 @@ static const type *call_of_tensor(inference *n, expr *const *args, const char *n
     const choice of = {method ? "" : owner->name, name, method, names_find_method(n->c->names, owner, name)};
     const form meant = check_choose_offered(n->c, &of, offers, count);
     if (meant.row != TL_FN_COUNT) {
-        return call_of_table(n, meant.row, method, arguments, count);
+        const type *t = call_of_table(n, meant.row, method, arguments, count);
+        return tl_abi_functions[meant.row].dtype == DTYPE_SAME ? with_element_of(n, t, receiver) : t;
+    }
+    if (!method && count == 1 && check_makes_of_values(name)) {
+        return tensor_of_values(n, arguments[0]);
     }
     if (meant.written == NULL || (!method && meant.written->has_self)) {
         return method ? n->any : infer_any_tensor(n);
     }
-    return yield_of(n, meant.written, owner, arguments, count);
+    const type *t = yield_of(n, meant.written, owner, arguments, count);
+    return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver) : t;
 }
 
-static const type *method_of_tensor(inference *n, expr *e, const type **arguments) {
-    return call_of_tensor(n, e->call.args, e->call.name, true, arguments, e->call.arg_count);
+static const type *method_of_tensor(inference *n, expr *e, const type *receiver, const type **arguments) {
+    return call_of_tensor(n, e->call.args, e->call.name, receiver, arguments, e->call.arg_count);
 }
 
 static const type *method_of_owner(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
@@ -300,7 +323,7 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
     case TYPE_OPEN:
         return NULL;
     case TYPE_TENSOR:
-        return method_of_tensor(n, e, arguments);
+        return method_of_tensor(n, e, t, arguments);
     case TYPE_VEC:
         return method_of_list(n, e, t, arguments);
     case TYPE_ERROR:
@@ -437,6 +460,12 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
         infer_same(n, arguments[0], check_scalar(c, TYPE_BOOL));
     }
     shown(n, e, name, arguments);
+    if (check_is_tensor_maker(name) && count == 1) {
+        return tensor_of_values(n, arguments[0]);
+    }
+    if (check_is_tensor_function(c, name, count)) { /* zeros([2, 3]) */
+        return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
+    }
     const type *first = count == 0 ? n->any : infer_value(n, arguments[0]);
     expr method = *e; /* sqrt(x) */
     method.call.name = name;
@@ -444,7 +473,7 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
     method.call.arg_count = count > 0 ? count - 1 : 0;
     if (first->kind == TYPE_TENSOR || (infer_is_bracket(first) && only_tensors_have(n, &method))) {
         infer_tensor(n, first);
-        return method_of_tensor(n, &method, arguments + 1);
+        return method_of_tensor(n, &method, infer_value(n, first), arguments + 1);
     }
     return n->any;
 }
@@ -459,7 +488,7 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
         return filled_variant(n, owner, check_find_variant(owner, name), arguments, count);
     }
     if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL) {
-        return call_of_tensor(n, e->call.args, name, false, arguments, count);
+        return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
     }
     owner = owner != NULL ? owner : check_builtin_owner(c, scope);
     if (owner == NULL || (owner->type == NULL && owner->generics.count == 0)) {
@@ -492,6 +521,9 @@ const type *infer_call(inference *n, expr *e) {
     if (callee->kind != EXPR_NAME) { /* (p.f)(x), |x| e called at once */
         const open_form *f = infer_form_of(infer_value(n, infer_expr(n, e->call.callee)));
         return f != NULL && f->kind == FORM_FUNCTION ? call_of_closure(n, f, arguments, e->call.arg_count) : n->any;
+    }
+    if (callee->name.scope != NULL) {
+        check_alias_scope(n->c, &e->call.callee->name);
     }
     const char *scope = names_without_modules(n->c->names, callee->name.scope);
     if (scope == NULL) {

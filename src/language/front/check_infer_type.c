@@ -48,15 +48,18 @@ static void bracket_becomes(inference *n, open_form *f, const type *t) {
         return;
     }
     f->because = n->at;
-    decide(n, f->open, t);
     if (t->kind == TYPE_VEC) {
+        decide(n, f->open, t);
         infer_same(n, f->element, t->vec.element);
-    } else {
-        infer_tensor(n, f->element);
-        const type *element = infer_value(n, f->element);
-        if (t->tensor.element != NULL && type_is_float(element)) {
-            infer_same(n, element, t->tensor.element);
-        }
+        return;
+    }
+    infer_tensor(n, f->element);
+    const type *element = infer_value(n, f->element);
+    element = element->kind == TYPE_TENSOR ? element->tensor.element : element;
+    bool number = element != NULL && (element->kind == TYPE_OPEN || type_is_numeric(element)); /* of what is in it */
+    decide(n, f->open, number ? type_tensor(n->c->types, element, -1) : t);
+    if (number && t->tensor.element != NULL && type_is_float(element)) {
+        infer_same(n, element, t->tensor.element);
     }
 }
 
@@ -158,6 +161,13 @@ static void collection_meets(inference *n, const type *collection, const type *e
     }
 }
 
+/* The numbers of a tensor that is written out are what its uses want. */
+static void elements_meet(inference *n, const type *a, const type *b) {
+    if (a != NULL && b != NULL && type_is_float(infer_value(n, a)) && type_is_float(infer_value(n, b))) {
+        infer_same(n, a, b);
+    }
+}
+
 void infer_same(inference *n, const type *a, const type *b) {
     a = infer_value(n, a);
     b = infer_value(n, b);
@@ -170,6 +180,8 @@ void infer_same(inference *n, const type *a, const type *b) {
         check_unify_numbers(n->c, a, b);
     } else if (a->kind == TYPE_VEC && b->kind == TYPE_VEC) {
         infer_same(n, a->vec.element, b->vec.element);
+    } else if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR) {
+        elements_meet(n, a->tensor.element, b->tensor.element);
     } else if (a->kind == TYPE_STRUCT && b->kind == TYPE_VEC) {
         collection_meets(n, a, b->vec.element);
     } else if (a->kind == TYPE_VEC && b->kind == TYPE_STRUCT) {

@@ -237,7 +237,7 @@ static void check_slice(checker *c, expr **slot) {
     (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
 }
 
-/* Of a tensor of places, or a mask; a number otherwise. Real numbers that a bracket held become whole. */
+/* The index is a tensor of places or a mask; otherwise it is a number. Real numbers that a bracket held become whole. */
 static bool is_places(checker *c, expr **index) {
     check_expr(c, index, (*index)->kind == EXPR_ARRAY ? NULL : check_scalar(c, TYPE_I64));
     const type *t = type_resolve(c->types, (*index)->type);

@@ -50,6 +50,14 @@ bool check_value_part(checker *c, expr **slot);
 void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish);
 void check_written_value(checker *c, expr **slot); /* t.set(0, 1.0) where a value is wanted */
 bool check_has_places(const expr *e);              /* t.topk(k) and its like, by their form */
+/* Tensor::name(…) takes so many arguments without a receiver. */
+bool check_is_tensor_function(checker *c, const char *name, uint32_t count);
+/* name(x) is Tensor::from(x). */
+static inline bool check_is_tensor_maker(const char *name) {
+    return strcmp(name, "Tensor") == 0 || strcmp(name, "tensor") == 0 || strcmp(name, "GradTensor") == 0;
+}
+/* Tensor::name(x) makes a tensor of a list, a bracket or a number. */
+bool check_makes_of_values(const char *name);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 /* t[i] of a tensor, checked, as the row that it is. */
 void check_select_rows(checker *c, expr **slot, const type *base);

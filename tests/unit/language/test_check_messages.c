@@ -278,9 +278,9 @@ static void lost_calls(void **state) {
     body_says("let v: Vec<f32> = vec![1.0];\n    v.flub(|x| x, Vec::new());",
               "6:7: error: `Vec<f32>` has no method `flub`\n");
     body_says(
-        "let t = Tensor::ones([2]);\n    let s = -t[0];\n    s.backward();",
-        "7:7: error: `f32` has no method `backward`\nnote: a number has no history, and `t[i]` is "
-        "one: `t.narrow(0, i, 1).sum()` keeps it\n");
+        "let t = Tensor::ones([2]);\n    let s: f32 = -t[0];\n    s.backward();",
+        "7:7: error: `f32` has no method `backward`\nnote: a number has no history: leave the `f32` away where "
+        "elements of tensors are added up, or begin with a tensor: `Tensor::scalar(0.0)`\n");
     body_says("flub(|x| x, Vec::new());", "5:1: error: there is no function `flub`\n");
     body_says("let t = Tensor::ones([2]);\n    t.exp(|x| x);",
               "6:7: error: `exp` takes 0 arguments, 1 given\n");
