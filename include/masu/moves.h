@@ -10,7 +10,7 @@
  *     slow │      ▲aaaaaaaaaaaaaa▼          ▲ ▼ moves: the old place and the new one are both held until they end
  *          └───────────────────────► moments
  *
- *     cost = Σ uses: bytes × cost of the memory  +  Σ moves: bytes × (cost of both memories + cost of the channel)
+ *     cost = Σ uses: bytes × cost of the memory  +  Σ moves: bytes × (cost of both memories, or move_cost)
  *
  * With cost 0 for the fast memory and 1 for the slow one that is the traffic of the slow one, in bytes. No plan costs less than
  * lower_bound: where the plan costs as much, it is optimal.
@@ -68,7 +68,8 @@ typedef struct masu_moves_problem {
     size_t memory_count;
     size_t moment_count;
     const uint64_t *channel_bytes; /* per moment: what the channel carries beside this operator; NULL: any number of bytes */
-    uint64_t channel_cost;         /* of a byte that is moved, beside those of both memories; at most MASU_MOVES_MOST_COST */
+    bool has_move_cost;            /* a byte that is moved costs move_cost; otherwise what both memories cost */
+    uint64_t move_cost;            /* at most MASU_MOVES_MOST_COST */
     bool stays;                    /* each row has one place for its life */
 } masu_moves_problem;
 

@@ -105,7 +105,7 @@ static bool moves_are_right(court *c) {
             return blame(c, MASU_MOVES_BAD_MOVE, to->row);
         c->ready[m->to] = m->end;
         uint64_t bytes = c->problem->rows[to->row].size_bytes, begins = 0, ends = 0;
-        c->cost += bytes * (c->problem->memories[from->memory].cost + c->problem->memories[to->memory].cost + c->problem->channel_cost);
+        c->cost += bytes * (c->problem->has_move_cost ? c->problem->move_cost : c->problem->memories[from->memory].cost + c->problem->memories[to->memory].cost);
         for (size_t t = 0; c->problem->channel_bytes && t < m->end; t++) {
             begins += t < m->begin ? c->problem->channel_bytes[t] : 0;
             ends += c->problem->channel_bytes[t];

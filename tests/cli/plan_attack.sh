@@ -85,7 +85,7 @@ refused 2 'only judges' right --check
 refused 2 '--compare only prints its table' right --compare
 refused 2 'no --capacity' right --memory fast --capacity 4
 refused 2 'expected NAME=BYTES' right --memory =4
-refused 2 'expected NAME=BYTES' right --memory 'a,b'
+refused 2 'expected NAME=BYTES' right --memory 'a:b'
 refused 2 'needs --ops' right --reorder
 expect_status 2 $plan right --output x --svg x
 expect_in_stderr 'cannot be the same file'

@@ -30,7 +30,7 @@ int64_t masu__course_use(const masu__moves *m, size_t row, uint32_t moment, uint
 }
 
 int64_t masu__course_move_cost(const masu__moves *m, uint8_t from, uint8_t to) {
-    return m->cost[from] + m->cost[to] + (int64_t)m->problem->channel_cost * MASU__MOVES_PRICE_ONE;
+    return m->problem->has_move_cost ? (int64_t)m->problem->move_cost * MASU__MOVES_PRICE_ONE : m->cost[from] + m->cost[to];
 }
 
 /* ---- the path ---------------------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  *
  *     prices.c     rows apart, memory at a price: the bound          greedy.c   row after row, use after use: the baseline
  *     course.c     the cheapest course for one row, given the rest   improve.c  rows out, rows in again
- *     exhaust.c    all courses that may still be cheaper             settle.c   offsets
+ *     frontier.c   all rows, moment after moment                     exhaust.c  all courses that may still be cheaper
+ *     settle.c     offsets
  *
  * States are sets of one or two memories; a course is a path through (moment, state).
  */
@@ -147,12 +148,18 @@ bool masu__prices_find(masu__moves *m, int64_t target, int rounds, int64_t *boun
 uint32_t *masu__moves_rank(masu__moves *m, bool by_area);
 /* Courses for all rows, use after use; false: some row has none. */
 bool masu__moves_greedy(masu__moves *m);
+/* The cheapest course for one row beside the others. */
+bool masu__moves_lay_row(masu__moves *m, size_t row);
 /* Courses for all rows by price, then better ones. false: some row has none. */
 bool masu__moves_lay(masu__moves *m);
 void masu__moves_improve(masu__moves *m, masu__rng *rng, uint64_t rounds, int64_t enough);
 /* Looks at all courses that may make a plan cheaper than this cost (INT64_MAX: there is none), by the prices that are there. settles
  * keeps the present courses as a plan, if offsets are found. True: nothing cheaper exists than what it has kept by then. */
 bool masu__moves_exhaust(masu__moves *m, int64_t cost, bool (*settles)(void *context, bool *unsure), void *context);
+
+/* All rows moment after moment (frontier.c), at most so many presents a moment (0: as many as there is room for): raises *bound, and
+ * fills courses when they may cost less than `cost`; loads and the channel have not seen them. False: memory. */
+bool masu__moves_frontier(masu__moves *m, uint32_t most, int64_t cost, int64_t *bound, bool *found);
 
 /* ---- settle.c ---------------------------------------------------------------------------------- */
 

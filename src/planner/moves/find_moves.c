@@ -1,4 +1,4 @@
-/* find_moves.c: the column of steps: bound, greedy, prices, improvement, all that is left, offsets.
+/* find_moves.c: the column of steps: greedy, prices, improvement, the frontier, all that is left; offsets for each.
  *
  * Where a plan's bytes fit at every moment but offsets cannot be found, the limit of that memory falls a little and the work
  * begins again: a plan that settles is kept, a cheaper one that does not is not.
@@ -10,7 +10,7 @@
 #include "base/meta.h"
 #include "planner/moves/courses.h"
 
-enum { TIGHTENINGS = 12, BOUND_ROUNDS = 300, SETTLE_STEPS = 20000 };
+enum { TIGHTENINGS = 12, FEW_TIGHTENINGS = 3, BOUND_ROUNDS = 300, BEAM = 300, SETTLE_STEPS = 20000 };
 
 static const int64_t MOST = (int64_t)1 << 50; /* cost: in parts it stays below 2^62 */
 static const size_t MOST_THINGS = (size_t)1 << 30;
@@ -56,11 +56,11 @@ static bool is_small_enough(const masu_moves_problem *p) {
     for (size_t t = 0; p->channel_bytes && t < p->moment_count; t++)
         if (p->channel_bytes[t] > (uint64_t)MOST)
             return false;
-    return !__builtin_mul_overflow(all, cost + p->channel_cost, &all) && all <= (uint64_t)MOST;
+    return !__builtin_mul_overflow(all, cost + p->move_cost, &all) && all <= (uint64_t)MOST;
 }
 
 masu_moves_mistake masu_moves_validate(const masu_moves_problem *p, size_t *where) {
-    if (p->memory_count == 0 || p->memory_count > MASU_MOVES_MOST_MEMORIES || p->channel_cost > MASU_MOVES_MOST_COST)
+    if (p->memory_count == 0 || p->memory_count > MASU_MOVES_MOST_MEMORIES || p->move_cost > MASU_MOVES_MOST_COST)
         return wrong(MASU_MOVES_BAD_MEMORY, 0, where);
     for (size_t m = 0; m < p->memory_count; m++)
         if (p->memories[m].cost > MASU_MOVES_MOST_COST)
@@ -212,11 +212,11 @@ static void clear(masu__moves *m) {
 static bool is_optimal(const finder *f) { return f->has_plan && f->best->cost <= f->best->lower_bound; }
 
 /* Courses by a method, with limits that fall until offsets are found. */
-static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, masu__rng *rng) {
+static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, masu__rng *rng, int tightenings) {
     masu__moves *m = &f->m;
     int64_t limits[MASU_MOVES_MOST_MEMORIES];
     memcpy(limits, m->limit, sizeof limits);
-    for (int round = 0; round < TIGHTENINGS && f->status == MASU_OK && !m->out_of_memory; round++) {
+    for (int round = 0; round < tightenings && f->status == MASU_OK && !m->out_of_memory; round++) {
         bool unsure = false;
         clear(m);
         if (!lay(m))
@@ -233,6 +233,32 @@ static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, 
     memcpy(m->limit, limits, sizeof limits);
 }
 
+/* The courses of the frontier, beside each other in the channel; those it has no time for are laid again. */
+static bool lay_frontier(masu__moves *m) {
+    int64_t bound = 0;
+    bool found = false;
+    if (!masu__moves_frontier(m, BEAM, INT64_MAX, &bound, &found) || !found)
+        return false;
+    for (size_t i = 0; i < m->problem->count; i++)
+        if (!masu__loads_add(m, i) && !masu__moves_lay_row(m, i))
+            return false;
+    return true;
+}
+
+/* The bound of the frontier, and its plan. */
+static void look_from_frontier(finder *f, int64_t *bound) {
+    masu__moves *m = &f->m;
+    bool found = false, fits = true, unsure;
+    clear(m);
+    if (!masu__moves_frontier(m, 0, f->has_plan ? (int64_t)f->best->cost : INT64_MAX, bound, &found))
+        return;
+    f->best->lower_bound = (uint64_t)*bound;
+    for (size_t i = 0; found && fits && i < m->problem->count; i++)
+        fits = masu__loads_add(m, i);
+    if (found && fits)
+        settle(f, &unsure);
+}
+
 static uint64_t rounds_of(const masu__moves *m) {
     if (m->options->rounds > 0)
         return m->options->rounds;
@@ -246,7 +272,7 @@ static void search(finder *f) {
     int64_t bound = 0;
     bool infeasible = false;
     masu__rng_seed(&rng, m->options->seed);
-    with_limits(f, masu__moves_greedy, 0, NULL);
+    with_limits(f, masu__moves_greedy, 0, NULL, TIGHTENINGS);
     f->best->greedy_cost = f->has_plan ? f->best->cost : UINT64_MAX;
     clear(m);
     if (!masu__prices_find(m, f->has_plan ? (int64_t)f->best->cost : INT64_MAX, m->options->greedy ? BOUND_ROUNDS / 4 : BOUND_ROUNDS, &bound,
@@ -261,7 +287,11 @@ static void search(finder *f) {
     }
     if (m->options->greedy || is_optimal(f) || f->status != MASU_OK)
         return;
-    with_limits(f, masu__moves_lay, rounds_of(m), &rng);
+    with_limits(f, masu__moves_lay, rounds_of(m), &rng, TIGHTENINGS);
+    if (!is_optimal(f) && f->status == MASU_OK && !m->out_of_memory)
+        look_from_frontier(f, &bound);
+    if (!is_optimal(f) && f->status == MASU_OK && !m->out_of_memory)
+        with_limits(f, lay_frontier, rounds_of(m), &rng, FEW_TIGHTENINGS);
     if (is_optimal(f) || f->status != MASU_OK || m->out_of_memory)
         return;
     clear(m);

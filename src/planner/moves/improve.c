@@ -21,6 +21,8 @@ static bool lay_row(masu__moves *m, size_t row, int64_t price_of) {
     return masu__loads_add(m, row);
 }
 
+bool masu__moves_lay_row(masu__moves *m, size_t row) { return lay_row(m, row, 0); }
+
 /* ---- all rows ------------------------------------------------------------------------------------ */
 
 typedef struct ranked {

@@ -74,6 +74,11 @@ void network_report_csv(const network *n, const network_plans *plans, masu__buff
 /* Offsets of the chosen plan as C. memory_of: per row, NULL: one memory. */
 void network_write_header(const network *n, const uint64_t *offsets, const plan_parts *in, masu__buffer *out);
 
+/* The first lines of a header, and one that defines PREFIX[_MEMORY]_WHAT. prefix: the file's name as a name of C. */
+enum { NETWORK_MOST_PREFIX = 48 };
+void network_begin_header(const char *path, char prefix[NETWORK_MOST_PREFIX], masu__buffer *out);
+void network_put_define(masu__buffer *out, const char *prefix, const char *memory, const char *what, uint64_t value);
+
 /* ---- offline plans (network_offline.c) --------------------------------------------------------------- */
 
 /* Judges the plan in the file's metadata, and says so. TOOL_OK or TOOL_FAILED. */

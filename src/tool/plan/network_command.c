@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/meta.h"
+#include "tool/plan/move_values.h"
 #include "tool/plan/network.h"
 #include "tool/plan/whole_files.h"
 
@@ -113,6 +114,36 @@ static void say_memory(const network *n, size_t m, const size_t *memory_of, cons
     fprintf(to, ", %.1f %%\n", all ? 100 * (double)traffic / (double)all : 0);
 }
 
+/* Values that move: in a network of one graph, in which each operator runs once. */
+static int plan_moves(network *n) {
+    moves_work work = {.args = n->args, .table = &n->table, .tensor_of = n->tensor_of, .alignment = n->alignment};
+    size_t uses = 2 * n->scratch_count;
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        uses += op->input_count + op->output_count;
+        if (op->body_count > 0) {
+            fprintf(stderr, "%s: error: operator %zu runs other graphs, perhaps several times; values move only where each operator runs once\n",
+                    n->args->path, n->lives.moments[k].index);
+            return TOOL_FAILED;
+        }
+    }
+    work.first_operator = n->lives.moment_count > 0 ? n->lives.moments[0].begin : 0;
+    if (!moves_begin(&work, uses))
+        return failed(MASU_ERR_OUT_OF_MEMORY);
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        for (size_t i = 0; i < op->input_count + op->output_count; i++) {
+            int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
+            if (tensor >= 0 && n->row_of[tensor] != SIZE_MAX)
+                moves_use(&work, n->row_of[tensor], n->lives.moments[k].begin, i >= op->input_count);
+        }
+    }
+    for (size_t row = n->table.count - n->scratch_count; row < n->table.count; row++)
+        for (int writes = 0; writes < 2; writes++)
+            moves_use(&work, row, n->table.rows[row].lower, writes);
+    return moves_run(&work);
+}
+
 static int plan_memories(network *n, const tool_text *text) {
     masu_plan_memory memories[PLAN_MOST_MEMORIES];
     masu_plan_result results[PLAN_MOST_MEMORIES];
@@ -179,7 +210,7 @@ int network_run(const plan_arguments *args, masu__model_format format, const too
         options.time_limit_s = args->time_s;
         status = plan_compare(&n.table, &options);
     } else if (status == TOOL_OK) {
-        status = args->verify ? network_verify(&n) : args->memory_count > 0 ? plan_memories(&n, text) : plan_one_arena(&n, text);
+        status = args->verify ? network_verify(&n) : plan_has_moves(args) ? plan_moves(&n) : args->memory_count > 0 ? plan_memories(&n, text) : plan_one_arena(&n, text);
     }
     network_free(&n);
     return status;

@@ -10,7 +10,7 @@
 
 #include "tool/plan/network.h"
 
-enum { MOST_PREFIX = 48, PER_LINE = 8 };
+enum { MOST_PREFIX = NETWORK_MOST_PREFIX, PER_LINE = 8 };
 
 /* The file's name without folder and ending, as a name of C. */
 static void prefix_of(const char *path, char out[MOST_PREFIX]) {
@@ -29,7 +29,7 @@ static void put_upper(masu__buffer *out, const char *text) {
         masu__buffer_putc(out, isalnum((unsigned char)*text) ? (char)toupper((unsigned char)*text) : '_');
 }
 
-static void put_define(masu__buffer *out, const char *prefix, const char *memory, const char *what, uint64_t value) {
+void network_put_define(masu__buffer *out, const char *prefix, const char *memory, const char *what, uint64_t value) {
     masu__buffer_puts(out, "#define ");
     put_upper(out, prefix);
     if (memory) {
@@ -91,20 +91,24 @@ static void put_shim(masu__buffer *out, const char *prefix, size_t count, size_t
                         prefix, prefix, memories, count, count, prefix, prefix);
 }
 
-void network_write_header(const network *n, const uint64_t *offsets, const plan_parts *in, masu__buffer *out) {
-    char prefix[MOST_PREFIX];
-    prefix_of(n->args->path, prefix);
+void network_begin_header(const char *path, char prefix[NETWORK_MOST_PREFIX], masu__buffer *out) {
+    prefix_of(path, prefix);
     masu__buffer_puts(out, "/* Made by masu plan. Offsets are bytes from the beginning of a memory; -1: not in it. */\n#ifndef ");
     put_upper(out, prefix);
     masu__buffer_puts(out, "_PLAN_H\n#define ");
     put_upper(out, prefix);
     masu__buffer_puts(out, "_PLAN_H\n\n#include <stdint.h>\n\n");
+}
+
+void network_write_header(const network *n, const uint64_t *offsets, const plan_parts *in, masu__buffer *out) {
+    char prefix[MOST_PREFIX];
+    network_begin_header(n->args->path, prefix, out);
     for (size_t m = 0; m < in->count; m++)
-        put_define(out, prefix, in->memory_of ? in->parts[m].name : NULL, "ARENA_BYTES", in->parts[m].height_bytes);
-    put_define(out, prefix, NULL, "ALIGNMENT", n->alignment);
-    put_define(out, prefix, NULL, "TENSOR_COUNT", n->model.tensor_count);
-    put_define(out, prefix, NULL, "BUFFER_COUNT", n->table.count);
-    put_define(out, prefix, NULL, "MEMORY_COUNT", in->count);
+        network_put_define(out, prefix, in->memory_of ? in->parts[m].name : NULL, "ARENA_BYTES", in->parts[m].height_bytes);
+    network_put_define(out, prefix, NULL, "ALIGNMENT", n->alignment);
+    network_put_define(out, prefix, NULL, "TENSOR_COUNT", n->model.tensor_count);
+    network_put_define(out, prefix, NULL, "BUFFER_COUNT", n->table.count);
+    network_put_define(out, prefix, NULL, "MEMORY_COUNT", in->count);
     masu__buffer_puts(out, "\n/* For each tensor of the file, those of all graphs one behind the other. */\n");
     put_numbers(out, "int64_t", prefix, "tensor_offset", n->model.tensor_count, tensor_offset, n, offsets, in);
     put_numbers(out, "int8_t", prefix, "tensor_memory", n->model.tensor_count, tensor_memory, n, offsets, in);

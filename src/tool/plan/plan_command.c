@@ -8,6 +8,7 @@
 
 #include "base/meta.h"
 #include "tool/plan/kernel.h"
+#include "tool/plan/move_values.h"
 #include "tool/plan/network.h"
 #include "tool/plan/plan_table.h"
 #include "tool/plan/whole_files.h"
@@ -35,6 +36,12 @@ static const char usage[] =
     "  --compare         a table of all methods: height, distance from the bound, time\n"
     "  --memory NAME[=N]  divide the buffers among memories, the fastest first, by uses × bytes; "
     "repeat it\n"
+    "                    NAME=N:latency=L or NAME=N:bandwidth=B weigh a byte there (all or none; else 0, 1, 2, …); commas join memories\n"
+    "  --moves           buffers may move between memories while operators run: the cheapest plan, and how cheap any could be\n"
+    "  --channel N       at most N bytes are moved beside one operator;  --move-cost N  a moved byte costs\n"
+    "                    N (otherwise what a byte costs in both memories)\n"
+    "  --pin BUFFER=MEMORY, --home BUFFER=MEMORY  it stays there; it begins there\n"
+    "  --reserve MEMORY=FROM..TO  bytes that are not the plan's\n"
     "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for "
     "uses\n"
     "  --in-place        results of element-wise operators may take over an input that dies there\n"
@@ -365,6 +372,27 @@ static int divide(job *j) {
     return write_answer(j);
 }
 
+/* Without a list of operators uses have no moments: only memories for life are asked for, so that any will do. */
+static int move_values(job *j) {
+    moves_work work = {.args = j->args, .table = &j->table};
+    const masu_plan_graph *g = &j->graph.graph;
+    size_t uses = j->table.count;
+    for (size_t k = 0; k < g->count; k++)
+        uses += g->operators[k].input_count + g->operators[k].output_count;
+    if (!moves_begin(&work, uses))
+        return failed(MASU_ERR_OUT_OF_MEMORY);
+    for (size_t k = 0; k < g->count; k++)
+        for (size_t i = 0; i < g->operators[k].input_count + g->operators[k].output_count; i++) {
+            bool writes = i >= g->operators[k].input_count;
+            size_t row = writes ? g->operators[k].outputs[i - g->operators[k].input_count] : g->operators[k].inputs[i];
+            moves_use(&work, row, (int64_t)k, writes);
+        }
+    if (!j->args->ops)
+        for (size_t i = 0; i < j->table.count; i++)
+            moves_use_often(&work, i, j->table.rows[i].lower, j->table.uses[i]);
+    return moves_run(&work);
+}
+
 static int solve(job *j) {
     masu_plan_problem problem = problem_of(j);
     masu_plan_options options = options_of(j);
@@ -488,7 +516,7 @@ static int run(int argc, char **argv) {
         masu_plan_options options = options_of(&j);
         status = plan_compare(&j.table, &options);
     } else if (status == TOOL_OK) {
-        status = a.memory_count > 0 ? divide(&j) : solve(&j);
+        status = plan_has_moves(&a) ? move_values(&j) : a.memory_count > 0 ? divide(&j) : solve(&j);
     }
     plan_table_free(&j.table);
     return status;

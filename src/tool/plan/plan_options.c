@@ -10,7 +10,8 @@ static const char *const known[] = {
     "--minimize", "--capacity", "--time",  "--output",   "--svg",     "--check",
     "--compare",  "--memory",   "--ops",   "--in-place", "--reorder", "--alignment",
     "--seed",     "--threads",  "--quiet", "--help",     "--verify", "--write-model",
-    "--header",   "--dim",      "--scratch", "--json",   "--csv",     "--device", NULL};
+    "--header",   "--dim",      "--scratch", "--json",   "--csv",     "--device",
+    "--moves",   "--channel",  "--move-cost", "--pin", "--home", "--reserve", NULL};
 
 /* ---- numbers on the command line ------------------------------------------------------------- */
 
@@ -45,25 +46,110 @@ static bool parse_seconds(const char *text, double *out) {
     return end != text && !*end && *out > 0 && *out < 1e9;
 }
 
-/* A name alone: without limit. */
-static bool parse_memory(const char *text, plan_arguments *a) {
-    const char *equals = strchrnul(text, '=');
-    if (a->memory_count == PLAN_MOST_MEMORIES || equals == text || equals - text >= PLAN_NAME_BYTES)
+/* :latency=N or :bandwidth=N behind a memory. */
+static bool parse_weight(const char *text, size_t length, plan_memory_option *m) {
+    char value[32];
+    bool is_latency = length > 8 && strncmp(text, "latency=", 8) == 0, is_bandwidth = length > 10 && strncmp(text, "bandwidth=", 10) == 0;
+    size_t skip = is_latency ? 8 : 10;
+    if ((!is_latency && !is_bandwidth) || length - skip >= sizeof value)
+        return false;
+    memcpy(value, text + skip, length - skip);
+    value[length - skip] = 0;
+    m->has_latency = is_latency;
+    if (is_latency)
+        return parse_number(value, &m->latency) && m->latency <= 1 << 20;
+    return parse_bytes(value, &m->bandwidth);
+}
+
+/* NAME[=BYTES][:latency=N | :bandwidth=N]. A name alone: without limit. */
+static bool parse_one_memory(const char *text, size_t length, plan_arguments *a) {
+    const char *colon = memchr(text, ':', length), *end = text + length, *head = colon ? colon : end;
+    const char *equals = memchr(text, '=', (size_t)(head - text));
+    size_t name = (size_t)((equals ? equals : head) - text);
+    char bytes[32] = {0};
+    if (a->memory_count == PLAN_MOST_MEMORIES || name == 0 || name >= PLAN_NAME_BYTES)
         return false;
     plan_memory_option *m = &a->memories[a->memory_count];
-    memcpy(m->name, text, (size_t)(equals - text));
-    m->name[equals - text] = 0;
+    *m = (plan_memory_option){.capacity_bytes = 0};
+    memcpy(m->name, text, name);
     for (const char *c = m->name; *c; c++)
-        if (strchr(", \"\t", *c))
+        if (strchr(" \"\t", *c))
             return false;
     for (size_t i = 0; i < a->memory_count; i++)
         if (strcmp(a->memories[i].name, m->name) == 0)
             return false;
-    m->capacity_bytes = 0;
-    if (*equals && !parse_bytes(equals + 1, &m->capacity_bytes))
+    if (equals && (size_t)(head - equals) > sizeof bytes)
+        return false;
+    if (equals)
+        memcpy(bytes, equals + 1, (size_t)(head - equals - 1));
+    if ((equals && !parse_bytes(bytes, &m->capacity_bytes)) || (colon && !parse_weight(colon + 1, (size_t)(end - colon - 1), m)))
         return false;
     a->memory_count++;
     return true;
+}
+
+static bool parse_memory(const char *text, plan_arguments *a) {
+    for (;;) {
+        const char *comma = strchrnul(text, ',');
+        if (!parse_one_memory(text, (size_t)(comma - text), a))
+            return false;
+        if (!*comma)
+            return true;
+        text = comma + 1;
+    }
+}
+
+static size_t find_memory(const plan_arguments *a, const char *name, size_t length) {
+    for (size_t m = 0; m < a->memory_count; m++)
+        if (strlen(a->memories[m].name) == length && memcmp(a->memories[m].name, name, length) == 0)
+            return m;
+    return SIZE_MAX;
+}
+
+/* BUFFER=MEMORY */
+static bool parse_pin(const char *text, bool is_home, plan_arguments *a) {
+    const char *equals = strrchr(text, '=');
+    if (a->pin_count == PLAN_MOST_PINS || !equals || equals == text || equals - text >= PLAN_MOST_CALLED)
+        return false;
+    plan_pin_option *pin = &a->pins[a->pin_count++];
+    memcpy(pin->name, text, (size_t)(equals - text));
+    pin->name[equals - text] = 0;
+    pin->is_home = is_home;
+    pin->memory = find_memory(a, equals + 1, strlen(equals + 1));
+    return pin->memory != SIZE_MAX;
+}
+
+/* MEMORY=FROM..TO */
+static bool parse_reserve(const char *text, plan_arguments *a) {
+    const char *equals = strrchr(text, '='), *dots = equals ? strstr(equals, "..") : NULL;
+    char from[32] = {0};
+    if (a->reserve_count == PLAN_MOST_PINS || !dots || dots - equals < 2 || (size_t)(dots - equals) > sizeof from)
+        return false;
+    plan_reserve_option *r = &a->reserves[a->reserve_count++];
+    memcpy(from, equals + 1, (size_t)(dots - equals - 1));
+    r->memory = find_memory(a, text, (size_t)(equals - text));
+    bool is_zero = strcmp(from, "0") == 0;
+    r->from = 0;
+    return r->memory != SIZE_MAX && (is_zero || parse_bytes(from, &r->from)) && parse_bytes(dots + 2, &r->to) && r->from < r->to;
+}
+
+/* When all memories are known. */
+static int parse_pins(plan_arguments *a) {
+    for (size_t i = 0; i < a->pin_text_count; i += 2) {
+        const char *option = a->pin_texts[i], *value = a->pin_texts[i + 1];
+        bool is_reserve = strcmp(option, "--reserve") == 0;
+        if (is_reserve ? !parse_reserve(value, a) : !parse_pin(value, strcmp(option, "--home") == 0, a))
+            return tool_misuse("plan", "%s %s: expected %s", option, value,
+                               is_reserve ? "MEMORY=FROM..TO, bytes of a memory that --memory names" : "BUFFER=MEMORY, a memory that --memory names");
+    }
+    return TOOL_OK;
+}
+
+bool plan_has_moves(const plan_arguments *a) {
+    bool weighted = false;
+    for (size_t m = 0; m < a->memory_count; m++)
+        weighted = weighted || a->memories[m].has_latency || a->memories[m].bandwidth > 0;
+    return a->moves || weighted || a->pin_count > 0 || a->reserve_count > 0;
 }
 
 /* N, LOW..HIGH or ?. */
@@ -129,7 +215,20 @@ static int take_value(const char *name, const char *value, plan_arguments *a) {
         expected = "1 to 64";
     } else if (strcmp(name, "--memory") == 0) {
         right = parse_memory(value, a);
-        expected = "NAME=BYTES (above 0) or NAME, without limit, each name once, 16 at most";
+        expected = "NAME=BYTES (above 0) or NAME, without limit, and :latency=N or :bandwidth=N behind it; each name once, 16 at most";
+    } else if (strcmp(name, "--channel") == 0) {
+        right = a->has_channel = parse_bytes(value, &a->channel);
+        expected = "bytes that are moved beside one operator, such as 64K";
+    } else if (strcmp(name, "--move-cost") == 0) {
+        right = a->has_move_cost = parse_number(value, &a->move_cost) && a->move_cost <= 1 << 20;
+        expected = "a whole number, 1048576 at most";
+    } else if (strcmp(name, "--pin") == 0 || strcmp(name, "--home") == 0 || strcmp(name, "--reserve") == 0) {
+        right = a->pin_text_count < 2 * PLAN_MOST_PINS;
+        expected = "64 of --pin, --home and --reserve at most";
+        if (right) {
+            a->pin_texts[a->pin_text_count++] = name;
+            a->pin_texts[a->pin_text_count++] = value;
+        }
     } else if (strcmp(name, "--dim") == 0) {
         right = parse_dim(value, a);
         expected = "NAME=N or INPUT:AXIS=N, 32 at most; one may be LOW..HIGH (1 or more, 1024 apart at most) or ?";
@@ -160,7 +259,7 @@ static bool take_flag(const char *argument, plan_arguments *a) {
                  {"--compare", &a->compare},   {"--in-place", &a->in_place},
                  {"--reorder", &a->reorder},   {"--quiet", &a->quiet},
                  {"--verify", &a->verify},     {"--json", &a->json},
-                 {"--csv", &a->csv}};
+                 {"--csv", &a->csv},           {"--moves", &a->moves}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(argument, flags[i].name) == 0)
             return *flags[i].flag = true;
@@ -172,7 +271,9 @@ static int take_option(int argc, char **argv, int *index, plan_arguments *a) {
                                          "--svg",      "--memory",    "--ops",
                                          "--seed",     "--alignment", "--threads",
                                          "--dim",      "--scratch",   "--header",
-                                         "--write-model", "--device"};
+                                         "--write-model", "--device",    "--channel",
+                                         "--move-cost", "--pin",        "--home",
+                                         "--reserve"};
     const char *argument = argv[*index];
     if (take_flag(argument, a))
         return TOOL_OK;
@@ -185,6 +286,26 @@ static int take_option(int argc, char **argv, int *index, plan_arguments *a) {
             return take_value(valued[i], value, a);
     }
     return tool_unknown_option("plan", argument, known);
+}
+
+static int check_moves(const plan_arguments *a) {
+    size_t latencies = 0, bandwidths = 0;
+    for (size_t m = 0; m < a->memory_count; m++) {
+        latencies += a->memories[m].has_latency;
+        bandwidths += a->memories[m].bandwidth > 0;
+    }
+    if ((latencies > 0 && latencies < a->memory_count) || (bandwidths > 0 && bandwidths < a->memory_count))
+        return tool_misuse("plan", "--memory: all memories have :latency=N, or all have :bandwidth=N, or none has a weight");
+    if ((a->has_channel || a->has_move_cost) && !a->moves)
+        return tool_misuse("plan", "%s is about moves: say --moves, too", a->has_channel ? "--channel" : "--move-cost");
+    if (a->moves && a->memory_count < 2)
+        return tool_misuse("plan", "--moves needs two memories or more: --memory NAME=BYTES, the fastest first");
+    if (plan_has_moves(a) && (a->check || a->verify))
+        return tool_misuse("plan", "%s judges one place for each buffer: leave --moves, --pin, --home, --reserve and weights out",
+                           a->check ? "--check" : "--verify");
+    if (plan_has_moves(a) && a->in_place)
+        return tool_misuse("plan", "where values move or are pinned each buffer has bytes of its own: leave --in-place out");
+    return TOOL_OK;
 }
 
 static int check_together(const plan_arguments *a) {
@@ -213,7 +334,7 @@ static int check_together(const plan_arguments *a) {
         return tool_misuse("plan", "--verify only judges: leave the other options out");
     if (a->json && a->csv)
         return tool_misuse("plan", "--json and --csv: one of the two");
-    if ((a->json || a->csv) && (a->memory_count > 0 || a->compare))
+    if ((a->json || a->csv) && ((a->memory_count > 0 && !plan_has_moves(a)) || a->compare))
         return tool_misuse("plan", "%s is one arena's table: leave %s out", a->json ? "--json" : "--csv", a->compare ? "--compare" : "--memory");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if ((a->json || a->csv) && files[i] && strcmp(files[i], "-") == 0)
@@ -224,14 +345,16 @@ static int check_together(const plan_arguments *a) {
 int plan_check_for_table(const plan_arguments *a) {
     const char *wrong = a->verify            ? "--verify"
                         : a->write_model     ? "--write-model"
-                        : a->header          ? "--header"
+                        : a->header && !plan_has_moves(a) ? "--header"
                         : a->dim_count > 0   ? "--dim"
                         : a->scratch_count > 0 ? "--scratch"
-                        : a->json            ? "--json"
-                        : a->csv             ? "--csv"
+                        : a->json && !plan_has_moves(a) ? "--json"
+                        : a->csv && !plan_has_moves(a) ? "--csv"
                                              : NULL;
     if (wrong)
         return tool_misuse("plan", "%s is for networks (.tflite, .onnx): %s is a table of buffers", wrong, a->path);
+    if (a->moves && !a->ops)
+        return tool_misuse("plan", "--moves needs --ops FILE, which says when each buffer is made and read");
     if ((a->in_place || a->reorder) && !a->ops)
         return tool_misuse("plan", "%s needs --ops FILE", a->in_place ? "--in-place" : "--reorder");
     return TOOL_OK;
@@ -297,5 +420,8 @@ int plan_parse_arguments(int argc, char **argv, plan_arguments *a) {
         if (status != TOOL_OK)
             return status;
     }
-    return check_together(a);
+    int status = parse_pins(a);
+    if (status == TOOL_OK)
+        status = check_moves(a);
+    return status == TOOL_OK ? check_together(a) : status;
 }

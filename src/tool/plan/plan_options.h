@@ -8,12 +8,27 @@
 
 #include "models/models.h"
 
-enum { PLAN_MOST_MEMORIES = 16, PLAN_NAME_BYTES = 32, PLAN_MOST_DIMS = 32, PLAN_MOST_SCRATCH = 64, PLAN_MOST_CALLED = 128, PLAN_MOST_VALUES = 1024 };
+enum { PLAN_MOST_MEMORIES = 16, PLAN_NAME_BYTES = 32, PLAN_MOST_DIMS = 32, PLAN_MOST_SCRATCH = 64, PLAN_MOST_CALLED = 128, PLAN_MOST_VALUES = 1024, PLAN_MOST_PINS = 64 };
 
 typedef struct plan_memory_option {
     char name[PLAN_NAME_BYTES];
     uint64_t capacity_bytes;
+    uint64_t latency, bandwidth; /* of a byte; per second */
+    bool has_latency;
 } plan_memory_option;
+
+/* --pin ID=MEMORY, --home ID=MEMORY */
+typedef struct plan_pin_option {
+    char name[PLAN_MOST_CALLED];
+    size_t memory;
+    bool is_home;
+} plan_pin_option;
+
+/* --reserve MEMORY=FROM..TO: bytes that are not the plan's. */
+typedef struct plan_reserve_option {
+    size_t memory;
+    uint64_t from, to;
+} plan_reserve_option;
 
 /* --scratch OP=BYTES: a number, type or name of an operator. */
 typedef struct plan_scratch_option {
@@ -34,7 +49,18 @@ typedef struct plan_arguments {
     int64_t range_low, range_high; /* range_high 0: the largest value that fits into capacity */
     plan_scratch_option scratch[PLAN_MOST_SCRATCH];
     size_t scratch_count;
+    const char *pin_texts[2 * PLAN_MOST_PINS]; /* option and value, borrowed from the command line, until all memories are known */
+    size_t pin_text_count;
+    plan_pin_option pins[PLAN_MOST_PINS];
+    size_t pin_count;
+    plan_reserve_option reserves[PLAN_MOST_PINS];
+    size_t reserve_count;
+    bool moves, has_channel, has_move_cost;
+    uint64_t channel, move_cost; /* bytes beside each operator; of a byte moved */
 } plan_arguments;
+
+/* Values move, or their memories have weights, pins or reserved ranges: the plan is one of masu/moves.h. */
+bool plan_has_moves(const plan_arguments *a);
 
 /* Fills *out, which holds the defaults. TOOL_OK, or TOOL_MISUSED: the complaint has been printed. */
 int plan_parse_arguments(int argc, char **argv, plan_arguments *out);

@@ -138,6 +138,8 @@ typedef struct plan_answer {
     const plan_parts *in;
 } plan_answer;
 
+/* An id as a field of CSV. */
+void plan_put_id(masu__buffer *out, const char *id);
 void plan_write_csv(const plan_answer *answer, masu__buffer *out);
 void plan_write_json(const plan_answer *answer, masu__buffer *out);
 void plan_write_svg(const plan_answer *answer, masu__buffer *out);

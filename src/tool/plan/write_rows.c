@@ -19,7 +19,7 @@ static bool has_gaps(const plan_table *t) {
     return false;
 }
 
-static void put_id(masu__buffer *out, const char *id) {
+void plan_put_id(masu__buffer *out, const char *id) {
     if (!strpbrk(id, ",\t\"\r\n") && id[0] != ' ') {
         masu__buffer_puts(out, id);
         return;
@@ -36,7 +36,7 @@ static void put_id(masu__buffer *out, const char *id) {
 static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gaps,
                         masu__buffer *out) {
     const masu_plan_row *row = &a->table->rows[i];
-    put_id(out, a->table->ids[i]);
+    plan_put_id(out, a->table->ids[i]);
     masu__buffer_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRIu64, row->lower, row->upper,
                         row->size_bytes);
     if (alignment)

@@ -103,7 +103,7 @@ static void problems_that_are_wrong(void **state) {
     scene s;
     set(&s), s.problem.memory_count = 0, refuse(&s, MASU_MOVES_BAD_MEMORY, 0);
     set(&s), s.memories[1].cost = MASU_MOVES_MOST_COST + 1, refuse(&s, MASU_MOVES_BAD_MEMORY, 1);
-    set(&s), s.problem.channel_cost = MASU_MOVES_MOST_COST + 1, refuse(&s, MASU_MOVES_BAD_MEMORY, 0);
+    set(&s), s.problem.move_cost = MASU_MOVES_MOST_COST + 1, refuse(&s, MASU_MOVES_BAD_MEMORY, 0);
     set(&s), s.rows[1].size_bytes = 0, refuse(&s, MASU_MOVES_BAD_ROW, 1);
     set(&s), s.rows[1].upper = 3, refuse(&s, MASU_MOVES_BAD_ROW, 1);
     set(&s), s.rows[0].upper = 7, refuse(&s, MASU_MOVES_BAD_ROW, 0);

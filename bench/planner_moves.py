@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Values that move between two memories, beside one memory for life and beside the greedy way: a Markdown table.
+
+    bench/planner_moves.py [MASU] [DATA]      MASU: the command (build/release/masu); DATA: $MASU_DATA
+
+The fast memory has 25, 50 and 75 % of the least arena. First the traffic of the slow one (operators and moves), then what operators
+alone read and write there when moves are free and the channel carries an eighth of the fast memory beside each operator.
+A transformer (three layers that encode, three that decode and look at what was encoded) is written here as .onnx.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "..", "tests", "cli"))
+import numpy as np  # noqa: E402
+from onnx_write import graph, info, model, node  # noqa: E402
+
+LAYERS, WORDS, WIDTH, HEADS, INNER = 3, 128, 256, 4, 1024
+
+
+class Net:
+    def __init__(self):
+        self.nodes, self.constants, self.count = [], [], 0
+
+    def constant(self, array):
+        self.count += 1
+        self.constants.append(("w%d" % self.count, array))
+        return "w%d" % self.count
+
+    def add(self, kind, *inputs, **attributes):
+        self.count += 1
+        self.nodes.append(node(kind, inputs, ["t%d" % self.count], **attributes))
+        return "t%d" % self.count
+
+    def line(self, x, columns, rows=WIDTH):
+        weights = self.constant(np.zeros((rows, columns), np.float32))
+        return self.add("Add", self.add("MatMul", x, weights), self.constant(np.zeros(columns, np.float32)))
+
+    def heads(self, x, order):
+        shape = self.constant(np.array([WORDS, HEADS, WIDTH // HEADS], np.int64))
+        return self.add("Transpose", self.add("Reshape", x, shape), perm=order)
+
+    def attention(self, x, y):
+        q, k, v = self.line(x, WIDTH), self.line(y, WIDTH), self.line(y, WIDTH)
+        weights = self.add("Softmax", self.add("MatMul", self.heads(q, [1, 0, 2]), self.heads(k, [1, 2, 0])))
+        mixed = self.add("Transpose", self.add("MatMul", weights, self.heads(v, [1, 0, 2])), perm=[1, 0, 2])
+        return self.line(self.add("Reshape", mixed, self.constant(np.array([WORDS, WIDTH], np.int64))), WIDTH)
+
+    def inner(self, x):
+        return self.line(self.add("Relu", self.line(x, INNER)), WIDTH, INNER)
+
+    def norm(self, x):
+        return self.add("LayerNormalization", x, self.constant(np.zeros(WIDTH, np.float32)))
+
+
+def transformer():
+    n = Net()
+    x, y = "x", "y"
+    for _ in range(LAYERS):
+        z = n.norm(x)
+        x = n.add("Add", x, n.attention(z, z))
+        x = n.add("Add", x, n.inner(n.norm(x)))
+    for _ in range(LAYERS):
+        z = n.norm(y)
+        y = n.add("Add", y, n.attention(z, z))
+        y = n.add("Add", y, n.attention(n.norm(y), x))
+        y = n.add("Add", y, n.inner(n.norm(y)))
+    return model(graph(n.nodes, [info("x", (WORDS, WIDTH)), info("y", (WORDS, WIDTH))], [info(y, None, 0)], n.constants))
+
+
+def run(masu, *options):
+    done = subprocess.run([masu, "plan", *options, "--json"], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def arena(masu, path, *options):
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        subprocess.run([masu, "plan", path, *options, "--quiet", "--output", file.name], check=True)
+        return json.load(open(file.name))["height"]
+
+
+def mark(found):
+    return "{:,}{}".format(found["cost"], "" if found["cost"] == found["at_least"] else " (at least {:,})".format(found["at_least"]))
+
+
+def main():
+    masu = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "build", "release", "masu")
+    data = os.path.join(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("MASU_DATA", ""), "models")
+    folder = tempfile.TemporaryDirectory()
+    made = os.path.join(folder.name, "transformer.onnx")
+    open(made, "wb").write(transformer())
+    networks = [("transformer, 3 + 3 layers", [made])]
+    mobile = os.path.join(data, "tflm_mobilenet_v2_quantized_1x3x224x224")
+    if os.path.exists(mobile + ".csv"):
+        networks.append(("MobileNet v2", [mobile + ".csv", "--ops", mobile + ".ops.csv"]))
+    for name in ("shufflenet", "resnet50", "densenet121"):
+        path = os.path.join(data, "source", "light_%s.onnx" % name)
+        if os.path.exists(path):
+            networks.append((name, [path]))
+    print("| network | fast memory | one memory for life | greedy | with moves | ÷ | operators alone, for life | with free moves | ÷ |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, options in networks:
+        whole = arena(masu, *[o for o in options])
+        for part in (25, 50, 75):
+            fast = whole * part // 100 // 64 * 64
+            memories = ["--memory", "fast=%d,slow" % fast, "--moves", "--time", "20"]
+            moving = run(masu, *options, *memories)
+            free = run(masu, *options, *memories, "--move-cost", "0", "--channel", str(max(1, fast // 8)))
+            life = moving["for_life"]
+            by = [m["by_operators"] for m in free["memories"]]
+            print("| %s | %s (%d %%) | %s | %s | %s | %.2f | %s | %s | %.2f |" % (
+                name, "{:,}".format(fast), part, mark(life), "{:,}".format(moving["greedy"]), mark(moving),
+                life["cost"] / max(1, moving["cost"]), "{:,}".format(life["cost"]), mark(free), life["cost"] / max(1, by[1])), flush=True)
+
+
+if __name__ == "__main__":
+    main()

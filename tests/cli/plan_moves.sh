@@ -1,0 +1,164 @@
+# masu plan --moves: values that move between memories; weights, pins and reserved bytes.
+plan="$MASU plan"
+cat >"$MASU_TMP/v.csv" <<'C'
+id,lower,upper,size
+a,0,6,8
+b,3,4,16
+C
+# a is made at 0 and read at 1 and 5; b, as large as fast, is made and read between.
+cat >"$MASU_TMP/v.ops.csv" <<'C'
+op,type,inputs,outputs
+0,Conv,,a
+1,Conv,a a a a,
+2,Conv,,
+3,Conv,b,b
+4,Conv,,
+5,Conv,a a a a a a a a a,
+C
+v="$MASU_TMP/v.csv --ops $MASU_TMP/v.ops.csv"
+fast="--memory fast=16,slow=64"
+
+# ---- what is said ------------------------------------------------------------------------------------------
+# With moves 2 × 8 bytes of slow; without: b there (32 bytes) rather than a (14 × 8).
+expect_status 0 $plan $v $fast --moves
+expect_in_stdout 'cost: 16, proven: none is cheaper'
+expect_in_stdout 'one memory for life: 32, proven: none is cheaper; bytes of slow: 32, now 16 (÷ 2.00)'
+expect_in_stdout '2 moves:'
+expect_in_stdout 'before operator 5'
+expect_status 0 $plan $v $fast --moves --channel 3
+expect_in_stdout 'cost: 32, proven' # 8 bytes need three operators on each way: a cannot be back
+expect_status 0 $plan $v $fast --moves --channel 8 --csv
+grep -c '^move,a,' "$MASU_TMP.stdout" | grep -qx 2 || fail "moves: $(cat "$MASU_TMP.stdout")"
+expect_status 0 $plan $v $fast --moves --move-cost 0
+expect_in_stdout 'cost: 0, proven'
+expect_status 0 $plan $v --memory fast=16:latency=1,slow=64:latency=10 --moves
+expect_in_stdout "cost: $((14 * 8 + 2 * 16 + 2 * 8 * 11)), proven"
+expect_status 0 $plan $v --memory fast=16:bandwidth=8G,slow=64:bandwidth=2G --moves --quiet --json
+grep -q '"cost": 4096' "$MASU_TMP.stdout" && grep -q '"cost": 1024' "$MASU_TMP.stdout" || fail "bandwidths: $(cat "$MASU_TMP.stdout")"
+
+# ---- pins, homes, reserved bytes ------------------------------------------------------------------------------
+expect_status 0 $plan $v $fast --moves --pin a=fast
+expect_in_stdout 'cost: 32, proven'
+expect_status 0 $plan $v $fast --moves --home a=slow --csv
+grep -q '^place,a,slow,0,' "$MASU_TMP.stdout" || fail "home: $(cat "$MASU_TMP.stdout")"
+expect_status 0 $plan $v $fast --moves --reserve fast=0..8
+expect_in_stdout 'cost: 32, proven'
+expect_status 0 $plan $v $fast --reserve fast=0..8 --csv # no moves: one memory for life
+grep -q '^place,a,fast,0,6,8,8,,$' "$MASU_TMP.stdout" && grep -q '^reserved,,fast,0,6,8,0,,$' "$MASU_TMP.stdout" || fail "reserved: $(cat "$MASU_TMP.stdout")"
+expect_status 0 $plan "$MASU_TMP/v.csv" $fast --pin b=fast --csv # no operators: uses are those of the column, 1 each
+grep -q '^place,b,fast,' "$MASU_TMP.stdout" && grep -q '^place,a,slow,' "$MASU_TMP.stdout" || fail "pin: $(cat "$MASU_TMP.stdout")"
+printf 'id,lower,upper,size,offset\na,0,6,8,8\nb,3,4,8,\n' >"$MASU_TMP/at.csv"
+expect_status 0 $plan "$MASU_TMP/at.csv" $fast --pin a=fast --csv
+grep -q '^place,a,fast,0,6,8,8,,$' "$MASU_TMP.stdout" && grep -q '^place,b,fast,3,4,8,0,,$' "$MASU_TMP.stdout" || fail "offset: $(cat "$MASU_TMP.stdout")"
+expect_status 1 $plan "$MASU_TMP/at.csv" --memory fast=16:latency=0,slow:latency=1
+expect_in_stderr 'buffer a has an offset: say of which memory, with --pin BUFFER=MEMORY'
+expect_status 1 $plan $v --memory fast=16,slow=7 --moves
+expect_in_stderr 'no plan is possible: the memories cannot hold these buffers' # a and b at 3: 8 in one, 16 in the other
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+expect_status 0 $plan $v $fast --moves --channel 8 --output "$MASU_TMP/out.csv" --svg "$MASU_TMP/out.svg" --header "$MASU_TMP/v_plan.h"
+grep -q '^a:2,.*,slow$' "$MASU_TMP/out.csv" && grep -q '<svg' "$MASU_TMP/out.svg" || fail "files: $(cat "$MASU_TMP/out.csv")"
+expect_status 0 $plan --check "$MASU_TMP/out.csv" $fast
+expect_in_stdout 'FINE: fast: 3 buffers'
+cat >"$MASU_TMP/use.c" <<'C'
+#include <string.h>
+#include "v_plan.h"
+static unsigned char fast[V_FAST_ARENA_BYTES + 1], slow[V_SLOW_ARENA_BYTES + 1], *const memory[] = {fast, slow};
+/* Operators 0 … 5 with real bytes: a is written at 0 and must be right at 1 and 5, wherever it is then. */
+static unsigned char *find(int buffer, int op) {
+    for (int i = V_PLACE_COUNT - 1; i >= 0; i--)
+        if (v_places[i].buffer == buffer && v_places[i].begin <= op && op < v_places[i].end) {
+            int ready = 1;
+            for (int k = 0; k < V_MOVE_COUNT; k++)
+                if (v_moves[k].buffer == buffer && v_moves[k].to == v_places[i].memory && v_moves[k].begin == v_places[i].begin && v_moves[k].end > op)
+                    ready = 0;
+            if (ready)
+                return memory[v_places[i].memory] + v_places[i].offset;
+        }
+    return 0;
+}
+int main(void) {
+    int next = 0, wrong = 0;
+    for (int op = 0; op < 6; op++) {
+        for (; next < V_MOVE_COUNT && v_moves[next].end <= op; next++)
+            memcpy(memory[v_moves[next].to] + v_moves[next].to_offset, memory[v_moves[next].from] + v_moves[next].from_offset, v_moves[next].bytes);
+        if (op == 0)
+            memset(find(0, op), 'a', 8);
+        if (op == 3)
+            memset(find(1, op), 'b', 16);
+        if (op == 1 || op == 5)
+            wrong |= memcmp(find(0, op), "aaaaaaaa", 8) != 0;
+    }
+    return wrong || V_MOVE_COUNT != 2 || V_MEMORY_COUNT != 2;
+}
+C
+cc -std=c11 -Wall -Wextra -Werror -I "$MASU_TMP" "$MASU_TMP/use.c" -o "$MASU_TMP/use" || fail "the header: $(cat "$MASU_TMP/v_plan.h")"
+"$MASU_TMP/use" || fail "the moves of the header leave other bytes"
+
+# ---- refused, with what to write instead ------------------------------------------------------------------------------
+misuse() { expect_status 2 $plan "$@"; }
+misuse $v --moves
+expect_in_stderr '--moves needs two memories or more'
+misuse "$MASU_TMP/v.csv" $fast --moves
+expect_in_stderr '--moves needs --ops FILE'
+misuse $v $fast --channel 8
+expect_in_stderr '--channel is about moves: say --moves, too'
+misuse $v --memory fast=16:latency=1,slow --moves
+expect_in_stderr 'all memories have :latency=N, or all have :bandwidth=N, or none has a weight'
+misuse $v --memory fast=16:latency=1,slow:bandwidth=1G --moves
+misuse $v $fast --moves --in-place
+expect_in_stderr 'each buffer has bytes of its own: leave --in-place out'
+misuse $v $fast --moves --check
+for memory in fast=16:latency fast=16:latency=x fast=16:latency=1048577 fast=16:speed=1 fast=0 fast=16,fast=8 fast=16, ,fast =16 :latency=1 fast=16:bandwidth=0 'fa st=1'; do
+    misuse $v --memory "$memory" --memory slow --moves
+    expect_in_stderr "expected NAME=BYTES"
+done
+for pin in a a= =fast a=none ; do
+    misuse $v $fast --moves --pin "$pin"
+    expect_in_stderr 'expected BUFFER=MEMORY'
+done
+for range in fast fast=0 fast=8..8 fast=9..8 none=0..8 fast=-1..8 fast=0..x fast=..8 fast=0..; do
+    misuse $v $fast --moves --reserve "$range"
+    expect_in_stderr 'expected MEMORY=FROM..TO'
+done
+misuse $v $fast --moves --channel 0
+misuse $v $fast --moves --move-cost 1048577
+expect_status 1 $plan $v $fast --moves --pin z=fast
+expect_in_stderr '--pin z: no buffer of'
+expect_status 1 $plan $v $fast --moves --pin a=fast --home a=slow
+expect_in_stderr 'buffer a stays in one memory by --pin and begins in another by --home'
+expect_status 1 $plan $v $fast --moves --pin a=fast --pin a=slow
+expect_status 1 $plan $v $fast --moves --reserve fast=0..17
+expect_in_stderr 'no plan is possible'
+printf 'id,lower,upper,size,gaps\na,0,6,8,2-4\nb,3,4,16,\n' >"$MASU_TMP/gaps.csv"
+expect_status 1 $plan "$MASU_TMP/gaps.csv" --ops "$MASU_TMP/v.ops.csv" $fast --moves
+expect_in_stderr 'buffer a has gaps'
+printf 'id,lower,upper,size\na,0,9000000,8\nb,3,4,16\n' >"$MASU_TMP/long.csv"
+expect_status 1 $plan "$MASU_TMP/long.csv" --ops "$MASU_TMP/v.ops.csv" $fast --moves
+expect_in_stderr 'a moment is an operator'
+printf 'id,lower,upper,size\na,0,6,1125899906842624\nb,3,4,16\n' >"$MASU_TMP/huge.csv"
+expect_status 1 $plan "$MASU_TMP/huge.csv" --ops "$MASU_TMP/v.ops.csv" $fast --moves
+expect_in_stderr 'add up beyond 2^50'
+
+# ---- a network of .onnx, and those of $MASU_DATA ---------------------------------------------------------------------------
+for python in /usr/bin/python3 python3; do "$python" -c 'import numpy' 2>/dev/null && break || python=; done
+if [ -n "$python" ]; then
+    "$python" - "$MASU_TMP/net.onnx" <<'PY' || fail "the network"
+import sys
+sys.path.insert(0, "tests/cli")
+from onnx_write import graph, info, model, node
+# x is read at once and again at the end; between, two large ones fill the fast memory.
+made = graph([node("Relu", ["x"], ["a"]), node("Concat", ["a", "a"], ["b"], axis=0), node("Relu", ["b"], ["c"]), node("ReduceSum", ["c"], ["d"], keepdims=1),
+              node("Add", ["d", "x"], ["e"]), node("Mul", ["e", "x"], ["f"]), node("Sub", ["f", "x"], ["y"])], [info("x", (64,))], [info("y", (64,))])
+open(sys.argv[1], "wb").write(model(made))
+PY
+    expect_status 0 $plan "$MASU_TMP/net.onnx" --memory fast=1K,slow --moves --alignment 4
+    expect_in_stdout 'proven: none is cheaper'
+    expect_status 0 $plan "$MASU_TMP/net.onnx" --memory fast=1K,slow --moves --header "$MASU_TMP/net_plan.h" --quiet
+    grep -q 'NET_MOVE_COUNT' "$MASU_TMP/net_plan.h" || fail "header: $(cat "$MASU_TMP/net_plan.h")"
+fi
+data=${MASU_DATA:-../shared/data}/models
+[ -f "$data/tflm_mobilenet_v2_quantized_1x3x224x224.csv" ] || exit 0
+mobile=$data/tflm_mobilenet_v2_quantized_1x3x224x224
+expect_status 0 $plan "$mobile.csv" --ops "$mobile.ops.csv" --memory sram=256K,psram=16M --moves
+expect_in_stdout 'cost: 13,958,912, proven: none is cheaper'
