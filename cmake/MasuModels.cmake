@@ -20,8 +20,15 @@ add_custom_command(OUTPUT ${models_generated}/onnx.pb-c.c ${models_generated}/on
     DEPENDS ${CMAKE_SOURCE_DIR}/src/models/onnx.proto VERBATIM)
 set_source_files_properties(${models_generated}/onnx.pb-c.c PROPERTIES COMPILE_OPTIONS -w)
 
-file(GLOB models_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/models/*.c ${CMAKE_SOURCE_DIR}/src/models/*.cc)
-add_library(masu_models STATIC ${models_sources} ${models_generated}/tflite_generated.h ${models_generated}/onnx.pb-c.c)
+file(GLOB models_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/models/*.c ${CMAKE_SOURCE_DIR}/src/models/*.cc
+    ${CMAKE_SOURCE_DIR}/src/models/import/*.c)
+set(import_text ${CMAKE_SOURCE_DIR}/src/models/import/onnx.tl)
+add_custom_command(OUTPUT ${models_generated}/import_library.c
+    COMMAND ${CMAKE_COMMAND} -DTEXT=${import_text} -DNAME=import_library -DHEADER=models/import/import.h
+        -DOUT=${models_generated}/import_library.c -P ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake
+    DEPENDS ${import_text} ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake VERBATIM)
+add_library(masu_models STATIC ${models_sources} ${models_generated}/tflite_generated.h ${models_generated}/onnx.pb-c.c
+    ${models_generated}/import_library.c)
 target_include_directories(masu_models SYSTEM PRIVATE ${models_generated} ${MASU_FLATBUFFERS_INCLUDE} ${MASU_PROTOBUF_INCLUDE})
 # Nothing is thrown: what runs out of memory says so by a value.
 target_compile_options(masu_models PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)

@@ -78,6 +78,7 @@ BEGIN {
     rooms("planner", "search", "model fixed skyline")
     rooms("planner", "share", "model search")
     rooms("planner", "moves", "") # asks <masu/plan.h> for offsets
+    rooms("models", "import", "")
     rooms("tool", "plan", "")
     rooms("tool", "report", "")
     rooms("tool", "lsp", "")

@@ -21,7 +21,7 @@ done
 
 options="-D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -Isrc -Iinclude -I$build/include -I$build/models -w"
 for format in "$@"; do
-    for source in src/models/*.c src/models/*.cc "$build/models/onnx.pb-c.c" src/base/arena.c src/base/meta.c src/base/buffer.c src/base/assert.c tests/fuzz/model_bytes.c; do
+    for source in src/models/*.c src/models/import/*.c src/models/*.cc "$build/models/onnx.pb-c.c" "$build/models/import_library.c" src/base/arena.c src/base/meta.c src/base/buffer.c src/base/assert.c tests/fuzz/model_bytes.c; do
         case $source in *.cc) compiler="clang++ -std=c++17 -fno-exceptions -fno-rtti" ;; *) compiler=clang ;; esac
         # shellcheck disable=SC2086 # options
         $compiler $options "-DFUZZ_FORMAT=MASU__MODEL_$(printf %s "$format" | tr a-z A-Z)" -c "$source" -o "$work/objects/$(basename "$source").o"

@@ -60,6 +60,7 @@ typedef struct masu__model_tensor {
     uint64_t bytes;
     const int64_t *values; /* of a small whole-number constant, for shapes: value_count of them; NULL: not known */
     size_t value_count;
+    const void *constant; /* ONNX: the message that its elements are in; NULL: it is computed, or in no form that is read */
 } masu__model_tensor;
 
 enum { MASU__MODEL_NONE = -1 }; /* an input or output that is left out */
@@ -75,6 +76,7 @@ typedef struct masu__model_operator {
     size_t output_count;
     size_t bodies[MASU__MODEL_MOST_BODIES]; /* graphs that it runs, in order */
     size_t body_count;
+    const void *node; /* ONNX: its message */
 } masu__model_operator;
 
 typedef struct masu__model_graph {
@@ -106,7 +108,8 @@ typedef struct masu__model {
     size_t graph_count;
     masu__model_offline offline;
     bool has_opset;
-    int64_t opset; /* ONNX: of the default domain */
+    int64_t opset;  /* ONNX: of the default domain */
+    bool keeps_all; /* ONNX, set before reading: operators that make constants of constants are kept, too */
     masu__arena arena; /* owns everything above, but for texts that lie in the file */
 } masu__model;
 
@@ -172,6 +175,17 @@ bool masu__model_may_move(const masu__model *model, const masu__model_operator *
  * False: *why says why. */
 bool masu__model_write_tflite(const masu__model *model, const void *bytes, size_t length, const int32_t *offsets,
                               const size_t *order, void **out, size_t *out_length, size_t *out_capacity, masu__buffer *why);
+
+/* ---- programs (import/) ------------------------------------------------------------------------------- */
+
+/* False: the bytes could not be kept. */
+typedef bool masu__model_write(void *context, const void *bytes, size_t length);
+
+/* An .onnx file as a program of the language, appended to *program; what write is given, in order, is the .safetensors file of its
+ * weights: nothing where it has none. title: what the program says that it was made of. False: *why says why, in one line; what
+ * program and write were given is then to be thrown away. Cost: the reader's, and one look at each operator. */
+bool masu__model_import(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, const char *title,
+                        masu__buffer *program, masu__model_write *write, void *context, masu__buffer *why);
 
 #ifdef __cplusplus
 }

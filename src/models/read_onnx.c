@@ -170,6 +170,7 @@ static bool read_constant(reader *r, int32_t tensor, const Masu__Onnx__Tensor *f
         return masu__model_refuse(r->why, "`%.80s` has %zu dimensions; at most %d are read", t->name.at, from->n_dims, MASU__MODEL_MOST_RANK);
     t->type = onnx_type_name(from->data_type, &t->bits);
     t->is_constant = true;
+    t->constant = from;
     t->has_shape = true;
     t->rank = from->n_dims;
     t->dims = from->dims;
@@ -269,6 +270,7 @@ static bool read_constants(reader *r, size_t graph, const Masu__Onnx__Graph *fro
         whole.raw_data.len = whole.n_int32_data = whole.n_int64_data = 0;
         if (!read_constant(r, tensor, &whole))
             return false;
+        r->model->tensors[tensor].constant = NULL;
     }
     return true;
 }
@@ -492,6 +494,7 @@ static bool read_node(reader *r, size_t graph, const Masu__Onnx__Node *from, mas
     to->name = text_of(from->name);
     to->type = text_of(from->op_type);
     to->domain = text_of(from->domain);
+    to->node = from;
     to->is_custom = *from->domain && strcmp(from->domain, "ai.onnx") != 0;
     if (++r->operators > MASU__MODEL_MOST_THINGS)
         return masu__model_refuse(r->why, "more than %d operators", MASU__MODEL_MOST_THINGS);
@@ -531,7 +534,7 @@ static bool read_graph(reader *r, size_t graph, const Masu__Onnx__Graph *from, s
         operators[count] = (masu__model_operator){.name = {"", 0}};
         if (!read_node(r, graph, from->node[i], &operators[count], depth))
             return false;
-        count += !is_folded(r->model, &operators[count]);
+        count += r->model->keeps_all || !is_folded(r->model, &operators[count]);
     }
     r->model->graphs[graph].operators = operators;
     r->model->graphs[graph].operator_count = count;

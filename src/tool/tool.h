@@ -25,7 +25,7 @@ typedef struct tool_command {
 } tool_command;
 
 extern const tool_command tool_run, tool_build, tool_check, tool_explain, tool_explain_error,
-    tool_fmt, tool_lsp, tool_plan, tool_report, tool_vmlog, tool_whatif, tool_export, tool_top, tool_version, tool_help;
+    tool_fmt, tool_lsp, tool_plan, tool_import, tool_report, tool_vmlog, tool_whatif, tool_export, tool_top, tool_version, tool_help;
 
 /* Names the kinds of the program's errors on standard error: one line each for `masu explain-error`. */
 void tool_name_error_kinds(const masu_program *program);

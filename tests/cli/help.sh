@@ -6,10 +6,10 @@ expect_status 0 "$MASU" --version
 expect_stdout "masu $version"
 
 expect_status 0 "$MASU" --help
-for command in run check explain explain-error fmt lsp whatif export version help; do
+for command in run check explain explain-error fmt lsp import whatif export version help; do
     expect_in_stdout "  $command"
 done
-for command in run check explain explain-error fmt lsp whatif export version help; do
+for command in run check explain explain-error fmt lsp import whatif export version help; do
     expect_status 0 "$MASU" "$command" --help
     expect_in_stdout "Usage: masu $command"
     expect_stderr ''

@@ -64,5 +64,5 @@ def graph(nodes, inputs, outputs, constants=(), infos=()):
             + b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs) + b"".join(field(13, i) for i in infos))
 
 
-def model(made):
-    return field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(7, made)
+def model(made, opset=17):
+    return field(1, 8) + field(8, field(1, "") + field(2, opset)) + field(7, made)

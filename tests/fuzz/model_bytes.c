@@ -1,5 +1,6 @@
 /* Bytes as a network's file: the reader refuses it with words, or what it gives holds: every number names something that is there,
  * sizes follow from shapes, lives have an order, and a .tflite file with a plan written into it is one that the reader takes, with that plan.
+ * An .onnx file becomes a program, or is refused with words.
  *
  *     scripts/fuzz_models.sh BUILD SECONDS      builds this with libFuzzer, once a format (FUZZ_FORMAT), and runs each
  */
@@ -104,6 +105,21 @@ static void rewrite(masu__model *m, const uint8_t *data, size_t size) {
     masu__meta_free(bytes, capacity);
 }
 
+static bool count_bytes(void *context, const void *bytes, size_t length) {
+    demand(bytes || length == 0);
+    *(size_t *)context += length;
+    return true;
+}
+
+static void import(const uint8_t *data, size_t size, masu__model_dim *dims) {
+    masu__buffer program = {0}, why = {0};
+    size_t written = 0;
+    bool right = masu__model_import(data, size, dims, 2, "fuzz.onnx", &program, count_bytes, &written, &why);
+    demand(right ? why.length == 0 && program.length > 0 : why.length > 0 && !strchr(masu__buffer_text(&why), '\n'));
+    masu__buffer_destroy(&program);
+    masu__buffer_destroy(&why);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint64_t live = masu__meta_live_blocks();
     masu__model_dim dims[] = {{{"batch", 5}, 2, false}, {{"x:0", 3}, 3, false}};
@@ -121,6 +137,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         demand(why.length > 0);
     }
     masu__buffer_destroy(&why);
+    if (FUZZ_FORMAT == MASU__MODEL_ONNX)
+        import(data, size, dims);
     demand(masu__meta_live_blocks() == live);
     return 0;
 }

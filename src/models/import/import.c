@@ -1,0 +1,69 @@
+/* import.c: the steps from a network to a program. */
+#include <string.h>
+
+#include "models/import/import.h"
+
+static bool read(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, masu__model *model, masu__buffer *why) {
+    *model = (masu__model){.format = MASU__MODEL_ONNX, .keeps_all = true};
+    if (!masu__model_read_onnx(bytes, length, dims, dim_count, model, why))
+        return false;
+    if (!model->has_opset)
+        return masu__model_refuse(why, "the file does not say which opset its operators are of");
+    if (model->opset < 1 || model->opset > IMPORT_MOST_OPSET)
+        return masu__model_refuse(why, "opset %lld is not known; those from 1 to %d are", (long long)model->opset, IMPORT_MOST_OPSET);
+    if (model->graphs[0].output_count == 0)
+        return masu__model_refuse(why, "the network has no outputs");
+    return true;
+}
+
+static bool make_lines(importer *im) {
+    const masu__model_graph *g = &im->model->graphs[0];
+    im->lines = masu__arena_calloc(&im->model->arena, g->operator_count + 1, sizeof *im->lines, 16);
+    im->is_needed = masu__arena_calloc(&im->model->arena, im->model->tensor_count + 1, sizeof *im->is_needed, 16);
+    if (!im->lines || !im->is_needed)
+        return masu__model_refuse(im->why, "out of memory");
+    im->line_count = g->operator_count;
+    for (size_t i = 0; i < im->line_count; i++) {
+        im->lines[i].op = &g->operators[i];
+        if (!import_expression(im, &im->lines[i]))
+            return false;
+    }
+    return true;
+}
+
+/* From the outputs backwards: what shapes alone were computed with is not a part of the program. */
+static bool find_needed(importer *im) {
+    const masu__model_graph *g = &im->model->graphs[0];
+    for (size_t i = 0; i < g->output_count; i++)
+        im->is_needed[g->outputs[i]] = true;
+    for (size_t i = im->line_count; i-- > 0;) {
+        import_line *line = &im->lines[i];
+        for (size_t k = 0; k < line->op->output_count; k++)
+            line->is_needed |= line->op->outputs[k] >= 0 && im->is_needed[line->op->outputs[k]];
+        for (size_t k = 0; line->is_needed && k < line->op->input_count && k < IMPORT_MOST_PLACES; k++)
+            if (line->op->inputs[k] >= 0 && line->uses >> k & 1)
+                im->is_needed[line->op->inputs[k]] = true;
+    }
+    return true;
+}
+
+static bool all_taken(importer *im) {
+    for (size_t i = 0; i < im->line_count; i++) {
+        const import_line *line = &im->lines[i];
+        if (line->is_needed && line->refused)
+            return masu__model_refuse(im->why, "operator %.*s, node `%.*s`, opset %lld: %s", MASU__MODEL_TEXT(line->op->type),
+                                      MASU__MODEL_TEXT(line->op->name), (long long)im->model->opset, line->refused);
+    }
+    return true;
+}
+
+bool masu__model_import(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, const char *title,
+                        masu__buffer *program, masu__model_write *write, void *context, masu__buffer *why) {
+    masu__model model;
+    importer im = {.model = &model, .why = why};
+    masu__model_text name = {title, strlen(title)};
+    bool right = read(bytes, length, dims, dim_count, &model, why) && import_constant_nodes(&im) && import_names(&im) && make_lines(&im) &&
+                 find_needed(&im) && all_taken(&im) && import_program(&im, &name, program) && import_write_weights(&im, write, context);
+    masu__model_free(&model);
+    return right;
+}

@@ -1,0 +1,96 @@
+/* import.h: a network as a program of the language.
+ *
+ *     masu__model ─► import.c ─┬─ valid_names.c what tensors are called in the program
+ *                              ├─ expression.c an operator by its rows of operators.def: templates, filled
+ *                              │     └─ words*.c   what a template cannot say: paddings, axes, widths
+ *                              ├─ weights.c    constants as a .safetensors file
+ *                              └─ program.c    the text: struct, forward, main, the functions of onnx.tl that it needs
+ *
+ * What must stay true: every attribute and input of an operator is looked at by the row that takes it, or the operator is refused
+ * with what is missing. The names of the language's library are in operators.def, program_text.h and onnx.tl, nowhere else.
+ */
+#ifndef MASU_MODELS_IMPORT_H
+#define MASU_MODELS_IMPORT_H
+
+#include "models/import/program_text.h"
+#include "models/onnx_nodes.h"
+
+enum { IMPORT_MOST_WORDS = 16, IMPORT_MOST_PLACES = 64, IMPORT_MOST_OPSET = 26 };
+
+typedef struct import_line {
+    const masu__model_operator *op;
+    const char *text;    /* the expression; NULL: refused */
+    const char *refused; /* why; NULL: it is not */
+    uint64_t uses;       /* inputs that the text names, by bit */
+    bool is_list;        /* the expression is a list of the outputs */
+    bool is_needed;
+} import_line;
+
+typedef struct importer {
+    masu__model *model;
+    masu__buffer *why;
+    const char **names; /* of each tensor */
+    bool *is_needed;    /* of each tensor, by the program's text */
+    import_line *lines; /* one for each operator of the main graph */
+    size_t line_count;
+} importer;
+
+/* One operator while its text is made. */
+typedef struct import_node {
+    importer *im;
+    onnx_node v;
+    uint64_t attributes_read, inputs_read, uses; /* by bit */
+    struct {
+        const char *name, *text;
+    } words[IMPORT_MOST_WORDS];
+    size_t word_count;
+    bool is_list;
+    masu__buffer text, why;
+} import_node;
+
+/* Sets words. False: the row does not take this operator, and why says what is missing. */
+typedef bool import_prepare(import_node *n);
+
+/* ---- valid_names.c */
+bool import_names(importer *im);
+
+/* ---- expression.c */
+bool import_expression(importer *im, import_line *line);
+bool import_refuse(import_node *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool import_word(import_node *n, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool import_word_ints(import_node *n, const char *name, const int64_t *values, size_t count);
+/* f float32, d float64, l int64, n shorter integers, b bool, h float16 and bfloat16; 0: the language has no such elements */
+char import_kind(const masu__model_tensor *t);
+/* What the language keeps them in; NULL: nothing. */
+const char *import_elements(const masu__model_tensor *t);
+
+/* Reading marks an attribute or an input as looked at. */
+const Masu__Onnx__Attribute *import_attribute(import_node *n, const char *name);
+int64_t import_int(import_node *n, const char *name, int64_t otherwise);
+double import_float(import_node *n, const char *name, double otherwise);
+const int64_t *import_ints(import_node *n, const char *name, size_t *count);
+/* Among names[] (NULL ends it) the attribute's text; 0 where it is not there; false: another text. */
+bool import_choice(import_node *n, const char *name, const char *const *names, size_t *which);
+/* Of input i: whole numbers that are known. NULL: not there or not known. */
+const int64_t *import_values(import_node *n, size_t i, size_t *count);
+/* The rank and lengths of input i; false: refused, they are not known. */
+bool import_shape(import_node *n, size_t i, const masu__model_tensor **out);
+bool import_rank(import_node *n, size_t i, size_t *out);
+void import_put_number(masu__buffer *to, double value);
+
+/* ---- words.c, words_windows.c: named by operators.def */
+#define ROW(...)
+#define PREPARE(name) import_prepare name;
+#include "models/import/operators.def"
+
+/* ---- weights.c */
+bool import_constant_nodes(importer *im);
+bool import_write_weights(importer *im, masu__model_write *write, void *context);
+
+/* ---- program.c */
+bool import_program(importer *im, const masu__model_text *title, masu__buffer *out);
+
+extern const char import_library[]; /* onnx.tl */
+extern const size_t import_library_bytes;
+
+#endif

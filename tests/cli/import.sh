@@ -1,0 +1,17 @@
+# masu import: networks as programs. What tests/cli/import_networks.py writes is compared with NumPy, what PyTorch exports with PyTorch.
+expect_status 2 "$MASU" import
+expect_status 2 "$MASU" import a.onnx b.onnx
+expect_status 2 "$MASU" import a.onnx --dim batch
+expect_status 2 "$MASU" import a.onnx -o
+expect_status 2 "$MASU" import a.onnx --colour
+expect_status 1 "$MASU" import /nowhere/net.onnx
+expect_status 1 "$MASU" import examples/structs.tl -o "$MASU_TMP/x.tl"
+expect_in_stderr 'not an ONNX file'
+[ ! -e "$MASU_TMP/x.tl" ] || fail 'a program of a file that is not a network'
+
+python=
+for candidate in /usr/bin/python3 python3; do
+    "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
+done
+[ -n "$python" ] || skip "no Python with NumPy"
+expect_status 0 env PYTHONDONTWRITEBYTECODE=1 "$python" tests/cli/import_networks.py "$MASU" "$MASU_TMP"
