@@ -56,6 +56,8 @@ if(TARGET masu_static AND NOT MASU_SANITIZE)
     file(GLOB malloc_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/malloc/*.c)
     file(GLOB_RECURSE malloc_pool_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/base/*.c
         ${CMAKE_SOURCE_DIR}/src/devices/*.c ${CMAKE_SOURCE_DIR}/src/allocators/*.c)
+    # Its versions for several processors would bring a constructor along that asks which one this is, at each start.
+    list(FILTER malloc_pool_sources EXCLUDE REGEX "/rng[a-z_]*\\.c$")
     add_library(masu_malloc_pool OBJECT ${malloc_pool_sources})
     target_link_libraries(masu_malloc_pool PRIVATE masu_options masu_private_includes)
     target_compile_definitions(masu_malloc_pool PRIVATE MASU_META_PAGES=1)

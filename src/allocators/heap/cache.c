@@ -69,6 +69,13 @@ static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
     return (uint32_t)masu__min(slots, MASU__FINE_MAGAZINE_BYTES / masu__cache_class_bytes(heap, index));
 }
 
+/* Its own slots, none of which has a block. */
+static void magazine_begin(masu__cache *cache, unsigned index) {
+    void **bottom = masu__magazine_bottom(cache, index);
+    bottom[-1] = NULL;
+    magazine_set_top(cache, index, bottom);
+}
+
 /* Twice as many slots, as far as the cap leaves room for them. False: nothing has changed. */
 static bool magazine_grow(masu__cache *cache, unsigned index) {
     masu_heap *heap = cache->heap;
@@ -83,6 +90,8 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
         transfers_flush(heap);
     caches->granted_bytes += bytes;
     caches_move_cap(heap);
+    if (now == 0)
+        magazine_begin(cache, index);
     cache->capacity[index] = capacity;
     masu__cache_magazine(cache, index)->end = masu__magazine_bottom(cache, index) + capacity;
     return true;
@@ -95,7 +104,7 @@ static size_t transfer_room(masu_heap *heap, unsigned index) {
     masu__caches *caches = heap->caches;
     masu__transfer *t = &caches->transfer[index];
     if (!t->slots)
-        t->slots = masu__meta_calloc(MASU__TRANSFER_SLOTS, sizeof *t->slots);
+        t->slots = masu__meta_alloc(MASU__TRANSFER_SLOTS * sizeof *t->slots);
     if (!t->slots)
         return 0;
     size_t bytes = caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes;
@@ -280,18 +289,15 @@ void masu__caches_close(masu_heap *heap) {
 
 enum { LINE = 64 };
 
-/* Every magazine is empty. The slots but for the first of each are left as they are, for their pages are many. */
+/* No magazine has slots yet. Those are left as they are, for their pages are many. */
 static void magazines_open(masu__cache *cache) {
     size_t next = 0;
     for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++) {
-        cache->slots[next++] = NULL;
-        cache->bottom[i] = (uint16_t)next;
-        next += magazine_most(cache->heap, i);
-        void **bottom = masu__magazine_bottom(cache, i);
-        *masu__cache_magazine(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
+        cache->bottom[i] = (uint16_t)(next + 1); /* behind one that holds NULL */
+        next += 1 + magazine_most(cache->heap, i);
     }
     MASU_ASSERT(next <= MASU__CACHE_SLOTS);
-    for (unsigned i = cache->heap->caches->bucket->class_count; i < MASU_BUCKET_MOST_CLASSES; i++)
+    for (unsigned i = 0; i < MASU_BUCKET_MOST_CLASSES; i++)
         *masu__cache_magazine(cache, i) = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
 }
 

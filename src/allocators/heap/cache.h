@@ -117,7 +117,10 @@ static inline masu_magazine *masu__cache_magazine(masu__cache *cache, unsigned i
     return &cache->front.magazines.by_kind[1 + index];
 }
 
+/* A magazine without slots shows the empty one that all share, so that the pages of its own are not touched. */
 static inline size_t masu__magazine_fill(const masu__cache *cache, unsigned index) {
+    if (cache->capacity[index] == 0)
+        return 0;
     void **top = __atomic_load_n(&cache->front.magazines.by_kind[1 + index].top, __ATOMIC_RELAXED);
     return (size_t)(top - masu__magazine_bottom((masu__cache *)cache, index));
 }

@@ -67,6 +67,12 @@ static bool cache_valid(masu__cache *cache, size_t *granted) {
     const masu_bucket *pool = cache->heap->caches->bucket;
     for (unsigned i = 0; i < pool->class_count; i++) {
         size_t fill = masu__magazine_fill(cache, i);
+        if (cache->capacity[i] == 0) {
+            if (masu__cache_magazine(cache, i)->top[-1] != NULL ||
+                masu__cache_magazine(cache, i)->end != masu__cache_magazine(cache, i)->top)
+                return false;
+            continue;
+        }
         if (masu__magazine_bottom(cache, i)[-1] != NULL || fill > cache->capacity[i] ||
             masu__cache_magazine(cache, i)->end != masu__magazine_bottom(cache, i) + cache->capacity[i])
             return false;
