@@ -38,14 +38,15 @@ if(TARGET masu_static AND MASU_PYTHON)
             LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/masu)
         # Only PyInit_masu leaves it; threads that end later still hand back what they cached.
         target_link_options(masu_python PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
-        foreach(python_file __init__.pyi py.typed)
+        foreach(python_file __init__.pyi executorch.py py.typed)
             configure_file(${CMAKE_SOURCE_DIR}/integrations/python/${python_file} ${CMAKE_BINARY_DIR}/python/masu/${python_file} COPYONLY)
         endforeach()
         cmake_path(GET MASU_PYTHON_INCLUDE FILENAME python_version)
         set(MASU_PYTHON_FOLDER lib/${python_version}/dist-packages CACHE STRING
             "Where the Python module is installed, below the prefix")
         install(TARGETS masu_python LIBRARY DESTINATION ${MASU_PYTHON_FOLDER}/masu)
-        install(FILES ${CMAKE_BINARY_DIR}/python/masu/__init__.pyi ${CMAKE_BINARY_DIR}/python/masu/py.typed
+        install(FILES ${CMAKE_BINARY_DIR}/python/masu/__init__.pyi ${CMAKE_BINARY_DIR}/python/masu/executorch.py
+            ${CMAKE_BINARY_DIR}/python/masu/py.typed
             DESTINATION ${MASU_PYTHON_FOLDER}/masu)
     endif()
 endif()

@@ -23,7 +23,7 @@ page=$tree/usr/share/doc/python3-masu
 mkdir -p "$there/masu" "$page" "$tree/DEBIAN"
 chmod 755 "$tree" "$tree/DEBIAN"
 strip --strip-unneeded -o "$there/masu/__init__.abi3.so" "$build/python/masu/__init__.abi3.so"
-cp "$build/python/masu/__init__.pyi" "$build/python/masu/py.typed" "$there/masu"
+cp "$build/python/masu/__init__.pyi" "$build/python/masu/executorch.py" "$build/python/masu/py.typed" "$there/masu"
 mkdir "$there/masu-$version.dist-info"
 printf 'Metadata-Version: 2.1\nName: masu\nVersion: %s\nRequires-Python: >=3.11\n' "$version" >"$there/masu-$version.dist-info/METADATA"
 echo dpkg >"$there/masu-$version.dist-info/INSTALLER"

@@ -24,7 +24,7 @@ libc = platform.libc_ver()[1] or "2.36"
 tag = f"cp311-abi3-manylinux_{libc.replace('.', '_')}_{platform.machine()}"
 info = f"masu-{version}.dist-info"
 files = {}
-for name in ("__init__.abi3.so", "__init__.pyi", "py.typed"):
+for name in ("__init__.abi3.so", "__init__.pyi", "executorch.py", "py.typed"):
     path = os.path.join(source, name)
     with tempfile.TemporaryDirectory() as work:
         if strip and name.endswith(".so"):

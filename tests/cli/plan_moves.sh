@@ -108,6 +108,8 @@ expect_in_stderr 'all memories have :latency=N, or all have :bandwidth=N, or non
 misuse $v --memory fast=16:latency=1,slow:bandwidth=1G --moves
 misuse $v $fast --moves --in-place
 expect_in_stderr 'each buffer has bytes of its own: leave --in-place out'
+misuse $v $fast --moves --reorder
+expect_in_stderr 'in the order of the file: leave --reorder out'
 misuse $v $fast --moves --check
 for memory in fast=16:latency fast=16:latency=x fast=16:latency=1048577 fast=16:speed=1 fast=0 fast=16,fast=8 fast=16, ,fast =16 :latency=1 fast=16:bandwidth=0 'fa st=1'; do
     misuse $v --memory "$memory" --memory slow --moves

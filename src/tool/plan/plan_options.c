@@ -303,6 +303,8 @@ static int check_moves(const plan_arguments *a) {
     if (plan_has_moves(a) && (a->check || a->verify))
         return tool_misuse("plan", "%s judges one place for each buffer: leave --moves, --pin, --home, --reserve and weights out",
                            a->check ? "--check" : "--verify");
+    if (plan_has_moves(a) && a->reorder)
+        return tool_misuse("plan", "where values move or are pinned operators run in the order of the file: leave --reorder out");
     if (plan_has_moves(a) && a->in_place)
         return tool_misuse("plan", "where values move or are pinned each buffer has bytes of its own: leave --in-place out");
     return TOOL_OK;
