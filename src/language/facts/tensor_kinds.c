@@ -50,7 +50,7 @@
     X(mse_loss)               \
     X(cross_entropy)          \
     X(index_select)           \
-    X(gather) X(scatter_add) X(scatter) X(embedding) X(order) X(order_at) X(nonzero) X(distances) X(unfold) X(fold) X(decompose) X(solve)
+    X(gather) X(scatter_add) X(scatter) X(embedding) X(order) X(order_at) X(nonzero) X(distances) X(unfold) X(convolve) X(fold) X(decompose) X(solve)
 #define READING_OPERATIONS(X) \
     X(get_f64)                \
     X(get_i64)                \

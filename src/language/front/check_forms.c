@@ -171,7 +171,7 @@ bool check_value_part(checker *c, expr **slot) {
 
 /* ---- to_i64, to_f32 --------------------------------------------------------------------------- */
 
-/* A number where one is wanted and of a tensor that holds one; else all elements as i64. */
+/* A number where one is wanted and of a tensor that holds one; else, and of a mask of any rank, all elements. */
 static bool convert_all(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -181,8 +181,8 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
         return false;
     }
     const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
-    bool converts = real && t->tensor.rank < 0 && held != NULL &&
-                    (held->kind == TYPE_BOOL || type_is_integer(held));
+    bool converts = t->tensor.rank < 0 && held != NULL &&
+                    (held->kind == TYPE_BOOL || (real && type_is_integer(held)));
     bool many = t->tensor.rank > 0 || converts || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many) {
         return false;

@@ -16,6 +16,7 @@
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/ops/vector_math.h"
+#include "runtime/ops/windows.h"
 #include "runtime/state.h"
 
 /* ---- triangles ------------------------------------------------------------------------------- */
@@ -169,26 +170,9 @@ tl_tensor *tl_tensor_pad(tl_tensor *t, double value, int64_t pads_count, int64_t
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-enum {
-    KERNEL_H,
-    KERNEL_W,
-    STRIDE_H,
-    STRIDE_W,
-    PADDING_H,
-    PADDING_W,
-    DILATION_H,
-    DILATION_W,
-    WINDOW_WORDS
-};
-
-typedef struct sliding {
-    int64_t images, height, width; /* images: n * c */
-    int64_t kernel[2], stride[2], padding[2], dilation[2], places[2];
-} sliding;
-
-static bool sliding_of(const tl_tensor *t, const int64_t *w, sliding *out) {
+bool tl__sliding_of(const tl_tensor *t, const int64_t *w, tl_sliding *out) {
     *out =
-        (sliding){.images = t->shape[0] * t->shape[1], .height = t->shape[2], .width = t->shape[3]};
+        (tl_sliding){.images = t->shape[0] * t->shape[1], .height = t->shape[2], .width = t->shape[3]};
     for (int d = 0; d < 2; d++) {
         out->kernel[d] = w[KERNEL_H + d];
         out->stride[d] = w[STRIDE_H + d];
@@ -210,7 +194,7 @@ typedef struct line {
     int64_t to, from, low, high;
 } line;
 
-static line line_of(const sliding *s, int64_t image, int64_t row, int64_t column, int64_t y) {
+static line line_of(const tl_sliding *s, int64_t image, int64_t row, int64_t column, int64_t y) {
     int64_t at_y = y * s->stride[0] + row * s->dilation[0] - s->padding[0];
     int64_t offset = column * s->dilation[1] - s->padding[1], step = s->stride[1];
     int64_t to = (image * s->kernel[0] + row) * s->kernel[1] + column;
@@ -237,7 +221,7 @@ static line line_of(const sliding *s, int64_t image, int64_t row, int64_t column
                 }
 
 typedef struct window_work {
-    const sliding *s;
+    const tl_sliding *s;
     double fill;
     const void *in;
     void *out;
@@ -247,7 +231,7 @@ typedef struct window_work {
 #define WINDOWS(T, suffix)                                                                         \
     TL_WIDE static void unfold_##suffix(void *context, int64_t first, int64_t end) {                       \
         const window_work *w = context;                                                            \
-        const sliding *s = w->s;                                                                   \
+        const tl_sliding *s = w->s;                                                                   \
         EACH_LINE(T *to = (T *)w->out + l.to; const T *from = (const T *)w->in;                    \
                   for (int64_t x = 0; x < l.low; x++) to[x] = (T)w->fill; if (step == 1) {         \
                       if (l.high > l.low)                                                          \
@@ -258,7 +242,7 @@ typedef struct window_work {
     }                                                                                              \
     TL_WIDE static void fold_##suffix(void *context, int64_t first, int64_t end) {                         \
         const window_work *w = context;                                                            \
-        const sliding *s = w->s;                                                                   \
+        const tl_sliding *s = w->s;                                                                   \
         EACH_LINE(const T *restrict from = (const T *)w->in + l.to;                                \
                   T *restrict to = (T *)w->out + l.from; if (step == 1) {                          \
                       for (int64_t x = l.low; x < l.high; x++)                                     \
@@ -268,26 +252,26 @@ typedef struct window_work {
 WINDOWS(float, f32)
 WINDOWS(double, f64)
 
-static void unfold_into(const sliding *s, tl_dtype dtype, double fill, const void *in,
+static void unfold_into(const tl_sliding *s, tl_dtype dtype, double fill, const void *in,
                         tl_tensor *out) {
     window_work w = {s, fill, in, out->data};
     tl__in_parts(s->images, 1, out->elements, dtype == TL_F32 ? unfold_f32 : unfold_f64, &w);
 }
 
-static void fold_into(const sliding *s, tl_dtype dtype, const tl_tensor *in, void *image_sum) {
+static void fold_into(const tl_sliding *s, tl_dtype dtype, const tl_tensor *in, void *image_sum) {
     window_work w = {s, 0, in->data, image_sum};
     tl__in_parts(s->images, 1, in->elements, dtype == TL_F32 ? fold_f32 : fold_f64, &w);
 }
 
 static masu_status unfold_backward(tl_pass *pass, tl_node *node) {
-    sliding s;
+    tl_sliding s;
     tl_tensor *whole;
     masu_status status = tl__contiguous_gradient(pass);
     if (status == MASU_OK)
         status = tl__accumulator(tl__node_inputs(node)[0], &whole);
     if (status != MASU_OK)
         return status;
-    sliding_of(whole, (const int64_t *)(const void *)tl__node_extra(node), &s);
+    tl__sliding_of(whole, (const int64_t *)(const void *)tl__node_extra(node), &s);
     fold_into(&s, (tl_dtype)whole->dtype, pass->gradient, whole->data);
     return MASU_OK;
 }
@@ -296,8 +280,7 @@ static void unfold_formula(tl_formula *f);
 
 const tl_rule tl__rule_unfold = {"unfold", unfold_backward, unfold_formula};
 
-static masu_status unfold_ready(const tl_tensor *t, const sliding *s, double fill,
-                                tl_tensor **out) {
+masu_status tl__unfold(const tl_tensor *t, const tl_sliding *s, double fill, tl_tensor **out) {
     int64_t shape[3] = {t->shape[0], t->shape[1] * s->kernel[0] * s->kernel[1],
                         s->places[0] * s->places[1]};
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, 3, shape, out);
@@ -308,10 +291,10 @@ static masu_status unfold_ready(const tl_tensor *t, const sliding *s, double fil
 
 static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_t *window,
                           tl_tensor **out) {
-    sliding s;
+    tl_sliding s;
     char shape[TL_SHAPE_TEXT];
     tl_tensor *x, *dense;
-    if (t->rank != 4 || count != WINDOW_WORDS || !sliding_of(t, window, &s))
+    if (t->rank != 4 || count != WINDOW_WORDS || !tl__sliding_of(t, window, &s))
         return tl__error(
             TL_SAY(window_x_does_not_fit_images_shape), count == WINDOW_WORDS ? window[0] : 0,
             count == WINDOW_WORDS ? window[1] : 0, tl__shape_text(t->rank, t->shape, shape));
@@ -321,7 +304,7 @@ static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_
     tl__tensor_drop(x);
     if (status != MASU_OK)
         return status;
-    status = unfold_ready(dense, &s, fill, out);
+    status = tl__unfold(dense, &s, fill, out);
     tl__tensor_drop(dense);
     if (status != MASU_OK || !t->node)
         return status;
@@ -349,10 +332,10 @@ static void unfold_formula(tl_formula *f) {
     tl_node *input = tl__node_inputs(f->node)[0];
     tl_tensor *images = d_zeros(f, (tl_dtype)f->g->dtype, input->rank, tl__node_shape(input));
     tl_tensor *columns = images ? tl__f_keep(f, tl_tensor_contiguous(f->g)) : NULL;
-    sliding s;
+    tl_sliding s;
     if (!columns)
         return;
-    sliding_of(images, window, &s);
+    tl__sliding_of(images, window, &s);
     fold_into(&s, (tl_dtype)images->dtype, columns, images->data);
     masu_status status = MASU_OK;
     if (columns->node)
@@ -372,7 +355,7 @@ tl_tensor *tl_tensor_unfold(tl_tensor *t, double fill, int64_t window_count,
 }
 
 /* words: the window, height, width. */
-static bool fold_fits(const tl_tensor *columns, int64_t count, const int64_t *words, int64_t *shape, sliding *s) {
+static bool fold_fits(const tl_tensor *columns, int64_t count, const int64_t *words, int64_t *shape, tl_sliding *s) {
     if (columns->rank != 3 || count != WINDOW_WORDS + 2)
         return false;
     const int64_t kernel = words[KERNEL_H] > 0 && words[KERNEL_H] < 1 << 20 ? words[KERNEL_H] * words[KERNEL_W] : 0;
@@ -384,11 +367,11 @@ static bool fold_fits(const tl_tensor *columns, int64_t count, const int64_t *wo
     shape[3] = words[WINDOW_WORDS + 1];
     tl_tensor images = {.rank = 4};
     memcpy(images.shape, shape, 4 * sizeof *shape);
-    return shape[2] >= 0 && shape[3] >= 0 && sliding_of(&images, words, s) &&
+    return shape[2] >= 0 && shape[3] >= 0 && tl__sliding_of(&images, words, s) &&
            s->places[0] * s->places[1] == columns->shape[2];
 }
 
-static masu_status fold_ready(tl_tensor *columns, const sliding *s, const int64_t *shape, tl_tensor **out) {
+static masu_status fold_ready(tl_tensor *columns, const tl_sliding *s, const int64_t *shape, tl_tensor **out) {
     tl_tensor *x, *dense;
     masu_status status = tl__as_dtype(columns, tl__float_dtype(columns), &x);
     if (status == MASU_OK)
@@ -404,7 +387,7 @@ static masu_status fold_ready(tl_tensor *columns, const sliding *s, const int64_
 }
 
 static masu_status fold(tl_tensor *columns, int64_t count, const int64_t *words, tl_tensor **out) {
-    sliding s;
+    tl_sliding s;
     int64_t shape[4];
     char text[TL_SHAPE_TEXT];
     if (!fold_fits(columns, count, words, shape, &s))
