@@ -21,7 +21,15 @@ static void reshape(onnx_node *v, const masu__model_tensor *in) {
     const int64_t *wanted;
     size_t count, rest = SIZE_MAX;
     int64_t product = 1;
-    if (!onnx_list(v, 1, "shape", &wanted, &count) || count > MASU__MODEL_MOST_RANK)
+    const masu__model_tensor *list = onnx_in(v, 1);
+    if (!onnx_list(v, 1, "shape", &wanted, &count)) { /* its length is the rank */
+        onnx_dims open = {.rank = list->has_shape && list->rank == 1 && list->dims[0] >= 0 ? (size_t)list->dims[0] : SIZE_MAX};
+        for (size_t i = 0; i < MASU__MODEL_MOST_RANK; i++)
+            open.at[i] = MASU__MODEL_OPEN;
+        onnx_set_shape(v, onnx_out(v, 0), &open);
+        return;
+    }
+    if (count > MASU__MODEL_MOST_RANK)
         return;
     onnx_dims dims = {.rank = count};
     bool zero_is_zero = onnx_int(v, "allowzero", 0) != 0;
@@ -158,6 +166,8 @@ static void split(onnx_node *v, const masu__model_tensor *in) {
     const int64_t *sizes;
     size_t count, axis, parts = v->op->output_count;
     bool is_known = onnx_list(v, 1, "split", &sizes, &count);
+    for (size_t i = 0; i < parts; i++)
+        onnx_set_type_of(onnx_out(v, i), in);
     if (!known(in) || parts == 0 || !onnx_axis(onnx_int(v, "axis", 0), in->rank, &axis))
         return;
     int64_t size = in->dims[axis], each = size < 0 ? size : (size + (int64_t)parts - 1) / (int64_t)parts;
@@ -165,7 +175,6 @@ static void split(onnx_node *v, const masu__model_tensor *in) {
         onnx_dims dims = onnx_dims_of(in);
         int64_t left = each < 0 ? each : clamp(size - each * (int64_t)i, 0, each);
         dims.at[axis] = is_known && count == parts ? sizes[i] : is_known && count == 0 ? left : MASU__MODEL_OPEN;
-        onnx_set_type_of(onnx_out(v, i), in);
         onnx_set_shape(v, onnx_out(v, i), &dims);
     }
 }

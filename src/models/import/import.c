@@ -16,6 +16,11 @@ static bool read(const void *bytes, size_t length, masu__model_dim *dims, size_t
     return true;
 }
 
+/* A Constant whose elements the weights have. */
+static bool is_weight(const importer *im, const masu__model_operator *op) {
+    return op->output_count == 1 && op->outputs[0] >= 0 && im->model->tensors[op->outputs[0]].constant;
+}
+
 static bool make_lines(importer *im) {
     const masu__model_graph *g = &im->model->graphs[0];
     im->lines = masu__arena_calloc(&im->model->arena, g->operator_count + 1, sizeof *im->lines, 16);
@@ -25,7 +30,9 @@ static bool make_lines(importer *im) {
     im->line_count = g->operator_count;
     for (size_t i = 0; i < im->line_count; i++) {
         im->lines[i].op = &g->operators[i];
-        if (!import_expression(im, &im->lines[i]))
+        if (is_weight(im, &g->operators[i])) /* no line, but a field */
+            im->lines[i].text = "";
+        else if (!import_expression(im, &im->lines[i]))
             return false;
     }
     return true;
@@ -38,7 +45,7 @@ static bool find_needed(importer *im) {
         im->is_needed[g->outputs[i]] = true;
     for (size_t i = im->line_count; i-- > 0;) {
         import_line *line = &im->lines[i];
-        for (size_t k = 0; k < line->op->output_count; k++)
+        for (size_t k = 0; *(line->text ? line->text : "?") && k < line->op->output_count; k++)
             line->is_needed |= line->op->outputs[k] >= 0 && im->is_needed[line->op->outputs[k]];
         for (size_t k = 0; line->is_needed && k < line->op->input_count && k < IMPORT_MOST_PLACES; k++)
             if (line->op->inputs[k] >= 0 && line->uses >> k & 1)
