@@ -166,7 +166,7 @@ assert sorted(found) == ["x", "y"] and found["y"]["shape"] == [8, 3], found
 one = [info("x", [4, 4])]
 refused(model(graph([node("NonZero", ["x"], ["i"]), node("Relu", ["x"], ["y"])], one, [info("y", None), info("i", None)])), "`i` (a dimension is open; made by NonZero)")
 refused(model(graph([node("Mystery", ["x"], ["y"], domain="mine")], one, [info("y", None)])), "made by the custom operator Mystery")
-refused(model(graph([node("Reshape", ["x", "s"], ["y"])], one + [info("s", [2], INT64)], [info("y", None)])), "`y` (no shape; made by Reshape)")
+refused(model(graph([node("Reshape", ["x", "s"], ["y"])], one + [info("s", [2], INT64)], [info("y", None)])), "`y` (a dimension is open; made by Reshape)")
 found = buffers(model(graph([node("Mystery", ["x"], ["m"], domain="mine"), node("Relu", ["m"], ["y"])], one, [info("y", None)], infos=[info("m", [7])])))
 assert found["y"]["shape"] == [7]
 
