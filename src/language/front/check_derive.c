@@ -21,7 +21,8 @@
  *           s.__value(__at + "steps", &mut self.steps);                           steps: i64
  *           match s.__grows(__at + "m", self.m.len(), self.m.is_empty()) {        m: Vec<Tensor>
  *               2 => { for i1 in 0..s.__length(__at + "m") { self.m.push(s.__next(__at + "m." + i1.to_string())); } }
- *               1 => {}
+ *               1 => { for i1 in 0..s.__length(__at + "m") { s.__expect(__at + "m." + i1.to_string()); } }
+ *               4 => {}
  *               _ => { for i1 in 0..self.m.len() { s.__tensor(__at + "m." + i1.to_string(), &mut self.m[i1]); } } } }
  *
  * A record of text as a struct is written from the fields, too: check_derive_record.c.
@@ -238,11 +239,19 @@ static bool has_state(checker *c, const type *t, const looked_at *outer) {
 
 static void put_state(walk_text *w, const type *t, const char *place, const char *path);
 
+/* What looks at a value in the file that one of type t will be made of. */
+static const char *expectation(checker *c, const type *t, const char *path) {
+    t = type_resolve(c->types, t);
+    return is_said(t) ? check_printf(c, "s.__fits::<%s>(%s);", type_name(c->types, t), path)
+                      : check_printf(c, "s.__expect(%s);", path);
+}
+
 /* A list of scalars takes those of the file, and an empty list of tensors, too; others have the length that they have there. */
 static void put_list(walk_text *w, const type *element, const char *place, const char *path, uint32_t number) {
     checker *c = w->k.c;
     element = type_resolve(c->types, element);
     const char *one = check_printf(c, "%s + \".\" + __%u.to_string()", path, number), *new = NULL, *can = "false";
+    const char *looked = expectation(c, element, one);
     if (is_said(element)) {
         new = check_printf(c, "s.__said(%s)", one);
         can = "true";
@@ -255,8 +264,19 @@ static void put_list(walk_text *w, const type *element, const char *place, const
         masu__buffer_printf(&w->out, "%s.clear(); for __%u in 0..s.__length(%s) { %s.push(%s); }\n", place, number, path,
                             place, new);
     }
-    masu__buffer_printf(&w->out, "}\n1 => {}\n_ => { for __%u in 0..%s.len() {\n", number, place);
+    masu__buffer_printf(&w->out, "}\n1 => { for __%u in 0..s.__length(%s) { %s } }\n4 => {}\n", number, path, looked);
+    masu__buffer_printf(&w->out, "_ => { for __%u in 0..%s.len() {\n", number, place);
     put_state(w, element, check_printf(c, "%s[__%u]", place, number), one);
+    masu__buffer_printf(&w->out, "} } }\n");
+}
+
+/* None becomes the scalar that the file has, and the other way round. */
+static void put_said_option(walk_text *w, const type *inner, const char *place, const char *path, uint32_t number) {
+    masu__buffer_printf(&w->out, "match s.__holds(%s, %s.is_some()) {\n3 => { %s = None; }\n2 => { %s = Some(s.__said(%s)); }\n", path,
+                        place, place, place, path);
+    masu__buffer_printf(&w->out, "1 => { %s }\n4 => {}\n_ => { if let Some(__%u) = &mut %s {\n", expectation(w->k.c, inner, path),
+                        number, place);
+    put_state(w, inner, check_printf(w->k.c, "__%u", number), path);
     masu__buffer_printf(&w->out, "} } }\n");
 }
 
@@ -280,6 +300,8 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
         for (uint32_t i = 0; i < t->tuple.count; i++) {
             put_state(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i), check_printf(c, "%s + \".%u\"", path, i));
         }
+    } else if (derive_is_option(t) && is_said(type_resolve(c->types, t->structure->arguments[0]))) {
+        put_said_option(w, t->structure->arguments[0], place, path, number);
     } else if (derive_is_option(t)) {
         masu__buffer_printf(&w->out, "s.__is(%s, %s.is_some());\nif let Some(__%u) = &mut %s {\n", path, place, number,
                             place);
@@ -297,7 +319,7 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
  *         match self { Self::A => {} Self::B(__1) => { … what put_state writes of __1, at "B.0" … } }
  *     } else { match s.__variant(path).as_str() {
  *         "A" => { if s.mode == 2 { *self = Self::A; } }
- *         "B" => { if s.mode == 1 { s.__expect(__at + "B.0"); } else { *self = Self::B(s.__said(__at + "B.0")); } }
+ *         "B" => { if s.mode == 1 { s.__fits::<i64>(__at + "B.0"); } else { *self = Self::B(s.__said(__at + "B.0")); } }
  *         _ => { s.__differing(path, __here); } } }
  *
  * Another variant than the present one is made again where it holds nothing but scalars and tensors of any shape; where it
@@ -360,7 +382,7 @@ static void put_other(walk_text *w, const struct_item *s, const variant_item *v)
     }
     masu__buffer_printf(&w->out, "\"%s\" => { if s.mode == 1 { ", v->name);
     for (uint32_t i = 0; i < v->count; i++) {
-        masu__buffer_printf(&w->out, "s.__expect(%s); ", field_path(c, s, v, i));
+        masu__buffer_printf(&w->out, "%s ", expectation(c, s->fields[v->first + i].type, field_path(c, s, v, i)));
     }
     masu__buffer_printf(&w->out, "} else { *self = ");
     put_variant(w, s, v, texts);
