@@ -3,9 +3,9 @@
 
     bench/planner_moves.py [MASU] [DATA]      MASU: the command (build/release/masu); DATA: $MASU_DATA
 
-The fast memory has 25, 50 and 75 % of the least arena. First the traffic of the slow one (operators and moves), then what operators
-alone read and write there when moves are free and the channel carries an eighth of the fast memory beside each operator.
-A transformer (three layers that encode, three that decode and look at what was encoded) is written here as .onnx.
+The fast memory has 25, 50 and 75 % of the least arena. First the traffic of the slow one, by operators and by moves. Then what operators alone
+read and write there, weights that begin in it included, when moves are free and the channel carries a quarter of the fast memory beside each operator.
+A transformer (three layers that encode, three that decode and look at what was encoded) and MobileNet v1 are written here as .onnx.
 """
 import json
 import os
@@ -71,6 +71,20 @@ def transformer():
     return model(graph(n.nodes, [info("x", (WORDS, WIDTH)), info("y", (WORDS, WIDTH))], [info(y, None, 0)], n.constants))
 
 
+def mobilenet():
+    n = Net()
+    x, depth = "x", 32
+    zeros = lambda *shape: n.constant(np.zeros(shape, np.float32))  # noqa: E731
+    x = n.add("Conv", x, zeros(32, 3, 3, 3), zeros(32), strides=[2, 2], pads=[1, 1, 1, 1])
+    for wide, stride in [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)] + 5 * [(512, 1)] + [(1024, 2), (1024, 1)]:
+        x = n.add("Conv", x, zeros(depth, 1, 3, 3), zeros(depth), group=depth, strides=[stride, stride], pads=[1, 1, 1, 1])
+        x = n.add("Conv", x, zeros(wide, depth, 1, 1), zeros(wide))
+        depth = wide
+    x = n.add("Flatten", n.add("GlobalAveragePool", x))
+    y = n.add("Gemm", x, zeros(1024, 1000), zeros(1000))
+    return model(graph(n.nodes, [info("x", (1, 3, 224, 224))], [info(y, None, 0)], n.constants))
+
+
 def run(masu, *options):
     done = subprocess.run([masu, "plan", *options, "--json"], capture_output=True, text=True)
     if done.returncode:
@@ -92,30 +106,37 @@ def main():
     masu = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "build", "release", "masu")
     data = os.path.join(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("MASU_DATA", ""), "models")
     folder = tempfile.TemporaryDirectory()
-    made = os.path.join(folder.name, "transformer.onnx")
-    open(made, "wb").write(transformer())
-    networks = [("transformer, 3 + 3 layers", [made])]
+    written = []
+    for name, made in (("transformer, 3 + 3 layers", transformer()), ("MobileNet v1", mobilenet())):
+        path = os.path.join(folder.name, name.split(",")[0].replace(" ", "_") + ".onnx")
+        open(path, "wb").write(made)
+        written.append((name, [path]))
+    networks = list(written)
     mobile = os.path.join(data, "tflm_mobilenet_v2_quantized_1x3x224x224")
     if os.path.exists(mobile + ".csv"):
-        networks.append(("MobileNet v2", [mobile + ".csv", "--ops", mobile + ".ops.csv"]))
+        networks.append(("MobileNet v2, int8", [mobile + ".csv", "--ops", mobile + ".ops.csv"]))
     for name in ("shufflenet", "resnet50", "densenet121"):
         path = os.path.join(data, "source", "light_%s.onnx" % name)
         if os.path.exists(path):
             networks.append((name, [path]))
-    print("| network | fast memory | one memory for life | greedy | with moves | ÷ | operators alone, for life | with free moves | ÷ |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| network | fast memory | one memory for life | greedy | with moves | ÷ |\n|---|---|---|---|---|---|")
     for name, options in networks:
-        whole = arena(masu, *[o for o in options])
-        for part in (25, 50, 75):
-            fast = whole * part // 100 // 64 * 64
-            memories = ["--memory", "fast=%d,slow" % fast, "--moves", "--time", "20"]
-            moving = run(masu, *options, *memories)
-            free = run(masu, *options, *memories, "--move-cost", "0", "--channel", str(max(1, fast // 8)))
-            life = moving["for_life"]
-            by = [m["by_operators"] for m in free["memories"]]
-            print("| %s | %s (%d %%) | %s | %s | %s | %.2f | %s | %s | %.2f |" % (
-                name, "{:,}".format(fast), part, mark(life), "{:,}".format(moving["greedy"]), mark(moving),
-                life["cost"] / max(1, moving["cost"]), "{:,}".format(life["cost"]), mark(free), life["cost"] / max(1, by[1])), flush=True)
+        for part, fast in parts(masu, options):
+            found = run(masu, *options, "--memory", "fast=%d,slow" % fast, "--moves", "--time", "20")
+            print("| %s | %s (%d %%) | %s | %s | %s | %.3f |" % (name, "{:,}".format(fast), part, mark(found["for_life"]), "{:,}".format(found["greedy"]),
+                                                                mark(found), found["for_life"]["cost"] / max(1, found["cost"])), flush=True)
+    print("\n| operators alone, with weights | fast memory | one memory for life | greedy | with moves | ÷ |\n|---|---|---|---|---|---|")
+    for name, options in written:
+        for part, fast in parts(masu, options):
+            found = run(masu, *options, "--memory", "fast=%d,slow" % fast, "--moves", "--constants", "slow", "--move-cost", "0", "--channel", str(fast // 4),
+                        "--time", "20")
+            print("| %s | %s (%d %%) | %s | %s | %s | %.2f |" % (name, "{:,}".format(fast), part, mark(found["for_life"]), "{:,}".format(found["greedy"]),
+                                                                mark(found), found["for_life"]["cost"] / max(1, found["cost"])), flush=True)
+
+
+def parts(masu, options):
+    whole = arena(masu, *options)
+    return [(part, whole * part // 100 // 64 * 64) for part in (25, 50, 75)]
 
 
 if __name__ == "__main__":

@@ -124,6 +124,10 @@ for range in fast fast=0 fast=8..8 fast=9..8 none=0..8 fast=-1..8 fast=0..x fast
     expect_in_stderr 'expected MEMORY=FROM..TO'
 done
 misuse $v $fast --moves --channel 0
+misuse $v $fast --moves --constants none
+expect_in_stderr '--constants none: expected a memory that --memory names'
+misuse $v $fast --moves --constants slow
+expect_in_stderr '--constants is for networks'
 misuse $v $fast --moves --move-cost 1048577
 expect_status 1 $plan $v $fast --moves --pin z=fast
 expect_in_stderr '--pin z: no buffer of'
@@ -157,6 +161,25 @@ PY
     expect_status 0 $plan "$MASU_TMP/net.onnx" --memory fast=1K,slow --moves --alignment 4
     expect_in_stdout 'proven: none is cheaper'
     expect_status 0 $plan "$MASU_TMP/net.onnx" --memory fast=1K,slow --moves --header "$MASU_TMP/net_plan.h" --quiet
+    # Three constants in slow, 64 floats each; with moves that are free the channel brings them before their operators.
+    "$python" - "$MASU_TMP/weights.onnx" <<'PY' || fail "the network with weights"
+import sys
+sys.path.insert(0, "tests/cli")
+import numpy as np
+from onnx_write import graph, info, model, node
+w = [("w%d" % i, np.zeros(64, np.float32)) for i in range(3)]
+made = graph([node("Add", ["x", "w0"], ["a"]), node("Mul", ["a", "w1"], ["b"]), node("Add", ["b", "w2"], ["y"])], [info("x", (64,))], [info("y", (64,))], w)
+open(sys.argv[1], "wb").write(model(made))
+PY
+    weights="$MASU_TMP/weights.onnx --memory fast=1K,slow --constants slow"
+    expect_status 0 $plan $weights # for life: they stay where they begin
+    expect_in_stdout 'one memory for life: cost 768, proven'
+    expect_status 0 $plan $weights --moves
+    expect_in_stdout 'cost: 768, proven'
+    expect_status 0 $plan $weights --moves --move-cost 0 --channel 256
+    expect_in_stdout 'cost: 0, proven' # the first comes before the first operator
+    expect_status 0 $plan $weights --moves --move-cost 0 --channel 128
+    expect_in_stdout 'cost: 512, proven' # two operators for each: only one is there in time
     grep -q 'NET_MOVE_COUNT' "$MASU_TMP/net_plan.h" || fail "header: $(cat "$MASU_TMP/net_plan.h")"
 fi
 data=${MASU_DATA:-../shared/data}/models

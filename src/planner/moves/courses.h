@@ -6,7 +6,7 @@
  *     prices.c     rows apart, memory at a price: the bound          greedy.c   row after row, use after use: the baseline
  *     course.c     the cheapest course for one row, given the rest   improve.c  rows out, rows in again
  *     frontier.c   all rows, moment after moment                     exhaust.c  all courses that may still be cheaper
- *     settle.c     offsets
+ *     settle.c     offsets                                           moment.c   what one operator costs at least
  *
  * States are sets of one or two memories; a course is a path through (moment, state).
  */
@@ -139,6 +139,11 @@ void masu__loads_hold(masu__moves *m, const masu__course *course, int64_t bytes)
 /* Fills finish for moves of so many bytes. with_busy: beside those that are there. */
 void masu__channel_finish(masu__moves *m, int64_t bytes, bool with_busy);
 
+/* ---- moment.c ---------------------------------------------------------------------------------- */
+
+/* What these rows, of those that live at t, cost then at least, in parts, without prices. */
+int64_t masu__moment_least(const masu__moves *m, uint32_t t, const uint32_t *rows, uint32_t count);
+
 /* ---- methods ----------------------------------------------------------------------------------- */
 
 /* Raises *bound (cost, rounded up). target: a cost that a plan has, or INT64_MAX. False: memory. */
@@ -157,9 +162,10 @@ void masu__moves_improve(masu__moves *m, masu__rng *rng, uint64_t rounds, int64_
  * keeps the present courses as a plan, if offsets are found. True: nothing cheaper exists than what it has kept by then. */
 bool masu__moves_exhaust(masu__moves *m, int64_t cost, bool (*settles)(void *context, bool *unsure), void *context);
 
-/* All rows moment after moment (frontier.c), at most so many presents a moment (0: as many as there is room for): raises *bound, and
+/* All rows moment after moment (frontier.c), at most so many presents a moment (0: as many as there is room for), with so many times
+ * the work: raises *bound, and
  * fills courses when they may cost less than `cost`; loads and the channel have not seen them. False: memory. */
-bool masu__moves_frontier(masu__moves *m, uint32_t most, int64_t cost, int64_t *bound, bool *found);
+bool masu__moves_frontier(masu__moves *m, uint32_t most, uint32_t effort, int64_t cost, int64_t *bound, bool *found);
 
 /* ---- settle.c ---------------------------------------------------------------------------------- */
 

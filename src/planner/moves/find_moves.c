@@ -10,7 +10,7 @@
 #include "base/meta.h"
 #include "planner/moves/courses.h"
 
-enum { TIGHTENINGS = 12, FEW_TIGHTENINGS = 3, BOUND_ROUNDS = 300, BEAM = 300, SETTLE_STEPS = 20000 };
+enum { TIGHTENINGS = 12, FEW_TIGHTENINGS = 3, BOUND_ROUNDS = 300, BEAM = 300, MORE = 6, SETTLE_STEPS = 20000 };
 
 static const int64_t MOST = (int64_t)1 << 50; /* cost: in parts it stays below 2^62 */
 static const size_t MOST_THINGS = (size_t)1 << 30;
@@ -237,7 +237,7 @@ static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, 
 static bool lay_frontier(masu__moves *m) {
     int64_t bound = 0;
     bool found = false;
-    if (!masu__moves_frontier(m, BEAM, INT64_MAX, &bound, &found) || !found)
+    if (!masu__moves_frontier(m, BEAM, 1, INT64_MAX, &bound, &found) || !found)
         return false;
     for (size_t i = 0; i < m->problem->count; i++)
         if (!masu__loads_add(m, i) && !masu__moves_lay_row(m, i))
@@ -246,11 +246,11 @@ static bool lay_frontier(masu__moves *m) {
 }
 
 /* The bound of the frontier, and its plan. */
-static void look_from_frontier(finder *f, int64_t *bound) {
+static void look_from_frontier(finder *f, uint32_t effort, int64_t *bound) {
     masu__moves *m = &f->m;
-    bool found = false, fits = true, unsure;
+    bool found = false, fits = true, unsure = false;
     clear(m);
-    if (!masu__moves_frontier(m, 0, f->has_plan ? (int64_t)f->best->cost : INT64_MAX, bound, &found))
+    if (!masu__moves_frontier(m, 0, effort, f->has_plan ? (int64_t)f->best->cost : INT64_MAX, bound, &found))
         return;
     f->best->lower_bound = (uint64_t)*bound;
     for (size_t i = 0; found && fits && i < m->problem->count; i++)
@@ -289,9 +289,13 @@ static void search(finder *f) {
         return;
     with_limits(f, masu__moves_lay, rounds_of(m), &rng, TIGHTENINGS);
     if (!is_optimal(f) && f->status == MASU_OK && !m->out_of_memory)
-        look_from_frontier(f, &bound);
+        look_from_frontier(f, 1, &bound);
     if (!is_optimal(f) && f->status == MASU_OK && !m->out_of_memory)
         with_limits(f, lay_frontier, rounds_of(m), &rng, FEW_TIGHTENINGS);
+    if (is_optimal(f) || f->status != MASU_OK || m->out_of_memory)
+        return;
+    if (m->end_s > 0 && !masu__moves_late(m))
+        look_from_frontier(f, MORE, &bound);
     if (is_optimal(f) || f->status != MASU_OK || m->out_of_memory)
         return;
     clear(m);

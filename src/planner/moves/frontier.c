@@ -45,6 +45,7 @@ typedef struct front {
     uint32_t most;
     wide goal; /* nothing above it is of use */
     wide dropped; /* the least total that was left out */
+    int64_t *least; /* per moment: what the operators from it on cost at least, each for itself */
     wide *rest;   /* per moment: rows born later, less price × capacity from this moment on */
     int64_t **values; /* per row: value by moment and state */
     int64_t **finish; /* per row: the channel's, for its size */
@@ -162,9 +163,23 @@ static bool slots_grow(front *f, const layer *l) {
     return true;
 }
 
+/* What a moment costs with these codes, without prices. */
+static int64_t uses_of(const masu__moves *m, const layer *l, const code *codes, uint32_t t) {
+    int64_t cost = 0;
+    for (uint32_t i = 0; i < l->width; i++)
+        cost += masu__course_use(m, l->rows[i], t, codes[i].left ? codes[i].from : codes[i].state) * masu__moves_size(m, l->rows[i]);
+    return cost;
+}
+
+static const code *codes_of(const layer *l, const present *p) { return l->codes + (size_t)p->codes * l->width; }
+
 /* The cheaper of two pasts stays. */
 static void offer(front *f, int64_t cost, wide total) {
     layer *l = f->next;
+    wide other = (wide)cost + uses_of(f->m, l, f->chosen, f->t) + f->least[f->t + 1];
+    total = other > total ? other : total;
+    if (total > f->goal)
+        return;
     if (2 * (l->count + 1) > f->slot_count && !slots_grow(f, l)) {
         f->m->out_of_memory = true;
         return;
@@ -284,24 +299,12 @@ static void choose(front *f, uint32_t at, int64_t cost, wide total) {
             with_state(f, at, s->without[k], cost, total);
 }
 
-/* What this moment costs in this present, without prices. */
-static int64_t uses_of(const front *f, const layer *l, const present *p, uint32_t t) {
-    int64_t cost = 0;
-    for (uint32_t i = 0; i < l->width; i++) {
-        const code *c = &l->codes[(size_t)p->codes * l->width + i];
-        cost += masu__course_use(f->m, l->rows[i], t, c->left ? c->from : c->state) * masu__moves_size(f->m, l->rows[i]);
-    }
-    return cost;
-}
-
 static bool step(front *f, uint32_t t) {
     masu__moves *m = f->m;
     static const layer nothing = {0};
     f->now = t > 0 ? &f->layers[t - 1] : &nothing;
     f->next = &f->layers[t];
     f->t = t;
-    if (!layer_open(f, t))
-        return false;
     if (f->next->width > MOST_ALIVE) {
         f->dropped = -1;
         return true;
@@ -321,7 +324,7 @@ static bool step(front *f, uint32_t t) {
     for (uint32_t i = 0; i < (t > 0 ? f->now->count : 1); i++) {
         f->from = t > 0 ? &f->now->all[i] : &first;
         f->parent = i;
-        int64_t cost = f->from->cost + (t > 0 ? uses_of(f, f->now, f->from, t - 1) : 0);
+        int64_t cost = f->from->cost + (t > 0 ? uses_of(m, f->now, codes_of(f->now, f->from), t - 1) : 0);
         choose(f, 0, cost, cost + f->rest[t]);
         if (f->steps <= f->most_steps && (i % 256 != 255 || !masu__moves_late(m)))
             continue;
@@ -341,9 +344,15 @@ static bool values_open(front *f) {
     f->values = MASU_ARENA_ARRAY(&m->arena, int64_t *, count + 1);
     f->finish = MASU_ARENA_ARRAY(&m->arena, int64_t *, count + 1);
     f->rest = MASU_ARENA_ARRAY(&m->arena, wide, m->moments + 2);
+    f->least = MASU_ARENA_ARRAY(&m->arena, int64_t, m->moments + 2);
     f->layers = MASU_ARENA_ARRAY(&m->arena, layer, m->moments + 1);
-    if (!f->values || !f->finish || !f->rest || !f->layers)
+    if (!f->values || !f->finish || !f->rest || !f->layers || !f->least)
         return false;
+    for (uint32_t t = m->moments; t-- > 0;) {
+        if (!layer_open(f, t))
+            return false;
+        f->least[t] = f->least[t + 1] + masu__moment_least(m, t, f->layers[t].rows, f->layers[t].width);
+    }
     for (size_t i = 0; i < count; i++) {
         const masu_moves_row *r = &m->problem->rows[i];
         masu__ask ask = {i, false, MASU__MOVES_PRICE_ONE};
@@ -410,14 +419,14 @@ static bool take_courses(front *f, uint32_t last) {
     return true;
 }
 
-bool masu__moves_frontier(masu__moves *m, uint32_t most, int64_t cost, int64_t *bound, bool *found) {
+bool masu__moves_frontier(masu__moves *m, uint32_t most, uint32_t effort, int64_t cost, int64_t *bound, bool *found) {
     masu__arena_mark mark = masu__arena_get_mark(&m->arena);
     front f = {.m = m, .goal = cost == INT64_MAX ? (wide)MASU__MOVES_NEVER : (wide)(cost - 1) * MASU__MOVES_PRICE_ONE};
     f.dropped = f.goal + MASU__MOVES_PRICE_ONE;
-    uint64_t share = m->moments ? MOST_KEPT / m->moments : MOST_KEPT;
-    f.most = most && most < share ? most : share < MOST_PRESENTS ? (uint32_t)share + 1 : MOST_PRESENTS;
-    uint64_t steps = most > 0 ? FEW_STEPS : ALL_STEPS;
-    f.most_steps = m->moments && steps / m->moments < MOST_STEPS ? steps / m->moments + 1 : MOST_STEPS;
+    uint64_t share = (uint64_t)effort * MOST_KEPT / (m->moments ? m->moments : 1);
+    f.most = most && most < share ? most : share < effort * MOST_PRESENTS ? (uint32_t)share + 1 : effort * MOST_PRESENTS;
+    uint64_t steps = effort * (most > 0 ? FEW_STEPS : ALL_STEPS), each = steps / (m->moments ? m->moments : 1) + 1;
+    f.most_steps = each < effort * MOST_STEPS ? each : effort * MOST_STEPS;
     bool right = values_open(&f);
     *found = false;
     uint32_t t = 0;
@@ -428,11 +437,13 @@ bool masu__moves_frontier(masu__moves *m, uint32_t most, int64_t cost, int64_t *
             break;
     }
     wide least = f.dropped;
+    if (right && f.least[0] > least)
+        least = f.least[0];
     if (right && t == m->moments && t > 0) {
         uint32_t best = 0;
         int64_t best_cost = INT64_MAX;
         for (uint32_t i = 0; i < f.layers[t - 1].count; i++) {
-            int64_t whole = f.layers[t - 1].all[i].cost + uses_of(&f, &f.layers[t - 1], &f.layers[t - 1].all[i], t - 1);
+            int64_t whole = f.layers[t - 1].all[i].cost + uses_of(m, &f.layers[t - 1], codes_of(&f.layers[t - 1], &f.layers[t - 1].all[i]), t - 1);
             best = whole < best_cost ? i : best;
             best_cost = whole < best_cost ? whole : best_cost;
         }

@@ -98,7 +98,8 @@ static bool set_rows(moves_work *w) {
         w->row_of[count] = i;
         rows[count++] = (masu_moves_row){.size_bytes = row->size_bytes, .alignment_bytes = row->alignment_bytes,
                                          .lower = (size_t)(row->lower - w->first_moment), .upper = (size_t)(row->upper - w->first_moment),
-                                         .only = MASU_MOVES_ANY, .home = MASU_MOVES_ANY, .is_fixed = row->is_fixed, .fixed_offset = row->fixed_offset};
+                                         .only = MASU_MOVES_ANY, .home = i >= w->constants_begin ? w->args->constants : MASU_MOVES_ANY,
+                                         .is_fixed = row->is_fixed, .fixed_offset = row->fixed_offset};
     }
     for (size_t i = 0; i < w->args->reserve_count; i++) {
         const plan_reserve_option *r = &w->args->reserves[i];

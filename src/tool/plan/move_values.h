@@ -15,6 +15,7 @@ typedef struct moves_work {
     plan_table *table;
     const size_t *tensor_of; /* per row: its number in the network; NULL: its place in the table; SIZE_MAX: scratch */
     uint64_t alignment;      /* for the header */
+    size_t constants_begin;  /* rows from here on begin in the memory of --constants; SIZE_MAX: none does */
     int64_t first_operator;  /* its moment; the others come behind it, one a moment */
     /* from here on filled by the functions below */
     int64_t first_moment;

@@ -330,6 +330,31 @@ int network_make(network *n, const plan_arguments *args) {
     return TOOL_OK;
 }
 
+static bool is_read(const network *n, size_t tensor) {
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        for (size_t i = 0; i < op->input_count; i++)
+            if (op->inputs[i] == (int32_t)tensor)
+                return true;
+    }
+    return false;
+}
+
+bool network_add_constants(network *n) {
+    for (size_t i = 0; i < n->model.tensor_count; i++) {
+        const masu__model_tensor *t = &n->model.tensors[i];
+        if (!t->is_constant || !t->has_bytes || t->bytes == 0 || n->row_of[i] != SIZE_MAX || !is_read(n, i))
+            continue;
+        n->row_of[i] = n->table.count;
+        masu_plan_row *row = add_row(n, i, t->bytes);
+        if (!row)
+            return false;
+        row->lower = 0;
+        row->upper = n->lives.end + 1;
+    }
+    return name_rows(n);
+}
+
 void network_free(network *n) {
     plan_table_free(&n->table);
     masu__model_free(&n->model);

@@ -48,6 +48,9 @@ typedef struct network_plans {
 int network_make(network *n, const plan_arguments *args);
 void network_free(network *n);
 
+/* Behind all rows one for each constant that an operator reads: it is there all the time. False: memory. */
+bool network_add_constants(network *n);
+
 /* Lives in this order of graph 0's operators (NULL: as they are), into table.rows. False: memory. */
 bool network_set_order(network *n, const size_t *order);
 /* What may be done in place with the present lives, beside the relations that hold in every way. False: memory. */

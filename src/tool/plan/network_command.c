@@ -116,8 +116,13 @@ static void say_memory(const network *n, size_t m, const size_t *memory_of, cons
 
 /* Values that move: in a network of one graph, in which each operator runs once. */
 static int plan_moves(network *n) {
-    moves_work work = {.args = n->args, .table = &n->table, .tensor_of = n->tensor_of, .alignment = n->alignment};
-    size_t uses = 2 * n->scratch_count;
+    moves_work work = {.args = n->args, .table = &n->table, .tensor_of = n->tensor_of, .alignment = n->alignment, .constants_begin = SIZE_MAX};
+    size_t uses = 2 * n->scratch_count, scratch_end = n->table.count;
+    if (n->args->constants != SIZE_MAX) {
+        work.constants_begin = scratch_end;
+        if (!network_add_constants(n))
+            return failed(MASU_ERR_OUT_OF_MEMORY);
+    }
     for (size_t k = 0; k < n->lives.moment_count; k++) {
         const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         uses += op->input_count + op->output_count;
@@ -138,7 +143,7 @@ static int plan_moves(network *n) {
                 moves_use(&work, n->row_of[tensor], n->lives.moments[k].begin, i >= op->input_count);
         }
     }
-    for (size_t row = n->table.count - n->scratch_count; row < n->table.count; row++)
+    for (size_t row = scratch_end - n->scratch_count; row < scratch_end; row++)
         for (int writes = 0; writes < 2; writes++)
             moves_use(&work, row, n->table.rows[row].lower, writes);
     return moves_run(&work);

@@ -41,6 +41,7 @@ static const char usage[] =
     "  --channel N       at most N bytes are moved beside one operator;  --move-cost N  a moved byte costs\n"
     "                    N (otherwise what a byte costs in both memories)\n"
     "  --pin BUFFER=MEMORY, --home BUFFER=MEMORY  it stays there; it begins there\n"
+    "  --constants MEMORY  a network's constants lie there when it begins, and may be fetched like other tensors\n"
     "  --reserve MEMORY=FROM..TO  bytes that are not the plan's\n"
     "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for "
     "uses\n"
@@ -374,7 +375,7 @@ static int divide(job *j) {
 
 /* Without a list of operators uses have no moments: only memories for life are asked for, so that any will do. */
 static int move_values(job *j) {
-    moves_work work = {.args = j->args, .table = &j->table};
+    moves_work work = {.args = j->args, .table = &j->table, .constants_begin = SIZE_MAX};
     const masu_plan_graph *g = &j->graph.graph;
     size_t uses = j->table.count;
     for (size_t k = 0; k < g->count; k++)
@@ -489,7 +490,7 @@ static int prepare(job *j, const tool_text *text) {
 }
 
 static int run(int argc, char **argv) {
-    plan_arguments a = {.time_s = 10, .threads = 2, .ranged = SIZE_MAX};
+    plan_arguments a = {.time_s = 10, .threads = 2, .ranged = SIZE_MAX, .constants = SIZE_MAX};
     int status = plan_parse_arguments(argc, argv, &a);
     if (status != TOOL_OK)
         return status;

@@ -11,7 +11,7 @@ static const char *const known[] = {
     "--compare",  "--memory",   "--ops",   "--in-place", "--reorder", "--alignment",
     "--seed",     "--threads",  "--quiet", "--help",     "--verify", "--write-model",
     "--header",   "--dim",      "--scratch", "--json",   "--csv",     "--device",
-    "--moves",   "--channel",  "--move-cost", "--pin", "--home", "--reserve", NULL};
+    "--moves",   "--channel",  "--move-cost", "--pin", "--home", "--reserve", "--constants", NULL};
 
 /* ---- numbers on the command line ------------------------------------------------------------- */
 
@@ -135,6 +135,10 @@ static bool parse_reserve(const char *text, plan_arguments *a) {
 
 /* When all memories are known. */
 static int parse_pins(plan_arguments *a) {
+    if (a->constants_text)
+        a->constants = find_memory(a, a->constants_text, strlen(a->constants_text));
+    if (a->constants_text && a->constants == SIZE_MAX)
+        return tool_misuse("plan", "--constants %s: expected a memory that --memory names", a->constants_text);
     for (size_t i = 0; i < a->pin_text_count; i += 2) {
         const char *option = a->pin_texts[i], *value = a->pin_texts[i + 1];
         bool is_reserve = strcmp(option, "--reserve") == 0;
@@ -149,7 +153,7 @@ bool plan_has_moves(const plan_arguments *a) {
     bool weighted = false;
     for (size_t m = 0; m < a->memory_count; m++)
         weighted = weighted || a->memories[m].has_latency || a->memories[m].bandwidth > 0;
-    return a->moves || weighted || a->pin_count > 0 || a->reserve_count > 0;
+    return a->moves || weighted || a->constants_text || a->pin_count > 0 || a->reserve_count > 0;
 }
 
 /* N, LOW..HIGH or ?. */
@@ -235,6 +239,8 @@ static int take_value(const char *name, const char *value, plan_arguments *a) {
     } else if (strcmp(name, "--scratch") == 0) {
         right = parse_scratch(value, a);
         expected = "OPERATOR=BYTES (its number, type or name; above 0), 64 at most";
+    } else if (strcmp(name, "--constants") == 0) {
+        a->constants_text = value;
     } else if (strcmp(name, "--header") == 0) {
         a->header = value;
     } else if (strcmp(name, "--write-model") == 0) {
@@ -273,7 +279,7 @@ static int take_option(int argc, char **argv, int *index, plan_arguments *a) {
                                          "--dim",      "--scratch",   "--header",
                                          "--write-model", "--device",    "--channel",
                                          "--move-cost", "--pin",        "--home",
-                                         "--reserve"};
+                                         "--reserve",  "--constants"};
     const char *argument = argv[*index];
     if (take_flag(argument, a))
         return TOOL_OK;
@@ -350,6 +356,7 @@ int plan_check_for_table(const plan_arguments *a) {
                         : a->header && !plan_has_moves(a) ? "--header"
                         : a->dim_count > 0   ? "--dim"
                         : a->scratch_count > 0 ? "--scratch"
+                        : a->constants_text  ? "--constants"
                         : a->json && !plan_has_moves(a) ? "--json"
                         : a->csv && !plan_has_moves(a) ? "--csv"
                                              : NULL;

@@ -55,6 +55,8 @@ typedef struct plan_arguments {
     size_t pin_count;
     plan_reserve_option reserves[PLAN_MOST_PINS];
     size_t reserve_count;
+    const char *constants_text;
+    size_t constants; /* the memory in which they begin; SIZE_MAX: they stay in the file */
     bool moves, has_channel, has_move_cost;
     uint64_t channel, move_cost; /* bytes beside each operator; of a byte moved */
 } plan_arguments;
