@@ -20,6 +20,11 @@ typedef struct forbidden {
     uint32_t item;
 } forbidden;
 
+typedef struct border {
+    int64_t at;
+    uint32_t of; /* in found */
+} border;
+
 /* Two items that meet: pieces of theirs at the same time, or a relation that keeps them apart. */
 typedef struct pair {
     uint32_t other;
@@ -37,9 +42,9 @@ struct masu__ejection {
     int64_t *offsets;     /* the caller's; of what is placed */
     bool *placed;
     uint32_t *waiting, waiting_count; /* a heap */
-    forbidden *found;                 /* scratch: by `from` */
+    forbidden *found;                 /* scratch, in no order */
     uint32_t found_count;
-    forbidden **by_end;
+    border *begins, *ends; /* of found: by `from`, by `to` */
     int64_t *candidates;
     int64_t height;
     uint64_t steps;
@@ -146,9 +151,10 @@ static bool find_arrays(masu__ejection *e) {
     e->placed = NEW(e, bool, n);
     e->waiting = NEW(e, uint32_t, n);
     e->found = NEW(e, forbidden, most);
-    e->by_end = NEW(e, forbidden *, most);
+    e->begins = NEW(e, border, most);
+    e->ends = NEW(e, border, most);
     e->candidates = NEW(e, int64_t, 2 * (size_t)most + 2);
-    if (!e->worth || !e->weight || !e->placed || !e->waiting || !e->found || !e->by_end || !e->candidates)
+    if (!e->worth || !e->weight || !e->placed || !e->waiting || !e->found || !e->begins || !e->ends || !e->candidates)
         return false;
     for (uint32_t i = 0; i < n; i++)
         e->worth[i] = sqrt((double)m->size[i] * (m->end[i] - m->first[i]));
@@ -179,19 +185,52 @@ void masu__ejection_destroy(masu__ejection *e) {
 
 /* ---- where an item may go -------------------------------------------------------------------- */
 
-static int by_from(const void *a, const void *b) {
-    const forbidden *x = a, *y = b;
-    return (x->from > y->from) - (x->from < y->from);
+static void swap_borders(border *a, border *b) {
+    border kept = *a;
+    *a = *b;
+    *b = kept;
 }
 
-static int by_to(const void *a, const void *b) {
-    const forbidden *x = *(forbidden *const *)a, *y = *(forbidden *const *)b;
-    return (x->to > y->to) - (x->to < y->to);
+enum { FEW_BORDERS = 16 };
+
+/* The middle one of three, put first. */
+static void middle_first(border *b, uint32_t count) {
+    border *middle = &b[count / 2], *last = &b[count - 1];
+    if (middle->at > last->at)
+        swap_borders(middle, last);
+    if (b->at > last->at)
+        swap_borders(b, last);
+    if (b->at < middle->at)
+        swap_borders(b, middle);
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+/* This is most of a step's cost, so it is not qsort. Always the shorter part first: the other is the next round's. */
+static void sort_borders(border *b, uint32_t count) {
+    while (count > FEW_BORDERS) {
+        middle_first(b, count);
+        uint32_t i = 0, j = count;
+        for (int64_t pivot = b->at;;) {
+            while (b[++i].at < pivot && i + 1 < count)
+                ;
+            while (b[--j].at > pivot)
+                ;
+            if (i >= j)
+                break;
+            swap_borders(&b[i], &b[j]);
+        }
+        swap_borders(b, &b[j]);
+        uint32_t behind = count - j - 1;
+        sort_borders(j < behind ? b : b + j + 1, j < behind ? j : behind);
+        b = j < behind ? b + j + 1 : b;
+        count = j < behind ? behind : j;
+    }
+    for (uint32_t k = 1; k < count; k++) {
+        border moved = b[k];
+        uint32_t at = k;
+        for (; at > 0 && b[at - 1].at > moved.at; at--)
+            b[at] = b[at - 1];
+        b[at] = moved;
+    }
 }
 
 /* Everything that is in the item's way now. */
@@ -206,10 +245,12 @@ static void find_forbidden(masu__ejection *e, uint32_t item) {
                                             e->weight[p->other], p->other};
     }
     e->found_count = count;
-    qsort(e->found, count, sizeof *e->found, by_from);
-    for (uint32_t k = 0; k < count; k++)
-        e->by_end[k] = &e->found[k];
-    qsort(e->by_end, count, sizeof(forbidden *), by_to);
+    for (uint32_t k = 0; k < count; k++) {
+        e->begins[k] = (border){e->found[k].from, k};
+        e->ends[k] = (border){e->found[k].to, k};
+    }
+    sort_borders(e->begins, count);
+    sort_borders(e->ends, count);
 }
 
 /* Offsets at which the item touches something, ascending: in every plan in which nothing can be moved it does. */
@@ -220,15 +261,16 @@ static uint32_t find_candidates(masu__ejection *e, uint32_t item) {
         return 0;
     highest &= ~(alignment - 1);
     e->candidates[count++] = 0;
-    e->candidates[count++] = highest;
-    for (uint32_t k = 0; k < e->found_count; k++) {
-        int64_t up = masu__plan_align(e->found[k].to, alignment), down = e->found[k].from & ~(alignment - 1);
-        if (up >= 0 && up <= highest)
-            e->candidates[count++] = up;
-        if (down >= 0 && down <= highest)
-            e->candidates[count++] = down;
+    for (uint32_t begun = 0, ended = 0; begun < e->found_count || ended < e->found_count;) {
+        int64_t up = ended < e->found_count ? masu__plan_align(e->ends[ended].at, alignment) : INT64_MAX;
+        int64_t down = begun < e->found_count ? e->begins[begun].at & ~(alignment - 1) : INT64_MAX;
+        int64_t next = up < down ? up : down;
+        ended += next == up;
+        begun += next == down;
+        if (next >= 0 && next <= highest)
+            e->candidates[count++] = next;
     }
-    qsort(e->candidates, count, sizeof *e->candidates, by_value);
+    e->candidates[count++] = highest;
     return count;
 }
 
@@ -240,13 +282,15 @@ static int64_t lightest(masu__ejection *e, uint32_t item, double *out_weight) {
     int64_t offset = -1;
     for (uint32_t k = 0; k < count; k++) {
         int64_t at = e->candidates[k];
-        for (; begun < e->found_count && e->found[begun].from < at; begun++) {
-            hard += e->found[begun].item == NOWHERE;
-            weight += e->found[begun].item == NOWHERE ? 0 : e->found[begun].weight;
+        for (; begun < e->found_count && e->begins[begun].at < at; begun++) {
+            const forbidden *f = &e->found[e->begins[begun].of];
+            hard += f->item == NOWHERE;
+            weight += f->item == NOWHERE ? 0 : f->weight;
         }
-        for (; ended < e->found_count && e->by_end[ended]->to <= at; ended++) {
-            hard -= e->by_end[ended]->item == NOWHERE;
-            weight -= e->by_end[ended]->item == NOWHERE ? 0 : e->by_end[ended]->weight;
+        for (; ended < e->found_count && e->ends[ended].at <= at; ended++) {
+            const forbidden *f = &e->found[e->ends[ended].of];
+            hard -= f->item == NOWHERE;
+            weight -= f->item == NOWHERE ? 0 : f->weight;
         }
         double here = begun == ended ? 0 : weight;
         if (hard == 0 && here < least) {

@@ -257,8 +257,9 @@ void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
 
 /* ---- ejections ------------------------------------------------------------------------------- */
 
-/* So much of a limited number of steps; the rest is for proofs. */
-enum { EJECTIONS_AN_ITEM = 8, EJECTION_PACE = 8, EJECTION_SHARE = 6 };
+/* So much of a limited number of steps; the rest is for proofs. Where there is room short runs are enough; where there is little, a long
+ * one every few rounds finds what no number of short ones does. */
+enum { EJECTIONS_AN_ITEM = 8, LONG_ONE_IN = 4, TIMES_AS_LONG = 16, EJECTION_PACE = 8, EJECTION_SHARE = 6 };
 
 bool masu__solver_eject(masu__solver *s, int64_t height, unsigned round) {
     masu__plan_stop stop = {masu__solver_stopped, s};
@@ -269,6 +270,7 @@ bool masu__solver_eject(masu__solver *s, int64_t height, unsigned round) {
     if (!s->ejection || masu__solver_finished(s))
         return false;
     uint64_t steps = (uint64_t)EJECTIONS_AN_ITEM * s->model.item_count << (round / EJECTION_PACE);
+    steps *= round % LONG_ONE_IN == LONG_ONE_IN - 1 ? TIMES_AS_LONG : 1;
     uint64_t most = s->options->step_limit / EJECTION_SHARE;
     if (most > 0 && s->ejected >= most)
         return false;
