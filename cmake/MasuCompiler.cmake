@@ -18,6 +18,10 @@ set(MASU_GENERATED_INCLUDE ${CMAKE_BINARY_DIR}/include)
 foreach(table abi ops)
     configure_file(${CMAKE_SOURCE_DIR}/src/runtime/${table}.def ${MASU_GENERATED_INCLUDE}/masu/${table}.def COPYONLY)
 endforeach()
+# What each operation does with an element, for the C that `masu build --c` writes.
+foreach(table kernels element_functions)
+    configure_file(${CMAKE_SOURCE_DIR}/src/runtime/ops/${table}.def ${MASU_GENERATED_INCLUDE}/masu/${table}.def COPYONLY)
+endforeach()
 
 # What `masu build --shared` compiles against, where the command lies; an installed one finds it in its prefix.
 foreach(header module.h tensor.h export.h status.h status.def)

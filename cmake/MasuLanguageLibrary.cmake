@@ -11,3 +11,12 @@ add_custom_command(OUTPUT ${library_source}
     DEPENDS masu_embed ${library_texts} ${library_names} VERBATIM
     COMMENT "Embedding the library of the language")
 target_sources(masu_language_objects PRIVATE ${library_source})
+
+# The functions of f32 that kernels call, as text: `masu build --c` writes those that a program needs.
+set(vector_math ${CMAKE_SOURCE_DIR}/src/runtime/ops/vector_math.h)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/vector_math_text.c
+    COMMAND ${CMAKE_COMMAND} -DTEXT=${vector_math} -DNAME=portable_vector_math -DHEADER=language/portable/functions.h
+        -DOUT=${CMAKE_BINARY_DIR}/vector_math_text.c -P ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake
+    DEPENDS ${vector_math} ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake VERBATIM
+    COMMENT "Embedding functions of f32")
+target_sources(masu_language_objects PRIVATE ${CMAKE_BINARY_DIR}/vector_math_text.c)

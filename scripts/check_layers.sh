@@ -60,6 +60,7 @@ BEGIN {
     rooms("language", "pass", "facts ir diagnose")
     rooms("language", "explain", "pass facts ir diagnose")
     rooms("language", "codegen", "ir")
+    rooms("language", "portable", "codegen facts ir diagnose") # a generator: codegen.h says what one is
     rooms("runtime", "value", "grad")
     rooms("runtime", "frames", "value")
     rooms("runtime", "grad", "value ops")

@@ -305,6 +305,11 @@ static masu_status examine_the_rest(masu_program *p, masu_status status) {
                : status;
 }
 
+static void refuse_portable(void *user, source_span span, const char *why) {
+    masu_program *p = user;
+    diagnostics_say(&p->diagnostics, is_hidden(p, span) ? (source_span){0} : span, SAY(has_no_form_in_plain_c), why);
+}
+
 static masu_status generate(masu_program *p, const masu_compile_options *options) {
     masu__buffer error = {0};
     codegen_options code = {.verify = options->verify,
@@ -314,6 +319,10 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
     codegen_program carried = {p->sites, p->site_count, &p->prelude, &p->file};
     if (options->objects)
         code.carried = &carried;
+    code.shown = p->shown_module;
+    code.calls = options->calls;
+    code.refuse = refuse_portable;
+    code.user = p;
     MASU_ASSERT(options->generator);
     p->generator = options->generator;
     masu_status status = p->generator->compile(p->module, &code, &error, &p->code);

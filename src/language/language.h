@@ -20,6 +20,7 @@ typedef struct masu_program masu_program;
 /* What makes machine code. Named by its address only; who does not name it does not link it. */
 typedef struct masu_generator masu_generator;
 extern const masu_generator masu_llvm;
+extern const masu_generator masu_portable; /* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
 
 typedef enum masu_stage { MASU_STAGE_CHECK, MASU_STAGE_PASSES, MASU_STAGE_CODE } masu_stage;
 
@@ -37,6 +38,7 @@ typedef struct masu_compile_options {
     bool audit;         /* the code checks what is alive after every operation (masu run --audit) */
     bool count_by_line; /* the code counts per source line (masu run --by-line) */
     const char *module; /* a shared module, whose names in C begin so (exports.h); NULL: a program */
+    const char *calls;  /* masu_portable: which functions, for which shapes (portable/stated_calls.c); NULL: all that need none said */
     bool library;       /* the text is a file of the library and takes its place there; until is CHECK */
     /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a program
      * is one file. */

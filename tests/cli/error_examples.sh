@@ -22,9 +22,10 @@ while read -r code; do
                 exit items == "" && body == ""
             }' >"$MASU_TMP/example.tl" || fail "the explanation of $code has no example" ;;
     esac
-    if [ "$code" = E0125 ] || [ "$code" = E0128 ]; then # only a run or a shared build finds it, and its message is what is asked about
+    if [ "$code" = E0125 ] || [ "$code" = E0128 ] || [ "$code" = E0129 ]; then # only a run or a shared build finds it, and its message is what is asked about
         command=run
         [ "$code" = E0125 ] || command="build --shared -o $MASU_TMP/example.so"
+        [ "$code" != E0129 ] || command="build --c -o $MASU_TMP/example.c --header $MASU_TMP/example.h --arena f([2])"
         # shellcheck disable=SC2086 # words
         "$MASU" $command "$MASU_TMP/example.tl" >/dev/null 2>"$MASU_TMP/run" || :
         "$MASU" explain-error "$(sed -n '1s/.*: error: //p' "$MASU_TMP/run")" >"$MASU_TMP/said" 2>&1 || :

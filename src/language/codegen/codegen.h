@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "language/ir/ir.h"
+#include <masu/module.h>
 #include <masu/status.h>
 
 typedef struct codegen_code codegen_code;
@@ -28,6 +29,11 @@ typedef struct codegen_options {
     masu__buffer *dump; /* receives the LLVM module before optimisation; NULL: not wanted */
     const codegen_program
         *carried; /* for an executable: objects, not linked; NULL: in this process */
+    /* masu_portable: what the module shows, the calls that say shapes (NULL: none), and who is told what cannot be written. */
+    const masu_module *shown;
+    const char *calls;
+    void (*refuse)(void *user, source_span span, const char *why);
+    void *user;
 } codegen_options;
 
 /* The module must be in IR_PHASE_ROOTED; only what main reaches is compiled. MASU_OK, MASU_ERR_OUT_OF_MEMORY, or

@@ -20,37 +20,11 @@
 
 /* ---- what the table's expressions call ------------------------------------------------------- */
 
-static inline int64_t wrap_add(int64_t x, int64_t y) {
-    return (int64_t)((uint64_t)x + (uint64_t)y);
-}
-
-static inline int64_t wrap_sub(int64_t x, int64_t y) {
-    return (int64_t)((uint64_t)x - (uint64_t)y);
-}
-
-static inline int64_t wrap_mul(int64_t x, int64_t y) {
-    return (int64_t)((uint64_t)x * (uint64_t)y);
-}
-
-/* Rounds towards zero; y != 0 was checked before. */
-static inline int64_t int_div(int64_t x, int64_t y) {
-    return y == -1 ? wrap_sub(0, x) : x / y;
-}
-
-/* Has the sign of y, as in PyTorch. */
-static inline int64_t int_rem(int64_t x, int64_t y) {
-    int64_t rest = y == -1 ? 0 : x % y;
-    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-}
-
-static inline int64_t int_pow(int64_t x, int64_t y) {
-    int64_t power = 1;
-    for (; y > 0; y >>= 1, x = wrap_mul(x, x)) {
-        if (y & 1)
-            power = wrap_mul(power, x);
-    }
-    return power;
-}
+#define WHOLE_FUNCTION(name, parameters, ...) static inline int64_t name parameters __VA_ARGS__
+#define FLOAT_FUNCTION(name, parameters, ...)
+#include "runtime/ops/element_functions.def"
+#undef WHOLE_FUNCTION
+#undef FLOAT_FUNCTION
 
 /* f64 goes to the C library. */
 #define EITHER(function, x) \
@@ -60,47 +34,18 @@ static inline int64_t int_pow(int64_t x, int64_t y) {
 #define erf_of(x)  EITHER(erf, x)
 #define tanh_of(x) EITHER(tanh, x)
 
-#define FLOAT_FUNCTIONS(T, suffix)                                                        \
-    static inline T float_rem_##suffix(T x, T y) {                                        \
-        T rest = fmod(x, y);                                                              \
-        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;                      \
-    }                                                                                     \
-    /* As PyTorch: from the exact remainder, so that rounding a / b up never counts. */   \
-    static inline T float_floor_divide_##suffix(T x, T y) {                               \
-        T rest = fmod(x, y), times = (x - rest) / y;                                      \
-        if (y == 0)                                                                       \
-            return x / y;                                                                 \
-        if (rest != 0 && (rest < 0) != (y < 0))                                           \
-            times -= 1;                                                                   \
-        T low = floor(times);                                                             \
-        return times == 0 ? copysign((T)0, x / y) : times - low > (T)0.5 ? low + 1 : low; \
-    }                                                                                     \
-    static inline T sigmoid_##suffix(T x) {                                               \
-        return 1 / (1 + exp_of(-x));                                                      \
-    }                                                                                     \
-    static inline T normal_below_##suffix(T x) {                                          \
-        return (T)0.5 * (1 + erf_of(x * (T)0.70710678118654752440));                      \
-    }                                                                                     \
-    static inline T normal_density_##suffix(T x) {                                        \
-        return (T)0.39894228040143267794 * exp_of((T)-0.5 * x * x);                       \
-    }                                                                                     \
-    static inline T silu_slope_##suffix(T x) {                                            \
-        T s = sigmoid_##suffix(x);                                                        \
-        return s * (1 + x * (1 - s));                                                     \
-    }                                                                                     \
-    static inline T softplus_##suffix(T x) {                                              \
-        return x > 20 ? x : log1p(exp_of(x));                                             \
-    }                                                                                     \
-    static inline T mish_slope_##suffix(T x) {                                            \
-        T t = tanh_of(softplus_##suffix(x));                                              \
-        return t + x * sigmoid_##suffix(x) * (1 - t * t);                                 \
-    }                                                                                     \
-    static inline T pow_slope_##suffix(T gradient, T base, T exponent) {                  \
-        return exponent == 0 ? 0 : gradient * exponent * pow(base, exponent - 1);         \
-    }
-
-FLOAT_FUNCTIONS(float, f32)
-FLOAT_FUNCTIONS(double, f64)
+#define WHOLE_FUNCTION(name, parameters, ...)
+#define T float
+#define FLOAT_FUNCTION(name, parameters, ...) static inline float name##_f32 parameters __VA_ARGS__
+#include "runtime/ops/element_functions.def"
+#undef FLOAT_FUNCTION
+#undef T
+#define T double
+#define FLOAT_FUNCTION(name, parameters, ...) static inline double name##_f64 parameters __VA_ARGS__
+#include "runtime/ops/element_functions.def"
+#undef FLOAT_FUNCTION
+#undef T
+#undef WHOLE_FUNCTION
 
 #define BY_TYPE(function, x)     _Generic((x), float : function##_f32, default : function##_f64)
 #define float_rem(x, y)          BY_TYPE(float_rem, x)(x, y)

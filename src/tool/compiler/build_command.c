@@ -3,6 +3,7 @@
  *     FILE ─► objects (LLVM) ─► temporary folder ─┐
  *     libmasu_program.a (runtime, main) ──────────┴─► the system's cc links ─► EXE
  *
+ *     with --c: the file and its header are what the generator makes; nothing is linked
  *     with --shared: module.c, the table of what is exported, is written beside the objects and compiled by the same call
  *
  * The archive lies beside this command in a build folder, in the library folder of its prefix when
@@ -25,13 +26,14 @@
 extern char **environ;
 
 static const char *const known[] = {
-    "-o", "--library", "--by-line", "--shared", "--header", "--name", "--arena", "--dump=", "--verify", "--help", NULL};
+    "-o", "--library", "--by-line", "--shared", "--c", "--header", "--name", "--arena", "--dump=", "--verify", "--help", NULL};
 
 typedef struct build_options {
     tool_compile_flags compile;
     const char *path, *output, *library;
     bool by_line;
     bool shared;
+    bool plain_c;
     const char *header; /* NULL: none is written */
     const char *arena;  /* calls whose arena the header tells; NULL: none */
     const char *name;   /* that names in C begin with; NULL: follows from the header or the library */
@@ -200,6 +202,34 @@ static bool module_name(const build_options *options, char name[NAME_BYTES]) {
     return good;
 }
 
+/* The C file, which includes its header by name. */
+static int write_plain_c(const build_options *options, const masu_program *program) {
+    const char *paths[] = {options->output, options->header};
+    for (unsigned i = 0; i < 2; i++)
+        if (!write_object(paths[i], masu_program_object(program, i))) {
+            fprintf(stderr, "masu build: cannot write %s: %s\n", paths[i], strerror(errno));
+            return TOOL_FAILED;
+        }
+    return TOOL_OK;
+}
+
+static int build_plain_c(const build_options *options) {
+    char name[NAME_BYTES];
+    masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
+    masu_program *program;
+    if (!module_name(options, name))
+        return tool_misuse("build", "`%s` is not a name that C can begin with: say another with --name", name);
+    compile.generator = &masu_portable;
+    compile.objects = true;
+    compile.module = name;
+    compile.calls = options->arena;
+    int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
+    if (status == TOOL_OK)
+        status = write_plain_c(options, program);
+    masu_program_destroy(program);
+    return status;
+}
+
 static int build(const build_options *options) {
     char library[PATH_BYTES];
     bool found = options->library ? tool_is_file(options->library)
@@ -250,6 +280,8 @@ static int take_option(int argc, char **argv, int *index, build_options *options
         options->by_line = true;
     else if (strcmp(argument, "--shared") == 0)
         options->shared = true;
+    else if (strcmp(argument, "--c") == 0)
+        options->plain_c = true;
     else if ((value = tool_option_value("-o", argc, argv, index, &missing)))
         options->output = value;
     else if ((value = tool_option_value("--header", argc, argv, index, &missing)))
@@ -282,9 +314,15 @@ int tool_build_program(int argc, char **argv) {
         return tool_misuse("build", "which file?");
     if (!options.output)
         return tool_misuse("build", "-o EXE is missing: where shall the executable go?");
-    if (!options.shared && (options.header || options.name))
-        return tool_misuse("build", "%s goes with --shared", options.header ? "--header" : "--name");
+    if (!options.shared && !options.plain_c && (options.header || options.name))
+        return tool_misuse("build", "%s goes with --shared or --c", options.header ? "--header" : "--name");
+    if (options.plain_c && options.shared)
+        return tool_misuse("build", "--shared or --c: one of the two");
+    if (options.plain_c && !options.header)
+        return tool_misuse("build", "--c needs --header FILE.h: callers and the C file include it");
+    if (options.plain_c && options.by_line)
+        return tool_misuse("build", "--by-line counts while a program runs: plain C has no one to tell");
     if (options.arena && !options.header)
         return tool_misuse("build", "--arena goes with --header, where the size is written");
-    return build(&options);
+    return options.plain_c ? build_plain_c(&options) : build(&options);
 }
