@@ -105,6 +105,20 @@ static bool unfolded(const frame *fr, const ir_instr *i, fact *out) {
     return true;
 }
 
+static bool convolved(const frame *fr, const ir_instr *i, fact *out) {
+    const fact *t = &fr->facts[i->args[0]], *kernel = &fr->facts[i->args[1]];
+    int64_t w[8];
+    uint32_t count;
+    if (!numbers(fr, i, w, 8, &count) || count != 8 || t->rank != 4 || kernel->rank != 4 || t->dim[1] != kernel->dim[1] || w[2] < 1 || w[3] < 1)
+        return false;
+    out->rank = 4;
+    out->dim[0] = t->dim[0];
+    out->dim[1] = kernel->dim[0];
+    out->dim[2] = (t->dim[2] + 2 * w[4] - w[6] * (w[0] - 1) - 1) / w[2] + 1;
+    out->dim[3] = (t->dim[3] + 2 * w[5] - w[7] * (w[1] - 1) - 1) / w[3] + 1;
+    return true;
+}
+
 static bool padded(const frame *fr, const ir_instr *i, fact *out) {
     int64_t pads[2 * TL_MAX_RANK];
     uint32_t count;
@@ -187,6 +201,8 @@ static bool by_numbers(const frame *fr, const ir_instr *i, fact *out) {
     switch ((int)i->abi) {
     case TL_FN_tl_tensor_unfold:
         return unfolded(fr, i, out);
+    case TL_FN_tl_tensor_convolve:
+        return convolved(fr, i, out);
     case TL_FN_tl_tensor_pad:
         out->rank = fr->facts[i->args[0]].rank;
         return padded(fr, i, out);

@@ -39,33 +39,89 @@ void write_pad(writer *w, const ir_instr *i) {
     write_copy(w, t, write_root(w, to->root), out->dtype, offset, to->stride, i->args[0]);
 }
 
-void write_unfold(writer *w, const ir_instr *i) {
-    const fact *t = layout_fact(w->l, i->args[0]);
+typedef struct window { /* the list of unfold and convolve, and how often it fits */
+    long long kernel[2], stride[2], padding[2], dilation[2], places[2];
+} window;
+
+static window window_of(writer *w, const ir_instr *i, const fact *t) {
     const ir_value *list;
     int64_t v[8] = {0};
+    window made;
     portable_list(i, &list);
     for (int k = 0; k < 8; k++)
         ir_const_int(w->f, list[k], &v[k]);
-    int64_t high = (t->dim[2] + 2 * v[4] - v[6] * (v[0] - 1) - 1) / v[2] + 1, wide = (t->dim[3] + 2 * v[5] - v[7] * (v[1] - 1) - 1) / v[3] + 1;
+    for (int k = 0; k < 2; k++) {
+        made.kernel[k] = v[k];
+        made.stride[k] = v[2 + k];
+        made.padding[k] = v[4 + k];
+        made.dilation[k] = v[6 + k];
+        made.places[k] = (t->dim[2 + k] + 2 * v[4 + k] - v[6 + k] * (v[k] - 1) - 1) / v[2 + k] + 1;
+    }
+    return made;
+}
+
+/* y and x, the pixel below the window's (ky, kx) at (oy, ox). */
+static void write_pixel(writer *w, const window *by, int k) {
+    static const char names[] = "yx";
+    write_indent(w);
+    masu__buffer_printf(w->out, "const int32_t %c = o%c", names[k], names[k]);
+    masu__buffer_printf(w->out, by->stride[k] == 1 ? "" : " * %lld", by->stride[k]);
+    masu__buffer_printf(w->out, by->dilation[k] == 1 ? " + k%c" : " + k%c * %lld", names[k], by->dilation[k]);
+    masu__buffer_printf(w->out, by->padding[k] == 0 ? ";\n" : " - %lld;\n", by->padding[k]);
+}
+
+void write_unfold(writer *w, const ir_instr *i) {
+    const fact *t = layout_fact(w->l, i->args[0]);
     tl_dtype dtype = layout_fact(w->l, i->result)->dtype;
+    const char *const index[] = {t->dim[0] == 1 ? "0" : "n", t->dim[1] == 1 ? "0" : "c", "y", "x"};
     if (!write_is_of(w, i, i->args[0], dtype))
         return;
-    const char *const index[] = {t->dim[0] == 1 ? "0" : "n", t->dim[1] == 1 ? "0" : "c", "y", "x"};
-    write_line(w, "for (int32_t n = 0, at = 0; n < %lld; n++)", (long long)t->dim[0]);
+    window by = window_of(w, i, t);
+    write_line(w, "{");
     w->depth++;
-    write_line(w, "for (int32_t c = 0; c < %lld; c++)", (long long)t->dim[1]);
-    write_line(w, "    for (int32_t ky = 0; ky < %lld; ky++)", (long long)v[0]);
-    write_line(w, "        for (int32_t kx = 0; kx < %lld; kx++)", (long long)v[1]);
-    write_line(w, "            for (int32_t oy = 0; oy < %lld; oy++)", (long long)high);
-    write_line(w, "                for (int32_t ox = 0; ox < %lld; ox++) {", (long long)wide);
-    w->depth += 5;
-    write_line(w, "const int32_t y = oy * %lld + ky * %lld - %lld, x = ox * %lld + kx * %lld - %lld;", (long long)v[2], (long long)v[6], (long long)v[4], (long long)v[3],
-               (long long)v[7], (long long)v[5]);
-    write_line(w, "%s[at++] = y >= 0 && y < %lld && x >= 0 && x < %lld ? %s : %s;", write_array(w, i->result), (long long)t->dim[2], (long long)t->dim[3], write_at(w, i->args[0], index),
-               fill_number(w, i, "fill", dtype));
-    w->depth -= 1;
-    write_line(w, "}");
-    w->depth -= 5;
+    write_line(w, "int32_t at = 0;");
+    write_open(w, "n", t->dim[0]);
+    write_open(w, "c", t->dim[1]);
+    write_open(w, "ky", by.kernel[0]);
+    write_open(w, "kx", by.kernel[1]);
+    write_open(w, "oy", by.places[0]);
+    write_open(w, "ox", by.places[1]);
+    write_pixel(w, &by, 0);
+    write_pixel(w, &by, 1);
+    write_line(w, "%s[at++] = y >= 0 && y < %lld && x >= 0 && x < %lld ? %s : %s;", write_array(w, i->result), (long long)t->dim[2], (long long)t->dim[3],
+               write_at(w, i->args[0], index), fill_number(w, i, "fill", dtype));
+    write_close_all(w, 7);
+}
+
+/* Sums over channels and the kernel's rows and columns, in that order. */
+void write_convolve(writer *w, const ir_instr *i) {
+    const fact *t = layout_fact(w->l, i->args[0]), *kernel = layout_fact(w->l, i->args[1]), *out = layout_fact(w->l, i->result);
+    const char *const to[] = {t->dim[0] == 1 ? "0" : "n", out->dim[1] == 1 ? "0" : "o", "oy", "ox"};
+    const char *const from[] = {to[0], t->dim[1] == 1 ? "0" : "c", "y", "x"};
+    const char *const by[] = {to[1], from[1], "ky", "kx"};
+    if (!write_is_of(w, i, i->args[0], out->dtype) || !write_is_of(w, i, i->args[1], out->dtype))
+        return;
+    window over = window_of(w, i, t);
+    write_open(w, "n", t->dim[0]);
+    write_open(w, "o", out->dim[1]);
+    write_open(w, "oy", out->dim[2]);
+    write_open(w, "ox", out->dim[3]);
+    write_line(w, "%s sum = 0;", functions_element_type(out->dtype));
+    write_open(w, "c", t->dim[1]);
+    write_open(w, "ky", kernel->dim[2]);
+    write_pixel(w, &over, 0);
+    if (over.padding[0] > 0)
+        write_line(w, "if (y < 0 || y >= %lld)\n%*scontinue;", (long long)t->dim[2], 4 * (int)w->depth + 4, "");
+    write_open(w, "kx", kernel->dim[3]);
+    write_pixel(w, &over, 1);
+    if (over.padding[1] > 0)
+        write_line(w, "if (x >= 0 && x < %lld)", (long long)t->dim[3]);
+    w->depth += over.padding[1] > 0;
+    write_line(w, "sum += %s * %s;", write_at(w, i->args[1], by), write_at(w, i->args[0], from));
+    w->depth -= over.padding[1] > 0;
+    write_close_all(w, 3);
+    write_line(w, "%s = sum;", write_at(w, i->result, to));
+    write_close_all(w, 4);
 }
 
 void write_triangle(writer *w, const ir_instr *i) {

@@ -399,6 +399,9 @@ static void write_loops(writer *w, const ir_instr *i) {
     case TL_FN_tl_tensor_pad:
         write_pad(w, i);
         break;
+    case TL_FN_tl_tensor_convolve:
+        write_convolve(w, i);
+        break;
     case TL_FN_tl_tensor_unfold:
         write_unfold(w, i);
         break;

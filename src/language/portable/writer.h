@@ -94,6 +94,7 @@ void write_cat(writer *w, const ir_instr *i);
 void write_stack(writer *w, const ir_instr *i);
 void write_pad(writer *w, const ir_instr *i);
 void write_unfold(writer *w, const ir_instr *i);
+void write_convolve(writer *w, const ir_instr *i);
 void write_triangle(writer *w, const ir_instr *i);
 /* Rows of the table that the index names, of any shape, along dim. */
 void write_select(writer *w, const ir_instr *i, ir_value table, ir_value index, uint32_t dim);
