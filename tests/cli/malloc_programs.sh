@@ -87,6 +87,17 @@ print("%.4f" % float(loss))'
         absent="$absent PyTorch"
     fi
 fi
+if there chromium; then
+    cat >"$MASU_TMP/page.html" <<'PAGE'
+<html><body><script>
+let all = [];
+for (let i = 0; i < 200000; i++) all.push({x: i, s: "t" + i});
+for (let i = 0; i < 500; i++) document.body.appendChild(document.createElement("p")).textContent = all[i * 399].s;
+</script></body></html>
+PAGE
+    HOME=$MASU_TMP expect_same sh -c 'timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$1/$$" --dump-dom "file://$1/page.html" 2>/dev/null' sh "$MASU_TMP"
+    grep -q '<p>t199101</p>' "$MASU_TMP/masu" || fail "chromium shows $(head -c 300 "$MASU_TMP/masu")"
+fi
 if there redis-server redis-benchmark redis-cli; then
     port=$((20000 + $$ % 20000))
     preloaded redis-server --port $port --save '' --appendonly no --dir "$MASU_TMP" >"$MASU_TMP/redis" 2>&1 &

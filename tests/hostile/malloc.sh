@@ -5,13 +5,14 @@ cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 storm=$MASU_TMP/storm
 expect_status 0 "$cc" -O1 -fno-builtin -w -pthread tests/malloc/storm.c -o "$storm"
 
-for what in 'threads 1000' 'waves 1000' fork signals ends; do
+for what in 'threads 1000' 'waves 1000' fork signals 'grow 4' ends; do
     # shellcheck disable=SC2086 # two words
     expect_status 0 env LD_PRELOAD="$library" MASU_REPORT=json "$storm" $what
     expect_in_stderr '"refused_frees":0'
 done
 expect_status 0 env LD_PRELOAD="$library" MASU_HUGE_PAGES=1 "$storm" threads 20
 expect_status 0 env LD_PRELOAD="$library" MASU_CHECKED=1 "$storm" threads 20
+expect_status 0 env LD_PRELOAD="$library" MASU_HUGE_PAGES=1 "$storm" grow 2
 
 # Refused by the device from the nth call on, by a limit, by the system: ENOMEM each time, and what was served stays whole.
 nth=1

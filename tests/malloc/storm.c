@@ -6,6 +6,7 @@
  *     storm fork           forks while eight threads are inside; the children work on, with threads of their own
  *     storm signals        a timer whose handler allocates and frees
  *     storm refused        requests may be refused: ENOMEM, and everything else goes on
+ *     storm grow N         N threads whose blocks of many MiB grow and shrink, and forks meanwhile
  *     storm ends           threads that are cancelled, and destructors of their data that allocate again
  */
 #include <errno.h>
@@ -99,7 +100,10 @@ static block *change(block *b, size_t bytes) {
             end("realloc refused\n");
         return b;
     }
-    if (changed->mark != word || changed->bytes != old)
+    uint64_t behind = word;
+    if (bytes >= old)
+        memcpy(&behind, (char *)changed + old - sizeof behind, sizeof behind);
+    if (changed->mark != word || changed->bytes != old || behind != word)
         end("realloc lost the contents\n");
     mark(changed, bytes);
     return changed;
@@ -305,6 +309,48 @@ static void storm_ends(void) {
     join_threads(50, threads);
 }
 
+/* Sizes around those from which pages are moved, up to 32 MiB; a fork in between finds all as it was. */
+static void *grow_main(void *context) {
+    uint64_t seed = ((const task *)context)->seed;
+    block *own[4] = {0};
+    for (int i = 0; i < ((const task *)context)->rounds; i++) {
+        block **b = &own[draw(&seed) % 4];
+        size_t bytes = 24 + (size_t)(draw(&seed) % ((uint64_t)1 << (18 + draw(&seed) % 8)));
+        if (*b && draw(&seed) % 4 == 0) {
+            drop(*b);
+            *b = NULL;
+        } else {
+            *b = *b ? change(*b, draw(&seed) % 2 && (*b)->bytes < 20u << 20 ? (*b)->bytes * 3 / 2 : bytes) : make(bytes, 2);
+        }
+        if (i % 50 != 49)
+            continue;
+        pid_t child = fork();
+        if (child == 0) {
+            for (int k = 0; k < 4; k++)
+                drop(own[k] ? change(own[k], own[k]->bytes + (3u << 20)) : NULL);
+            _exit(0);
+        }
+        int status;
+        if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+            end("a child failed\n");
+    }
+    for (int k = 0; k < 4; k++)
+        drop(own[k]);
+    return NULL;
+}
+
+static void storm_grow(int count) {
+    pthread_t threads[64];
+    task tasks[64];
+    for (int i = 0; i < count; i++) {
+        tasks[i] = (task){77 + (uint64_t)i * 7919, 300};
+        if (pthread_create(&threads[i], NULL, grow_main, &tasks[i]) != 0)
+            end("no thread\n");
+    }
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     int count = argc > 2 ? atoi(argv[2]) : 0;
@@ -316,6 +362,8 @@ int main(int argc, char **argv) {
         storm_fork();
     else if (strcmp(what, "signals") == 0)
         storm_signals();
+    else if (strcmp(what, "grow") == 0)
+        storm_grow(count);
     else if (strcmp(what, "ends") == 0)
         storm_ends();
     else if (strcmp(what, "refused") == 0)
