@@ -56,7 +56,7 @@ enum {
     MASU__LARGE_HITS = 16 /* that kept blocks must be worth before they go back for the sake of pages */
 };
 #define MASU__LARGE_KEPT_BYTES    ((size_t)5 << 20)
-#define MASU__SWEEP_STEP_BYTES    ((size_t)1 << 20)
+#define MASU__SWEEP_STEP_BYTES    ((size_t)256 << 10)
 #define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
 /* Slots hold the blocks, so that the memory of one is never touched; each is in the list of its block's class or in the list of
