@@ -1,5 +1,5 @@
-/* report_html.c: `masu report -o OUT.html`: page.html with the facts as JSON and the blocks as arrays of numbers in base64, which a
- * browser takes in faster than any text of the same.
+/* report_html.c: `masu report -o OUT.html`: page.html with the facts as JSON and the blocks as numbers in base64, which a browser takes
+ * in faster than any text of the same.
  *
  *     page.html ─┬─ before the mark ─┬─ <script type=…> facts, arrays ─┬─ after the mark
  *
@@ -38,22 +38,24 @@ static void put_base64(masu__buffer *out, const void *data, size_t count) {
     masu__buffer_append(out, text, filled);
 }
 
-/* One array: filled by `fill`, which writes element i. */
-typedef void fill_element(void *context, size_t i, void *element);
+/* Numbers as LEB128: seven bits a byte, the lowest first. Most are small, for they are differences. */
+static void put_number(masu__buffer *out, uint64_t value) {
+    for (; value >= 128; value >>= 7)
+        masu__buffer_putc(out, (char)(value | 128));
+    masu__buffer_putc(out, (char)value);
+}
 
-static void put_array(masu__buffer *out, int run, const char *name, size_t count, size_t element_bytes,
-                      fill_element *fill, void *context) {
-    unsigned char *all = masu__meta_alloc((count + 1) * element_bytes);
-    if (!all) {
-        out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        fill(context, i, all + i * element_bytes);
+static uint64_t zigzag(int64_t difference) {
+    return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
+}
+
+/* Takes the numbers and destroys them. */
+static void put_numbers(masu__buffer *out, int run, const char *name, masu__buffer *numbers) {
     masu__buffer_printf(out, "<script type=\"text/plain\" id=\"%s%d\">", name, run);
-    put_base64(out, all, count * element_bytes);
+    put_base64(out, masu__buffer_text(numbers), numbers->length);
     masu__buffer_puts(out, "</script>\n");
-    masu__meta_free(all, (count + 1) * element_bytes);
+    out->failed |= numbers->failed;
+    masu__buffer_destroy(numbers);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------------------------------------ */
@@ -130,50 +132,56 @@ static double offset_of(const page *p, uint16_t device, uint64_t address) {
     return p->range_count ? p->ranges[low].offset + (double)(address - p->ranges[low].from) : 0;
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------------------- */
 
-static void span_begin(void *c, size_t i, void *e) { memcpy(e, &((page *)c)->f->spans[i].begin, 4); }
-static void span_end(void *c, size_t i, void *e) { memcpy(e, &((page *)c)->f->spans[i].end, 4); }
-
-static void put_double(void *e, double value) {
-    memcpy(e, &value, sizeof value);
+/* Seven a block: begin and offset as differences to the block before, how long it lived, bytes, how much more was given, the line with
+ * two bits below it that say whether it is inner and whether it was moved, the pool. */
+static void put_spans(masu__buffer *out, int run, const page *p) {
+    masu__buffer numbers = {0};
+    uint32_t begin = 0;
+    int64_t offset = 0;
+    for (size_t i = 0; i < p->f->span_count; i++) {
+        const report_span *s = &p->f->spans[i];
+        int64_t at = (int64_t)offset_of(p, s->device, s->address);
+        put_number(&numbers, s->begin - begin);
+        put_number(&numbers, s->end - s->begin);
+        put_number(&numbers, s->bytes);
+        put_number(&numbers, s->given_bytes - s->bytes);
+        put_number(&numbers, zigzag(at - offset));
+        put_number(&numbers, (uint64_t)s->line << 2 | (uint64_t)s->is_inner << 1 | s->is_moved);
+        put_number(&numbers, s->pool < UINT16_MAX ? s->pool : UINT16_MAX);
+        begin = s->begin;
+        offset = at;
+    }
+    put_numbers(out, run, "spans", &numbers);
 }
 
-static void span_bytes(void *c, size_t i, void *e) { put_double(e, (double)((page *)c)->f->spans[i].bytes); }
-static void span_given(void *c, size_t i, void *e) { put_double(e, (double)((page *)c)->f->spans[i].given_bytes); }
-
-static void span_offset(void *c, size_t i, void *e) {
-    const report_span *s = &((page *)c)->f->spans[i];
-    put_double(e, offset_of(c, s->device, s->address));
+/* Each event's part of the whole time, of 2^32 - 1, as the difference to the one before. */
+static void put_times(masu__buffer *out, int run, const page *p) {
+    const masu__recording *r = p->f->recording;
+    uint64_t last = r->event_count ? r->events[r->event_count - 1].time_ns : 0;
+    uint32_t before = 0;
+    masu__buffer numbers = {0};
+    for (size_t i = 0; i < r->event_count; i++) {
+        uint32_t part = last ? (uint32_t)((double)r->events[i].time_ns / (double)last * 4294967295.0) : 0;
+        put_number(&numbers, part - before);
+        before = part;
+    }
+    put_numbers(out, run, "times", &numbers);
 }
 
-/* The line, and in the highest two bits whether it is inner and whether it was moved. */
-static void span_line(void *c, size_t i, void *e) {
-    const report_span *s = &((page *)c)->f->spans[i];
-    uint32_t word = s->line | (uint32_t)s->is_inner << 31 | (uint32_t)s->is_moved << 30;
-    memcpy(e, &word, 4);
-}
-
-static void span_pool(void *c, size_t i, void *e) {
-    uint16_t pool = ((page *)c)->f->spans[i].pool < UINT16_MAX ? (uint16_t)((page *)c)->f->spans[i].pool : UINT16_MAX;
-    memcpy(e, &pool, 2);
-}
-
-/* Of 2^32 - 1 the part of the whole time. */
-static void event_time(void *c, size_t i, void *e) {
-    const masu__recording *r = ((page *)c)->f->recording;
-    uint64_t last = r->events[r->event_count - 1].time_ns;
-    uint32_t part = last ? (uint32_t)((double)r->events[i].time_ns / (double)last * 4294967295.0) : 0;
-    memcpy(e, &part, 4);
-}
-
-static void segment_part(void *c, size_t i, void *e) {
-    page *p = c;
-    const report_segment *s = &p->f->segments[i / 4];
-    double parts[4] = {s->begin, s->end, 0, is_drawn(p->f, s) ? (double)s->bytes : 0};
-    if (i % 4 == 2)
-        parts[2] = is_drawn(p->f, s) ? offset_of(p, s->device, s->address) : 0;
-    put_double(e, parts[i % 4]);
+/* Four a segment: begin, how long it was held, where it lies on the map and how high it is there. */
+static void put_segments(masu__buffer *out, int run, const page *p) {
+    masu__buffer numbers = {0};
+    for (size_t i = 0; i < p->f->segment_count; i++) {
+        const report_segment *s = &p->f->segments[i];
+        bool drawn = is_drawn(p->f, s);
+        put_number(&numbers, s->begin);
+        put_number(&numbers, s->end - s->begin);
+        put_number(&numbers, drawn ? (uint64_t)offset_of(p, s->device, s->address) : 0);
+        put_number(&numbers, drawn ? s->bytes : 0);
+    }
+    put_numbers(out, run, "segments", &numbers);
 }
 
 /* Where the ranges begin and end on the map, and at which address. */
@@ -235,20 +243,15 @@ static void put_run(masu__buffer *out, const report_facts *f, int run) {
     put_ranges(&json, &p);
     masu__buffer_puts(&json, ",");
     put_marks(&json, f);
+    masu__buffer_printf(&json, ",\"span_count\":%zu,\"segment_count\":%zu", f->span_count, f->segment_count);
     masu__buffer_puts(&json, "}");
     masu__buffer_printf(out, "<script type=\"application/json\" id=\"facts%d\">", run);
     put_guarded(out, &json);
     masu__buffer_destroy(&json);
     masu__buffer_puts(out, "</script>\n");
-    put_array(out, run, "begin", f->span_count, 4, span_begin, &p);
-    put_array(out, run, "end", f->span_count, 4, span_end, &p);
-    put_array(out, run, "bytes", f->span_count, 8, span_bytes, &p);
-    put_array(out, run, "given", f->span_count, 8, span_given, &p);
-    put_array(out, run, "offset", f->span_count, 8, span_offset, &p);
-    put_array(out, run, "line", f->span_count, 4, span_line, &p);
-    put_array(out, run, "pool", f->span_count, 2, span_pool, &p);
-    put_array(out, run, "time", f->recording->event_count, 4, event_time, &p);
-    put_array(out, run, "segment", 4 * f->segment_count, 8, segment_part, &p);
+    put_spans(out, run, &p);
+    put_times(out, run, &p);
+    put_segments(out, run, &p);
     masu__meta_free(p.ranges, p.range_room * sizeof *p.ranges);
 }
 
