@@ -4,7 +4,7 @@
  *
  * What happens to memory is put into a ring of a fixed size; a thread of its own writes it down. Nothing on that way asks
  * for memory, takes a pool's lock or waits for the disk, unless the ring is full: see when_full. The file is whole up to
- * at most 10 ms before the end, however the process ends.
+ * at most 50 ms before the end, however the process ends.
  *
  *     masu_trace_create(&(masu_trace_config){.start_on = true}, &trace);
  *     masu_trace_record_from_environment(trace, NULL);     MASU_TRACE=FILE, or nothing

@@ -1,6 +1,6 @@
 /* record_writer.c: the thread that turns the ring into chunks of a file. It asks for no memory and calls nothing of masu.
  *
- * It looks at the ring every 10 ms, or when it is woken because the ring is half full. What could not be written is
+ * It looks at the ring every 50 ms, or when it is woken because the ring is half full. What could not be written is
  * thrown away, so that the program never waits for a disk that is full.
  */
 #include <errno.h>

@@ -62,10 +62,26 @@ expect_in_stdout "66 % of them from peak"
 # One page that asks the network for nothing; the facts lie in it.
 expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" -o "$MASU_TMP/leak.html"
 expect_stdout ''
-for part in facts0 begin0 time0 segment0 'id="memory"' 'id="map"' 'id="search"'; do
+for part in facts0 spans0 times0 segments0 'id="memory"' 'id="map"' 'id="search"'; do
     grep -q "$part" "$MASU_TMP/leak.html" || fail "the page has no $part"
 done
 ! grep -qE '(src|href)="|https?://' "$MASU_TMP/leak.html" || fail 'the page asks for something else'
+# Its numbers, read by somebody else: 15,000 blocks, of which 500 are never given back; times never fall.
+if command -v python3 >/dev/null; then
+    expect_status 0 python3 tests/cli/report_numbers.py "$MASU_TMP/leak.html"
+    expect_stdout '15000 blocks, 500 at the end with 1024000 bytes; the map is as high as it says'
+else
+    echo 'skipped: no python3 to read the numbers of the page'
+fi
+# In a browser, where there is one: the script comes to its end, and the plots are not empty.
+if command -v chromium >/dev/null; then
+    page="file://$(cd "$MASU_TMP" && pwd)/leak.html"
+    expect_status 0 timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$MASU_TMP/chromium" --dump-dom "$page"
+    expect_in_stdout 'data-ready-ms='
+    expect_in_stdout "leak.c:$born</td>"
+else
+    echo 'skipped: no chromium to open the page'
+fi
 
 # Two runs.
 expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --diff "$MASU_TMP/fragments.trace"

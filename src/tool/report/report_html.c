@@ -4,7 +4,7 @@
  *     page.html ─┬─ before the mark ─┬─ <script type=…> facts, arrays ─┬─ after the mark
  *
  * Addresses that were never used are left out, so that terabytes of reservation fit on a screen: what is written is the
- * offset among those that were.
+ * offset among those that were. Where blocks are a small part of what was held, that which held none is left out, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,22 +84,21 @@ static bool is_drawn(const report_facts *f, const report_segment *s) {
     return !(f->recording->events[s->begin].flags & MASU__RECORDED_EXPANDABLE) || s->is_mapping;
 }
 
-static bool lay_out(page *p) {
+static range range_of(uint64_t address, uint64_t bytes, uint16_t device) {
+    return (range){address, address + bytes, 0, device};
+}
+
+/* Blocks of the program, or with them all that was held; sorted, what touches joined. How many bytes that is. */
+static double collect(page *p, bool all) {
     const report_facts *f = p->f;
-    p->range_room = f->span_count + f->segment_count + 1;
-    p->ranges = masu__meta_alloc(p->range_room * sizeof *p->ranges);
-    if (!p->ranges)
-        return false;
-    size_t count = 0;
+    size_t count = 0, last = 0;
     for (size_t i = 0; i < f->span_count; i++)
-        p->ranges[count++] = (range){f->spans[i].address, f->spans[i].address + f->spans[i].given_bytes, 0,
-                                     f->spans[i].device};
-    for (size_t i = 0; i < f->segment_count; i++)
+        if (all || !f->spans[i].is_inner)
+            p->ranges[count++] = range_of(f->spans[i].address, f->spans[i].given_bytes, f->spans[i].device);
+    for (size_t i = 0; all && i < f->segment_count; i++)
         if (is_drawn(f, &f->segments[i]))
-            p->ranges[count++] = (range){f->segments[i].address, f->segments[i].address + f->segments[i].bytes, 0,
-                                         f->segments[i].device};
+            p->ranges[count++] = range_of(f->segments[i].address, f->segments[i].bytes, f->segments[i].device);
     qsort(p->ranges, count, sizeof *p->ranges, by_address);
-    size_t last = 0;
     for (size_t i = 1; i < count; i++) {
         range next = p->ranges[i], *current = &p->ranges[last];
         if (next.device == current->device && next.from <= current->to)
@@ -111,7 +110,21 @@ static bool lay_out(page *p) {
     double total = 0;
     for (size_t i = 0; i < p->range_count; i++)
         total += (double)(p->ranges[i].to - p->ranges[i].from);
-    double gap = p->range_count < 60 ? total / 150 : total / 6000;
+    return total;
+}
+
+/* Blocks that are a twentieth of what was held would be lines that are not seen. */
+static bool lay_out(page *p) {
+    enum { SMALL_PART = 20 };
+    const report_facts *f = p->f;
+    p->range_room = f->span_count + f->segment_count + 1;
+    p->ranges = masu__meta_alloc(p->range_room * sizeof *p->ranges);
+    if (!p->ranges)
+        return false;
+    double blocks = collect(p, false), total = collect(p, true);
+    if (blocks > 0 && blocks * SMALL_PART < total)
+        total = collect(p, false);
+    double gap = (double)(uint64_t)(p->range_count < 60 ? total / 150 : total / 6000); /* whole, so that every offset is */
     for (size_t i = 0; i < p->range_count; i++) {
         p->ranges[i].offset = p->height;
         p->height += (double)(p->ranges[i].to - p->ranges[i].from) + (i + 1 < p->range_count ? gap : 0);
@@ -119,6 +132,7 @@ static bool lay_out(page *p) {
     return true;
 }
 
+/* Between two ranges it is the end of the lower one. */
 static double offset_of(const page *p, uint16_t device, uint64_t address) {
     size_t low = 0, high = p->range_count;
     while (high - low > 1) {
@@ -129,13 +143,24 @@ static double offset_of(const page *p, uint16_t device, uint64_t address) {
         else
             high = middle;
     }
-    return p->range_count ? p->ranges[low].offset + (double)(address - p->ranges[low].from) : 0;
+    if (!p->range_count)
+        return 0;
+    const range *r = &p->ranges[low];
+    bool is_below = r->device > device || (r->device == device && address < r->from);
+    bool is_above = r->device < device || (r->device == device && address > r->to);
+    return r->offset + (is_below ? 0 : (double)((is_above ? r->to : address) - r->from));
+}
+
+/* How high it is on the map: what of it is there. */
+static uint64_t height_of(const page *p, uint16_t device, uint64_t address, uint64_t bytes) {
+    return (uint64_t)(offset_of(p, device, address + bytes) - offset_of(p, device, address));
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------------------- */
 
-/* Seven a block: begin and offset as differences to the block before, how long it lived, bytes, how much more was given, the line with
- * two bits below it that say whether it is inner and whether it was moved, the pool. */
+/* Eight a block: begin and offset as differences to the block before, how long it lived, bytes, how much more was given, by how much
+ * its height on the map differs from what was given, the line with two bits below it that say whether it is inner and whether it was
+ * moved, the pool. */
 static void put_spans(masu__buffer *out, int run, const page *p) {
     masu__buffer numbers = {0};
     uint32_t begin = 0;
@@ -148,6 +173,7 @@ static void put_spans(masu__buffer *out, int run, const page *p) {
         put_number(&numbers, s->bytes);
         put_number(&numbers, s->given_bytes - s->bytes);
         put_number(&numbers, zigzag(at - offset));
+        put_number(&numbers, zigzag((int64_t)(height_of(p, s->device, s->address, s->given_bytes) - s->given_bytes)));
         put_number(&numbers, (uint64_t)s->line << 2 | (uint64_t)s->is_inner << 1 | s->is_moved);
         put_number(&numbers, s->pool < UINT16_MAX ? s->pool : UINT16_MAX);
         begin = s->begin;
@@ -179,7 +205,7 @@ static void put_segments(masu__buffer *out, int run, const page *p) {
         put_number(&numbers, s->begin);
         put_number(&numbers, s->end - s->begin);
         put_number(&numbers, drawn ? (uint64_t)offset_of(p, s->device, s->address) : 0);
-        put_number(&numbers, drawn ? s->bytes : 0);
+        put_number(&numbers, drawn ? height_of(p, s->device, s->address, s->bytes) : 0);
     }
     put_numbers(out, run, "segments", &numbers);
 }
