@@ -264,11 +264,43 @@ done = say(grows, "--dim", "n=?", "--capacity", str(limit))
 assert done.stdout.startswith("n = 17 fits: ") and "; 18 does not, proven: " in done.stdout, done
 done = say(grows, "--dim", "n=?", "--capacity", "64")
 assert done.returncode == 1 and "not even n = 1 fits" in done.stderr, done
-for wrong in (["--dim", "n=?"], ["--dim", "n=4..2"], ["--dim", "n=0..2"], ["--dim", "n=1..9", "--dim", "m=1..9"], ["--dim", "n=1..9", "--in-place"],
+for wrong in (["--dim", "n=?"], ["--dim", "n=4..2"], ["--dim", "n=0..2"], ["--dim", "n=1..9", "--dim", "m=1..9"], ["--dim", "n=1..9", "--capacity", "1K"],
               ["--dim", "n=1..9", "--output", "x"], ["--dim", "n=1..2000"], ["--dim", "n=.."], ["--dim", "n=?", "--capacity", "1K", "--json"]):
     assert say(grows, *wrong).returncode == 2, wrong
 done = say(grows, "--dim", "m=1..9")
 assert done.returncode == 1 and "no open dimension of an input has this name" in done.stderr, done
+# In place: c takes over a or x for each n, whichever dies there with its size, and has its form.
+forms = json.loads(say(grows, "--json", "--dim", "n=1..40", "--in-place").stdout)
+for n in (1, 2, 17, 40):
+    found = buffers(grows, "--dim", "n=%d" % n)
+    value = lambda f: f["base"] + f["step"] * (n - 1)
+    spans = {b["id"]: (value(b["offset"]), value(b["offset"]) + found[b["id"]]["size"]) for b in forms["buffers"]}
+    over = 0
+    for a in found:
+        assert spans[a][1] <= value(forms["arena"])
+        for b in found:
+            together = found[a]["lower"] < found[b]["upper"] and found[b]["lower"] < found[a]["upper"]
+            if a < b and together and spans[a][0] < spans[b][1] and spans[b][0] < spans[a][1]:
+                over += 1
+                assert spans[a] == spans[b] and "c" in (a, b) and {a, b} & {"a", "x"}, (n, a, b, spans)
+    assert over == 1, spans
+    assert heights(grows, "--dim", "n=%d" % n)["in place"] <= value(forms["arena"]) <= one_by_one[n]
+# What is as large only at n = 1 is not done in place for all.
+wide = model(graph([node("Conv", ["e", "w"], ["k"]), node("Add", ["k", "x"], ["c"]), node("Concat", ["c", "c"], ["y"], axis=0)],
+                   [info("x", ["n", 1, 1, 16]), info("e", [1, 1, 1, 16])], [info("y", None)], [("w", np.zeros((1, 1, 1, 1), np.float32))]))
+forms = {b["id"]: b["offset"] for b in json.loads(say(wide, "--json", "--dim", "n=1..8", "--in-place").stdout)["buffers"]}
+assert forms["k"] != forms["c"] and forms["x"] == forms["c"], forms
+# Reordered: two wide branches one after the other, for each n; with both, too.
+steps = [node("Concat", ["x", "x", "x", "x"], ["a"], axis=0), node("Concat", ["x", "x", "x", "x"], ["b"], axis=0), node("ReduceSum", ["a"], ["p"]),
+         node("ReduceSum", ["b"], ["q"]), node("Add", ["p", "q"], ["y"])]
+branches = model(graph(steps, [info("x", ["n", 64])], [info("y", None)]))
+for options, way in ((["--reorder"], "reordered"), (["--reorder", "--in-place"], "reordered in place")):
+    forms = json.loads(say(branches, "--json", "--dim", "n=1..40", *options).stdout)
+    assert sorted(forms["order"]) == [0, 1, 2, 3, 4] and forms["order"] != [0, 1, 2, 3, 4], forms
+    for n in (1, 7, 40):
+        best = heights(branches, "--dim", "n=%d" % n)[way]
+        assert best <= forms["arena"]["base"] + forms["arena"]["step"] * (n - 1) <= 1.1 * best + 128, (n, best, forms["arena"])
+assert "  order: " in say(branches, "--dim", "n=1..40", "--reorder").stdout and "no other is lower" in say(grows, "--dim", "n=1..40", "--reorder").stdout
 # Other tensors for other values: at n = 2, Squeeze has nothing to leave out.
 done = say(model(graph([node("Reshape", ["x", "to"], ["r"]), node("Slice", ["r", "a", "b"], ["y"])], [info("x", ["n", 4])], [info("y", None)],
                        [("to", ints(-1)), ("a", ints(4)), ("b", ints(400))])), "--dim", "n=1..3")

@@ -225,7 +225,7 @@ static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, 
             masu__moves_improve(m, rng, rounds, (int64_t)f->best->lower_bound);
         if (settle(f, &unsure) || (round > 0 && masu__moves_late(m)))
             break;
-        int64_t less = limits[f->full] / 64 + 1;
+        int64_t less = f->full < 0 ? 0 : limits[f->full] / 64 + 1;
         if (f->full < 0 || m->limit[f->full] <= less || m->limit[f->full] == INT64_MAX)
             break;
         m->limit[f->full] -= less;

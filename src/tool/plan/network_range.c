@@ -7,6 +7,9 @@
  * The plan for the highest value says which of two buffers that live together lies below. Along these pairs bases are the longest path of
  * sizes at the lowest value, steps the longest path of slopes: then base + step × (v − low) of the upper is at least that of
  * the lower and its size, for every v. Both are multiples of the alignment.
+ *
+ * In place, what shares an offset in that plan has one form; only what may share for each value is tried. An order of operators is
+ * looked for at the highest value and is that of all.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,6 +30,9 @@ typedef struct range {
     network low;
     form *sizes, *offsets;
     uint64_t *at_high; /* offsets of the plan for the highest value */
+    size_t *order;     /* of the operators; NULL: as they are */
+    bool *holds;       /* per relation of low: for all values so far */
+    size_t *leader;    /* per row: the row whose form it has */
     form height;
     masu_plan_result low_result, high_result;
 } range;
@@ -51,6 +57,18 @@ static int load(const plan_arguments *args, const tool_text *text, int64_t value
     return status == TOOL_OK ? network_make(n, args) : status;
 }
 
+static int failed(masu_status status);
+
+/* In the order of all, with what may be done in place. */
+static int load_as_asked(const range *r, int64_t value, network *n) {
+    int status = load(r->args, r->text, value, n);
+    if (status == TOOL_OK && r->order && !network_set_order(n, r->order))
+        status = failed(MASU_ERR_OUT_OF_MEMORY);
+    if (status == TOOL_OK && r->args->in_place && !network_relate(n))
+        status = failed(MASU_ERR_OUT_OF_MEMORY);
+    return status;
+}
+
 static int failed(masu_status status) {
     fprintf(stderr, "masu plan: %s\n", masu_status_text(status));
     return TOOL_FAILED;
@@ -61,7 +79,7 @@ static masu_status solve(const network *n, uint64_t *offsets, masu_plan_result *
     options.time_limit_s = n->args->time_s / 2;
     options.seed = n->args->seed;
     options.threads = (unsigned)n->args->threads;
-    masu_plan_problem problem = {n->table.rows, n->table.count, NULL, 0, 0};
+    masu_plan_problem problem = {n->table.rows, n->table.count, n->table.relations, n->table.relation_count, 0};
     return masu_plan_find(&problem, &options, offsets, result);
 }
 
@@ -85,6 +103,44 @@ static bool cover(range *r, const network *n, int64_t value) {
     return true;
 }
 
+/* What may be done in place with this value, too: both lists have the order of the operators. */
+static void keep_common(range *r, const network *n) {
+    const plan_table *low = &r->low.table, *other = &n->table;
+    for (size_t k = 0, i = 0; k < low->relation_count; k++) {
+        size_t at = i;
+        while (at < other->relation_count && (other->relations[at].a != low->relations[k].a || other->relations[at].b != low->relations[k].b))
+            at++;
+        r->holds[k] = r->holds[k] && at < other->relation_count;
+        i = at < other->relation_count ? at + 1 : i;
+    }
+}
+
+/* Only these are planned with. */
+static void use_common(const range *r, network *n) {
+    size_t kept = 0;
+    for (size_t k = 0; k < r->low.table.relation_count; k++)
+        if (r->holds[k])
+            n->table.relations[kept++] = r->low.table.relations[k];
+    n->table.relation_count = kept;
+}
+
+static size_t leader_of(const range *r, size_t row) {
+    while (r->leader[row] != row)
+        row = r->leader[row];
+    return row;
+}
+
+/* Rows that share in the plan for the highest value. */
+static void group(range *r) {
+    for (size_t i = 0; i < r->low.table.count; i++)
+        r->leader[i] = i;
+    for (size_t k = 0; k < r->low.table.relation_count; k++) {
+        const masu_plan_relation *relation = &r->low.table.relations[k];
+        if (r->holds[k] && r->at_high[relation->a] == r->at_high[relation->b])
+            r->leader[leader_of(r, relation->a)] = leader_of(r, relation->b);
+    }
+}
+
 typedef struct placed {
     uint64_t offset;
     size_t row;
@@ -97,29 +153,42 @@ static int by_offset(const void *x, const void *y) {
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
+static void raise(form *at, form to) {
+    at->base = to.base > at->base ? to.base : at->base;
+    at->step = to.step > at->step ? to.step : at->step;
+}
+
+static form end_of(const range *r, size_t row) {
+    return (form){r->offsets[row].base + r->sizes[row].base, r->offsets[row].step + r->sizes[row].step};
+}
+
+/* One row above those that lie below it: order[0 … count - 1]. */
+static void lift(range *r, const placed *order, size_t count, size_t upper) {
+    const masu_plan_row *rows = r->low.table.rows;
+    for (size_t i = 0; i < count; i++) {
+        const masu_plan_row *below = &rows[order[i].row];
+        if (below->lower < rows[upper].upper && rows[upper].lower < below->upper)
+            raise(&r->offsets[leader_of(r, upper)], end_of(r, order[i].row));
+    }
+}
+
+/* Those at one offset at a time: rows of one group are among them. */
 static bool make_forms(range *r) {
     size_t count = r->low.table.count;
-    const masu_plan_row *rows = r->low.table.rows;
     placed *order = masu__arena_calloc(&r->low.table.arena, count + 1, sizeof *order, 16);
     if (!order)
         return false;
+    group(r);
     for (size_t i = 0; i < count; i++)
         order[i] = (placed){r->at_high[i], i};
     qsort(order, count, sizeof *order, by_offset);
-    for (size_t k = 0; k < count; k++) {
-        size_t upper = order[k].row;
-        form *at = &r->offsets[upper];
-        for (size_t i = 0; i < k; i++) {
-            size_t below = order[i].row;
-            if (rows[below].lower >= rows[upper].upper || rows[upper].lower >= rows[below].upper)
-                continue;
-            form end = {r->offsets[below].base + r->sizes[below].base, r->offsets[below].step + r->sizes[below].step};
-            at->base = end.base > at->base ? end.base : at->base;
-            at->step = end.step > at->step ? end.step : at->step;
+    for (size_t k = 0, end; k < count; k = end) {
+        for (end = k; end < count && order[end].offset == order[k].offset; end++)
+            lift(r, order, k, order[end].row);
+        for (size_t i = k; i < end; i++) {
+            r->offsets[order[i].row] = r->offsets[leader_of(r, order[i].row)];
+            raise(&r->height, end_of(r, order[i].row));
         }
-        form end = {at->base + r->sizes[upper].base, at->step + r->sizes[upper].step};
-        r->height.base = end.base > r->height.base ? end.base : r->height.base;
-        r->height.step = end.step > r->height.step ? end.step : r->height.step;
     }
     return true;
 }
@@ -131,7 +200,7 @@ static uint64_t value_of(form f, const range *r, int64_t value) {
 /* The judge at one value. */
 static masu_status judge(range *r, const network *n, int64_t value) {
     plan_judgement judgement = {0};
-    masu_plan_problem problem = {n->table.rows, n->table.count, NULL, 0, 0};
+    masu_plan_problem problem = {n->table.rows, n->table.count, n->table.relations, n->table.relation_count, 0};
     for (size_t i = 0; i < n->table.count; i++)
         r->at_high[i] = value_of(r->offsets[i], r, value);
     masu_status status = plan_judge_windows(&problem, r->at_high, value_of(r->height, r, value), &judgement);
@@ -162,6 +231,13 @@ static void put_end(const range *r, int64_t value, const masu_plan_result *resul
     masu__buffer_printf(out, "%s\n", result->optimal ? ", proven: none is lower" : "");
 }
 
+static void put_order(const range *r, masu__buffer *out) {
+    masu__buffer_puts(out, "  order:");
+    for (size_t k = 0; r->order && k < r->low.model.graphs[0].operator_count; k++)
+        masu__buffer_printf(out, " %zu", r->order[k]);
+    masu__buffer_puts(out, r->order ? "\n" : " as it is, no other is lower\n");
+}
+
 static void put_text(const range *r, masu__buffer *out) {
     const plan_arguments *a = r->args;
     masu__buffer_printf(out, "%s: %zu tensors, offsets for each value of %.*s from %" PRId64 " to %" PRId64 "\n  arena: ", a->path,
@@ -170,6 +246,8 @@ static void put_text(const range *r, masu__buffer *out) {
     masu__buffer_puts(out, " bytes\n");
     put_end(r, a->range_low, &r->low_result, out);
     put_end(r, a->range_high, &r->high_result, out);
+    if (a->reorder)
+        put_order(r, out);
     for (size_t i = 0; i < r->low.table.count; i++) {
         masu__buffer_printf(out, "  %s at ", r->low.table.ids[i]);
         put_form(r, r->offsets[i], out);
@@ -188,7 +266,9 @@ static void put_json(const range *r, masu__buffer *out) {
     masu__buffer_json_string(out, open_dim(a)->name.at, open_dim(a)->name.length);
     masu__buffer_printf(out, ",\n  \"low\": %" PRId64 ",\n  \"high\": %" PRId64 ",\n  ", a->range_low, a->range_high);
     put_json_form("arena", r->height, out);
-    masu__buffer_puts(out, ",\n  \"buffers\": [");
+    for (size_t k = 0; r->order && k < r->low.model.graphs[0].operator_count; k++)
+        masu__buffer_printf(out, "%s%zu", k ? ", " : ",\n  \"order\": [", r->order[k]);
+    masu__buffer_puts(out, r->order ? "],\n  \"buffers\": [" : ",\n  \"buffers\": [");
     for (size_t i = 0; i < r->low.table.count; i++) {
         masu__buffer_printf(out, "%s\n    {\"id\": ", i ? "," : "");
         masu__buffer_json_string(out, r->low.table.ids[i], strlen(r->low.table.ids[i]));
@@ -225,10 +305,12 @@ static int differs(const range *r, int64_t value) {
 static int read_between(range *r) {
     for (int64_t value = r->args->range_low + 1; value <= r->args->range_high; value++) {
         network n;
-        int status = load(r->args, r->text, value, &n);
+        int status = load_as_asked(r, value, &n);
         if (status == TOOL_OK && !cover(r, &n, value))
             status = differs(r, value);
+        keep_common(r, &n);
         if (status == TOOL_OK && value == r->args->range_high) {
+            use_common(r, &n);
             masu_status solved = solve(&n, r->at_high, &r->high_result);
             status = solved == MASU_OK ? TOOL_OK : failed(solved);
         }
@@ -244,7 +326,7 @@ static int judge_between(range *r) {
     const int64_t values[] = {low, low + (high - low) / 2, high};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         network n;
-        int status = load(r->args, r->text, values[i], &n);
+        int status = load_as_asked(r, values[i], &n);
         masu_status judged = status == TOOL_OK ? judge(r, &n, values[i]) : MASU_OK;
         network_free(&n);
         if (status != TOOL_OK || judged != MASU_OK)
@@ -259,8 +341,11 @@ static int plan_range(range *r) {
     r->sizes = masu__arena_calloc(arena, count + 1, sizeof *r->sizes, 16);
     r->offsets = masu__arena_calloc(arena, count + 1, sizeof *r->offsets, 16);
     r->at_high = masu__arena_calloc(arena, count + 1, sizeof *r->at_high, 16);
-    if (!r->sizes || !r->offsets || !r->at_high)
+    r->holds = masu__arena_calloc(arena, r->low.table.relation_count + 1, sizeof *r->holds, 16);
+    r->leader = masu__arena_calloc(arena, count + 1, sizeof *r->leader, 16);
+    if (!r->sizes || !r->offsets || !r->at_high || !r->holds || !r->leader)
         return failed(MASU_ERR_OUT_OF_MEMORY);
+    memset(r->holds, 1, r->low.table.relation_count * sizeof *r->holds);
     for (size_t i = 0; i < count; i++)
         r->sizes[i].base = r->low.table.rows[i].size_bytes;
     masu_status solved = solve(&r->low, r->at_high, &r->low_result);
@@ -326,13 +411,29 @@ static int largest(const plan_arguments *args, const tool_text *text) {
     return TOOL_OK;
 }
 
+/* Of the network with the highest value, which owns it. */
+static int find_order(range *r, network *high) {
+    network_plans plans;
+    int status = load(r->args, r->text, r->args->range_high, high);
+    masu_status planned = status == TOOL_OK ? network_plan_all(high, &plans) : MASU_OK;
+    if (status == TOOL_OK && planned != MASU_OK)
+        status = failed(planned);
+    if (status == TOOL_OK)
+        r->order = network_chosen(high, &plans)->order;
+    return status;
+}
+
 int network_run_range(const plan_arguments *args, const tool_text *text) {
     range r = {.args = args, .text = text};
     if (args->range_high == 0)
         return largest(args, text);
-    int status = load(args, text, args->range_low, &r.low);
+    network high = {0};
+    int status = args->reorder ? find_order(&r, &high) : TOOL_OK;
+    if (status == TOOL_OK)
+        status = load_as_asked(&r, args->range_low, &r.low);
     if (status == TOOL_OK)
         status = plan_range(&r);
     network_free(&r.low);
+    network_free(&high);
     return status;
 }

@@ -384,9 +384,8 @@ int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
         return tool_misuse("plan", "--dim with a range or ? only says what it found: leave --output, --svg, --header, --csv, --compare and --memory out");
     if (a->ranged != SIZE_MAX && a->range_high == 0 && (!a->capacity || a->json))
         return tool_misuse("plan", "--dim NAME=? looks for the largest value that fits into --capacity N, and says it as text");
-    if (a->ranged != SIZE_MAX && a->range_high > 0 && (a->in_place || a->reorder || a->capacity))
-        return tool_misuse("plan", "--dim NAME=LOW..HIGH: each tensor has bytes of its own, in the order that the file has: leave --in-place, --reorder "
-                                   "and --capacity out");
+    if (a->ranged != SIZE_MAX && a->range_high > 0 && a->capacity)
+        return tool_misuse("plan", "--dim NAME=LOW..HIGH says offsets for all of them: leave --capacity out, or ask for the largest value with --dim NAME=?");
     if (a->reorder && a->memory_count > 0)
         return tool_misuse("plan", "--memory divides a network's buffers in the order that the file has: leave --reorder out");
     if (is_tflite && a->alignment && a->alignment < 16)
