@@ -411,7 +411,7 @@ static int largest(const plan_arguments *args, const tool_text *text) {
     return TOOL_OK;
 }
 
-/* Of the network with the highest value, which owns it. */
+/* For the network with the highest value, which owns it. */
 static int find_order(range *r, network *high) {
     network_plans plans;
     int status = load(r->args, r->text, r->args->range_high, high);
