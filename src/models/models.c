@@ -4,11 +4,16 @@
 
 #include "models/model_formats.h"
 
+/* One line, whatever bytes a name in the file has. */
 bool masu__model_refuse(masu__buffer *why, const char *format, ...) {
     va_list arguments;
+    size_t begin = why->length;
     va_start(arguments, format);
     masu__buffer_vprintf(why, format, arguments);
     va_end(arguments);
+    for (size_t i = begin; i < why->length; i++)
+        if ((unsigned char)why->data[i] < ' ' || why->data[i] == 0x7f)
+            why->data[i] = ' ';
     return false;
 }
 

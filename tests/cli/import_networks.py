@@ -127,6 +127,7 @@ refused("operator Relu, node ``, opset 17: attribute `slope` is not supported", 
 refused("the domain `com.example` is not supported", model(graph([node("Relu", ["x"], ["y"], domain="com.example")], *ends)))
 refused("input 1, `x`, is not supported", model(graph([node("Relu", ["x", "x"], ["y"])], *ends)))
 refused("opset 99 is not known", model(graph([node("Relu", ["x"], ["y"])], *ends), opset=99))
+refused("reads `a b`, which nothing", model(graph([node("Relu", ["a\nb"], ["y"])], *ends)))
 refused("it is not supported in this opset", model(graph([node("Mish", ["x"], ["y"])], *ends), opset=17))
 refused("elements of type float16 are not supported", model(graph([node("Relu", ["x"], ["y"])], [info("x", [2], 10)], [info("y", [2], 10)])))
 refused("elements of type string are not supported", model(graph([node("Identity", ["x"], ["y"])], [info("x", [2], 8)], [info("y", [2], 8)])))
