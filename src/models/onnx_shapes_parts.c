@@ -17,16 +17,20 @@ static int64_t elements(const masu__model_tensor *t) {
 }
 
 /* 0 is the dimension that was there, one -1 is what is left. */
+/* A shape that is computed when the network runs: how long it is says the rank. */
+static void shape_by_list(onnx_node *v, const masu__model_tensor *list) {
+    onnx_dims open = {.rank = list && list->has_shape && list->rank == 1 && list->dims[0] >= 0 ? (size_t)list->dims[0] : SIZE_MAX};
+    for (size_t i = 0; i < MASU__MODEL_MOST_RANK; i++)
+        open.at[i] = MASU__MODEL_OPEN;
+    onnx_set_shape(v, onnx_out(v, 0), &open);
+}
+
 static void reshape(onnx_node *v, const masu__model_tensor *in) {
     const int64_t *wanted;
     size_t count, rest = SIZE_MAX;
     int64_t product = 1;
-    const masu__model_tensor *list = onnx_in(v, 1);
-    if (!onnx_list(v, 1, "shape", &wanted, &count)) { /* its length is the rank */
-        onnx_dims open = {.rank = list->has_shape && list->rank == 1 && list->dims[0] >= 0 ? (size_t)list->dims[0] : SIZE_MAX};
-        for (size_t i = 0; i < MASU__MODEL_MOST_RANK; i++)
-            open.at[i] = MASU__MODEL_OPEN;
-        onnx_set_shape(v, onnx_out(v, 0), &open);
+    if (!onnx_list(v, 1, "shape", &wanted, &count)) {
+        shape_by_list(v, onnx_in(v, 1));
         return;
     }
     if (count > MASU__MODEL_MOST_RANK)
@@ -307,8 +311,10 @@ static void one_hot(onnx_node *v, const masu__model_tensor *in) {
 static void made_of_shape(onnx_node *v, const masu__model_tensor *shape) {
     const Masu__Onnx__Attribute *value = onnx_attribute(v, "value");
     onnx_set_type_number(onnx_out(v, 0), value && value->t ? value->t->data_type : 1);
-    if (!shape || !shape->values || shape->value_count > MASU__MODEL_MOST_RANK)
+    if (!shape || !shape->values || shape->value_count > MASU__MODEL_MOST_RANK) {
+        shape_by_list(v, shape);
         return;
+    }
     onnx_dims dims = {.rank = shape->value_count};
     memcpy(dims.at, shape->values, shape->value_count * sizeof *dims.at);
     onnx_set_shape(v, onnx_out(v, 0), &dims);

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from onnx_write import BOOL, INT8, INT64, graph, info, model, node
+from onnx_write import BOOL, FLOAT, INT8, INT64, graph, info, model, node
 from tensor_bytes import read_tensors, write_tensors
 
 masu, folder = sys.argv[1:3]
@@ -112,6 +112,36 @@ all_ = x.reshape(4, 6) @ w + row
 near(got["y"], np.where(mask, all_[:, 4:1:-2], 0.5))
 near(got["z"], all_[:, :2].reshape(2, 2, 2))
 assert (got["best"] == all_[:, :2].argmax(1)).all()
+
+# ---- a shape that is joined from parts while the network runs ----------------------------------------------------------------
+nodes = [
+    node("Cast", ["eps"], ["epsilon"], to=FLOAT),
+    node("Shape", ["x"], ["whole"]),
+    node("Slice", ["whole", "zero", "axis"], ["front"]),
+    node("Neg", ["axis"], ["gone"]),
+    node("ConstantOfShape", ["gone"], ["behind"], value=np.array([1])),
+    node("Concat", ["front", "behind"], ["kept"], axis=0),
+    node("Flatten", ["x"], ["flat"], axis=-1),
+    node("ReduceMean", ["flat"], ["mean"], axes=[1]),
+    node("Mul", ["flat", "flat"], ["square"]),
+    node("ReduceMean", ["square"], ["squares"], axes=[1]),
+    node("Mul", ["mean", "mean"], ["means"]),
+    node("Sub", ["squares", "means"], ["variance"]),
+    node("Add", ["variance", "epsilon"], ["more"]),
+    node("Sqrt", ["more"], ["deviation"]),
+    node("Sub", ["flat", "mean"], ["centred"]),
+    node("Div", ["centred", "deviation"], ["even"]),
+    node("Reshape", ["even", "whole"], ["y"]),
+    node("Reshape", ["deviation", "kept"], ["z"]),
+]
+constants = [("eps", np.array(1e-5, np.float32)), ("zero", np.array([0])), ("axis", np.array([-1]))]
+net = model(graph(nodes, [info("x", [2, 3, 4])], [info("y", [2, 3, 4]), info("z", [2, 3, 1])], constants))
+assert imported(net).returncode == 0
+x = reals(2, 3, 4)
+got = run({"x": x})
+deviation = np.sqrt(x.var(2, keepdims=True) + 1e-5)
+near(got["z"], deviation)
+near(got["y"], (x - x.mean(2, keepdims=True)) / deviation)
 
 # ---- integers of few bits wrap ----------------------------------------------------------------------------------------------
 net = model(graph([node("Add", ["a", "b"], ["c"]), node("Div", ["a", "b"], ["d"])], [info("a", [3], INT8), info("b", [3], INT8)], [info("c", [3], INT8), info("d", [3], INT8)]))

@@ -179,7 +179,7 @@ static bool never_negative(const shape_query *q, shape_length l, int depth) {
     case ATOM_DIM:
         return true;
     case ATOM_VALUE:
-        return counts_up(q, l.symbol);
+        return x->function == q->f->id && counts_up(q, l.symbol); /* a value of a caller is not in this function */
     case ATOM_SUM:
     case ATOM_PRODUCT:
         return never_negative(q, a, depth + 1) && never_negative(q, b, depth + 1);

@@ -355,7 +355,7 @@ void shape_symbols_name(shape_symbols *s, const ir_function *f, const uint32_t *
             end++;
         uint32_t x = named[first].symbol;
         if (x && x == named[end - 1].symbol && !s->all[x].alias &&
-            !(s->all[x].kind == ATOM_VALUE && f->values[s->all[x].a].name))
+            !(s->all[x].kind == ATOM_VALUE && s->all[x].function == f->id && f->values[s->all[x].a].name))
             s->all[x].alias = named[first].name;
     }
 }

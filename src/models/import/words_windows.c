@@ -115,7 +115,12 @@ static bool round_up(import_node *n, windows *w) {
 
 bool import_pool(import_node *n) {
     windows w;
-    return read_windows(n, &w, 0) && (import_int(n, "ceil_mode", 0) == 0 || round_up(n, &w)) && put_windows(n, &w);
+    if (!read_windows(n, &w, 0) || (import_int(n, "ceil_mode", 0) != 0 && !round_up(n, &w)))
+        return false;
+    for (size_t i = 0; i < w.count && onnx_is(&n->v, "AveragePool"); i++)
+        if (w.more[i] > 0 && import_int(n, "count_include_pad", 0) != 0)
+            return import_refuse(n, "count_include_pad with ceil_mode: runtimes do not agree whether what lies behind the padding counts");
+    return put_windows(n, &w);
 }
 
 /* What is put around never is the largest. */
