@@ -47,7 +47,8 @@ static bool holds_written(const builder *b, const type_expr *t, int depth) {
     if (t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION) {
         return false;
     }
-    if (t->is_place || t->is_shared || t->lifetime != NULL) {
+    const bool forever = t->lifetime != NULL && strcmp(t->lifetime, "'static") == 0; /* what it refers to outlives all */
+    if (!forever && (t->is_place || t->is_shared || t->lifetime != NULL)) {
         return true;
     }
     for (uint32_t i = 0; i < t->argument_count; i++) {

@@ -338,7 +338,7 @@ static bool call_of_own_from(checker *c, expr *e, struct_item *owner, const type
 /* Box::new(x): a Box where one is wanted or nothing is known, else x. */
 static void make_box(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &(*slot)->call.callee->name;
-    const bool converts = strcmp(callee->name, "from") == 0;
+    const bool converts = strcmp(callee->name, "from") == 0, shared = callee->scope[0] != 'B'; /* Rc, Arc */
     if (callee->argument_count == 1) { /* Box::<T>::new(x) */
         type_expr written = {.span = callee->scope_span, .kind = TYPE_EXPR_NAME, .name = callee->scope,
                              .arguments = callee->arguments, .argument_count = 1};
@@ -363,7 +363,7 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     }
     if (box ||
         (open && t->kind == TYPE_STRUCT && t->structure->closure == NULL && !check_is_dyn(t))) {
-        check_coerce(c, slot, box ? wish : type_array(c->types, t, TYPE_BOX), NULL);
+        check_coerce(c, slot, box ? wish : type_array(c->types, t, shared ? TYPE_SHARED : TYPE_BOX), NULL);
         (*slot)->is_boxed = true;
     }
 }

@@ -25,7 +25,7 @@
  *               4 => {}
  *               _ => { for i1 in 0..self.m.len() { s.__tensor(__at + "m." + i1.to_string(), &mut self.m[i1]); } } } }
  *
- * A record of text as a struct is written from the fields, too: check_derive_record.c.
+ * A record of text as a struct is written from the fields, too (check_derive_record.c), and a clone (check_derive_clone.c).
  *
  * What must stay true: all of the sort that is in the value is reached once, or the call is an error that names the field.
  */
@@ -33,13 +33,14 @@
 
 #include "language/front/check_context.h"
 #include "language/front/check_derive.h"
+#include "language/front/check_derive_clone.h"
 #include "language/front/check_derive_record.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 
-typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK_NAMES } walk_sort;
+typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK_NAMES, WALK_CLONE } walk_sort;
 
 /* A walk, in the library's names. */
 typedef struct derived_walk {
@@ -67,6 +68,7 @@ static const derived_walk walks[] = {
     {WALK_STATE, "__Stateful", "__state", "__states", AT, ""},
     {WALK_RECORD, "__Recorded", NULL, "__of_record", "", ""},
     {WALK_NAMES, "__Recorded", NULL, "__record_names", "", ""},
+    {WALK_CLONE, "__Cloned", NULL, "clone", "", ""},
 };
 enum { WALKS = sizeof walks / sizeof walks[0], NESTED_MAX = 16 };
 
@@ -421,6 +423,8 @@ static char *body_of(const seeker *k, const struct_item *s) {
         derive_put_record(k->c, &w.out, s);
     } else if (k->walk->sort == WALK_NAMES) {
         derive_put_names(&w.out, s);
+    } else if (k->walk->sort == WALK_CLONE) {
+        derive_put_clone(k->c, &w.out, s);
     } else if (k->walk->sort == WALK_STATE && s->is_enum) {
         put_variants(&w, s);
     } else {
@@ -476,6 +480,7 @@ static bool is_seen(const seeker *k, const type *t) {
     case WALK_RECORD:
         return derive_is_read(k->c, t);
     case WALK_NAMES:
+    case WALK_CLONE:
         return true;
     case WALK_TENSORS:
     case WALK_MODES:
@@ -523,6 +528,9 @@ static void say_unseen(const seeker *k, const struct_field *unseen, const char *
 static bool is_there(const seeker *k, struct_item *owner, source_span span) {
     const seeker tensors = {k->c, &walks[0]};
     bool is_mode = k->walk->sort == WALK_MODES;
+    if (k->walk->sort == WALK_CLONE) {
+        return type_is(owner->type, TYPE_STRUCT) && check_clone_differs(k->c, owner->type);
+    }
     return k->walk->sort >= WALK_STATE || span.file == NULL || span.file != k->c->tree->file || of_fields(k, owner, NESTED_MAX) != HOLDS_NONE ||
            (is_mode && of_fields(&tensors, owner, NESTED_MAX) != HOLDS_NONE);
 }
@@ -564,7 +572,7 @@ static const derived_walk *walk_of(const checker *c, const char *name, function_
 function_item *check_derived_method(checker *c, struct_item *owner, const char *name, source_span span) {
     function_item *f = NULL;
     seeker k = {c, walk_of(c, name, &f)};
-    bool is_state = k.walk != NULL && k.walk->sort == WALK_STATE;
+    bool is_state = k.walk != NULL && (k.walk->sort == WALK_STATE || k.walk->sort == WALK_CLONE);
     bool is_plain = (is_state || !owner->is_enum) && owner->dyn == NULL && owner->closure == NULL && owner->type != NULL &&
                     (owner->template == NULL ? owner->generics.count == 0 : is_state || !is_of_library(c, owner));
     if (k.walk == NULL || !is_plain || !is_there(&k, owner, span)) {

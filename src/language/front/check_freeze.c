@@ -293,9 +293,15 @@ static type_environment environment_of(checker *c, function_item *f, const expr 
     return own;
 }
 
-/* The call goes on from the place that was found, which the block has looked up already. */
-static void stay_receiver(checker *c, expr *e, expr *place) {
-    e->call.receiver = place != NULL ? place : e->call.receiver;
+/* Where the call yields a reference, it goes on from the place that was found: the block has looked that up already. Where it
+ * does not, nothing of the block is used, and the call reads what its receiver yields. */
+static void stay_receiver(checker *c, expr *e, expr *place, const function_item *f) {
+    const bool refers = f != NULL && f->result_annotation != NULL && f->result_annotation->is_place;
+    if (place != NULL && refers) {
+        e->call.receiver = place;
+    } else if (e->call.receiver->type != NULL) {
+        check_follow(c, &e->call.receiver);
+    }
     give_up(c, &e->call.receiver);
 }
 
@@ -318,7 +324,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
                   f->result_annotation->is_place && f->body != NULL &&
                   f->parameter_count == e->call.arg_count + 1;
     if (!getter) {
-        stay_receiver(c, e, place);
+        stay_receiver(c, e, place, f);
         return NULL;
     }
     const function_item *written = f->template != NULL ? f->template : f;
@@ -335,7 +341,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
                   (yields->kind == EXPR_UNARY || yields->kind == EXPR_NAME ||
                    yields->kind == EXPR_METHOD || yields->kind == EXPR_FIELD);
     if (!simple) {
-        stay_receiver(c, e, place);
+        stay_receiver(c, e, place, f);
         return NULL;
     }
     function_item whole = *written;
@@ -402,7 +408,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
 }
 
 expr *check_freeze(block_builder *b, expr **slot) {
-    static const char *const views[] = {"as_mut", "as_deref_mut", "as_mut_slice", "borrow_mut",
+    static const char *const views[] = {"as_mut", "as_deref_mut", "as_mut_slice",
                                         "by_ref"};
     checker *c = b->c;
     expr *e = *slot;

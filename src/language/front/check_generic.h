@@ -22,6 +22,8 @@ typedef struct implementation {
 typedef struct chain_sums {
     uint32_t looked_at; /* functions, from the first on */
     bool has_sum, has_product;
+    uint32_t cloners_looked_at; /* likewise */
+    bool has_clone;
 } chain_sums;
 
 /* Instances of structs by template and arguments: buckets, linked by next_alike. */

@@ -123,6 +123,27 @@ static expr *captured_place(checker *c, source_span span, binding *b) {
     return name;
 }
 
+/* What is written before the closure happens before it takes what it writes: self.a.take().map(|x| self.a = …). */
+static void hold_before(checker *c, expr *call, expr **slot) {
+    expr *e = *slot;
+    bool runs = e != NULL && e->type != NULL && (e->kind == EXPR_CALL || e->kind == EXPR_BLOCK || e->kind == EXPR_TRY);
+    if (!runs || type_is_silent(e->type) || type_is(type_resolve(c->types, e->type), TYPE_VOID)) {
+        return;
+    }
+    const type *t = e->type;
+    char *name = check_printf(c, "<held %u>", c->text_count++);
+    check_call_before(c, call, name, e);
+    *slot = check_new_name(c, e->span, name);
+    check_expr(c, slot, t);
+}
+
+static void hold_earlier(checker *c, expr *call, expr *const *slot) {
+    hold_before(c, call, &call->call.receiver);
+    for (uint32_t i = 0; i < call->call.arg_count && &call->call.args[i] != slot; i++) {
+        hold_before(c, call, &call->call.args[i]);
+    }
+}
+
 /* A closure that writes to variables of this function is lent to the call:
  * { let mut <f> = closure; <f>.n = n; call(<f>); n = <f>.n } */
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s) {
@@ -133,6 +154,7 @@ bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *
     if (call == NULL || !writes || s->closure->is_move || s->closure->outer != c->function) {
         return false;
     }
+    hold_earlier(c, call, slot);
     source_span span = (*slot)->span;
     char *name = check_printf(c, "<lent %u>", c->text_count++);
     check_call_before(c, call, name, *slot);

@@ -8,6 +8,7 @@
 #include "language/front/check_build.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_derive_clone.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
 #include "language/front/check_variant.h"
@@ -250,6 +251,12 @@ void check_repeat(checker *c, expr **slot, const type *expected) {
     check_unit_value(c, &e->repeat.value);
     check_expr(c, &e->repeat.value, wish->kind == TYPE_OPEN ? NULL : wish);
     check_coerce_branch(c, &e->repeat.value, element, NULL);
+    if (e->is_vec && check_clone_differs(c, e->repeat.value->type)) {
+        expr *args[2] = {e->repeat.value, e->repeat.count};
+        *slot = build_call(c, e->span, NULL, "__repeated", args, 2);
+        check_expr(c, slot, expected);
+        return;
+    }
     block_builder b = build_block(c, e->span);
     build_let(&b, "<value>", false, e->repeat.value);
     build_let(&b, "<count>", false, e->repeat.count);

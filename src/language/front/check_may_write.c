@@ -72,6 +72,9 @@ static void find_write(expr *e, void *context) {
 }
 
 static bool search_writes(checker *c, function_item *f, int depth) {
+    if (f->has_self && f->parameters[0]->is_shared) { /* `&self`: at most what lies behind a reference in it */
+        return false;
+    }
     if (f->writes_self || depth > SEARCH_DEPTH) {
         return true;
     }

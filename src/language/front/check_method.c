@@ -7,6 +7,7 @@
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_derive.h"
+#include "language/front/check_derive_clone.h"
 #include "language/front/check_drop.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
@@ -189,46 +190,6 @@ bool check_is_identity(const char *name) {
     return found;
 }
 
-/* A type in t that has a destructor and is Clone: each clone is a value of its own. NULL: there is none, so clones share. */
-static const struct_item *cloned_in(checker *c, const type *t, int depth) {
-    t = type_resolve(c->types, t);
-    if (depth == 0) {
-        return NULL;
-    }
-    if (t->kind == TYPE_VEC) {
-        return cloned_in(c, t->vec.element, depth - 1);
-    }
-    const struct_item *found = NULL;
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count && found == NULL; i++) {
-        found = cloned_in(c, t->tuple.items[i], depth - 1);
-    }
-    if (t->kind != TYPE_STRUCT) {
-        return found;
-    }
-    struct_item *s = t->structure;
-    const struct_item *declared = s->template != NULL ? s->template : s;
-    if (declared->drop != NULL && (declared->is_clone || check_method_named(c, s, "clone") != NULL)) {
-        return s;
-    }
-    for (uint32_t i = 0; i < s->field_count && found == NULL; i++) {
-        found = s->fields[i].type == NULL ? NULL : cloned_in(c, s->fields[i].type, depth - 1);
-    }
-    return found;
-}
-
-static bool refuse_clone(checker *c, const expr *e, const type *t) {
-    const struct_item *s = c->tree->has_destructors ? cloned_in(c, t, 6) : NULL;
-    if (s == NULL) {
-        return false;
-    }
-    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(clone_of_destructor), s->name);
-    diagnostics_note(c->diagnostics, d, (source_span){0},
-                     t->kind == TYPE_STRUCT && t->structure == s
-                         ? "write `impl Clone`: its `clone` says what a second value is"
-                         : "clone each of them: `v.iter().map(|x| x.clone()).collect()`");
-    return true;
-}
-
 /* Values are values: a copy is the value, an iterator is what it runs over. */
 static bool identity_method(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
@@ -243,9 +204,11 @@ static bool identity_method(checker *c, expr **slot, const type *t) {
             if (i == 9 && check_option_by_reference(c, slot, t)) {
                 return true;
             }
-            bool clones = i <= 1 || strcmp(identities[i], "cloned") == 0 || strcmp(identities[i], "to_vec") == 0;
-            if (clones && refuse_clone(c, e, t)) {
-                check_make_error(c, e);
+            const bool clones = i <= 1 || strcmp(identities[i], "cloned") == 0 || strcmp(identities[i], "to_vec") == 0;
+            expr *clone = clones ? check_cloned(c, e->call.receiver) : NULL;
+            if (clone != NULL) {
+                *slot = clone;
+                check_expr(c, slot, NULL);
                 return true;
             }
             *slot = e->call.receiver;
@@ -254,6 +217,21 @@ static bool identity_method(checker *c, expr **slot, const type *t) {
         }
     }
     return false;
+}
+
+/* The clone of an Rc is the same Rc, whatever it holds. */
+static bool clone_of_shared(checker *c, expr **slot) {
+    expr *e = *slot, *held = e->call.receiver;
+    if (held->kind == EXPR_INDEX && type_is_box(type_resolve(c->types, held->index.base->type))) { /* what is in it */
+        held = held->index.base;
+    }
+    const type *t = type_resolve(c->types, held->type);
+    if (!type_is_shared(t) || e->call.arg_count > 0 || strcmp(e->call.name, identities[0]) != 0) {
+        return false;
+    }
+    *slot = held;
+    held->is_copied = true;
+    return true;
 }
 
 /* An Option of a Box as one of what is in it. */
@@ -521,6 +499,9 @@ static void method(checker *c, expr **slot, const type *expected) {
     wish_of_parse(c, e, expected);
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
     c->around->receiver_of = NULL;
+    if (clone_of_shared(c, slot)) {
+        return;
+    }
     if (e->call.name[0] != '_' || e->call.name[1] != '_') {
         check_unbox(c, &e->call.receiver);
     }

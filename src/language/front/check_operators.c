@@ -151,27 +151,31 @@ static const char *operator_method(binary_op op) {
 }
 
 /* budget: a type may hold Vecs of itself, several times over. */
-static bool has_equality(const type *t, int *budget) {
+static bool has_equality(const checker *c, const type *t, int *budget) {
     if (--*budget < 0) {
         return true;
     }
     switch (t->kind) {
     case TYPE_STRUCT:
+        if (check_find_method(c, t->structure->template != NULL ? t->structure->template : t->structure,
+                              operator_method(BINARY_EQ)) != NULL) {
+            return true; /* it says itself what is equal */
+        }
         for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!has_equality(t->structure->fields[i].type, budget)) {
+            if (!has_equality(c, t->structure->fields[i].type, budget)) {
                 return false;
             }
         }
         return t->structure->closure == NULL;
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!has_equality(t->tuple.items[i], budget)) {
+            if (!has_equality(c, t->tuple.items[i], budget)) {
                 return false;
             }
         }
         return true;
     case TYPE_VEC:
-        return has_equality(t->vec.element, budget);
+        return has_equality(c, t->vec.element, budget);
     default:
         return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
                t->kind == TYPE_STRING;
@@ -262,7 +266,7 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
     }
     bool lists = t->kind == TYPE_VEC && other->kind == TYPE_VEC; /* a Vec equals an array */
     bool fits = check_fits(c, t, other) || (lists && check_fits(c, other, t));
-    if (!equality || !fits || !has_equality(t, &(int){1000})) {
+    if (!equality || !fits || !has_equality(c, t, &(int){1000})) {
         return false;
     }
     if (t->kind == TYPE_VEC) {

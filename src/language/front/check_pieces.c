@@ -1,8 +1,50 @@
 /* check_pieces.c: texts that are put together, and which values are printed as they are. */
+#include <string.h>
+
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_dyn.h"
+#include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
+
+/* ---- what a type says itself ------------------------------------------------------------------------ */
+
+const check_shown_way check_shown[CHECK_SHOWN_COUNT] = {
+    {"Debug", "<debug>", "__debug_text", HOW(HOW_DEBUG)},
+    {"LowerHex", "<lower hex>", "__lower_hex_text", HOW(HOW_HEXADECIMAL)},
+    {"UpperHex", "<upper hex>", "__upper_hex_text", HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)},
+    {"Binary", "<binary>", "__binary_text", HOW(HOW_BINARY)},
+    {"LowerExp", "<lower exp>", "__lower_exp_text", HOW(HOW_EXPONENT)},
+    {"UpperExp", "<upper exp>", "__upper_exp_text", HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)},
+    {"Display", "fmt", "__display_text", 0},
+};
+
+const char *check_shown_by(const char *trait) {
+    size_t i = 0;
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].trait, trait) != 0) {
+        i++;
+    }
+    return i < CHECK_SHOWN_COUNT ? check_shown[i].method : NULL;
+}
+
+bool check_shows_itself(const checker *c, const struct_item *s) {
+    const struct_item *owner = s->template != NULL ? s->template : s;
+    size_t i = 0;
+    while (i < CHECK_SHOWN_COUNT && check_find_method(c, owner, check_shown[i].method) == NULL) {
+        i++;
+    }
+    return i < CHECK_SHOWN_COUNT;
+}
+
+bool check_is_shown_by(const char *method) {
+    size_t i = 0;
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].method, method) != 0) {
+        i++;
+    }
+    return i < CHECK_SHOWN_COUNT;
+}
+
+/* ---- what is printed ------------------------------------------------------------------------------- */
 
 bool check_is_plain(const type *t) {
     return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
@@ -19,6 +61,9 @@ static bool printable(const checker *c, const type *t, int *budget) {
     }
     if (check_is_dyn(t)) {
         return check_dyn_is_shown(c, t);
+    }
+    if (t->kind == TYPE_STRUCT && check_shows_itself(c, t->structure)) {
+        return true;
     }
     switch (t->kind) {
     case TYPE_VEC:

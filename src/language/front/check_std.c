@@ -13,6 +13,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_derive_clone.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
@@ -441,4 +442,38 @@ void check_finish_into(checker *c, expr *e, const type *wanted) {
     }
     check_coerce(c, &made, wanted, NULL);
     check_become(e, made);
+}
+
+/* ---- clones -------------------------------------------------------------------------------------- */
+
+static expr *clone_of_tuple(checker *c, expr *value, const type *t) {
+    block_builder b = build_block(c, value->span);
+    const char *name = check_printf(c, "<cloned %u>", c->text_count++);
+    build_let(&b, name, false, value);
+    expr *made = check_new(c, EXPR_TUPLE, value->span, NULL);
+    made->list.count = t->tuple.count;
+    made->list.items = CHECK_ARRAY(c, expr *, t->tuple.count + 1);
+    for (uint32_t i = 0; i < t->tuple.count; i++) {
+        expr *part = check_new(c, EXPR_TUPLE_FIELD, value->span, NULL);
+        part->field.base = check_new_name(c, value->span, name);
+        part->field.index = i;
+        part->field.name_span = value->span;
+        made->list.items[i] =
+            check_clone_differs(c, t->tuple.items[i]) ? build_method(c, value->span, part, check_clone_method, NULL, 0) : part;
+    }
+    return build_finish(&b, made);
+}
+
+expr *check_cloned(checker *c, expr *value) {
+    const type *t = type_resolve(c->types, value->type);
+    if (!check_clone_differs(c, t)) {
+        return NULL;
+    }
+    if (t->kind == TYPE_TUPLE) {
+        return clone_of_tuple(c, value, t);
+    }
+    if (type_is_box(t)) {
+        check_unbox(c, &value);
+    }
+    return build_method(c, value->span, value, type_is(value->type, TYPE_VEC) ? "__cloned" : check_clone_method, NULL, 0);
 }

@@ -206,49 +206,20 @@ static expr *enum_text(checker *c, expr *value, const struct_item *s, int64_t ho
     return e;
 }
 
-static const struct {
-    const char *trait, *method, *text;
-    int64_t how;
-} shown_by[] = {{"Debug", "<debug>", "__debug_text", HOW(HOW_DEBUG)},
-                {"LowerHex", "<lower hex>", "__lower_hex_text", HOW(HOW_HEXADECIMAL)},
-                {"UpperHex", "<upper hex>", "__upper_hex_text", HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)},
-                {"Binary", "<binary>", "__binary_text", HOW(HOW_BINARY)},
-                {"LowerExp", "<lower exp>", "__lower_exp_text", HOW(HOW_EXPONENT)},
-                {"UpperExp", "<upper exp>", "__upper_exp_text", HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)},
-                {"Display", "fmt", "__display_text", 0}};
-
-enum { SHOWN_BY_COUNT = sizeof shown_by / sizeof shown_by[0] };
-
-const char *check_shown_by(const char *trait) {
-    size_t i = 0;
-    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].trait, trait) != 0) {
-        i++;
-    }
-    return i < SHOWN_BY_COUNT ? shown_by[i].method : NULL;
-}
-
-bool check_is_shown_by(const char *method) {
-    size_t i = 0;
-    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].method, method) != 0) {
-        i++;
-    }
-    return i < SHOWN_BY_COUNT;
-}
-
 /* impl Display, impl Debug: fn fmt(&self, f), by the name of the one that is asked; NULL: the type has none. */
 static const char *shows_itself(checker *c, const type *t, int64_t how) {
     const int64_t all = HOW(HOW_DEBUG) | HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY) | HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS);
     how &= (how & HOW(HOW_DEBUG)) != 0 ? HOW(HOW_DEBUG) : all;
     size_t i = 0;
-    while (shown_by[i].how != how && shown_by[i].how != 0) {
+    while (check_shown[i].how != how && check_shown[i].how != 0) {
         i++;
     }
-    const function_item *f = check_method_named(c, t->structure, shown_by[i].method);
-    if (f == NULL && shown_by[i].how == 0) { /* what can only be shown so is */
+    const function_item *f = check_method_named(c, t->structure, check_shown[i].method);
+    if (f == NULL && check_shown[i].how == 0) { /* what can only be shown so is */
         i = 0;
-        f = check_method_named(c, t->structure, shown_by[i].method);
+        f = check_method_named(c, t->structure, check_shown[i].method);
     }
-    return f != NULL && f->has_self && f->parameter_count == 2 ? shown_by[i].method : NULL;
+    return f != NULL && f->has_self && f->parameter_count == 2 ? check_shown[i].method : NULL;
 }
 
 /* { let mut <f> = __formatter(how); let <done> = value.fmt(&mut <f>); <f>.__text(<done>) } */
@@ -274,16 +245,16 @@ static expr *own_text(checker *c, expr *value, const char *method, int64_t how) 
 static bool shown_as(checker *c, expr **slot, const char *method) {
     expr *e = *slot;
     size_t i = 0;
-    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].text, method) != 0) {
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].text, method) != 0) {
         i++;
     }
-    if (i == SHOWN_BY_COUNT || e->call.arg_count != 1) {
+    if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1) {
         return false;
     }
     expr *outer = c->around->how_more;
     c->around->how_more = e->call.args[0];
     check_expr(c, &c->around->how_more, NULL);
-    *slot = check_text_of(c, e->call.receiver, shown_by[i].how | HOW(HOW_MORE));
+    *slot = check_text_of(c, e->call.receiver, check_shown[i].how | HOW(HOW_MORE));
     c->around->how_more = outer;
     return true;
 }
@@ -292,10 +263,10 @@ static bool shown_as(checker *c, expr **slot, const char *method) {
 bool check_delegated_text(checker *c, expr **slot) {
     expr *e = *slot;
     size_t i = 0;
-    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].method, e->call.name) != 0) {
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].method, e->call.name) != 0) {
         i++;
     }
-    if (i == SHOWN_BY_COUNT || e->call.arg_count != 1) {
+    if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1) {
         return shown_as(c, slot, e->call.name);
     }
     source_span span = e->span;
@@ -307,7 +278,7 @@ bool check_delegated_text(checker *c, expr **slot) {
     char *name = check_printf(c, "<how %u>", c->text_count++);
     build_let(&b, name, false, build_method(c, span, check_copy_place(c, f), "__how", NULL, 0));
     expr *how = check_new_name(c, span, name);
-    expr *text = build_method(c, span, e->call.receiver, shown_by[i].text, &how, 1);
+    expr *text = build_method(c, span, e->call.receiver, check_shown[i].text, &how, 1);
     *slot = build_finish(&b, build_method(c, span, f, "write_str", &text, 1));
     check_expr(c, slot, NULL);
     return true;

@@ -32,8 +32,16 @@ void check_print(checker *c, expr *e, bool newline);
 void check_print_error(checker *c, expr **slot, bool newline); /* eprint, eprintln */
 void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
+/* The traits of which `fmt` may be written, the names by which these go, and what their holes say. */
+typedef struct check_shown_way {
+    const char *trait, *method, *text; /* text: the method that yields it, of any value */
+    int64_t how;
+} check_shown_way;
+enum { CHECK_SHOWN_COUNT = 7 };
+extern const check_shown_way check_shown[CHECK_SHOWN_COUNT];
 /* The name by which the `fmt` of an impl of Display, Debug or their like goes; NULL: it is another trait. */
 const char *check_shown_by(const char *trait);
+bool check_shows_itself(const checker *c, const struct_item *s); /* it has one of them */
 bool check_is_shown_by(const char *method); /* it is one of these names */
 /* A checked value as a checked expression of type String; how: bits of HOW_…. */
 expr *check_text_of(checker *c, expr *value, int64_t how);

@@ -300,7 +300,7 @@ static const type *named_type(checker *c, type_expr *t) {
     if (box && t->argument_count == 1 && check_struct_named(c, t->name) == NULL) {
         const type *inner = check_part_type(c, t->arguments[0]);
         return inner->kind == TYPE_STRUCT && inner->structure->dyn == NULL
-                   ? type_array(c->types, inner, TYPE_BOX)
+                   ? type_array(c->types, inner, t->name[0] == 'B' ? TYPE_BOX : TYPE_SHARED)
                    : inner;
     }
     if (strcmp(t->name, "_") == 0) {

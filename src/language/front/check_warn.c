@@ -17,10 +17,14 @@
 
 /* ---- let mut --------------------------------------------------------------------------------- */
 
+static bool refers(const checker *c, const binding *b) { /* what is written lies behind it */
+    return b->type != NULL && type_is_reference(type_resolve(c->types, b->type));
+}
+
 static void warn_of_mut(checker *c, const function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *b = f->bindings[i];
-        if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !b->is_written && !b->asks_for_mut &&
+        if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !refers(c, b) && !b->is_written && !b->asks_for_mut &&
             b->name[0] != '<' && b->name[0] != '_') {
             diagnostics_say(c->diagnostics, b->span, SAY(nothing_writes_to_needs_no_mut), b->name);
         }

@@ -404,7 +404,7 @@ void type_print(const type *t, masu__buffer *out) {
             masu__buffer_printf(out, "%lld", (long long)t->vec.length);
             break;
         }
-        masu__buffer_puts(out, type_is_box(t) ? "Box<" : t->vec.length < 0 ? "Vec<" : "[");
+        masu__buffer_puts(out, type_is_shared(t) ? "Rc<" : type_is_box(t) ? "Box<" : t->vec.length < 0 ? "Vec<" : "[");
         type_print(t->vec.element, out);
         if (t->vec.length < 0) {
             masu__buffer_putc(out, '>');
@@ -467,7 +467,7 @@ static bool type_valid(const type_table *table, const type *t) {
     case TYPE_TUPLE:
         return t->tuple.count > 0 && t->tuple.items != NULL;
     case TYPE_VEC:
-        return t->vec.element != NULL && t->vec.length >= TYPE_BOX;
+        return t->vec.element != NULL && (t->vec.length >= TYPE_BOX || t->vec.length == TYPE_SHARED);
     case TYPE_REFERENCE:
         return t->vec.element != NULL &&
                (t->vec.length == TYPE_PLACE || t->vec.length == TYPE_SLICE);
