@@ -23,9 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <masu/arena.h>
 #include <masu/export.h>
 #include <masu/heap.h>
 #include <masu/status.h>
+#include <masu/stream.h>
+#include <masu/vm.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +71,14 @@ typedef struct masu_stats {
  * MASU_ERR_UNSUPPORTED: of the process-wide pool, by a signal handler that interrupted the library. On an error nothing is written.
  * O(size classes + log n). */
 MASU_API masu_status masu_stats_get(const masu_heap *heap, masu_stats *out);
+
+/* The same of pools that are not heaps, out of their own numbers: the level `heap` is the pool as a whole, there are no other levels,
+ * and struct_bytes is set so that nothing is written of what such a pool does not have. live + idle + slack = reserved. What
+ * a pool does not count is 0: requests of arenas, peaks of streams and rings. Both borrowed, not NULL. O(1). */
+MASU_API void masu_stats_of_vm(const masu_vm_stats *from, masu_stats *out);           /* reserved: memory, not addresses */
+MASU_API void masu_stats_of_streams(const masu_streams_stats *from, masu_stats *out); /* hits: served by a freed block */
+MASU_API void masu_stats_of_arena(const masu_arena_stats *from, masu_stats *out);
+MASU_API void masu_stats_of_ring(const masu_ring_stats *from, masu_stats *out);
 
 /* ---- Prometheus ---------------------------------------------------------------------------------------- */
 

@@ -375,6 +375,68 @@ static void nothing_asks_for_memory(void **state) {
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
+static void pools_that_are_not_heaps_say_the_same_words(void **state) {
+    (void)state;
+    masu_vm *vm;
+    masu_device *device;
+    void *first, *second;
+    assert_int_equal(masu_device_create_host(&device), MASU_OK);
+    masu_vm_config vm_config = masu_vm_config_default(device);
+    assert_int_equal(masu_vm_create(&vm_config, &vm), MASU_OK);
+    assert_int_equal(masu_vm_alloc(vm, 3 * MIB + 1, 0, 0, &first), MASU_OK);
+    assert_int_equal(masu_vm_alloc(vm, MIB, 0, 0, &second), MASU_OK);
+    assert_int_equal(masu_vm_free(vm, second), MASU_OK);
+    masu_vm_stats vm_stats;
+    masu_stats all[4];
+    masu_vm_get_stats(vm, &vm_stats);
+    masu_stats_of_vm(&vm_stats, &all[0]);
+    level_adds_up(&all[0].heap);
+    assert_int_equal(all[0].heap.live_bytes, 3 * MIB + 1);
+    assert_int_equal(all[0].heap.allocations, 2);
+    assert_true(all[0].heap.idle_bytes >= MIB && all[0].heap.slack_bytes > 0);
+    assert_int_equal(masu_vm_free(vm, first), MASU_OK);
+    assert_int_equal(masu_vm_destroy(vm), MASU_OK);
+    masu_device_destroy(device);
+
+    masu_arena *arena;
+    masu_ring *ring;
+    masu_arena_stats arena_stats;
+    masu_ring_stats ring_stats;
+    assert_int_equal(masu_arena_create(NULL, &arena), MASU_OK);
+    assert_non_null(masu_arena_alloc(arena, 1000, 0));
+    masu_arena_get_stats(arena, &arena_stats);
+    masu_stats_of_arena(&arena_stats, &all[1]);
+    level_adds_up(&all[1].heap);
+    assert_true(all[1].heap.live_bytes >= 1000 && all[1].heap.live_bytes < 1100);
+    assert_int_equal(masu_ring_create(&(masu_ring_config){.struct_bytes = sizeof(masu_ring_config), .bytes = 4096}, &ring), MASU_OK);
+    assert_non_null(masu_ring_alloc(ring, 4000, 0));
+    assert_null(masu_ring_alloc(ring, 4000, 0));
+    masu_ring_get_stats(ring, &ring_stats);
+    masu_stats_of_ring(&ring_stats, &all[2]);
+    assert_int_equal(all[2].heap.live_bytes + all[2].heap.idle_bytes, 4096);
+    assert_int_equal(all[2].heap.refusals, 1);
+    const masu_streams_stats streams = {.allocations = 7, .frees = 5, .same_stream = 3, .other_stream = 1, .fetched = 3,
+                                        .live_blocks = 2, .live_bytes = 200, .cached_bytes = 50};
+    masu_stats_of_streams(&streams, &all[3]);
+    level_adds_up(&all[3].heap);
+
+    /* One text for all of them, and nothing in it of what they do not have. */
+    static const masu_stats_label names[4] = {{"pool", "vm"}, {"pool", "step"}, {"pool", "staging"}, {"pool", "streams"}};
+    masu_stats_source sources[4];
+    for (int i = 0; i < 4; i++)
+        sources[i] = (masu_stats_source){&all[i], &names[i], 1};
+    char text[16384];
+    size_t length;
+    assert_int_equal(masu_stats_text(sources, 4, text, sizeof text, &length), MASU_OK);
+    assert_non_null(strstr(text, "masu_live_bytes{pool=\"vm\",level=\"heap\"} 3145729\n"));
+    assert_non_null(strstr(text, "masu_refusals_total{pool=\"staging\",level=\"heap\"} 1\n"));
+    assert_non_null(strstr(text, "masu_hits_total{pool=\"streams\",level=\"heap\"} 4\n"));
+    assert_null(strstr(text, "level=\"buckets\""));
+    assert_null(strstr(text, "masu_device_live_bytes{"));
+    assert_int_equal(masu_ring_destroy(ring), MASU_OK);
+    assert_int_equal(masu_arena_destroy(arena), MASU_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_add_up_and_say_who_served),
@@ -388,6 +450,7 @@ int main(void) {
         cmocka_unit_test(a_writer_may_stop),
         cmocka_unit_test(wrong_labels_are_refused),
         cmocka_unit_test(nothing_asks_for_memory),
+        cmocka_unit_test(pools_that_are_not_heaps_say_the_same_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
