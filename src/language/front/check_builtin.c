@@ -206,7 +206,7 @@ static bool device_function(checker *c, expr **slot, const char *name) {
 bool check_builtin_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
     if (check_same_text(name, "print") || check_same_text(name, "println")) {
-        check_print(c, e, check_same_text(name, "println"));
+        check_print(c, slot, check_same_text(name, "println"));
     } else if (check_same_text(name, "panic")) {
         check_panic(c, e, "panic");
     } else if (check_same_text(name, "unreachable") || check_same_text(name, "todo") || check_same_text(name, "unimplemented")) {

@@ -478,6 +478,19 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
     return n->any;
 }
 
+/* Tensor::zeros([2]), and Tensor::eigh(a), which is a.eigh(). */
+static const type *function_of_tensor(inference *n, expr *e, const char *name, const type **arguments) {
+    uint32_t count = e->call.arg_count;
+    bool method = count > 0 && !check_makes_of_values(name) && !check_is_tensor_function(n->c, name, count);
+    if (!method) {
+        return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
+    }
+    infer_tensor(n, arguments[0]);
+    const type *t = infer_value(n, arguments[0]);
+    t = t->kind == TYPE_TENSOR ? t : infer_any_tensor(n);
+    return call_of_tensor(n, e->call.args + 1, name, t, arguments + 1, count - 1);
+}
+
 static const type *call_scoped(inference *n, expr *e, const char *scope, const char *name, const type **arguments) {
     checker *c = n->c;
     uint32_t count = e->call.arg_count;
@@ -488,7 +501,7 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
         return filled_variant(n, owner, check_find_variant(owner, name), arguments, count);
     }
     if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL) {
-        return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
+        return function_of_tensor(n, e, name, arguments);
     }
     owner = owner != NULL ? owner : check_builtin_owner(c, scope);
     if (owner == NULL || (owner->type == NULL && owner->generics.count == 0)) {

@@ -416,7 +416,78 @@ static void split(format *f) {
     }
 }
 
-void check_print(checker *c, expr *e, bool newline) {
+/* ---- the order of values --------------------------------------------------------------------- */
+
+/* Some hole has a name, a number or a `$` in it. */
+static bool shows_by_name(const expr *text) {
+    const char *at = text->string.data, *end = at + text->string.length;
+    for (; at + 1 < end; at++) {
+        if (*at == '{' && at[1] == '{') {
+            at++;
+        } else if (*at == '$' || (*at == '{' && (name_character(at[1], false)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whenever it is read, and however often, it is the same, unless something else changes it. */
+static bool is_only_read(const expr *e) {
+    switch (e->kind) {
+    case EXPR_INT:
+    case EXPR_FLOAT:
+    case EXPR_BOOL:
+    case EXPR_CHAR:
+    case EXPR_STRING:
+    case EXPR_NAME:
+        return true;
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        return is_only_read(e->field.base);
+    case EXPR_UNARY:
+        return is_only_read(e->unary.operand);
+    default:
+        return false;
+    }
+}
+
+/* println!("{name} {0} {0}", f(&mut x)): f is called once, before `name` is read.
+ * ─►  { let <shown> = f(&mut x); println!("{name} {0} {0}", <shown>); } */
+static bool values_first(checker *c, expr **slot, bool is_value) {
+    expr *e = *slot;
+    bool any = false;
+    if (e->call.arg_count < 2 || e->call.args[0]->kind != EXPR_STRING || !shows_by_name(e->call.args[0])) {
+        return false;
+    }
+    block_builder b = build_block(c, e->span);
+    for (uint32_t i = 1; i < e->call.arg_count; i++) {
+        expr **value = &e->call.args[i];
+        value = (*value)->kind == EXPR_ASSIGN && (*value)->assign.op == BINARY_NONE ? &(*value)->assign.value : value;
+        if (is_only_read(*value)) {
+            continue;
+        }
+        const char *name = check_printf(c, "<shown %u>", c->text_count++);
+        source_span span = (*value)->span;
+        build_let(&b, name, false, *value);
+        *value = check_new_name(c, span, name);
+        any = true;
+    }
+    if (!any) {
+        return false;
+    }
+    if (!is_value) {
+        build_stmt(&b, e);
+    }
+    *slot = build_finish(&b, is_value ? e : NULL);
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+void check_print(checker *c, expr **slot, bool newline) {
+    expr *e = *slot;
+    if (values_first(c, slot, false)) {
+        return;
+    }
     format f = {.c = c, .call = e};
     e->type = check_scalar(c, TYPE_VOID);
     split(&f);
@@ -447,11 +518,17 @@ static void format_text(checker *c, expr **slot, bool newline) {
 
 /* format("…", …), the message of panic and assert. */
 void check_format(checker *c, expr **slot) {
+    if ((*slot)->kind == EXPR_CALL && values_first(c, slot, true)) {
+        return;
+    }
     format_text(c, slot, false);
 }
 
 void check_print_error(checker *c, expr **slot, bool newline) {
     expr *call = *slot, *text = call;
+    if (values_first(c, slot, false)) {
+        return;
+    }
     format_text(c, &text, newline);
     *slot = check_new_abi(c, TL_FN_tl_print_error, call->span, &text, 1);
 }

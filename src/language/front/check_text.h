@@ -28,7 +28,7 @@ typedef struct text_pieces { /* texts that are put together */
 } text_pieces;
 
 #define HOW(bit) ((int64_t)(UINT64_C(1) << (bit)))
-void check_print(checker *c, expr *e, bool newline);
+void check_print(checker *c, expr **slot, bool newline);
 void check_print_error(checker *c, expr **slot, bool newline); /* eprint, eprintln */
 void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);

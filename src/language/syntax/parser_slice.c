@@ -357,6 +357,11 @@ stmt *parser_step_lets(parser *p, uint32_t from) {
 }
 
 void parser_close_match(parser *p, expr *e) {
+    const match_arm *written = e->match.count == 0 ? NULL : &e->match.arms[e->match.count - 1];
+    if (written != NULL && written->guard == NULL &&
+        (written->pattern->kind == PATTERN_NAME || written->pattern->kind == PATTERN_WILDCARD)) {
+        return; /* it takes what is left */
+    }
     match_arm last = {.pattern = PARSER_NEW(p, pattern)};
     last.pattern->span = e->span;
     last.pattern->kind = PATTERN_WILDCARD;
