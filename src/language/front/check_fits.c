@@ -45,11 +45,11 @@ static bool tensors_fit(checker *c, const type *from, const type *to) {
     const type *a = from->tensor.element, *b = to->tensor.element;
     a = a == NULL ? NULL : type_resolve(c->types, a);
     b = b == NULL ? NULL : type_resolve(c->types, b);
-    if (b != NULL && b->kind == TYPE_OPEN) { /* the T of a Tensor<T, 2> */
+    if (b != NULL && b->kind == TYPE_OPEN && a != b) { /* the T of a Tensor<T, 2> */
         type_decide(c->types, b, a != NULL ? a : check_scalar(c, TYPE_F32));
         b = type_resolve(c->types, b);
     }
-    if (a != NULL && a->kind == TYPE_OPEN && b != NULL) {
+    if (a != NULL && a->kind == TYPE_OPEN && b != NULL && a != b) {
         type_decide(c->types, a, b);
         a = b;
     }
