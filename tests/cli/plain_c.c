@@ -128,6 +128,27 @@ int main(void) {
     { float a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}; net_f32 na = net_swap_a(a), nb = net_swap_b(b); OK(net_swap(&context, &na, &nb)); if (a[3] != 8 || b[0] != 1) wrong++, printf("swap\n"); }
     { float x[3] = {1, 2, 3}; net_const_f32 nx = net_literal_x(x); net_f32 ny = net_literal_out(x); OK(net_literal(&context, &nx, &ny)); if (x[1] != 0.75f) wrong++, printf("literal\n");
       ny.shape[0] = 4; if (net_literal(&context, &nx, &ny) != NET_ERR_SHAPE_MISMATCH) wrong++, printf("shape\n"); }
+    { /* a comprehension with a loop, a loop that ends when it is near, elements one by one */
+        float a[12], b[8], y[6], z[6], e[25], v[5], u[5];
+        int64_t n, m, f[10];
+        fill(a, 12);
+        fill(b, 8);
+        for (int i = 0; i < 25; i++)
+            e[i] = i % 6 == 0 ? 2 : 0.1f * (float)(i % 3);
+        net_const_f32 na = net_dots_a(a), nb = net_dots_b(b), ne = net_power_a(e);
+        net_f32 ny = net_dots_out(y), nv = net_power_out0(v);
+        net_i64 nf = net_fibs_out(f);
+        masu_tensor ma = t(a, 2, 3, 4, 0, 0), mb = t(b, 2, 2, 4, 0, 0), mz = t(z, 2, 3, 2, 0, 0), me = t(e, 2, 5, 5, 0, 0), mu = t(u, 1, 5, 0, 0, 0);
+        OK(net_dots(&context, &na, &nb, &ny));
+        OK(ref_dots(instance, &ma, &mb, &mz));
+        near("dots", y, z, 6, 0);
+        OK(net_power(&context, &ne, 1e-4, &nv, &n));
+        OK(ref_power(instance, &me, 1e-4, &mu, &m));
+        near("power", v, u, 5, 4);
+        if (n != m) wrong++, printf("power: %d %d\n", (int)n, (int)m);
+        OK(net_fibs(&context, 0, &nf));
+        if (f[9] != 34 || f[2] != 1) wrong++, printf("fibs\n");
+    }
     context.arena_bytes = NET_CONV_ARENA_BYTES - 1;
     { float x[384], w[108], b[4], y[32]; net_const_f32 nx = net_conv_x(x), nw = net_conv_w(w), nb = net_conv_b(b); net_f32 ny = net_conv_out(y);
       if (net_conv(&context, &nx, &nw, &nb, &ny) != NET_ERR_OUT_OF_MEMORY) wrong++, printf("arena\n"); }

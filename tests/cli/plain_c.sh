@@ -5,7 +5,8 @@ strict='-std=c11 -O1 -Wall -Wextra -Werror -pedantic -ffreestanding'
 
 calls='m = Mlp::new(6, 8, 5); Mlp::new(6, 8, 5); Mlp::forward(m, [4, 6]); Mlp::nudge(m, [5], _)
     ; conv([2, 3, 8, 8], [4, 3, 3, 3], [4]); attend([2, 5, 8], [8, 8], [8, 8], [8, 8]); elements([7, 5], [5]); sums([6, 37])
-    ; parts([4, 3], [2], _); recur([3, 4], [4, 4], _); blur([6, 7], _); counts([9], [9]); collatz(_); mixed(_, _, _); swap([4], [4]); literal([3])'
+    ; parts([4, 3], [2], _); recur([3, 4], [4, 4], _); blur([6, 7], _); counts([9], [9]); collatz(_); mixed(_, _, _); swap([4], [4]); literal([3])
+    ; dots([3, 4], [2, 4]); power([5, 5], _); fibs(_)'
 expect_status 0 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/net.c" --header "$MASU_TMP/net.h" --arena "$calls"
 expect_stdout ''
 expect_stderr ''
@@ -31,6 +32,14 @@ caller() { # FLAGS…
 }
 caller
 [ -n "$MASU_SANITIZE" ] || caller -fsanitize=address,undefined -fno-sanitize-recover=all
+
+# The example.
+# shellcheck disable=SC2086 # a list of flags
+expect_status 0 env CC="$cc" sh examples/microcontroller.sh "$MASU" $sanitize
+expect_stdout 'flat: 0 (83%)
+on its side: 1 (71%)
+shaken: 2 (99%)
+128 bytes of arena'
 
 # What has no form there is an error at its place.
 refused() { # SAID CALLS TEXT

@@ -290,8 +290,14 @@ static void evaluate_call(portable *p, frame *fr, const ir_instr *i) {
 
 /* ---- one instruction ---------------------------------------------------------------------------------------------- */
 
+/* There is no history in plain C: what asks for one, or that there is none, is said already. */
+static bool is_of_history(const ir_instr *i) {
+    return i->op == IR_ABI && (i->abi == TL_FN_tl_tensor_require_untracked || i->abi == TL_FN_tl_tensor_keep_grad || i->abi == TL_FN_tl_grad_loop_enter ||
+                               i->abi == TL_FN_tl_grad_loop_exit || i->abi == TL_FN_tl_clear_grads || i->abi == TL_FN_tl_clear_all_grads);
+}
+
 bool portable_passes_over(const ir_instr *i) {
-    return i->op == IR_KEEP || i->op == IR_ACQUIRE || i->op == IR_RELEASE || i->op == IR_ROOT || i->op == IR_UNROOT;
+    return is_of_history(i) || i->op == IR_KEEP || i->op == IR_ACQUIRE || i->op == IR_RELEASE || i->op == IR_ROOT || i->op == IR_UNROOT;
 }
 
 static void evaluate_abi(portable *p, frame *fr, const ir_instr *i) {
