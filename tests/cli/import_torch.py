@@ -72,9 +72,24 @@ class Attention(nn.Module):
         return x + self.narrow(nn.functional.gelu(self.wide(self.more(x))))
 
 
+class Words(nn.Module):
+    """Two kinds of cells one after the other, both ways, and the last state."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru, self.rnn = nn.LSTM(3, 4, bidirectional=True), nn.GRU(8, 5, 2), nn.RNN(5, 2, bias=False)
+
+    def forward(self, x):
+        h, (_, cell) = self.lstm(x)
+        h, _ = self.gru(torch.relu(h))
+        _, last = self.rnn(h)
+        return torch.cat([last.flatten(1), cell.flatten(1)[:1]], 1)
+
+
 torch.manual_seed(3)
 judge(Block(), torch.randn(2, 3, 16, 16))
 mask = torch.tril(torch.ones(5, 5)).bool()
 judge(Attention(), torch.randint(0, 11, (2, 5)), mask, dynamic_axes={"x0": {0: "batch"}})
 judge(Attention(), torch.randint(0, 11, (2, 5)), mask, opset_version=9)
+judge(Words(), torch.randn(6, 2, 3))
 judge(nn.Sequential(nn.Conv1d(2, 3, 3, dilation=2), nn.ELU(), nn.InstanceNorm1d(3, affine=True), nn.AvgPool1d(2, ceil_mode=True)), torch.randn(2, 2, 11))

@@ -17,7 +17,7 @@ typedef struct row {
     const char *op;
     int64_t since, before; /* opsets; before 0: all later ones */
     const char *types;     /* of input 0, as import_kind says; w: results in fewer bits wrap */
-    int outputs;           /* at most; 0: a list of as many as there are */
+    int outputs;           /* a tuple of so many, of which some may not be asked for; 0: a list of as many as there are */
     import_prepare *prepare;
     const char *text;
 } row;
@@ -328,7 +328,7 @@ static bool try_row(import_node *n, const row *r) {
     char kind = first ? import_kind(first) : 0;
     n->attributes_read = n->inputs_read = n->uses = 0;
     n->word_count = 0;
-    n->is_list = r->outputs == 0;
+    n->parts = (size_t)r->outputs;
     masu__buffer_truncate(&n->text, 0);
     if (*r->types && *r->types != '-' && (!kind || !strchr(r->types, kind)))
         return n->why.length > 0 ? false : import_refuse(n, "elements of type %s are not supported", first ? first->type : "nothing");
@@ -368,7 +368,7 @@ bool import_expression(importer *im, import_line *line) {
     else
         line->refused = masu__arena_strndup(arena, masu__buffer_text(&n.why), n.why.length);
     line->uses = n.uses;
-    line->is_list = n.is_list;
+    line->parts = n.parts;
     masu__buffer_destroy(&n.text);
     masu__buffer_destroy(&n.why);
     return (!failed && (line->text || line->refused)) || masu__model_refuse(im->why, "out of memory");

@@ -22,7 +22,7 @@ typedef struct import_line {
     const char *text;    /* the expression; NULL: refused */
     const char *refused; /* why; NULL: it is not */
     uint64_t uses;       /* inputs that the text names, by bit */
-    bool is_list;        /* the expression is a list of the outputs */
+    size_t parts;        /* the expression is a tuple of so many; 1: itself; 0: a list of the outputs */
     bool is_needed;
 } import_line;
 
@@ -43,8 +43,7 @@ typedef struct import_node {
     struct {
         const char *name, *text;
     } words[IMPORT_MOST_WORDS];
-    size_t word_count;
-    bool is_list;
+    size_t word_count, parts;
     masu__buffer text, why;
 } import_node;
 

@@ -110,13 +110,11 @@ static void put_comment(const importer *im, const import_line *line, masu__buffe
 
 /* let y: Tensor<f32, 2> = …; or let (a, _): (…) = …; */
 static void put_line(const importer *im, const import_line *line, const char *indent, masu__buffer *to) {
-    size_t last = 0;
-    for (size_t i = 0; i < line->op->output_count; i++)
-        last = line->op->outputs[i] >= 0 ? i : last;
-    bool is_tuple = last > 0;
+    const masu__model_operator *op = line->op;
+    bool is_tuple = line->parts > 1;
     masu__buffer_printf(to, "%slet %s", indent, is_tuple ? "(" : "");
-    for (size_t i = 0; i <= last; i++)
-        masu__buffer_printf(to, "%s%s", i ? ", " : "", line->op->outputs[i] >= 0 ? im->names[line->op->outputs[i]] : "_");
+    for (size_t i = 0; i < line->parts; i++)
+        masu__buffer_printf(to, "%s%s", i ? ", " : "", i < op->output_count && op->outputs[i] >= 0 ? im->names[op->outputs[i]] : "_");
     if (is_tuple) {
         masu__buffer_printf(to, ") = %s", line->text);
     } else {
@@ -146,7 +144,7 @@ static void put_forward(const importer *im, masu__buffer *to) {
     put_signature(im, indent, has_self, to);
     for (size_t i = 0; i < im->line_count; i++)
         if (im->lines[i].is_needed)
-            (im->lines[i].is_list ? put_list : put_line)(im, &im->lines[i], inner, to);
+            (im->lines[i].parts == 0 ? put_list : put_line)(im, &im->lines[i], inner, to);
     masu__buffer_printf(to, "%s%s", inner, g->output_count > 1 ? "(" : "");
     for (size_t i = 0; i < g->output_count; i++) {
         masu__buffer_puts(to, i ? ", " : "");

@@ -84,10 +84,7 @@ bool import_dropout(import_node *n) {
             return import_refuse(n, "training_mode is not known to be false");
         n->inputs_read |= 4;
     }
-    bool has_mask = onnx_out(&n->v, 1) != NULL;
-    if (!import_word(n, "before", has_mask ? "onnx_kept(" : ""))
-        return false;
-    return import_word(n, "after", has_mask ? ")" : "");
+    return true;
 }
 
 bool import_inference(import_node *n) {
