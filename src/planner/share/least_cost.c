@@ -17,6 +17,7 @@ typedef struct least_cost {
     uint32_t place_count;
     size_t rows[MOST_ROWS]; /* that are to be placed */
     uint32_t row_count;
+    uint32_t twin_of[MOST_ROWS]; /* the first row that is the same in everything: itself, where there is none before it */
     uint32_t set_of[MOST_ROWS], set_count;
     uint64_t set_charge[MOST_ROWS]; /* the least of a pair of the set */
     uint32_t set_apart[MOST_ROWS];  /* how many of it lie apart at most */
@@ -150,6 +151,27 @@ static uint64_t paid_among_themselves(const least_cost *c) {
     return sum;
 }
 
+/* ---- twins --------------------------------------------------------------------------------------- */
+
+/* Whether two rows can change places in every plan, at no cost. */
+static bool are_twins(const least_cost *c, size_t a, size_t b) {
+    const masu_plan_row *x = &c->problem->rows[a], *y = &c->problem->rows[b];
+    bool same = x->size_bytes == y->size_bytes && alignment_of(x) == alignment_of(y);
+    for (size_t i = 0; i < c->problem->count && same; i++)
+        same = i == a || i == b || (masu__charges_apart(c->charges, a, i) == masu__charges_apart(c->charges, b, i) &&
+                                    masu__charges_of(c->charges, a, i) == masu__charges_of(c->charges, b, i));
+    return same;
+}
+
+static void find_twins(least_cost *c) {
+    for (uint32_t k = 0; k < c->row_count; k++) {
+        uint32_t first = 0;
+        while (first < k && (c->twin_of[first] != first || !are_twins(c, c->rows[first], c->rows[k])))
+            first++;
+        c->twin_of[k] = first;
+    }
+}
+
 /* ---- the search --------------------------------------------------------------------------------- */
 
 static uint64_t *prices(least_cost *c, uint32_t level, uint32_t k) {
@@ -169,6 +191,14 @@ static void charge_others(least_cost *c, uint32_t level, size_t row, uint64_t of
             if (offset < c->places[i] + rows[other].size_bytes)
                 price[i] = apart ? NEVER : masu__charges_add(price[i], charge);
     }
+}
+
+/* Twins lie in the order of their numbers. */
+static void order_twins(least_cost *c, uint32_t level, uint32_t placed) {
+    for (uint32_t k = 0; k < c->row_count; k++)
+        for (uint32_t i = 0; i < c->place_count && !c->is_placed[k] && c->twin_of[k] == c->twin_of[placed]; i++)
+            if (k < placed ? c->places[i] > c->at[placed] : c->places[i] < c->at[placed])
+                prices(c, level, k)[i] = NEVER;
 }
 
 static uint64_t least(const uint64_t *price, uint32_t count) {
@@ -244,6 +274,7 @@ static void try_places(least_cost *c, uint32_t level, uint32_t k, uint64_t paid,
         c->steps++;
         memcpy(prices(c, level + 1, 0), prices(c, level, 0), (size_t)c->row_count * c->place_count * sizeof *c->price);
         charge_others(c, level + 1, c->rows[k], c->at[k]);
+        order_twins(c, level + 1, k);
         place_rest(c, level + 1, paid + cheapest, cost);
     }
     c->is_placed[k] = false;
@@ -293,6 +324,7 @@ static masu__least_cost_end run(least_cost *c, uint64_t *cost) {
     c->price = MASU_ARENA_ARRAY(&c->arena, uint64_t, numbers + 1);
     if (!c->price)
         return MASU__LEAST_COST_NO_MEMORY;
+    find_twins(c);
     divide_into_sets(c);
     measure_sets(c);
     uint64_t paid = begin(c);

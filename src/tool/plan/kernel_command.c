@@ -1,6 +1,7 @@
 /* kernel_command.c: `masu plan` of a kernel compiler's problem: each pool by itself, for nothing crosses from one to another. */
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/meta.h"
 #include "tool/plan/kernel.h"
@@ -29,6 +30,12 @@ typedef struct job {
     size_t *number;    /* per buffer: its row in the problem of its pool */
     pool_answer answers[PLAN_MOST_MEMORIES];
 } job;
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 static int failed(masu_status status) {
     fprintf(stderr, "masu plan: %s\n", masu_status_text(status));
@@ -207,7 +214,36 @@ static masu_status find(const job *j, const kernel_pool *pool, double time_s, po
     return status;
 }
 
-static int plan_pool(job *j, size_t number, double time_s) {
+/* More time may be needed for a plan, or for a proof. */
+static bool is_open(const kernel *k, const pool_answer *a) {
+    if (!a->is_plan)
+        return a->result.outcome != MASU_PLAN_INFEASIBLE;
+    return (k->lowest && !a->result.optimal) || (k->cheapest && !a->price.optimal);
+}
+
+static bool is_worse(const kernel *k, const pool_answer *a, const pool_answer *than) {
+    if (!a->is_plan || !than->is_plan)
+        return than->is_plan;
+    if (k->lowest && a->result.height_bytes != than->result.height_bytes)
+        return a->result.height_bytes > than->result.height_bytes;
+    return k->cheapest && a->price.cost > than->price.cost;
+}
+
+/* Judged first. */
+static int keep_plan(job *j, size_t number, const pool_problem *p) {
+    const kernel_pool *pool = &j->k.pools[number];
+    if (!judged(p, pool, &j->answers[number])) {
+        fprintf(stderr, "masu plan: the judge does not agree with the plan of %s\n", pool->name);
+        return TOOL_FAILED;
+    }
+    for (size_t i = 0; i < j->k.table.count; i++)
+        if (j->k.pool_of[i] == number)
+            j->offsets[i] = p->offsets[j->number[i]];
+    return TOOL_OK;
+}
+
+/* before: what an earlier try came to, kept where this one comes to less; NULL at first. */
+static int plan_pool(job *j, size_t number, double time_s, const pool_answer *before) {
     kernel_pool *pool = &j->k.pools[number];
     pool_answer *answer = &j->answers[number];
     pool_problem p;
@@ -221,20 +257,16 @@ static int plan_pool(job *j, size_t number, double time_s) {
     if (status != MASU_OK)
         return failed(status);
     answer->is_plan = is_plan(&answer->result);
-    if (!answer->is_plan)
-        return TOOL_OK;
-    answer->result.height_bytes = height_of(&p);
-    answer->price.cost = masu_plan_cost(&p.problem, p.penalties, p.penalty_count, p.offsets);
-    if (!judged(&p, pool, answer)) {
-        fprintf(stderr, "masu plan: the judge does not agree with the plan of %s\n", pool->name);
-        return TOOL_FAILED;
+    if (answer->is_plan) {
+        answer->result.height_bytes = height_of(&p);
+        answer->price.cost = masu_plan_cost(&p.problem, p.penalties, p.penalty_count, p.offsets);
     }
-    for (size_t i = 0; i < j->k.table.count; i++)
-        if (j->k.pool_of[i] == number)
-            j->offsets[i] = p.offsets[j->number[i]];
+    if (before && is_worse(&j->k, answer, before))
+        *answer = *before;
+    else if (answer->is_plan)
+        return keep_plan(j, number, &p);
     return TOOL_OK;
 }
-
 /* ---- saying --------------------------------------------------------------------------------------- */
 
 static FILE *summary_stream(const plan_arguments *a) {
@@ -367,19 +399,37 @@ static int prepare(job *j, const tool_text *text) {
     return j->offsets && j->number ? TOOL_OK : failed(MASU_ERR_OUT_OF_MEMORY);
 }
 
-/* What is left of the time in equal shares. */
-static int plan_all(job *j) {
-    double left = j->args->time_s;
-    bool all = true;
+/* Those that are still open, in equal shares of so much time. */
+static int plan_open(job *j, double time_s, bool first) {
+    size_t open = 0;
+    for (size_t i = 0; i < j->k.pool_count; i++)
+        open += first || is_open(&j->k, &j->answers[i]);
     for (size_t i = 0; i < j->k.pool_count; i++) {
-        double share = left / (double)(j->k.pool_count - i);
-        int status = plan_pool(j, i, share > 1e-3 ? share : 1e-3);
+        pool_answer before = j->answers[i];
+        if (!first && !is_open(&j->k, &before))
+            continue;
+        double share = time_s / (double)open--;
+        int status = plan_pool(j, i, share > 1e-3 ? share : 1e-3, first ? NULL : &before);
         if (status != TOOL_OK)
             return status;
-        left -= j->answers[i].result.seconds;
-        all &= j->answers[i].is_plan;
+        time_s -= j->answers[i].result.seconds;
     }
-    int status = say(j);
+    return TOOL_OK;
+}
+
+static const double FIRST_SHARE = 0.25;
+
+/* Most pools need no time, and the few that do should have all of it. */
+static int plan_all(job *j) {
+    double begin_s = now_s();
+    int status = plan_open(j, j->args->time_s * FIRST_SHARE, true);
+    if (status == TOOL_OK)
+        status = plan_open(j, j->args->time_s - (now_s() - begin_s), false);
+    bool all = true;
+    for (size_t i = 0; i < j->k.pool_count; i++)
+        all &= j->answers[i].is_plan;
+    if (status == TOOL_OK)
+        status = say(j);
     return status == TOOL_OK && all ? write_all(j) : TOOL_FAILED;
 }
 
