@@ -116,22 +116,30 @@ void *masu__large_carry(masu_heap *heap, void *ptr, size_t new_bytes, size_t ali
     return out;
 }
 
-bool masu__large_resize(masu_heap *heap, void *ptr, size_t new_bytes) {
-    size_t known, wanted;
-    uint32_t kind = MASU__KIND_EXACT;
-    if (!masu__align_up(new_bytes, MASU_BUCKET_MIN_BYTES, &wanted))
-        return false;
-    if (masu__large_has_class(new_bytes)) {
-        kind = MASU__KIND_LARGE + masu__large_class_of(new_bytes);
-        wanted = masu__large_class_bytes(kind - MASU__KIND_LARGE);
-    }
-    masu__heap_lock(heap);
-    bool grown = masu__large_known(heap, ptr, &known) == MASU_OK &&
-                 masu__bucket_resize_bypass(heap->caches->bucket, ptr, known, wanted) == MASU_OK;
-    if (grown)
+/* Under the lock. */
+static bool resize_to(masu_heap *heap, void *ptr, size_t wanted, uint32_t kind) {
+    size_t known;
+    bool resized = masu__large_known(heap, ptr, &known) == MASU_OK &&
+                   masu__bucket_resize_bypass(heap->caches->bucket, ptr, known, wanted) == MASU_OK;
+    if (resized)
         masu__page_code_set(ptr, masu__page_code_of(MASU__TAG_PROCESS, kind));
+    return resized;
+}
+
+/* Where the class does not fit, the size itself may. */
+bool masu__large_resize(masu_heap *heap, void *ptr, size_t new_bytes) {
+    size_t exact;
+    bool resized = false;
+    if (!masu__align_up(new_bytes, MASU_BUCKET_MIN_BYTES, &exact))
+        return false;
+    masu__heap_lock(heap);
+    if (masu__large_has_class(new_bytes)) {
+        unsigned index = masu__large_class_of(new_bytes);
+        resized = resize_to(heap, ptr, masu__large_class_bytes(index), MASU__KIND_LARGE + index);
+    }
+    resized = resized || resize_to(heap, ptr, exact, MASU__KIND_EXACT);
     masu__heap_unlock(heap);
-    return grown;
+    return resized;
 }
 
 static bool is_kept(masu__cache *cache, void *block, unsigned index) {

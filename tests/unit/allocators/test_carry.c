@@ -253,6 +253,29 @@ static void the_process_too(void **state) {
     assert_true(masu_valid());
 }
 
+/* Two in turns: what has a device block of its own stays there, also where its size fits and its class would not. */
+static void no_copy_is_ever_live(void **state) {
+    (void)state;
+    masu_heap_stats s;
+    held a = {masu_alloc(2 * MIB), 2 * MIB, 1}, b = {masu_alloc(2 * MIB), 2 * MIB, 2};
+    masu_trim(0);
+    masu_reset_peaks();
+    masu_get_stats(&s);
+    uint64_t before = s.live_bytes;
+    for (size_t bytes = 3 * MIB; bytes <= 64 * MIB; bytes += MIB) {
+        a.at = masu_realloc_unsized(a.at, bytes);
+        b.at = masu_realloc(b.at, b.bytes, bytes);
+        assert_true(a.at && b.at);
+        a.bytes = b.bytes = bytes;
+    }
+    masu_get_stats(&s);
+    if (!masu__annotate_wanted())
+        assert_in_range(s.peak_bytes, 0, before + 2 * 64 * (uint64_t)MIB * 11 / 10);
+    assert_int_equal(masu_free_unsized(a.at), MASU_OK);
+    assert_int_equal(masu_free(b.at, b.bytes), MASU_OK);
+    assert_true(masu_valid());
+}
+
 /* A pool that keeps all it has, and a device without the means, copy. */
 static void who_cannot_copies(void **state) {
     (void)state;
@@ -280,7 +303,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_not_doubled), cmocka_unit_test(lives_at_random), cmocka_unit_test(a_refusal_loses_nothing),
         cmocka_unit_test(the_limit_holds),       cmocka_unit_test(other_ways),      cmocka_unit_test(the_process_too),
-        cmocka_unit_test(who_cannot_copies),
+        cmocka_unit_test(no_copy_is_ever_live),  cmocka_unit_test(who_cannot_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
