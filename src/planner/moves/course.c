@@ -15,7 +15,7 @@
 bool masu__course_may(const masu__moves *m, size_t row, uint8_t state, bool first) {
     const masu_moves_row *r = &m->problem->rows[row];
     const masu__state *s = &m->states[state];
-    if (s->memory[1] != MASU__MOVES_NONE && (r->only != MASU_MOVES_ANY || m->problem->stays || first))
+    if (s->memory[1] != MASU__MOVES_NONE && (r->only != MASU_MOVES_ANY || m->stays || first))
         return false;
     for (int k = 0; k < 2 && s->memory[k] != MASU__MOVES_NONE; k++)
         if ((r->only != MASU_MOVES_ANY && r->only != s->memory[k]) || (int64_t)r->size_bytes > m->limit[s->memory[k]])
@@ -135,9 +135,9 @@ int64_t masu__course_value(masu__moves *m, const masu__ask *ask) {
     w.writes = m->writes + m->at[ask->row];
     w.size = (int64_t)row->size_bytes;
     w.written = UINT32_MAX;
-    w.may_move = row->only == MASU_MOVES_ANY && !m->problem->stays;
+    w.may_move = row->only == MASU_MOVES_ANY && !m->stays;
     memset(w.full, 0xff, sizeof w.full);
-    masu__channel_finish(m, w.size, ask->with_loads);
+    masu__channel_finish(m, w.size, ask->with_loads, w.lower, w.upper);
     for (uint8_t s = 0; s < m->state_count; s++)
         value_at(&w, w.upper)[s] = 0;
     for (w.t = w.upper; w.t-- > w.lower;) {

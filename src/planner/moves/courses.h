@@ -63,6 +63,7 @@ typedef struct masu__moves {
     const masu_moves_options *options;
     uint32_t moments;
     uint8_t memory_count, state_count;
+    bool stays; /* as the problem says, or for a while, to see what is had without moves */
     masu__state states[MASU__MOVES_MOST_STATES];
     uint8_t state_of[MASU_MOVES_MOST_MEMORIES][MASU_MOVES_MOST_MEMORIES];
     int64_t cost[MASU_MOVES_MOST_MEMORIES];  /* of a byte, in parts */
@@ -94,6 +95,8 @@ static inline int64_t masu__moves_size(const masu__moves *m, size_t row) { retur
 bool masu__moves_open(masu__moves *m, const masu_moves_problem *problem, const masu_moves_options *options);
 void masu__moves_close(masu__moves *m);
 bool masu__moves_late(const masu__moves *m);
+/* 0: there is no limit. */
+double masu__moves_time_left(const masu__moves *m);
 
 /* ---- course.c ---------------------------------------------------------------------------------- */
 
@@ -136,8 +139,8 @@ void masu__loads_remove(masu__moves *m, size_t row);
 bool masu__busy_insert(masu__moves *m, size_t at, masu__busy stretch);
 /* Bytes more, or less, at each moment of the course. */
 void masu__loads_hold(masu__moves *m, const masu__course *course, int64_t bytes);
-/* Fills finish for moves of so many bytes. with_busy: beside those that are there. */
-void masu__channel_finish(masu__moves *m, int64_t bytes, bool with_busy);
+/* Fills finish between two moments for moves of so many bytes. with_busy: beside those that are there. */
+void masu__channel_finish(masu__moves *m, int64_t bytes, bool with_busy, uint32_t lower, uint32_t upper);
 
 /* ---- moment.c ---------------------------------------------------------------------------------- */
 

@@ -152,7 +152,7 @@ static void go(lister *l, const masu__walk *walk, uint32_t t, int64_t cost) {
     for (int k = 0; k < 2 && !single; k++)
         if (s->memory[k] == serves)
             take(l, walk, t, (masu__step){t + 1, s->without[k], MASU__MOVES_NONE, MASU__MOVES_NONE}, next);
-    if (single && !m->problem->stays && m->problem->rows[l->row].only == MASU_MOVES_ANY)
+    if (single && !m->stays && m->problem->rows[l->row].only == MASU_MOVES_ANY)
         go_moving(l, walk, t, cost);
 }
 

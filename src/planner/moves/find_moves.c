@@ -12,6 +12,7 @@
 
 enum { TIGHTENINGS = 12, FEW_TIGHTENINGS = 3, BOUND_ROUNDS = 300, BEAM = 300, MORE = 6, SETTLE_STEPS = 20000 };
 
+static const double LEAST_S = 0.05; /* that the planner has for offsets, late or not */
 static const int64_t MOST = (int64_t)1 << 50; /* cost: in parts it stays below 2^62 */
 static const size_t MOST_THINGS = (size_t)1 << 30;
 
@@ -87,6 +88,11 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double masu__moves_time_left(const masu__moves *m) {
+    double left = m->end_s > 0 ? m->end_s - now() : 0;
+    return m->end_s > 0 && left < LEAST_S ? LEAST_S : left;
+}
+
 bool masu__moves_late(const masu__moves *m) { return m->end_s > 0 && now() > m->end_s; }
 
 static void make_states(masu__moves *m) {
@@ -145,7 +151,7 @@ static bool make_memories(masu__moves *m) {
 bool masu__moves_open(masu__moves *m, const masu_moves_problem *problem, const masu_moves_options *options) {
     uint32_t longest = 0;
     *m = (masu__moves){.problem = problem, .options = options, .moments = (uint32_t)problem->moment_count,
-                       .memory_count = (uint8_t)problem->memory_count};
+                       .memory_count = (uint8_t)problem->memory_count, .stays = problem->stays};
     for (size_t i = 0; i < problem->count; i++)
         if (problem->rows[i].upper - problem->rows[i].lower > longest)
             longest = (uint32_t)(problem->rows[i].upper - problem->rows[i].lower);
@@ -223,9 +229,9 @@ static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, 
             break;
         if (rounds > 0)
             masu__moves_improve(m, rng, rounds, (int64_t)f->best->lower_bound);
-        if (settle(f, &unsure) || (round > 0 && masu__moves_late(m)))
+        if (settle(f, &unsure) || (f->has_plan && masu__moves_late(m)))
             break;
-        int64_t less = f->full < 0 ? 0 : limits[f->full] / 64 + 1;
+        int64_t less = f->full < 0 ? 0 : limits[f->full] / 64 * (round + 1) + 1; /* in the end hardly anything is there */
         if (f->full < 0 || m->limit[f->full] <= less || m->limit[f->full] == INT64_MAX)
             break;
         m->limit[f->full] -= less;
@@ -243,6 +249,14 @@ static bool lay_frontier(masu__moves *m) {
         if (!masu__loads_add(m, i) && !masu__moves_lay_row(m, i))
             return false;
     return true;
+}
+
+/* One memory for life: moves are never dearer than that. */
+static bool lay_staying(masu__moves *m) {
+    m->stays = true;
+    bool right = masu__moves_lay(m);
+    m->stays = m->problem->stays;
+    return right;
 }
 
 /* The bound of the frontier, and its plan. */
@@ -287,7 +301,10 @@ static void search(finder *f) {
     }
     if (m->options->greedy || is_optimal(f) || f->status != MASU_OK)
         return;
-    with_limits(f, masu__moves_lay, rounds_of(m), &rng, TIGHTENINGS);
+    if (!m->stays)
+        with_limits(f, lay_staying, rounds_of(m) / 4, &rng, TIGHTENINGS);
+    if (!is_optimal(f) && f->status == MASU_OK && !m->out_of_memory)
+        with_limits(f, masu__moves_lay, rounds_of(m), &rng, TIGHTENINGS);
     if (!is_optimal(f) && f->status == MASU_OK && !m->out_of_memory)
         look_from_frontier(f, 1, &bound);
     if (!is_optimal(f) && f->status == MASU_OK && !m->out_of_memory)

@@ -253,7 +253,7 @@ static void with_moves(front *f, uint32_t at, uint8_t state, int64_t cost, wide 
     uint32_t row = f->next->rows[at];
     const masu_moves_row *r = &m->problem->rows[row];
     int64_t end = f->finish[row][f->t - r->lower];
-    if (r->only != MASU_MOVES_ANY || m->problem->stays || end >= (int64_t)r->upper || end - f->t > UINT16_MAX || is_written(m, row, f->t, (uint32_t)end))
+    if (r->only != MASU_MOVES_ANY || m->stays || end >= (int64_t)r->upper || end - f->t > UINT16_MAX || is_written(m, row, f->t, (uint32_t)end))
         return;
     for (uint8_t to = 0; to < m->memory_count; to++)
         if (to != state && masu__course_may(m, row, m->state_of[state][to], false))

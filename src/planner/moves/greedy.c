@@ -60,7 +60,7 @@ static void close_stay(hand *h, uint32_t *stay, uint32_t upper) {
 
 /* From fast after the use at t to slow: the first moments in which the channel can. False: it cannot, or there is no room. */
 static bool evict(hand *h, uint32_t t, uint32_t before) {
-    int64_t end = t + 1 < h->m->moments ? h->m->finish[t + 1] : INT64_MAX;
+    int64_t end = t + 1 < before ? h->m->finish[t + 1] : INT64_MAX;
     if (h->fast == h->slow || end >= before || is_written(h, t + 1, (uint32_t)end) || !has_room(h, h->fast, t + 1, (uint32_t)end))
         return false;
     if (!has_room(h, h->slow, t + 1, h->upper))
@@ -158,11 +158,11 @@ static bool place_row(hand *h) {
     m->courses[h->row].count = 0;
     h->lower = (uint32_t)row->lower;
     h->upper = (uint32_t)row->upper;
-    if (row->only != MASU_MOVES_ANY || m->problem->stays) {
+    if (row->only != MASU_MOVES_ANY || m->stays) {
         masu__ask ask = {h->row, true, 0};
         return masu__course_value(m, &ask) < MASU__MOVES_NEVER && masu__course_take(m, h->row, &m->courses[h->row]);
     }
-    masu__channel_finish(m, masu__moves_size(m, h->row), true);
+    masu__channel_finish(m, masu__moves_size(m, h->row), true, h->lower, h->upper);
     h->slow = (uint8_t)(m->memory_count - 1);
     for (uint8_t k = 0; k < m->memory_count && !m->out_of_memory; k++) {
         h->fast = k;

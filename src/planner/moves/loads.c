@@ -76,36 +76,45 @@ void masu__loads_remove(masu__moves *m, size_t row) {
     forget(m, row);
 }
 
-void masu__channel_finish(masu__moves *m, int64_t bytes, bool with_busy) {
-    uint32_t end = m->moments + 1;
-    size_t busy = with_busy ? m->busy_count : 0;
-    int64_t stretch = INT64_MAX; /* where the earliest one that begins behind busy[busy - 1] begins; of those seen so far */
-    for (uint32_t t = m->moments; t-- > 0;) {
+/* The first of a rising table that is at least `wanted`, between low and high; high where none is. */
+static uint32_t find_carried(const masu__moves *m, int64_t wanted, uint32_t low, uint32_t high) {
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->carried[middle] >= wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* How many stretches begin before this one. */
+static size_t count_before(const masu__moves *m, int64_t at) {
+    size_t low = 0, high = m->busy_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->busy[middle].from < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void masu__channel_finish(masu__moves *m, int64_t bytes, bool with_busy, uint32_t lower, uint32_t upper) {
+    size_t last = m->carried && with_busy ? count_before(m, m->carried[upper]) : 0, busy = last;
+    int64_t stretch = INT64_MAX; /* where the earliest one behind busy[busy - 1] begins */
+    for (uint32_t t = upper; t-- > lower;) {
         if (!m->carried) {
             m->finish[t] = t + 1;
             continue;
         }
         int64_t from = m->carried[t];
-        while (busy > 0 && m->busy[busy - 1].to > from) {
-            int64_t gap_end = busy < m->busy_count && with_busy ? m->busy[busy].from : INT64_MAX;
-            if (m->busy[busy - 1].to + bytes <= gap_end)
+        for (; busy > 0 && m->busy[busy - 1].to > from; busy--)
+            if (m->busy[busy - 1].to + bytes <= (busy < last ? m->busy[busy].from : INT64_MAX))
                 stretch = m->busy[busy - 1].to;
-            busy--;
-        }
-        int64_t gap_end = with_busy && busy < m->busy_count ? m->busy[busy].from : INT64_MAX;
-        int64_t begins = from + bytes <= gap_end ? from : stretch;
-        if (begins == INT64_MAX || begins + bytes > m->carried[m->moments]) {
-            m->finish[t] = end;
-            continue;
-        }
-        uint32_t low = t + 1, high = m->moments;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (m->carried[middle] >= begins + bytes)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        m->finish[t] = low;
+        int64_t begins = from + bytes <= (busy < last ? m->busy[busy].from : INT64_MAX) ? from : stretch;
+        bool fits = begins != INT64_MAX && begins + bytes <= m->carried[upper];
+        m->finish[t] = fits ? find_carried(m, begins + bytes, t + 1, upper) : m->moments + 1;
     }
 }

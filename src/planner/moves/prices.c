@@ -112,7 +112,7 @@ bool masu__prices_find(masu__moves *m, int64_t target, int rounds, int64_t *boun
         keep_best(&p);
         double squares = length_of_step(&p), goal = target == INT64_MAX ? (double)p.best * 1.05 + 1 : (double)target * MASU__MOVES_PRICE_ONE;
         if (squares == 0 || (target != INT64_MAX && p.best > (wide)(target - 1) * MASU__MOVES_PRICE_ONE) ||
-            (round > rounds / 8 && masu__moves_late(m)))
+            masu__moves_late(m))
             break;
         if (stuck >= 8) {
             pace /= 2;

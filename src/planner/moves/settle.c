@@ -56,7 +56,8 @@ static void list_moves(const masu__moves *m, masu_moves_plan *plan, const size_t
 static masu_status settle_memory(const masu__moves *m, uint64_t steps, masu_moves_plan *plan, size_t memory, masu_plan_row *rows,
                                  size_t *places, uint64_t *offsets, bool *fits, bool *unsure) {
     const masu_moves_problem *p = m->problem;
-    masu_plan_options options = {.goal = p->memories[memory].capacity_bytes ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE, .step_limit = steps, .threads = 1};
+    masu_plan_options options = {.goal = p->memories[memory].capacity_bytes ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE, .step_limit = steps, .threads = 1,
+                                 .time_limit_s = masu__moves_time_left(m)};
     masu_plan_result result;
     size_t count = 0;
     for (size_t i = 0; i < plan->place_count; i++) {

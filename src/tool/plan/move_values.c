@@ -215,19 +215,34 @@ static bool has_plan(const masu_moves_plan *plan) {
     return plan->outcome == MASU_MOVES_OPTIMAL || plan->outcome == MASU_MOVES_FEASIBLE;
 }
 
+/* Where time was short, moves may have come out dearer than none: then there are none. */
+static void take_cheaper(moves_work *w) {
+    if (!has_plan(&w->life) || (has_plan(&w->plan) && w->plan.cost <= w->life.cost))
+        return;
+    masu_moves_plan dearer = w->plan;
+    w->plan = w->life;
+    w->plan.lower_bound = dearer.lower_bound;
+    w->plan.greedy_cost = dearer.greedy_cost;
+    w->plan.outcome = w->plan.cost <= w->plan.lower_bound ? MASU_MOVES_OPTIMAL : MASU_MOVES_FEASIBLE;
+    w->is_life = true;
+    masu_moves_free(&dearer);
+}
+
 static masu_status find(moves_work *w) {
     masu_moves_options options = masu_moves_options_default();
     options.seed = w->args->seed;
     options.time_limit_s = w->args->moves ? w->args->time_s * 0.7 : w->args->time_s;
     masu_status status = masu_moves_find(&w->problem, &options, &w->plan);
-    if (status == MASU_OK && has_plan(&w->plan))
-        status = judge(w, &w->problem, &w->plan);
-    if (status != MASU_OK || !w->args->moves)
-        return status;
     masu_moves_problem stays = w->problem;
     stays.stays = true;
     options.time_limit_s = w->args->time_s * 0.3;
-    return masu_moves_find(&stays, &options, &w->life);
+    if (status == MASU_OK && w->args->moves)
+        status = masu_moves_find(&stays, &options, &w->life);
+    if (status == MASU_OK && w->args->moves && has_plan(&w->life))
+        status = judge(w, &stays, &w->life);
+    if (status == MASU_OK && w->args->moves)
+        take_cheaper(w);
+    return status == MASU_OK && has_plan(&w->plan) ? judge(w, &w->problem, &w->plan) : status;
 }
 
 static int say_none(const moves_work *w) {
@@ -296,6 +311,7 @@ int moves_run(moves_work *w) {
     if (result == TOOL_OK)
         result = write_files(w);
     masu_moves_free(&w->plan);
-    masu_moves_free(&w->life);
+    if (!w->is_life)
+        masu_moves_free(&w->life);
     return result;
 }

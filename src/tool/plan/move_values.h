@@ -27,6 +27,7 @@ typedef struct moves_work {
     masu_moves_problem problem;
     masu_moves_plan plan, life; /* life: one memory for life */
     bool is_judged;
+    bool is_life; /* plan is life: their places are the same memory */
 } moves_work;
 
 /* Room for so many uses; the table's rows are as they will be. False: memory. */
