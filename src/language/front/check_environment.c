@@ -94,8 +94,8 @@ void check_alias_scope(checker *c, name_expr *callee) {
     for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
         bool meant = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->generics.count == 0 &&
                      strcmp(a->name, callee->scope) == 0 && callee->argument_count == 0;
-        bool own = a->type->argument_count == 0 && names_find(c->names, a->type->name) != NULL &&
-                   names_find(c->names, a->type->name)->structure != NULL;
+        const symbol *s = meant && a->type->argument_count == 0 ? names_find(c->names, a->type->name) : NULL;
+        bool own = s != NULL && s->structure != NULL;
         if (meant && !own) { /* a struct is found by the other name as well */
             callee->scope = a->type->name;
             callee->arguments = a->type->arguments;

@@ -426,12 +426,33 @@ static void check_logical(checker *c, expr *e) {
     e->type = check_scalar(c, TYPE_BOOL);
 }
 
+/* Some(x), None */
+static bool names_variant(const checker *c, const expr *e) {
+    e = e->kind == EXPR_CALL ? e->call.callee : e;
+    const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    return s != NULL && s->binding == NULL && s->variant_of != NULL;
+}
+
+/* v.get(i) == Some(&x): what is compared with an Option is one. */
+static void ask_for_variants(checker *c, expr *e) {
+    static const pattern option = {.kind = PATTERN_VARIANT};
+    expr **sides[2] = {&e->binary.left, &e->binary.right};
+    for (int i = 0; i < 2 && (e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE); i++) {
+        if ((*sides[i])->kind == EXPR_METHOD && (*sides[i])->type == NULL && names_variant(c, *sides[1 - i])) {
+            c->around->wanted_variants = &option;
+            check_expr(c, sides[i], NULL);
+            c->around->wanted_variants = NULL;
+        }
+    }
+}
+
 void check_binary(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR) {
         check_logical(c, e);
         return;
     }
+    ask_for_variants(c, e);
     check_operands(c, e, expected);
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (wish != NULL && wish->kind == TYPE_TENSOR && !check_is_comparison(e->binary.op)) {
