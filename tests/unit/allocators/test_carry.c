@@ -99,6 +99,17 @@ static void memory_is_not_doubled(void **state) {
     if (!masu__annotate_wanted())
         assert_in_range(s.peak_bytes, 128 * MIB, 128 * MIB * 5 / 4);
     look(&in_the_way, in_the_way.bytes);
+    masu_heap_stats had, has;
+    void *now; /* a page's alignment is had in the same way, and the device is asked */
+    assert_int_equal(masu_heap_realloc(heap, in_the_way.at, in_the_way.bytes, 9 * MIB, PAGE, &now), MASU_OK);
+    masu_heap_get_stats(heap, &had);
+    assert_int_equal(masu_heap_realloc(heap, now, 9 * MIB, 20 * MIB, PAGE, &now), MASU_OK);
+    masu_heap_get_stats(heap, &has);
+    in_the_way.at = now;
+    look(&in_the_way, in_the_way.bytes);
+    in_the_way.bytes = 20 * MIB;
+    if (!masu__annotate_wanted())
+        assert_true(has.device_allocations > had.device_allocations);
     uint64_t before = reserved(heap);
     assert_int_equal(masu_heap_free(heap, a.at, a.bytes), MASU_OK);
     if (!masu__annotate_wanted())
@@ -188,6 +199,7 @@ static void the_limit_holds(void **state) {
     held a = start(heap, 20 * MIB, 3); /* a device block of its own, that grows as one */
     assert_int_equal(grow(heap, &a, 40 * MIB), MASU_OK);
     assert_int_equal(grow(heap, &a, 62 * MIB), masu__annotate_wanted() ? MASU_ERR_LIMIT_REACHED : MASU_OK);
+    assert_int_equal(grow(heap, &a, 64 * MIB), masu__annotate_wanted() ? MASU_ERR_LIMIT_REACHED : MASU_OK);
     assert_int_equal(grow(heap, &a, 65 * MIB), MASU_ERR_LIMIT_REACHED);
     masu_device_get_stats(device, &s);
     assert_in_range(s.peak_bytes, 0, 64 * MIB);
