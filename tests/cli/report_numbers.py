@@ -30,6 +30,8 @@ def signed(z):
 facts = json.loads(part("facts0"))
 spans, times, segments = numbers("spans0"), numbers("times0"), numbers("segments0")
 assert len(spans) == 8 * facts["span_count"] and len(times) == facts["events"] and len(segments) == 4 * facts["segment_count"]
+# at most 500 ranges are said, all are counted
+assert sum(end - start for start, end, _ in facts["ranges"]) == facts["shown_bytes"] or len(facts["ranges"]) == 500
 assert 0 < sum(times) <= 2**32 - 1
 begin = offset = blocks = live = live_bytes = 0
 for at in range(0, len(spans), 8):

@@ -70,7 +70,7 @@ typedef struct page {
     const report_facts *f;
     range *ranges;
     size_t range_count, range_room;
-    double height;
+    double height, shown_bytes; /* with and without what lies between ranges */
 } page;
 
 static int by_address(const void *a, const void *b) {
@@ -124,6 +124,7 @@ static bool lay_out(page *p) {
     double blocks = collect(p, false), total = collect(p, true);
     if (blocks > 0 && blocks * SMALL_PART < total)
         total = collect(p, false);
+    p->shown_bytes = total;
     double gap = (double)(uint64_t)(p->range_count < 60 ? total / 150 : total / 6000); /* whole, so that every offset is */
     for (size_t i = 0; i < p->range_count; i++) {
         p->ranges[i].offset = p->height;
@@ -217,7 +218,7 @@ static void put_ranges(masu__buffer *out, const page *p) {
         masu__buffer_printf(out, "%s[%.0f,%.0f,\"0x%llx\"]", i ? "," : "", p->ranges[i].offset,
                             p->ranges[i].offset + (double)(p->ranges[i].to - p->ranges[i].from),
                             (unsigned long long)p->ranges[i].from);
-    masu__buffer_printf(out, "],\"height\":%.0f", p->height);
+    masu__buffer_printf(out, "],\"height\":%.0f,\"shown_bytes\":%.0f", p->height, p->shown_bytes);
 }
 
 static bool is_mark(const masu__recorded_event *e) {
