@@ -320,6 +320,7 @@ static bool shape_of(portable *p, frame *fr, const ir_instr *i, fact *out) {
     shape_fault fault = {.symbols = &p->symbols};
     shape_query q = {.f = fr->f, .i = i, .facts = fr->shapes, .numbers = fr->numbers, .symbols = &p->symbols};
     shape_fact ruled = shape_rule_apply(&q, &fault);
+    p->out_of_memory |= fault.text.failed;
     if (fault.text.length > 0)
         portable_refuse(p, fr, i->span, "%s", masu__buffer_text(&fault.text));
     masu__buffer_destroy(&fault.text);

@@ -51,6 +51,11 @@ static bool is_new(function_set *set, const char *name) {
     return kept != NULL;
 }
 
+static void drop(function_set *set, masu__buffer *part) {
+    set->failed |= part->failed;
+    masu__buffer_destroy(part);
+}
+
 void functions_need(function_set *set, const char *name, const char *text) {
     if (is_new(set, name))
         masu__buffer_printf(&set->text, "%s\n", text);
@@ -134,7 +139,7 @@ static void need_vector_function(function_set *set, const char *name) {
     }
     masu__buffer_puts(&set->text, masu__buffer_text(&body));
     masu__buffer_putc(&set->text, '\n');
-    masu__buffer_destroy(&body);
+    drop(set, &body);
 }
 
 /* ---- expressions ------------------------------------------------------------------------------------------------------------ */
@@ -160,8 +165,8 @@ static void need_real(function_set *set, const function_row *row, tl_dtype dtype
     put_lines(masu__buffer_text(&text), &lines);
     if (is_new(set, name))
         masu__buffer_printf(&set->text, "static inline %s %s%s\n", functions_element_type(dtype), name, masu__buffer_text(&lines));
-    masu__buffer_destroy(&text);
-    masu__buffer_destroy(&lines);
+    drop(set, &text);
+    drop(set, &lines);
 }
 
 static void need_whole(function_set *set, const function_row *row) {
@@ -173,8 +178,8 @@ static void need_whole(function_set *set, const function_row *row) {
     put_lines(masu__buffer_text(&text), &lines);
     if (is_new(set, row->name))
         masu__buffer_printf(&set->text, "static inline int64_t %s%s %s\n", row->name, row->parameters, masu__buffer_text(&lines));
-    masu__buffer_destroy(&text);
-    masu__buffer_destroy(&lines);
+    drop(set, &text);
+    drop(set, &lines);
 }
 
 static void put_of(function_set *set, const char *word, tl_dtype dtype, masu__buffer *out) {

@@ -19,6 +19,11 @@ const char *writer_printf(writer *w, const char *format, ...) {
     return text ? text : "";
 }
 
+void write_drop(writer *w, masu__buffer *part) {
+    w->p->out_of_memory |= part->failed;
+    masu__buffer_destroy(part);
+}
+
 void write_indent(writer *w) {
     masu__buffer_fill(w->out, ' ', 4 * (size_t)w->depth);
 }
@@ -94,7 +99,7 @@ const char *write_number_of(writer *w, tl_dtype dtype, double f) {
     else
         write_number(&text, IR_I64, f >= 0x1p63 ? INT64_MAX : f <= -0x1p63 ? INT64_MIN : (int64_t)f, 0);
     const char *kept = f < 0 && masu__buffer_text(&text)[0] == '-' ? writer_printf(w, "(%s)", masu__buffer_text(&text)) : writer_printf(w, "%s", masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
     return kept;
 }
 
@@ -115,7 +120,7 @@ const char *write_text(writer *w, ir_value v) {
     masu__buffer text = {0};
     write_value(w, v, &text);
     const char *kept = writer_printf(w, "%s", masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
     return kept;
 }
 
@@ -455,7 +460,7 @@ static void write_export(writer *w, flat *f) {
     write_blocks(w, f->f, write_step, carry_tensors);
     masu__buffer_puts(&text, "}\n\n");
     masu__buffer_puts(w->before, masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------------------------- */

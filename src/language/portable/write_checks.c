@@ -23,7 +23,7 @@ static void check_tensor(writer *w, const char *name, const fact *t) {
     masu__buffer shape = {0};
     write_shape(&shape, t);
     write_refusal(w, "SHAPE_MISMATCH", writer_printf(w, "`%s` has not the shape %s", name, masu__buffer_text(&shape)));
-    masu__buffer_destroy(&shape);
+    write_drop(w, &shape);
 }
 
 static void check_handle(writer *w, const char *name, const fact_list *list) {
@@ -42,15 +42,15 @@ static void check_number(writer *w, const char *name, const masu_parameter *p, c
         write_number(&text, p->kind == MASU_KIND_I64 ? IR_I64 : p->kind == MASU_KIND_BOOL ? IR_BOOL : p->kind == MASU_KIND_F32 ? IR_F32 : IR_F64, given->i, given->f);
         write_line(w, p->kind == MASU_KIND_BOOL ? "if (!!%s != %s)" : "if (%s != %s)", name, masu__buffer_text(&text));
         write_refusal(w, "INVALID_ARGUMENT", writer_printf(w, "`%s` is %s in this file", name, masu__buffer_text(&text)));
-        masu__buffer_destroy(&text);
+        write_drop(w, &text);
     } else if (p->kind == MASU_KIND_I64 && (p->least != INT64_MIN || p->most != INT64_MAX)) {
         masu__buffer low = {0}, high = {0};
         write_number(&low, IR_I64, p->least, 0);
         write_number(&high, IR_I64, p->most, 0);
         write_line(w, p->most == INT64_MAX ? "if (%s < %s)" : "if (%s < %s || %s > %s)", name, masu__buffer_text(&low), name, masu__buffer_text(&high));
         write_refusal(w, "INVALID_ARGUMENT", writer_printf(w, "`%s` is not a number of its type", name));
-        masu__buffer_destroy(&low);
-        masu__buffer_destroy(&high);
+        write_drop(w, &low);
+        write_drop(w, &high);
     }
 }
 

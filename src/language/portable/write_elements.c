@@ -100,7 +100,7 @@ static const char *index_of(writer *w, const loops *at, uint32_t k) {
     if (at->offset[k] || text.length == 0)
         masu__buffer_printf(&text, text.length ? " + %lld" : "%lld", (long long)at->offset[k]);
     const char *kept = writer_printf(w, "%s", masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
     return kept;
 }
 
@@ -243,7 +243,7 @@ static const char *element(writer *w, const loops *at, const ir_instr *i, uint32
     masu__buffer made = {0};
     functions_put_value(w->set, value, form.dtype, parts, &made);
     const char *kept = writer_printf(w, "%s", masu__buffer_text(&made));
-    masu__buffer_destroy(&made);
+    write_drop(w, &made);
     return kept;
 }
 
@@ -297,7 +297,7 @@ const char *write_place(writer *w, ir_value v, const char *const *index) {
     if (lies->offset || text.length == 0)
         masu__buffer_printf(&text, text.length ? " + %lld" : "%lld", (long long)lies->offset);
     const char *kept = writer_printf(w, "%s", masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
     return kept;
 }
 

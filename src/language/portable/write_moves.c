@@ -283,5 +283,5 @@ void write_comprehension(writer *w, const ir_instr *i) {
     w->depth++;
     write_line(w, "return context->status;");
     w->depth--;
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
 }

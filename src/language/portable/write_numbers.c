@@ -174,7 +174,7 @@ void write_call(writer *w, const ir_instr *i) {
         write_line(w, "return context->status;");
         w->depth--;
     }
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------------------- */
@@ -390,7 +390,7 @@ static const char *function_name(writer *w, const ir_function *f) {
     masu__buffer text = {0};
     put_c_name(&text, f->name);
     const char *name = writer_printf(w, "f%u_%s", f->id, masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
     return name;
 }
 
@@ -430,7 +430,7 @@ const char *write_function(writer *w, const ir_function *f) {
     write_blocks(&inner, f, write_plain, NULL);
     masu__buffer_puts(w->before, masu__buffer_text(&text));
     masu__buffer_puts(w->before, "}\n\n");
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
     return name;
 }
 
@@ -479,7 +479,7 @@ static void write_kernel_out(writer *w, const ir_instr *i) {
         write_line(w, "out[%s] = %s(out[%s], %s);", text, functions_whole(w->set, IR_ADD, IR_I64), text, v);
     else
         write_line(w, "out[%s] += %s;", text, v);
-    masu__buffer_destroy(&at);
+    write_drop(w, &at);
 }
 
 static void write_kernel_instr(writer *w, const ir_instr *i, uint32_t position) {
@@ -542,6 +542,6 @@ const char *write_kernel(writer *w, const ir_instr *comprehension) {
     write_blocks(&inner, f, write_kernel_instr, NULL);
     masu__buffer_puts(w->before, masu__buffer_text(&text));
     masu__buffer_puts(w->before, "}\n\n");
-    masu__buffer_destroy(&text);
+    write_drop(w, &text);
     return name;
 }

@@ -296,7 +296,7 @@ static const char *softmax_function(writer *w, tl_dtype dtype, bool logarithm) {
     const char *end = logarithm ? writer_printf(w, "    const %s shift = largest + (%s)log(sum);\n    for (int32_t i = 0; i < n; i++)\n        y[i * sy] = x[i * sx] - shift;\n", type, type)
                                 : writer_printf(w, "    const %s factor = (%s)(1 / sum);\n    for (int32_t i = 0; i < n; i++)\n        y[i * sy] *= factor;\n", type, type);
     functions_need(w->set, name, writer_printf(w, text, name, type, type, type, type, masu__buffer_text(&e), end));
-    masu__buffer_destroy(&e);
+    write_drop(w, &e);
     return name;
 }
 

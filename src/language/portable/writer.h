@@ -31,6 +31,8 @@ const char *write_number_of(writer *w, tl_dtype dtype, double f);
 /* `return fail(…)` at i's place. */
 void write_failure(writer *w, const ir_instr *i, const char *status, const char *message);
 const char *writer_printf(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Frees a part whose text was used; that it was cut, for want of memory, is not forgotten. */
+void write_drop(writer *w, masu__buffer *part);
 
 void write_string(masu__buffer *out, const char *text); /* in quotes */
 void write_upper(masu__buffer *out, const char *name); /* in capitals */
