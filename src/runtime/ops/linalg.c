@@ -1,4 +1,4 @@
-/* linalg.c: inverses, determinants, systems and decompositions through LAPACK, which OpenBLAS brings along.
+/* linalg.c: determinants and decompositions through LAPACK, which OpenBLAS brings along; inverses are in systems.c.
  *
  * Works on the last two dimensions; those before them count matrices. Everything is computed in f64 and given back in
  * the operand's type. What has several parts comes in one tensor, one below the other, of which the language takes
@@ -10,25 +10,21 @@
  *     lu   [n, n]    L below the diagonal, U on and above it [n, n] | row i of L U is this row of the matrix [1, n]
  *
  * LAPACK's matrices are columns one after the other: a row-major matrix handed over as it lies is read as its
- * transpose, which inverse and determinant do not mind and the others take into account:
+ * transpose, which the determinant does not mind and the others take into account:
  *
  *     Aᵀ = U' S V'ᵀ   ─►   A = V' S U'ᵀ        U of A is V', as LAPACK leaves it when read by rows
  *
  * Results have no history; their gradients are made of products (language/library/tensor/linalg.tl).
  */
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
+#include "runtime/ops/linalg.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivots, int *info);
-void dgetri_(const int *n, double *a, const int *lda, const int *pivots, double *work,
-             const int *work_size, int *info);
-void dgetrs_(const char *trans, const int *n, const int *columns, const double *a, const int *lda,
-             const int *pivots, double *b, const int *ldb, int *info, size_t trans_length);
 void dpotrf_(const char *triangle, const int *n, double *a, const int *lda, int *info,
              size_t triangle_length);
 void dsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
@@ -99,23 +95,6 @@ static masu_status room_new(int64_t rows, int64_t columns, room *out) {
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-enum { LONGEST = 1 << 14 };
-
-static masu_status check_matrix(const char *what, const tl_tensor *t, bool square) {
-    char shape[TL_SHAPE_TEXT];
-    int64_t rows = t->rank < 2 ? -1 : t->shape[t->rank - 2],
-            columns = t->rank < 2 ? -1 : t->shape[t->rank - 1];
-    if (rows >= 0 && rows < LONGEST && columns < LONGEST && (!square || rows == columns))
-        return MASU_OK;
-    return tl__error(TL_SAY(shape_is_no), what, tl__shape_text(t->rank, t->shape, shape),
-                     square ? "square " : "");
-}
-
-/* How many matrices of this many elements t holds. */
-static int64_t matrices(const tl_tensor *t, int64_t size) {
-    return size == 0 ? 0 : t->elements / size;
-}
-
 static masu_status as_doubles(tl_tensor *t, tl_tensor **out) {
     tl_tensor *x;
     masu_status status = tl__as_dtype(t, TL_F64, &x);
@@ -131,24 +110,12 @@ static void transpose_into(const double *from, int64_t rows, int64_t columns, do
             to[j * rows + i] = from[i * columns + j];
 }
 
-static masu_status failed(const char *what, int info) {
-    return info < 0 ? tl__error(TL_SAY(lapack_refuses_argument), what, -info)
-                    : tl__error(TL_SAY(matrix_is_singular), what);
-}
-
 /* ---- one by one ------------------------------------------------------------------------------ */
 
 static int factorise(int n, double *a, int *pivots) {
     int info;
     dgetrf_(&n, &n, a, &n, pivots, &info);
     return info;
-}
-
-static masu_status inverse_of(room *r, int n) {
-    int size = work_size(n, n), info = factorise(n, r->a, r->pivots);
-    if (info == 0)
-        dgetri_(&n, r->a, &n, r->pivots, r->work, &size, &info);
-    return info == 0 ? MASU_OK : failed("inverse", info);
 }
 
 static double determinant_of(room *r, int n) {
@@ -217,7 +184,7 @@ static masu_status qr_of(room *r, int rows, int columns, double *to) {
     if (info == 0)
         dorgqr_(&rows, &k, &k, r->b, &rows, tau, r->work, &size, &info);
     transpose_into(r->b, k, rows, to);
-    return info == 0 ? MASU_OK : failed("qr", info);
+    return info == 0 ? MASU_OK : tl__lapack_failed("qr", info);
 }
 
 static masu_status lu_of(room *r, int n, double *to) {
@@ -233,7 +200,7 @@ static masu_status lu_of(room *r, int n, double *to) {
         order[i] = order[r->pivots[i] - 1];
         order[r->pivots[i] - 1] = row;
     }
-    return info >= 0 ? MASU_OK : failed("lu", info);
+    return info >= 0 ? MASU_OK : tl__lapack_failed("lu", info);
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -254,7 +221,7 @@ static masu_status take_apart(room *r, wanted what, int rows, int columns, const
     case WANT_LU:
         return lu_of(r, rows, to);
     default:
-        status = what == WANT_INVERSE ? inverse_of(r, rows) : cholesky_of(r, rows);
+        status = cholesky_of(r, rows);
         copy_row(r->a, (int64_t)rows * rows, to);
         return status;
     }
@@ -282,7 +249,7 @@ static masu_status result_new(wanted what, const tl_tensor *t, tl_tensor **out) 
 
 static masu_status take_all_apart(wanted what, const tl_tensor *a, tl_tensor *to) {
     int64_t rows = a->shape[a->rank - 2], columns = a->shape[a->rank - 1], size = rows * columns,
-            count = matrices(a, size);
+            count = tl__matrices(a, size);
     room r;
     masu_status status = room_new(rows, columns, &r);
     if (status != MASU_OK)
@@ -300,7 +267,9 @@ static masu_status take_all_apart(wanted what, const tl_tensor *a, tl_tensor *to
 static masu_status decompose(tl_tensor *t, int64_t number, tl_tensor **out) {
     wanted what = number >= 0 && number < WANT_COUNT ? (wanted)number : WANT_INVERSE;
     tl_tensor *a, *result;
-    masu_status status = check_matrix(names[what], t, what <= WANT_EIGH || what == WANT_LU);
+    if (what == WANT_INVERSE)
+        return tl__inverse(t, out);
+    masu_status status = tl__check_matrix(names[what], t, what <= WANT_EIGH || what == WANT_LU);
     if (status == MASU_OK)
         status = as_doubles(t, &a);
     if (status != MASU_OK)
@@ -321,104 +290,4 @@ static masu_status decompose(tl_tensor *t, int64_t number, tl_tensor **out) {
 
 tl_tensor *tl_tensor_decompose(tl_tensor *t, int64_t what) {
     TL_RETURN_TENSOR(decompose(t, what, &out));
-}
-
-/* ---- systems --------------------------------------------------------------------------------- */
-
-/* A x = B: the factors are those of Aᵀ, so they are asked for the transpose. */
-static masu_status solve_one(room *r, const double *a, const double *b, int n, int columns,
-                             double *to) {
-    int info;
-    copy_row(a, (int64_t)n * n, r->a);
-    transpose_into(b, n, columns, r->b);
-    info = factorise(n, r->a, r->pivots);
-    if (info == 0)
-        dgetrs_("T", &n, &columns, r->a, &n, r->pivots, r->b, &n, &info, 1);
-    if (info != 0)
-        return failed("solve", info);
-    transpose_into(r->b, columns, n, to);
-    return MASU_OK;
-}
-
-/* a [.., n, n] and b [.., n, columns] of the same leading dimensions, row-major f64. */
-static masu_status solve_all(const tl_tensor *a, const tl_tensor *b, tl_tensor *to) {
-    int64_t n = b->shape[b->rank - 2], columns = b->shape[b->rank - 1],
-            large = n > columns ? n : columns;
-    int64_t count = matrices(b, n * columns);
-    room r;
-    masu_status status = room_new(large, large, &r);
-    if (status != MASU_OK)
-        return status;
-    for (int64_t i = 0; i < count && status == MASU_OK; i++)
-        status = solve_one(&r, (const double *)a->data + i * n * n,
-                           (const double *)b->data + i * n * columns, (int)n, (int)columns,
-                           (double *)to->data + i * n * columns);
-    tl__free(r.all, r.bytes);
-    return status;
-}
-
-/* t as row-major f64 with these leading dimensions. */
-static masu_status spread(tl_tensor *t, int rank, const int64_t *lead, tl_tensor **out) {
-    int64_t shape[TL_MAX_RANK];
-    tl_tensor *wide;
-    memcpy(shape, lead, sizeof shape);
-    shape[rank - 2] = t->shape[t->rank - 2];
-    shape[rank - 1] = t->shape[t->rank - 1];
-    masu_status status = tl__expand(t, rank, shape, &wide);
-    if (status == MASU_OK) {
-        status = as_doubles(wide, out);
-        tl__tensor_drop(wide);
-    }
-    return status;
-}
-
-/* The leading dimensions of both, broadcast; *rank counts the last two, too. */
-static masu_status common_lead(const tl_tensor *a, const tl_tensor *b, int *rank, int64_t *lead) {
-    tl_tensor left = *a, right = *b;
-    left.rank = (uint8_t)(left.rank - 2);
-    right.rank = (uint8_t)(right.rank - 2);
-    *rank = left.rank;
-    memcpy(lead, left.shape, sizeof left.shape);
-    masu_status status = tl__broadcast("solve", &right, rank, lead);
-    *rank += 2;
-    return status;
-}
-
-static masu_status solve_ready(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
-    int rank;
-    int64_t lead[TL_MAX_RANK];
-    tl_tensor *x, *y, *to;
-    masu_status status = common_lead(a, b, &rank, lead);
-    if (status == MASU_OK)
-        status = spread(a, rank, lead, &x);
-    if (status != MASU_OK)
-        return status;
-    status = spread(b, rank, lead, &y);
-    if (status == MASU_OK) {
-        status = tl__tensor_new(TL_F64, y->rank, y->shape, &to);
-        if (status == MASU_OK) {
-            tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
-            status = solve_all(x, y, to);
-            if (status == MASU_OK)
-                status = tl__as_dtype(to, dtype == TL_F64 ? TL_F64 : TL_F32, out);
-            tl__tensor_drop(to);
-        }
-        tl__tensor_drop(y);
-    }
-    tl__tensor_drop(x);
-    return status;
-}
-
-static masu_status solve(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
-    char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
-    masu_status status = check_matrix("solve", a, true);
-    if (status == MASU_OK && (b->rank < 2 || b->shape[b->rank - 2] != a->shape[a->rank - 1] ||
-                              b->shape[b->rank - 1] >= LONGEST))
-        status = tl__error(TL_SAY(solve_matrix_shape), tl__shape_text(a->rank, a->shape, shape),
-                           tl__shape_text(b->rank, b->shape, other));
-    return status == MASU_OK ? solve_ready(a, b, out) : status;
-}
-
-tl_tensor *tl_tensor_solve(tl_tensor *a, tl_tensor *b) {
-    TL_RETURN_TENSOR(solve(a, b, &out));
 }
