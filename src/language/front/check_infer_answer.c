@@ -2,6 +2,7 @@
  * answers, written into the brackets, indices and pairs.
  */
 #include "language/front/check_dyn.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -39,12 +40,12 @@ static void prefer_lists(inference *n) {
     }
 }
 
-/* An element beside a tensor is one, for its history's sake; any other is a number. A row that is shown is shown as what it is
- * when the program runs. */
-static void settle_row(inference *n, const open_form *f, const type *t) {
+/* An element beside a tensor is one, for its history's sake, where the program asks for gradients; any other is a number. A row
+ * that is shown is shown as what it is when the program runs. */
+static void settle_row(inference *n, const open_form *f, const type *t, bool differentiates) {
     const open_form *now = t->open.form;
     n->at = f->e->span;
-    if ((now->prefers_tensor && !now->is_literal) || (now->is_shown && !now->is_element)) {
+    if ((now->prefers_tensor && !now->is_literal && differentiates) || (now->is_shown && !now->is_element)) {
         infer_tensor(n, t);
     } else if (now->is_element) {
         infer_same(n, t, now->element);
@@ -52,18 +53,20 @@ static void settle_row(inference *n, const open_form *f, const type *t) {
 }
 
 static void settle_rows(inference *n) {
+    const struct_item *tensor = n->c->instances->builtin_owners[TYPE_TENSOR];
+    bool differentiates = tensor != NULL && names_find_method(n->c->names, tensor, "__differentiates") != NULL;
     for (uint32_t i = 0; i < n->form_count; i++) {
         const open_form *f = n->forms[i];
         const type *t = infer_value(n, f->open);
         if (f->kind == FORM_ROW && infer_is_row(t)) {
-            f->e->is_shown = t->open.form->is_shown && !t->open.form->prefers_tensor;
+            f->e->is_shown = t->open.form->is_shown && !(t->open.form->prefers_tensor && differentiates);
         }
     }
     for (uint32_t i = 0; i < n->form_count; i++) {
         const open_form *f = n->forms[i];
         const type *t = infer_value(n, f->open);
         if (f->kind == FORM_ROW && infer_is_row(t)) {
-            settle_row(n, f, t);
+            settle_row(n, f, t, differentiates);
         }
     }
 }
