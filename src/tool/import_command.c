@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "language/language.h"
 #include "models/models.h"
 #include "tool/tool.h"
 
@@ -32,7 +35,7 @@ typedef struct arguments {
 
 typedef struct paths {
     char program[MOST_PATH], weights[MOST_PATH];
-    char new_program[MOST_PATH + 8], new_weights[MOST_PATH + 8];
+    char new_program[MOST_PATH + 32], new_weights[MOST_PATH + 32]; /* beside them; another run at the same time has others */
 } paths;
 
 static const char *last_part(const char *path) {
@@ -48,12 +51,12 @@ static bool ends_with(const char *text, const char *end) {
 static bool make_paths(const arguments *a, paths *p) {
     const char *from = a->out ? a->out : last_part(a->path), *end = a->out ? ".tl" : ".onnx";
     int stem = (int)(strlen(from) - (ends_with(from, end) ? strlen(end) : 0));
-    if (stem + 20 > MOST_PATH)
+    if (stem + 20 > MOST_PATH || stem == 0 || from[stem - 1] == '/')
         return false;
     snprintf(p->program, sizeof p->program, "%.*s.tl", stem, from);
     snprintf(p->weights, sizeof p->weights, "%.*s.safetensors", stem, from);
-    snprintf(p->new_program, sizeof p->new_program, "%s.new", p->program);
-    snprintf(p->new_weights, sizeof p->new_weights, "%s.new", p->weights);
+    snprintf(p->new_program, sizeof p->new_program, "%s.%ld.tmp", p->program, (long)getpid());
+    snprintf(p->new_weights, sizeof p->new_weights, "%s.%ld.tmp", p->weights, (long)getpid());
     return true;
 }
 
@@ -74,9 +77,22 @@ static int cannot_write(const char *path) {
     return TOOL_FAILED;
 }
 
+/* What cannot be replaced by a file: found before the other one is. */
+static bool is_replaceable(const char *path) {
+    struct stat now;
+    if (stat(path, &now) != 0 || S_ISREG(now.st_mode))
+        return true;
+    errno = S_ISDIR(now.st_mode) ? EISDIR : EEXIST;
+    return false;
+}
+
 /* Both files under their names, or none of them. */
 static int put(const paths *p, sink *weights, const masu__buffer *program) {
     sink text = {.path = p->new_program};
+    if (!is_replaceable(p->program))
+        return cannot_write(p->program);
+    if (!is_replaceable(p->weights))
+        return cannot_write(p->weights);
     bool has_weights = weights->file != NULL, right = take(&text, program->data, program->length);
     if (text.file)
         right &= fclose(text.file) == 0;
@@ -91,6 +107,15 @@ static int put(const paths *p, sink *weights, const masu__buffer *program) {
     return rename(p->new_program, p->program) == 0 ? TOOL_OK : cannot_write(p->program);
 }
 
+static const char *line_of(const masu__buffer *text, uint32_t number, int *length) {
+    const char *at = masu__buffer_text(text);
+    for (; number > 1 && strchr(at, '\n'); number--)
+        at = strchr(at, '\n') + 1;
+    at += strspn(at, " ");
+    *length = (int)strcspn(at, "\n");
+    return at;
+}
+
 static int all_dims_used(const arguments *a) {
     for (size_t i = 0; i < a->dim_count; i++)
         if (!a->dims[i].was_used) {
@@ -100,16 +125,37 @@ static int all_dims_used(const arguments *a) {
     return TOOL_OK;
 }
 
+/* A file may say of a tensor what its operators do not make, or give an operator what it does not take: the compiler sees it. */
+static int check(const arguments *a, const paths *p, const masu__buffer *text) {
+    masu_compile_options options = {.until = MASU_STAGE_CHECK};
+    masu_diagnostic_info found = {0};
+    masu_program *program = NULL;
+    masu_status status = masu_program_compile(p->program, text->data, text->length, &options, &program);
+    bool right = status != MASU_ERR_OUT_OF_MEMORY && masu_program_error_count(program) == 0;
+    if (status == MASU_ERR_OUT_OF_MEMORY)
+        fprintf(stderr, "%s: error: out of memory\n", a->path);
+    for (size_t i = 0; !right && program && masu_program_diagnostic(program, i, &found); i++)
+        if (found.is_error) {
+            int length = 0;
+            const char *line = line_of(text, found.line, &length);
+            fprintf(stderr, "%s: error: the network's operators and what it says of its tensors do not agree: %s in `%.*s`\n", a->path,
+                    found.message, length, line);
+            break;
+        }
+    masu_program_destroy(program);
+    return right ? TOOL_OK : TOOL_FAILED;
+}
+
 static int import(arguments *a, const tool_text *file) {
     paths p;
     masu__buffer program = {0}, why = {0};
     if (!make_paths(a, &p))
-        return tool_misuse("import", "the path is too long");
+        return tool_misuse("import", "-o: `%s` is not the path of a program, or is too long", a->out ? a->out : a->path);
     sink weights = {.path = p.new_weights};
     int status = TOOL_FAILED;
     if (!masu__model_import(file->data, file->length, a->dims, a->dim_count, last_part(a->path), &program, take, &weights, &why))
         fprintf(stderr, "%s: error: %s\n", a->path, masu__buffer_text(&why));
-    else if (all_dims_used(a) == TOOL_OK)
+    else if (all_dims_used(a) == TOOL_OK && check(a, &p, &program) == TOOL_OK)
         status = put(&p, &weights, &program);
     if (weights.file)
         fclose(weights.file);

@@ -4,6 +4,10 @@ expect_status 2 "$MASU" import a.onnx b.onnx
 expect_status 2 "$MASU" import a.onnx --dim batch
 expect_status 2 "$MASU" import a.onnx -o
 expect_status 2 "$MASU" import a.onnx --colour
+for nothing in '' "$MASU_TMP/" "$MASU_TMP/.tl"; do
+    expect_status 2 "$MASU" import examples/structs.tl -o "$nothing"
+    [ -n "$nothing" ] || expect_in_stderr '-o: `` is not the path of a program'
+done
 expect_status 1 "$MASU" import /nowhere/net.onnx
 expect_status 1 "$MASU" import examples/structs.tl -o "$MASU_TMP/x.tl"
 expect_in_stderr 'not an ONNX file'

@@ -168,4 +168,25 @@ assert imported(model(same), "--dim", "n=5").returncode == 0
 near(run({"x": np.arange(5, dtype=np.float32).reshape(1, 1, 5)})["y"], np.array([[[1, 2, 3, 4, 4]]]))
 done = imported(model(same), "--dim", "n=5", "--dim", "other=3")
 assert done.returncode == 1 and "other" in done.stderr, done
-assert not [name for name in os.listdir(folder) if name.endswith(".new")], os.listdir(folder)
+# what the file says of its tensors is not what its operators make, or take
+disagree = "the network's operators and what it says of its tensors do not agree: "
+refused(disagree + "expected `Tensor<f32, 3>`, found `Tensor<f32, 2>` in `let y", model(graph([node("Tanh", ["x"], ["y"])], [info("x", [2, 3])], [info("y", [2, 3, 1])])))
+refused(disagree, model(graph([node("Tanh", ["x"], ["y"])], [info("x", [2, 3])], [info("y", [2, 3], INT64)])))
+refused(disagree, model(graph([node("Relu", ["x"], ["z"]), node("Exp", ["z"], ["y"])], [info("x", [2])], [info("z", [2, 2]), info("y", [2, 2])])))
+# where the program cannot be written, what was there stays as it was
+weights = model(graph([node("Add", ["x", "w"], ["y"])], [info("x", [2])], [info("y", [2])], [("w", np.ones(2, np.float32))]))
+assert imported(weights).returncode == 0
+os.remove(program)
+os.mkdir(program)
+before = open(folder + "/net.safetensors", "rb").read()
+done = imported(model(graph([node("Add", ["x", "w"], ["y"])], [info("x", [2])], [info("y", [2])], [("w", np.zeros(2, np.float32))])))
+assert done.returncode == 1 and done.stderr == "masu import: cannot write %s: Is a directory\n" % program, done
+assert open(folder + "/net.safetensors", "rb").read() == before
+os.rmdir(program)
+# eight at once to one place: each whole, the last one stays
+with open(made, "wb") as file:
+    file.write(weights)
+runs = [subprocess.Popen([masu, "import", made, "-o", program]) for _ in range(8)]
+assert [run.wait() for run in runs] == [0] * 8
+near(run({"x": np.arange(2, dtype=np.float32)})["y"], np.array([1.0, 2.0]))
+assert not [name for name in os.listdir(folder) if name.endswith(".tmp")], os.listdir(folder)

@@ -62,3 +62,33 @@ expect_status 2 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/w.c"
 expect_in_stderr '--c needs --header'
 expect_status 2 "$MASU" build --c --shared tests/cli/plain_c.tl -o "$MASU_TMP/w.c" --header "$MASU_TMP/w.h"
 expect_in_stderr '--shared or --c: one of the two'
+
+# A number that its type does not hold is no other number.
+for number in 9223372036854775808 -9223372036854775809; do
+    refused 'the type does not hold the number' "g($number)" 'pub fn g(n: i64) -> i64 { n / 2 }'
+done
+refused 'the type does not hold the number' 'g(1e999)' 'pub fn g(x: f64) -> f64 { x / 2.0 }'
+refused 'a number or _ is wanted' 'g(nan)' 'pub fn g(x: f64) -> f64 { x / 2.0 }'
+
+# Files: both or neither, none over another, and none over the program; names that C has.
+misuse() { # SAID OPTIONS…
+    said=$1
+    shift
+    expect_status 2 "$MASU" build --c "$MASU_TMP/own.tl" "$@"
+    expect_in_stderr "$said"
+    [ "$(cat "$MASU_TMP/own.tl")" = 'pub fn g(n: i64) -> i64 { n / 2 }' ] || fail 'the program was written over'
+}
+echo 'pub fn g(n: i64) -> i64 { n / 2 }' >"$MASU_TMP/own.tl"
+ln -sf own.tl "$MASU_TMP/link.c"
+misuse 'is the program itself' -o "$MASU_TMP/own.tl" --header "$MASU_TMP/own.h"
+misuse 'is the program itself' -o "$MASU_TMP/link.c" --header "$MASU_TMP/own.h"
+misuse 'is the program itself' -o "$MASU_TMP/own.c" --header "$MASU_TMP/own.tl"
+misuse 'name the same file' -o "$MASU_TMP/own.c" --header "$MASU_TMP/own.c"
+misuse '`int` is not a name that C can begin with' -o "$MASU_TMP/own.c" --header "$MASU_TMP/int.h"
+misuse '`class` is not a name' -o "$MASU_TMP/own.c" --header "$MASU_TMP/own.h" --name class
+misuse 'plain C needs none' -o "$MASU_TMP/own.c" --header "$MASU_TMP/own.h" --library x
+echo old >"$MASU_TMP/own.c"
+expect_status 1 "$MASU" build --c "$MASU_TMP/own.tl" -o "$MASU_TMP/own.c" --header "$MASU_TMP/none/own.h"
+expect_in_stderr "masu build: cannot write $MASU_TMP/none/own.h"
+[ "$(cat "$MASU_TMP/own.c")" = old ] || fail 'the C file without its header'
+expect_status 2 "$MASU" build "$MASU_TMP/own.tl" -o "$MASU_TMP/own.tl"

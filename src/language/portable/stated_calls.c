@@ -10,6 +10,8 @@
 #include "language/portable/portable.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,13 +92,14 @@ static bool read_number(reader *r, const masu_parameter *p, fact *out) {
         r->at += yes ? 4 : 5;
         return true;
     }
+    errno = 0;
     if (p->kind == MASU_KIND_I64)
         out->i = strtoll(r->at, &end, 10);
     else
         out->f = p->kind == MASU_KIND_F32 ? (double)strtof(r->at, &end) : strtod(r->at, &end);
-    if (end == r->at)
+    if (end == r->at || isnan(out->f))
         return wrong(r, "a number or _ is wanted");
-    if (p->kind == MASU_KIND_I64 && (out->i < p->least || out->i > p->most))
+    if (p->kind == MASU_KIND_I64 ? errno || out->i < p->least || out->i > p->most : errno && isinf(out->f))
         return wrong(r, "the type does not hold the number before this");
     r->at = end;
     return true;

@@ -22,6 +22,7 @@
 #include "base/buffer.h"
 #include "tool/compiler/compiler.h"
 #include "tool/tool.h"
+#include "tool/whole_files.h"
 
 extern char **environ;
 
@@ -199,18 +200,17 @@ static bool module_name(const build_options *options, char name[NAME_BYTES]) {
         good = good && (name[i] == '_' || (name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'z') ||
                         (name[i] >= 'A' && name[i] <= 'Z'));
     }
-    return good;
+    return good && !tool_is_word_of_c(name);
 }
 
-/* The C file, which includes its header by name. */
+/* The C file, which includes its header by name: both or neither. */
 static int write_plain_c(const build_options *options, const masu_program *program) {
-    const char *paths[] = {options->output, options->header};
-    for (unsigned i = 0; i < 2; i++)
-        if (!write_object(paths[i], masu_program_object(program, i))) {
-            fprintf(stderr, "masu build: cannot write %s: %s\n", paths[i], strerror(errno));
-            return TOOL_FAILED;
-        }
-    return TOOL_OK;
+    tool_file files[] = {{options->output, {0}}, {options->header, {0}}};
+    for (unsigned i = 0; i < 2; i++) {
+        masu_object object = masu_program_object(program, i);
+        masu__buffer_append(&files[i].text, object.data, object.length);
+    }
+    return tool_write_files("build", files, 2);
 }
 
 static int build_plain_c(const build_options *options) {
@@ -268,6 +268,24 @@ static int build(const build_options *options) {
     return status;
 }
 
+/* Whether writing to one would write over the other; pipes and devices may be named twice. */
+static bool is_same_file(const char *one, const char *other) {
+    struct stat a, b;
+    if (stat(one, &a) != 0 || stat(other, &b) != 0)
+        return strcmp(one, other) == 0;
+    return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int check_files(const build_options *options) {
+    const char *written[] = {options->output, options->header};
+    for (unsigned i = 0; i < 2; i++)
+        if (written[i] && is_same_file(written[i], options->path))
+            return tool_misuse("build", "%s is the program itself: it would be written over", written[i]);
+    if (options->header && is_same_file(options->output, options->header))
+        return tool_misuse("build", "-o and --header name the same file: %s", options->header);
+    return TOOL_OK;
+}
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static int take_option(int argc, char **argv, int *index, build_options *options) {
@@ -322,7 +340,11 @@ int tool_build_program(int argc, char **argv) {
         return tool_misuse("build", "--c needs --header FILE.h: callers and the C file include it");
     if (options.plain_c && options.by_line)
         return tool_misuse("build", "--by-line counts while a program runs: plain C has no one to tell");
+    if (options.plain_c && options.library)
+        return tool_misuse("build", "--library is what executables are linked with: plain C needs none");
     if (options.arena && !options.header)
         return tool_misuse("build", "--arena goes with --header, where the size is written");
+    if (check_files(&options) != TOOL_OK)
+        return TOOL_MISUSED;
     return options.plain_c ? build_plain_c(&options) : build(&options);
 }

@@ -40,20 +40,29 @@ static void put_comment(masu__buffer *out, const char *text) {
     masu__buffer_putc(out, '\n');
 }
 
-/* Words that C or C++ keep for themselves, and names that the functions of the header use. */
-static bool is_taken(const char *name) {
-    static const char words[] =
+static bool is_among(const char *words, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = words; (at = strstr(at, name)); at++)
+        if (at[-1] == ' ' && at[length] == ' ')
+            return true;
+    return false;
+}
+
+bool tool_is_word_of_c(const char *name) {
+    return is_among(
         " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class compl concept const "
         "const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete do double "
         "dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace new "
         "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return "
         "short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
-        "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq instance arguments results status out linux unix ";
-    size_t length = strlen(name);
-    for (const char *at = words; (at = strstr(at, name)); at++)
-        if (at[-1] == ' ' && at[length] == ' ')
-            return true;
-    return strncmp(name, "out", 3) == 0 && isdigit((unsigned char)name[3]);
+        "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq linux unix ",
+        name);
+}
+
+/* These words, and names that the functions of the header use. */
+static bool is_taken(const char *name) {
+    return tool_is_word_of_c(name) || is_among(" instance arguments results status out ", name) ||
+           (strncmp(name, "out", 3) == 0 && isdigit((unsigned char)name[3]));
 }
 
 static void put_name(masu__buffer *out, const masu_parameter *p) {

@@ -5,7 +5,7 @@
 
 #include "base/meta.h"
 #include "tool/plan/kernel.h"
-#include "tool/plan/whole_files.h"
+#include "tool/whole_files.h"
 
 /* One pool as a problem: its buffers, then what is reserved of it, as rows that stay where they are and live all the time. */
 typedef struct pool_problem {
@@ -370,7 +370,7 @@ static int write_all(job *j) {
         in.parts[i] = (plan_part){k->pools[i].name, k->pools[i].capacity_bytes, j->answers[i].result.height_bytes,
                                   j->answers[i].result.lower_bound_bytes};
     plan_answer answer = {&k->table, j->offsets, &in};
-    plan_file files[] = {{a->output, {0}}, {a->svg, {0}}};
+    tool_file files[] = {{a->output, {0}}, {a->svg, {0}}};
     size_t length = a->output ? strlen(a->output) : 0;
     if (length >= 5 && strcmp(a->output + length - 5, ".json") == 0)
         put_placements(j, &files[0].text);
@@ -378,7 +378,7 @@ static int write_all(job *j) {
         plan_write_csv(&answer, &files[0].text);
     if (a->svg)
         plan_write_svg(&answer, &files[1].text);
-    return plan_write_files(files, 2);
+    return tool_write_files("plan", files, 2);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tool/plan/move_values.h"
-#include "tool/plan/whole_files.h"
+#include "tool/whole_files.h"
 
 enum { MOST_MOMENTS = 1 << 20, BANDWIDTH_ONE = 1024 };
 
@@ -259,7 +259,7 @@ static bool ends_with(const char *text, const char *end) {
 
 static int write_files(const moves_work *w) {
     const plan_arguments *a = w->args;
-    plan_file files[] = {{a->output, {0}}, {a->svg, {0}}, {a->header, {0}}};
+    tool_file files[] = {{a->output, {0}}, {a->svg, {0}}, {a->header, {0}}};
     plan_table table = {0};
     plan_parts in = {0};
     uint64_t *offsets = NULL;
@@ -275,7 +275,7 @@ static int write_files(const moves_work *w) {
     if (a->header)
         moves_write_header(w, &files[2].text);
     plan_table_free(&table);
-    return plan_write_files(files, sizeof files / sizeof *files);
+    return tool_write_files("plan", files, sizeof files / sizeof *files);
 }
 
 static bool has_stdout(const char *path) { return path && strcmp(path, "-") == 0; }

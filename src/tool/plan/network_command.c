@@ -5,7 +5,7 @@
 #include "base/meta.h"
 #include "tool/plan/move_values.h"
 #include "tool/plan/network.h"
-#include "tool/plan/whole_files.h"
+#include "tool/whole_files.h"
 
 static bool ends_with(const char *text, const char *end) {
     size_t a = strlen(text), b = strlen(end);
@@ -36,7 +36,7 @@ static int write_all(network *n, const network_plan *plan, const uint64_t *offse
     const plan_arguments *a = n->args;
     masu__buffer why = {0};
     plan_answer answer = {&n->table, offsets, in};
-    plan_file files[PLAN_MOST_FILES] = {{a->output, {0}}, {a->svg, {0}}, {a->header, {0}}, {a->write_model, {0}}};
+    tool_file files[TOOL_MOST_FILES] = {{a->output, {0}}, {a->svg, {0}}, {a->header, {0}}, {a->write_model, {0}}};
     if (a->output)
         (ends_with(a->output, ".json") ? plan_write_json : plan_write_csv)(&answer, &files[0].text);
     if (a->svg)
@@ -46,11 +46,11 @@ static int write_all(network *n, const network_plan *plan, const uint64_t *offse
     if (a->write_model && !network_write_model(n, plan, text->data, text->length, &files[3].text, &why)) {
         fprintf(stderr, "%s: error: %s\n", a->path, masu__buffer_text(&why));
         masu__buffer_destroy(&why);
-        for (size_t i = 0; i < PLAN_MOST_FILES; i++)
+        for (size_t i = 0; i < TOOL_MOST_FILES; i++)
             masu__buffer_destroy(&files[i].text);
         return TOOL_FAILED;
     }
-    return plan_write_files(files, PLAN_MOST_FILES);
+    return tool_write_files("plan", files, TOOL_MOST_FILES);
 }
 
 static int say(const network *n, const network_plans *plans) {

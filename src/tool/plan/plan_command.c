@@ -11,7 +11,7 @@
 #include "tool/plan/move_values.h"
 #include "tool/plan/network.h"
 #include "tool/plan/plan_table.h"
-#include "tool/plan/whole_files.h"
+#include "tool/whole_files.h"
 
 static const char usage[] =
     "Usage: masu plan [OPTIONS] FILE\n"
@@ -283,13 +283,13 @@ static bool ends_with(const char *text, const char *end) {
 
 static int write_answer(job *j) {
     plan_answer answer = {&j->table, j->offsets, &j->in};
-    plan_file files[] = {{j->args->output, {0}}, {j->args->svg, {0}}};
+    tool_file files[] = {{j->args->output, {0}}, {j->args->svg, {0}}};
     if (j->args->output)
         (ends_with(j->args->output, ".json") ? plan_write_json : plan_write_csv)(&answer,
                                                                                  &files[0].text);
     if (j->args->svg)
         plan_write_svg(&answer, &files[1].text);
-    return plan_write_files(files, 2);
+    return tool_write_files("plan", files, 2);
 }
 
 /* The only memory, or there are several. */

@@ -2,7 +2,7 @@
  *
  *     plan_command.c ─► read_rows.c (CSV, TSV)    ┐
  *     plan_options.c    read_json.c (JSON)        ├─► plan_table ─► masu_plan_find ─► write_rows.c, write_svg.c
- *                       read_operators.c (graphs) ┘     check_offsets.c, judge_parts.c     whole_files.c, compare_methods.c
+ *                       read_operators.c (graphs) ┘     check_offsets.c, judge_parts.c     compare_methods.c
  *
  * Networks (network.h) and problems of kernel compilers (kernel.h) have ways of their own.
  *

@@ -1,4 +1,4 @@
-/* whole_files.c: the files that `masu plan` writes. All are written beside their place first and only then
+/* whole_files.c: what several commands write. All files of a command are written beside their place first and only then
  * renamed, so that a full disk or a wrong path of the second leaves the first as it was.
  *
  *     open all ─► write all ─► rename all          an error before the last step: remove what was begun
@@ -12,17 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/plan/whole_files.h"
+#include "tool/whole_files.h"
 #include "tool/tool.h"
 
 typedef struct target {
-    plan_file *file;
+    tool_file *file;
     FILE *stream;
     char place[PATH_MAX];   /* the path, links followed */
     masu__buffer temporary; /* the name beside it; "": written as it is */
 } target;
 
-enum { MOST_FILES = PLAN_MOST_FILES };
+enum { MOST_FILES = TOOL_MOST_FILES };
 
 /* errno says why on false. */
 static bool open_target(target *t) {
@@ -72,8 +72,8 @@ static bool write_target(target *t) {
     return right;
 }
 
-static int give_up(target *targets, size_t count, const char *path) {
-    fprintf(stderr, "masu plan: cannot write %s: %s\n", path, strerror(errno));
+static int give_up(const char *command, target *targets, size_t count, const char *path) {
+    fprintf(stderr, "masu %s: cannot write %s: %s\n", command, path, strerror(errno));
     for (size_t i = 0; i < count; i++) {
         if (targets[i].stream && targets[i].stream != stdout)
             fclose(targets[i].stream);
@@ -84,28 +84,28 @@ static int give_up(target *targets, size_t count, const char *path) {
     return TOOL_FAILED;
 }
 
-static int write_all(plan_file *files, size_t count) {
+static int write_all(const char *command, tool_file *files, size_t count) {
     target targets[MOST_FILES] = {0};
     for (size_t i = 0; i < count; i++) {
         targets[i].file = &files[i];
         errno = files[i].text.failed ? ENOMEM : 0;
         if (files[i].path && (files[i].text.failed || !open_target(&targets[i])))
-            return give_up(targets, count, files[i].path);
+            return give_up(command, targets, count, files[i].path);
     }
     for (size_t i = 0; i < count; i++)
         if (files[i].path && !write_target(&targets[i]))
-            return give_up(targets, count, files[i].path);
+            return give_up(command, targets, count, files[i].path);
     for (size_t i = 0; i < count; i++) {
         if (targets[i].temporary.length > 0 &&
             rename(masu__buffer_text(&targets[i].temporary), targets[i].place) != 0)
-            return give_up(targets, count, files[i].path);
+            return give_up(command, targets, count, files[i].path);
         masu__buffer_destroy(&targets[i].temporary);
     }
     return TOOL_OK;
 }
 
-int plan_write_files(plan_file *files, size_t count) {
-    int status = write_all(files, count);
+int tool_write_files(const char *command, tool_file *files, size_t count) {
+    int status = write_all(command, files, count);
     for (size_t i = 0; i < count; i++)
         masu__buffer_destroy(&files[i].text);
     return status;
