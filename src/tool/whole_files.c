@@ -110,3 +110,10 @@ int tool_write_files(const char *command, tool_file *files, size_t count) {
         masu__buffer_destroy(&files[i].text);
     return status;
 }
+
+bool tool_is_same_file(const char *one, const char *other) {
+    struct stat a, b;
+    if (stat(one, &a) != 0 || stat(other, &b) != 0)
+        return strcmp(one, other) == 0;
+    return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}

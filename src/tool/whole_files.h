@@ -2,6 +2,7 @@
 #ifndef MASU_TOOL_WHOLE_FILES_H
 #define MASU_TOOL_WHOLE_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"
@@ -17,5 +18,8 @@ typedef struct tool_file {
  * file is written beside its path and then renamed; any but a regular file (a pipe, a device) is
  * written as it is. TOOL_OK or TOOL_FAILED, said in the name of `masu COMMAND`. */
 int tool_write_files(const char *command, tool_file *files, size_t count);
+
+/* Whether writing to one would write over the other. Pipes and devices never do. */
+bool tool_is_same_file(const char *one, const char *other);
 
 #endif

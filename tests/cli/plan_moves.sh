@@ -55,6 +55,14 @@ expect_in_stderr 'buffer a has an offset: say of which memory, with --pin BUFFER
 expect_status 1 $plan $v --memory fast=16,slow=7 --moves
 expect_in_stderr 'no plan is possible: the memories cannot hold these buffers' # a and b at 3: 8 in one, 16 in the other
 
+# Ranges that overlap or touch are one, in whatever order.
+for ranges in '--reserve fast=0..6 --reserve fast=4..8' '--reserve fast=4..8 --reserve fast=0..4' '--reserve fast=0..8 --reserve fast=2..3 --reserve fast=0..8'; do
+    expect_status 0 $plan $v $fast --moves $ranges --csv
+    [ "$(grep -c '^reserved,,fast,' "$MASU_TMP.stdout")" = 1 ] || fail "$ranges: $(cat "$MASU_TMP.stdout")"
+    expect_status 0 $plan $v $fast --moves $ranges
+    expect_in_stdout 'cost: 32, proven'
+done
+
 # ---- files ---------------------------------------------------------------------------------------------------------
 expect_status 0 $plan $v $fast --moves --channel 8 --output "$MASU_TMP/out.csv" --svg "$MASU_TMP/out.svg" --header "$MASU_TMP/v_plan.h"
 grep -q '^a:2,.*,slow$' "$MASU_TMP/out.csv" && grep -q '<svg' "$MASU_TMP/out.svg" || fail "files: $(cat "$MASU_TMP/out.csv")"
@@ -101,6 +109,16 @@ misuse $v --moves
 expect_in_stderr '--moves needs two memories or more'
 misuse "$MASU_TMP/v.csv" $fast --moves
 expect_in_stderr '--moves needs --ops FILE'
+cp "$MASU_TMP/v.csv" "$MASU_TMP/own.csv"
+misuse "$MASU_TMP/own.csv" --ops "$MASU_TMP/v.ops.csv" $fast --moves --header "$MASU_TMP/own.csv"
+expect_in_stderr 'that is the file that is planned'
+misuse "$MASU_TMP/own.csv" --svg "$MASU_TMP/../$(basename "$MASU_TMP")/own.csv"
+misuse $v $fast --moves --output "$MASU_TMP/v.ops.csv"
+expect_in_stderr 'that is the file of operators'
+cmp -s "$MASU_TMP/v.csv" "$MASU_TMP/own.csv" || fail 'a table was written over'
+ln -sf own.csv "$MASU_TMP/link.csv"
+misuse $v --output "$MASU_TMP/own.csv" --svg "$MASU_TMP/link.csv"
+expect_in_stderr 'cannot be the same file'
 misuse $v $fast --channel 8
 expect_in_stderr '--channel is about moves: say --moves, too'
 misuse $v --memory fast=16:latency=1,slow --moves

@@ -112,6 +112,11 @@ expect_stderr ''
 expect_status 0 "$MASU" run --publish="$page" "$MASU_TMP/short.tl"
 expect_status 0 "$MASU" top --once "$page"
 expect_in_stdout ', ended, '
+expect_status 2 "$MASU" run --publish= "$MASU_TMP/short.tl"
+expect_in_stderr '--publish=: a path is missing'
+expect_status 2 "$MASU" top --once --count 3 "$page"
+expect_status 2 "$MASU" top --count 3 --once "$page"
+expect_in_stderr '--once is one look: leave --count out'
 expect_status 1 "$MASU" top $$
 expect_in_stderr "process $$ publishes nothing: start it with"
 expect_status 1 "$MASU" top 4194305

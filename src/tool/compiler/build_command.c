@@ -268,20 +268,12 @@ static int build(const build_options *options) {
     return status;
 }
 
-/* Whether writing to one would write over the other; pipes and devices may be named twice. */
-static bool is_same_file(const char *one, const char *other) {
-    struct stat a, b;
-    if (stat(one, &a) != 0 || stat(other, &b) != 0)
-        return strcmp(one, other) == 0;
-    return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 static int check_files(const build_options *options) {
     const char *written[] = {options->output, options->header};
     for (unsigned i = 0; i < 2; i++)
-        if (written[i] && is_same_file(written[i], options->path))
+        if (written[i] && strcmp(options->path, "-") != 0 && tool_is_same_file(written[i], options->path))
             return tool_misuse("build", "%s is the program itself: it would be written over", written[i]);
-    if (options->header && is_same_file(options->output, options->header))
+    if (options->header && tool_is_same_file(options->output, options->header))
         return tool_misuse("build", "-o and --header name the same file: %s", options->header);
     return TOOL_OK;
 }

@@ -77,6 +77,8 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     }
     if (strcmp(argument, "--publish") == 0 || strncmp(argument, "--publish=", 10) == 0) {
         options->trace.publish = argument + strlen("--publish") + (argument[9] == '=');
+        if (argument[9] && !argument[10])
+            return tool_misuse("run", "--publish=: a path is missing; --publish alone has a usual place");
         return TOOL_OK;
     }
     if ((value = tool_option_value("--trace", argc, argv, index, &missing))) {

@@ -5,6 +5,7 @@
 
 #include "tool/plan/plan_options.h"
 #include "tool/tool.h"
+#include "tool/whole_files.h"
 
 static const char *const known[] = {
     "--minimize", "--capacity", "--time",  "--output",   "--svg",     "--check",
@@ -133,6 +134,26 @@ static bool parse_reserve(const char *text, plan_arguments *a) {
     return r->memory != SIZE_MAX && (is_zero || parse_bytes(from, &r->from)) && parse_bytes(dots + 2, &r->to) && r->from < r->to;
 }
 
+static int by_place(const void *a, const void *b) {
+    const plan_reserve_option *x = a, *y = b;
+    return x->memory != y->memory ? (x->memory < y->memory ? -1 : 1) : (x->from > y->from) - (x->from < y->from);
+}
+
+/* Ranges that overlap or touch are one: as rows of the plan they would be in each other's way. */
+static void join_reserves(plan_arguments *a) {
+    size_t kept = 0;
+    if (a->reserve_count > 1)
+        qsort(a->reserves, a->reserve_count, sizeof *a->reserves, by_place);
+    for (size_t i = 0; i < a->reserve_count; i++) {
+        plan_reserve_option *r = &a->reserves[i], *last = kept > 0 ? &a->reserves[kept - 1] : NULL;
+        if (!last || last->memory != r->memory || last->to < r->from)
+            a->reserves[kept++] = *r;
+        else if (last->to < r->to)
+            last->to = r->to;
+    }
+    a->reserve_count = kept;
+}
+
 /* When all memories are known. */
 static int parse_pins(plan_arguments *a) {
     if (a->constants_text)
@@ -146,6 +167,7 @@ static int parse_pins(plan_arguments *a) {
             return tool_misuse("plan", "%s %s: expected %s", option, value,
                                is_reserve ? "MEMORY=FROM..TO, bytes of a memory that --memory names" : "BUFFER=MEMORY, a memory that --memory names");
     }
+    join_reserves(a);
     return TOOL_OK;
 }
 
@@ -316,6 +338,26 @@ static int check_moves(const plan_arguments *a) {
     return TOOL_OK;
 }
 
+/* A plan, and a model with one, may be written over what it was made from; nothing else over what is read, and no two over each other. */
+static int check_files(const plan_arguments *a) {
+    const char *const files[] = {a->svg, a->header, a->output, a->write_model};
+    static const char *const names[] = {"--svg", "--header", "--output", "--write-model"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (!files[i])
+            continue;
+        if ((a->json || a->csv) && strcmp(files[i], "-") == 0)
+            return tool_misuse("plan", "%s has standard output: leave %s - out", a->json ? "--json" : "--csv", names[i]);
+        for (size_t k = 0; k < i; k++)
+            if (files[k] && (strcmp(files[i], files[k]) == 0 || tool_is_same_file(files[i], files[k])))
+                return tool_misuse("plan", "%s and %s cannot be the same file", names[i], names[k]);
+        if (i < 2 && strcmp(a->path, "-") != 0 && tool_is_same_file(files[i], a->path))
+            return tool_misuse("plan", "%s %s: that is the file that is planned", names[i], files[i]);
+        if (a->ops && strcmp(a->ops, "-") != 0 && tool_is_same_file(files[i], a->ops))
+            return tool_misuse("plan", "%s %s: that is the file of operators", names[i], files[i]);
+    }
+    return TOOL_OK;
+}
+
 static int check_together(const plan_arguments *a) {
     if (!a->path)
         return tool_misuse("plan", "which file?");
@@ -331,12 +373,8 @@ static int check_together(const plan_arguments *a) {
                            a->output ? "--output"
                            : a->svg  ? "--svg"
                                      : "--capacity");
-    const char *const files[] = {a->output, a->svg, a->header, a->write_model};
-    static const char *const names[] = {"--output", "--svg", "--header", "--write-model"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        for (size_t k = i + 1; k < sizeof files / sizeof *files; k++)
-            if (files[i] && files[k] && strcmp(files[i], files[k]) == 0)
-                return tool_misuse("plan", "%s and %s cannot be the same file", names[i], names[k]);
+    if (check_files(a) != TOOL_OK)
+        return TOOL_MISUSED;
     if (a->verify && (a->output || a->svg || a->header || a->write_model || a->compare || a->memory_count > 0 || a->json || a->csv ||
                       a->in_place || a->reorder || a->capacity))
         return tool_misuse("plan", "--verify only judges: leave the other options out");
@@ -344,9 +382,6 @@ static int check_together(const plan_arguments *a) {
         return tool_misuse("plan", "--json and --csv: one of the two");
     if ((a->json || a->csv) && ((a->memory_count > 0 && !plan_has_moves(a)) || a->compare))
         return tool_misuse("plan", "%s is one arena's table: leave %s out", a->json ? "--json" : "--csv", a->compare ? "--compare" : "--memory");
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if ((a->json || a->csv) && files[i] && strcmp(files[i], "-") == 0)
-            return tool_misuse("plan", "%s has standard output: leave %s - out", a->json ? "--json" : "--csv", names[i]);
     return TOOL_OK;
 }
 

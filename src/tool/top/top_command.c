@@ -120,12 +120,13 @@ static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_
 static int parse(int argc, char **argv, top_options *options) {
     static const char *const known[] = {"--once", "--text", "--interval", "--count", "--help", NULL};
     const char *value;
+    bool once = false;
     for (int i = 1; i < argc; i++) {
         bool missing = false;
         uint64_t number;
         if (strcmp(argv[i], "--once") == 0) {
             options->as_text = true;
-            options->looks = 1;
+            once = true;
         } else if (strcmp(argv[i], "--text") == 0) {
             options->as_text = true;
         } else if ((value = tool_option_value("--interval", argc, argv, &i, &missing))) {
@@ -145,6 +146,9 @@ static int parse(int argc, char **argv, top_options *options) {
             options->path = argv[i];
         }
     }
+    if (once && options->looks)
+        return tool_misuse("top", "--once is one look: leave --count out");
+    options->looks += once;
     return TOOL_OK;
 }
 
