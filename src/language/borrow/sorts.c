@@ -87,6 +87,17 @@ bool borrow_refers_to_nothing(const builder *b, const struct_item *s) {
     return plain;
 }
 
+static bool type_is_copied(const builder *b, const type *t, int depth);
+
+/* Chars<'a>, Peekable<Chars<'a>>: an iterator that looks at a text and yields letters, which look at nothing. */
+static bool yields_plain(const builder *b, const type_expr *t, const type *known) {
+    while (t->argument_count == 1 && t->arguments[0]->kind == TYPE_EXPR_NAME) {
+        t = t->arguments[0];
+    }
+    return t->argument_count == 0 && t->lifetime != NULL && known != NULL && known->kind == TYPE_VEC &&
+           !type_is_reference(known) && !type_is_box(known) && type_is_copied(b, known->vec.element, 0);
+}
+
 static const sort *sort_of_name(builder *b, const type_expr *t, const type *known) {
     const char *name = t->name;
     if (name != NULL && strcmp(name, "_") == 0) {
@@ -98,6 +109,9 @@ static const sort *sort_of_name(builder *b, const type_expr *t, const type *know
     const struct_item *s = borrow_struct_named(b, name);
     if (s != NULL && !s->is_builtin && borrow_struct_is_view(b, s)) {
         return value_of(b, SORT_VIEW, known != NULL ? known : s->type);
+    }
+    if (yields_plain(b, t, known)) {
+        return sort_holder(b, sort_of_type(b, known->vec.element), true);
     }
     for (uint32_t i = 0; i < t->argument_count; i++) {
         const type_expr *a = t->arguments[i];

@@ -280,21 +280,33 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
     return true;
 }
 
+/* Whether the operand may be of type t: V<N> in `impl<const N: usize> Mul<V<N>> for f64` is any V. */
+static bool takes_operand(const function_item *f, const type *t) {
+    const type_expr *written = f->parameters[1]->annotation;
+    const struct_item *of = t->kind == TYPE_STRUCT ? t->structure->template : NULL;
+    return f->parameters[1]->type == t ||
+           (of != NULL && written != NULL && written->kind == TYPE_EXPR_NAME && written->argument_count > 0 &&
+            strcmp(written->name, of->name) == 0);
+}
+
 /* 2.0 * v of `impl Mul<V> for f64`: the number's type is one that has it. */
 static bool scalar_times_struct(checker *c, expr **slot, const type *left, const type *right) {
     expr *e = *slot;
     const char *name = operator_method(e->binary.op);
-    bool literal = check_free_literal(e->binary.left);
+    const bool open = type_is_open_number(left), literal = open || check_free_literal(e->binary.left);
     for (int kind = TYPE_I8; name != NULL && kind <= TYPE_F64; kind++) {
         const type *t = check_scalar(c, (type_kind)kind);
         struct_item *owner = c->instances->builtin_owners[kind];
         bool fits = t == left || (literal && (type_is_float(t) || !type_is_float(left)));
         function_item *f = fits && owner != NULL ? check_find_method(c, owner, name) : NULL;
         while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0 ||
-                             f->parameter_count != 2 || f->parameters[1]->type != right)) {
+                             f->parameter_count != 2 || !takes_operand(f, right))) {
             f = f->next_in_bucket;
         }
         if (f != NULL) {
+            if (open) {
+                check_unify_numbers(c, left, t);
+            }
             check_cast_to(c, &e->binary.left, t);
             *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
             check_expr(c, slot, NULL);

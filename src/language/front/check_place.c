@@ -297,35 +297,37 @@ static void assign_tuple(checker *c, expr **slot) {
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
 }
 
-/* a += b is a.add_assign(b) where the struct has such a method. */
+/* Whether an impl of the program has a method of that name: only then may `a += b` be one. */
+static bool some_type_has(const checker *c, const char *name) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* a += b is a.add_assign(b) where a's type has such a method, wherever a lies: v[i] += b, *x += b, m.entry(k).or_default() += b. */
 static bool assign_by_method(checker *c, expr **slot) {
     static const char *const names[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = "add_assign", [BINARY_SUB] = "sub_assign", [BINARY_MUL] = "mul_assign",
-        [BINARY_DIV] = "div_assign", [BINARY_REM] = "rem_assign",
+        [BINARY_ADD] = "add_assign",      [BINARY_SUB] = "sub_assign",        [BINARY_MUL] = "mul_assign",
+        [BINARY_DIV] = "div_assign",      [BINARY_REM] = "rem_assign",        [BINARY_BIT_AND] = "bitand_assign",
+        [BINARY_BIT_OR] = "bitor_assign", [BINARY_BIT_XOR] = "bitxor_assign", [BINARY_SHL] = "shl_assign",
+        [BINARY_SHR] = "shr_assign",
     };
     expr *e = *slot;
-    binding *root = NULL;
-    const expr *part = e->assign.target;
-    while (part->kind == EXPR_FIELD || part->kind == EXPR_TUPLE_FIELD) {
-        part = part->field.base;
-    }
-    if (names[e->assign.op] == NULL || part->kind != EXPR_NAME || part->name.scope != NULL) {
-        return false;
-    }
-    symbol *s = check_find(c, part->name.name);
-    root = s == NULL ? NULL : s->binding;
-    if (root == NULL || root->type == NULL ||
-        type_resolve(c->types, root->type)->kind != TYPE_STRUCT) {
+    const char *name = names[e->assign.op];
+    if (name == NULL || !place_form(e->assign.target) || !some_type_has(c, name)) {
         return false;
     }
     expr *target = check_copy_place(c, e->assign.target);
     check_expr(c, &target, NULL);
     const type *t = type_resolve(c->types, target->type);
-    if (t->kind != TYPE_STRUCT ||
-        check_method_named(c, t->structure, names[e->assign.op]) == NULL) {
+    if (t->kind != TYPE_STRUCT || check_method_named(c, t->structure, name) == NULL) {
         return false;
     }
-    *slot = build_method(c, e->span, e->assign.target, names[e->assign.op], &e->assign.value, 1);
+    *slot = build_method(c, e->span, e->assign.target, name, &e->assign.value, 1);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
 }
@@ -338,10 +340,12 @@ static bool assign_to_found(checker *c, expr **slot) {
     if (!check_freeze_target(c, &b, &e->assign.target)) {
         return false;
     }
-    if (e->assign.op != BINARY_NONE) {
-        write_out(c, slot);
+    if (e->assign.op == BINARY_NONE || !assign_by_method(c, &e)) {
+        if (e->assign.op != BINARY_NONE) {
+            write_out(c, &e);
+        }
+        assign(c, e);
     }
-    assign(c, e);
     check_scope_close(c, mark);
     build_stmt(&b, e);
     *slot = build_finish(&b, NULL);

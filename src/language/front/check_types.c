@@ -320,7 +320,7 @@ static const type *named_type(checker *c, type_expr *t) {
     if (structure == NULL && iterates == NULL) { /* ParseIntError, unless the program has its own */
         structure = check_struct_named(c, check_printf(c, "__%s", t->name));
     }
-    const bool own = t->scope == NULL && t->span.file != c->tree->prelude;
+    const bool own = (t->scope == NULL || names_is_module(c->names, t->scope)) && t->span.file != c->tree->prelude;
     const bool hides = own && structure != NULL && structure->span.file == c->tree->prelude;
     const type *alias = structure == NULL || hides ? check_alias_type(c, t) : NULL; /* type Result<T> = … */
     if (structure != NULL && alias == NULL) {

@@ -85,6 +85,8 @@ const char *names_trait_text(const trait_item *trait); /* what people call it */
 const char *names_plain(name_table *n, const char *name);
 /* Takes modules off the name; an item of a module, where no variable is meant, gets the name that the item goes by. */
 void names_settle(name_table *n, name_expr *e);
+/* Whether the last part of a scope is a module of the program (or crate, self, super). */
+bool names_is_module(const name_table *n, const char *scope);
 /* The scope without modules in front; NULL when nothing is left. */
 const char *names_without_modules(name_table *n, const char *scope);
 /* `use std::io::Result;`: Result is __io_Result where the program says it. NULL: it has no such `use`. */

@@ -43,6 +43,12 @@ static bool is_module(const name_table *n, const char *name, size_t length) {
     return false;
 }
 
+bool names_is_module(const name_table *n, const char *scope) {
+    const char *last = strrchr(scope, ':');
+    last = last == NULL ? scope : last + 1;
+    return is_module(n, last, strlen(last));
+}
+
 static bool is_library_module(const char *name) {
     const char *const *at = library_modules;
     while (*at != NULL && strcmp(*at, name) != 0) {
