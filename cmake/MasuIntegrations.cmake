@@ -2,6 +2,7 @@
 #
 #     integrations/cuda ─► libmasu_cuda.so, loaded in front of CUDA programs (LD_PRELOAD)
 #     integrations/malloc ─► libmasu-malloc.so, in place of malloc (LD_PRELOAD, or linked)
+#     integrations/torch ─► libmasu-torch.so, for PyTorch's CUDAPluggableAllocator
 if(TARGET masu_static)
     file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/cuda/*.c)
     add_library(masu_cuda SHARED ${cuda_sources})
@@ -17,6 +18,20 @@ if(TARGET masu_static)
     install(TARGETS masu_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(FILES ${CMAKE_SOURCE_DIR}/integrations/cuda/masu_cuda.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/masu)
+endif()
+
+if(TARGET masu_static)
+    file(GLOB torch_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/torch/*.c)
+    add_library(masu_torch SHARED ${torch_sources})
+    target_link_libraries(masu_torch PRIVATE masu_options masu_public_includes masu_static Threads::Threads ${CMAKE_DL_LIBS})
+    target_compile_options(masu_torch PRIVATE -fvisibility=hidden)
+    # Only the functions of masu_torch.h leave it; what it was asked to watch at fork and at the end stays watched.
+    target_link_options(masu_torch PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
+    set_target_properties(masu_torch PROPERTIES OUTPUT_NAME masu-torch)
+    install(TARGETS masu_torch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${CMAKE_SOURCE_DIR}/integrations/torch/masu_torch.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/masu)
+    install(FILES ${CMAKE_SOURCE_DIR}/integrations/torch/README.md
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/masu RENAME torch.md)
 endif()
 
 # The Python module, for the stable interface of 3.11 on: one file for every Python from there. Python's headers are all

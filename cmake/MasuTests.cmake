@@ -102,5 +102,5 @@ foreach(target fake_cuda_driver fake_cuda_runtime fake_cuda_program fake_cuda_st
     add_dependencies(masu_tests ${target})
 endforeach()
 if(TARGET masu_cuda)
-    add_dependencies(masu_tests masu_cuda)
+    add_dependencies(masu_tests masu_cuda masu_torch)
 endif()

@@ -83,6 +83,7 @@ src/base/ unit/base
 src/runtime/ unit/runtime
 src/language/ unit/language,golden
 integrations/cuda/ hostile/interposer,cli/vmlog,install/
+integrations/torch/ cli/torch
 src/tool/ cli/
 ROWS
     echo "mutate: which tests judge $1? say it with --tests" >&2

@@ -171,6 +171,10 @@ MASU_API void masu_bestfit_reset(masu_bestfit *pool);
  * when the device refused one (it stays in the pool). */
 MASU_API masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes);
 
+/* Another limit_bytes from now on, as in the configuration; 0: none. What is held beyond it stays, and the pool does not grow
+ * until it is below. */
+MASU_API void masu_bestfit_set_limit(masu_bestfit *pool, size_t limit_bytes);
+
 MASU_API void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out);
 /* Peaks and counters start again from now; what is in use stays counted. */
 MASU_API void masu_bestfit_reset_stats(masu_bestfit *pool);

@@ -188,6 +188,10 @@ MASU_API void masu_vm_visit(masu_vm *vm, masu_vm_visitor visitor, void *context)
  * clear what is stuck. MASU_OK, or what the device said. */
 MASU_API masu_status masu_vm_trim(masu_vm *vm, size_t keep_bytes);
 
+/* Another limit_bytes from now on, as in the configuration; 0: none. What is held beyond it stays, and no memory is created
+ * until it is below. */
+MASU_API void masu_vm_set_limit(masu_vm *vm, size_t limit_bytes);
+
 /* A snapshot that adds up. */
 MASU_API void masu_vm_get_stats(masu_vm *vm, masu_vm_stats *out);
 /* Counters and peaks start again from now; what is in use stays counted. */

@@ -70,6 +70,8 @@ if [ -z "$MASU_SANITIZE" ]; then
     expect_status 0 "$cc" -fno-builtin "$MASU_TMP/linked.c" -o "$MASU_TMP/linked" -L"$libraries" -lmasu-malloc
     expect_status 0 env LD_LIBRARY_PATH="$libraries" MASU_REPORT=text "$MASU_TMP/linked"
     expect_in_stderr 'blocks given'
+    [ -s "$libraries/libmasu-torch.so" ] && [ -s "$prefix/include/masu/masu_torch.h" ] && [ -s "$prefix/share/doc/masu/torch.md" ] ||
+        fail "PyTorch's allocator is not installed"
     [ -s "$prefix/share/doc/masu/malloc.md" ] || fail 'its README is not installed'
 fi
 

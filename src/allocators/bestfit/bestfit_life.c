@@ -38,12 +38,9 @@ static bool config_valid(const masu_bestfit_config *config) {
 }
 
 /* A limit may be any number: the granule that it ends in is within it. */
-static size_t limit_of(const masu_bestfit_config *config) {
+static size_t limit_of(const masu_device *device, size_t limit_bytes) {
     size_t limit;
-    return config->limit_bytes && masu__align_up(config->limit_bytes,
-                                                 config->device->info.granularity_bytes, &limit)
-               ? limit
-               : SIZE_MAX;
+    return limit_bytes && masu__align_up(limit_bytes, device->info.granularity_bytes, &limit) ? limit : SIZE_MAX;
 }
 
 /* A device whose memory ends within a granule has the whole ones. */
@@ -69,7 +66,7 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->annotated =
         masu__annotate_wanted() && (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
     pool->pool_bytes = config->pool_bytes;
-    pool->limit_bytes = limit_of(config);
+    pool->limit_bytes = limit_of(config->device, config->limit_bytes);
     pool->size_steps = config->size_steps;
     pool->whole_above_bytes = config->whole_above_bytes ? config->whole_above_bytes : SIZE_MAX;
     pool->whole_slack_bytes = config->whole_slack_bytes;
@@ -175,6 +172,14 @@ void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out) {
 }
 
 /* What is in use stays counted: as if just those blocks had been allocated, with hits. */
+void masu_bestfit_set_limit(masu_bestfit *pool, size_t limit_bytes) {
+    if (!pool)
+        return;
+    masu__bestfit_lock(pool);
+    pool->limit_bytes = limit_of(pool->device, limit_bytes);
+    masu__bestfit_unlock(pool);
+}
+
 void masu_bestfit_reset_stats(masu_bestfit *pool) {
     if (!pool)
         return;

@@ -71,6 +71,12 @@ static masu_status try_addresses(masu_vm *vm, uint64_t bytes) {
 
 /* The default is a wish: where addresses are scarce (a limit, a sanitizer) it is halved until it can be had, and once
  * more: what the limit leaves is for memory and the rest of the program too. */
+/* Memory comes in granules: a limit that ends inside one means the whole of it. */
+static size_t limit_of(const masu_vm *vm, size_t limit_bytes) {
+    size_t limit;
+    return limit_bytes && masu__vm_round(vm, limit_bytes, &limit) ? limit : SIZE_MAX;
+}
+
 static masu_status reserve_by_default(masu_vm *vm) {
     uint64_t least = LEAST_GRANULES * (uint64_t)vm->granule;
     uint64_t share = SHARED_DEFAULT / (atomic_fetch_add(&default_pools, 1) + 1);
@@ -112,9 +118,7 @@ masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
     vm->large = device->info.vm_large_bytes ? device->info.vm_large_bytes : SIZE_MAX;
     vm->fragment_ratio = config->fragment_ratio;
     vm->max_cached_bytes = config->max_cached_bytes;
-    /* Memory comes in granules: a limit that ends inside one means the whole of it. */
-    if (config->limit_bytes == 0 || !masu__vm_round(vm, config->limit_bytes, &vm->limit_bytes))
-        vm->limit_bytes = SIZE_MAX;
+    vm->limit_bytes = limit_of(vm, config->limit_bytes);
     vm->copy_below_bytes = config->copy_below_bytes;
     vm->max_piece_bytes =
         config->max_piece_bytes ? config->max_piece_bytes & ~(vm->granule - 1) : SIZE_MAX;
@@ -234,6 +238,14 @@ void masu_vm_get_stats(masu_vm *vm, masu_vm_stats *out) {
 }
 
 /* What is in use stays counted: as if just those blocks and pieces had been made. */
+void masu_vm_set_limit(masu_vm *vm, size_t limit_bytes) {
+    if (!vm || vm->magic != MASU__VM_LIVE)
+        return;
+    masu__vm_lock(vm);
+    vm->limit_bytes = limit_of(vm, limit_bytes);
+    masu__vm_unlock(vm);
+}
+
 void masu_vm_reset_stats(masu_vm *vm) {
     if (!vm || vm->magic != MASU__VM_LIVE)
         return;

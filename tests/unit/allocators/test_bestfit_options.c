@@ -330,6 +330,38 @@ static void random_calls_under_the_judge(void **state) {
             random_calls_with(&all[i], seed);
 }
 
+/* What is held beyond a new limit stays and serves; the pool grows again once it is below; 0 lifts the limit. */
+static void a_limit_may_change(void **state) {
+    (void)state;
+    masu_device *device;
+    masu_bestfit *pool;
+    masu_bestfit_stats stats;
+    void *a, *b, *c;
+    assert_int_equal(masu_device_create_null(0, &device), MASU_OK);
+    masu_bestfit_config config = small_pool(device);
+    config.initial_bytes = 0;
+    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+    assert_int_equal(masu_bestfit_alloc(pool, 3 * MIB, 0, 0, &a), MASU_OK);
+    masu_bestfit_set_limit(pool, MIB);
+    assert_int_equal(masu_bestfit_alloc(pool, 4096, 0, 0, &b), MASU_ERR_LIMIT_REACHED);
+    assert_int_equal(masu_bestfit_free(pool, a), MASU_OK);
+    assert_int_equal(masu_bestfit_alloc(pool, 2 * MIB, 0, 0, &a), MASU_OK); /* out of what is held */
+    assert_int_equal(masu_bestfit_free(pool, a), MASU_OK);
+    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
+    assert_int_equal(masu_bestfit_alloc(pool, 2 * MIB, 0, 0, &a), MASU_ERR_LIMIT_REACHED);
+    assert_int_equal(masu_bestfit_alloc(pool, 4096, 0, 0, &b), MASU_OK);
+    masu_bestfit_get_stats(pool, &stats);
+    assert_int_equal(stats.reserved_bytes, MIB);
+    masu_bestfit_set_limit(pool, 0);
+    assert_int_equal(masu_bestfit_alloc(pool, 5 * MIB, 0, 0, &c), MASU_OK);
+    assert_true(masu_bestfit_valid(pool));
+    assert_int_equal(masu_bestfit_free(pool, b), MASU_OK);
+    assert_int_equal(masu_bestfit_free(pool, c), MASU_OK);
+    assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
+    assert_int_equal(masu_device_destroy(device), MASU_OK);
+    masu_bestfit_set_limit(NULL, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_bound_the_waste),
@@ -344,6 +376,7 @@ int main(void) {
         cmocka_unit_test(idle_blocks_go_before_the_pool_grows),
         cmocka_unit_test(idle_is_counted_in_allocations),
         cmocka_unit_test(under_a_limit_free_device_blocks_make_room),
+        cmocka_unit_test(a_limit_may_change),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(random_calls_under_the_judge),
     };

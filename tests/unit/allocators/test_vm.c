@@ -379,6 +379,24 @@ static void trim_gives_pages_back(void **state) {
     assert_true(resident_bytes() <= start + 8 * MIB);
 }
 
+/* What is held beyond a new limit stays; growth is refused until the stock has made room; 0 lifts it. */
+static void a_limit_may_change(void **state) {
+    vm_fixture *f = *state;
+    void *a, *b;
+    assert_int_equal(masu_vm_alloc(f->vm, 4 * GRANULE, 0, 0, &a), MASU_OK);
+    masu_vm_set_limit(f->vm, 2 * GRANULE - 1); /* two granules */
+    assert_int_equal(masu_vm_alloc(f->vm, GRANULE, 0, 0, &b), MASU_ERR_LIMIT_REACHED);
+    assert_int_equal(masu_vm_free(f->vm, a), MASU_OK);
+    assert_int_equal(masu_vm_trim(f->vm, 0), MASU_OK);
+    assert_int_equal(masu_vm_alloc(f->vm, 3 * GRANULE, 0, 0, &b), MASU_ERR_LIMIT_REACHED);
+    assert_int_equal(masu_vm_alloc(f->vm, 2 * GRANULE, 0, 0, &a), MASU_OK);
+    masu_vm_set_limit(f->vm, 0);
+    assert_int_equal(masu_vm_alloc(f->vm, 9 * GRANULE, 0, 0, &b), MASU_OK);
+    assert_int_equal(masu_vm_free(f->vm, a), MASU_OK);
+    assert_int_equal(masu_vm_free(f->vm, b), MASU_OK);
+    masu_vm_set_limit(NULL, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         ON_PAGES(three_sizes),
@@ -398,6 +416,7 @@ int main(void) {
         ON_PAGES(a_forked_child_shares_no_byte),
         cmocka_unit_test(scarce_addresses),
         ON_PAGES(trim_gives_pages_back),
+        ON_PAGES(a_limit_may_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
