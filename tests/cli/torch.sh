@@ -52,14 +52,15 @@ for kind in heap vm; do
 done
 
 # PyTorch itself, where it is: 2.0 brought this interface.
-python=
+python= found=
 for candidate in /usr/bin/python3 python3; do
-    [ -n "$python" ] || ! "$candidate" -c 'import torch' 2>/dev/null || python=$candidate
+    [ -n "$found" ] || ! found=$("$candidate" -c 'import torch; print(torch.__version__, hasattr(torch.cuda.memory, "CUDAPluggableAllocator"))' 2>/dev/null) ||
+        python=$candidate
 done
 if [ -z "$python" ]; then
     echo 'skipped: PyTorch opening the library: it is not installed (python3-torch)'
-elif ! "$python" -c 'import sys, torch; sys.exit(not hasattr(torch.cuda.memory, "CUDAPluggableAllocator"))'; then
-    echo "skipped: PyTorch opening the library: $("$python" -c 'import torch; print(torch.__version__)') has no CUDAPluggableAllocator (2.0 brought it)"
+elif [ "${found#* }" = False ]; then
+    echo "skipped: PyTorch opening the library: ${found% *} has no CUDAPluggableAllocator (2.0 brought it)"
 elif [ -z "$MASU_SANITIZE" ]; then
     expect_status 0 "$python" -c "
 import sys, torch
