@@ -12,9 +12,11 @@ static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static void take_all(void) {
     for (int i = 0; i < MOST_DEVICES; i++)
         pthread_mutex_lock(&devices[i].lock);
+    masu_torch_history_hold();
 }
 
 static void release_all(void) {
+    masu_torch_history_release();
     for (int i = MOST_DEVICES; i-- > 0;)
         pthread_mutex_unlock(&devices[i].lock);
 }

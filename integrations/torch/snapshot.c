@@ -208,8 +208,10 @@ static void put_all(FILE *f, device_state *const *d, int devices) {
     put(f, "e");
     put_text(f, "device_traces");
     put(f, "](");
+    masu_torch_history_hold();
     for (int i = 0; i < devices; i++)
         put_events(f, i);
+    masu_torch_history_release();
     put(f, "e");
     put_text(f, "allocator_settings");
     put(f, "}(");
@@ -230,9 +232,7 @@ bool masu_torch_snapshot(const char *path) {
         d[i] = masu_torch_enter(i);
         devices = d[i]->pools ? i + 1 : devices;
     }
-    masu_torch_history_hold();
     put_all(f, d, devices);
-    masu_torch_history_release();
     for (int i = MOST_DEVICES; i-- > 0;)
         masu_torch_leave(d[i]);
     bool failed = ferror(f);

@@ -10,7 +10,7 @@
  *   every block that a lane's streams gave and did not get back is in the table, as LIVE or OWED;
  *   one that they got back is there only while other streams may use it (WAITING), and the pool below has it as live;
  *   reserved_bytes = the extents of its lanes (heap), or the pieces of its vm: counted from their events alone.
- * Locks: devices in order of their numbers, then those of the library; a thread holds all or one of them.
+ * Locks: devices in order of their numbers, then those of the library, then the history's; a thread holds one device or all.
  */
 #ifndef MASU_TORCH_PARTS_H
 #define MASU_TORCH_PARTS_H

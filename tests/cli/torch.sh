@@ -52,7 +52,7 @@ for kind in heap vm; do
 done
 
 # PyTorch itself, where it is: 2.0 brought this interface.
-python= found=
+python='' found=''
 for candidate in /usr/bin/python3 python3; do
     [ -n "$found" ] || ! found=$("$candidate" -c 'import torch; print(torch.__version__, hasattr(torch.cuda.memory, "CUDAPluggableAllocator"))' 2>/dev/null) ||
         python=$candidate

@@ -236,7 +236,7 @@ static void by_threads(void) {
     HOLDS(stats_of(0).refused_frees + stats_of(1).refused_frees == 0);
 }
 
-static volatile int ended;
+static _Atomic int ended;
 static void *busy(void *unused) {
     for (; !ended;)
         give(take(4096, 1), 4096, 1);
