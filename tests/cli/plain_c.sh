@@ -92,3 +92,8 @@ expect_status 1 "$MASU" build --c "$MASU_TMP/own.tl" -o "$MASU_TMP/own.c" --head
 expect_in_stderr "masu build: cannot write $MASU_TMP/none/own.h"
 [ "$(cat "$MASU_TMP/own.c")" = old ] || fail 'the C file without its header'
 expect_status 2 "$MASU" build "$MASU_TMP/own.tl" -o "$MASU_TMP/own.tl"
+
+# Whatever a folder is called, the file is C.
+mkdir -p "$MASU_TMP/a*" && cp "$MASU_TMP/own.tl" "$MASU_TMP/a*/own.tl"
+expect_status 0 "$MASU" build --c "$MASU_TMP/a*/own.tl" -o "$MASU_TMP/named.c" --header "$MASU_TMP/named.h"
+expect_status 0 "$cc" -fsyntax-only -Wall -Wextra -Werror "$MASU_TMP/named.c"

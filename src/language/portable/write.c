@@ -52,6 +52,15 @@ void write_comment(masu__buffer *out, const char *text) {
     }
 }
 
+const char *write_source(portable *p) {
+    masu__buffer text = {0};
+    write_comment(&text, p->shown->source);
+    const char *kept = text.failed ? NULL : masu__arena_strdup(&p->arena, masu__buffer_text(&text));
+    p->out_of_memory |= !kept;
+    masu__buffer_destroy(&text);
+    return kept ? kept : "";
+}
+
 /* ---- numbers ------------------------------------------------------------------------------------------------------------ */
 
 static void put_real(masu__buffer *out, double v, bool narrow) {
@@ -468,7 +477,7 @@ static void write_export(writer *w, flat *f) {
 static void write_begin(portable *p, masu__buffer *out) {
     const char *name = p->shown->name;
     masu__buffer_printf(out, "/* %s.c: see %s.h. Written by `masu build --c` from %s.\n *\n * t1, t2, … are arrays: in the arena at offsets of a plan that no other can undercut by more than the header says; v1, v2, … are numbers.\n */\n",
-                        name, name, p->shown->source);
+                        name, name, write_source(p));
     masu__buffer_printf(out, "#include \"%s.h\"\n\n#include <math.h>\n#include <string.h>\n\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n", name);
     masu__buffer_printf(out, "static inline void begin(%s *context, const char *function) {\n    context->status = (%s_status)0;\n    context->line = context->column = 0;\n    context->function = function;\n"
                              "    context->message = \"\";\n}\n\n", name, name);

@@ -129,7 +129,7 @@ void write_header(writer *w) {
     masu__buffer *out = &p->header;
     const char *prefix = p->shown->name;
     uint64_t most = 0;
-    masu__buffer_printf(out, "/* %s.h: functions of %s as plain C, written by `masu build --c`.\n *\n", prefix, p->shown->source);
+    masu__buffer_printf(out, "/* %s.h: functions of %s as plain C, written by `masu build --c`.\n *\n", prefix, write_source(p));
     masu__buffer_puts(out, " * No function asks for memory, keeps state or prints: what it needs lies in the caller's arena, at a multiple of 8. Callers in several threads\n"
                            " * have a context and an arena each. Shapes are those below; others are refused. A call that does not return OK has written to nothing but\n"
                            " * its context and its arena. A result may go where an argument came from.\n */\n#ifndef ");
@@ -145,7 +145,7 @@ void write_header(writer *w) {
     put_status(out, prefix, "ERR_INDEX_OUT_OF_RANGE", MASU_ERR_INDEX_OUT_OF_RANGE);
     put_status(out, prefix, "ERR_PANIC", MASU_ERR_PANIC);
     masu__buffer_printf(out, "} %s_status;\n\n/* arena and arena_bytes are set by the caller; the rest says how the last call ended, and where in %s. */\ntypedef struct %s {\n    void *arena;\n    size_t arena_bytes;\n"
-                             "    %s_status status;\n    int32_t line, column;\n    const char *function, *message; /* constant texts */\n} %s;\n\n", prefix, p->shown->source, prefix, prefix, prefix);
+                             "    %s_status status;\n    int32_t line, column;\n    const char *function, *message; /* constant texts */\n} %s;\n\n", prefix, write_source(p), prefix, prefix, prefix);
     put_views(out, prefix);
     put_handles(w, out);
     for (uint32_t k = 0; k < p->call_count; k++) {

@@ -37,6 +37,7 @@ void write_drop(writer *w, masu__buffer *part);
 void write_string(masu__buffer *out, const char *text); /* in quotes */
 void write_upper(masu__buffer *out, const char *name); /* in capitals */
 void write_comment(masu__buffer *out, const char *text);
+const char *write_source(portable *p); /* path of the program, as a comment may name it */
 void write_shape(masu__buffer *out, const fact *t);
 const char *write_short_type(tl_dtype dtype);
 /* Names of the caller's: none that C or this file uses. */
