@@ -236,11 +236,7 @@ void check_let(checker *c, stmt *s) {
     check_equation(c, &s->value);
     check_value_pair(c, s->pattern, &s->value, t != NULL ? t : s->value->becomes);
     check_written_value(c, &s->value);
-    const type *begins = s->value->kind == EXPR_FLOAT ? s->value->becomes : NULL; /* a sum of tensors */
-    check_expr(c, &s->value, begins != NULL ? begins->tensor.element : t);
-    if (begins != NULL) {
-        check_number_as_tensor(c, &s->value);
-    }
+    check_expr(c, &s->value, t);
     if (named && t == NULL) {
         s->pattern->binding->is_lengths = !s->pattern->binding->is_mutable && check_yields_lengths(s->value);
     }

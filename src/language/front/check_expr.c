@@ -366,7 +366,10 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_int(c, e, expected, false);
         break;
     case EXPR_FLOAT:
-        check_float(c, e, expected);
+        check_float(c, e, e->becomes != NULL ? e->becomes->tensor.element : expected);
+        if (e->becomes != NULL) { /* a sum of tensors begins with it */
+            check_number_as_tensor(c, slot);
+        }
         break;
     case EXPR_BOOL:
         e->type = check_scalar(c, TYPE_BOOL);

@@ -174,18 +174,38 @@ static const type *type_of_bracket(inference *n, expr *e) {
 
 /* ---- statements -------------------------------------------------------------------------------- */
 
+static bool is_bare(const expr *e) {
+    return e != NULL && e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
+}
+
 /* let mut s = 0.0: a number, or a tensor where elements of tensors are added to it and their history is wanted. */
 static bool begins_a_sum(const stmt *s) {
-    bool bare = s->value != NULL && s->value->kind == EXPR_FLOAT && s->value->floating.suffix == TYPE_VOID;
-    return bare && s->annotation == NULL && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
+    return is_bare(s->value) && s->annotation == NULL && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
            s->pattern->binding->is_mutable;
 }
 
-static const type *type_of_sum(inference *n, stmt *s) {
-    open_form *f = infer_form(n, FORM_ROW, s->value);
+static const type *type_of_sum(inference *n, expr *e) {
+    open_form *f = infer_form(n, FORM_ROW, e);
     f->is_element = f->is_literal = true;
-    f->element = infer_expr(n, s->value);
+    f->element = infer_expr(n, e);
     return f->open;
+}
+
+/* if b { w[0] } else { 0.0 } */
+static const type *infer_result(inference *n, expr *e) {
+    return is_bare(e) ? type_of_sum(n, e) : infer_expr(n, e);
+}
+
+/* let (mut a, mut b) = (0.0, 1.0); */
+static const type *type_of_sums(inference *n, stmt *s) {
+    const type **items = CHECK_ARRAY(n->c, const type *, s->value->list.count + 1);
+    for (uint32_t i = 0; i < s->value->list.count; i++) {
+        expr *item = s->value->list.items[i];
+        const pattern *part = s->pattern->parts[i];
+        bool begins = is_bare(item) && part->kind == PATTERN_NAME && part->binding != NULL && part->binding->is_mutable;
+        items[i] = begins ? type_of_sum(n, item) : infer_expr(n, item);
+    }
+    return type_tuple(n->c->types, items, s->value->list.count);
 }
 
 static void infer_let(inference *n, stmt *s) {
@@ -196,7 +216,10 @@ static void infer_let(inference *n, stmt *s) {
         infer_expr(n, s->value);
         t = infer_form(n, FORM_PAIR, s->value)->open;
     } else if (begins_a_sum(s)) {
-        t = type_of_sum(n, s);
+        t = type_of_sum(n, s->value);
+    } else if (s->value != NULL && s->value->kind == EXPR_TUPLE && s->pattern->kind == PATTERN_TUPLE && !s->pattern->rest &&
+               written == NULL && s->pattern->part_count == s->value->list.count && s->value->list.count > 0) {
+        t = type_of_sums(n, s);
     } else {
         t = s->value == NULL ? infer_open(n) : infer_expr(n, s->value);
     }
@@ -226,7 +249,7 @@ const type *infer_block(inference *n, block *b) {
         const type *t = s->value == NULL ? NULL : infer_expr(n, s->value);
         never |= t != NULL && type_is(type_resolve(n->c->types, t), TYPE_NEVER);
     }
-    const type *t = b->result != NULL ? infer_expr(n, b->result)
+    const type *t = b->result != NULL ? infer_result(n, b->result)
                                       : check_scalar(n->c, never ? TYPE_NEVER : TYPE_VOID);
     infer_close_names(n, mark);
     return t;
@@ -256,7 +279,7 @@ static const type *type_of_match(inference *n, expr *e) {
         if (e->match.arms[i].guard != NULL) {
             infer_condition(n, e->match.arms[i].guard);
         }
-        t = joined(n, t, infer_expr(n, e->match.arms[i].body));
+        t = joined(n, t, infer_result(n, e->match.arms[i].body));
         infer_close_names(n, mark);
     }
     return t == NULL ? n->any : t;

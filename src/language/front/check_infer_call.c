@@ -210,6 +210,12 @@ const type *infer_yield(inference *n, const type *t, const char *name, const typ
 }
 
 static const type *method_of_list(inference *n, expr *e, const type *t, const type **arguments) {
+    if (e->call.type_argument_count == 1) { /* sum::<f64>() */
+        const type *written = infer_written(n, e->call.type_arguments[0]);
+        if (type_is_numeric(written)) {
+            infer_same(n, t->vec.element, written);
+        }
+    }
     const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
     if (found != NULL) {
         return found;
@@ -281,10 +287,17 @@ static bool numbers_have(inference *n, const char *name) {
     return check_is_number_method(n->c, check_scalar(n->c, TYPE_F32), name);
 }
 
-/* t[i].log(): a number of a number, a tensor of a tensor. */
-static bool stays_a_row(inference *n, const char *name, const type **arguments, uint32_t count) {
-    const type *number = check_scalar(n->c, TYPE_F32), *made = method_of_owner(n, number, name, arguments, count);
-    return made == NULL || infer_value(n, made) == number;
+/* t[i].log(): a number of a number, a tensor of a tensor. t[i].max(t[k]): so is what it is compared with. */
+static bool stays_a_row(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
+    const type *number = check_scalar(n->c, TYPE_F32), *made = method_of_owner(n, number, name, NULL, 0);
+    bool stays = made == NULL || infer_value(n, made) == number;
+    for (uint32_t i = 0; i < count && stays; i++) {
+        const type *beside = infer_value(n, arguments[i]);
+        if (infer_is_row(beside) && !beside->open.form->is_literal) {
+            infer_same(n, t, beside);
+        }
+    }
+    return stays;
 }
 
 /* For a bracket of which nothing says yet what it is. NULL: neither does what it yields. */
@@ -311,10 +324,12 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         if (same != NULL) {
             return same;
         }
-    } else if ((infer_is_row(t) || infer_is_truth(t)) && check_has_method(n->c, infer_any_tensor(n), e->call.name)) {
+    } else if ((infer_is_row(t) || infer_is_truth(t)) &&
+               (check_has_method(n->c, infer_any_tensor(n), e->call.name) ||
+                check_other_name(e->call.name, e->call.arg_count) != NULL)) {
         if (!numbers_have(n, e->call.name)) {
             infer_tensor(n, t);
-        } else if (infer_is_row(t) && stays_a_row(n, e->call.name, arguments, e->call.arg_count)) {
+        } else if (infer_is_row(t) && stays_a_row(n, t, e->call.name, arguments, e->call.arg_count)) {
             return t;
         }
     }

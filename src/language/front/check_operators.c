@@ -558,6 +558,15 @@ void check_cast(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
         return;
     }
+    if (to->kind == TYPE_TENSOR && to->tensor.rank <= 0 && type_is_numeric(from)) { /* a tensor of rank 0 */
+        const type *held = to->tensor.element == NULL ? check_scalar(c, TYPE_F32) : type_resolve(c->types, to->tensor.element);
+        if (castable(from, held)) {
+            check_cast_to(c, &e->cast.operand, held);
+            *slot = e->cast.operand;
+            check_number_as_tensor(c, slot);
+            return;
+        }
+    }
     if (from->kind == TYPE_TENSOR) {
         e->cast.operand->type = from;
         to = cast_elements(c, from, to, expected);
