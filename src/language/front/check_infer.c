@@ -149,12 +149,6 @@ void infer_pattern(inference *n, const pattern *p, const type *t) {
 
 /* ---- brackets ---------------------------------------------------------------------------------- */
 
-/* What only lists hold. */
-static bool only_lists_hold(const type *t) {
-    return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT || t->kind == TYPE_VEC || t->kind == TYPE_TUPLE ||
-           t->kind == TYPE_CHAR || (infer_form_of(t) != NULL && t->open.form->kind == FORM_FUNCTION);
-}
-
 static const type *type_of_bracket(inference *n, expr *e) {
     const type *element = infer_open(n);
     for (uint32_t i = 0; i < e->list.count; i++) {
@@ -165,7 +159,7 @@ static const type *type_of_bracket(inference *n, expr *e) {
     }
     open_form *f = infer_form(n, FORM_BRACKET, e);
     f->element = element;
-    if (only_lists_hold(infer_value(n, element))) {
+    if (infer_only_lists_hold(infer_value(n, element))) {
         f->because = e->span;
         type_decide(n->c->types, f->open, type_vec(n->c->types, element));
     }
@@ -174,26 +168,15 @@ static const type *type_of_bracket(inference *n, expr *e) {
 
 /* ---- statements -------------------------------------------------------------------------------- */
 
-static bool is_bare(const expr *e) {
-    return e != NULL && e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
-}
-
 /* let mut s = 0.0: a number, or a tensor where elements of tensors are added to it and their history is wanted. */
 static bool begins_a_sum(const stmt *s) {
-    return is_bare(s->value) && s->annotation == NULL && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
+    return infer_is_bare(s->value) && s->annotation == NULL && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
            s->pattern->binding->is_mutable;
-}
-
-static const type *type_of_sum(inference *n, expr *e) {
-    open_form *f = infer_form(n, FORM_ROW, e);
-    f->is_element = f->is_literal = true;
-    f->element = infer_expr(n, e);
-    return f->open;
 }
 
 /* if b { w[0] } else { 0.0 } */
 static const type *infer_result(inference *n, expr *e) {
-    return is_bare(e) ? type_of_sum(n, e) : infer_expr(n, e);
+    return infer_is_bare(e) ? infer_sum(n, e) : infer_expr(n, e);
 }
 
 /* let (mut a, mut b) = (0.0, 1.0); */
@@ -202,8 +185,8 @@ static const type *type_of_sums(inference *n, stmt *s) {
     for (uint32_t i = 0; i < s->value->list.count; i++) {
         expr *item = s->value->list.items[i];
         const pattern *part = s->pattern->parts[i];
-        bool begins = is_bare(item) && part->kind == PATTERN_NAME && part->binding != NULL && part->binding->is_mutable;
-        items[i] = begins ? type_of_sum(n, item) : infer_expr(n, item);
+        bool begins = infer_is_bare(item) && part->kind == PATTERN_NAME && part->binding != NULL && part->binding->is_mutable;
+        items[i] = begins ? infer_sum(n, item) : infer_expr(n, item);
     }
     return type_tuple(n->c->types, items, s->value->list.count);
 }
@@ -216,7 +199,7 @@ static void infer_let(inference *n, stmt *s) {
         infer_expr(n, s->value);
         t = infer_form(n, FORM_PAIR, s->value)->open;
     } else if (begins_a_sum(s)) {
-        t = type_of_sum(n, s->value);
+        t = infer_sum(n, s->value);
     } else if (s->value != NULL && s->value->kind == EXPR_TUPLE && s->pattern->kind == PATTERN_TUPLE && !s->pattern->rest &&
                written == NULL && s->pattern->part_count == s->value->list.count && s->value->list.count > 0) {
         t = type_of_sums(n, s);
@@ -491,20 +474,13 @@ static const type *type_of_try(inference *n, expr *e) {
 static const type *type_of_repeat(inference *n, expr *e) {
     infer_expr(n, e->repeat.count);
     const type *element = infer_expr(n, e->repeat.value);
-    if (e->is_vec || only_lists_hold(infer_value(n, element))) {
+    if (e->is_vec || infer_only_lists_hold(infer_value(n, element))) {
         return type_vec(n->c->types, element);
     }
     open_form *f = infer_form(n, FORM_BRACKET, e);
     f->element = element;
     f->prefers_list = true;
     return f->open;
-}
-
-static const type *type_of_number(inference *n, const expr *e) {
-    bool whole = e->kind == EXPR_INT;
-    type_kind suffix = whole ? e->integer.suffix : e->floating.suffix;
-    return suffix != TYPE_VOID ? check_scalar(n->c, suffix)
-                               : type_open_number(n->c->types, whole ? TYPE_I64 : TYPE_F32, e->span);
 }
 
 const type *infer_expr(inference *n, expr *e) {
@@ -520,7 +496,7 @@ const type *infer_expr(inference *n, expr *e) {
     switch (e->kind) {
     case EXPR_INT:
     case EXPR_FLOAT:
-        return type_of_number(n, e);
+        return infer_number(n, e);
     case EXPR_BOOL:
         return check_scalar(c, TYPE_BOOL);
     case EXPR_CHAR:

@@ -130,6 +130,10 @@ void infer_same(inference *n, const type *a, const type *b);
 void infer_tensor(inference *n, const type *t); /* it is one */
 void infer_prefer_list(inference *n, const type *t);
 const type *infer_any_tensor(inference *n);
+bool infer_only_lists_hold(const type *t);
+const type *infer_number(inference *n, const expr *e);
+bool infer_is_bare(const expr *e);                 /* a real number without a type */
+const type *infer_sum(inference *n, expr *number); /* it may begin a sum of elements of tensors */
 void infer_wait(inference *n, waiting w);
 const type *infer_written(inference *n, type_expr *t); /* any: it says nothing */
 

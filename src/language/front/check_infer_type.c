@@ -227,3 +227,27 @@ const type *infer_written(inference *n, type_expr *t) {
     const type *found = check_held_type(n->c, t);
     return found == NULL ? n->any : found;
 }
+
+/* What only lists hold. */
+bool infer_only_lists_hold(const type *t) {
+    return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT || t->kind == TYPE_VEC || t->kind == TYPE_TUPLE ||
+           t->kind == TYPE_CHAR || (infer_form_of(t) != NULL && t->open.form->kind == FORM_FUNCTION);
+}
+
+const type *infer_number(inference *n, const expr *e) {
+    bool whole = e->kind == EXPR_INT;
+    type_kind suffix = whole ? e->integer.suffix : e->floating.suffix;
+    return suffix != TYPE_VOID ? check_scalar(n->c, suffix)
+                               : type_open_number(n->c->types, whole ? TYPE_I64 : TYPE_F32, e->span);
+}
+
+bool infer_is_bare(const expr *e) {
+    return e != NULL && e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
+}
+
+const type *infer_sum(inference *n, expr *e) {
+    open_form *f = infer_form(n, FORM_ROW, e);
+    f->is_element = f->is_literal = true;
+    f->element = infer_expr(n, e);
+    return f->open;
+}
