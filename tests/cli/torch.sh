@@ -13,7 +13,7 @@ LD_LIBRARY_PATH=$MASU_BUILD/tests/fake_cuda
 export LD_LIBRARY_PATH
 
 for kind in heap vm; do
-    for part in plain streams devices threads fork pools refused; do
+    for part in plain streams random devices threads fork pools refused; do
         # events whose end the driver refuses are the driver's
         case $part in refused) leaks=0 ;; *) leaks=1 ;; esac
         expect_status 0 env ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=$leaks" MASU_TORCH=$kind MASU_TORCH_CHECK=1 "$host" "$library" "$part"

@@ -42,6 +42,7 @@ static const char *(*last_misuse)(void);
 static void (*run)(void *);
 static int (*stream_create)(void **, unsigned);
 static int (*fill)(uintptr_t, unsigned char, size_t, void *);
+static int (*copy_async)(uintptr_t, uintptr_t, size_t, void *);
 static int (*set_context)(void *);
 static int (*retain)(void **, int);
 static void *streams[14];
@@ -70,6 +71,7 @@ static void open_all(const char *path) {
     find(cuda, "fake_cuda_run", &run);
     find(cuda, "cuStreamCreate", &stream_create);
     find(cuda, "cuMemsetD8Async", &fill);
+    find(cuda, "cuMemcpyAsync", &copy_async);
     find(cuda, "cuCtxSetCurrent", &set_context);
     find(cuda, "cuDevicePrimaryCtxRetain", &retain);
     find(cuda, "cuInit", &init);
@@ -178,6 +180,49 @@ static void by_streams(void) {
         run(streams[i]);
     HOLDS(b[0] == 99 && b[4095] == 99);
     give(b, 4096, 13);
+}
+
+/* Every block is marked by work of its own stream, and read by work of others, all of it queued until long after the block is
+ * freed. What a reader sees must be the mark of that block: had the memory gone to somebody too early, it would be another. */
+static void at_random(void) {
+    enum { STEPS = 6000, LIVE = 48 };
+    static unsigned char seen[2 * STEPS], wanted[2 * STEPS];
+    struct { unsigned char *ptr; size_t bytes; int stream; unsigned char mark; } live[LIVE] = {{0}};
+    unsigned seed = 11, reads = 0;
+    for (int i = 0; i < STEPS; i++) {
+        unsigned at = (unsigned)rand_r(&seed) % LIVE;
+        if (!live[at].ptr) {
+            live[at].stream = rand_r(&seed) % 6;
+            live[at].bytes = rand_r(&seed) % 8 ? (size_t)(1 + rand_r(&seed) % 40) * 700 : (size_t)(1 + rand_r(&seed) % 5) << 20;
+            live[at].mark = (unsigned char)(1 + i % 251);
+            live[at].ptr = take(live[at].bytes, live[at].stream);
+            fill((uintptr_t)live[at].ptr, live[at].mark, live[at].bytes, streams[live[at].stream]);
+            continue;
+        }
+        int others = rand_r(&seed) % 4 ? rand_r(&seed) % 3 : 12, reader = live[at].stream;
+        if (others) /* they come behind the mark */
+            run(streams[live[at].stream]);
+        for (int k = 0; k <= others && reads < 2 * STEPS; k++, reader = 1 + (reader + 1) % 13) {
+            if (reader != live[at].stream)
+                t_masu_torch_record_stream(live[at].ptr, streams[reader]);
+            wanted[reads] = live[at].mark;
+            copy_async((uintptr_t)&seen[reads++], (uintptr_t)live[at].ptr + live[at].bytes - 1, 1, streams[reader]);
+        }
+        give(live[at].ptr, live[at].bytes, live[at].stream);
+        live[at].ptr = NULL;
+        if (i % 7 == 0)
+            run(streams[rand_r(&seed) % 13]);
+        if (i % 1500 == 1499)
+            t_masu_torch_empty_cache();
+    }
+    for (int at = 0; at < LIVE; at++)
+        if (live[at].ptr)
+            give(live[at].ptr, live[at].bytes, live[at].stream);
+    for (int i = 0; i < 14; i++)
+        run(streams[i]);
+    for (unsigned i = 0; i < reads; i++)
+        HOLDS(seen[i] == wanted[i]);
+    HOLDS(reads > STEPS && stats_of(0).live_blocks == 0);
 }
 
 static void by_devices(void) {
@@ -436,7 +481,7 @@ int main(int argc, char **argv) {
     const char *part = argc > 2 ? argv[2] : "";
     open_all(argv[1]);
     static const struct { const char *name; void (*run)(void); } parts[] = {
-        {"plain", plain}, {"streams", by_streams}, {"devices", by_devices}, {"threads", by_threads}, {"fork", by_fork},
+        {"plain", plain}, {"streams", by_streams}, {"random", at_random}, {"devices", by_devices}, {"threads", by_threads}, {"fork", by_fork},
         {"pools", by_pools}, {"limit", by_limit}, {"refused", each_call_refused}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(part, parts[i].name) == 0)
