@@ -41,6 +41,7 @@ typedef struct masu_record_config {
     const char *program;   /* its name, for the report; borrowed during the call; NULL: not said */
     masu_record_here here; /* NULL: places come from masu_heap_alloc_at alone */
     void *here_context;    /* borrowed, handed to here */
+    bool later;            /* no thread yet: masu_trace_record_start; until then what does not fit into the ring is dropped */
 } masu_record_config;
 
 typedef struct masu_record_stats {
@@ -52,11 +53,16 @@ typedef struct masu_record_stats {
 
 /* Begins to record into path, which is created, or emptied if it is a file. config is borrowed, NULL: defaults. Switches the
  * trace on. MASU_ERR_INVALID_ARGUMENT: a trace or path that is NULL, or a trace that records already; MASU_ERR_IO: the file
- * cannot be created, or no thread can be started; MASU_ERR_OUT_OF_MEMORY; MASU_ERR_OVERFLOW. On an error nothing is recorded. */
+ * cannot be created, another recording, of any process, writes it, or no thread can be started; MASU_ERR_OUT_OF_MEMORY;
+ * MASU_ERR_OVERFLOW. On an error nothing is recorded. */
 MASU_API masu_status masu_trace_record_to(masu_trace *trace, const char *path,
                                           const masu_record_config *config);
 
-/* The same with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The one call of the library
+/* Starts the thread of a recording that began with `later`, for who records before threads can be made. MASU_OK also where there is
+ * no such recording; MASU_ERR_IO: no thread can be started, and the ring is all that will be written, at the end. */
+MASU_API masu_status masu_trace_record_start(masu_trace *trace);
+
+/* As masu_trace_record_to, with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The one call of the library
  * that reads the environment. */
 MASU_API masu_status masu_trace_record_from_environment(masu_trace *trace,
                                                         const masu_record_config *config);

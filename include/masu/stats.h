@@ -74,9 +74,10 @@ MASU_API masu_status masu_stats_get(const masu_heap *heap, masu_stats *out);
 
 /* The same of pools that are not heaps, out of their own numbers: the level `heap` is the pool as a whole, there are no other levels,
  * and struct_bytes is set so that nothing is written of what such a pool does not have. live + idle + slack = reserved. What
- * a pool does not count is 0: requests of arenas, peaks of streams and rings. Both borrowed, not NULL. O(1). */
-MASU_API void masu_stats_of_vm(const masu_vm_stats *from, masu_stats *out);           /* reserved: memory, not addresses */
-MASU_API void masu_stats_of_streams(const masu_streams_stats *from, masu_stats *out); /* hits: served by a freed block */
+ * a pool does not count is 0: requests of arenas, peaks of streams and rings. For virtual memory reserved is memory, not addresses; the
+ * hits of streams are requests that a freed block served. Both borrowed, not NULL. O(1). */
+MASU_API void masu_stats_of_vm(const masu_vm_stats *from, masu_stats *out);
+MASU_API void masu_stats_of_streams(const masu_streams_stats *from, masu_stats *out);
 MASU_API void masu_stats_of_arena(const masu_arena_stats *from, masu_stats *out);
 MASU_API void masu_stats_of_ring(const masu_ring_stats *from, masu_stats *out);
 

@@ -4,6 +4,7 @@
  *     settings.c  the environment            report.c    numbers: mallinfo, malloc_stats, the report at the end
  *     reserve.c   blocks for signal handlers that interrupt the library
  *     huge.c      pages of 2 MiB             idle.c      memory that goes back
+ *     trace.c     MASU_TRACE                 publish.c   MASU_PUBLISH
  *
  *     malloc ─inline─► magazine of the thread
  *        └─► masu_malloc_slowly ─► masu_alloc_packed ─► NULL ─► masu_malloc_rarely: size 0, a handler, or ENOMEM
@@ -50,6 +51,7 @@ typedef enum report_form { REPORT_NONE, REPORT_TEXT, REPORT_JSON } report_form;
 typedef struct settings {
     report_form report;
     const char *report_file; /* NULL: standard error; of the environment */
+    const char *trace_file;  /* NULL: nothing is recorded */
     size_t limit_bytes;      /* 0: none */
     size_t max_idle_bytes;   /* 0: no cap */
     uint64_t decay_ms;       /* 0: never */
@@ -59,6 +61,12 @@ typedef struct settings {
 
 /* Read from the environment when it is asked for first. */
 const settings *masu_malloc_settings(void);
+
+/* The name of a file: %p in the pattern stands for the number of the process; what does not fit is cut off. */
+void masu_malloc_name_file(const char *pattern, char *out, size_t room);
+
+/* The trace that the pool is made with, which is recorded from then on; NULL: none is asked for, or it cannot be written. */
+masu_trace *masu_malloc_trace(void);
 
 /* A device of pages of 2 MiB where the system has them. */
 masu_status masu_malloc_huge_device(masu_device **out);
@@ -71,12 +79,15 @@ void masu_malloc_say(const char *format, ...) __attribute__((format(printf, 1, 2
 /* ---- short paths ----------------------------------------------------------------------------- */
 
 /* One call in tail position each, so that the way past it needs no frame. */
-void *masu_malloc_slowly(size_t bytes);
+void *masu_malloc_slowly(size_t bytes, const void *caller);
 void masu_malloc_free_slowly(void *ptr);
 
-static inline void *take(size_t bytes) {
+/* Of the name of this library that a program called. */
+#define CALLER __builtin_return_address(0)
+
+static inline __attribute__((always_inline)) void *take(size_t bytes) {
     void *block = masu_try_alloc_packed(bytes);
-    return LIKELY(block) ? block : masu_malloc_slowly(bytes);
+    return LIKELY(block) ? block : masu_malloc_slowly(bytes, CALLER);
 }
 
 static inline void give(void *ptr) {
@@ -85,6 +96,15 @@ static inline void give(void *ptr) {
 }
 
 /* At a multiple of a power of two. NULL, ENOMEM. */
-void *masu_malloc_aligned(size_t bytes, size_t alignment);
+void *masu_malloc_aligned_for(size_t bytes, size_t alignment, const void *caller);
+#define masu_malloc_aligned(bytes, alignment) masu_malloc_aligned_for(bytes, alignment, CALLER)
+
+/* While calls are recorded, or it is not known yet: who asks for memory next in this thread. */
+extern bool masu_malloc_traces;
+extern _Thread_local const void *masu_malloc_caller __attribute__((tls_model("initial-exec")));
+static inline void ask_for(const void *caller) {
+    if (!LIKELY(!masu_malloc_traces))
+        masu_malloc_caller = caller;
+}
 
 #endif

@@ -46,7 +46,8 @@ RARELY void masu_malloc_refused(void *ptr, masu_status status) {
     __builtin_trap();
 }
 
-__attribute__((noinline)) void *masu_malloc_slowly(size_t bytes) {
+__attribute__((noinline)) void *masu_malloc_slowly(size_t bytes, const void *caller) {
+    ask_for(caller);
     void *block = masu_alloc_packed(bytes);
     return LIKELY(block) ? block : masu_malloc_rarely(bytes);
 }
@@ -57,10 +58,13 @@ __attribute__((noinline)) void masu_malloc_free_slowly(void *ptr) {
         masu_malloc_refused(ptr, status);
 }
 
-void *masu_malloc_aligned(size_t bytes, size_t alignment) {
+void *masu_malloc_aligned_for(size_t bytes, size_t alignment, const void *caller) {
     void *block;
-    if (alignment <= MASU_PACKED_GRAIN)
-        return take(bytes);
+    if (alignment <= MASU_PACKED_GRAIN) {
+        block = masu_try_alloc_packed(bytes);
+        return LIKELY(block) ? block : masu_malloc_slowly(bytes, caller);
+    }
+    ask_for(caller);
     if (bytes > PTRDIFF_MAX - alignment)
         return out_of_memory();
     if (masu_alloc_aligned(bytes, alignment, &block) != MASU_OK)
@@ -74,8 +78,9 @@ static size_t size_at(void *ptr) {
     return LIKELY(bytes) ? bytes : masu_malloc_reserve_bytes(ptr);
 }
 
-static void *take_zeroed(size_t bytes) {
+static inline __attribute__((always_inline)) void *take_zeroed(size_t bytes) {
     if (bytes > MASU_PACKED_BYTES) {
+        ask_for(CALLER);
         void *block = masu_alloc_zeroed(1, bytes);
         return LIKELY(block) ? block : masu_malloc_rarely(bytes);
     }
@@ -83,8 +88,8 @@ static void *take_zeroed(size_t bytes) {
     return LIKELY(block) ? memset(block, 0, bytes) : NULL;
 }
 
-static void *move(void *ptr, size_t held, size_t bytes) {
-    void *moved = take(bytes);
+static void *move(void *ptr, size_t held, size_t bytes, const void *caller) {
+    void *moved = masu_malloc_aligned_for(bytes, MASU_PACKED_GRAIN, caller);
     if (!moved)
         return NULL;
     memcpy(moved, ptr, held < bytes ? held : bytes);
@@ -93,7 +98,7 @@ static void *move(void *ptr, size_t held, size_t bytes) {
 }
 
 /* bytes > 0. What stays where it lies is no more than twice too large. */
-static void *change(void *ptr, size_t bytes) {
+static void *change(void *ptr, size_t bytes, const void *caller) {
     size_t held = size_at(ptr);
     if (!LIKELY(held)) {
         masu_malloc_refused(ptr, MASU_ERR_FOREIGN_POINTER);
@@ -102,11 +107,12 @@ static void *change(void *ptr, size_t bytes) {
     if (bytes <= held && bytes > held / 2)
         return ptr;
     if (bytes <= MASU_PACKED_BYTES || masu_malloc_reserve_bytes(ptr) > 0)
-        return move(ptr, held, bytes);
+        return move(ptr, held, bytes, caller);
+    ask_for(caller);
     void *changed = masu_realloc_unsized(ptr, bytes);
     if (LIKELY(changed))
         return changed;
-    return masu_inside() ? move(ptr, held, bytes) : out_of_memory();
+    return masu_inside() ? move(ptr, held, bytes, caller) : out_of_memory();
 }
 
 /* ---- C --------------------------------------------------------------------------------------- */
@@ -126,13 +132,17 @@ SHOWN void *calloc(size_t count, size_t bytes) {
     return take_zeroed(at_least_one(total));
 }
 
-SHOWN void *realloc(void *ptr, size_t bytes) {
+static inline void *reallocate(void *ptr, size_t bytes, const void *caller) {
     if (!ptr)
-        return take(bytes);
+        return masu_malloc_aligned_for(bytes, MASU_PACKED_GRAIN, caller);
     if (bytes > 0)
-        return change(ptr, bytes);
+        return change(ptr, bytes, caller);
     give(ptr);
     return NULL;
+}
+
+SHOWN void *realloc(void *ptr, size_t bytes) {
+    return reallocate(ptr, bytes, CALLER);
 }
 
 SHOWN void *aligned_alloc(size_t alignment, size_t bytes) {
@@ -168,12 +178,12 @@ SHOWN int posix_memalign(void **out, size_t alignment, size_t bytes) {
 
 SHOWN void *reallocarray(void *ptr, size_t count, size_t bytes) {
     size_t total;
-    return __builtin_mul_overflow(count, bytes, &total) ? out_of_memory() : realloc(ptr, total);
+    return __builtin_mul_overflow(count, bytes, &total) ? out_of_memory() : reallocate(ptr, total, CALLER);
 }
 
 /* As realloc, but what cannot be changed is freed. */
 SHOWN void *reallocf(void *ptr, size_t bytes) {
-    void *changed = realloc(ptr, bytes);
+    void *changed = reallocate(ptr, bytes, CALLER);
     if (!changed && ptr && bytes > 0)
         give(ptr);
     return changed;
@@ -187,7 +197,7 @@ SHOWN int reallocarr(void *place, size_t count, size_t bytes) {
     memcpy(&block, place, sizeof block);
     if (__builtin_mul_overflow(count, bytes, &total))
         return EOVERFLOW;
-    changed = realloc(block, total);
+    changed = reallocate(block, total, CALLER);
     errno = error;
     if (!changed && total > 0)
         return ENOMEM;

@@ -73,19 +73,6 @@ static size_t write_json(const row *rows, char *out, size_t room) {
     return add(out, room, at, snprintf(out + at, room - at, "}\n"));
 }
 
-/* %p stands for the number of the process. */
-static void name_file(const char *pattern, char *out, size_t room) {
-    size_t at = 0;
-    for (; *pattern && at + 1 < room; pattern++)
-        if (pattern[0] == '%' && pattern[1] == 'p') {
-            at = add(out, room, at, snprintf(out + at, room - at, "%ld", (long)getpid()));
-            pattern++;
-        } else {
-            out[at++] = *pattern;
-        }
-    out[at] = 0;
-}
-
 static void write_all(int file, const char *text, size_t bytes) {
     for (ssize_t n; bytes > 0 && (n = write(file, text, bytes)) > 0; bytes -= (size_t)n)
         text += n;
@@ -121,7 +108,7 @@ static __attribute__((destructor)) void report_at_the_end(void) {
         report(wanted->report, standard_error);
         return;
     }
-    name_file(wanted->report_file, path, sizeof path);
+    masu_malloc_name_file(wanted->report_file, path, sizeof path);
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0) {
         masu_malloc_say("MASU_REPORT_FILE=%s cannot be written", path);

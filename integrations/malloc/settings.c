@@ -32,6 +32,19 @@ void masu_malloc_say(const char *format, ...) {
         return; /* there is no other place to say it */
 }
 
+void masu_malloc_name_file(const char *pattern, char *out, size_t room) {
+    size_t at = 0;
+    for (; *pattern && at + 1 < room; pattern++)
+        if (pattern[0] == '%' && pattern[1] == 'p') {
+            int more = snprintf(out + at, room - at, "%ld", (long)getpid());
+            at = more < 0 || (size_t)more >= room - at ? room - 1 : at + (size_t)more;
+            pattern++;
+        } else {
+            out[at++] = *pattern;
+        }
+    out[at] = 0;
+}
+
 /* A number, in bytes, K, M or G. */
 static bool read_number(const char *name, uint64_t *out) {
     const char *text = secure_getenv(name);
@@ -75,6 +88,9 @@ static void read_all(void) {
     current.report_file = secure_getenv("MASU_REPORT_FILE");
     if (current.report_file && !current.report_file[0])
         current.report_file = NULL;
+    current.trace_file = secure_getenv("MASU_TRACE");
+    if (current.trace_file && !current.trace_file[0])
+        current.trace_file = NULL;
     current.huge_pages = read_switch("MASU_HUGE_PAGES");
     current.checked = read_switch("MASU_CHECKED");
     (void)read_number("MASU_FAIL_AT", &current.fail_at);
@@ -116,8 +132,7 @@ static masu_device *device_chosen(const settings *wanted) {
     return faulty;
 }
 
-/* The pool asks for it when the first block is wanted, which may be before any constructor has run. A trace of all calls
- * would be made here, as config.trace. */
+/* The pool asks for it when the first block is wanted, which may be before any constructor has run. */
 const masu_heap_config *masu_wanted_config(void) {
     static masu_heap_config config;
     const settings *wanted = masu_malloc_settings();
@@ -126,5 +141,6 @@ const masu_heap_config *masu_wanted_config(void) {
     config.limit_bytes = wanted->limit_bytes;
     config.max_cached_bytes = CACHED_BYTES;
     config.checked = wanted->checked;
+    config.trace = masu_malloc_trace();
     return &config;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,7 +49,7 @@ static bool has_room(masu__recorder *r, uint64_t slots) {
 
 /* The writer takes no lock of masu, so it gets on while this thread holds some. */
 static bool wait_for_room(masu__recorder *r, uint64_t slots) {
-    if (r->when_full == MASU_RECORD_DROPS)
+    if (r->when_full == MASU_RECORD_DROPS || !atomic_load(&r->has_writer))
         return false;
     r->waits++;
     while (!has_room(r, slots)) {
@@ -206,11 +208,21 @@ static void recorder_free(masu__recorder *r) {
     masu__meta_free(r, sizeof *r);
 }
 
+/* False: another recording writes it. One that was killed holds nothing; a file system without locks lets all in. */
+static bool take_file(int file) {
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+        return true; /* a pipe, a terminal */
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false;
+    return ftruncate(file, 0) == 0;
+}
+
 static masu_status open_file(masu__recorder *r, const char *path) {
     struct timespec began;
     unsigned char head[MASU__TRACE_HEADER_BYTES] = {0};
-    r->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
-    if (r->file < 0)
+    r->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, FILE_MODE);
+    if (r->file < 0 || !take_file(r->file))
         return MASU_ERR_IO;
     clock_gettime(CLOCK_REALTIME, &began);
     memcpy(head, MASU__TRACE_MAGIC, 8);
@@ -222,7 +234,9 @@ static masu_status open_file(masu__recorder *r, const char *path) {
 }
 
 static masu_status start_writer(masu__recorder *r) {
-    return masu__thread_start(&r->writer, 0, masu__record_writer, r) ? MASU_ERR_IO : MASU_OK;
+    bool started = masu__thread_start(&r->writer, 0, masu__record_writer, r) == 0;
+    atomic_store(&r->has_writer, started);
+    return started ? MASU_OK : MASU_ERR_IO;
 }
 
 static masu_status recorder_create(const masu_record_config *config, masu__recorder **out) {
@@ -239,8 +253,6 @@ static masu_status recorder_create(const masu_record_config *config, masu__recor
     r->chunk = masu__meta_alloc(CHUNK_ROOM);
     r->places = masu__meta_calloc(1, sizeof *r->places);
     r->when_full = config->when_full;
-    r->here = config->here;
-    r->here_context = config->here_context;
     r->start_ns = masu__clock_ns();
     r->generation = atomic_fetch_add(&generations, 1) + 1;
     *out = r;
@@ -252,7 +264,7 @@ static void put_pool(masu__recorder *r, const masu__known_pool *pool) {
              pool->layer, pool->name);
 }
 
-/* What a reader must know first. The writer is there: a small ring does not hinder. */
+/* What a reader must know first. */
 static void introduce(masu_trace *trace, masu__recorder *r, const masu_record_config *config) {
     masu__lock_take(&trace->lock);
     if (config->program)
@@ -260,6 +272,8 @@ static void introduce(masu_trace *trace, masu__recorder *r, const masu_record_co
     for (uint32_t i = 0; i < trace->pool_count; i++)
         put_pool(r, &trace->pools[i]);
     trace->recorder = r;
+    atomic_store(&trace->here_context, config->here_context);
+    atomic_store(&trace->here, config->here);
     masu__lock_release(&trace->lock);
 }
 
@@ -275,7 +289,7 @@ masu_status masu_trace_record_to(masu_trace *trace, const char *path,
     if (status == MASU_OK)
         status = open_file(r, path);
     pthread_mutex_lock(&list_lock); /* no fork may come between the thread and the list */
-    if (status == MASU_OK)
+    if (status == MASU_OK && !config->later)
         status = start_writer(r);
     if (status == MASU_OK) {
         r->next = recorders;
@@ -292,6 +306,16 @@ masu_status masu_trace_record_to(masu_trace *trace, const char *path,
     return MASU_OK;
 }
 
+masu_status masu_trace_record_start(masu_trace *trace) {
+    masu__recorder *r = trace ? trace->recorder : NULL;
+    masu_status status = MASU_OK;
+    pthread_mutex_lock(&list_lock);
+    if (r && !atomic_load(&r->is_child) && !atomic_load(&r->has_writer))
+        status = start_writer(r);
+    pthread_mutex_unlock(&list_lock);
+    return status;
+}
+
 static void forget(masu__recorder *r) {
     pthread_mutex_lock(&list_lock);
     masu__recorder **link = &recorders;
@@ -299,6 +323,18 @@ static void forget(masu__recorder *r) {
         link = &(*link)->next;
     *link = r->next;
     pthread_mutex_unlock(&list_lock);
+}
+
+/* Writes what is left: by the thread, or here where there is none. */
+static void finish(masu__recorder *r) {
+    pthread_mutex_lock(&r->bell.mutex);
+    atomic_store(&r->ends, true);
+    pthread_cond_signal(&r->bell.rings);
+    pthread_mutex_unlock(&r->bell.mutex);
+    if (atomic_load(&r->has_writer))
+        pthread_join(r->writer, NULL);
+    else
+        masu__record_writer(r);
 }
 
 static masu_record_stats stats_of(masu__recorder *r) {
@@ -314,18 +350,14 @@ masu_status masu_trace_record_end(masu_trace *trace, masu_record_stats *stats) {
     masu__lock_take(&trace->lock);
     masu__recorder *r = trace->recorder;
     trace->recorder = NULL;
+    atomic_store(&trace->here, NULL);
     masu__lock_release(&trace->lock);
     if (!r)
         return MASU_OK;
     forget(r);
     bool is_child = atomic_load(&r->is_child);
-    if (!is_child) {
-        pthread_mutex_lock(&r->bell.mutex);
-        atomic_store(&r->ends, true);
-        pthread_cond_signal(&r->bell.rings);
-        pthread_mutex_unlock(&r->bell.mutex);
-        pthread_join(r->writer, NULL);
-    }
+    if (!is_child)
+        finish(r);
     bool failed = !is_child && (atomic_load(&r->failed) || close(r->file) != 0);
     r->file = -1;
     if (stats)

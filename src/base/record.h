@@ -29,7 +29,7 @@ typedef struct masu__record {
 typedef struct masu__recorder {
     masu__record *ring;
     size_t size; /* power of two */
-    _Atomic bool ends, failed, is_child;
+    _Atomic bool ends, failed, is_child, has_writer;
     uint64_t known_tail; /* by who fills: the tail is at least there. It is asked for again only when the ring seems half full, */
     char apart[64];      /* for what the writer writes must not lie beside what the program reads all the time */
     _Atomic uint64_t head;
@@ -40,8 +40,6 @@ typedef struct masu__recorder {
     pthread_t writer;
     masu__bell bell; /* of the writer's sleep alone */
     masu_record_full when_full;
-    masu_record_here here;
-    void *here_context;
     uint64_t start_ns;
     uint32_t generation; /* tells threads that this recorder has not heard of them */
     /* under the trace's lock */

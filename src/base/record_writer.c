@@ -196,6 +196,11 @@ void *masu__record_writer(void *recorder) {
         if (last)
             break;
     }
+    if (r->unsaid_drops) { /* the ring is not filled any more */
+        masu__record lost = {.time_ns = r->last.time_ns, .kind = MASU__TRACE_LOST,
+                             .bytes = r->unsaid_drops, .given_bytes = r->unsaid_drops};
+        write_record(r, &lost, 0);
+    }
     masu__record end = {.time_ns = r->last.time_ns, .kind = MASU__TRACE_END,
                         .bytes = r->written_events, .given_bytes = r->written_events};
     write_record(r, &end, 0);

@@ -1,8 +1,6 @@
 /* trace.c: the event stream. */
 #include "base/trace.h"
 
-#include <masu/record.h>
-
 #include "base/meta.h"
 #include "base/record.h"
 #include "base/size.h"
@@ -77,13 +75,11 @@ void masu__trace_emit(masu_trace *trace, masu_event event) {
     masu__trace_emit_text(trace, event, NULL);
 }
 
-/* The place is asked for before the lock: who is asked may have a new one to say. A recording begins and ends while no
- * pool is in a call. */
+/* The place is asked for before the lock: who is asked may have a new one to say. A recording may end meanwhile: then what is said
+ * goes nowhere. */
 void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text) {
-    const masu__recorder *recorder = trace->recorder;
-    uint32_t place = recorder && recorder->here && wants_place(event.kind)
-                         ? recorder->here(recorder->here_context)
-                         : 0;
+    masu_record_here here = atomic_load_explicit(&trace->here, memory_order_acquire);
+    uint32_t place = here && wants_place(event.kind) ? here(atomic_load_explicit(&trace->here_context, memory_order_relaxed)) : 0;
     masu__lock_take(&trace->lock);
     event.sequence = trace->emitted++;
     if (trace->ring)

@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include <masu/trace.h>
+#include <masu/record.h>
 
 #include "base/assert.h"
 #include "base/lock.h"
@@ -29,6 +29,8 @@ struct masu_trace {
     masu_trace_sink sink;
     void *sink_context;
     struct masu__recorder *recorder; /* NULL: nothing is written down */
+    _Atomic masu_record_here here;   /* read without the lock, before it: of the recording, NULL: none */
+    void *_Atomic here_context;
     masu__known_pool *pools;         /* every pool that was given the trace, for a recording that begins later */
     uint32_t pool_count, pool_capacity;
 };
