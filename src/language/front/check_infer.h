@@ -31,6 +31,7 @@ struct open_form {
     bool is_element;       /* of a row: it has as many indices as its tensor has dimensions */
     bool is_shown;         /* of a row: it is printed, as what it is when the program runs */
     bool is_literal;       /* of an element: a number that sums begin with, as no element of a tensor has joined it */
+    bool has_literal;      /* such a number has joined it */
     bool prefers_tensor;   /* of a row: nothing demands a number, and beside a tensor its history counts */
     source_span because;   /* what decided it; no file: nothing */
     const type **parameters, *result; /* of a closure */

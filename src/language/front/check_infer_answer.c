@@ -45,7 +45,7 @@ static void prefer_lists(inference *n) {
 static void settle_row(inference *n, const open_form *f, const type *t, bool differentiates) {
     const open_form *now = t->open.form;
     n->at = f->e->span;
-    if ((now->prefers_tensor && !now->is_literal && differentiates) || (now->is_shown && !now->is_element)) {
+    if ((now->prefers_tensor && !now->is_literal && differentiates) || (now->is_shown && !now->is_element && !now->has_literal)) {
         infer_tensor(n, t);
     } else if (now->is_element) {
         infer_same(n, t, now->element);

@@ -85,6 +85,7 @@ static void forms_meet(inference *n, open_form *a, open_form *b) {
     b->prefers_tensor |= a->prefers_tensor;
     b->is_element &= a->is_element;
     b->is_literal &= a->is_literal;
+    b->has_literal |= a->has_literal;
     b->is_shown |= a->is_shown;
     if (a->kind == FORM_BRACKET || (a->kind == FORM_ROW && a->element != NULL && b->element != NULL)) {
         infer_same(n, a->element, b->element);
@@ -247,7 +248,7 @@ bool infer_is_bare(const expr *e) {
 
 const type *infer_sum(inference *n, expr *e) {
     open_form *f = infer_form(n, FORM_ROW, e);
-    f->is_element = f->is_literal = true;
+    f->is_element = f->is_literal = f->has_literal = true;
     f->element = infer_expr(n, e);
     return f->open;
 }
