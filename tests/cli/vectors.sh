@@ -16,7 +16,7 @@ exempt='randn rand randn_like rand_like bernoulli normal uniform
     load try_load save read_csv double int empty empty_like is_empty scalar to_vec2 requires_grad requires_grad_ zero_grad
     randint randperm multinomial sample top_k_sample top_p_sample
     len ndim dim shape numel size rank item to_f32 item_i64 to_i64 to_vec print display
-    backward grad retain_grad detach enable_grad unfreeze freeze clear_grads clip_grad_norm clip_grad_value'
+        backward parameters grad retain_grad detach enable_grad unfreeze freeze clear_grads clip_grad_norm clip_grad_value'
 sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/names"
 [ "$(wc -l <"$MASU_TMP/names")" -gt 100 ] || fail 'docs/operations.md lists no operations'
 while read -r name; do

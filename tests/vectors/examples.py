@@ -43,6 +43,8 @@ def examples():
             operands, _, expression = example.replace('\\"', '"').partition(": ")
             found.append((name, smooth, operands.split(), expression))
 
+    written = {(name, example): smooth for name, smooth, example in written_examples()}
+    in_library = {example for _, example in written} # the library's operations are drawn under the names of programs
     table = read("runtime/ops.def")
     for m in re.finditer(rf"^(?:(UNARY|BINARY)\((\w+),.*?, {TEXT}, {TEXT}\)|"
                          rf"(?:TENSOR|ELEMENT)\((\w+), \(.*?\), ([^\"]*?), {TEXT}, {TEXT}\))$", table, re.M):
@@ -50,9 +52,8 @@ def examples():
             add(m[2], True, f"a[..]{m[3]}: a.{m[2]}()")
         elif m[1] == "BINARY":
             add(m[2], True, f"a[..]{m[3]} b[*]{m[3]}: a.{m[2]}(b)")
-        else:
+        elif m[7] not in in_library:
             add(m[5], "NO_GRADIENT" not in m[6], m[7])
-    written = {(name, example): smooth for name, smooth, example in written_examples()}
     for line in read_lines("recorded.txt"):
         name, _, example = line.partition(" ")
         if (name, example) not in written:

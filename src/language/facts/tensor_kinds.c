@@ -45,6 +45,7 @@
     X(softmax)                \
     X(log_softmax)            \
     X(standardise)            \
+    X(standardise_to)         \
     X(cumsum)                 \
     X(matmul)                 \
     X(mse_loss)               \

@@ -83,6 +83,7 @@ written portable_written(tl_abi_index abi) {
     case TL_FN_tl_tensor_softmax:
     case TL_FN_tl_tensor_log_softmax:
     case TL_FN_tl_tensor_standardise:
+    case TL_FN_tl_tensor_standardise_to:
     case TL_FN_tl_tensor_cat:
     case TL_FN_tl_tensor_stack:
     case TL_FN_tl_tensor_unfold:

@@ -19,17 +19,22 @@ void write_close(writer *w) {
 }
 
 /* Dimensions but one; index[d] are their write_letters, "0" for those of one element. Returns how many loops are open. */
-uint32_t write_open_without(writer *w, const fact *shape, uint32_t without, const char *index[TL_MAX_RANK]) {
+/* Over those dimensions that are not in [from, to). */
+static uint32_t open_outside(writer *w, const fact *shape, uint32_t from, uint32_t to, const char *index[TL_MAX_RANK]) {
     uint32_t opened = 0;
     for (uint32_t d = 0; d < shape->rank; d++) {
         index[d] = "0";
-        if (d == without || shape->dim[d] == 1)
+        if ((d >= from && d < to) || shape->dim[d] == 1)
             continue;
         index[d] = write_letters[d];
         write_open(w, write_letters[d], shape->dim[d]);
         opened++;
     }
     return opened;
+}
+
+uint32_t write_open_without(writer *w, const fact *shape, uint32_t without, const char *index[TL_MAX_RANK]) {
+    return open_outside(w, shape, without, without + 1, index);
 }
 
 void write_close_all(writer *w, uint32_t count) {
@@ -330,27 +335,76 @@ static const char *standardise_function(writer *w, tl_dtype dtype) {
         "            lane[0] += lane[l];\n"
         "    return lane[0];\n"
         "}\n\n"
-        "/* One line with mean 0 and variance 1. */\n"
-        "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t n, double eps) {\n"
+        "/* One line with mean 0 and variance 1; then, where there are any, times weight plus bias. */\n"
+        "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t n, double eps, const %s *weight, const %s *bias) {\n"
         "    const %s mean = (%s)(line_sum_%s(x, sx, n, 0, 0) / (double)n);\n"
         "    const %s rate = (%s)(1 / sqrt(line_sum_%s(x, sx, n, 1, mean) / (double)n + eps));\n"
         "    for (int32_t i = 0; i < n; i++)\n"
-        "        y[i] = (x[i * sx] - mean) * rate;\n"
+        "        y[i] = weight ? (x[i * sx] - mean) * rate * weight[i] + bias[i] : (x[i * sx] - mean) * rate;\n"
         "}\n";
     const char *t = functions_element_type(dtype), *s = dtype == TL_F32 ? "f32" : "f64", *name = writer_printf(w, "standardise_%s", s);
-    functions_need(w->set, name, writer_printf(w, text, s, t, t, t, name, t, t, t, t, s, t, t, s));
+    functions_need(w->set, name, writer_printf(w, text, s, t, t, t, name, t, t, t, t, t, t, s, t, t, s));
     return name;
+}
+
+/* How far apart the elements of v lie along its last `count` dimensions taken as one line, 0: not evenly. */
+static int64_t line_stride(const writer *w, ir_value v, uint32_t count) {
+    const fact *f = layout_fact(w->l, v);
+    const int64_t *stride = w->l->places[v].stride;
+    int64_t step = 0, length = 1;
+    for (uint32_t d = f->rank; d-- > f->rank - count;) {
+        if (f->dim[d] == 1)
+            continue;
+        if (step == 0)
+            step = stride[d];
+        else if (stride[d] != step * length)
+            return 0;
+        length *= f->dim[d];
+    }
+    return step == 0 ? 1 : step;
+}
+
+/* A parameter of one line: its address. */
+static const char *line_of(writer *w, const ir_instr *i, const char *parameter, uint32_t *rank) {
+    static const char *const first[TL_MAX_RANK] = {"0", "0", "0", "0", "0", "0", "0", "0"};
+    const ir_value v = portable_operand(i, parameter);
+    const fact *f = layout_fact(w->l, v), *t = layout_fact(w->l, i->args[0]);
+    bool fits = f->rank <= t->rank && line_stride(w, v, f->rank) == 1;
+    for (uint32_t d = 0; fits && d < f->rank; d++)
+        fits = f->dim[d] == t->dim[t->rank - f->rank + d];
+    *rank = f->rank;
+    if (fits)
+        return writer_printf(w, "&%s", write_at(w, v, first));
+    portable_refuse(w->p, NULL, i->span, "`layer_norm` whose %s is not of the last dimensions' shape: write `x.layer_norm([…]) * weight + bias`", parameter);
+    return NULL;
 }
 
 static void write_standardise(writer *w, const ir_instr *i) {
     const fact *t = layout_fact(w->l, i->args[0]);
     tl_dtype dtype = layout_fact(w->l, i->result)->dtype;
-    const char *index[TL_MAX_RANK];
-    if (!write_is_of(w, i, i->args[0], dtype))
+    const char *index[TL_MAX_RANK], *weight = "0", *bias = "0";
+    const bool scaled = i->abi == TL_FN_tl_tensor_standardise_to;
+    uint32_t rank = 1, other = 1;
+    for (uint32_t a = 0; a < (scaled ? 3u : 1u); a++)
+        if (!write_is_of(w, i, i->args[a], dtype))
+            return;
+    if (scaled) {
+        weight = line_of(w, i, "weight", &rank);
+        bias = line_of(w, i, "bias", &other);
+    }
+    if (!weight || !bias)
         return;
-    uint32_t dim = t->rank - 1, opened = write_open_without(w, t, dim, index);
-    write_line(w, "%s(&%s, %lld, &%s, %lld, %s);", standardise_function(w, dtype), write_at(w, i->args[0], index), (long long)w->l->places[i->args[0]].stride[dim],
-               write_at(w, i->result, index), (long long)t->dim[dim], write_text(w, portable_operand(i, "eps")));
+    const int64_t step = line_stride(w, i->args[0], rank);
+    if (rank != other || rank == 0 || step == 0) {
+        portable_refuse(w->p, NULL, i->span, "`layer_norm` of lines that do not lie evenly: write `x.contiguous()` before");
+        return;
+    }
+    int64_t n = 1;
+    for (uint32_t d = t->rank - rank; d < t->rank; d++)
+        n *= t->dim[d];
+    uint32_t opened = open_outside(w, t, t->rank - rank, t->rank, index);
+    write_line(w, "%s(&%s, %lld, &%s, %lld, %s, %s, %s);", standardise_function(w, dtype), write_at(w, i->args[0], index), (long long)step,
+               write_at(w, i->result, index), (long long)n, write_text(w, portable_operand(i, "eps")), weight, bias);
     write_close_all(w, opened);
 }
 
@@ -388,6 +442,7 @@ static void write_loops(writer *w, const ir_instr *i) {
         write_softmax(w, i);
         break;
     case TL_FN_tl_tensor_standardise:
+    case TL_FN_tl_tensor_standardise_to:
         write_standardise(w, i);
         break;
     case TL_FN_tl_tensor_cat:
