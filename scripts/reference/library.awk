@@ -73,7 +73,8 @@ in_opening {
 }
 /^MASU_API / || /static inline / { call = $0 }
 call != "" && !/^MASU_API / && !/static inline / { call = call " " $0 }
-call != "" && /;$|[{]$/ { call_end() }
+call != "" { sub(/;[ \t]*\/\*.*\*\/$/, ";", call) } # what is said beside a call is not of it
+call != "" && call ~ /;$|[{]$/ { call_end() }
 END {
     print ".SH SEE ALSO\n\\fBmasu\\fR(1)"
     exit failed
