@@ -402,13 +402,7 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
     if (!found || e->call.arg_count == 0) {
         return false;
     }
-    expr *receiver = e->call.args[0];
-    while (receiver->kind == EXPR_UNARY && receiver->unary.op == UNARY_REFERENCE) {
-        receiver = receiver->unary.operand;
-    }
-    *slot = build_method(c, e->span, receiver, name, e->call.args + 1, e->call.arg_count - 1);
-    (*slot)->call.name_span = e->call.name_span;
-    check_expr(c, slot, expected);
+    check_first_as_receiver(c, slot, expected);
     return true;
 }
 
@@ -447,7 +441,9 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         owner = NULL;
     }
     if (owner != NULL) {
-        call_of_struct(c, e, scope, owner, expected);
+        if (!check_method_by_path(c, slot, owner, expected)) {
+            call_of_struct(c, e, scope, owner, expected);
+        }
         return;
     }
     bool box = strcmp(scope, "Box") == 0 || strcmp(scope, "Rc") == 0 || strcmp(scope, "Arc") == 0;

@@ -114,4 +114,9 @@ abi_arity check_abi_arity(tl_abi_index function, bool method);
 void check_report_arity(checker *c, const expr *call, const char *name, abi_arity all,
                          tl_abi_index longest, bool method);
 
+/* f(x, …) becomes x.f(…): what is behind the references of the first argument is the receiver. */
+void check_first_as_receiver(checker *c, expr **slot, const type *expected);
+/* Stack::len(&s), where only s says what a Stack's elements are: s.len(). false: it is not such a call. */
+bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const type *expected);
+
 #endif

@@ -170,17 +170,44 @@ const type *check_wish_as_list(checker *c, const type *expected) {
     return item == NULL ? expected : type_vec(c->types, item);
 }
 
-bool check_takes_iterator(const function_item *f, const binding *parameter) {
+static bool is_iterable(const type_expr *bound) {
+    return bound->kind == TYPE_EXPR_NAME && strcmp(bound->name, iterable_bound) == 0;
+}
+
+/* IntoIterator, Iterator, DoubleEndedIterator, …: of what gives elements one by one. */
+bool check_bounds_items(const type_expr *bound) {
+    return bound->kind == TYPE_EXPR_NAME && strstr(bound->name, "Iterator") != NULL;
+}
+
+/* Whether a parameter's type is a type parameter with such a bound. */
+static bool is_bound_by(const function_item *f, const binding *parameter, bool (*such)(const type_expr *)) {
     const type_expr *t = parameter->annotation;
     for (uint32_t i = 0; t != NULL && t->name != NULL && i < f->generics.count; i++) {
         const type_parameter *p = &f->generics.items[i];
         for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
-            if (p->bounds[b]->kind == TYPE_EXPR_NAME && strcmp(p->bounds[b]->name, iterable_bound) == 0) {
+            if (such(p->bounds[b])) {
                 return true;
             }
         }
     }
     return false;
+}
+
+bool check_takes_iterator(const function_item *f, const binding *parameter) {
+    return is_bound_by(f, parameter, is_iterable);
+}
+
+void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter) {
+    expr *e = *slot;
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
+        e = e->unary.operand;
+    }
+    if (e->type != NULL || (e->kind != EXPR_RANGE && e->kind != EXPR_ARRAY) || !is_bound_by(f, parameter, check_bounds_items)) {
+        return;
+    }
+    e->is_vec |= e->kind == EXPR_ARRAY;
+    check_range_as_iterator(c, slot);
+    check_range_as_list(c, slot);
 }
 
 /* list.zip(fib), list.chain(fib): what the list gives one by one, where an iterator is among the arguments. */

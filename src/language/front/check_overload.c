@@ -18,6 +18,7 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_iterator.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
@@ -56,6 +57,18 @@ static void number_decided(checker *c, const type *t, const trait_item *trait) {
     }
 }
 
+/* I: IntoIterator<Item = i32> of a list of numbers that nothing decided: they are i32. */
+static void item_decided(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
+    const type *item = t->kind == TYPE_VEC || t->kind == TYPE_STRUCT ? check_item_of(c, t) : NULL;
+    if (item == NULL) {
+        return;
+    }
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    check_fits(c, check_type(c, bound->arguments[0]), item);
+    c->environment = outer;
+}
+
 static void bound_decides(checker *c, const type_environment *e, const type *t,
                           const type_expr *bound) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
@@ -63,6 +76,10 @@ static void bound_decides(checker *c, const type_environment *e, const type *t,
         return;
     }
     const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+    if (trait == NULL && check_bounds_items(bound) && bound->argument_count > 0) {
+        item_decided(c, e, t, bound);
+        return;
+    }
     if (trait != NULL && bound->argument_count == 0 && type_is_open_number(t)) {
         number_decided(c, t, trait);
         return;

@@ -17,6 +17,8 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 
 /* ---- functions of modules -------------------------------------------------------------------- */
@@ -295,6 +297,47 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
         *slot = build_method(c, span, receiver, name, args + 1, count - 1);
     }
     check_expr(c, slot, expected);
+    return true;
+}
+
+/* ---- methods by their path ------------------------------------------------------------------- */
+
+static expr **behind_references(expr **slot) {
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {
+        slot = &(*slot)->unary.operand;
+    }
+    return slot;
+}
+
+void check_first_as_receiver(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot, *receiver = *behind_references(&e->call.args[0]);
+    *slot = build_method(c, e->span, receiver, e->call.callee->name.name, e->call.args + 1, e->call.arg_count - 1);
+    (*slot)->call.name_span = e->call.name_span;
+    check_expr(c, slot, expected);
+}
+
+bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const type *expected) {
+    const expr *e = *slot;
+    const name_expr *callee = &e->call.callee->name;
+    const function_item *f = check_find_method(c, owner, callee->name);
+    if (f == NULL || !f->has_self || owner->generics.count == 0 || owner->template != NULL || e->call.arg_count == 0 ||
+        callee->argument_count > 0) {
+        return false;
+    }
+    expr **first = behind_references(&e->call.args[0]), *seen = *first;
+    const bool is_place = seen->kind == EXPR_NAME || seen->kind == EXPR_FIELD || seen->kind == EXPR_TUPLE_FIELD ||
+                          seen->kind == EXPR_INDEX;
+    seen = is_place ? check_copy_place(c, seen) : seen;
+    check_expr(c, &seen, NULL);
+    *first = is_place ? *first : seen;
+    const type *t = type_resolve(c->types, seen->type);
+    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t))) {
+        t = type_resolve(c->types, t->vec.element);
+    }
+    if (t->kind != TYPE_STRUCT || t->structure->template != owner) {
+        return false;
+    }
+    check_first_as_receiver(c, slot, expected);
     return true;
 }
 
