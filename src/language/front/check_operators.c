@@ -407,7 +407,8 @@ static void check_operands(checker *c, expr *e, const type *expected) {
     bool left_literal = check_free_literal(e->binary.left),
          right_literal = check_free_literal(e->binary.right);
     const type *wish = check_is_comparison(e->binary.op) ? NULL : number_or_null(expected);
-    expr **first = left_literal && !right_literal ? &e->binary.right : &e->binary.left;
+    const bool shift = e->binary.op == BINARY_SHL || e->binary.op == BINARY_SHR; /* by how much says nothing of what is shifted */
+    expr **first = left_literal && !right_literal && !shift ? &e->binary.right : &e->binary.left;
     expr **second = first == &e->binary.left ? &e->binary.right : &e->binary.left;
     if (left_literal && right_literal && wish == NULL &&
         (e->binary.left->kind == EXPR_FLOAT) != (e->binary.right->kind == EXPR_FLOAT)) {
