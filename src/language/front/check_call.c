@@ -402,7 +402,7 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
     if (!found || e->call.arg_count == 0) {
         return false;
     }
-    check_first_as_receiver(c, slot, expected);
+    check_first_as_receiver(c, slot, name, expected);
     return true;
 }
 

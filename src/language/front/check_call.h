@@ -115,7 +115,7 @@ void check_report_arity(checker *c, const expr *call, const char *name, abi_arit
                          tl_abi_index longest, bool method);
 
 /* f(x, …) becomes x.f(…): what is behind the references of the first argument is the receiver. */
-void check_first_as_receiver(checker *c, expr **slot, const type *expected);
+void check_first_as_receiver(checker *c, expr **slot, const char *f, const type *expected);
 /* Stack::len(&s), where only s says what a Stack's elements are: s.len(). false: it is not such a call. */
 bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const type *expected);
 

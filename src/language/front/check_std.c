@@ -309,9 +309,9 @@ static expr **behind_references(expr **slot) {
     return slot;
 }
 
-void check_first_as_receiver(checker *c, expr **slot, const type *expected) {
+void check_first_as_receiver(checker *c, expr **slot, const char *f, const type *expected) {
     expr *e = *slot, *receiver = *behind_references(&e->call.args[0]);
-    *slot = build_method(c, e->span, receiver, e->call.callee->name.name, e->call.args + 1, e->call.arg_count - 1);
+    *slot = build_method(c, e->span, receiver, f, e->call.args + 1, e->call.arg_count - 1);
     (*slot)->call.name_span = e->call.name_span;
     check_expr(c, slot, expected);
 }
@@ -337,7 +337,7 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
     if (t->kind != TYPE_STRUCT || t->structure->template != owner) {
         return false;
     }
-    check_first_as_receiver(c, slot, expected);
+    check_first_as_receiver(c, slot, callee->name, expected);
     return true;
 }
 
