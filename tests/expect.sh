@@ -32,7 +32,8 @@ expect_status() {
 }
 
 show_output() {
-    echo "stdout:" && head -n 40 "$MASU_TMP.stdout"
+    echo "stdout:" && head -n 20 "$MASU_TMP.stdout"
+    [ "$(wc -l <"$MASU_TMP.stdout")" -le 20 ] || { echo "…" && tail -n 30 "$MASU_TMP.stdout"; }
     echo "stderr:" && head -n 40 "$MASU_TMP.stderr"
 }
 

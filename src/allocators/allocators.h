@@ -71,8 +71,8 @@ struct masu__pool_row {
 /* The functions that every row has, where its file calls them row_create and so on. */
 #define MASU__POOL_FUNCTIONS                                                                                    \
     .create = row_create, .destroy = row_destroy, .take = row_take, .give = row_give, .size_of = row_size_of,   \
-    .resize = row_resize, .carry = row_carry, .trim = row_trim, .cached_bytes = row_cached_bytes, .stats = row_stats,               \
-    .reset_stats = row_reset_stats, .reset_peaks = row_reset_peaks, .failures = row_failures,                   \
+    .resize = row_resize, .carry = row_carry, .trim = row_trim, .cached_bytes = row_cached_bytes,               \
+    .stats = row_stats, .reset_stats = row_reset_stats, .reset_peaks = row_reset_peaks, .failures = row_failures,                   \
     .visit_live = row_visit_live, .valid = row_valid, .audit = row_audit
 
 #define POOL(name) MASU__POOL_##name,

@@ -64,14 +64,15 @@ const char *write_source(portable *p) {
 /* ---- numbers ------------------------------------------------------------------------------------------------------------ */
 
 static void put_real(masu__buffer *out, double v, bool narrow) {
-    char text[48];
+    enum { LONGEST = 320 }; /* of any double, whatever the digits, as compilers count */
+    char text[LONGEST];
     if (v != v || isinf(v)) {
         masu__buffer_printf(out, "%s(%s)%s", v < 0 ? "-" : "", narrow ? "float" : "double", v != v ? "NAN" : "INFINITY");
         return;
     }
     snprintf(text, sizeof text, narrow ? "%.9g" : "%.17g", v);
     for (int digits = narrow ? 6 : 15; digits < (narrow ? 9 : 17); digits++) {
-        char shorter[48];
+        char shorter[LONGEST];
         snprintf(shorter, sizeof shorter, "%.*g", digits, v);
         double back = strtod(shorter, NULL);
         if (narrow ? (float)back == (float)v : back == v) {
