@@ -280,20 +280,6 @@ static void use_expected_owner(checker *c, const struct_item *owner, const type 
     }
 }
 
-/* Stack::<i32>::size(&s): s is a Stack<i32>, and its numbers are i32 where nothing else decides them. */
-static void receiver_is(checker *c, expr **arg, const type *owner) {
-    if ((*arg)->type == NULL) {
-        check_expr(c, arg, NULL);
-    }
-    const type *t = type_resolve(c->types, (*arg)->type);
-    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t))) {
-        t = type_resolve(c->types, t->vec.element);
-    }
-    if (t->kind == TYPE_STRUCT && !check_fits(c, t, owner)) {
-        check_coerce(c, arg, owner, NULL);
-    }
-}
-
 static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner,
                            const type *expected) {
     const name_expr *callee = &e->call.callee->name;
@@ -309,7 +295,7 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
     f = f == NULL ? check_derived_method(c, owner, name, e->call.name_span) : f;
     if (f != NULL) {
         if (f->has_self && callee->argument_count > 0 && e->call.arg_count > 0) {
-            receiver_is(c, &e->call.args[0], owner->type);
+            check_receiver_is(c, &e->call.args[0], owner->type);
         }
         call_function(c, e, f, owner, expected);
         return;

@@ -47,6 +47,9 @@ typedef struct check_instances {
     chain_sums sums;
 } check_instances;
 
+/* Stack::<i32>::size(&s): s is a Stack<i32>, and its numbers are i32 where nothing else decides them. */
+void check_receiver_is(checker *c, expr **arg, const type *owner);
+
 void check_generics_begin(checker *c);
 const type *check_type_argument(const checker *c, const char *name); /* NULL: no type parameter */
 struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments);

@@ -370,3 +370,16 @@ void check_pending_call(checker *c, expr *e) {
     }
     check_finish_pending(c, e, made);
 }
+
+void check_receiver_is(checker *c, expr **arg, const type *owner) {
+    if ((*arg)->type == NULL) {
+        check_expr(c, arg, NULL);
+    }
+    const type *t = type_resolve(c->types, (*arg)->type);
+    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t))) {
+        t = type_resolve(c->types, t->vec.element);
+    }
+    if (t->kind == TYPE_STRUCT && !check_fits(c, t, owner)) {
+        check_coerce(c, arg, owner, NULL);
+    }
+}
