@@ -91,6 +91,9 @@ const type *check_scope_type(checker *c, const char *scope) {
 }
 
 void check_alias_scope(checker *c, name_expr *callee) {
+    if (check_type_argument(c, callee->scope) != NULL) { /* a type parameter hides what else has its name */
+        return;
+    }
     for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
         bool meant = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->generics.count == 0 &&
                      strcmp(a->name, callee->scope) == 0 && callee->argument_count == 0;
