@@ -248,16 +248,16 @@ static void print_growth(int live, double first, const double *ns, double read) 
                live, ns[MASU], ns[BINS_8], read);
         return;
     }
-    printf("%9d  %8.1f  %18.1f  %13.1f  %9.2f  %.*s\n", live, ns[MASU], ns[BINS_8], read,
-           ns[MASU] / first, (int)(ns[MASU] / 10 > 60 ? 60 : ns[MASU] / 10),
+    printf("%9d  %8.1f  %18.1f  %13.1f  %9.2f  %.*s\n", live, ns[MASU], ns[BINS_8], read, ns[MASU] / first,
+           (int)(ns[MASU] / 10 > 60 ? 60 : ns[MASU] / 10),
            "############################################################");
 }
 
 static void growth(void) {
     double first = 0;
     if (!json)
-        printf("\nas live blocks grow, 256 B - 64 KiB, ns a call\n%9s  %8s  %18s  %13s  %9s\n",
-               "live", "masu", names[BINS_8], "a random read", "to first");
+        printf("\nas live blocks grow, 256 B - 64 KiB, ns a call\n%9s  %8s  %18s  %13s  %9s\n", "live", "masu",
+               names[BINS_8], "a random read", "to first");
     for (int live = 1000; live <= 1000000; live *= 10) {
         work w = {"growth", live, 256, 64 * KIB, false};
         double times[CONTESTANTS][ROUNDS], reads[ROUNDS], ns[CONTESTANTS];

@@ -69,9 +69,8 @@ static double timeval_seconds(struct timeval t) {
 static int run(char *const argv[], char line[MAX_LINE], bool quiet, duration *took) {
     double start = seconds_now();
     int out[2];
-    if (pipe(out) != 0) {
+    if (pipe(out) != 0)
         return -1;
-    }
     pid_t child = fork();
     if (child == 0) {
         setenv("OPENBLAS_NUM_THREADS", "1", 1);
@@ -91,25 +90,20 @@ static int run(char *const argv[], char line[MAX_LINE], bool quiet, duration *to
     char buffer[4096];
     for (;;) {
         ssize_t got = read(out[0], buffer, sizeof buffer);
-        if (got < 0 && errno == EINTR) {
+        if (got < 0 && errno == EINTR)
             continue;
-        }
-        if (got <= 0) {
+        if (got <= 0)
             break;
-        }
-        for (ssize_t i = 0; i < got && filled < MAX_LINE - 1; i++) {
+        for (ssize_t i = 0; i < got && filled < MAX_LINE - 1; i++)
             line[filled++] = buffer[i];
-        }
     }
     line[filled] = '\0';
     close(out[0]);
     int status = 0;
     struct rusage usage;
-    if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status)) {
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status))
         return -1;
-    }
-    *took = (duration){seconds_now() - start,
-                       timeval_seconds(usage.ru_utime) + timeval_seconds(usage.ru_stime)};
+    *took = (duration){seconds_now() - start, timeval_seconds(usage.ru_utime) + timeval_seconds(usage.ru_stime)};
     return WEXITSTATUS(status);
 }
 
@@ -146,8 +140,7 @@ static bool measure_torch(const options *o, series *s, const char *form) {
     snprintf(count, sizeof count, "%ld", epochs);
     char *argv[] = {(char *)o->python, script, count, (char *)form, NULL};
     duration loop, process;
-    if (run(argv, line, true, &process) != 0 ||
-        sscanf(line, "%lf %lf", &loop.wall, &loop.cpu) != 2) {
+    if (run(argv, line, true, &process) != 0 || sscanf(line, "%lf %lf", &loop.wall, &loop.cpu) != 2) {
         s->missing = "bench/n_queens_torch.py failed";
         return false;
     }
@@ -168,9 +161,8 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 static void samples_finish(samples *s, int count) {
-    if (count == 0) {
+    if (count == 0)
         return;
-    }
     qsort(s->us, (size_t)count, sizeof s->us[0], compare_doubles);
     s->median = count % 2 == 1 ? s->us[count / 2] : (s->us[count / 2 - 1] + s->us[count / 2]) / 2.0;
     s->low = s->us[0];
@@ -182,30 +174,26 @@ static bool is_skipped(const series *s) {
 }
 
 static void print_table(const options *o, const series *all, int count) {
-    printf("N-Queens, 8 x 8: microseconds an epoch, one thread, medians of %d rounds in turn\n\n",
-           o->rounds);
+    printf("N-Queens, 8 x 8: microseconds an epoch, one thread, medians of %d rounds in turn\n\n", o->rounds);
     printf("  %-22s %27s   %27s\n", "", "wall clock", "processor time");
-    printf("  %-22s %9s %17s   %9s %17s %11s\n", "", "median", "lowest..highest", "median",
-           "lowest..highest", "times masu");
+    printf("  %-22s %9s %17s   %9s %17s %11s\n", "", "median", "lowest..highest", "median", "lowest..highest",
+           "times masu");
     for (int i = 0; i < count; i++) {
         const series *s = &all[i];
         if (is_skipped(s)) {
             printf("  %-22s skipped: %s\n", s->name, s->missing);
             continue;
         }
-        printf("  %-22s %9.2f %8.2f %8.2f   %9.2f %8.2f %8.2f", s->name, s->wall.median,
-               s->wall.low, s->wall.high, s->cpu.median, s->cpu.low, s->cpu.high);
-        if (i > 0 && !is_skipped(&all[0])) {
-            printf(" %5.1f (cpu %.1f)", s->wall.median / all[0].wall.median,
-                   s->cpu.median / all[0].cpu.median);
-        }
+        printf("  %-22s %9.2f %8.2f %8.2f   %9.2f %8.2f %8.2f", s->name, s->wall.median, s->wall.low, s->wall.high,
+               s->cpu.median, s->cpu.low, s->cpu.high);
+        if (i > 0 && !is_skipped(&all[0]))
+            printf(" %5.1f (cpu %.1f)", s->wall.median / all[0].wall.median, s->cpu.median / all[0].cpu.median);
         printf("\n");
     }
 }
 
 static void print_samples_json(const char *name, const samples *s) {
-    printf("\"%s\": {\"median\": %.4f, \"lowest\": %.4f, \"highest\": %.4f}", name, s->median,
-           s->low, s->high);
+    printf("\"%s\": {\"median\": %.4f, \"lowest\": %.4f, \"highest\": %.4f}", name, s->median, s->low, s->high);
 }
 
 static void print_json(const options *o, const series *all, int count) {
@@ -246,9 +234,8 @@ static void usage(FILE *to) {
 static void path_up(char *path, int count) {
     while (count-- > 0) {
         char *slash = strrchr(path, '/');
-        if (slash == NULL || slash == path) {
+        if (slash == NULL || slash == path)
             return;
-        }
         *slash = '\0';
     }
 }
@@ -273,22 +260,20 @@ static bool read_options(int argc, char **argv, options *o) {
             o->json = true;
             continue;
         }
-        if (value == NULL) {
+        if (value == NULL)
             return false;
-        }
-        if (strcmp(argv[i], "--rounds") == 0) {
+        if (strcmp(argv[i], "--rounds") == 0)
             o->rounds = atoi(value);
-        } else if (strcmp(argv[i], "--epochs") == 0) {
+        else if (strcmp(argv[i], "--epochs") == 0)
             o->epochs = atol(value);
-        } else if (strcmp(argv[i], "--masu") == 0) {
+        else if (strcmp(argv[i], "--masu") == 0)
             snprintf(o->masu, sizeof o->masu, "%s", value);
-        } else if (strcmp(argv[i], "--source") == 0) {
+        else if (strcmp(argv[i], "--source") == 0)
             snprintf(o->source, sizeof o->source, "%s", value);
-        } else if (strcmp(argv[i], "--python") == 0) {
+        else if (strcmp(argv[i], "--python") == 0)
             o->python = value;
-        } else {
+        else
             return false;
-        }
         i++;
     }
     return o->rounds >= 1 && o->rounds <= MAX_ROUNDS && o->epochs >= 1000;
@@ -306,23 +291,19 @@ int main(int argc, char **argv) {
         return 2;
     }
 
-    static series all[] = {
-        {.name = "masu run"}, {.name = "torch eager, matmul"}, {.name = "torch eager, masks"}};
+    static series all[] = {{.name = "masu run"}, {.name = "torch eager, matmul"}, {.name = "torch eager, masks"}};
     static const char *const forms[] = {NULL, "matmul", "mask"};
     bool torch = torch_is_there(&o);
-    for (int i = 1; i < 3 && !torch; i++) {
+    for (int i = 1; i < 3 && !torch; i++)
         all[i].missing = "PyTorch is not installed (apt-get install python3-torch)";
-    }
     for (int round = 0; round < o.rounds; round++) {
         if (!measure_masu(&o, &all[0])) {
             fprintf(stderr, "n_queens: %s (%s)\n", all[0].missing, o.masu);
             return 1;
         }
-        for (int i = 1; i < 3; i++) {
-            if (all[i].missing == NULL) {
+        for (int i = 1; i < 3; i++)
+            if (all[i].missing == NULL)
                 measure_torch(&o, &all[i], forms[i]);
-            }
-        }
     }
     for (int i = 0; i < 3; i++) {
         samples_finish(&all[i].wall, all[i].count);

@@ -106,8 +106,7 @@ static bool plan_is_right(const problem *p, const uint64_t *offsets, uint64_t he
             continue;
         }
         right = (low == count || offsets[row] + p->rows[row].size_bytes <= offsets[live[low]]) &&
-                (low == 0 ||
-                 offsets[live[low - 1]] + p->rows[live[low - 1]].size_bytes <= offsets[row]);
+                (low == 0 || offsets[live[low - 1]] + p->rows[live[low - 1]].size_bytes <= offsets[row]);
         memmove(live + low + 1, live + low, (count++ - low) * sizeof *live);
         live[low] = row;
     }
@@ -135,8 +134,7 @@ static void cancel_after(double cpu_s) {
     if (cpu_s <= 0)
         return;
     signal(SIGALRM, on_timer);
-    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) ||
-        timer_settime(timer, 0, &when, NULL))
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) || timer_settime(timer, 0, &when, NULL))
         exit(1);
 }
 
@@ -165,14 +163,13 @@ static void line_of(const char *name, problem p, masu_plan_goal goal, const sett
     bool judged = r.height_bytes == 0 || plan_is_right(&p, offsets, r.height_bytes);
     printf("%-34s %8zu %-4s %16llu %8.4f%% %-10s %8.4f %8.4f %9llu %6.1f%s  %s\n", name, p.count,
            goal == MASU_PLAN_FIT ? "fit" : "min", (unsigned long long)r.height_bytes,
-           100.0 * ((double)r.height_bytes - (double)r.lower_bound_bytes) /
-               (double)r.lower_bound_bytes,
+           100.0 * ((double)r.height_bytes - (double)r.lower_bound_bytes) / (double)r.lower_bound_bytes,
            outcomes[r.outcome], wall, cpu, (unsigned long long)r.steps,
            (double)(after.ru_maxrss - before.ru_maxrss) / 1024, judged ? "" : "  WRONG", r.order);
 }
 
-static void in_process(const char *name, const char *path, shape kind, size_t count,
-                       masu_plan_goal goal, const settings *s) {
+static void in_process(const char *name, const char *path, shape kind, size_t count, masu_plan_goal goal,
+                       const settings *s) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -248,8 +245,7 @@ static first_plan first_plan_of(shape kind, size_t count) {
     uint64_t *offsets = calloc(count + 1, sizeof *offsets);
     first_plan first = {.begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID)};
     masu_plan_problem question = {.rows = p.rows, .count = p.count};
-    masu_plan_options options = {
-        .threads = 1, .improved = note_first, .context = &first, .cancel = &first.stop};
+    masu_plan_options options = {.threads = 1, .improved = note_first, .context = &first, .cancel = &first.stop};
     masu_plan_result r;
     if (!offsets || masu_plan_find(&question, &options, offsets, &r) != MASU_OK)
         exit(1);
@@ -276,12 +272,11 @@ static void plot_axes(FILE *out) {
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
             WIDTH + 3 * MARGIN, HEIGHT + 2 * MARGIN);
     for (int i = 0; i <= 5; i++)
-        fprintf(out,
-                "<path d=\"M%d %.1fh%d\" stroke=\"#ccc\"/><text x=\"8\" y=\"%.1f\">%s</text>\n",
-                MARGIN, plot_y(pow(10, i - 4)), WIDTH, plot_y(pow(10, i - 4)) + 4, times[i]);
+        fprintf(out, "<path d=\"M%d %.1fh%d\" stroke=\"#ccc\"/><text x=\"8\" y=\"%.1f\">%s</text>\n", MARGIN,
+                plot_y(pow(10, i - 4)), WIDTH, plot_y(pow(10, i - 4)) + 4, times[i]);
     for (int i = 0; i <= 3; i++)
-        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-                plot_x(pow(10, i + 3)), MARGIN + HEIGHT + 20, counts[i]);
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", plot_x(pow(10, i + 3)),
+                MARGIN + HEIGHT + 20, counts[i]);
     fprintf(out,
             "<text x=\"%d\" y=\"%d\">buffers</text>\n<text x=\"%d\" y=\"30\">processor time until "
             "the first plan, and how far it is above the bound</text>\n",
@@ -294,17 +289,16 @@ static void plot_shape(FILE *out, shape kind) {
     fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" d=\"", colours[kind]);
     for (int i = 0; i < SIZES; i++) {
         firsts[i] = first_plan_of(kind, (size_t)(pow(10, 3 + i / 2.0) + 0.5));
-        fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', plot_x(pow(10, 3 + i / 2.0)),
-                plot_y(firsts[i].seconds));
-        printf("%s %.0f: %.4f s, %.2f %% above the bound\n", shape_names[kind],
-               pow(10, 3 + i / 2.0), firsts[i].seconds, 100 * firsts[i].over);
+        fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', plot_x(pow(10, 3 + i / 2.0)), plot_y(firsts[i].seconds));
+        printf("%s %.0f: %.4f s, %.2f %% above the bound\n", shape_names[kind], pow(10, 3 + i / 2.0), firsts[i].seconds,
+               100 * firsts[i].over);
     }
-    fprintf(out, "\"/>\n<text fill=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", colours[kind],
-            MARGIN + 20, MARGIN + 20 + 18 * (int)kind, shape_names[kind]);
+    fprintf(out, "\"/>\n<text fill=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", colours[kind], MARGIN + 20,
+            MARGIN + 20 + 18 * (int)kind, shape_names[kind]);
     for (int i = 0; i < SIZES; i += 2)
-        fprintf(out, "<text fill=\"%s\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">%.1f %%</text>\n",
-                colours[kind], plot_x(pow(10, 3 + i / 2.0)) + 6,
-                plot_y(firsts[i].seconds) + 14 * ((int)kind - 1), 100 * firsts[i].over);
+        fprintf(out, "<text fill=\"%s\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">%.1f %%</text>\n", colours[kind],
+                plot_x(pow(10, 3 + i / 2.0)) + 6, plot_y(firsts[i].seconds) + 14 * ((int)kind - 1),
+                100 * firsts[i].over);
 }
 
 static int plot(const char *path) {
@@ -325,7 +319,7 @@ int main(int argc, char **argv) {
     const char *data = MASU_SOURCE_DIR "/../shared/data";
     bool quick = false, drawn = false;
     int files = 0;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--data") == 0 && i + 1 < argc)
             data = argv[++i];
         else if (strcmp(argv[i], "--time") == 0 && i + 1 < argc)
@@ -346,11 +340,10 @@ int main(int argc, char **argv) {
             return plot(argv[i + 1]);
         else if (strcmp(argv[i], "--json") != 0)
             argv[1 + files++] = argv[i];
-    }
     if (quick)
         s.time_s = 1;
-    printf("%-34s %8s %-4s %16s %9s %-10s %8s %8s %9s %6s\n", "problem", "buffers", "goal",
-           "height", "over", "outcome", "wall s", "cpu s", "steps", "MiB");
+    printf("%-34s %8s %-4s %16s %9s %-10s %8s %8s %9s %6s\n", "problem", "buffers", "goal", "height", "over", "outcome",
+           "wall s", "cpu s", "steps", "MiB");
     for (int i = 0; i < files; i++)
         bench_file(argv[1 + i], &s);
     if (files > 0)

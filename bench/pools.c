@@ -100,10 +100,10 @@ static inline __attribute__((always_inline)) void give(contestant side, void *pt
 }
 
 /* work(side, …), compiled for each side. */
-#define FOR_THIS_SIDE(work, ...)                                                       \
-    (side_of_this == MASU      ? work(MASU, __VA_ARGS__)                               \
-     : side_of_this == CALLED  ? work(CALLED, __VA_ARGS__)                             \
-     : side_of_this == UNSIZED ? work(UNSIZED, __VA_ARGS__)                            \
+#define FOR_THIS_SIDE(work, ...)                            \
+    (side_of_this == MASU      ? work(MASU, __VA_ARGS__)    \
+     : side_of_this == CALLED  ? work(CALLED, __VA_ARGS__)  \
+     : side_of_this == UNSIZED ? work(UNSIZED, __VA_ARGS__) \
                                : work(GLIBC, __VA_ARGS__))
 
 static inline __attribute__((always_inline)) double pairs_of(contestant side, const work *w) {
@@ -129,8 +129,7 @@ static double run_pairs(const work *w) {
  * beforehand, and a round without the clock writes to each block, so that no side pays for fresh
  * pages. */
 static inline __attribute__((always_inline)) double swaps_of(contestant side, const work *w, uint64_t seed) {
-    void **blocks = mmap(NULL, LIVE * sizeof *blocks, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void **blocks = mmap(NULL, LIVE * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint32_t *sizes = mmap(NULL, (LIVE + 2 * SWAPS) * sizeof *sizes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint32_t *drawn = sizes + LIVE;
@@ -307,8 +306,8 @@ static double ask(const char *self, contestant who, int number, const char *libr
 /* A library that cannot be preloaded is passed over by the loader in silence, so ask for its
  * file. */
 static const char *find_library(contestant who) {
-    static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-                                          "/usr/lib64", "/usr/lib", "/usr/local/lib"};
+    static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+                                          "/usr/lib", "/usr/local/lib"};
     static char found[CONTESTANTS][256];
     if (who <= GLIBC)
         return "";
@@ -331,11 +330,7 @@ static const char *text_of(size_t bytes) {
     static int turn;
     char *text = texts[turn++ % 4];
     const char *unit = bytes >= MIB ? "MiB" : bytes >= KIB ? "KiB" : "B";
-    snprintf(text, sizeof *texts, "%zu %s",
-             bytes >= MIB   ? bytes / MIB
-             : bytes >= KIB ? bytes / KIB
-                            : bytes,
-             unit);
+    snprintf(text, sizeof *texts, "%zu %s", bytes >= MIB ? bytes / MIB : bytes >= KIB ? bytes / KIB : bytes, unit);
     return text;
 }
 
@@ -347,8 +342,8 @@ static void print_row(const work *w, const double ns[CONTESTANTS]) {
     if (json) {
         printf("%s\n  {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu, "
                "\"ratio\": %.3f, \"called_ratio\": %.3f, \"unsized_ratio\": %.3f, \"target\": %.2f",
-               first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, ns[CALLED] / best, ns[UNSIZED] / best,
-               w->target);
+               first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, ns[CALLED] / best,
+               ns[UNSIZED] / best, w->target);
         for (int who = 0; who < CONTESTANTS; who++)
             if (ns[who] > 0)
                 printf(", \"%s\": %.2f", names[who], ns[who]);
@@ -383,8 +378,7 @@ static void against_peers(const char *self) {
         for (int round = 0; round < rounds; round++)
             for (int who = 0; who < CONTESTANTS; who++)
                 if (find_library((contestant)who))
-                    times[who][round] =
-                        ask(self, (contestant)who, number, find_library((contestant)who));
+                    times[who][round] = ask(self, (contestant)who, number, find_library((contestant)who));
         for (int who = 0; who < CONTESTANTS; who++)
             ns[who] = median(times[who], rounds);
         print_row(&rows[number].w, ns);
@@ -398,8 +392,7 @@ static double device_pair(size_t bytes) {
     for (int r = 0; r < REPEATS; r++) {
         double start = thread_ns();
         for (int i = 0; i < 50; i++)
-            munmap(keep(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)),
+            munmap(keep(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)),
                    bytes);
         times[r] = (thread_ns() - start) / 50;
     }
@@ -408,14 +401,13 @@ static double device_pair(size_t bytes) {
 
 static void against_device(void) {
     if (!json)
-        printf("\n%-12s %12s %12s   pool against its device, warm (target 100)\n", "", "mmap ns",
-               "masu ns");
+        printf("\n%-12s %12s %12s   pool against its device, warm (target 100)\n", "", "mmap ns", "masu ns");
     for (size_t bytes = 4 * KIB; bytes <= 64 * MIB; bytes *= 4) {
         work w = {"device", bytes, bytes, 0};
         double device = device_pair(bytes), pool = pairs_of(MASU, &w);
         if (json)
-            printf(",\n  {\"work\": \"device\", \"bytes\": %zu, \"device\": %.1f, \"masu\": %.2f}",
-                   bytes, device, pool);
+            printf(",\n  {\"work\": \"device\", \"bytes\": %zu, \"device\": %.1f, \"masu\": %.2f}", bytes, device,
+                   pool);
         else
             printf("%-12s %12.1f %12.2f   %.0f x\n", text_of(bytes), device, pool, device / pool);
     }
@@ -446,8 +438,7 @@ static void given_back(void) {
     must(masu_trim(0));
     size_t after = resident_bytes();
     if (json)
-        printf(",\n  {\"work\": \"given back\", \"start\": %zu, \"most\": %zu, \"end\": %zu}",
-               before, most, after);
+        printf(",\n  {\"work\": \"given back\", \"start\": %zu, \"most\": %zu, \"end\": %zu}", before, most, after);
     else
         printf("\nresident: %.2f MiB at the start, %.2f at most, %.2f after freeing all and trim "
                "(within 1)\n",

@@ -89,10 +89,8 @@ static inline uint32_t two_level_take(two_level *t, uint32_t units) {
     r->taken = 1;
     if (r->units > units) {
         uint32_t rest = t->spare[--t->spare_count];
-        t->ranges[rest] = (two_level_range){.offset = r->offset + units,
-                                            .units = r->units - units,
-                                            .before = id,
-                                            .after = r->after};
+        t->ranges[rest] = (two_level_range){
+            .offset = r->offset + units, .units = r->units - units, .before = id, .after = r->after};
         t->ranges[r->after].before = rest;
         r->after = rest;
         r->units = units;

@@ -74,9 +74,8 @@ static bool filled(const void *ptr, size_t bytes, unsigned mark) {
 
 typedef enum way { REMAP, SEED, ALIGNED, REALLOC, COPY, WAYS } way;
 
-static const char *const way_names[] = {"masu_vm_resize", "alloc + masu_vm_move + free",
-                                        "mremap of an aligned range", "realloc of glibc",
-                                        "mmap + memcpy + munmap"};
+static const char *const way_names[] = {"masu_vm_resize", "alloc + masu_vm_move + free", "mremap of an aligned range",
+                                        "realloc of glibc", "mmap + memcpy + munmap"};
 
 static masu_device *device;
 static masu_vm *vm;
@@ -154,8 +153,8 @@ static void give(way w, void *ptr, size_t bytes) {
 static void *wall_behind(way w, void *ptr, size_t bytes) {
     if (w != ALIGNED)
         return take(w, GRANULE);
-    void *wall = mmap((char *)ptr + bytes, GRANULE, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    void *wall = mmap((char *)ptr + bytes, GRANULE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                      0);
     return wall == MAP_FAILED ? NULL : wall;
 }
 
@@ -208,13 +207,12 @@ static loops resize_loops(way w, int count) {
 
 static void resize_test(void) {
     double base = 0;
-    printf(
-        "\nThe seed's resize test: %.2f GiB to %.2f GiB with a neighbour behind, contents "
-        "verified\n"
-        "in every loop; the first loop, and the median of nine later ones (copying: of three)\n\n"
-        "| way | first, ms | later, ms | first / later | times masu_vm_resize, later |\n"
-        "|---|---|---|---|---|\n",
-        1.5 / (double)divisor, 3.0 / (double)divisor);
+    printf("\nThe seed's resize test: %.2f GiB to %.2f GiB with a neighbour behind, contents "
+           "verified\n"
+           "in every loop; the first loop, and the median of nine later ones (copying: of three)\n\n"
+           "| way | first, ms | later, ms | first / later | times masu_vm_resize, later |\n"
+           "|---|---|---|---|---|\n",
+           1.5 / (double)divisor, 3.0 / (double)divisor);
     for (way w = 0; w < WAYS; w++) {
         loops us = resize_loops(w, w == COPY ? 4 : 10);
         base = w == REMAP ? us.later : base;
@@ -257,10 +255,9 @@ static void growth_test(void) {
         size_t most = (size_t)(most_of[k] * (double)GIB) / divisor;
         double base = 0;
         int steps;
-        printf(
-            "\nGrowth by 1.5 from 1 MiB to %.2f GiB beside %d neighbours: all resizes together\n\n"
-            "| way | resizes | ms | times masu_vm_resize |\n|---|---|---|---|\n",
-            (double)most / (double)GIB, NEIGHBOURS);
+        printf("\nGrowth by 1.5 from 1 MiB to %.2f GiB beside %d neighbours: all resizes together\n\n"
+               "| way | resizes | ms | times masu_vm_resize |\n|---|---|---|---|\n",
+               (double)most / (double)GIB, NEIGHBOURS);
         for (way w = 0; w < WAYS; w++) {
             if (w == SEED)
                 continue;
@@ -338,13 +335,10 @@ static void draw(const char *path, const cost *costs, int count) {
                 "text-anchor='end'>10^%d us</text>\n",
                 400 - 60 * decade, 404 - 60 * decade, decade);
     for (int series = 0; series < 3; series++) {
-        fprintf(out, "<polyline fill='none' stroke-width='2' stroke='%s' points='",
-                colours[series]);
+        fprintf(out, "<polyline fill='none' stroke-width='2' stroke='%s' points='", colours[series]);
         double last = 0;
         for (int i = 0; i < count; i++) {
-            double us = series == 0   ? costs[i].whole_us
-                        : series == 1 ? costs[i].pieces_us
-                                      : costs[i].copy_us;
+            double us = series == 0 ? costs[i].whole_us : series == 1 ? costs[i].pieces_us : costs[i].copy_us;
             double log = 0;
             if (us <= 0)
                 continue;
@@ -353,13 +347,11 @@ static void draw(const char *path, const cost *costs, int count) {
             last = 400 - 60 * log;
             fprintf(out, "%d,%.1f ", 70 + 50 * i, last);
         }
-        fprintf(out, "'/><text x='645' y='%.1f' fill='%s'>%s</text>\n", last, colours[series],
-                names[series]);
+        fprintf(out, "'/><text x='645' y='%.1f' fill='%s'>%s</text>\n", last, colours[series], names[series]);
     }
     for (int i = 0; i < count; i++)
         fprintf(out, "<text x='%d' y='425' text-anchor='middle'>%zu%s</text>\n", 70 + 50 * i,
-                costs[i].bytes >= GIB ? costs[i].bytes / GIB : costs[i].bytes / MIB,
-                costs[i].bytes >= GIB ? "G" : "M");
+                costs[i].bytes >= GIB ? costs[i].bytes / GIB : costs[i].bytes / MIB, costs[i].bytes >= GIB ? "G" : "M");
     fprintf(out, "</svg>\n");
     fclose(out);
 }
@@ -371,11 +363,10 @@ static void move_costs(const char *svg) {
     masu_vm_config config = masu_vm_config_default(device);
     config.max_piece_bytes = GRANULE;
     must(masu_vm_create(&config, &small));
-    printf(
-        "\nCost of a move of touched memory against size, median of %d (copy: warm, of 3)\n\n"
-        "| size | one piece, us | ns a 4 KiB page | pieces of 2 MiB, us | ns a page | copy, us | "
-        "copy / move |\n|---|---|---|---|---|---|---|\n",
-        MOVES);
+    printf("\nCost of a move of touched memory against size, median of %d (copy: warm, of 3)\n\n"
+           "| size | one piece, us | ns a 4 KiB page | pieces of 2 MiB, us | ns a page | copy, us | "
+           "copy / move |\n|---|---|---|---|---|---|---|\n",
+           MOVES);
     for (size_t bytes = GRANULE; bytes <= 4 * GIB / divisor; bytes *= 2) {
         cost *c = &costs[count++];
         *c = (cost){.bytes = bytes};
@@ -383,8 +374,7 @@ static void move_costs(const char *svg) {
         c->pieces_us = move_us(small, bytes);
         c->copy_us = memory_for(2 * bytes) ? copy_us(bytes) : 0;
         printf("| %zu MiB | %.1f | %.2f | %.1f | %.2f | ", bytes / MIB, c->whole_us,
-               c->whole_us * 1e3 / ((double)bytes / 4096), c->pieces_us,
-               c->pieces_us * 1e3 / ((double)bytes / 4096));
+               c->whole_us * 1e3 / ((double)bytes / 4096), c->pieces_us, c->pieces_us * 1e3 / ((double)bytes / 4096));
         if (c->copy_us > 0)
             printf("%.0f | %.0f |\n", c->copy_us, c->copy_us / c->whole_us);
         else
@@ -441,8 +431,7 @@ static void fragment_pool(masu_vm *pool, const char *where, double ratio) {
     printf("| %s | %.2f | %llu | %zu | %.0f | %.3f | %llu |\n", where, ratio,
            (unsigned long long)(after.stock_fragments - before.stock_fragments), block.pieces,
            (double)(after.held_bytes - before.held_bytes) / (double)MIB,
-           (double)after.held_bytes / (double)after.user_bytes,
-           (unsigned long long)(after.space_bytes / GIB));
+           (double)after.held_bytes / (double)after.user_bytes, (unsigned long long)(after.space_bytes / GIB));
     must(masu_vm_free(pool, large));
     for (int i = 1; i < PARTS; i += 2)
         must(masu_vm_free(pool, parts[i]));
@@ -482,8 +471,7 @@ static void fragment_bestfit(const char *name, size_t pool_bytes, size_t whole_a
     must(masu_bestfit_alloc(pool, large_bytes, 0, 0, &large));
     masu_bestfit_stats stats;
     masu_bestfit_get_stats(pool, &stats);
-    printf("| %s | | | 1 | | %.3f | |\n", name,
-           (double)stats.reserved_bytes / (double)stats.used_bytes);
+    printf("| %s | | | 1 | | %.3f | |\n", name, (double)stats.reserved_bytes / (double)stats.used_bytes);
     masu_bestfit_destroy(pool);
     masu_device_destroy(null);
 }
@@ -491,12 +479,11 @@ static void fragment_bestfit(const char *name, size_t pool_bytes, size_t whole_a
 static void fragmentation(FILE *log) {
     static const double ratios[] = {0.25, 0.10, 0.02, 0.0};
     masu_device *cuda;
-    printf(
-        "\n81 blocks of 64 MiB, every second freed, then 2354 MiB (0.02: the reverse, the filter\n"
-        "accepts); contents verified\n\n"
-        "| pool | ratio | fragments used | pieces | MiB created | held / live | reservation, GiB "
-        "|\n"
-        "|---|---|---|---|---|---|---|\n");
+    printf("\n81 blocks of 64 MiB, every second freed, then 2354 MiB (0.02: the reverse, the filter\n"
+           "accepts); contents verified\n\n"
+           "| pool | ratio | fragments used | pieces | MiB created | held / live | reservation, GiB "
+           "|\n"
+           "|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < 4; i++)
         fragment(device, "masu_vm, host", ratios[i], i == 2 ? log : NULL);
     masu_cuda_config config = {.library = SIMULATED};
@@ -508,8 +495,7 @@ static void fragmentation(FILE *log) {
     fragment_bestfit("best fit, as it comes", MASU_BESTFIT_POOL_BYTES, 0);
     fragment_bestfit("best fit, grows exactly", 2 * part_bytes, 2 * part_bytes);
     if (!simulated)
-        printf("\n(No rows of the simulated CUDA driver: %s is not there; the tests build it.)\n",
-               SIMULATED);
+        printf("\n(No rows of the simulated CUDA driver: %s is not there; the tests build it.)\n", SIMULATED);
 }
 
 /* ---- hot and cold --------------------------------------------------------------------------------------------------- */
@@ -529,10 +515,9 @@ static void hot_and_cold(void) {
         us[loop] = now_us() - start;
     }
     double first = us[0], later = median(us + 1, 7);
-    printf(
-        "\n32 blocks of 16 MiB taken, written and freed: first loop %.1f ms, later loops %.1f ms, "
-        "ratio %.1f\n",
-        first / 1e3, later / 1e3, first / later);
+    printf("\n32 blocks of 16 MiB taken, written and freed: first loop %.1f ms, later loops %.1f ms, "
+           "ratio %.1f\n",
+           first / 1e3, later / 1e3, first / later);
     must(masu_vm_trim(vm, 0));
 }
 
@@ -592,8 +577,7 @@ int main(int argc, char **argv) {
         move_costs(svg);
     size_t below;
     must(masu_vm_measure(vm, &below));
-    printf("\nmasu_vm_measure on this machine: moving is cheaper than copying from %zu bytes on\n",
-           below);
+    printf("\nmasu_vm_measure on this machine: moving is cheaper than copying from %zu bytes on\n", below);
     must(masu_vm_destroy(vm));
     must(masu_device_destroy(device));
     if (log)

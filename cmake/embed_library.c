@@ -116,14 +116,13 @@ static void put(buffer *b, const char *format, ...) {
 
 static void put_quoted(buffer *b, const char *text, size_t length) {
     put_bytes(b, "\"", 1);
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         if (text[i] == '\n')
             put_bytes(b, i + 1 < length ? "\\n\"\n    \"" : "\\n", i + 1 < length ? 9 : 2);
         else if (text[i] == '"' || text[i] == '\\')
             put(b, "\\%c", text[i]);
         else
             put_bytes(b, text + i, 1);
-    }
     put_bytes(b, "\"", 1);
 }
 
@@ -229,7 +228,7 @@ static size_t word_length(const char *at) {
 static int open_block(const reader *r, const char *line, size_t length) {
     const char *owner = skip_generics(line + (*line == 'i' ? 4 : 6));
     const char *of = memmem(owner, length - (size_t)(owner - line), " for ", 5);
-    owner = of ? of + 5 : owner; /* impl TRAIT for T */
+    owner = of ? of + 5 : owner;                     /* impl TRAIT for T */
     owner += strncmp(owner, "dyn ", 4) == 0 ? 4 : 0; /* what is had of the trait alone */
     int named = name_of(owner, word_length(owner));
     names[named].is_owner = true;
@@ -246,8 +245,7 @@ static void add_declaration(const reader *r, const char *text, size_t length, in
     if (kind == KINDS)
         fail(r, "a declaration is a function, a struct, an enum, a type or a constant");
     const char *named = text + strlen(kinds[kind]);
-    declarations =
-        room(declarations, declaration_count, &declaration_capacity, sizeof *declarations);
+    declarations = room(declarations, declaration_count, &declaration_capacity, sizeof *declarations);
     declaration *d = &declarations[declaration_count];
     *d = (declaration){.offset = library.length,
                        .length = length,
@@ -302,8 +300,7 @@ static void add_copy(const reader *r, char *const *is) {
         as_written &= strcmp(r->model[w], is[w]) == 0;
     for (const char *at = r->text.text, *end = at + r->text.length; at < end;) {
         size_t length = word_length(at), w = 0;
-        while (length > 0 && r->model[w] &&
-               (strlen(r->model[w]) != length || memcmp(r->model[w], at, length)))
+        while (length > 0 && r->model[w] && (strlen(r->model[w]) != length || memcmp(r->model[w], at, length)))
             w++;
         if (length > 0 && r->model[w])
             put_bytes(&out, is[w], strlen(is[w]));
@@ -393,13 +390,13 @@ static void read_owner(reader *r, const char *line) {
 }
 
 static void read_function(reader *r, const char *line) {
-    const char *name = line + 3, *open = skip_generics(name + word_length(name)),
-               *brace = strstr(name, " {");
+    const char *name = line + 3, *open = skip_generics(name + word_length(name)), *brace = strstr(name, " {");
     brace = brace ? brace : strrchr(name, ';'); /* what a trait asks for */
     if (*open != '(' || !brace)
         fail(r, "a function begins with its head on one line");
     bool tensor = strcmp(r->owner, "Tensor") == 0;
-    if (strncmp(name, "__", 2) != 0 && r->owner[0] && strncmp(r->owner, "__", 2) != 0 && !r->model[0] && (!tensor || r->about[0])) {
+    if (strncmp(name, "__", 2) != 0 && r->owner[0] && strncmp(r->owner, "__", 2) != 0 && !r->model[0] &&
+        (!tensor || r->about[0])) {
         buffer *to = tensor ? &operations : &methods;
         put_bytes(to, "    {", 5);
         put_quoted(to, r->owner, strlen(r->owner));
@@ -490,8 +487,8 @@ static void read_file(const char *path) {
 /* ---- the C file ------------------------------------------------------------------------------------------------- */
 
 static void write_table(FILE *out, const char *type, const char *name, const buffer *rows) {
-    fprintf(out, "const %s %s[] = {\n%s};\nconst size_t %s_count = sizeof %s / sizeof %s[0];\n",
-            type, name, rows->text ? rows->text : "", name, name, name);
+    fprintf(out, "const %s %s[] = {\n%s};\nconst size_t %s_count = sizeof %s / sizeof %s[0];\n", type, name,
+            rows->text ? rows->text : "", name, name, name);
 }
 
 static int number_names(void) {
@@ -527,8 +524,8 @@ static void write_names(FILE *out) {
             write_number(out, n->declared.items[d], &next);
         int asked = next;
         write_asked(out, &n->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s},\n", library.length, strlen(n->text), declared,
-            asked, next, n->is_owner ? "true" : "false", n->gives_way ? "true" : "false");
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s},\n", library.length, strlen(n->text), declared, asked, next,
+            n->is_owner ? "true" : "false", n->gives_way ? "true" : "false");
         put_bytes(&library, n->text, strlen(n->text));
     }
     fprintf(out, "0};\n");
@@ -561,8 +558,8 @@ static void write_declarations(FILE *out) {
         const declaration *d = &declarations[i];
         int first = next;
         write_asked(out, &d->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %d, %d},\n", d->offset, d->length,
-            names[d->name].number, d->block, d->file, first, next);
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %d, %d},\n", d->offset, d->length, names[d->name].number, d->block,
+            d->file, first, next);
     }
     fprintf(out, "0};\n");
     write_table(out, "library_declaration", "library_declarations", &rows);
@@ -616,9 +613,8 @@ int main(int count, char **arguments) {
     FILE *out = fopen(arguments[1], "w");
     if (!out)
         return 1;
-    fprintf(out,
-            "/* Written by embed_library.c from src/language/library. */\n"
-            "#include \"language/library/hash.h\"\n#include \"language/library/library.h\"\n\n");
+    fprintf(out, "/* Written by embed_library.c from src/language/library. */\n"
+                 "#include \"language/library/hash.h\"\n#include \"language/library/library.h\"\n\n");
     write_declarations(out);
     write_names(out);
     write_slots(out);

@@ -37,8 +37,7 @@ static masu_status take(void *context, size_t bytes, void **out) {
     node *n = context;
     if (bytes > SIZE_MAX - HUGE)
         return MASU_ERR_OUT_OF_MEMORY;
-    char *wide =
-        mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *wide = mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (wide == MAP_FAILED)
         return MASU_ERR_OUT_OF_MEMORY;
     size_t before = (size_t)(-(uintptr_t)wide & (HUGE - 1));
@@ -89,8 +88,7 @@ static masu_status use(masu_device *device) {
         memset(matrix[made++], 1, BYTES);
     masu_bestfit_stats stats;
     masu_bestfit_get_stats(pool, &stats);
-    printf("%d matrices in %llu blocks of the device\n", made,
-           (unsigned long long)stats.device_blocks);
+    printf("%d matrices in %llu blocks of the device\n", made, (unsigned long long)stats.device_blocks);
     while (made > 0)
         masu_bestfit_free(pool, matrix[--made]);
     masu_status ended = masu_bestfit_destroy(pool);
@@ -126,8 +124,7 @@ int main(int argc, char **argv) {
     if (status != MASU_OK)
         return fail("pool", status);
     if (n.unbound || n.small)
-        printf("the kernel did not bind %d blocks, and promised %d no huge pages\n", n.unbound,
-               n.small);
+        printf("the kernel did not bind %d blocks, and promised %d no huge pages\n", n.unbound, n.small);
     status = masu_device_destroy(device);
     return status == MASU_OK ? 0 : fail("destroy", status);
 }

@@ -52,8 +52,7 @@ static masu_status write_text(masu_device *device, const char *base) {
 int main(int argc, char **argv) {
     char *base = argc == 2 ? map_file(argv[1]) : NULL;
     if (!base) {
-        fprintf(stderr,
-                argc == 2 ? "the file cannot be written\n" : "usage: device_mapped_file PATH\n");
+        fprintf(stderr, argc == 2 ? "the file cannot be written\n" : "usage: device_mapped_file PATH\n");
         return 2;
     }
     masu_range_config range = {.struct_bytes = sizeof range,

@@ -33,8 +33,7 @@ static masu_status give(void *context, void *ptr, size_t bytes) {
 
 /* Addresses: reserved without access, at a multiple of the granule. */
 static void *nothing_at(void *at, size_t bytes) {
-    return mmap(at, bytes, PROT_NONE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1, 0);
+    return mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1, 0);
 }
 
 static masu_status reserve(void *context, size_t bytes, void **out) {
@@ -71,8 +70,8 @@ static masu_status release(void *context, masu_device_piece piece) {
 
 static masu_status map(void *context, void *address, masu_device_piece piece) {
     (void)context;
-    return mmap(address, piece.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                (int)piece.handle, 0) == MAP_FAILED
+    return mmap(address, piece.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, (int)piece.handle, 0) ==
+                   MAP_FAILED
                ? MASU_ERR_LIMIT_REACHED /* of mappings */
                : MASU_OK;
 }
@@ -90,16 +89,13 @@ static size_t bytes_of(const masu_device_piece *pieces, size_t count) {
     return bytes;
 }
 
-static masu_status unmap(void *context, void *address, const masu_device_piece *pieces,
-                         size_t count) {
+static masu_status unmap(void *context, void *address, const masu_device_piece *pieces, size_t count) {
     (void)context;
-    return nothing_at(address, bytes_of(pieces, count)) == MAP_FAILED ? MASU_ERR_LIMIT_REACHED
-                                                                      : MASU_OK;
+    return nothing_at(address, bytes_of(pieces, count)) == MAP_FAILED ? MASU_ERR_LIMIT_REACHED : MASU_OK;
 }
 
 /* First all of the new place, then one step for the old: a refusal in between leaves what was. */
-static masu_status remap(void *context, void *from, void *to, const masu_device_piece *pieces,
-                         size_t count) {
+static masu_status remap(void *context, void *from, void *to, const masu_device_piece *pieces, size_t count) {
     char *next = to;
     masu_status status = MASU_OK;
     for (size_t i = 0; i < count && status == MASU_OK; next += pieces[i++].bytes)

@@ -28,7 +28,8 @@ int main(void) {
     if (status != MASU_OK)
         fprintf(stderr, "%s\n", embed_error(instance));
     else
-        printf("fitted: %s\nsin 1 is about %.1f, sin 2 is about %.1f\n", missing < 0.001f ? "yes" : "no", found[0], found[1]);
+        printf("fitted: %s\nsin 1 is about %.1f, sin 2 is about %.1f\n", missing < 0.001f ? "yes" : "no", found[0],
+               found[1]);
 
     /* What does not fit is a status and a text, and the curve is what it was. */
     if (embed_Curve_fit(instance, curve, &xs, &asked, 1, &missing) == MASU_ERR_SHAPE_MISMATCH)

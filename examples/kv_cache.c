@@ -63,12 +63,11 @@ static bool run(masu_vm *vm, size_t bytes) {
                 return false;
     masu_vm_stats stats;
     masu_vm_get_stats(vm, &stats);
-    printf("%zu tokens in each of %d layers: %llu growths in place, %llu elsewhere, %llu copies\n",
-           tokens, LAYERS, (unsigned long long)stats.grown_in_place,
-           (unsigned long long)stats.grown_elsewhere, (unsigned long long)stats.copies);
+    printf("%zu tokens in each of %d layers: %llu growths in place, %llu elsewhere, %llu copies\n", tokens, LAYERS,
+           (unsigned long long)stats.grown_in_place, (unsigned long long)stats.grown_elsewhere,
+           (unsigned long long)stats.copies);
     printf("%llu MiB asked for, %llu MiB of memory, %llu GiB of addresses, in one reservation\n",
-           (unsigned long long)(stats.user_bytes >> 20),
-           (unsigned long long)(stats.held_bytes >> 20),
+           (unsigned long long)(stats.user_bytes >> 20), (unsigned long long)(stats.held_bytes >> 20),
            (unsigned long long)(stats.reserved_bytes >> 30));
     bool fine = true;
     for (size_t l = 0; l < LAYERS; l++) {

@@ -13,9 +13,8 @@ int main(void) {
     }
     masu_heap_stats stats;
     masu_get_stats(&stats);
-    printf("%llu allocations, %llu from the device, %llu bytes live\n",
-           (unsigned long long)stats.allocations, (unsigned long long)stats.device_allocations,
-           (unsigned long long)stats.live_bytes);
+    printf("%llu allocations, %llu from the device, %llu bytes live\n", (unsigned long long)stats.allocations,
+           (unsigned long long)stats.device_allocations, (unsigned long long)stats.live_bytes);
 
     masu_heap *heap;
     masu_heap_config config = masu_heap_config_default();

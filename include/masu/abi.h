@@ -37,8 +37,7 @@ extern "C" {
 #endif
 
 typedef struct tl_tensor tl_tensor;
-typedef struct tl_object
-    tl_object; /* the common head of tensors, strings, vectors: any counted thing */
+typedef struct tl_object tl_object; /* the common head of tensors, strings, vectors: any counted thing */
 
 /* Where the caller wants a result of the function that it calls: at most one of the three, and the first tensor that is
  * built for it takes it away. */
@@ -59,14 +58,11 @@ typedef struct tl_frame {
     void *place;          /* inside room: where a result of exactly place_bytes is to lie */
     uint32_t place_bytes; /* 0: nowhere in particular */
     uint32_t room_bytes;
-    uint32_t
-        grow; /* 1 + the growing slot that the result is to lie in, counted from growing_first; 0: none */
+    uint32_t grow; /* 1 + the growing slot that the result is to lie in, counted from growing_first; 0: none */
     uint32_t want; /* 1 + the result of this function that is about to be built; 0: none */
-    uint32_t growing_first,
-        growing_end; /* of this function, in the program's table of growing slots */
-    tl_dest *dests;  /* one a result of the function that is being called; borrowed */
-    tl_tensor
-        *spent; /* an operand that is not read afterwards: an element-wise operation may write
+    uint32_t growing_first, growing_end; /* of this function, in the program's table of growing slots */
+    tl_dest *dests;                      /* one a result of the function that is being called; borrowed */
+    tl_tensor *spent;                    /* an operand that is not read afterwards: an element-wise operation may write
                          its result over it; borrowed, NULL: there is none */
     void *slots[];
 } tl_frame;
@@ -102,18 +98,15 @@ typedef struct tl_fault {
  * shape and dtype, NULL where no gradient is wanted. Neither raises; both return false after filling *fault. */
 typedef struct tl_kernel {
     bool (*forward)(const tl_view *captured, const int64_t *cells, void *out, tl_fault *fault);
-    bool (*backward)(const tl_view *captured, const int64_t *cells, const void *grad_out,
-                     void *const *grad_in,
+    bool (*backward)(const tl_view *captured, const int64_t *cells, const void *grad_out, void *const *grad_in,
                      tl_fault *fault); /* NULL: the body cannot be differentiated */
     int64_t rank;                      /* of the result */
     int64_t dtype;                     /* tl_dtype of the result */
     int64_t cell_count;                /* captured scalars including the result's shape in front */
     int64_t capture_count;
-    const int64_t
-        *capture_dtype; /* tl_dtype the kernel reads each capture as; the runtime converts */
-    const int64_t
-        *capture_rank; /* rank that the kernel's indexing expects of each capture; checked */
-    const int64_t *needs_value; /* per capture: 1 when backward reads its elements */
+    const int64_t *capture_dtype; /* tl_dtype the kernel reads each capture as; the runtime converts */
+    const int64_t *capture_rank;  /* rank that the kernel's indexing expects of each capture; checked */
+    const int64_t *needs_value;   /* per capture: 1 when backward reads its elements */
 } tl_kernel;
 
 /* The record type of a vector's elements: words of 8 bytes, of which `owned` lists those that hold a count. */

@@ -82,8 +82,7 @@ typedef struct masu_magazines {
 /* The thread's own, or a set that is always empty and always full: before its first call, after its
  * end, and whenever the library wants to see the thread's next call, for which it changes this
  * pointer, from any thread. */
-extern MASU_API MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines
-    __attribute__((tls_model("initial-exec")));
+extern MASU_API MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines __attribute__((tls_model("initial-exec")));
 
 /* Where in the set the magazine for (bytes - 1) / 64 lies, in bytes; changes before the first block
  * is handed out only. */
@@ -117,8 +116,7 @@ static inline uint32_t masu_page_code(const void *ptr) {
 /* bytes in 1 … MASU_BUCKET_MAX_BYTES */
 static inline masu_magazine *masu_magazine_of(size_t bytes) {
     masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
-    size_t at =
-        __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
+    size_t at = __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
     return (masu_magazine *)((char *)mine + at);
 }
 
@@ -196,8 +194,7 @@ MASU_ALLOCATED(1) __attribute__((assume_aligned(16))) static inline void *masu_a
  * masu_configure. */
 static inline masu_status masu_free(void *ptr, size_t bytes) {
     if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES, 1)) {
-        size_t at =
-            __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
+        size_t at = __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
         if (__builtin_expect(masu_page_code(ptr) * sizeof(masu_magazine) == at, 1) &&
             masu_magazine_give(masu_magazine_of(bytes), ptr))
             return MASU_OK;
@@ -237,8 +234,7 @@ MASU_API void *masu_realloc_unsized(void *ptr, size_t new_bytes) MASU_REALLOCATE
 /* The same at a multiple of alignment. *out is the new block, or on failure NULL, and the old one is
  * untouched: statuses of masu_alloc_aligned, and MASU_ERR_SIZE_MISMATCH, MASU_ERR_FOREIGN_POINTER,
  * MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE about ptr as far as they are seen. */
-MASU_API masu_status masu_realloc_aligned(void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
-                                          void **out);
+MASU_API masu_status masu_realloc_aligned(void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out);
 /* Makes the block hold new_bytes where it lies: true when it does. Whether true or false, ptr stays what
  * it was, with its contents. O(1), or O(log n) under the lock when a large block grows. */
 MASU_API bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes);

@@ -50,11 +50,11 @@ typedef struct masu_bestfit_block {
 typedef bool (*masu_bestfit_visitor)(void *context, const masu_bestfit_block *block);
 
 typedef struct masu_bestfit_config {
-    masu_device *device;  /* borrowed, must not be NULL */
-    masu_trace *trace;    /* borrowed, NULL: none */
-    const char *name;     /* in a recording; borrowed during create; NULL: none */
-    size_t pool_bytes;    /* least size of a device block; > 0 */
-    size_t initial_bytes; /* taken from the device by create; 0: nothing until the first request */
+    masu_device *device;        /* borrowed, must not be NULL */
+    masu_trace *trace;          /* borrowed, NULL: none */
+    const char *name;           /* in a recording; borrowed during create; NULL: none */
+    size_t pool_bytes;          /* least size of a device block; > 0 */
+    size_t initial_bytes;       /* taken from the device by create; 0: nothing until the first request */
     size_t min_remainder_bytes; /* split only when so much remains behind the request */
     size_t limit_bytes;         /* never more than so much from the device, in whole granules (any number,
                                  * rounded up to one); 0: no limit */
@@ -65,11 +65,11 @@ typedef struct masu_bestfit_config {
     masu_bestfit_visitor leaked;
     void *leaked_context;
     /* What follows is off when 0. */
-    size_t size_steps; /* a power of two up to 256: sizes are rounded up to so many steps in each
+    size_t size_steps;         /* a power of two up to 256: sizes are rounded up to so many steps in each
                         * doubling, so that sizes that differ little share blocks; waste is below
                         * 1 / size_steps of the request */
-    size_t whole_above_bytes; /* larger requests get device blocks of their own, never split */
-    size_t whole_slack_bytes; /* such a block serves again what leaves at most so much of it unused;
+    size_t whole_above_bytes;  /* larger requests get device blocks of their own, never split */
+    size_t whole_slack_bytes;  /* such a block serves again what leaves at most so much of it unused;
                                * 0: only what it fits as closely as the device allows */
     uint64_t idle_allocations; /* device blocks that were wholly free during so many allocations go back: looked for
                                 * before the pool grows, and four times in so many allocations
@@ -86,9 +86,9 @@ enum { MASU_BESTFIT_MIN_REMAINDER_BYTES = 256, MASU_BESTFIT_ALIGNMENT_BYTES = 64
 typedef struct masu_bestfit_stats {
     uint64_t allocations; /* successful ones; bytes 0 is not counted */
     uint64_t frees;
-    uint64_t failures; /* requests refused, whatever the reason */
-    uint64_t hits;     /* allocations served without the device */
-    uint64_t misses;   /* allocations that needed the device: hits + misses = allocations */
+    uint64_t failures;           /* requests refused, whatever the reason */
+    uint64_t hits;               /* allocations served without the device */
+    uint64_t misses;             /* allocations that needed the device: hits + misses = allocations */
     uint64_t device_allocations; /* device blocks ever taken */
     uint64_t device_frees;       /* and given back */
     uint64_t allocated_bytes;    /* sum over all allocations, as requested */
@@ -128,8 +128,7 @@ MASU_API masu_status masu_bestfit_destroy(masu_bestfit *pool);
  * MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, or what the device said.
  * owner is any number that the leak report shall show. When limit_bytes or the device is in the way, wholly
  * free device blocks are given back first (under MASU_POOL_REUSE). */
-MASU_API masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment,
-                                        uint64_t owner, void **out);
+MASU_API masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment, uint64_t owner, void **out);
 
 /* Takes the block back. ptr NULL: MASU_OK. Otherwise ptr must be the address of a live block of
  * this pool, else nothing changes: MASU_ERR_FOREIGN_POINTER (also for a block that a pool on top
@@ -180,8 +179,7 @@ MASU_API void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out
 MASU_API void masu_bestfit_reset_stats(masu_bestfit *pool);
 
 /* Live blocks in order of address. */
-MASU_API void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor,
-                                      void *context);
+MASU_API void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor, void *context);
 
 /* The number under which the pool's events appear in the trace. */
 MASU_API uint32_t masu_bestfit_number(const masu_bestfit *pool);

@@ -121,8 +121,7 @@ MASU_API masu_status masu_bucket_destroy(masu_bucket *pool);
  * MASU_ERR_INVALID_ARGUMENT (alignment not a power of two), MASU_ERR_OVERFLOW,
  * MASU_ERR_OUT_OF_MEMORY, or what the device said. Before it refuses for lack of memory, cached blocks and empty slabs
  * have gone back: cached_bytes and slab_bytes may be lower than before. */
-MASU_API masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment,
-                                       void **out);
+MASU_API masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
 
 /* Takes the block back; bytes as at its allocation. ptr NULL: MASU_OK. Statuses, each leaving the
  * pool as it was: MASU_ERR_DOUBLE_FREE, and in checked mode MASU_ERR_FOREIGN_POINTER,

@@ -22,23 +22,23 @@ extern "C" {
 
 typedef enum masu_verdict {
     MASU_VERDICT_FINE,
-    MASU_VERDICT_SEQUENCE,       /* an event is missing or repeated */
-    MASU_VERDICT_KIND,           /* unknown kind of event */
-    MASU_VERDICT_EMPTY,          /* a block or extent of no bytes, or one that wraps round */
-    MASU_VERDICT_EXTENT_OVERLAP, /* an extent lies over another of the same pool */
-    MASU_VERDICT_EXTENT_UNKNOWN, /* a part that is not the pool's is dropped */
-    MASU_VERDICT_EXTENT_IN_USE,  /* memory is dropped under a live block */
-    MASU_VERDICT_OUTSIDE,       /* a block lies outside the pool's extents, or across two of them */
-    MASU_VERDICT_OVERLAP,       /* two live blocks share a byte */
-    MASU_VERDICT_MISALIGNED,    /* address is not a multiple of what was promised */
-    MASU_VERDICT_SHORT,         /* the pool spent less than was asked for */
-    MASU_VERDICT_FREE_UNKNOWN,  /* a free of what was never allocated, or is free already */
-    MASU_VERDICT_FREE_SIZE,     /* a free of another size than was allocated */
-    MASU_VERDICT_PIECE_TWICE,   /* a piece is added again, or mapped while it is mapped */
-    MASU_VERDICT_PIECE_UNKNOWN, /* no such piece, or of another size, or not mapped there */
-    MASU_VERDICT_PIECE_IN_USE,  /* a piece is dropped while it is mapped */
-    MASU_VERDICT_MAP_OVERLAP,   /* two pieces at one address */
-    MASU_VERDICT_UNBACKED,      /* bytes of a live block have no memory behind them */
+    MASU_VERDICT_SEQUENCE,         /* an event is missing or repeated */
+    MASU_VERDICT_KIND,             /* unknown kind of event */
+    MASU_VERDICT_EMPTY,            /* a block or extent of no bytes, or one that wraps round */
+    MASU_VERDICT_EXTENT_OVERLAP,   /* an extent lies over another of the same pool */
+    MASU_VERDICT_EXTENT_UNKNOWN,   /* a part that is not the pool's is dropped */
+    MASU_VERDICT_EXTENT_IN_USE,    /* memory is dropped under a live block */
+    MASU_VERDICT_OUTSIDE,          /* a block lies outside the pool's extents, or across two of them */
+    MASU_VERDICT_OVERLAP,          /* two live blocks share a byte */
+    MASU_VERDICT_MISALIGNED,       /* address is not a multiple of what was promised */
+    MASU_VERDICT_SHORT,            /* the pool spent less than was asked for */
+    MASU_VERDICT_FREE_UNKNOWN,     /* a free of what was never allocated, or is free already */
+    MASU_VERDICT_FREE_SIZE,        /* a free of another size than was allocated */
+    MASU_VERDICT_PIECE_TWICE,      /* a piece is added again, or mapped while it is mapped */
+    MASU_VERDICT_PIECE_UNKNOWN,    /* no such piece, or of another size, or not mapped there */
+    MASU_VERDICT_PIECE_IN_USE,     /* a piece is dropped while it is mapped */
+    MASU_VERDICT_MAP_OVERLAP,      /* two pieces at one address */
+    MASU_VERDICT_UNBACKED,         /* bytes of a live block have no memory behind them */
     MASU_VERDICT_CLAIM_LIVE_BYTES, /* the pool's own statistics differ from what the events say: */
     MASU_VERDICT_CLAIM_LIVE_BLOCKS,
     MASU_VERDICT_CLAIM_PEAK,
@@ -80,8 +80,7 @@ MASU_API masu_event masu_check_culprit(const masu_check *check);
 MASU_API void masu_check_get_totals(const masu_check *check, uint32_t pool, masu_check_totals *out);
 
 /* Compares what a pool claims with what the events said. Does not stick. */
-MASU_API masu_verdict masu_check_claim(const masu_check *check, uint32_t pool,
-                                       const masu_check_totals *claimed);
+MASU_API masu_verdict masu_check_claim(const masu_check *check, uint32_t pool, const masu_check_totals *claimed);
 
 /* "overlap", …: static text. */
 MASU_API const char *masu_verdict_name(masu_verdict verdict);

@@ -51,8 +51,8 @@ typedef struct masu_device_info {
     size_t granularity_bytes; /* sizes are rounded up to a multiple of it, a power of two */
     /* virtual memory: */
     size_t vm_granularity_bytes; /* of pieces and their addresses, a power of two; 0: none */
-    size_t vm_large_bytes; /* large blocks move faster between multiples of it; 0: no matter */
-    uint64_t memory_bytes; /* physical memory of the device; 0: not known */
+    size_t vm_large_bytes;       /* large blocks move faster between multiples of it; 0: no matter */
+    uint64_t memory_bytes;       /* physical memory of the device; 0: not known */
 } masu_device_info;
 
 /* alloc_calls counts the successful ones; live_bytes = allocated_bytes - freed_bytes; all in
@@ -110,8 +110,7 @@ typedef struct masu_range_config {
     size_t struct_bytes; /* sizeof(masu_range_config): set it, so that fields can be added */
     void *base;          /* borrowed, outlives the device; never NULL */
     size_t bytes;
-    uint32_t
-        flags; /* HOST_ACCESS and LAZY where they hold; ZEROED does not, for memory is used again */
+    uint32_t flags;           /* HOST_ACCESS and LAZY where they hold; ZEROED does not, for memory is used again */
     size_t granularity_bytes; /* a power of two from 64 on; 0: 4096 */
 } masu_range_config;
 
@@ -132,8 +131,9 @@ typedef struct masu_device_piece {
 /* A block that shall be carried to a new one. */
 typedef struct masu_device_carrying {
     void *from;
-    size_t bytes;     /* of them so many; whole granules */
-    bool whole;       /* they are a block as alloc or carry gave it, which ends with this; else a part of one, which does not */
+    size_t bytes; /* of them so many; whole granules */
+    bool
+        whole; /* they are a block as alloc or carry gave it, which ends with this; else a part of one, which does not */
     size_t new_bytes; /* of the new block, whole granules, more than bytes */
 } masu_device_carrying;
 
@@ -142,10 +142,9 @@ typedef struct masu_device_carrying {
  * more (pools give back what is idle and ask again); MASU_ERR_LIMIT_REACHED: something else than memory is at its end;
  * MASU_ERR_ADDRESS_SPACE: of reserve; MASU_ERR_DEVICE_FAILURE: all else. Other statuses are taken as that one. */
 typedef struct masu_device_table {
-    size_t struct_bytes; /* sizeof(masu_device_table): set it, so that fields can be added */
-    const char *name;    /* static text */
-    uint32_t
-        flags; /* MASU_DEVICE_*, but for STREAMS: pools then wait for the device before they reuse */
+    size_t struct_bytes;      /* sizeof(masu_device_table): set it, so that fields can be added */
+    const char *name;         /* static text */
+    uint32_t flags;           /* MASU_DEVICE_*, but for STREAMS: pools then wait for the device before they reuse */
     size_t alignment_bytes;   /* of every address from alloc, a power of two from 64 on */
     size_t granularity_bytes; /* of every size it is asked for, likewise */
     uint64_t memory_bytes;    /* in all; 0: not known. Default pools take it as a hint */
@@ -167,35 +166,30 @@ typedef struct masu_device_table {
      * cannot leave the place they were to fill as it was, they say MASU_ERR_CORRUPT: the pieces are where they were,
      * that place is never used again. */
     size_t vm_granularity_bytes; /* a power of two from 4096 on; 0: no virtual memory */
-    size_t vm_large_bytes; /* large blocks move faster between multiples of it; 0: no matter */
+    size_t vm_large_bytes;       /* large blocks move faster between multiples of it; 0: no matter */
     masu_status (*reserve)(void *context, size_t bytes, void **out);
-    masu_status (*unreserve)(void *context, void *address,
-                             size_t bytes); /* nothing is mapped there */
+    masu_status (*unreserve)(void *context, void *address, size_t bytes); /* nothing is mapped there */
     masu_status (*create)(void *context, size_t bytes, uint64_t *handle);
     masu_status (*release)(void *context, masu_device_piece piece); /* not mapped */
     masu_status (*map)(void *context, void *address, masu_device_piece piece);
     /* What is mapped there may be read and written from now on. */
     masu_status (*access)(void *context, void *address, size_t bytes);
     /* pieces: all that lie from address on, one behind the other. */
-    masu_status (*unmap)(void *context, void *address, const masu_device_piece *pieces,
-                         size_t count);
+    masu_status (*unmap)(void *context, void *address, const masu_device_piece *pieces, size_t count);
     /* The pieces at `from` lie at `to` afterwards, accessible; the places do not overlap, `to` is empty. */
-    masu_status (*remap)(void *context, void *from, void *to, const masu_device_piece *pieces,
-                         size_t count);
+    masu_status (*remap)(void *context, void *from, void *to, const masu_device_piece *pieces, size_t count);
     /* Plain copy, finished on return; the ranges do not overlap. */
     masu_status (*copy)(void *context, void *to, const void *from, size_t bytes);
 
     /* Optional. */
     /* As unmap, of pieces whose contents are not wanted any more. NULL: as unmap. */
-    masu_status (*discard)(void *context, void *address, const masu_device_piece *pieces,
-                           size_t count);
+    masu_status (*discard)(void *context, void *address, const masu_device_piece *pieces, size_t count);
     /* All work given to the device so far is finished on return. NULL: there never is any. */
     masu_status (*wait)(void *context);
     /* Both with MASU_DEVICE_DIVISIBLE, and only then. Cuts a piece in two, wherever it lies: it keeps first_bytes,
      * *rest is what follows. join undoes it and ends rest, as long as neither half has moved since; else it says false,
      * and the two stay two. */
-    masu_status (*split)(void *context, masu_device_piece piece, size_t first_bytes,
-                         uint64_t *rest);
+    masu_status (*split)(void *context, masu_device_piece piece, size_t first_bytes, uint64_t *rest);
     bool (*join)(void *context, masu_device_piece first, masu_device_piece rest);
     /* Whole granules inside a block, which the pool has no use for at present: their contents may go, and their memory
      * with them, until somebody writes there again. NULL: they stay. */
@@ -211,13 +205,11 @@ typedef struct masu_device_table {
  * and counts as MASU_ERR_DEVICE_FAILURE. MASU_ERR_INVALID_ARGUMENT: a function or fact is missing or does not fit the
  * others; MASU_ERR_UNSUPPORTED: struct_bytes of a later version with a field set that is not known here;
  * MASU_ERR_OUT_OF_MEMORY. */
-MASU_API masu_status masu_device_create_custom(const masu_device_table *table, void *context,
-                                               masu_device **out);
+MASU_API masu_status masu_device_create_custom(const masu_device_table *table, void *context, masu_device **out);
 
 typedef struct masu_conform_report {
     size_t struct_bytes; /* sizeof(masu_conform_report): set it, so that fields can be added */
-    const char *
-        what; /* the clause that does not hold, or the call that was refused; static text, "" when all holds */
+    const char *what; /* the clause that does not hold, or the call that was refused; static text, "" when all holds */
     masu_status status; /* what the device said there */
     uint64_t checks;    /* clauses that held */
 } masu_conform_report;

@@ -24,9 +24,9 @@
 
 /* Around functions that are compiled into C++ callers too: they are C, whatever that side asks to be warned of. */
 #if defined(__cplusplus) && defined(__GNUC__)
-#define MASU_HEADER_BEGIN                                                              \
+#define MASU_HEADER_BEGIN                                                                 \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") \
-        _Pragma("GCC diagnostic ignored \"-Wcast-align\"")                             \
+        _Pragma("GCC diagnostic ignored \"-Wcast-align\"")                                \
             _Pragma("GCC diagnostic ignored \"-Wzero-as-null-pointer-constant\"")
 #define MASU_HEADER_END _Pragma("GCC diagnostic pop")
 #else

@@ -36,7 +36,7 @@ typedef struct masu_heap masu_heap;
 typedef struct masu_heap_block {
     void *address;
     size_t bytes;
-    uint64_t serial; /* 1 for the heap's first allocation, 2 for the second, …; 0: not known */
+    uint64_t serial;      /* 1 for the heap's first allocation, 2 for the second, …; 0: not known */
     masu_place allocated; /* where, if it was said */
 } masu_heap_block;
 
@@ -72,7 +72,7 @@ typedef struct masu_heap_config {
     size_t max_cached_bytes;
     size_t cached_bytes_a_thread; /* of the process-wide pool: its cap is this for each thread that has a cache, where
                                    * that is more than max_cached_bytes; 0: max_cached_bytes, however many there are */
-    bool fine_classes; /* four size classes for each doubling in place of one, see bucket.h */
+    bool fine_classes;            /* four size classes for each doubling in place of one, see bucket.h */
     /* best-fit pool */
     size_t pool_bytes;
     size_t initial_bytes;
@@ -99,10 +99,10 @@ typedef struct masu_heap_config {
 typedef struct masu_heap_stats {
     uint64_t allocations; /* successful ones; bytes 0 is not counted */
     uint64_t frees;
-    uint64_t failures; /* requests refused */
-    uint64_t hits; /* served without the level below: list, slab at hand, or free best-fit block */
-    uint64_t misses;   /* a slab or a device block had to be fetched: hits + misses = allocations */
-    uint64_t bypasses; /* of all allocations, those too large for a bucket */
+    uint64_t failures;           /* requests refused */
+    uint64_t hits;               /* served without the level below: list, slab at hand, or free best-fit block */
+    uint64_t misses;             /* a slab or a device block had to be fetched: hits + misses = allocations */
+    uint64_t bypasses;           /* of all allocations, those too large for a bucket */
     uint64_t device_allocations; /* device blocks ever taken */
     uint64_t device_frees;
     uint64_t live_bytes; /* as requested */
@@ -157,8 +157,8 @@ MASU_API masu_status masu_heap_resize(masu_heap *heap, void *ptr, size_t old_byt
  * old block is untouched: statuses of alloc and free, and MASU_ERR_UNSUPPORTED when it would have to move in memory that
  * the processor cannot read. Growing step by step costs amortised constant time a byte; from 2 MiB on pages are brought
  * elsewhere rather than copied, as masu_device_table's carry allows. */
-MASU_API masu_status masu_heap_realloc(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes,
-                                       size_t alignment, void **out);
+MASU_API masu_status masu_heap_realloc(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                                       void **out);
 
 /* As alloc, of count * bytes bytes of zero. MASU_ERR_OVERFLOW for the product, with which it is freed;
  * MASU_ERR_UNSUPPORTED in memory that the processor cannot write. */
@@ -169,10 +169,9 @@ MASU_API masu_status masu_heap_alloc_zeroed(masu_heap *heap, size_t count, size_
  * MASU_ERR_DOUBLE_FREE, MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
  * MASU_ERR_SIZE_MISMATCH, MASU_ERR_CORRUPT (a red zone was written to: told once, a second free
  * takes the block back); masu_heap_get_fault tells the rest. */
-MASU_API masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes, size_t alignment,
-                                        const masu_place *place, void **out);
-MASU_API masu_status masu_heap_free_at(masu_heap *heap, void *ptr, size_t bytes,
-                                       const masu_place *place);
+MASU_API masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes, size_t alignment, const masu_place *place,
+                                        void **out);
+MASU_API masu_status masu_heap_free_at(masu_heap *heap, void *ptr, size_t bytes, const masu_place *place);
 
 /* What a guarded heap saw last; all zero for any other. */
 MASU_API void masu_heap_get_fault(masu_heap *heap, masu_fault *out);
@@ -182,8 +181,7 @@ MASU_API void masu_heap_get_fault(masu_heap *heap, masu_fault *out);
  * MASU_ERR_OUT_OF_MEMORY when there is no memory to tell live from free (an unchecked heap needs
  * two bytes a block for the call), MASU_ERR_CORRUPT when a wrong free before is found: then nothing
  * was visited. O(blocks). */
-MASU_API masu_status masu_heap_visit_live(masu_heap *heap, masu_heap_visitor visitor,
-                                          void *context);
+MASU_API masu_status masu_heap_visit_live(masu_heap *heap, masu_heap_visitor visitor, void *context);
 
 /* Switches the checks of masu_heap_config.checked on or off while the heap lives; what then holds
  * for blocks allocated before is said at masu_bucket_set_checked, whose statuses come back. Large
@@ -204,8 +202,7 @@ MASU_API masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t 
 MASU_API void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out);
 /* Those of the two pools below, class by class and with fragmentation; each may be NULL. In a guarded
  * heap with its red zones. The first is all zero on a device without host access. */
-MASU_API void masu_heap_get_pool_stats(const masu_heap *heap, masu_bucket_stats *buckets,
-                                       masu_bestfit_stats *bestfit);
+MASU_API void masu_heap_get_pool_stats(const masu_heap *heap, masu_bucket_stats *buckets, masu_bestfit_stats *bestfit);
 /* Counters and peaks start again from now; what is live stays counted. */
 MASU_API void masu_heap_reset_stats(masu_heap *heap);
 /* The peaks alone. To let go of what a whole period did not need:

@@ -132,7 +132,8 @@ typedef struct masu_instance_options {
      * system. arena_used says how many bytes are enough. */
     void *arena;
     size_t arena_bytes; /* more than frame_bytes, a multiple of 4096 */
-    size_t frame_bytes; /* of the arena, for the frames of functions: a multiple of 4096; 0: 65536. What is deeper is STACK_OVERFLOW */
+    size_t
+        frame_bytes; /* of the arena, for the frames of functions: a multiple of 4096; 0: 65536. What is deeper is STACK_OVERFLOW */
 } masu_instance_options;
 
 struct masu_module {

@@ -67,10 +67,11 @@ typedef struct masu_moves_problem {
     const masu_moves_memory *memories; /* at least one */
     size_t memory_count;
     size_t moment_count;
-    const uint64_t *channel_bytes; /* per moment: what the channel carries beside this operator; NULL: any number of bytes */
-    bool has_move_cost;            /* a byte that is moved costs move_cost; otherwise what both memories cost */
-    uint64_t move_cost;            /* at most MASU_MOVES_MOST_COST */
-    bool stays;                    /* each row has one place for its life */
+    const uint64_t
+        *channel_bytes; /* per moment: what the channel carries beside this operator; NULL: any number of bytes */
+    bool has_move_cost; /* a byte that is moved costs move_cost; otherwise what both memories cost */
+    uint64_t move_cost; /* at most MASU_MOVES_MOST_COST */
+    bool stays;         /* each row has one place for its life */
 } masu_moves_problem;
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -102,10 +103,10 @@ typedef struct masu_moves_plan {
     size_t move_count;
     masu_moves_outcome outcome;
     uint64_t cost, lower_bound;
-    uint64_t greedy_cost;      /* of the greedy method alone; UINT64_MAX: it has no plan */
+    uint64_t greedy_cost;                       /* of the greedy method alone; UINT64_MAX: it has no plan */
     uint64_t heights[MASU_MOVES_MOST_MEMORIES]; /* the end of the highest place of each memory */
-    uint64_t attempts;         /* rows taken out and laid again */
-    double seconds;            /* wall clock */
+    uint64_t attempts;                          /* rows taken out and laid again */
+    double seconds;                             /* wall clock */
 } masu_moves_plan;
 
 typedef struct masu_moves_options {
@@ -121,9 +122,9 @@ MASU_API masu_moves_options masu_moves_options_default(void);
 typedef enum masu_moves_mistake {
     MASU_MOVES_RIGHT,
     MASU_MOVES_BAD_MEMORY, /* none, too many, or a cost too high: `where` is a memory */
-    MASU_MOVES_BAD_ROW,    /* no size, a life of no moment or outside, an alignment, a memory that is not there, or fixed without one */
-    MASU_MOVES_BAD_USE,    /* of a row that is not there, outside of its life, or none at all: `where` is a use */
-    MASU_MOVES_TOO_LARGE,  /* sizes, uses or costs add up beyond 2^62, or there are too many moments, rows or uses (2^30 each) */
+    MASU_MOVES_BAD_ROW, /* no size, a life of no moment or outside, an alignment, a memory that is not there, or fixed without one */
+    MASU_MOVES_BAD_USE, /* of a row that is not there, outside of its life, or none at all: `where` is a use */
+    MASU_MOVES_TOO_LARGE, /* sizes, uses or costs add up beyond 2^62, or there are too many moments, rows or uses (2^30 each) */
 } masu_moves_mistake;
 
 /* What is wrong first, and where (may be NULL). O(rows + uses). */
@@ -131,15 +132,16 @@ MASU_API masu_moves_mistake masu_moves_validate(const masu_moves_problem *proble
 
 /* Fills *plan. options may be NULL. MASU_ERR_INVALID_ARGUMENT (see masu_moves_validate), MASU_ERR_OUT_OF_MEMORY: *plan holds
  * nothing then. Cost: O(moments of all lives × pairs of memories) a round. */
-MASU_API masu_status masu_moves_find(const masu_moves_problem *problem, const masu_moves_options *options, masu_moves_plan *plan);
+MASU_API masu_status masu_moves_find(const masu_moves_problem *problem, const masu_moves_options *options,
+                                     masu_moves_plan *plan);
 
 /* Gives back what a plan holds; a zeroed one is fine. */
 MASU_API void masu_moves_free(masu_moves_plan *plan);
 
 /* Traffic of each memory: bytes that operators read and write there, and that moves do. from_operators and from_moves have room
  * for memory_count. */
-MASU_API void masu_moves_traffic(const masu_moves_problem *problem, const masu_moves_plan *plan, uint64_t *from_operators,
-                                 uint64_t *from_moves);
+MASU_API void masu_moves_traffic(const masu_moves_problem *problem, const masu_moves_plan *plan,
+                                 uint64_t *from_operators, uint64_t *from_moves);
 
 /* ---- the judge ------------------------------------------------------------------------------- */
 
@@ -159,8 +161,8 @@ typedef enum masu_moves_verdict {
 /* The judge: it has the memories' bytes before it (one for each unit that all offsets and sizes are multiples of), lets operators
  * write and read them and carries out the moves. It shares no code with the planner. *row (may be NULL): which one.
  * MASU_ERR_OVERFLOW: more than 2^28 units; MASU_ERR_OUT_OF_MEMORY. O(units that operators and moves touch + moments × places). */
-MASU_API masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves_plan *plan, masu_moves_verdict *verdict,
-                                      size_t *row);
+MASU_API masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves_plan *plan,
+                                      masu_moves_verdict *verdict, size_t *row);
 
 /* "CLOBBERED" and so on; static text. */
 MASU_API const char *masu_moves_verdict_name(masu_moves_verdict verdict);

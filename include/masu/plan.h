@@ -41,9 +41,9 @@ typedef struct masu_plan_gap {
 } masu_plan_gap;
 
 typedef struct masu_plan_row {
-    uint64_t size_bytes;      /* 0: takes no place; offset 0, or where it is fixed or tied, in the arena or at its end */
-    int64_t lower;            /* first moment of life */
-    int64_t upper;            /* first moment after it, > lower */
+    uint64_t size_bytes; /* 0: takes no place; offset 0, or where it is fixed or tied, in the arena or at its end */
+    int64_t lower;       /* first moment of life */
+    int64_t upper;       /* first moment after it, > lower */
     uint64_t alignment_bytes; /* of the offset, a power of two; 0 means 1 */
     bool is_fixed;            /* the offset is given: fixed_offset */
     bool has_hint;            /* an older plan had it at hint_offset: there, if no height is lost */
@@ -112,8 +112,8 @@ typedef struct masu_plan_options {
     uint64_t step_limit; /* nodes of the search, 0: none. With neither limit the search ends only
                             with a proof */
     uint64_t seed;
-    unsigned threads; /* 0: two */
-    unsigned only;    /* 0: everything; otherwise just the method of this number */
+    unsigned threads;                    /* 0: two */
+    unsigned only;                       /* 0: everything; otherwise just the method of this number */
     const masu_plan_cancel_flag *cancel; /* borrowed, may be NULL */
     /* Called in the calling thread whenever a lower plan is found; offsets are borrowed for the
      * call. May be NULL. */
@@ -134,9 +134,8 @@ MASU_API const char *masu_plan_method_name(unsigned number);
  * MASU_ERR_INVALID_ARGUMENT (see masu_plan_validate), MASU_ERR_OVERFLOW (sizes add up beyond
  * 2^62), MASU_ERR_OUT_OF_MEMORY: offsets and result are untouched then.
  * Cost: heuristics O(n log n) each; the search until a limit or a proof. */
-MASU_API masu_status masu_plan_find(const masu_plan_problem *problem,
-                                    const masu_plan_options *options, uint64_t *offsets,
-                                    masu_plan_result *result);
+MASU_API masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_options *options,
+                                    uint64_t *offsets, masu_plan_result *result);
 
 /* The short form, for compilers: rows only, smallest height, no clock, a bounded number of steps:
  * the same plan everywhere, within about a second. *bad_row (may be NULL) says which row is wrong.
@@ -149,8 +148,7 @@ MASU_API masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, ui
 MASU_API void masu_plan_cancel(masu_plan_cancel_flag *flag);
 
 /* The lower bound alone, O(n log n). Statuses as masu_plan_find. */
-MASU_API masu_status masu_plan_lower_bound(const masu_plan_row *rows, size_t count,
-                                           uint64_t *out_bytes);
+MASU_API masu_status masu_plan_lower_bound(const masu_plan_row *rows, size_t count, uint64_t *out_bytes);
 
 typedef enum masu_plan_mistake {
     MASU_PLAN_RIGHT,
@@ -172,9 +170,8 @@ MASU_API masu_plan_mistake masu_plan_validate(const masu_plan_problem *problem, 
  * ascending order and *count. Dropping any one row makes the set feasible, unless limits cut the
  * work short (*minimal, may be NULL, says). *count 0: no such set was found within the limits.
  * Statuses as masu_plan_find. */
-MASU_API masu_status masu_plan_core(const masu_plan_problem *problem,
-                                    const masu_plan_options *options, size_t *rows, size_t *count,
-                                    bool *minimal);
+MASU_API masu_status masu_plan_core(const masu_plan_problem *problem, const masu_plan_options *options, size_t *rows,
+                                    size_t *count, bool *minimal);
 
 /* ---- order of execution ---------------------------------------------------------------------- */
 
@@ -197,17 +194,15 @@ typedef struct masu_plan_graph {
  * order: to the end, or from the beginning; what no operator reads and what lives when the last one has run is a result,
  * and there at the end of every order. A row that no operator names lives as it did. Writes lower and upper of out[count] (the caller's,
  * may be rows). MASU_ERR_INVALID_ARGUMENT when the graph names a row that is not there. O(n). */
-MASU_API masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order,
-                                           const masu_plan_row *rows, size_t count,
-                                           masu_plan_row *out);
+MASU_API masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order, const masu_plan_row *rows,
+                                           size_t count, masu_plan_row *out);
 
 /* An order of execution with a low peak of live bytes: a beam search over the sets of operators
  * already run, never worse than the given order. Fills order[graph->count] (the caller's)
  * and the peaks before and after (may be NULL). MASU_ERR_INVALID_ARGUMENT also when an operator
  * reads what is made later, or two make the same row. O(operators × width × ready operators); width 0: 256. */
-MASU_API masu_status masu_plan_reorder(const masu_plan_graph *graph, const masu_plan_row *rows,
-                                       size_t count, unsigned width, size_t *order,
-                                       uint64_t *peak_before, uint64_t *peak_after);
+MASU_API masu_status masu_plan_reorder(const masu_plan_graph *graph, const masu_plan_row *rows, size_t count,
+                                       unsigned width, size_t *order, uint64_t *peak_before, uint64_t *peak_after);
 
 /* ---- several memories ------------------------------------------------------------------------ */
 
@@ -224,8 +219,8 @@ typedef struct masu_plan_memory {
  * memory is too small. problem->capacity_bytes is not looked at. Statuses as masu_plan_find. */
 MASU_API masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *uses,
                                       const masu_plan_memory *memories, size_t memory_count,
-                                      const masu_plan_options *options, size_t *memory_of,
-                                      uint64_t *offsets, masu_plan_result *results);
+                                      const masu_plan_options *options, size_t *memory_of, uint64_t *offsets,
+                                      masu_plan_result *results);
 
 /* ---- rows that had better not share ------------------------------------------------------------ */
 
@@ -246,9 +241,9 @@ typedef struct masu_plan_price {
  * share, where sizes add up to at most 256 different offsets, unless limits cut it short. Statuses as masu_plan_find;
  * MASU_ERR_INVALID_ARGUMENT also for a penalty of a row that is not there or of a row with itself, MASU_ERR_OVERFLOW also when costs add up beyond 2^62; offsets and
  * *result are then as they were or hold what was found until memory ran out. Cost: two or three masu_plan_find; then O(n²) a row that is moved. */
-MASU_API masu_status masu_plan_find_cheapest(const masu_plan_problem *problem, const masu_plan_penalty *penalties, size_t count,
-                                             const masu_plan_options *options, uint64_t *offsets, masu_plan_result *result,
-                                             masu_plan_price *price);
+MASU_API masu_status masu_plan_find_cheapest(const masu_plan_problem *problem, const masu_plan_penalty *penalties,
+                                             size_t count, const masu_plan_options *options, uint64_t *offsets,
+                                             masu_plan_result *result, masu_plan_price *price);
 
 /* What a plan costs. O(count). */
 MASU_API uint64_t masu_plan_cost(const masu_plan_problem *problem, const masu_plan_penalty *penalties, size_t count,
@@ -269,14 +264,12 @@ typedef enum masu_plan_verdict {
 
 /* The judge, quadratic and obvious. The first row that is wrong goes to *row_a, its partner to
  * *row_b (both may be NULL; row_b is only set where two rows are at fault). */
-MASU_API masu_plan_verdict masu_plan_check(const masu_plan_row *rows, size_t count,
-                                           const uint64_t *offsets, uint64_t height_bytes,
-                                           size_t *row_a, size_t *row_b);
+MASU_API masu_plan_verdict masu_plan_check(const masu_plan_row *rows, size_t count, const uint64_t *offsets,
+                                           uint64_t height_bytes, size_t *row_a, size_t *row_b);
 
 /* The same with relations. */
-MASU_API masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem,
-                                                   const uint64_t *offsets, uint64_t height_bytes,
-                                                   size_t *row_a, size_t *row_b);
+MASU_API masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem, const uint64_t *offsets,
+                                                   uint64_t height_bytes, size_t *row_a, size_t *row_b);
 
 /* "OVERLAP" and so on; static text. */
 MASU_API const char *masu_plan_verdict_name(masu_plan_verdict verdict);

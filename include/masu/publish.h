@@ -52,7 +52,8 @@ enum { MASU_PUBLISH_SOURCES = 32, MASU_PUBLISH_NAME_BYTES = 48 };
 
 /* A further line of the page. name is copied, as much as fits. MASU_ERR_LIMIT_REACHED: there are 32; MASU_ERR_INVALID_ARGUMENT: a
  * NULL but of context. */
-MASU_API masu_status masu_publish_source(masu_publisher *publisher, const char *name, masu_publish_fill fill, void *context);
+MASU_API masu_status masu_publish_source(masu_publisher *publisher, const char *name, masu_publish_fill fill,
+                                         void *context);
 
 /* A heap, which must be made for several threads. Borrowed until masu_publish_drop or masu_publish_end, one of which comes before
  * it is destroyed. As masu_publish_source; MASU_ERR_UNSUPPORTED: it is made for one thread; MASU_ERR_STALE_POOL. */

@@ -41,7 +41,7 @@ typedef struct masu_record_config {
     const char *program;   /* its name, for the report; borrowed during the call; NULL: not said */
     masu_record_here here; /* NULL: places come from masu_heap_alloc_at alone */
     void *here_context;    /* borrowed, handed to here */
-    bool later;            /* no thread yet: masu_trace_record_start; until then what does not fit into the ring is dropped */
+    bool later; /* no thread yet: masu_trace_record_start; until then what does not fit into the ring is dropped */
 } masu_record_config;
 
 typedef struct masu_record_stats {
@@ -55,8 +55,7 @@ typedef struct masu_record_stats {
  * trace on. MASU_ERR_INVALID_ARGUMENT: a trace or path that is NULL, or a trace that records already; MASU_ERR_IO: the file
  * cannot be created, another recording, of any process, writes it, or no thread can be started; MASU_ERR_OUT_OF_MEMORY;
  * MASU_ERR_OVERFLOW. On an error nothing is recorded. */
-MASU_API masu_status masu_trace_record_to(masu_trace *trace, const char *path,
-                                          const masu_record_config *config);
+MASU_API masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu_record_config *config);
 
 /* Starts the thread of a recording that began with `later`, for who records before threads can be made. MASU_OK also where there is
  * no such recording; MASU_ERR_IO: no thread can be started, and the ring is all that will be written, at the end. */
@@ -64,8 +63,7 @@ MASU_API masu_status masu_trace_record_start(masu_trace *trace);
 
 /* As masu_trace_record_to, with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The one call of the library
  * that reads the environment. */
-MASU_API masu_status masu_trace_record_from_environment(masu_trace *trace,
-                                                        const masu_record_config *config);
+MASU_API masu_status masu_trace_record_from_environment(masu_trace *trace, const masu_record_config *config);
 
 /* Writes what is left and closes the file. MASU_OK also when nothing was recorded; MASU_ERR_IO: something could not be written,
  * the file ends before. stats may be NULL. Blocks until the writer is done. */
@@ -103,8 +101,7 @@ MASU_API void masu_trace_mark(masu_trace *trace, masu_mark mark, const char *nam
 
 /* For a preloaded malloc, or any allocator of a program: a number for it, and its events. layer says what it is ("malloc"),
  * below is the number of the pool that it takes its memory from, 0: none. Any time, also before a recording begins. Never 0. */
-MASU_API uint32_t masu_trace_add_pool(masu_trace *trace, const char *layer, const char *name,
-                                      uint32_t below);
+MASU_API uint32_t masu_trace_add_pool(masu_trace *trace, const char *layer, const char *name, uint32_t below);
 /* Emits the event as a pool would; sequence is given here. event->pool comes from masu_trace_add_pool. Takes the trace's lock
  * and asks for no memory. */
 MASU_API void masu_trace_put(masu_trace *trace, const masu_event *event);

@@ -102,7 +102,8 @@ typedef bool (*masu_stats_writer)(void *context, const char *text, size_t length
  * all heaps of a program go into one call. Names begin with masu_. MASU_ERR_INVALID_ARGUMENT, and nothing is written: a
  * pointer is NULL, a name or value is not as above, a name comes twice, two sources have the same labels;
  * MASU_ERR_IO: write said false. O(text + sources²). */
-MASU_API masu_status masu_stats_write(const masu_stats_source *sources, size_t count, masu_stats_writer write, void *context);
+MASU_API masu_status masu_stats_write(const masu_stats_source *sources, size_t count, masu_stats_writer write,
+                                      void *context);
 
 /* The same into a buffer, with a 0 at the end. *length (not NULL) is that of the whole text without the 0, also when the
  * buffer is too short: MASU_ERR_LIMIT_REACHED, and it begins with a 0 if it has room for one. buffer NULL with bytes 0:

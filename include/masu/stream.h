@@ -65,8 +65,7 @@ MASU_API masu_status masu_streams_destroy(masu_streams *streams);
 /* A block of at least bytes for work on that stream (the device's handle, NULL: its default stream).
  * bytes 0: *out = NULL, MASU_OK. The caller owns it. Statuses of the pool. O(log n); looks at one
  * event a stream when its own has nothing. */
-MASU_API masu_status masu_streams_alloc(masu_streams *streams, size_t bytes, void *stream,
-                                        void **out);
+MASU_API masu_status masu_streams_alloc(masu_streams *streams, size_t bytes, void *stream, void **out);
 
 /* The block is also used by work on another stream: it is then free only when that has come to the
  * point where the block is freed, too. At most 7 others for one block: MASU_ERR_LIMIT_REACHED.

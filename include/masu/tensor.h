@@ -38,11 +38,11 @@ typedef struct masu_tensor {
     void *data; /* of the first element, aligned to its size; may be NULL where there are no elements */
     masu_element element;
     int32_t device;
-    int32_t rank;                   /* 0 to MASU_RANK_MAX; 0 is one number */
-    uint32_t flags;                 /* MASU_TENSOR_READ_ONLY or 0 */
-    int64_t shape[MASU_RANK_MAX];   /* the first `rank` count, each >= 0 */
-    int64_t stride[MASU_RANK_MAX];  /* from one element to the next of that dimension, counted in elements */
-    void *owner;                    /* opaque; NULL: borrowed memory */
+    int32_t rank;                  /* 0 to MASU_RANK_MAX; 0 is one number */
+    uint32_t flags;                /* MASU_TENSOR_READ_ONLY or 0 */
+    int64_t shape[MASU_RANK_MAX];  /* the first `rank` count, each >= 0 */
+    int64_t stride[MASU_RANK_MAX]; /* from one element to the next of that dimension, counted in elements */
+    void *owner;                   /* opaque; NULL: borrowed memory */
 } masu_tensor;
 
 /* Bytes of one element; 0 for any other number. */

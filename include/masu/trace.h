@@ -90,10 +90,10 @@ typedef struct masu_place {
 } masu_place;
 
 #ifdef __cplusplus
-#define MASU_HERE                                           \
-    ([]() -> const masu_place * {                           \
+#define MASU_HERE                                            \
+    ([]() -> const masu_place * {                            \
         static const masu_place here = {__FILE__, __LINE__}; \
-        return &here;                                       \
+        return &here;                                        \
     }())
 #else
 #define MASU_HERE (&(const masu_place){__FILE__, __LINE__})
@@ -103,7 +103,7 @@ typedef struct masu_place {
 typedef void (*masu_trace_sink)(void *context, const masu_event *event);
 
 typedef struct masu_trace_config {
-    size_t ring_events; /* keep the last so many events, rounded up to a power of two; 0: no ring */
+    size_t ring_events;   /* keep the last so many events, rounded up to a power of two; 0: no ring */
     masu_trace_sink sink; /* NULL: none */
     void *sink_context;   /* borrowed, handed to sink */
     bool start_on;

@@ -130,14 +130,13 @@ MASU_API masu_status masu_vm_destroy(masu_vm *vm);
  * hole; memory is not touched), MASU_ERR_OUT_OF_MEMORY (of the device, after the stock was given
  * back), MASU_ERR_LIMIT_REACHED (limit_bytes, or the system's limit of mappings), or what the
  * device said. */
-MASU_API masu_status masu_vm_alloc(masu_vm *vm, size_t bytes, size_t alignment, uint64_t owner,
-                                   void **out);
+MASU_API masu_status masu_vm_alloc(masu_vm *vm, size_t bytes, size_t alignment, uint64_t owner, void **out);
 
 /* A block that is going to grow: reserve_bytes of addresses are its own, of which the first bytes
  * have memory (0: none, an empty block), and it stands where there is room behind. Growing within
  * reserve_bytes is always in place. Statuses of alloc. */
-MASU_API masu_status masu_vm_reserve_growable(masu_vm *vm, size_t bytes, size_t reserve_bytes,
-                                              uint64_t owner, void **out);
+MASU_API masu_status masu_vm_reserve_growable(masu_vm *vm, size_t bytes, size_t reserve_bytes, uint64_t owner,
+                                              void **out);
 
 /* Takes the block back. ptr NULL: MASU_OK. Waits for the device's work first. The memory goes into
  * the stock. MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE,
@@ -169,8 +168,8 @@ MASU_API masu_status masu_vm_move(masu_vm *vm, void *dst, void *src);
  * up, bytes are all of it, dst is of no larger size, and bytes >= copy_below_bytes; else copies, and
  * src keeps its contents. Both are blocks of this pool with memory for bytes. *moved, where not
  * NULL, says what happened. MASU_ERR_SIZE_MISMATCH, and the statuses of move. */
-MASU_API masu_status masu_vm_copy_or_move(masu_vm *vm, void *dst, void *src, size_t bytes,
-                                          bool give_up_source, bool *moved);
+MASU_API masu_status masu_vm_copy_or_move(masu_vm *vm, void *dst, void *src, size_t bytes, bool give_up_source,
+                                          bool *moved);
 
 /* Measures on this device what copying and moving cost and sets copy_below_bytes between them:
  * from then on decisions depend on this machine. *out_bytes, where not NULL, gets it. Needs two

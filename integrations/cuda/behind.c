@@ -81,8 +81,7 @@ static void *look_where_found(enum call call) {
     pthread_mutex_lock(&lock);
     void *symbol = looked[call];
     pthread_mutex_unlock(&lock);
-    bool there =
-        symbol && masu_cuda_object_of(symbol, &o) && masu_cuda_defined(&o, names[call]) == symbol;
+    bool there = symbol && masu_cuda_object_of(symbol, &o) && masu_cuda_defined(&o, names[call]) == symbol;
     return there ? symbol : NULL;
 }
 

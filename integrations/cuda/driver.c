@@ -67,11 +67,10 @@ HOOK cuda_error cuIpcGetMemHandle(void *handle, uintptr_t address) {
                                               : PASS(cuIpcGetMemHandle, handle, address);
 }
 
-#define FREE_ASYNC(name)                                                            \
-    HOOK cuda_error name(uintptr_t address, void *stream) {                         \
-        masu_cuda_count(CALL_##name);                                               \
-        return masu_cuda_is_ours((void *)address) ? masu_cuda_free((void *)address) \
-                                                  : PASS(name, address, stream);    \
+#define FREE_ASYNC(name)                                                                                           \
+    HOOK cuda_error name(uintptr_t address, void *stream) {                                                        \
+        masu_cuda_count(CALL_##name);                                                                              \
+        return masu_cuda_is_ours((void *)address) ? masu_cuda_free((void *)address) : PASS(name, address, stream); \
     }
 
 FREE_ASYNC(cuMemFreeAsync)
@@ -98,13 +97,11 @@ FREE_ASYNC(cuMemFreeAsync_ptsz)
 BEGIN_CAPTURE(cuStreamBeginCapture_v2, (void *stream, int how), stream, how)
 BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, (void *stream, int how), stream, how)
 BEGIN_CAPTURE(cuStreamBeginCaptureToGraph,
-              (void *stream, void *graph, const void *needs, const void *edges, size_t count,
-               int how),
-              stream, graph, needs, edges, count, how)
+              (void *stream, void *graph, const void *needs, const void *edges, size_t count, int how), stream, graph,
+              needs, edges, count, how)
 BEGIN_CAPTURE(cuStreamBeginCaptureToGraph_ptsz,
-              (void *stream, void *graph, const void *needs, const void *edges, size_t count,
-               int how),
-              stream, graph, needs, edges, count, how)
+              (void *stream, void *graph, const void *needs, const void *edges, size_t count, int how), stream, graph,
+              needs, edges, count, how)
 END_CAPTURE(cuStreamEndCapture)
 END_CAPTURE(cuStreamEndCapture_ptsz)
 
@@ -116,13 +113,10 @@ END_CAPTURE(cuStreamEndCapture_ptsz)
         return PASS(name, __VA_ARGS__); \
     }
 
-SEEN(cuMemAllocPitch_v2,
-     (uintptr_t * out, size_t *pitch, size_t width, size_t height, unsigned element), out, pitch,
+SEEN(cuMemAllocPitch_v2, (uintptr_t * out, size_t *pitch, size_t width, size_t height, unsigned element), out, pitch,
      width, height, element)
 SEEN(cuMemAllocManaged, (uintptr_t * out, size_t bytes, unsigned flags), out, bytes, flags)
 SEEN(cuMemAllocAsync, (uintptr_t * out, size_t bytes, void *stream), out, bytes, stream)
 SEEN(cuMemAllocAsync_ptsz, (uintptr_t * out, size_t bytes, void *stream), out, bytes, stream)
-SEEN(cuMemAllocFromPoolAsync, (uintptr_t * out, size_t bytes, void *pool, void *stream), out, bytes,
-     pool, stream)
-SEEN(cuMemAllocFromPoolAsync_ptsz, (uintptr_t * out, size_t bytes, void *pool, void *stream), out,
-     bytes, pool, stream)
+SEEN(cuMemAllocFromPoolAsync, (uintptr_t * out, size_t bytes, void *pool, void *stream), out, bytes, pool, stream)
+SEEN(cuMemAllocFromPoolAsync_ptsz, (uintptr_t * out, size_t bytes, void *pool, void *stream), out, bytes, pool, stream)

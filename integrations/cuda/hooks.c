@@ -136,14 +136,13 @@ FREE_ASYNC(cudaFreeAsync_ptsz)
         return error;                                      \
     }
 
-#define BEGIN_CAPTURE_TO_GRAPH(name)                                                      \
-    HOOK cuda_error name(void *stream, void *graph, const void *needs, const void *edges, \
-                         size_t count, int how) {                                         \
-        masu_cuda_count(CALL_##name);                                                     \
-        cuda_error error = PASS(name, stream, graph, needs, edges, count, how);           \
-        if (error == CUDA_OK)                                                             \
-            masu_cuda_capture(1);                                                         \
-        return error;                                                                     \
+#define BEGIN_CAPTURE_TO_GRAPH(name)                                                                               \
+    HOOK cuda_error name(void *stream, void *graph, const void *needs, const void *edges, size_t count, int how) { \
+        masu_cuda_count(CALL_##name);                                                                              \
+        cuda_error error = PASS(name, stream, graph, needs, edges, count, how);                                    \
+        if (error == CUDA_OK)                                                                                      \
+            masu_cuda_capture(1);                                                                                  \
+        return error;                                                                                              \
     }
 
 BEGIN_CAPTURE(cudaStreamBeginCapture)
@@ -163,18 +162,15 @@ END_CAPTURE(cudaStreamEndCapture_ptsz)
 
 SEEN(cudaMallocAsync, (void **out, size_t bytes, void *stream), out, bytes, stream)
 SEEN(cudaMallocAsync_ptsz, (void **out, size_t bytes, void *stream), out, bytes, stream)
-SEEN(cudaMallocFromPoolAsync, (void **out, size_t bytes, void *pool, void *stream), out, bytes,
-     pool, stream)
-SEEN(cudaMallocFromPoolAsync_ptsz, (void **out, size_t bytes, void *pool, void *stream), out, bytes,
-     pool, stream)
+SEEN(cudaMallocFromPoolAsync, (void **out, size_t bytes, void *pool, void *stream), out, bytes, pool, stream)
+SEEN(cudaMallocFromPoolAsync_ptsz, (void **out, size_t bytes, void *pool, void *stream), out, bytes, pool, stream)
 SEEN(cudaMallocManaged, (void **out, size_t bytes, unsigned flags), out, bytes, flags)
-SEEN(cudaMallocPitch, (void **out, size_t *pitch, size_t width, size_t height), out, pitch, width,
-     height)
+SEEN(cudaMallocPitch, (void **out, size_t *pitch, size_t width, size_t height), out, pitch, width, height)
 SEEN(cudaMalloc3D, (void *out, cuda_extent extent), out, extent)
-SEEN(cudaMallocArray, (void **out, const void *format, size_t width, size_t height, unsigned flags),
-     out, format, width, height, flags)
-SEEN(cudaMalloc3DArray, (void **out, const void *format, cuda_extent extent, unsigned flags), out,
-     format, extent, flags)
+SEEN(cudaMallocArray, (void **out, const void *format, size_t width, size_t height, unsigned flags), out, format, width,
+     height, flags)
+SEEN(cudaMalloc3DArray, (void **out, const void *format, cuda_extent extent, unsigned flags), out, format, extent,
+     flags)
 SEEN(cudaFreeArray, (void *array), array)
 SEEN(cudaMallocHost, (void **out, size_t bytes), out, bytes)
 SEEN(cudaHostAlloc, (void **out, size_t bytes, unsigned flags), out, bytes, flags)

@@ -74,34 +74,33 @@ typedef struct cuda_extent {
 } cuda_extent;
 
 /* X(name, arguments): every call of the runtime that is hooked, but for those of resolve.c. */
-#define CUDA_CALLS(X)                                                                           \
-    X(cudaMalloc, (void **, size_t))                                                            \
-    X(cudaFree, (void *))                                                                       \
-    X(cudaMemcpy, (void *, const void *, size_t, int))                                          \
-    X(cudaMemcpy_ptds, (void *, const void *, size_t, int))                                     \
-    X(cudaMemGetInfo, (size_t *, size_t *))                                                     \
-    X(cudaMallocAsync, (void **, size_t, void *))                                               \
-    X(cudaMallocAsync_ptsz, (void **, size_t, void *))                                          \
-    X(cudaMallocFromPoolAsync, (void **, size_t, void *, void *))                               \
-    X(cudaMallocFromPoolAsync_ptsz, (void **, size_t, void *, void *))                          \
-    X(cudaFreeAsync, (void *, void *))                                                          \
-    X(cudaFreeAsync_ptsz, (void *, void *))                                                     \
-    X(cudaMallocManaged, (void **, size_t, unsigned))                                           \
-    X(cudaMallocPitch, (void **, size_t *, size_t, size_t))                                     \
-    X(cudaMalloc3D, (void *, cuda_extent))                                                      \
-    X(cudaMallocArray, (void **, const void *, size_t, size_t, unsigned))                       \
-    X(cudaMalloc3DArray, (void **, const void *, cuda_extent, unsigned))                        \
-    X(cudaFreeArray, (void *))                                                                  \
-    X(cudaMallocHost, (void **, size_t))                                                        \
-    X(cudaHostAlloc, (void **, size_t, unsigned))                                               \
-    X(cudaFreeHost, (void *))                                                                   \
-    X(cudaIpcGetMemHandle, (void *, void *))                                                    \
-    X(cudaStreamBeginCapture, (void *, int))                                                    \
-    X(cudaStreamBeginCapture_ptsz, (void *, int))                                               \
-    X(cudaStreamBeginCaptureToGraph, (void *, void *, const void *, const void *, size_t, int)) \
-    X(cudaStreamBeginCaptureToGraph_ptsz,                                                       \
-      (void *, void *, const void *, const void *, size_t, int))                                \
-    X(cudaStreamEndCapture, (void *, void **))                                                  \
+#define CUDA_CALLS(X)                                                                                \
+    X(cudaMalloc, (void **, size_t))                                                                 \
+    X(cudaFree, (void *))                                                                            \
+    X(cudaMemcpy, (void *, const void *, size_t, int))                                               \
+    X(cudaMemcpy_ptds, (void *, const void *, size_t, int))                                          \
+    X(cudaMemGetInfo, (size_t *, size_t *))                                                          \
+    X(cudaMallocAsync, (void **, size_t, void *))                                                    \
+    X(cudaMallocAsync_ptsz, (void **, size_t, void *))                                               \
+    X(cudaMallocFromPoolAsync, (void **, size_t, void *, void *))                                    \
+    X(cudaMallocFromPoolAsync_ptsz, (void **, size_t, void *, void *))                               \
+    X(cudaFreeAsync, (void *, void *))                                                               \
+    X(cudaFreeAsync_ptsz, (void *, void *))                                                          \
+    X(cudaMallocManaged, (void **, size_t, unsigned))                                                \
+    X(cudaMallocPitch, (void **, size_t *, size_t, size_t))                                          \
+    X(cudaMalloc3D, (void *, cuda_extent))                                                           \
+    X(cudaMallocArray, (void **, const void *, size_t, size_t, unsigned))                            \
+    X(cudaMalloc3DArray, (void **, const void *, cuda_extent, unsigned))                             \
+    X(cudaFreeArray, (void *))                                                                       \
+    X(cudaMallocHost, (void **, size_t))                                                             \
+    X(cudaHostAlloc, (void **, size_t, unsigned))                                                    \
+    X(cudaFreeHost, (void *))                                                                        \
+    X(cudaIpcGetMemHandle, (void *, void *))                                                         \
+    X(cudaStreamBeginCapture, (void *, int))                                                         \
+    X(cudaStreamBeginCapture_ptsz, (void *, int))                                                    \
+    X(cudaStreamBeginCaptureToGraph, (void *, void *, const void *, const void *, size_t, int))      \
+    X(cudaStreamBeginCaptureToGraph_ptsz, (void *, void *, const void *, const void *, size_t, int)) \
+    X(cudaStreamEndCapture, (void *, void **))                                                       \
     X(cudaStreamEndCapture_ptsz, (void *, void **))
 
 /* Of the driver, by the names that the library exports; _v2 is what programs mean since CUDA 3.2. */
@@ -127,15 +126,13 @@ typedef struct cuda_extent {
     X(cuStreamEndCapture_ptsz, (void *, void **))
 
 /* Those that look up other calls. */
-#define LOOKUP_CALLS(X)                                                                 \
-    X(cuGetProcAddress, (const char *, void **, int, uint64_t))                         \
-    X(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *))               \
-    X(cudaGetDriverEntryPoint, (const char *, void **, unsigned long long, int *))      \
-    X(cudaGetDriverEntryPoint_ptsz, (const char *, void **, unsigned long long, int *)) \
-    X(cudaGetDriverEntryPointByVersion,                                                 \
-      (const char *, void **, unsigned, unsigned long long, int *))                     \
-    X(cudaGetDriverEntryPointByVersion_ptsz,                                            \
-      (const char *, void **, unsigned, unsigned long long, int *))
+#define LOOKUP_CALLS(X)                                                                               \
+    X(cuGetProcAddress, (const char *, void **, int, uint64_t))                                       \
+    X(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *))                             \
+    X(cudaGetDriverEntryPoint, (const char *, void **, unsigned long long, int *))                    \
+    X(cudaGetDriverEntryPoint_ptsz, (const char *, void **, unsigned long long, int *))               \
+    X(cudaGetDriverEntryPointByVersion, (const char *, void **, unsigned, unsigned long long, int *)) \
+    X(cudaGetDriverEntryPointByVersion_ptsz, (const char *, void **, unsigned, unsigned long long, int *))
 
 /* Needed, not hooked. */
 #define CUDA_HELPERS(X)                         \

@@ -112,9 +112,8 @@ static device_pools *pools_for(int ordinal) {
         masu_status status = make(p, ordinal);
         if (status != MASU_OK) {
             unmake(p);
-            masu_cuda_say(LOG_WARNINGS,
-                          "device %d: no virtual memory (%s); its memory stays the runtime's",
-                          ordinal, masu_status_text(status));
+            masu_cuda_say(LOG_WARNINGS, "device %d: no virtual memory (%s); its memory stays the runtime's", ordinal,
+                          masu_status_text(status));
         } else if (ordinal >= known_devices) {
             known_devices = ordinal + 1;
         }
@@ -177,8 +176,7 @@ bool masu_cuda_capturing(void) {
 /* Whether ptr is where a block of p begins. */
 static bool begins_block(device_pools *p, const void *ptr, const masu_vm_block *block) {
     size_t bytes;
-    return block->owner == LARGE ? block->address == ptr
-                                 : masu_bestfit_size_of(p->small, ptr, &bytes) == MASU_OK;
+    return block->owner == LARGE ? block->address == ptr : masu_bestfit_size_of(p->small, ptr, &bytes) == MASU_OK;
 }
 
 static cuda_error defer(device_pools *p, void *ptr, const masu_vm_block *block) {
@@ -190,9 +188,8 @@ static cuda_error defer(device_pools *p, void *ptr, const masu_vm_block *block) 
 /* Free small pools give their device blocks back before the answer is no. */
 static masu_status alloc_from(device_pools *p, size_t bytes, void **out) {
     for (int attempt = 0;; attempt++) {
-        masu_status status = bytes >= SMALL_BELOW
-                                 ? masu_vm_alloc(p->vm, bytes, 0, LARGE, out)
-                                 : masu_bestfit_alloc(p->small, bytes, ALIGNMENT, 0, out);
+        masu_status status = bytes >= SMALL_BELOW ? masu_vm_alloc(p->vm, bytes, 0, LARGE, out)
+                                                  : masu_bestfit_alloc(p->small, bytes, ALIGNMENT, 0, out);
         if (status == MASU_OK || attempt > 0)
             return status;
         masu_bestfit_trim(p->small, 0);
@@ -201,8 +198,7 @@ static masu_status alloc_from(device_pools *p, size_t bytes, void **out) {
 
 static cuda_error answer(size_t bytes, masu_status status) {
     if (status == MASU_ERR_ADDRESS_SPACE) { /* not a lack of memory: behind us there may be some */
-        masu_cuda_say(LOG_EVERYTHING, "malloc %zu: no addresses left, see VMM_RESERVE_SIZE_MB",
-                      bytes);
+        masu_cuda_say(LOG_EVERYTHING, "malloc %zu: no addresses left, see VMM_RESERVE_SIZE_MB", bytes);
         return CUDA_NOT_SUPPORTED;
     }
     cuda_error error = error_of(status);
@@ -306,8 +302,7 @@ typedef struct containing {
 
 static bool contains(void *context, const masu_bestfit_block *block) {
     containing *c = context;
-    if (c->address < (uintptr_t)block->address ||
-        c->address - (uintptr_t)block->address >= block->bytes)
+    if (c->address < (uintptr_t)block->address || c->address - (uintptr_t)block->address >= block->bytes)
         return true;
     c->block = *block;
     return false;
@@ -369,14 +364,13 @@ void masu_cuda_summary(void) {
             continue;
         masu_vm_get_stats(pools[i].vm, &vm);
         masu_bestfit_get_stats(pools[i].small, &small);
-        masu_cuda_say(
-            LOG_SUMMARY,
-            "device %d: %llu large and %llu small allocations, %llu of the large without the "
-            "driver, "
-            "%llu fragments stitched; at most %llu MiB held; live at the end: %llu bytes",
-            i, (unsigned long long)vm.allocations, (unsigned long long)small.allocations,
-            (unsigned long long)vm.hot_allocs, (unsigned long long)vm.stock_fragments,
-            (unsigned long long)(vm.peak_held_bytes >> 20),
-            (unsigned long long)(vm.user_bytes - small.reserved_bytes + small.used_bytes));
+        masu_cuda_say(LOG_SUMMARY,
+                      "device %d: %llu large and %llu small allocations, %llu of the large without the "
+                      "driver, "
+                      "%llu fragments stitched; at most %llu MiB held; live at the end: %llu bytes",
+                      i, (unsigned long long)vm.allocations, (unsigned long long)small.allocations,
+                      (unsigned long long)vm.hot_allocs, (unsigned long long)vm.stock_fragments,
+                      (unsigned long long)(vm.peak_held_bytes >> 20),
+                      (unsigned long long)(vm.user_bytes - small.reserved_bytes + small.used_bytes));
     }
 }

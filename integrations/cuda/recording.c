@@ -18,15 +18,15 @@ static void make(void) {
     bool wants_recording = path && *path, wants_events = masu_cuda_wants_events();
     if (!wants_recording && !wants_events)
         return;
-    masu_trace_config config = {.start_on = true, .sink = wants_events && masu_cuda_takes_over() ? masu_cuda_write_event : NULL};
+    masu_trace_config config = {.start_on = true,
+                                .sink = wants_events && masu_cuda_takes_over() ? masu_cuda_write_event : NULL};
     masu_status status = masu_trace_create(&config, &trace);
     if (status == MASU_OK && wants_recording)
-        status = masu_trace_record_from_environment(
-            trace, &(masu_record_config){.program = program_invocation_name});
+        status = masu_trace_record_from_environment(trace, &(masu_record_config){.program = program_invocation_name});
     records = status == MASU_OK && wants_recording;
     if (status != MASU_OK)
-        masu_cuda_say(LOG_WARNINGS, "MASU_TRACE=%s cannot be written (%s); nothing is recorded",
-                      path ? path : "", masu_status_text(status));
+        masu_cuda_say(LOG_WARNINGS, "MASU_TRACE=%s cannot be written (%s); nothing is recorded", path ? path : "",
+                      masu_status_text(status));
     if (records && !masu_cuda_takes_over())
         monitored = masu_trace_add_pool(trace, "CUDA runtime", "device memory", 0);
 }

@@ -46,13 +46,11 @@ static const hook *hook_named(const char *name) {
 /* What others look up behind us. */
 static bool stands_behind(const masu_object *o, const hook *h) {
     bool driver = strncmp(h->name, "cuda", 4) != 0;
-    return !o->in_front &&
-           (masu_cuda_defined(o, h->name) || (driver && masu_cuda_defined(o, "cudaMalloc")));
+    return !o->in_front && (masu_cuda_defined(o, h->name) || (driver && masu_cuda_defined(o, "cudaMalloc")));
 }
 
 /* Our hook, or another answer in its place; NULL: let the C library answer. */
-static __attribute__((noinline)) void *answer(const hook *h, const void *caller, void *handle,
-                                              const char *version) {
+static __attribute__((noinline)) void *answer(const hook *h, const void *caller, void *handle, const char *version) {
     masu_object asks, there;
     if (masu_cuda_object_of(caller, &asks) &&
         (asks.ours || stands_behind(&asks, h) || (handle == RTLD_NEXT && asks.in_front)))
@@ -61,8 +59,7 @@ static __attribute__((noinline)) void *answer(const hook *h, const void *caller,
         return NULL;
     if (handle == RTLD_NEXT)
         return masu_cuda_behind(h->call, caller) ? h->function : NULL;
-    void *found = version ? masu_cuda_real_dlvsym()(handle, h->name, version)
-                          : masu_cuda_real_dlsym()(handle, h->name);
+    void *found = version ? masu_cuda_real_dlvsym()(handle, h->name, version) : masu_cuda_real_dlsym()(handle, h->name);
     if (!found || !masu_cuda_object_of(found, &there) || there.in_front)
         return found;
     if (!there.ours)
@@ -75,13 +72,11 @@ static __attribute__((noinline)) void *answer(const hook *h, const void *caller,
 static bool only_we(const hook *h, const void *caller) {
     masu_object asks;
     bool placed = masu_cuda_object_of(caller, &asks);
-    return !(placed && (asks.ours || stands_behind(&asks, h))) &&
-           !masu_cuda_behind(h->call, caller);
+    return !(placed && (asks.ours || stands_behind(&asks, h))) && !masu_cuda_behind(h->call, caller);
 }
 
 static __attribute__((noinline)) void *not_there(const char *name) {
-    void *volatile nothing =
-        masu_cuda_real_dlsym()(RTLD_NEXT, name); /* asked from here: behind us */
+    void *volatile nothing = masu_cuda_real_dlsym()(RTLD_NEXT, name); /* asked from here: behind us */
     (void)nothing;
     return NULL;
 }
@@ -157,16 +152,14 @@ static const char *exported_name(const char *name, int version, uint64_t flags) 
     const char *exported = name; /* those that are asked for as they are exported */
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         const struct meant *m = &meanings[i];
-        if (strcmp(m->name, name) == 0 && version >= m->since &&
-            (!m->per_thread || (flags & PER_THREAD)))
+        if (strcmp(m->name, name) == 0 && version >= m->since && (!m->per_thread || (flags & PER_THREAD)))
             exported = m->exported;
     }
     return exported;
 }
 
 /* Replaces what the driver found for the caller by our hook. */
-static void put_hook(const char *name, int version, uint64_t flags, const void *caller,
-                     void **found) {
+static void put_hook(const char *name, int version, uint64_t flags, const void *caller, void **found) {
     masu_object asks, there;
     const char *exported = exported_name(name, version, flags);
     const hook *h = exported ? hook_named(exported) : NULL;
@@ -192,24 +185,21 @@ static int runtime_version(const void *caller) {
     return PASS_FROM(caller, cudaRuntimeGetVersion, &version) == CUDA_OK ? version : 0;
 }
 
-LOOKUP(cuGetProcAddress, (const char *name, void **out, int version, uint64_t flags), version,
-       flags, name, out, version, flags)
-LOOKUP(cuGetProcAddress_v2,
-       (const char *name, void **out, int version, uint64_t flags, int *status), version, flags,
+LOOKUP(cuGetProcAddress, (const char *name, void **out, int version, uint64_t flags), version, flags, name, out,
+       version, flags)
+LOOKUP(cuGetProcAddress_v2, (const char *name, void **out, int version, uint64_t flags, int *status), version, flags,
        name, out, version, flags, status)
-LOOKUP(cudaGetDriverEntryPoint,
-       (const char *name, void **out, unsigned long long flags, int *status),
+LOOKUP(cudaGetDriverEntryPoint, (const char *name, void **out, unsigned long long flags, int *status),
        runtime_version(CALLER), flags, name, out, flags, status)
 LOOKUP(cudaGetDriverEntryPointByVersion,
-       (const char *name, void **out, unsigned version, unsigned long long flags, int *status),
-       version, flags, name, out, version, flags, status)
+       (const char *name, void **out, unsigned version, unsigned long long flags, int *status), version, flags, name,
+       out, version, flags, status)
 /* Of a program whose default stream is each thread's own; flag 1 asks for the other. */
-LOOKUP(cudaGetDriverEntryPoint_ptsz,
-       (const char *name, void **out, unsigned long long flags, int *status),
+LOOKUP(cudaGetDriverEntryPoint_ptsz, (const char *name, void **out, unsigned long long flags, int *status),
        runtime_version(CALLER), flags ? flags : PER_THREAD, name, out, flags, status)
 LOOKUP(cudaGetDriverEntryPointByVersion_ptsz,
-       (const char *name, void **out, unsigned version, unsigned long long flags, int *status),
-       version, flags ? flags : PER_THREAD, name, out, version, flags, status)
+       (const char *name, void **out, unsigned version, unsigned long long flags, int *status), version,
+       flags ? flags : PER_THREAD, name, out, version, flags, status)
 
 /* ---- the last word ---------------------------------------------------------------------------------------------- */
 

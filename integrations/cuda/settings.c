@@ -29,8 +29,8 @@ static void say(log_level level, const char *format, va_list arguments) {
 /* Before the settings are complete; warnings come through unless the level itself says no. */
 static void complain(const char *name, const char *text, const char *instead) {
     if (current.level >= LOG_WARNINGS)
-        fprintf(log_file ? log_file : stderr, "%s%s=%s makes no sense; taken as %s\n",
-                log_file ? "# " : "masu: ", name, text, instead);
+        fprintf(log_file ? log_file : stderr, "%s%s=%s makes no sense; taken as %s\n", log_file ? "# " : "masu: ", name,
+                text, instead);
 }
 
 static void read_level(void) {
@@ -88,8 +88,7 @@ static void read_all(void) {
     if (path && path[0]) {
         log_file = fopen(path, "we");
         if (!log_file)
-            fprintf(stderr, "masu: VMM_LOG_FILE=%s cannot be written; logging to standard error\n",
-                    path);
+            fprintf(stderr, "masu: VMM_LOG_FILE=%s cannot be written; logging to standard error\n", path);
     }
     read_level();
     read_mode();

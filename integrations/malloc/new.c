@@ -68,23 +68,23 @@ static RARELY void *nothrow_rarely(const char *name, size_t bytes, size_t alignm
     SHOWN result name(__VA_ARGS__);   \
     SHOWN result name(__VA_ARGS__)
 
-#define NEW(name)                                                             \
-    PROTOTYPED(void *, name, size_t bytes) {                                  \
-        void *block = take(bytes);                                            \
-        return LIKELY(block) ? block : new_rarely(bytes, MASU_PACKED_GRAIN);  \
-    }                                                                         \
-    PROTOTYPED(void *, name##RKSt9nothrow_t, size_t bytes, const void *tag) { \
-        void *block = take(bytes);                                            \
+#define NEW(name)                                                                             \
+    PROTOTYPED(void *, name, size_t bytes) {                                                  \
+        void *block = take(bytes);                                                            \
+        return LIKELY(block) ? block : new_rarely(bytes, MASU_PACKED_GRAIN);                  \
+    }                                                                                         \
+    PROTOTYPED(void *, name##RKSt9nothrow_t, size_t bytes, const void *tag) {                 \
+        void *block = take(bytes);                                                            \
         return LIKELY(block) ? block : nothrow_rarely(#name "RKSt9nothrow_t", bytes, 0, tag); \
     }
 
-#define NEW_ALIGNED(name)                                                                        \
-    PROTOTYPED(void *, name, size_t bytes, size_t alignment) {                                   \
-        void *block = masu_malloc_aligned(bytes ? bytes : 1, alignment);                         \
-        return LIKELY(block) ? block : new_rarely(bytes, alignment);                             \
-    }                                                                                            \
-    PROTOTYPED(void *, name##RKSt9nothrow_t, size_t bytes, size_t alignment, const void *tag) {  \
-        void *block = masu_malloc_aligned(bytes ? bytes : 1, alignment);                         \
+#define NEW_ALIGNED(name)                                                                             \
+    PROTOTYPED(void *, name, size_t bytes, size_t alignment) {                                        \
+        void *block = masu_malloc_aligned(bytes ? bytes : 1, alignment);                              \
+        return LIKELY(block) ? block : new_rarely(bytes, alignment);                                  \
+    }                                                                                                 \
+    PROTOTYPED(void *, name##RKSt9nothrow_t, size_t bytes, size_t alignment, const void *tag) {       \
+        void *block = masu_malloc_aligned(bytes ? bytes : 1, alignment);                              \
         return LIKELY(block) ? block : nothrow_rarely(#name "RKSt9nothrow_t", bytes, alignment, tag); \
     }
 
@@ -94,6 +94,7 @@ NEW_ALIGNED(_ZnwmSt11align_val_t)
 NEW_ALIGNED(_ZnamSt11align_val_t)
 
 /* The library knows the size, at the same cost. */
+/* clang-format off */
 #define DELETE(name)                                                                                          \
     PROTOTYPED(void, name, void *ptr) { give(ptr); }                                                          \
     PROTOTYPED(void, name##m, void *ptr, size_t bytes) { (void)bytes, give(ptr); }                            \
@@ -105,6 +106,7 @@ NEW_ALIGNED(_ZnamSt11align_val_t)
     PROTOTYPED(void, name##St11align_val_tRKSt9nothrow_t, void *ptr, size_t alignment, const void *tag) {     \
         (void)alignment, (void)tag, give(ptr);                                                                \
     }
+/* clang-format on */
 
 DELETE(_ZdlPv)
 DELETE(_ZdaPv)

@@ -17,7 +17,8 @@ static __attribute__((constructor)) void publish_begin(void) {
     if (masu_publish_from_environment(&config, &publisher) == MASU_OK)
         (void)masu_publish_heap(publisher, NULL, "malloc"); /* one always fits */
     else
-        masu_malloc_say("MASU_PUBLISH=%s: the page cannot be written%s%s", where, errno ? ": " : "", errno ? strerror(errno) : "");
+        masu_malloc_say("MASU_PUBLISH=%s: the page cannot be written%s%s", where, errno ? ": " : "",
+                        errno ? strerror(errno) : "");
 }
 
 static __attribute__((destructor)) void publish_end(void) {

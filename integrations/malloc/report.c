@@ -61,15 +61,18 @@ static size_t write_text(const row *rows, char *out, size_t room) {
     size_t at = add(out, room, 0, snprintf(out, room, "masu-malloc, process %ld\n", (long)getpid()));
     for (int i = 0; i < ROWS; i++)
         at = add(out, room, at,
-                 rows[i].is_bytes ? snprintf(out + at, room - at, "  %14.3f MiB  %s\n", (double)rows[i].value / (1 << 20), rows[i].meaning)
-                                  : snprintf(out + at, room - at, "  %14llu      %s\n", (unsigned long long)rows[i].value, rows[i].meaning));
+                 rows[i].is_bytes ? snprintf(out + at, room - at, "  %14.3f MiB  %s\n",
+                                             (double)rows[i].value / (1 << 20), rows[i].meaning)
+                                  : snprintf(out + at, room - at, "  %14llu      %s\n",
+                                             (unsigned long long)rows[i].value, rows[i].meaning));
     return at;
 }
 
 static size_t write_json(const row *rows, char *out, size_t room) {
     size_t at = add(out, room, 0, snprintf(out, room, "{\"process\":%ld", (long)getpid()));
     for (int i = 0; i < ROWS; i++)
-        at = add(out, room, at, snprintf(out + at, room - at, ",\"%s\":%llu", rows[i].name, (unsigned long long)rows[i].value));
+        at = add(out, room, at,
+                 snprintf(out + at, room - at, ",\"%s\":%llu", rows[i].name, (unsigned long long)rows[i].value));
     return add(out, room, at, snprintf(out + at, room - at, "}\n"));
 }
 

@@ -19,7 +19,8 @@ static char *reserve_base(void) {
     char *there = atomic_load(&base);
     if (there)
         return there;
-    char *mapped = mmap(NULL, RESERVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *mapped = mmap(NULL, RESERVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                        0);
     if (mapped == MAP_FAILED)
         return NULL;
     if (atomic_compare_exchange_strong(&base, &there, mapped))

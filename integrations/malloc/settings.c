@@ -55,7 +55,8 @@ static bool read_number(const char *name, uint64_t *out) {
     unsigned long long number = strtoull(text, &end, 10);
     const char *units = "KMG", *unit = *end ? strchr(units, *end) : NULL;
     unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    bool fits = text[0] >= '0' && text[0] <= '9' && errno == 0 && number <= UINT64_MAX >> shift && end[unit != NULL] == 0;
+    bool fits = text[0] >= '0' && text[0] <= '9' && errno == 0 && number <= UINT64_MAX >> shift &&
+                end[unit != NULL] == 0;
     if (!fits)
         masu_malloc_say("%s=%s is not understood: write a number, or one with K, M or G; it has no effect", name, text);
     *out = fits ? number << shift : 0;

@@ -62,7 +62,8 @@ static uint32_t here(void *unused) {
         uintptr_t there = atomic_load(&places[at]);
         if (there == address)
             return (uint32_t)at + 1;
-        if (there == 0 && (atomic_load(&place_count) >= PLACES / 2 || atomic_compare_exchange_strong(&places[at], &there, address)))
+        if (there == 0 &&
+            (atomic_load(&place_count) >= PLACES / 2 || atomic_compare_exchange_strong(&places[at], &there, address)))
             break;
         if (there == address)
             return (uint32_t)at + 1;
@@ -79,9 +80,11 @@ static uint32_t here(void *unused) {
 
 static void say_why(const char *path) {
     if (errno == EWOULDBLOCK)
-        masu_malloc_say("MASU_TRACE=%s is being written by another process; write %%p in the name for a file each", path);
+        masu_malloc_say("MASU_TRACE=%s is being written by another process; write %%p in the name for a file each",
+                        path);
     else
-        masu_malloc_say("MASU_TRACE=%s cannot be written%s%s; nothing is recorded", path, errno ? ": " : "", errno ? strerror(errno) : "");
+        masu_malloc_say("MASU_TRACE=%s cannot be written%s%s; nothing is recorded", path, errno ? ": " : "",
+                        errno ? strerror(errno) : "");
 }
 
 static void begin(void) {
@@ -97,7 +100,8 @@ static void begin(void) {
     masu_malloc_name_file(wanted->trace_file, path, sizeof path);
     errno = 0;
     if (masu_trace_create(&(masu_trace_config){.start_on = true}, &trace) == MASU_OK &&
-        masu_trace_record_to(trace, path, &(masu_record_config){.program = program, .here = here, .later = true}) == MASU_OK) {
+        masu_trace_record_to(trace, path, &(masu_record_config){.program = program, .here = here, .later = true}) ==
+            MASU_OK) {
         errno = before;
         return;
     }

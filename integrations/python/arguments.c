@@ -21,7 +21,8 @@ bool masu_py_arguments(const char *function, const char *const *parameters, Py_s
         PyObject *name = PyTuple_GetItem(names, i);
         Py_ssize_t at = parameter_named(parameters, name);
         if (at < 0 || out[at]) {
-            PyErr_Format(PyExc_TypeError, at < 0 ? "%s() has no argument '%U'" : "%s() was given '%U' twice", function, name);
+            PyErr_Format(PyExc_TypeError, at < 0 ? "%s() has no argument '%U'" : "%s() was given '%U' twice", function,
+                         name);
             return false;
         }
         out[at] = args[count + i];

@@ -33,14 +33,16 @@ PyObject *masu_py_command(PyObject *given, const char *function) {
     if (found != Py_None)
         return found;
     Py_DECREF(found);
-    return PyErr_Format(PyExc_FileNotFoundError, "%s: there is no `masu` in $PATH; name it by command=, or in $MASU", function);
+    return PyErr_Format(PyExc_FileNotFoundError, "%s: there is no `masu` in $PATH; name it by command=, or in $MASU",
+                        function);
 }
 
 bool masu_py_run(PyObject *words, long *status, PyObject **out, PyObject **said) {
-    PyObject *module = PyImport_ImportModule("subprocess"), *run = module ? PyObject_GetAttrString(module, "run") : NULL;
+    PyObject *module = PyImport_ImportModule("subprocess"),
+             *run = module ? PyObject_GetAttrString(module, "run") : NULL;
     PyObject *arguments = run ? PyTuple_Pack(1, words) : NULL;
-    PyObject *options = arguments ? Py_BuildValue("{s:O,s:s,s:s,s:i}", "capture_output", Py_True, "encoding", "utf-8", "errors",
-                                                  "replace", "stdin", -3 /* subprocess.DEVNULL */)
+    PyObject *options = arguments ? Py_BuildValue("{s:O,s:s,s:s,s:i}", "capture_output", Py_True, "encoding", "utf-8",
+                                                  "errors", "replace", "stdin", -3 /* subprocess.DEVNULL */)
                                   : NULL;
     PyObject *ended = options ? PyObject_Call(run, arguments, options) : NULL;
     PyObject *code = ended ? PyObject_GetAttrString(ended, "returncode") : NULL;

@@ -23,7 +23,9 @@ static int is_true(PyObject *object) {
     return truth;
 }
 
-static int is_file(PyObject *path) { return is_true(masu_py_call_of("os.path", "isfile", "(O)", path)); }
+static int is_file(PyObject *path) {
+    return is_true(masu_py_call_of("os.path", "isfile", "(O)", path));
+}
 
 static PyObject *read_file(PyObject *path) {
     PyObject *file = masu_py_call_of("io", "open", "(Os)", path, "rb");
@@ -39,7 +41,8 @@ static PyObject *read_file(PyObject *path) {
 /* ---- the hash -------------------------------------------------------------------------------------------------------------------- */
 
 static int hash_add(PyObject *hash, PyObject *bytes) {
-    PyObject *length = PyUnicode_FromFormat("%zd:", PyBytes_Size(bytes)), *head = length ? PyUnicode_AsUTF8String(length) : NULL;
+    PyObject *length = PyUnicode_FromFormat("%zd:", PyBytes_Size(bytes)),
+             *head = length ? PyUnicode_AsUTF8String(length) : NULL;
     PyObject *first = head ? PyObject_CallMethod(hash, "update", "O", head) : NULL;
     PyObject *second = first ? PyObject_CallMethod(hash, "update", "O", bytes) : NULL;
     int status = second ? 0 : -1;
@@ -76,7 +79,8 @@ static int hash_stamp(PyObject *hash, PyObject *path) {
 
 /* The command, and what it links and runs from the same folder or prefix. */
 static int hash_command(PyObject *hash, PyObject *command) {
-    static const char *const beside[] = {"masu-compiler", "libmasu_program.a", "../libexec/masu-compiler", "../lib/libmasu_program.a"};
+    static const char *const beside[] = {"masu-compiler", "libmasu_program.a", "../libexec/masu-compiler",
+                                         "../lib/libmasu_program.a"};
     PyObject *real = masu_py_call_of("os.path", "realpath", "(O)", command);
     PyObject *folder = real ? masu_py_call_of("os.path", "dirname", "(O)", real) : NULL;
     int status = folder ? hash_stamp(hash, real) : -1;
@@ -92,7 +96,9 @@ static int hash_command(PyObject *hash, PyObject *command) {
 
 /* ---- files of the program ---------------------------------------------------------------------------------------------------------- */
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 /* The next `mod NAME ;` from *at on: the name and its length; NULL: none. */
 static const char *next_mod(const char **at, size_t *length) {
@@ -115,7 +121,8 @@ static const char *next_mod(const char **at, size_t *length) {
 static int hash_file(PyObject *hash, PyObject *path, PyObject *seen);
 
 /* The files in which a module of that name may lie, from a file in folder whose own name is stem. */
-static int hash_module(PyObject *hash, PyObject *folder, PyObject *stem, const char *name, size_t length, PyObject *seen) {
+static int hash_module(PyObject *hash, PyObject *folder, PyObject *stem, const char *name, size_t length,
+                       PyObject *seen) {
     PyObject *word = PyUnicode_FromStringAndSize(name, (Py_ssize_t)length);
     int status = word ? 0 : -1;
     for (int i = 0; status == 0 && i < 4; i++) {
@@ -164,7 +171,8 @@ static int hash_flags(PyObject *hash, PyObject *flags) {
 
 static PyObject *hash_of(PyObject *command, PyObject *path, PyObject *flags) {
     PyObject *hash = masu_py_call_of("hashlib", "sha256", "()"), *seen = PySet_New(NULL), *text = NULL;
-    if (hash && seen && hash_command(hash, command) == 0 && hash_flags(hash, flags) == 0 && hash_file(hash, path, seen) == 0)
+    if (hash && seen && hash_command(hash, command) == 0 && hash_flags(hash, flags) == 0 &&
+        hash_file(hash, path, seen) == 0)
         text = PyObject_CallMethod(hash, "hexdigest", NULL);
     Py_XDECREF(seen);
     Py_XDECREF(hash);
@@ -235,7 +243,8 @@ static int build(module_state *state, PyObject *command, PyObject *flags, PyObje
     return outcome;
 }
 
-static program *compiled(module_state *state, PyObject *path, PyObject *command, PyObject *cache, PyObject *flags, uint64_t seed) {
+static program *compiled(module_state *state, PyObject *path, PyObject *command, PyObject *cache, PyObject *flags,
+                         uint64_t seed) {
     PyObject *hash = hash_of(command, path, flags);
     PyObject *library = hash ? PyUnicode_FromFormat("%U/masu_%U.so", cache, hash) : NULL;
     int there = library ? is_file(library) : -1;
@@ -278,7 +287,8 @@ PyObject *masu_py_call_compile(PyObject *module, PyObject *const *args, Py_ssize
     static const char *const parameters[] = {"path", "seed", "cache", "command", "flags", NULL};
     PyObject *given[PARAMETERS];
     uint64_t seed;
-    if (!masu_py_arguments("compile", parameters, 1, 1, args, count, names, given) || !seed_of(given[SEED], "compile", &seed))
+    if (!masu_py_arguments("compile", parameters, 1, 1, args, count, names, given) ||
+        !seed_of(given[SEED], "compile", &seed))
         return NULL;
     module_state *state = masu_py_state(module);
     PyObject *path = masu_py_path_text(given[PATH]);

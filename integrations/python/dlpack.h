@@ -11,11 +11,11 @@
 
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 1 };
 
-#define DLPACK_LEGACY "dltensor"
-#define DLPACK_LEGACY_USED "used_dltensor"
-#define DLPACK_VERSIONED "dltensor_versioned"
+#define DLPACK_LEGACY         "dltensor"
+#define DLPACK_LEGACY_USED    "used_dltensor"
+#define DLPACK_VERSIONED      "dltensor_versioned"
 #define DLPACK_VERSIONED_USED "used_dltensor_versioned"
-#define DLPACK_EXCHANGE "dlpack_exchange_api"
+#define DLPACK_EXCHANGE       "dlpack_exchange_api"
 
 typedef enum dl_device_type { DL_CPU = 1, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11 } dl_device_type;
 

@@ -10,11 +10,13 @@
 
 #include <string.h>
 
-static bool host_can_read(int32_t type) { return type == DL_CPU || type == DL_CUDA_HOST || type == DL_ROCM_HOST; }
+static bool host_can_read(int32_t type) {
+    return type == DL_CPU || type == DL_CUDA_HOST || type == DL_ROCM_HOST;
+}
 
 static bool refuse_device(const char *what, int32_t type, int32_t id) {
-    PyErr_Format(PyExc_BufferError, "%s: is on device (%d, %d); only memory that the processor reads can be taken", what,
-                 (int)type, (int)id);
+    PyErr_Format(PyExc_BufferError, "%s: is on device (%d, %d); only memory that the processor reads can be taken",
+                 what, (int)type, (int)id);
     return false;
 }
 
@@ -44,8 +46,8 @@ static bool view_of(const dl_tensor *tensor, bool readonly, const char *what, vi
 static bool version_is_known(const dl_managed_versioned *managed, const char *what) {
     if (managed->version.major == DLPACK_MAJOR)
         return true;
-    PyErr_Format(PyExc_BufferError, "%s: speaks DLPack %u.%u; version %d is understood here", what, managed->version.major,
-                 managed->version.minor, DLPACK_MAJOR);
+    PyErr_Format(PyExc_BufferError, "%s: speaks DLPack %u.%u; version %d is understood here", what,
+                 managed->version.major, managed->version.minor, DLPACK_MAJOR);
     return false;
 }
 
@@ -103,7 +105,8 @@ static PyObject *from_capsule(module_state *state, PyObject *capsule, copying co
         return made;
     }
     if (!PyCapsule_CheckExact(capsule))
-        return PyErr_Format(PyExc_TypeError, "%s: its __dlpack__ gave %R, not a capsule", what, (PyObject *)Py_TYPE(capsule));
+        return PyErr_Format(PyExc_TypeError, "%s: its __dlpack__ gave %R, not a capsule", what,
+                            (PyObject *)Py_TYPE(capsule));
     if (PyCapsule_IsValid(capsule, DLPACK_LEGACY_USED) || PyCapsule_IsValid(capsule, DLPACK_VERSIONED_USED))
         return PyErr_Format(PyExc_ValueError, "%s: this capsule has been taken already; each serves once", what);
     return PyErr_Format(PyExc_TypeError, "%s: this capsule does not hold a DLPack tensor", what);
@@ -123,7 +126,8 @@ static bool check_device(module_state *state, PyObject *object, const char *what
         PyErr_Format(PyExc_TypeError, "%s: its __dlpack_device__ gave %R, not a pair", what, pair);
     } else if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: %R has not both of __dlpack__ and __dlpack_device__", what, (PyObject *)Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError, "%s: %R has not both of __dlpack__ and __dlpack_device__", what,
+                     (PyObject *)Py_TYPE(object));
     }
     Py_XDECREF(pair);
     return fine;
@@ -131,8 +135,9 @@ static bool check_device(module_state *state, PyObject *object, const char *what
 
 static const dl_exchange *table_of(module_state *state, PyTypeObject *type) {
     PyObject *capsule = PyObject_GetAttr((PyObject *)type, state->exchange_name);
-    const dl_exchange *table =
-        capsule && PyCapsule_IsValid(capsule, DLPACK_EXCHANGE) ? PyCapsule_GetPointer(capsule, DLPACK_EXCHANGE) : NULL;
+    const dl_exchange *table = capsule && PyCapsule_IsValid(capsule, DLPACK_EXCHANGE)
+                                   ? PyCapsule_GetPointer(capsule, DLPACK_EXCHANGE)
+                                   : NULL;
     while (table && table->header.version.major != DLPACK_MAJOR)
         table = (const dl_exchange *)table->header.previous;
     Py_XDECREF(capsule);
@@ -219,8 +224,8 @@ PyObject *masu_py_settled(module_state *state, PyObject *made, copying copy, con
         return copied;
     }
     if (!aligned) {
-        PyErr_Format(PyExc_BufferError, "%s: its %s elements do not lie at multiples of %d bytes, and copy is False", what,
-                     masu_py_elements[self->element].name, (int)masu_py_elements[self->element].alignment);
+        PyErr_Format(PyExc_BufferError, "%s: its %s elements do not lie at multiples of %d bytes, and copy is False",
+                     what, masu_py_elements[self->element].name, (int)masu_py_elements[self->element].alignment);
         Py_DECREF(made);
         return NULL;
     }

@@ -31,8 +31,12 @@ static void outgoing_end_locked(outgoing *self) {
     (void)masu_free(self, self->bytes);
 }
 
-static void end_legacy(dl_managed *self) { outgoing_end(self->context); }
-static void end_versioned(dl_managed_versioned *self) { outgoing_end(self->context); }
+static void end_legacy(dl_managed *self) {
+    outgoing_end(self->context);
+}
+static void end_versioned(dl_managed_versioned *self) {
+    outgoing_end(self->context);
+}
 
 /* What comes back to where it went out is the storage itself. */
 
@@ -44,7 +48,9 @@ storage *masu_py_unwrap_versioned(dl_managed_versioned *managed) {
     return managed->deleter == end_versioned ? ((outgoing *)managed->context)->kept : NULL;
 }
 
-void masu_py_unwrapped(void *context) { outgoing_end_locked(context); }
+void masu_py_unwrapped(void *context) {
+    outgoing_end_locked(context);
+}
 
 /* Takes the hold on kept over, or drops it and returns NULL with MemoryError. */
 static outgoing *outgoing_new(const view *from, storage *kept) {
@@ -103,8 +109,7 @@ static PyObject *legacy_capsule(const view *from, storage *kept) {
     outgoing *self = outgoing_new(from, kept);
     if (!self)
         return NULL;
-    self->legacy =
-        (dl_managed){.tensor = outgoing_tensor(from, self->numbers), .context = self, .deleter = end_legacy};
+    self->legacy = (dl_managed){.tensor = outgoing_tensor(from, self->numbers), .context = self, .deleter = end_legacy};
     PyObject *capsule = PyCapsule_New(&self->legacy, DLPACK_LEGACY, end_legacy_capsule);
     if (!capsule)
         outgoing_end_locked(self);
@@ -143,7 +148,8 @@ static bool same_device(const tensor *self, PyObject *wanted) {
         return false;
     if (type == self->device.type && id == self->device.id)
         return true;
-    PyErr_Format(PyExc_BufferError, "__dlpack__: dl_device: the Tensor is on device (%d, %d) and is not sent to (%ld, %ld)",
+    PyErr_Format(PyExc_BufferError,
+                 "__dlpack__: dl_device: the Tensor is on device (%d, %d) and is not sent to (%ld, %ld)",
                  (int)self->device.type, (int)self->device.id, type, id);
     return false;
 }
@@ -157,7 +163,8 @@ static bool wants_versioned(PyObject *max_version, bool *versioned) {
     return true;
 }
 
-PyObject *masu_py_dlpack(PyObject *object, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+PyObject *masu_py_dlpack(PyObject *object, PyTypeObject *type, PyObject *const *args, Py_ssize_t count,
+                         PyObject *names) {
     enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, PARAMETERS };
     static const char *const parameters[] = {"stream", "max_version", "dl_device", "copy", NULL};
     (void)type;
@@ -189,8 +196,9 @@ PyObject *masu_py_dlpack(PyObject *object, PyTypeObject *type, PyObject *const *
         return versioned ? versioned_capsule(&fresh, kept, DL_IS_COPIED) : legacy_capsule(&fresh, kept);
     }
     if (self->readonly && !versioned)
-        return PyErr_Format(PyExc_BufferError, "__dlpack__: the Tensor is read-only, which only a versioned capsule says; give "
-                                               "max_version=(1, 0) or copy=True");
+        return PyErr_Format(PyExc_BufferError,
+                            "__dlpack__: the Tensor is read-only, which only a versioned capsule says; give "
+                            "max_version=(1, 0) or copy=True");
     masu_py_storage_hold(self->kept);
     return versioned ? versioned_capsule(&from, self->kept, 0) : legacy_capsule(&from, self->kept);
 }
@@ -239,9 +247,10 @@ static int refuse_allocation(void *context, void (*set_error)(void *, const char
 static int exchange_allocate(dl_tensor *prototype, dl_managed_versioned **out, void *context,
                              void (*set_error)(void *, const char *, const char *)) {
     element_kind element;
-    if (prototype->device.type != DL_CPU || !masu_py_element_of_dlpack(prototype->dtype, &element) || prototype->ndim < 0 ||
-        prototype->ndim > TENSOR_MOST_DIMENSIONS)
-        return refuse_allocation(context, set_error, "BufferError", "masu allocates tensors of plain numbers in memory of the host");
+    if (prototype->device.type != DL_CPU || !masu_py_element_of_dlpack(prototype->dtype, &element) ||
+        prototype->ndim < 0 || prototype->ndim > TENSOR_MOST_DIMENSIONS)
+        return refuse_allocation(context, set_error, "BufferError",
+                                 "masu allocates tensors of plain numbers in memory of the host");
     size_t bytes = masu_py_elements[element].bytes;
     for (int32_t i = 0; i < prototype->ndim; i++)
         if (prototype->shape[i] < 0 || __builtin_mul_overflow(bytes, (size_t)prototype->shape[i], &bytes))

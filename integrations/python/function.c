@@ -12,8 +12,7 @@
 #include <masu/alloc.h>
 
 typedef struct function {
-    PyObject_HEAD
-    program *from;
+    PyObject_HEAD program *from;
     const masu_function *what;
     module_state *state; /* this type keeps the module, and so its state */
     PyObject *bound;     /* a Handle, or NULL */
@@ -39,8 +38,10 @@ static void loans_end(loan *loans, uint32_t count) {
     }
 }
 
-static bool wrong(const function *self, const masu_parameter *parameter, PyObject *kind, PyObject *given, const char *wanted) {
-    PyErr_Format(kind, "%s: %s is %s, and %R is not: %s", self->what->name, parameter->name, parameter->type, given, wanted);
+static bool wrong(const function *self, const masu_parameter *parameter, PyObject *kind, PyObject *given,
+                  const char *wanted) {
+    PyErr_Format(kind, "%s: %s is %s, and %R is not: %s", self->what->name, parameter->name, parameter->type, given,
+                 wanted);
     return false;
 }
 
@@ -49,11 +50,20 @@ static const char *const element_names[] = {
 
 static bool element_for_module(element_kind kind, masu_element *out) {
     switch (kind) {
-    case ELEMENT_FLOAT32: *out = MASU_F32; return true;
-    case ELEMENT_FLOAT64: *out = MASU_F64; return true;
-    case ELEMENT_INT64: *out = MASU_I64; return true;
-    case ELEMENT_BOOL: *out = MASU_BOOL; return true;
-    default: return false;
+    case ELEMENT_FLOAT32:
+        *out = MASU_F32;
+        return true;
+    case ELEMENT_FLOAT64:
+        *out = MASU_F64;
+        return true;
+    case ELEMENT_INT64:
+        *out = MASU_I64;
+        return true;
+    case ELEMENT_BOOL:
+        *out = MASU_BOOL;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -70,8 +80,8 @@ static bool element_for_format(const char *format, Py_ssize_t bytes, masu_elemen
 }
 
 /* The shape that the program's type asks for, in the words of the caller. */
-static bool check_tensor(const function *self, const masu_parameter *parameter, const masu_tensor *tensor, bool element_known,
-                         const char *given) {
+static bool check_tensor(const function *self, const masu_parameter *parameter, const masu_tensor *tensor,
+                         bool element_known, const char *given) {
     if (!element_known || (parameter->element != MASU_ELEMENT_COUNT && parameter->element != tensor->element)) {
         PyErr_Format(PyExc_TypeError, "%s: %s: its elements are %s, and `%s` has %s", self->what->name, parameter->name,
                      element_known ? element_names[tensor->element] : given, parameter->type,
@@ -86,8 +96,9 @@ static bool check_tensor(const function *self, const masu_parameter *parameter, 
     }
     for (int32_t i = 0; parameter->rank > 0 && parameter->shape && i < parameter->rank; i++)
         if (parameter->shape[i] >= 0 && parameter->shape[i] != tensor->shape[i]) {
-            PyErr_Format(PyExc_ValueError, "%s: %s: has length %lld in dimension %d, and `%s` has %lld", self->what->name,
-                         parameter->name, (long long)tensor->shape[i], (int)i, parameter->type, (long long)parameter->shape[i]);
+            PyErr_Format(PyExc_ValueError, "%s: %s: has length %lld in dimension %d, and `%s` has %lld",
+                         self->what->name, parameter->name, (long long)tensor->shape[i], (int)i, parameter->type,
+                         (long long)parameter->shape[i]);
             return false;
         }
     return true;
@@ -114,8 +125,8 @@ static bool lend_tensor(const function *self, const masu_parameter *parameter, c
         out->stride[i] = tensor_strides(from)[i];
     }
     if (parameter->is_written && from->readonly) {
-        PyErr_Format(PyExc_ValueError, "%s: %s: is read-only, and `%s` is written to", self->what->name, parameter->name,
-                     parameter->type);
+        PyErr_Format(PyExc_ValueError, "%s: %s: is read-only, and `%s` is written to", self->what->name,
+                     parameter->name, parameter->type);
         return false;
     }
     bool known = element_for_module((element_kind)from->element, &out->element);
@@ -123,7 +134,8 @@ static bool lend_tensor(const function *self, const masu_parameter *parameter, c
 }
 
 /* Anything that is an array, by way of a Tensor. One that is written to is never a copy. */
-static bool lend_array(const function *self, const masu_parameter *parameter, PyObject *given, masu_tensor *out, loan *keep) {
+static bool lend_array(const function *self, const masu_parameter *parameter, PyObject *given, masu_tensor *out,
+                       loan *keep) {
     char what[160];
     snprintf(what, sizeof what, "%s: %s", self->what->name, parameter->name);
     keep->object = masu_py_as_tensor(self->state, given, parameter->is_written ? COPY_NEVER : COPY_WHEN_NEEDED, what);
@@ -131,8 +143,8 @@ static bool lend_array(const function *self, const masu_parameter *parameter, Py
 }
 
 /* A buffer whose elements lie apart by whole elements, aligned: read where it lies. Sets *fits, else nothing is lent. */
-static bool lend_buffer(const function *self, const masu_parameter *parameter, PyObject *given, masu_tensor *out, loan *keep,
-                        bool *fits) {
+static bool lend_buffer(const function *self, const masu_parameter *parameter, PyObject *given, masu_tensor *out,
+                        loan *keep, bool *fits) {
     Py_buffer *buffer = &keep->buffer;
     *fits = false;
     if (PyObject_GetBuffer(given, buffer, parameter->is_written ? PyBUF_RECORDS : PyBUF_RECORDS_RO) < 0) {
@@ -165,7 +177,8 @@ static bool lend_buffer(const function *self, const masu_parameter *parameter, P
     return check_tensor(self, parameter, out, known, buffer->format ? buffer->format : "bytes");
 }
 
-static bool tensor_argument(const function *self, const masu_parameter *parameter, PyObject *given, masu_tensor *out, loan *keep) {
+static bool tensor_argument(const function *self, const masu_parameter *parameter, PyObject *given, masu_tensor *out,
+                            loan *keep) {
     if (masu_py_is_tensor(self->state, given))
         return lend_tensor(self, parameter, (const tensor *)given, out);
     bool fits = false;
@@ -184,8 +197,8 @@ static bool integer_argument(const function *self, const masu_parameter *paramet
     *out = PyLong_AsLongLongAndOverflow(index, &overflow);
     Py_DECREF(index);
     if (overflow || *out < parameter->least || *out > parameter->most) {
-        PyErr_Format(PyExc_OverflowError, "%s: %s: %R is not in %lld to %lld, which `%s` holds", self->what->name, parameter->name, given,
-                     (long long)parameter->least, (long long)parameter->most, parameter->type);
+        PyErr_Format(PyExc_OverflowError, "%s: %s: %R is not in %lld to %lld, which `%s` holds", self->what->name,
+                     parameter->name, given, (long long)parameter->least, (long long)parameter->most, parameter->type);
         return false;
     }
     return true;
@@ -207,27 +220,31 @@ static bool handle_argument(const function *self, const masu_parameter *paramete
         return wrong(self, parameter, PyExc_TypeError, given, "give what a function of this program returned");
     const handle *from = (const handle *)given;
     if (from->from != self->from) {
-        PyErr_Format(PyExc_ValueError, "%s: %s: this %s belongs to another instance of a program", self->what->name, parameter->name,
-                     from->from->table->handle_types[from->type].name);
+        PyErr_Format(PyExc_ValueError, "%s: %s: this %s belongs to another instance of a program", self->what->name,
+                     parameter->name, from->from->table->handle_types[from->type].name);
         return false;
     }
     if (from->type != parameter->handle_type) {
-        PyErr_Format(PyExc_TypeError, "%s: %s: is a `%s`, not a `%s`", self->what->name, parameter->name, types[from->type].name,
-                     types[parameter->handle_type].name);
+        PyErr_Format(PyExc_TypeError, "%s: %s: is a `%s`, not a `%s`", self->what->name, parameter->name,
+                     types[from->type].name, types[parameter->handle_type].name);
         return false;
     }
     *out = from->value;
     return true;
 }
 
-static bool argument(const function *self, const masu_parameter *parameter, PyObject *given, masu_value *out, loan *keep) {
+static bool argument(const function *self, const masu_parameter *parameter, PyObject *given, masu_value *out,
+                     loan *keep) {
     double number;
     Py_ssize_t length;
     out->kind = parameter->kind;
     switch (parameter->kind) {
-    case MASU_KIND_TENSOR: return tensor_argument(self, parameter, given, &out->as.tensor, keep);
-    case MASU_KIND_I64: return integer_argument(self, parameter, given, &out->as.i64);
-    case MASU_KIND_F64: return float_argument(self, parameter, given, &out->as.f64);
+    case MASU_KIND_TENSOR:
+        return tensor_argument(self, parameter, given, &out->as.tensor, keep);
+    case MASU_KIND_I64:
+        return integer_argument(self, parameter, given, &out->as.i64);
+    case MASU_KIND_F64:
+        return float_argument(self, parameter, given, &out->as.f64);
     case MASU_KIND_F32:
         if (!float_argument(self, parameter, given, &number))
             return false;
@@ -244,8 +261,10 @@ static bool argument(const function *self, const masu_parameter *parameter, PyOb
         out->as.text = (masu_string){.data = PyUnicode_AsUTF8AndSize(given, &length)};
         out->as.text.length = (size_t)length;
         return out->as.text.data != NULL;
-    case MASU_KIND_HANDLE: return handle_argument(self, parameter, given, &out->as.handle);
-    case MASU_KIND_NONE: break;
+    case MASU_KIND_HANDLE:
+        return handle_argument(self, parameter, given, &out->as.handle);
+    case MASU_KIND_NONE:
+        break;
     }
     PyErr_Format(PyExc_SystemError, "%s: %s: a kind of parameter that is not known", self->what->name, parameter->name);
     return false;
@@ -255,11 +274,13 @@ static bool argument(const function *self, const masu_parameter *parameter, PyOb
 
 static bool refuse_count(const function *self, Py_ssize_t given) {
     uint32_t bound = self->bound != NULL, wanted = self->what->parameter_count - bound;
-    PyErr_Format(PyExc_TypeError, "%s: takes %u argument%s, not %zd", self->what->name, wanted, wanted == 1 ? "" : "s", given);
+    PyErr_Format(PyExc_TypeError, "%s: takes %u argument%s, not %zd", self->what->name, wanted, wanted == 1 ? "" : "s",
+                 given);
     return false;
 }
 
-static bool sort_arguments(const function *self, PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **out) {
+static bool sort_arguments(const function *self, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                           PyObject **out) {
     const masu_function *what = self->what;
     uint32_t bound = self->bound != NULL;
     if (bound)
@@ -274,7 +295,8 @@ static bool sort_arguments(const function *self, PyObject *const *args, Py_ssize
         while (at < what->parameter_count && PyUnicode_CompareWithASCIIString(name, what->parameters[at].name))
             at++;
         if (at == what->parameter_count || out[at]) {
-            PyErr_Format(PyExc_TypeError, at == what->parameter_count ? "%s: has no parameter `%U`" : "%s: was given `%U` twice",
+            PyErr_Format(PyExc_TypeError,
+                         at == what->parameter_count ? "%s: has no parameter `%U`" : "%s: was given `%U` twice",
                          what->name, name);
             return false;
         }
@@ -293,8 +315,10 @@ static bool sort_arguments(const function *self, PyObject *const *args, Py_ssize
 
 /* Takes the value over when it succeeds. */
 static PyObject *tensor_result(const function *self, masu_value *value) {
-    static const element_kind kinds[] = {
-        [MASU_F32] = ELEMENT_FLOAT32, [MASU_F64] = ELEMENT_FLOAT64, [MASU_I64] = ELEMENT_INT64, [MASU_BOOL] = ELEMENT_BOOL};
+    static const element_kind kinds[] = {[MASU_F32] = ELEMENT_FLOAT32,
+                                         [MASU_F64] = ELEMENT_FLOAT64,
+                                         [MASU_I64] = ELEMENT_INT64,
+                                         [MASU_BOOL] = ELEMENT_BOOL};
     const masu_tensor *made = &value->as.tensor;
     view from = {.data = made->data,
                  .shape = made->shape,
@@ -315,18 +339,24 @@ static PyObject *tensor_result(const function *self, masu_value *value) {
 static PyObject *result(const function *self, const masu_parameter *type, masu_value *value) {
     PyObject *made = NULL;
     switch (value->kind) {
-    case MASU_KIND_TENSOR: return tensor_result(self, value);
-    case MASU_KIND_F32: return PyFloat_FromDouble(value->as.f32);
-    case MASU_KIND_F64: return PyFloat_FromDouble(value->as.f64);
-    case MASU_KIND_I64: return PyLong_FromLongLong(value->as.i64);
-    case MASU_KIND_BOOL: return PyBool_FromLong(value->as.truth);
+    case MASU_KIND_TENSOR:
+        return tensor_result(self, value);
+    case MASU_KIND_F32:
+        return PyFloat_FromDouble(value->as.f32);
+    case MASU_KIND_F64:
+        return PyFloat_FromDouble(value->as.f64);
+    case MASU_KIND_I64:
+        return PyLong_FromLongLong(value->as.i64);
+    case MASU_KIND_BOOL:
+        return PyBool_FromLong(value->as.truth);
     case MASU_KIND_TEXT:
         return PyUnicode_DecodeUTF8(value->as.text.data, (Py_ssize_t)value->as.text.length, "replace");
     case MASU_KIND_HANDLE:
         made = masu_py_handle_new(self->state, self->from, type->handle_type, value->as.handle);
         value->kind = MASU_KIND_NONE;
         return made;
-    case MASU_KIND_NONE: break;
+    case MASU_KIND_NONE:
+        break;
     }
     return PyErr_Format(PyExc_SystemError, "%s: gave nothing where its type promises a value", self->what->name);
 }
@@ -342,7 +372,8 @@ static PyObject *results_of(const function *self, masu_value *values) {
         fine = one && (!tuple || PyTuple_SetItem(tuple, (Py_ssize_t)i, one) == 0);
     }
     for (uint32_t i = 0; i < what->result_count; i++)
-        if (values[i].kind == MASU_KIND_TENSOR || values[i].kind == MASU_KIND_TEXT || values[i].kind == MASU_KIND_HANDLE)
+        if (values[i].kind == MASU_KIND_TENSOR || values[i].kind == MASU_KIND_TEXT ||
+            values[i].kind == MASU_KIND_HANDLE)
             self->from->table->release(&values[i]);
     if (!tuple)
         return one;
@@ -354,7 +385,8 @@ static PyObject *results_of(const function *self, masu_value *values) {
 /* ---- the call --------------------------------------------------------------------------------------------------------------------- */
 
 /* Inside of the instance, where another thread may be at work. The text of an error is copied while the instance is ours. */
-static masu_status call(const function *self, const masu_value *arguments, masu_value *results, char *error, size_t room) {
+static masu_status call(const function *self, const masu_value *arguments, masu_value *results, char *error,
+                        size_t room) {
     program *from = self->from;
     bool ours = pthread_mutex_trylock(&from->lock) == 0;
     PyThreadState *thread = PyEval_SaveThread();
@@ -368,7 +400,8 @@ static masu_status call(const function *self, const masu_value *arguments, masu_
     return status;
 }
 
-static PyObject *called(const function *self, PyObject *const *given, loan *loans, masu_value *arguments, masu_value *results) {
+static PyObject *called(const function *self, PyObject *const *given, loan *loans, masu_value *arguments,
+                        masu_value *results) {
     const masu_function *what = self->what;
     uint32_t lent = 0;
     bool fine = true;
@@ -403,15 +436,16 @@ static PyObject *function_call(PyObject *object, PyObject *const *args, Py_ssize
         masu_value arguments[FEW], results[FEW];
         return sort_arguments(self, args, count, names, given) ? called(self, given, loans, arguments, results) : NULL;
     }
-    size_t bytes = parameters * (sizeof(PyObject *) + sizeof(loan) + sizeof(masu_value)) + result_count * sizeof(masu_value);
+    size_t bytes = parameters * (sizeof(PyObject *) + sizeof(loan) + sizeof(masu_value)) +
+                   result_count * sizeof(masu_value);
     char *room = masu_alloc(bytes);
     if (!room)
         return PyErr_NoMemory();
     masu_value *arguments = (masu_value *)room, *results = arguments + parameters;
     loan *loans = (loan *)(results + result_count);
     PyObject **given = (PyObject **)(loans + parameters);
-    PyObject *outcome =
-        sort_arguments(self, args, count, names, given) ? called(self, given, loans, arguments, results) : NULL;
+    PyObject *outcome = sort_arguments(self, args, count, names, given) ? called(self, given, loans, arguments, results)
+                                                                        : NULL;
     (void)masu_free(room, bytes);
     return outcome;
 }

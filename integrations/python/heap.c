@@ -6,24 +6,25 @@
 #include <masu/alloc.h>
 
 PyObject *masu_py_refuse(masu_status status, const char *what) {
-    PyObject *kind = status == MASU_ERR_OUT_OF_MEMORY                                   ? PyExc_MemoryError
-                     : status == MASU_ERR_OVERFLOW                                      ? PyExc_OverflowError
+    PyObject *kind = status == MASU_ERR_OUT_OF_MEMORY                                        ? PyExc_MemoryError
+                     : status == MASU_ERR_OVERFLOW                                           ? PyExc_OverflowError
                      : status == MASU_ERR_INVALID_ARGUMENT || status == MASU_ERR_UNSUPPORTED ? PyExc_ValueError
-                                                                                        : PyExc_RuntimeError;
+                                                                                             : PyExc_RuntimeError;
     return PyErr_Format(kind, "%s: %s (%s)", what, masu_status_text(status), masu_status_name(status));
 }
 
-#define FIELD(name) {#name, offsetof(masu_heap_stats, name)}
+#define FIELD(name) \
+    { #name, offsetof(masu_heap_stats, name) }
 
 static const struct {
     const char *name;
     size_t at;
 } fields[] = {
-    FIELD(allocations),   FIELD(frees),           FIELD(failures),           FIELD(hits),
-    FIELD(misses),        FIELD(bypasses),        FIELD(device_allocations), FIELD(device_frees),
-    FIELD(live_bytes),    FIELD(live_blocks),     FIELD(peak_bytes),         FIELD(reserved_bytes),
-    FIELD(cached_bytes),  FIELD(free_bytes),      FIELD(slack_bytes),        FIELD(peak_reserved_bytes),
-    FIELD(thread_caches), FIELD(metadata_bytes),  FIELD(largest_free_bytes), FIELD(thread_cached_bytes),
+    FIELD(allocations),   FIELD(frees),          FIELD(failures),           FIELD(hits),
+    FIELD(misses),        FIELD(bypasses),       FIELD(device_allocations), FIELD(device_frees),
+    FIELD(live_bytes),    FIELD(live_blocks),    FIELD(peak_bytes),         FIELD(reserved_bytes),
+    FIELD(cached_bytes),  FIELD(free_bytes),     FIELD(slack_bytes),        FIELD(peak_reserved_bytes),
+    FIELD(thread_caches), FIELD(metadata_bytes), FIELD(largest_free_bytes), FIELD(thread_cached_bytes),
 };
 
 PyObject *masu_py_call_heap_statistics(PyObject *module, PyObject *unused) {

@@ -16,7 +16,9 @@ static bool view_of_buffer(const Py_buffer *buffer, const char *what, int64_t *s
     if (!masu_py_element_of_format(buffer->format, buffer->itemsize, &out->element)) {
         PyErr_Format(PyExc_BufferError, "%s: elements of format '%s' have no type here%s", what,
                      buffer->format ? buffer->format : "B",
-                     buffer->format && strchr("><!", *buffer->format) ? "; their bytes are in the order of another machine" : "");
+                     buffer->format && strchr("><!", *buffer->format)
+                         ? "; their bytes are in the order of another machine"
+                         : "");
         return false;
     }
     if (buffer->ndim > TENSOR_MOST_DIMENSIONS) {
@@ -33,10 +35,11 @@ static bool view_of_buffer(const Py_buffer *buffer, const char *what, int64_t *s
 }
 
 /* Elements that lie apart by no whole number of elements: only a copy has strides. */
-static PyObject *copy_of_odd(module_state *state, const Py_buffer *buffer, const view *from, copying copy, const char *what) {
+static PyObject *copy_of_odd(module_state *state, const Py_buffer *buffer, const view *from, copying copy,
+                             const char *what) {
     if (copy == COPY_NEVER)
-        return PyErr_Format(PyExc_BufferError, "%s: its strides are not whole elements of %zd bytes, and copy is False", what,
-                            buffer->itemsize);
+        return PyErr_Format(PyExc_BufferError, "%s: its strides are not whole elements of %zd bytes, and copy is False",
+                            what, buffer->itemsize);
     PyObject *made = masu_py_tensor_empty(state, from->shape, from->ndim, from->element, what);
     if (made && PyBuffer_ToContiguous(((tensor *)made)->data, (Py_buffer *)buffer, buffer->len, 'C') < 0)
         Py_CLEAR(made);
@@ -99,12 +102,13 @@ PyObject *masu_py_as_tensor(module_state *state, PyObject *object, copying copy,
 
 typedef PyObject *(*converter)(module_state *, PyObject *, copying, const char *);
 
-static PyObject *converted(PyObject *module, const char *function, const char *what, PyObject *const *args, Py_ssize_t count,
-                           PyObject *names, converter convert) {
+static PyObject *converted(PyObject *module, const char *function, const char *what, PyObject *const *args,
+                           Py_ssize_t count, PyObject *names, converter convert) {
     static const char *const parameters[] = {"x", "copy", NULL};
     PyObject *given[2];
     copying copy;
-    if (!masu_py_arguments(function, parameters, 1, 1, args, count, names, given) || !masu_py_copying(given[1], function, &copy))
+    if (!masu_py_arguments(function, parameters, 1, 1, args, count, names, given) ||
+        !masu_py_copying(given[1], function, &copy))
         return NULL;
     return convert(masu_py_state(module), given[0], copy, what);
 }
@@ -133,7 +137,8 @@ static bool shape_of(PyObject *object, const char *function, int64_t *shape, int
         Py_XDECREF(index);
         if (PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError))
-                PyErr_Format(PyExc_TypeError, "%s: shape is a whole number or a sequence of them, not %R", function, object);
+                PyErr_Format(PyExc_TypeError, "%s: shape is a whole number or a sequence of them, not %R", function,
+                             object);
             return false;
         }
     }

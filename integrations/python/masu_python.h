@@ -54,7 +54,7 @@ typedef struct element_type {
     const char *name; /* as NumPy and PyTorch say it */
     uint8_t bytes;
     uint8_t alignment;
-    uint8_t code; /* DLPack's */
+    uint8_t code;       /* DLPack's */
     const char *format; /* of the buffer protocol; NULL: it has no letter for this type */
 } element_type;
 
@@ -95,8 +95,7 @@ PyObject *masu_py_storage_object(storage *self);
 enum { TENSOR_MOST_DIMENSIONS = 64 };
 
 typedef struct tensor {
-    PyObject_VAR_HEAD
-    storage *kept; /* NULL only after the collector has cleared it */
+    PyObject_VAR_HEAD storage *kept; /* NULL only after the collector has cleared it */
     char *data;
     Py_ssize_t exports; /* buffers that are out */
     Py_ssize_t count;   /* of elements */
@@ -107,10 +106,18 @@ typedef struct tensor {
     int64_t numbers[]; /* shape, then strides in elements, then strides in bytes: ndim each */
 } tensor;
 
-static inline int64_t *tensor_shape(const tensor *self) { return (int64_t *)self->numbers; }
-static inline int64_t *tensor_strides(const tensor *self) { return (int64_t *)self->numbers + self->ndim; }
-static inline int64_t *tensor_strides_bytes(const tensor *self) { return (int64_t *)self->numbers + 2 * (int64_t)self->ndim; }
-static inline Py_ssize_t tensor_bytes(const tensor *self) { return self->count * masu_py_elements[self->element].bytes; }
+static inline int64_t *tensor_shape(const tensor *self) {
+    return (int64_t *)self->numbers;
+}
+static inline int64_t *tensor_strides(const tensor *self) {
+    return (int64_t *)self->numbers + self->ndim;
+}
+static inline int64_t *tensor_strides_bytes(const tensor *self) {
+    return (int64_t *)self->numbers + 2 * (int64_t)self->ndim;
+}
+static inline Py_ssize_t tensor_bytes(const tensor *self) {
+    return self->count * masu_py_elements[self->element].bytes;
+}
 
 /* A view before it is a Tensor. Strides in elements; NULL: rows, one behind the other. */
 typedef struct view {
@@ -130,9 +137,9 @@ typedef struct module_state {
     PyTypeObject *tensor_type;
     PyTypeObject *handler_type, *line_type, *plan_type;
     PyTypeObject *module_type, *function_type, *handle_of_program; /* of compiled programs */
-    PyObject *error; /* masu.Error */
-    PyObject *dlpack_name, *device_name, *exchange_name; /* of attributes */
-    PyObject *version_words;                             /* {"max_version": (1, 1)} */
+    PyObject *error;                                               /* masu.Error */
+    PyObject *dlpack_name, *device_name, *exchange_name;           /* of attributes */
+    PyObject *version_words;                                       /* {"max_version": (1, 1)} */
     /* How the type of object that came last hands out tensors. */
     PyTypeObject *peer; /* NULL: none yet */
     peer_way peer_way;

@@ -41,7 +41,9 @@ typedef PyObject *(*set_handler_function)(PyObject *capsule); /* a new reference
 
 static _Atomic uint64_t wrong_sizes; /* frees whose size was not the block's */
 
-static size_t at_least_one(size_t bytes) { return bytes ? bytes : 1; }
+static size_t at_least_one(size_t bytes) {
+    return bytes ? bytes : 1;
+}
 
 static void *plain_malloc(void *context, size_t bytes) {
     (void)context;
@@ -95,8 +97,9 @@ static void counted_free(void *context, void *ptr, size_t bytes) {
 
 static numpy_handler plain = {
     .name = "masu", .version = 1, .allocator = {NULL, plain_malloc, plain_calloc, plain_realloc, plain_free}};
-static numpy_handler counted = {
-    .name = "masu_lines", .version = 1, .allocator = {NULL, counted_malloc, counted_calloc, counted_realloc, counted_free}};
+static numpy_handler counted = {.name = "masu_lines",
+                                .version = 1,
+                                .allocator = {NULL, counted_malloc, counted_calloc, counted_realloc, counted_free}};
 
 /* ---- NumPy's table --------------------------------------------------------------------------------------------------------- */
 
@@ -136,11 +139,13 @@ static set_handler_function numpy_set_handler(void) {
     Py_XDECREF(core);
     if (!table)
         return NULL;
-    unsigned abi = ((unsigned (*)(void))table[SLOT_ABI_VERSION])(), api = ((unsigned (*)(void))table[SLOT_API_VERSION])();
+    unsigned abi = ((unsigned (*)(void))table[SLOT_ABI_VERSION])(),
+             api = ((unsigned (*)(void))table[SLOT_API_VERSION])();
     if (version_is_known(abi, api))
         return (set_handler_function)table[SLOT_SET_HANDLER];
     PyErr_Format(PyExc_RuntimeError,
-                 "numpy_handler: NumPy's table has version 0x%x, additions 0x%x; known are those of NumPy 1.22 to 1.26 and 2.0 to 2.3",
+                 "numpy_handler: NumPy's table has version 0x%x, additions 0x%x; known are those of NumPy 1.22 to 1.26 "
+                 "and 2.0 to 2.3",
                  abi, api);
     return NULL;
 }
@@ -148,8 +153,7 @@ static set_handler_function numpy_set_handler(void) {
 /* ---- the context manager ------------------------------------------------------------------------------------------------------ */
 
 typedef struct handler {
-    PyObject_HEAD
-    set_handler_function set;
+    PyObject_HEAD set_handler_function set;
     bool lines;
     PyObject *record; /* bytes: the file to record into; NULL: none */
     PyObject *before; /* the handler to set back; NULL: not entered */
@@ -164,7 +168,8 @@ static PyObject *handler_enter(PyObject *object, PyObject *unused) {
     if (status == MASU_ERR_LIMIT_REACHED)
         return PyErr_Format(PyExc_RuntimeError, "numpy_handler: record: another recording is on; end it first");
     if (status != MASU_OK)
-        return status == MASU_ERR_IO ? PyErr_Format(PyExc_OSError, "numpy_handler: record: %s cannot be written", PyBytes_AsString(self->record))
+        return status == MASU_ERR_IO ? PyErr_Format(PyExc_OSError, "numpy_handler: record: %s cannot be written",
+                                                    PyBytes_AsString(self->record))
                                      : masu_py_refuse(status, "numpy_handler: record");
     PyObject *capsule = PyCapsule_New(self->lines ? &counted : &plain, "mem_handler", NULL);
     PyObject *before = capsule ? self->set(capsule) : NULL;
@@ -207,7 +212,8 @@ static void handler_dealloc(PyObject *object) {
 }
 
 static PyMethodDef methods[] = {
-    {"__enter__", handler_enter, METH_NOARGS, "__enter__($self, /)\n--\n\nArrays made from now on, in this context, come from the heap."},
+    {"__enter__", handler_enter, METH_NOARGS,
+     "__enter__($self, /)\n--\n\nArrays made from now on, in this context, come from the heap."},
     {"__exit__", handler_exit, METH_VARARGS, "__exit__($self, /, *exception)\n--\n\nThe handler before is set again."},
     {NULL, NULL, 0, NULL},
 };
@@ -249,7 +255,9 @@ PyObject *masu_py_call_numpy_handler(PyObject *module, PyObject *const *args, Py
         return NULL;
     bool lines = given[0] == Py_True || record;
     set_handler_function set = numpy_set_handler();
-    handler *self = set && (!lines || masu_py_lines_start()) ? PyObject_New(handler, masu_py_state(module)->handler_type) : NULL;
+    handler *self = set && (!lines || masu_py_lines_start())
+                        ? PyObject_New(handler, masu_py_state(module)->handler_type)
+                        : NULL;
     if (!self) {
         Py_XDECREF(record);
         return NULL;

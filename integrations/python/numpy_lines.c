@@ -25,7 +25,7 @@ typedef struct place {
     PyObject *code; /* held for good, so that its address is its name; NULL: an empty entry */
     int line;
     bool inside_numpy;
-    uint32_t number; /* from 1 on, in a recording */
+    uint32_t number;  /* from 1 on, in a recording */
     uint32_t said_in; /* the recording that knows it; 0: none */
     uint64_t allocations, total_bytes, live_blocks, live_bytes, peak_bytes;
 } place;
@@ -123,7 +123,8 @@ static PyFrameObject *caller_of(PyFrameObject *frame) {
 static void say_place(place *from) {
     if (!recording || from->said_in == recording_number)
         return;
-    PyObject *file = PyObject_GetAttrString(from->code, "co_filename"), *function = PyObject_GetAttrString(from->code, "co_qualname");
+    PyObject *file = PyObject_GetAttrString(from->code, "co_filename"),
+             *function = PyObject_GetAttrString(from->code, "co_qualname");
     const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
     const char *name = function ? PyUnicode_AsUTF8AndSize(function, NULL) : NULL;
     pthread_mutex_lock(&lock);
@@ -264,7 +265,8 @@ void masu_py_lines_allocated(void *address, size_t bytes) {
     if (blocks_make_room()) {
         size_t at = block_slot(blocks, block_room, (uintptr_t)address);
         if (!blocks[at].address) {
-            blocks[at] = (block){(uintptr_t)address, bytes, from, record(MASU_EVENT_ALLOC, address, bytes, from->number)};
+            blocks[at] = (block){(uintptr_t)address, bytes, from,
+                                 record(MASU_EVENT_ALLOC, address, bytes, from->number)};
             block_count++;
             from->allocations++;
             from->total_bytes += bytes;
@@ -372,7 +374,8 @@ static PyObject *line_of(PyTypeObject *type, const place *from) {
     PyObject *line = PyStructSequence_New(type);
     if (!line)
         return NULL;
-    const uint64_t numbers[] = {from->live_bytes, from->live_blocks, from->peak_bytes, from->allocations, from->total_bytes};
+    const uint64_t numbers[] = {from->live_bytes, from->live_blocks, from->peak_bytes, from->allocations,
+                                from->total_bytes};
     PyStructSequence_SetItem(line, 0, PyObject_GetAttrString(from->code, "co_filename"));
     PyStructSequence_SetItem(line, 1, PyLong_FromLong(from->line));
     PyStructSequence_SetItem(line, 2, PyObject_GetAttrString(from->code, "co_qualname"));

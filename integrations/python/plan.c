@@ -10,7 +10,8 @@ static PyStructSequence_Field plan_fields[] = {
     {"offsets", "Where each buffer lies in the arena, a list of bytes; None when no plan fits."},
     {"height", "Bytes of the arena."},
     {"lower_bound", "Proven: no arena is smaller."},
-    {"outcome", "'optimal', 'feasible', 'infeasible' (proven), or 'unknown' (limits ended the search above the capacity)."},
+    {"outcome",
+     "'optimal', 'feasible', 'infeasible' (proven), or 'unknown' (limits ended the search above the capacity)."},
     {"method", "What found the plan."},
     {"steps", "Nodes of the search."},
     {"seconds", "Time by the clock."},
@@ -64,8 +65,9 @@ static bool row_of(PyObject *life, Py_ssize_t at, masu_plan_row *out) {
         return true;
     }
     if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_OverflowError))
-        PyErr_Format(PyExc_ValueError, "plan: lives[%zd]: is (size, lower, upper) or (size, lower, upper, alignment) of whole numbers, "
-                                       "size and alignment not below 0, not %R",
+        PyErr_Format(PyExc_ValueError,
+                     "plan: lives[%zd]: is (size, lower, upper) or (size, lower, upper, alignment) of whole numbers, "
+                     "size and alignment not below 0, not %R",
                      at, life);
     return false;
 }
@@ -107,8 +109,9 @@ static bool relation_of(PyObject *given, Py_ssize_t at, size_t count, masu_plan_
         *out = (masu_plan_relation){.kind = (masu_plan_relation_kind)kind, .a = (size_t)a, .b = (size_t)b};
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "plan: relations[%zd]: is ('must_share' or 'must_not_share' or 'may_share', a, b), a and b numbers of "
-                                   "lives, not %R",
+    PyErr_Format(PyExc_ValueError,
+                 "plan: relations[%zd]: is ('must_share' or 'must_not_share' or 'may_share', a, b), a and b numbers of "
+                 "lives, not %R",
                  at, given);
     return false;
 }
@@ -123,7 +126,8 @@ static bool relations_of(PyObject *given, problem *into) {
         return false;
     }
     into->relation_count = (size_t)PyList_Size(list);
-    bool fine = into->relation_count == 0 || (into->relations = masu_alloc_zeroed(into->relation_count, sizeof *into->relations));
+    bool fine = into->relation_count == 0 ||
+                (into->relations = masu_alloc_zeroed(into->relation_count, sizeof *into->relations));
     if (!fine)
         PyErr_NoMemory();
     for (size_t i = 0; fine && i < into->relation_count; i++)
@@ -140,7 +144,8 @@ static bool natural_of(PyObject *given, const char *name, uint64_t most, uint64_
     Py_XDECREF(index);
     if (!PyErr_Occurred() && *out <= most)
         return true;
-    PyErr_Format(PyExc_ValueError, "plan: %s is a whole number, not below 0 and at most %llu, not %R", name, (unsigned long long)most, given);
+    PyErr_Format(PyExc_ValueError, "plan: %s is a whole number, not below 0 and at most %llu, not %R", name,
+                 (unsigned long long)most, given);
     return false;
 }
 
@@ -176,8 +181,10 @@ static PyObject *offsets_of(const problem *from, const masu_plan_result *result)
 }
 
 static PyObject *plan_of(PyTypeObject *type, const problem *from, const masu_plan_result *result) {
-    static const char *const outcomes[] = {
-        [MASU_PLAN_OPTIMAL] = "optimal", [MASU_PLAN_FEASIBLE] = "feasible", [MASU_PLAN_INFEASIBLE] = "infeasible", [MASU_PLAN_UNKNOWN] = "unknown"};
+    static const char *const outcomes[] = {[MASU_PLAN_OPTIMAL] = "optimal",
+                                           [MASU_PLAN_FEASIBLE] = "feasible",
+                                           [MASU_PLAN_INFEASIBLE] = "infeasible",
+                                           [MASU_PLAN_UNKNOWN] = "unknown"};
     PyObject *plan = PyStructSequence_New(type);
     if (!plan)
         return NULL;
@@ -208,14 +215,16 @@ static PyObject *refuse_problem(const masu_plan_problem *problem, masu_status st
 
 PyObject *masu_py_call_plan(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     enum { LIVES, CAPACITY, TIME_LIMIT, STEP_LIMIT, THREADS, SEED, RELATIONS, PARAMETERS };
-    static const char *const parameters[] = {"lives", "capacity", "time_limit", "step_limit", "threads", "seed", "relations", NULL};
+    static const char *const parameters[] = {"lives",   "capacity", "time_limit", "step_limit",
+                                             "threads", "seed",     "relations",  NULL};
     PyObject *given[PARAMETERS], *plan = NULL;
     if (!masu_py_arguments("plan", parameters, 1, 1, args, count, names, given))
         return NULL;
     problem built = {0};
     masu_plan_options options = masu_plan_options_default();
     uint64_t capacity = 0;
-    if (options_of(&given[CAPACITY], &options, &capacity) && rows_of(given[LIVES], &built) && relations_of(given[RELATIONS], &built)) {
+    if (options_of(&given[CAPACITY], &options, &capacity) && rows_of(given[LIVES], &built) &&
+        relations_of(given[RELATIONS], &built)) {
         masu_plan_problem asked = {.rows = built.rows,
                                    .count = built.count,
                                    .relations = built.relations,
@@ -225,7 +234,8 @@ PyObject *masu_py_call_plan(PyObject *module, PyObject *const *args, Py_ssize_t 
         PyThreadState *thread = PyEval_SaveThread();
         masu_status status = masu_plan_find(&asked, &options, built.offsets, &result);
         PyEval_RestoreThread(thread);
-        plan = status == MASU_OK ? plan_of(masu_py_state(module)->plan_type, &built, &result) : refuse_problem(&asked, status);
+        plan = status == MASU_OK ? plan_of(masu_py_state(module)->plan_type, &built, &result)
+                                 : refuse_problem(&asked, status);
     }
     problem_end(&built);
     return plan;

@@ -68,8 +68,8 @@ static const masu_module *table_at(PyObject *path, const char *what) {
     if (!table)
         PyErr_Format(PyExc_OSError, "%s: %s", what, why ? why : "the library has no table of functions");
     else if (table->version != MASU_MODULE_VERSION || table->struct_bytes < sizeof *table) {
-        PyErr_Format(PyExc_OSError, "%s: %s has the table of version %u, known is %u: build it again", what, name, table->version,
-                     MASU_MODULE_VERSION);
+        PyErr_Format(PyExc_OSError, "%s: %s has the table of version %u, known is %u: build it again", what, name,
+                     table->version, MASU_MODULE_VERSION);
         table = NULL;
     }
     Py_DECREF(bytes);

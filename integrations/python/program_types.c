@@ -4,8 +4,7 @@
 #include <string.h>
 
 typedef struct module {
-    PyObject_HEAD
-    program *from;
+    PyObject_HEAD program *from;
     module_state *state;
     PyObject *functions; /* a dict of those that were asked for */
 } module;
@@ -41,7 +40,8 @@ static PyObject *names_of(const program *from) {
 static PyObject *refuse_name(const program *from, PyObject *name) {
     PyObject *names = names_of(from);
     if (names)
-        PyErr_Format(PyExc_KeyError, "%R is not a public function of %s, which has %R", name, from->table->source, names);
+        PyErr_Format(PyExc_KeyError, "%R is not a public function of %s, which has %R", name, from->table->source,
+                     names);
     Py_XDECREF(names);
     return NULL;
 }
@@ -61,7 +61,9 @@ static PyObject *module_subscript(PyObject *object, PyObject *name) {
     return made;
 }
 
-static Py_ssize_t module_length(PyObject *object) { return ((module *)object)->from->table->function_count; }
+static Py_ssize_t module_length(PyObject *object) {
+    return ((module *)object)->from->table->function_count;
+}
 
 static int module_contains(PyObject *object, PyObject *name) {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -145,7 +147,9 @@ PyObject *masu_py_handle_new(module_state *state, program *from, uint32_t type, 
     return (PyObject *)self;
 }
 
-static const char *type_name(const handle *self) { return self->from->table->handle_types[self->type].name; }
+static const char *type_name(const handle *self) {
+    return self->from->table->handle_types[self->type].name;
+}
 
 /* A method that takes the Handle first is one of its own: net.step(x) is module["Net::step"](net, x). */
 static PyObject *handle_attribute(PyObject *object, PyObject *name) {
@@ -173,7 +177,8 @@ static PyObject *handle_copy(PyObject *object, PyObject *unused) {
     masu_status status = self->from->table->handle_clone(self->value, &copy);
     pthread_mutex_unlock(&self->from->lock);
     PyEval_RestoreThread(thread);
-    return status == MASU_OK ? masu_py_handle_new(state, self->from, self->type, copy) : masu_py_refuse(status, "Handle.__copy__");
+    return status == MASU_OK ? masu_py_handle_new(state, self->from, self->type, copy)
+                             : masu_py_refuse(status, "Handle.__copy__");
 }
 
 static PyObject *handle_type(PyObject *object, void *unused) {
@@ -196,7 +201,8 @@ static void handle_dealloc(PyObject *object) {
 }
 
 static PyMethodDef handle_methods[] = {
-    {"__copy__", handle_copy, METH_NOARGS, "__copy__($self, /)\n--\n\nAnother Handle of the same value; what one changes the other keeps."},
+    {"__copy__", handle_copy, METH_NOARGS,
+     "__copy__($self, /)\n--\n\nAnother Handle of the same value; what one changes the other keeps."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -206,7 +212,8 @@ static PyGetSetDef handle_properties[] = {
 };
 
 static PyType_Slot handle_slots[] = {
-    {Py_tp_doc, "A value of a compiled program's struct or enum. Public methods of the type are methods of the Handle."},
+    {Py_tp_doc,
+     "A value of a compiled program's struct or enum. Public methods of the type are methods of the Handle."},
     {Py_tp_dealloc, handle_dealloc},
     {Py_tp_repr, handle_repr},
     {Py_tp_getattro, handle_attribute},

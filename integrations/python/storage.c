@@ -96,7 +96,9 @@ storage *masu_py_storage_of_versioned(dl_managed_versioned *managed) {
     return self;
 }
 
-void masu_py_storage_hold(storage *self) { atomic_fetch_add_explicit(&self->holds, 1, memory_order_relaxed); }
+void masu_py_storage_hold(storage *self) {
+    atomic_fetch_add_explicit(&self->holds, 1, memory_order_relaxed);
+}
 
 static bool last_hold(storage *self) {
     return atomic_fetch_sub_explicit(&self->holds, 1, memory_order_acq_rel) == 1;
@@ -109,7 +111,9 @@ static void call_deleter(storage *self) {
         self->versioned->deleter(self->versioned);
 }
 
-static bool needs_lock(const storage *self) { return self->kind != KEEPS_BLOCK && self->kind != KEEPS_VALUE; }
+static bool needs_lock(const storage *self) {
+    return self->kind != KEEPS_BLOCK && self->kind != KEEPS_VALUE;
+}
 
 static void end_without_lock(storage *self) {
     if (self->kind == KEEPS_VALUE)
@@ -133,7 +137,9 @@ static void storage_end(storage *self) {
     (void)masu_free(self, self->bytes);
 }
 
-void masu_py_storage_forget(storage *self) { (void)masu_free(self, self->bytes); }
+void masu_py_storage_forget(storage *self) {
+    (void)masu_free(self, self->bytes);
+}
 
 void masu_py_storage_drop(storage *self) {
     if (last_hold(self))

@@ -9,7 +9,9 @@
 
 _Static_assert(sizeof(int64_t) == sizeof(Py_ssize_t), "buffers borrow shapes and strides as they are");
 
-static const element_type *element_of(const tensor *self) { return &masu_py_elements[self->element]; }
+static const element_type *element_of(const tensor *self) {
+    return &masu_py_elements[self->element];
+}
 
 /* ---- making -------------------------------------------------------------------------------------------------------- */
 
@@ -57,7 +59,9 @@ static bool strides_fit(const view *from, const char *what) {
     int64_t bytes = masu_py_elements[from->element].bytes, reach = 0, part;
     for (int32_t i = 0; from->strides && i < from->ndim; i++) {
         int64_t last = from->shape[i] > 0 ? from->shape[i] - 1 : 0;
-        int64_t stride = from->strides[i] == INT64_MIN ? INT64_MAX : from->strides[i] < 0 ? -from->strides[i] : from->strides[i];
+        int64_t stride = from->strides[i] == INT64_MIN ? INT64_MAX
+                         : from->strides[i] < 0        ? -from->strides[i]
+                                                       : from->strides[i];
         if (__builtin_mul_overflow(stride, last, &part) || __builtin_add_overflow(reach, part, &reach) ||
             __builtin_mul_overflow(stride, bytes, &part)) {
             PyErr_Format(PyExc_OverflowError, "%s: stride %d reaches beyond all addresses", what, (int)i);
@@ -114,7 +118,9 @@ PyObject *masu_py_tensor_empty(module_state *state, const int64_t *shape, int32_
     return self;
 }
 
-bool masu_py_is_tensor(const module_state *state, PyObject *object) { return Py_IS_TYPE(object, state->tensor_type); }
+bool masu_py_is_tensor(const module_state *state, PyObject *object) {
+    return Py_IS_TYPE(object, state->tensor_type);
+}
 
 view masu_py_tensor_view(const tensor *self) {
     return (view){.data = self->data,
@@ -260,29 +266,51 @@ static double half_value(uint16_t half) {
     return float_of_bits(sign | (exponent == 31 ? 255u : exponent + 112) << 23 | fraction << 13);
 }
 
-static PyObject *complex_value(double real, double imaginary) { return PyComplex_FromDoubles(real, imaginary); }
+static PyObject *complex_value(double real, double imaginary) {
+    return PyComplex_FromDoubles(real, imaginary);
+}
 
-#define READ(type, at) \
-    ({ type value_; memcpy(&value_, (at), sizeof value_); value_; })
+#define READ(type, at)                        \
+    ({                                        \
+        type value_;                          \
+        memcpy(&value_, (at), sizeof value_); \
+        value_;                               \
+    })
 
 static PyObject *element_value(const char *at, element_kind element) {
     switch (element) {
-    case ELEMENT_BOOL: return PyBool_FromLong(READ(uint8_t, at) != 0);
-    case ELEMENT_INT8: return PyLong_FromLong(READ(int8_t, at));
-    case ELEMENT_INT16: return PyLong_FromLong(READ(int16_t, at));
-    case ELEMENT_INT32: return PyLong_FromLong(READ(int32_t, at));
-    case ELEMENT_INT64: return PyLong_FromLongLong(READ(int64_t, at));
-    case ELEMENT_UINT8: return PyLong_FromLong(READ(uint8_t, at));
-    case ELEMENT_UINT16: return PyLong_FromLong(READ(uint16_t, at));
-    case ELEMENT_UINT32: return PyLong_FromUnsignedLong(READ(uint32_t, at));
-    case ELEMENT_UINT64: return PyLong_FromUnsignedLongLong(READ(uint64_t, at));
-    case ELEMENT_FLOAT16: return PyFloat_FromDouble(half_value(READ(uint16_t, at)));
-    case ELEMENT_BFLOAT16: return PyFloat_FromDouble(float_of_bits((uint32_t)READ(uint16_t, at) << 16));
-    case ELEMENT_FLOAT32: return PyFloat_FromDouble(READ(float, at));
-    case ELEMENT_FLOAT64: return PyFloat_FromDouble(READ(double, at));
-    case ELEMENT_COMPLEX64: return complex_value(READ(float, at), READ(float, at + 4));
-    case ELEMENT_COMPLEX128: return complex_value(READ(double, at), READ(double, at + 8));
-    case ELEMENT_KIND_COUNT: break;
+    case ELEMENT_BOOL:
+        return PyBool_FromLong(READ(uint8_t, at) != 0);
+    case ELEMENT_INT8:
+        return PyLong_FromLong(READ(int8_t, at));
+    case ELEMENT_INT16:
+        return PyLong_FromLong(READ(int16_t, at));
+    case ELEMENT_INT32:
+        return PyLong_FromLong(READ(int32_t, at));
+    case ELEMENT_INT64:
+        return PyLong_FromLongLong(READ(int64_t, at));
+    case ELEMENT_UINT8:
+        return PyLong_FromLong(READ(uint8_t, at));
+    case ELEMENT_UINT16:
+        return PyLong_FromLong(READ(uint16_t, at));
+    case ELEMENT_UINT32:
+        return PyLong_FromUnsignedLong(READ(uint32_t, at));
+    case ELEMENT_UINT64:
+        return PyLong_FromUnsignedLongLong(READ(uint64_t, at));
+    case ELEMENT_FLOAT16:
+        return PyFloat_FromDouble(half_value(READ(uint16_t, at)));
+    case ELEMENT_BFLOAT16:
+        return PyFloat_FromDouble(float_of_bits((uint32_t)READ(uint16_t, at) << 16));
+    case ELEMENT_FLOAT32:
+        return PyFloat_FromDouble(READ(float, at));
+    case ELEMENT_FLOAT64:
+        return PyFloat_FromDouble(READ(double, at));
+    case ELEMENT_COMPLEX64:
+        return complex_value(READ(float, at), READ(float, at + 4));
+    case ELEMENT_COMPLEX128:
+        return complex_value(READ(double, at), READ(double, at + 8));
+    case ELEMENT_KIND_COUNT:
+        break;
     }
     PyErr_SetString(PyExc_SystemError, "Tensor: unknown type of elements");
     return NULL;
@@ -311,10 +339,12 @@ static PyObject *tensor_item(PyObject *object, PyObject *unused) {
     tensor *self = (tensor *)object;
     if (self->count == 1)
         return element_value(self->data, (element_kind)self->element);
-    return PyErr_Format(PyExc_ValueError, "Tensor.item(): it has %zd elements, not one; tolist() gives all", self->count);
+    return PyErr_Format(PyExc_ValueError, "Tensor.item(): it has %zd elements, not one; tolist() gives all",
+                        self->count);
 }
 
-static PyObject *tensor_copy(PyObject *object, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+static PyObject *tensor_copy(PyObject *object, PyTypeObject *type, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names) {
     static const char *const none[] = {NULL};
     module_state *state = PyType_GetModuleState(type);
     view from = masu_py_tensor_view((tensor *)object);
@@ -413,7 +443,8 @@ static PyMethodDef methods[] = {
     {"copy", (PyCFunction)(void (*)(void))tensor_copy, METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
      "copy($self, /)\n--\n\nA Tensor of its own bytes, in rows, that may be written to."},
     {"__dlpack__", (PyCFunction)(void (*)(void))masu_py_dlpack, METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
-     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA capsule for from_dlpack()."},
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA capsule for "
+     "from_dlpack()."},
     {"__dlpack_device__", masu_py_dlpack_device, METH_NOARGS,
      "__dlpack_device__($self, /)\n--\n\nWhere its bytes lie: the kind of device and its number."},
     {NULL, NULL, 0, NULL},
@@ -433,8 +464,9 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A typed view of memory that somebody keeps: what asarray(), from_dlpack() and compiled functions give.\n\n"
-                "NumPy, memoryview and PyTorch read it without a copy."},
+    {Py_tp_doc,
+     "A typed view of memory that somebody keeps: what asarray(), from_dlpack() and compiled functions give.\n\n"
+     "NumPy, memoryview and PyTorch read it without a copy."},
     {Py_tp_dealloc, tensor_dealloc},
     {Py_tp_traverse, tensor_traverse},
     {Py_tp_clear, tensor_clear},

@@ -164,7 +164,8 @@ void masu_torch_reset(void) {
 void masu_torch_memory_fraction(double fraction, int device) {
     device_state *d = fraction > 0 && fraction <= 1 ? masu_torch_enter(device) : NULL;
     if (!d) {
-        masu_torch_set_error("device %d: a memory fraction of %g: more than 0 and at most 1 was expected", device, fraction);
+        masu_torch_set_error("device %d: a memory fraction of %g: more than 0 and at most 1 was expected", device,
+                             fraction);
         return;
     }
     d->fraction = fraction;
@@ -174,7 +175,8 @@ void masu_torch_memory_fraction(double fraction, int device) {
 
 /* ---- private pools ------------------------------------------------------------------------------------------------------ */
 
-void masu_torch_begin_allocate_to_pool(int device, uint64_t first, uint64_t second, masu_torch_filter filter, void *context) {
+void masu_torch_begin_allocate_to_pool(int device, uint64_t first, uint64_t second, masu_torch_filter filter,
+                                       void *context) {
     masu_status status;
     device_state *d = first || second ? masu_torch_enter_ready(device, &status) : NULL;
     pool *p = d ? masu_torch_pool(d, first, second, true, &status) : NULL;
@@ -207,9 +209,8 @@ void masu_torch_end_allocate_to_pool(int device, uint64_t first, uint64_t second
 void masu_torch_release_pool(int device, uint64_t first, uint64_t second) {
     device_state *d = masu_torch_is_forked() ? NULL : masu_torch_enter(device);
     pool *p = pool_named(d, first, second);
-    if (p) {
+    if (p)
         masu_torch_pool_end(d, p);
-    }
     if (d)
         masu_torch_leave(d);
 }

@@ -59,8 +59,8 @@ typedef bool (*masu_torch_filter)(void *context, masu_torch_stream stream);
 /* From now on requests of this device go to the pool with these two numbers (a MempoolId_t, not 0 and 0), which is made if it is
  * not there: those of streams for which filter says true; NULL: all. The pool opened last is asked first. Its memory is never
  * given to others while the pool is. */
-MASU_TORCH_API void masu_torch_begin_allocate_to_pool(int device, uint64_t first, uint64_t second, masu_torch_filter filter,
-                                                      void *context);
+MASU_TORCH_API void masu_torch_begin_allocate_to_pool(int device, uint64_t first, uint64_t second,
+                                                      masu_torch_filter filter, void *context);
 MASU_TORCH_API void masu_torch_end_allocate_to_pool(int device, uint64_t first, uint64_t second);
 /* The pool is not wanted any more: its memory goes back when its last block is freed, or now. */
 MASU_TORCH_API void masu_torch_release_pool(int device, uint64_t first, uint64_t second);
@@ -68,20 +68,20 @@ MASU_TORCH_API void masu_torch_release_pool(int device, uint64_t first, uint64_t
 /* ---- what there is ------------------------------------------------------------------------------------------------ */
 
 typedef struct masu_torch_stats {
-    size_t struct_bytes;            /* sizeof(masu_torch_stats): set it, so that fields can be added */
-    uint64_t allocated_bytes;       /* of live blocks, as requested */
-    uint64_t peak_allocated_bytes;  /* since masu_torch_reset_peak_stats */
-    uint64_t reserved_bytes;        /* of memory held from the driver */
-    uint64_t peak_reserved_bytes;   /* likewise */
-    uint64_t waiting_bytes;         /* freed, and other streams may still use them */
-    uint64_t free_bytes;            /* free between blocks */
-    uint64_t largest_free_bytes;    /* the largest request that is served out of them */
+    size_t struct_bytes;           /* sizeof(masu_torch_stats): set it, so that fields can be added */
+    uint64_t allocated_bytes;      /* of live blocks, as requested */
+    uint64_t peak_allocated_bytes; /* since masu_torch_reset_peak_stats */
+    uint64_t reserved_bytes;       /* of memory held from the driver */
+    uint64_t peak_reserved_bytes;  /* likewise */
+    uint64_t waiting_bytes;        /* freed, and other streams may still use them */
+    uint64_t free_bytes;           /* free between blocks */
+    uint64_t largest_free_bytes;   /* the largest request that is served out of them */
     uint64_t live_blocks;
-    uint64_t allocations, frees;    /* that succeeded */
-    uint64_t refusals;              /* requests that gave NULL */
-    uint64_t refused_frees;         /* of what was not a live block */
-    uint64_t wrong_sizes;           /* frees with another size than was asked for; the block is freed all the same */
-    uint64_t limit_bytes;           /* of memory held; 0: none */
+    uint64_t allocations, frees; /* that succeeded */
+    uint64_t refusals;           /* requests that gave NULL */
+    uint64_t refused_frees;      /* of what was not a live block */
+    uint64_t wrong_sizes;        /* frees with another size than was asked for; the block is freed all the same */
+    uint64_t limit_bytes;        /* of memory held; 0: none */
     uint64_t private_pools;
 } masu_torch_stats;
 

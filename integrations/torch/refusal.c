@@ -42,30 +42,36 @@ static void put_help(char *out, size_t room, const device_state *d, refusal r, u
     if (r.bytes > d->memory_bytes && d->memory_bytes)
         snprintf(out, room, "nothing: the device has %s", AMOUNT(d->memory_bytes));
     else if (holes >= r.bytes && largest < r.bytes && !d->vm)
-        snprintf(out, room, "what is free would suffice in one piece: MASU_TORCH=vm maps it together; or free what lies between");
+        snprintf(out, room,
+                 "what is free would suffice in one piece: MASU_TORCH=vm maps it together; or free what lies between");
     else if (d->stats.private_pools && largest >= r.bytes)
         snprintf(out, room, "private pools hold free memory that is theirs alone: release them");
     else if (is_limit && held + r.bytes <= d->memory_bytes)
         snprintf(out, room, "a memory fraction of at least %.3f in place of %.3f, or %s less alive",
-                 (double)(held + r.bytes) / (double)d->memory_bytes + 0.0005, d->fraction, AMOUNT(held + r.bytes - d->limit_bytes));
+                 (double)(held + r.bytes) / (double)d->memory_bytes + 0.0005, d->fraction,
+                 AMOUNT(held + r.bytes - d->limit_bytes));
     else if (held + r.bytes <= d->memory_bytes)
-        snprintf(out, room, "%s of the device's memory is not held here: other processes or libraries have it, or %s less alive",
+        snprintf(out, room,
+                 "%s of the device's memory is not held here: other processes or libraries have it, or %s less alive",
                  AMOUNT(d->memory_bytes - held), AMOUNT(r.bytes));
     else
-        snprintf(out, room, "%s less alive: smaller batches, or activations that are computed again", AMOUNT(held + r.bytes - d->memory_bytes));
+        snprintf(out, room, "%s less alive: smaller batches, or activations that are computed again",
+                 AMOUNT(held + r.bytes - d->memory_bytes));
 }
 
 void masu_torch_refuse(device_state *d, const lane *l, refusal r) {
     char limit[64] = "no limit", help[300];
     uint64_t holes, largest, all_holes, all_largest;
     if (masu_torch_is_forked()) {
-        masu_torch_set_error("device %d: %zu bytes refused: this is a forked child of a process that uses the device", r.device, r.bytes);
+        masu_torch_set_error("device %d: %zu bytes refused: this is a forked child of a process that uses the device",
+                             r.device, r.bytes);
         return;
     }
     if (!d) {
         const char *wrong = masu_torch_settings()->wrong;
         if (wrong)
-            masu_torch_set_error("device %d: %zu bytes refused: MASU_TORCH=%s: heap or vm was expected", r.device, r.bytes, wrong);
+            masu_torch_set_error("device %d: %zu bytes refused: MASU_TORCH=%s: heap or vm was expected", r.device,
+                                 r.bytes, wrong);
         else
             masu_torch_set_error("device %d: %zu bytes refused: the device cannot be used%s (%s)", r.device, r.bytes,
                                  masu_torch_settings()->vm ? " with MASU_TORCH=vm" : "", masu_status_text(r.status));
@@ -76,12 +82,14 @@ void masu_torch_refuse(device_state *d, const lane *l, refusal r) {
     put_help(help, sizeof help, d, r, all_holes, all_largest);
     if (d->limit_bytes)
         snprintf(limit, sizeof limit, "limit %s", AMOUNT(d->limit_bytes));
-    masu_torch_set_error("device %d: %s (%zu bytes) for stream %p refused: %s\n"
-                         "  held: %s of %s, %s; alive: %s in %llu blocks; waiting for other streams: %s\n"
-                         "  free where this request may lie: %s, largest hole %s, fragmentation %.0f %%; free in all: %s, largest hole %s\n"
-                         "  would help: %s",
-                         r.device, AMOUNT(r.bytes), r.bytes, r.stream, masu_status_text(r.status), AMOUNT(d->stats.reserved_bytes),
-                         AMOUNT(d->memory_bytes), limit, AMOUNT(d->stats.allocated_bytes),
-                         (unsigned long long)d->stats.live_blocks, AMOUNT(d->stats.waiting_bytes), AMOUNT(holes), AMOUNT(largest),
-                         holes ? 100.0 * (1 - (double)largest / (double)holes) : 0.0, AMOUNT(all_holes), AMOUNT(all_largest), help);
+    masu_torch_set_error(
+        "device %d: %s (%zu bytes) for stream %p refused: %s\n"
+        "  held: %s of %s, %s; alive: %s in %llu blocks; waiting for other streams: %s\n"
+        "  free where this request may lie: %s, largest hole %s, fragmentation %.0f %%; free in all: %s, largest hole "
+        "%s\n"
+        "  would help: %s",
+        r.device, AMOUNT(r.bytes), r.bytes, r.stream, masu_status_text(r.status), AMOUNT(d->stats.reserved_bytes),
+        AMOUNT(d->memory_bytes), limit, AMOUNT(d->stats.allocated_bytes), (unsigned long long)d->stats.live_blocks,
+        AMOUNT(d->stats.waiting_bytes), AMOUNT(holes), AMOUNT(largest),
+        holes ? 100.0 * (1 - (double)largest / (double)holes) : 0.0, AMOUNT(all_holes), AMOUNT(all_largest), help);
 }

@@ -56,8 +56,8 @@ static void put_pool_id(FILE *f, const char *name, uint64_t first, uint64_t seco
 typedef struct writer {
     FILE *f;
     const lane *lane;
-    size_t next;       /* extent */
-    uint64_t at, end;  /* in the open segment; at == end == 0: none is */
+    size_t next;      /* extent */
+    uint64_t at, end; /* in the open segment; at == end == 0: none is */
 } writer;
 
 static void put_block(writer *w, uint64_t bytes, uint64_t asked, const char *state) {
@@ -75,7 +75,8 @@ static uint64_t live_in(const lane *l, uint64_t address, uint64_t end, bool with
     const blocks *t = &l->device->blocks;
     uint64_t sum = 0;
     for (size_t i = 0; i < t->capacity; i++)
-        if (t->items[i].address >= address && t->items[i].address < end && (with_waiting || t->items[i].state == BLOCK_LIVE))
+        if (t->items[i].address >= address && t->items[i].address < end &&
+            (with_waiting || t->items[i].state == BLOCK_LIVE))
             sum += t->items[i].bytes;
     return sum;
 }
@@ -172,7 +173,8 @@ static void put_lane(FILE *f, const lane *l) {
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
 
 static void put_entry(FILE *f, const entry *e) {
-    static const char *const actions[] = {"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "oom"};
+    static const char *const actions[] = {"alloc",         "free_requested", "free_completed",
+                                          "segment_alloc", "segment_free",   "oom"};
     put(f, "}(");
     put_named_text(f, "action", actions[e->kind]);
     put_named(f, e->kind == ENTRY_OOM ? "device_free" : "addr", e->address);

@@ -46,10 +46,10 @@ void masu_torch_reset_peak_stats(int ordinal) {
     masu_torch_leave(d);
 }
 
-#define NUMBER(name, field)                                            \
-    uint64_t name(int device) {                                        \
-        masu_torch_stats s = {.struct_bytes = sizeof s};               \
-        return masu_torch_get_stats(device, &s) ? s.field : 0;         \
+#define NUMBER(name, field)                                    \
+    uint64_t name(int device) {                                \
+        masu_torch_stats s = {.struct_bytes = sizeof s};       \
+        return masu_torch_get_stats(device, &s) ? s.field : 0; \
     }
 NUMBER(masu_torch_memory_allocated, allocated_bytes)
 NUMBER(masu_torch_max_memory_allocated, peak_allocated_bytes)

@@ -28,9 +28,9 @@
 #include <masu/vm.h>
 
 enum { MOST_DEVICES = 32, BLOCK_ALIGNMENT = 512 };
-#define SMALL_MOST  ((size_t)1 << 20)
-#define SMALL_POOL  ((size_t)2 << 20)
-#define LARGE_POOL  ((size_t)20 << 20)
+#define SMALL_MOST ((size_t)1 << 20)
+#define SMALL_POOL ((size_t)2 << 20)
+#define LARGE_POOL ((size_t)20 << 20)
 
 /* ---- settings.c ------------------------------------------------------------------------------------------------- */
 
@@ -108,9 +108,9 @@ typedef struct device_state {
     masu_vm *vm;
     pool *pools; /* the common one is the last */
     blocks blocks;
-    void **crowd; /* streams that use crowded blocks */
+    void **crowd;                                      /* streams that use crowded blocks */
     size_t crowd_count, crowd_capacity, crowded, owed; /* crowded: blocks that are */
-    uint64_t opened; /* counts openings */
+    uint64_t opened;                                   /* counts openings */
     uint64_t limit_bytes, memory_bytes;
     double fraction;
     masu_torch_stats stats;
@@ -147,7 +147,14 @@ lane *masu_torch_work_on(lane *l);
 
 /* ---- events.c ------------------------------------------------------------------------------------------------------ */
 
-typedef enum entry_kind { ENTRY_ALLOC, ENTRY_FREE_REQUESTED, ENTRY_FREE_COMPLETED, ENTRY_SEGMENT_ALLOC, ENTRY_SEGMENT_FREE, ENTRY_OOM } entry_kind;
+typedef enum entry_kind {
+    ENTRY_ALLOC,
+    ENTRY_FREE_REQUESTED,
+    ENTRY_FREE_COMPLETED,
+    ENTRY_SEGMENT_ALLOC,
+    ENTRY_SEGMENT_FREE,
+    ENTRY_OOM
+} entry_kind;
 
 typedef struct entry {
     uint64_t address; /* of a refusal: what the device had left */

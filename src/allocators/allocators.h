@@ -47,7 +47,7 @@ struct masu__pool_row {
     masu_status (*size_of)(void *pool, const void *block, size_t *out_bytes);
     masu_status (*resize)(void *pool, void *block, size_t old_bytes, size_t new_bytes);
     masu_status (*carry)(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment,
-                         void **out); /* as masu__bestfit_carry */
+                         void **out);                /* as masu__bestfit_carry */
     masu_status (*set_checked)(void *pool, bool on); /* NULL: checks always */
 
     /* Down to keep_bytes of what it keeps. above_bytes: kept by the rows above, and so live here. */
@@ -69,10 +69,10 @@ struct masu__pool_row {
 };
 
 /* The functions that every row has, where its file calls them row_create and so on. */
-#define MASU__POOL_FUNCTIONS                                                                                    \
-    .create = row_create, .destroy = row_destroy, .take = row_take, .give = row_give, .size_of = row_size_of,   \
-    .resize = row_resize, .carry = row_carry, .trim = row_trim, .cached_bytes = row_cached_bytes,               \
-    .stats = row_stats, .reset_stats = row_reset_stats, .reset_peaks = row_reset_peaks, .failures = row_failures,                   \
+#define MASU__POOL_FUNCTIONS                                                                                          \
+    .create = row_create, .destroy = row_destroy, .take = row_take, .give = row_give, .size_of = row_size_of,         \
+    .resize = row_resize, .carry = row_carry, .trim = row_trim, .cached_bytes = row_cached_bytes, .stats = row_stats, \
+    .reset_stats = row_reset_stats, .reset_peaks = row_reset_peaks, .failures = row_failures,                         \
     .visit_live = row_visit_live, .valid = row_valid, .audit = row_audit
 
 #define POOL(name) MASU__POOL_##name,

@@ -43,8 +43,7 @@ enum masu__valgrind_request {
 };
 
 /* 0 outside of Valgrind. */
-static inline uintptr_t masu__valgrind(enum masu__valgrind_request request, const void *ptr,
-                                       uintptr_t a, uintptr_t b) {
+static inline uintptr_t masu__valgrind(enum masu__valgrind_request request, const void *ptr, uintptr_t a, uintptr_t b) {
     uintptr_t answer = 0;
 #if defined(__x86_64__) && defined(__LP64__)
     volatile uintptr_t words[6] = {request, (uintptr_t)ptr, a, b, 0, 0};

@@ -48,8 +48,7 @@ enum { MASU__MAPS = true };
 #endif
 
 /* Where the next allocation would start in the block, or false when it does not fit. */
-static bool block_place(const masu__arena_block *block, size_t bytes, size_t alignment,
-                        size_t *out_start) {
+static bool block_place(const masu__arena_block *block, size_t bytes, size_t alignment, size_t *out_start) {
     uintptr_t free_at = (uintptr_t)block->data + block->used;
     size_t start = (size_t)(masu__align_up_small(free_at, alignment) - (uintptr_t)block->data);
     if (start > block->capacity || bytes > block->capacity - start)
@@ -199,8 +198,7 @@ char *masu__arena_printf(masu__arena *arena, const char *format, ...) {
     return text;
 }
 
-static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_bytes,
-                              size_t new_bytes) {
+static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_bytes, size_t new_bytes) {
     masu__arena_block *block = arena->current;
     if (!block || (const unsigned char *)old + old_bytes != block->data + block->used)
         return false;
@@ -210,8 +208,8 @@ static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_by
     return true;
 }
 
-void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count,
-                       size_t element_bytes, size_t alignment) {
+void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count, size_t element_bytes,
+                       size_t alignment) {
     MASU_DEBUG_ASSERT(new_count >= old_count);
     size_t new_bytes;
     if (!masu__mul(new_count, element_bytes, &new_bytes))
@@ -243,8 +241,7 @@ static void arena_drop_block(masu__arena *arena) {
 
 void masu__arena_release(masu__arena *arena, masu__arena_mark mark) {
     while (arena->current != mark.block) {
-        MASU_ASSERT(arena->current !=
-                    NULL); /* the mark is of another arena, or was already released past */
+        MASU_ASSERT(arena->current != NULL); /* the mark is of another arena, or was already released past */
         arena_drop_block(arena);
     }
     if (mark.block) {
@@ -262,8 +259,7 @@ void masu__arena_destroy(masu__arena *arena) {
 bool masu__arena_valid(const masu__arena *arena) {
     size_t used = 0, reserved = 0;
     for (const masu__arena_block *block = arena->current; block; block = block->previous) {
-        if (block->used > block->touched || block->touched > block->present ||
-            block->present > block->capacity)
+        if (block->used > block->touched || block->touched > block->present || block->present > block->capacity)
             return false;
         used += block->used;
         reserved += sizeof *block + block->capacity;

@@ -21,10 +21,9 @@ typedef struct masu__arena_block masu__arena_block;
 typedef struct masu__arena {
     masu__arena_block *current; /* NULL before the first allocation */
     size_t first_block_bytes;   /* 0: 4 KiB */
-    bool
-        in_huge_pages; /* from 128 KiB on: for much memory that is soon used and soon given back whole */
-    size_t used_bytes;     /* sum of all live allocations, padding included */
-    size_t reserved_bytes; /* sum of all blocks, headers included */
+    bool in_huge_pages;         /* from 128 KiB on: for much memory that is soon used and soon given back whole */
+    size_t used_bytes;          /* sum of all live allocations, padding included */
+    size_t reserved_bytes;      /* sum of all blocks, headers included */
 } masu__arena;
 
 typedef struct masu__arena_mark {
@@ -46,15 +45,14 @@ char *masu__arena_strdup(masu__arena *arena, const char *text);
 char *masu__arena_strndup(masu__arena *arena, const char *text, size_t length);
 
 /* printf-like, NULL when memory runs out. */
-char *masu__arena_printf(masu__arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *masu__arena_printf(masu__arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *masu__arena_vprintf(masu__arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
 /* A larger copy of the array at old (old_count elements), or the same place when it is the last
  * allocation and there is room behind it. */
-void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count,
-                       size_t element_bytes, size_t alignment);
+void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count, size_t element_bytes,
+                       size_t alignment);
 
 masu__arena_mark masu__arena_get_mark(const masu__arena *arena);
 /* Frees everything allocated after the mark was taken. */
@@ -65,26 +63,24 @@ void masu__arena_destroy(masu__arena *arena);
 
 bool masu__arena_valid(const masu__arena *arena);
 
-#define MASU_ARENA_NEW(arena, type) \
-    ((type *)masu__arena_calloc((arena), 1, sizeof(type), _Alignof(type)))
+#define MASU_ARENA_NEW(arena, type) ((type *)masu__arena_calloc((arena), 1, sizeof(type), _Alignof(type)))
 #define MASU_ARENA_ARRAY(arena, type, count) \
     ((type *)masu__arena_calloc((arena), (count), sizeof(type), _Alignof(type)))
 
 /* Appends to an array of the arena that doubles when it is full. on_failure, a statement that leaves, runs when memory runs out:
  * nothing has changed then. */
-#define MASU_ARENA_PUSH(arena, array, count, capacity, item, on_failure)           \
-    do {                                                                           \
-        if ((count) == (capacity)) {                                               \
-            unsigned larger_ = (capacity) == 0 ? 4 : (capacity)*2;                 \
-            void *grown_ = masu__arena_grow((arena), (array), (capacity), larger_, \
-                                            sizeof *(array), _Alignof(max_align_t)); \
-            if (grown_ == NULL) {                                                  \
-                on_failure;                                                        \
-            }                                                                      \
-            (array) = grown_;                                                      \
-            (capacity) = larger_;                                                  \
-        }                                                                          \
-        (array)[(count)++] = (item);                                               \
+#define MASU_ARENA_PUSH(arena, array, count, capacity, item, on_failure)                            \
+    do {                                                                                            \
+        if ((count) == (capacity)) {                                                                \
+            unsigned larger_ = (capacity) == 0 ? 4 : (capacity)*2;                                  \
+            void *grown_ = masu__arena_grow((arena), (array), (capacity), larger_, sizeof *(array), \
+                                            _Alignof(max_align_t));                                 \
+            if (grown_ == NULL)                                                                     \
+                on_failure;                                                                         \
+            (array) = grown_;                                                                       \
+            (capacity) = larger_;                                                                   \
+        }                                                                                           \
+        (array)[(count)++] = (item);                                                                \
     } while (0)
 
 #endif

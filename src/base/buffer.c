@@ -111,12 +111,11 @@ void masu__buffer_json_string(masu__buffer *buffer, const char *text, size_t len
 }
 
 void masu__buffer_html(masu__buffer *buffer, const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         if (text[i] != 0 && strchr("<>&\"'", text[i]))
             masu__buffer_printf(buffer, "&#%d;", text[i]);
         else
             masu__buffer_putc(buffer, text[i]);
-    }
 }
 
 void masu__buffer_put_grouped(masu__buffer *buffer, uint64_t value) {

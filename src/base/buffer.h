@@ -27,8 +27,7 @@ void masu__buffer_append(masu__buffer *buffer, const char *text, size_t length);
 void masu__buffer_puts(masu__buffer *buffer, const char *text);
 void masu__buffer_putc(masu__buffer *buffer, char c);
 void masu__buffer_fill(masu__buffer *buffer, char c, size_t count);
-void masu__buffer_printf(masu__buffer *buffer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void masu__buffer_printf(masu__buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void masu__buffer_vprintf(masu__buffer *buffer, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 

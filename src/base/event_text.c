@@ -10,12 +10,11 @@ size_t masu_event_format(const masu_event *event, char *out, size_t capacity) {
             out[0] = 0;
         return 0;
     }
-    int length = snprintf(
-        out, capacity, "%llu,%s,%u,%llu,%llu,%llu,%llu,%llu", (unsigned long long)event->sequence,
-        masu_event_kind_name((masu_event_kind)event->kind), event->pool,
-        (unsigned long long)event->address, (unsigned long long)event->bytes,
-        (unsigned long long)event->block_bytes, (unsigned long long)event->alignment_bytes,
-        (unsigned long long)event->owner);
+    int length = snprintf(out, capacity, "%llu,%s,%u,%llu,%llu,%llu,%llu,%llu", (unsigned long long)event->sequence,
+                          masu_event_kind_name((masu_event_kind)event->kind), event->pool,
+                          (unsigned long long)event->address, (unsigned long long)event->bytes,
+                          (unsigned long long)event->block_bytes, (unsigned long long)event->alignment_bytes,
+                          (unsigned long long)event->owner);
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -26,8 +25,7 @@ static bool read_number(const char **text, char end, uint64_t *out) {
     if (*p < '0' || *p > '9')
         return false;
     for (; *p >= '0' && *p <= '9'; p++)
-        if (__builtin_mul_overflow(value, 10u, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+        if (__builtin_mul_overflow(value, 10u, &value) || __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
             return false;
     if (*p != end && !(end == 0 && (*p == '\n' || *p == '\r')))
         return false;
@@ -53,9 +51,8 @@ bool masu_event_parse(const char *line, masu_event *out) {
     masu_event event = {0};
     uint64_t pool;
     if (!read_number(&line, ',', &event.sequence) || !read_kind(&line, &event.kind) ||
-        !read_number(&line, ',', &pool) || pool > UINT32_MAX ||
-        !read_number(&line, ',', &event.address) || !read_number(&line, ',', &event.bytes) ||
-        !read_number(&line, ',', &event.block_bytes) ||
+        !read_number(&line, ',', &pool) || pool > UINT32_MAX || !read_number(&line, ',', &event.address) ||
+        !read_number(&line, ',', &event.bytes) || !read_number(&line, ',', &event.block_bytes) ||
         !read_number(&line, ',', &event.alignment_bytes) || !read_number(&line, 0, &event.owner))
         return false;
     event.pool = (uint32_t)pool;

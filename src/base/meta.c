@@ -116,8 +116,7 @@ void *masu__meta_map(size_t bytes) {
     size_t asked;
     if (!masu__add(bytes, MASU__HUGE_PAGE_BYTES, &asked) || masu__fault_hit())
         return NULL;
-    unsigned char *all =
-        mmap(NULL, asked, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *all = mmap(NULL, asked, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
     uintptr_t start = masu__align_up_small((uintptr_t)all, MASU__HUGE_PAGE_BYTES);
@@ -207,6 +206,5 @@ static bool fault_count_one(void) {
 }
 
 bool masu__fault_hit(void) {
-    return MASU_UNLIKELY(atomic_load_explicit(&fault_armed, memory_order_relaxed)) &&
-           fault_count_one();
+    return MASU_UNLIKELY(atomic_load_explicit(&fault_armed, memory_order_relaxed)) && fault_count_one();
 }

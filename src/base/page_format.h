@@ -28,7 +28,7 @@ typedef struct masu__page_head {
     uint64_t process;
     uint64_t process_start; /* field 22 of /proc/PROCESS/stat: tells a later process of the same number; 0: not known */
     uint64_t began_at_ns;   /* since 1970 */
-    uint64_t began_clock_ns; /* the same by CLOCK_MONOTONIC, which reader and writer share */
+    uint64_t began_clock_ns;                /* the same by CLOCK_MONOTONIC, which reader and writer share */
     char program[MASU__PAGE_PROGRAM_BYTES]; /* a zero ends it */
 } masu__page_head;
 

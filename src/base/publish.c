@@ -136,7 +136,8 @@ static bool may_replace(const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return false;
-    bool is_page = read(file, magic, sizeof magic) == (ssize_t)sizeof magic && memcmp(magic, MASU__PAGE_MAGIC, sizeof magic) == 0;
+    bool is_page = read(file, magic, sizeof magic) == (ssize_t)sizeof magic &&
+                   memcmp(magic, MASU__PAGE_MAGIC, sizeof magic) == 0;
     close(file);
     return is_page;
 }
@@ -218,7 +219,8 @@ masu_status masu__publish_in(const char *folder, const masu_publish_config *give
     if (!p)
         return MASU_ERR_OUT_OF_MEMORY;
     p->is_own_place = !config.path;
-    bool fits = config.path ? strlen(config.path) < sizeof p->path : masu__page_path(p->path, folder, (uint64_t)p->process);
+    bool fits = config.path ? strlen(config.path) < sizeof p->path
+                            : masu__page_path(p->path, folder, (uint64_t)p->process);
     if (fits && config.path)
         strcpy(p->path, config.path);
     masu_status status = fits ? make_file(p, config.program) : MASU_ERR_INVALID_ARGUMENT;

@@ -82,8 +82,10 @@ static bool put(masu__recorder *r, const masu__record *record, const char *text)
         return false;
     }
     if (MASU_UNLIKELY(r->unsaid_drops)) {
-        masu__record lost = {.time_ns = record->time_ns, .kind = MASU__TRACE_LOST,
-                             .bytes = r->unsaid_drops, .given_bytes = r->unsaid_drops};
+        masu__record lost = {.time_ns = record->time_ns,
+                             .kind = MASU__TRACE_LOST,
+                             .bytes = r->unsaid_drops,
+                             .given_bytes = r->unsaid_drops};
         copy_in(r, &lost, NULL);
         r->unsaid_drops = 0;
     }
@@ -120,8 +122,10 @@ static uint32_t thread_of(masu__recorder *r) {
     this_thread = (uint32_t)gettid();
     known_to = r->generation;
     pthread_getname_np(pthread_self(), name, sizeof name);
-    masu__record record = {.kind = MASU__TRACE_THREAD, .thread = this_thread,
-                           .text_bytes = (uint16_t)strlen(name), .time_ns = masu__clock_ns() - r->start_ns};
+    masu__record record = {.kind = MASU__TRACE_THREAD,
+                           .thread = this_thread,
+                           .text_bytes = (uint16_t)strlen(name),
+                           .time_ns = masu__clock_ns() - r->start_ns};
     put(r, &record, name);
     return this_thread;
 }
@@ -142,8 +146,8 @@ static uint32_t here_of(masu__recorder *r) {
     t->places[at] = here;
     t->numbers[at] = HERE_FIRST + t->count++;
     uint64_t line = here.line > 0 ? (uint64_t)here.line : 0;
-    put_pair(r, (masu__record){.kind = MASU__TRACE_PLACE, .place = t->numbers[at], .bytes = line,
-                               .given_bytes = line}, here.file, "");
+    put_pair(r, (masu__record){.kind = MASU__TRACE_PLACE, .place = t->numbers[at], .bytes = line, .given_bytes = line},
+             here.file, "");
     return t->numbers[at];
 }
 
@@ -260,8 +264,8 @@ static masu_status recorder_create(const masu_record_config *config, masu__recor
 }
 
 static void put_pool(masu__recorder *r, const masu__known_pool *pool) {
-    put_pair(r, (masu__record){.kind = MASU__TRACE_POOL, .pool = pool->number, .other = pool->below},
-             pool->layer, pool->name);
+    put_pair(r, (masu__record){.kind = MASU__TRACE_POOL, .pool = pool->number, .other = pool->below}, pool->layer,
+             pool->name);
 }
 
 /* What a reader must know first. */
@@ -277,8 +281,7 @@ static void introduce(masu_trace *trace, masu__recorder *r, const masu_record_co
     masu__lock_release(&trace->lock);
 }
 
-masu_status masu_trace_record_to(masu_trace *trace, const char *path,
-                                 const masu_record_config *config) {
+masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu_record_config *config) {
     static const masu_record_config defaults;
     if (!trace || trace == &masu__trace_none || !path || trace->recorder)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -338,7 +341,9 @@ static void finish(masu__recorder *r) {
 }
 
 static masu_record_stats stats_of(masu__recorder *r) {
-    return (masu_record_stats){.events = r->events, .dropped = r->dropped, .waits = r->waits,
+    return (masu_record_stats){.events = r->events,
+                               .dropped = r->dropped,
+                               .waits = r->waits,
                                .written_bytes = atomic_load(&r->written_bytes) + MASU__TRACE_HEADER_BYTES};
 }
 
@@ -389,24 +394,25 @@ static bool lock_if_recording(masu_trace *trace) {
     return false;
 }
 
-void masu_trace_place(masu_trace *trace, uint32_t place, uint32_t caller, const char *file,
-                      const char *function, uint32_t line) {
+void masu_trace_place(masu_trace *trace, uint32_t place, uint32_t caller, const char *file, const char *function,
+                      uint32_t line) {
     if (!lock_if_recording(trace))
         return;
-    put_pair(trace->recorder, (masu__record){.kind = MASU__TRACE_PLACE, .place = place, .other = caller,
-                                             .bytes = line, .given_bytes = line}, file, function);
+    put_pair(
+        trace->recorder,
+        (masu__record){.kind = MASU__TRACE_PLACE, .place = place, .other = caller, .bytes = line, .given_bytes = line},
+        file, function);
     masu__lock_release(&trace->lock);
 }
 
-void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name,
-                           uint32_t below) {
+void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name, uint32_t below) {
     if (!trace || trace == &masu__trace_none)
         return;
     masu__lock_take(&trace->lock);
     if (trace->pool_count == trace->pool_capacity) {
         uint32_t wanted = trace->pool_capacity ? 2 * trace->pool_capacity : 8;
-        masu__known_pool *grown = masu__meta_realloc(
-            trace->pools, trace->pool_capacity * sizeof *grown, wanted * sizeof *grown);
+        masu__known_pool *grown = masu__meta_realloc(trace->pools, trace->pool_capacity * sizeof *grown,
+                                                     wanted * sizeof *grown);
         if (grown) {
             trace->pools = grown;
             trace->pool_capacity = wanted;
@@ -446,9 +452,7 @@ void masu_trace_end(masu_trace *trace, masu_mark mark, const char *name) {
     put_mark(trace, (masu_event){.kind = MASU_EVENT_END, .owner = mark}, name);
 }
 
-void masu_trace_mark(masu_trace *trace, masu_mark mark, const char *name, uint64_t bytes,
-                     uint64_t block_bytes) {
-    put_mark(trace,
-             (masu_event){.kind = MASU_EVENT_MARK, .owner = mark, .bytes = bytes, .block_bytes = block_bytes},
+void masu_trace_mark(masu_trace *trace, masu_mark mark, const char *name, uint64_t bytes, uint64_t block_bytes) {
+    put_mark(trace, (masu_event){.kind = MASU_EVENT_MARK, .owner = mark, .bytes = bytes, .block_bytes = block_bytes},
              name);
 }

@@ -30,8 +30,9 @@ typedef struct masu__recorder {
     masu__record *ring;
     size_t size; /* power of two */
     _Atomic bool ends, failed, is_child, has_writer;
-    uint64_t known_tail; /* by who fills: the tail is at least there. It is asked for again only when the ring seems half full, */
-    char apart[64];      /* for what the writer writes must not lie beside what the program reads all the time */
+    uint64_t
+        known_tail; /* by who fills: the tail is at least there. It is asked for again only when the ring seems half full, */
+    char apart[64]; /* for what the writer writes must not lie beside what the program reads all the time */
     _Atomic uint64_t head;
     char apart_too[64];
     _Atomic uint64_t tail;
@@ -67,7 +68,6 @@ void *masu__record_writer(void *recorder); /* the thread */
 bool masu__record_write(int file, const void *bytes, size_t count);
 
 /* Under the trace's lock. */
-void masu__record_event(masu__recorder *recorder, const masu_event *event, uint32_t place,
-                        const char *text);
+void masu__record_event(masu__recorder *recorder, const masu_event *event, uint32_t place, const char *text);
 
 #endif

@@ -33,9 +33,11 @@ static void make_crc_tables(void) {
 static uint32_t crc_of(const unsigned char *bytes, size_t count) {
     uint32_t crc = 0xffffffffu;
     for (; count >= 8; bytes += 8, count -= 8) {
-        uint32_t low = crc ^ ((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24);
-        crc = crc_tables[7][low & 255] ^ crc_tables[6][low >> 8 & 255] ^ crc_tables[5][low >> 16 & 255] ^ crc_tables[4][low >> 24] ^
-              crc_tables[3][bytes[4]] ^ crc_tables[2][bytes[5]] ^ crc_tables[1][bytes[6]] ^ crc_tables[0][bytes[7]];
+        uint32_t low = crc ^ ((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+                              (uint32_t)bytes[3] << 24);
+        crc = crc_tables[7][low & 255] ^ crc_tables[6][low >> 8 & 255] ^ crc_tables[5][low >> 16 & 255] ^
+              crc_tables[4][low >> 24] ^ crc_tables[3][bytes[4]] ^ crc_tables[2][bytes[5]] ^ crc_tables[1][bytes[6]] ^
+              crc_tables[0][bytes[7]];
     }
     for (; count > 0; bytes++, count--)
         crc = crc_tables[0][(crc ^ *bytes) & 255] ^ crc >> 8;
@@ -92,20 +94,16 @@ static void begin_chunk(masu__recorder *r, uint64_t time_ns) {
 }
 
 static unsigned fields_of(const masu__record *record, const masu__record *last) {
-    return (record->address ? MASU__TRACE_HAS_ADDRESS : 0u) |
-           (record->bytes ? MASU__TRACE_HAS_BYTES : 0u) |
+    return (record->address ? MASU__TRACE_HAS_ADDRESS : 0u) | (record->bytes ? MASU__TRACE_HAS_BYTES : 0u) |
            (record->given_bytes != record->bytes ? MASU__TRACE_HAS_GIVEN : 0u) |
-           (record->other ? MASU__TRACE_HAS_OTHER : 0u) |
-           (record->pool != last->pool ? MASU__TRACE_HAS_POOL : 0u) |
+           (record->other ? MASU__TRACE_HAS_OTHER : 0u) | (record->pool != last->pool ? MASU__TRACE_HAS_POOL : 0u) |
            (record->place ? MASU__TRACE_HAS_PLACE : 0u) |
            (record->thread != last->thread ? MASU__TRACE_HAS_THREAD : 0u) |
-           (record->stream ? MASU__TRACE_HAS_STREAM : 0u) |
-           (record->alignment_log2 ? MASU__TRACE_HAS_ALIGNMENT : 0u) |
+           (record->stream ? MASU__TRACE_HAS_STREAM : 0u) | (record->alignment_log2 ? MASU__TRACE_HAS_ALIGNMENT : 0u) |
            (record->text_bytes ? MASU__TRACE_HAS_TEXT : 0u);
 }
 
-static unsigned char *put_fields(unsigned char *out, unsigned fields, const masu__record *record,
-                                 masu__record *last) {
+static unsigned char *put_fields(unsigned char *out, unsigned fields, const masu__record *record, masu__record *last) {
     if (fields & MASU__TRACE_HAS_ADDRESS) {
         out = put_number(out, zigzag(record->address - last->address));
         last->address = record->address;
@@ -130,8 +128,7 @@ static unsigned char *put_fields(unsigned char *out, unsigned fields, const masu
 }
 
 /* text_at: the position of the ring's slot where the text begins. */
-static unsigned char *put_text(unsigned char *out, const masu__recorder *r, uint64_t text_at,
-                               size_t length) {
+static unsigned char *put_text(unsigned char *out, const masu__recorder *r, uint64_t text_at, size_t length) {
     out = put_number(out, length);
     for (size_t done = 0; done < length; text_at++) {
         size_t part = length - done < sizeof(masu__record) ? length - done : sizeof(masu__record);
@@ -197,12 +194,16 @@ void *masu__record_writer(void *recorder) {
             break;
     }
     if (r->unsaid_drops) { /* the ring is not filled any more */
-        masu__record lost = {.time_ns = r->last.time_ns, .kind = MASU__TRACE_LOST,
-                             .bytes = r->unsaid_drops, .given_bytes = r->unsaid_drops};
+        masu__record lost = {.time_ns = r->last.time_ns,
+                             .kind = MASU__TRACE_LOST,
+                             .bytes = r->unsaid_drops,
+                             .given_bytes = r->unsaid_drops};
         write_record(r, &lost, 0);
     }
-    masu__record end = {.time_ns = r->last.time_ns, .kind = MASU__TRACE_END,
-                        .bytes = r->written_events, .given_bytes = r->written_events};
+    masu__record end = {.time_ns = r->last.time_ns,
+                        .kind = MASU__TRACE_END,
+                        .bytes = r->written_events,
+                        .given_bytes = r->written_events};
     write_record(r, &end, 0);
     end_chunk(r);
     return NULL;

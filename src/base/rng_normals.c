@@ -26,8 +26,8 @@
 #include "base/rng.h"
 
 /* As TL_WIDE of runtime/ops/vector_math.h: loops for wider vectors where the processor has them. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 #define VECTORS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define VECTORS
@@ -58,8 +58,8 @@ static const word_lanes ahead[4] = {
 
 /* The tries of one stretch, [step][lane]; and what is kept of them, in the order of the chain. */
 typedef struct stretch {
-    word_lanes state[4];         /* where each lane begins */
-    uint64_t end[4];             /* behind the last one */
+    word_lanes state[4]; /* where each lane begins */
+    uint64_t end[4];     /* behind the last one */
     real_lanes u[STEPS / 2], v[STEPS / 2];
     word_lanes within[PARTS]; /* a bit for each try of a lane: it lies in the circle */
 } stretch;
@@ -91,20 +91,19 @@ VECTORS static void add_states(const uint64_t states[STEPS][4], stretch *s) {
 #define ROTATED(x, k) (((x) << (k)) | ((x) >> (WORD_BITS - (k))))
 
 /* rng.c's step of the state a, b, c, d, of one lane or all; the word before it is WORD. */
-#define STEP()                          \
-    do {                                \
+#define STEP()                              \
+    do {                                    \
         const __typeof__(b) far_ = b << 17; \
-        c ^= a;                         \
-        d ^= b;                         \
-        b ^= c;                         \
-        a ^= d;                         \
-        c ^= far_;                      \
-        d = ROTATED(d, 45);             \
+        c ^= a;                             \
+        d ^= b;                             \
+        b ^= c;                             \
+        a ^= d;                             \
+        c ^= far_;                          \
+        d = ROTATED(d, 45);                 \
     } while (0)
 
 static void find_lanes(const masu__rng *rng, stretch *s) {
-    uint64_t states[STEPS][4], a = rng->state[0], b = rng->state[1], c = rng->state[2],
-                              d = rng->state[3];
+    uint64_t states[STEPS][4], a = rng->state[0], b = rng->state[1], c = rng->state[2], d = rng->state[3];
     for (int i = 0; i < STEPS; i++) {
         uint64_t *to = states[i];
         to[0] = a;
@@ -119,22 +118,22 @@ static void find_lanes(const masu__rng *rng, stretch *s) {
 /* From 53 bits to a number between -1 and 1. */
 #define PLACED(word) (2.0 * (__builtin_convertvector((whole_lanes)((word) >> 11), real_lanes) * 0x1p-53) - 1.0)
 
-#define WORD (ROTATED(a + d, 23) + a)
+#define WORD         (ROTATED(a + d, 23) + a)
 
 /* The 64 tries of part `part`. Below 1 and not 0 is a matter of sign bits: compilers take comparisons of such vectors apart. */
-#define RUN_PART(part)                                                                               \
-    do {                                                                                             \
-        word_lanes bits_ = {0};                                                                      \
-        for (int k = 0; k < WORD_BITS; k++) {                                                        \
-            const real_lanes u = PLACED(WORD);                                                       \
-            STEP();                                                                                  \
-            const real_lanes v = PLACED(WORD), square = u * u + v * v;                               \
-            STEP();                                                                                  \
-            s->u[(part) * WORD_BITS + k] = u;                                                        \
-            s->v[(part) * WORD_BITS + k] = v;                                                        \
-            bits_ |= ((word_lanes)(square - 1.0) & -(word_lanes)square) >> (WORD_BITS - 1) << k;     \
-        }                                                                                            \
-        s->within[part] = bits_;                                                                     \
+#define RUN_PART(part)                                                                           \
+    do {                                                                                         \
+        word_lanes bits_ = {0};                                                                  \
+        for (int k = 0; k < WORD_BITS; k++) {                                                    \
+            const real_lanes u = PLACED(WORD);                                                   \
+            STEP();                                                                              \
+            const real_lanes v = PLACED(WORD), square = u * u + v * v;                           \
+            STEP();                                                                              \
+            s->u[(part)*WORD_BITS + k] = u;                                                      \
+            s->v[(part)*WORD_BITS + k] = v;                                                      \
+            bits_ |= ((word_lanes)(square - 1.0) & -(word_lanes)square) >> (WORD_BITS - 1) << k; \
+        }                                                                                        \
+        s->within[part] = bits_;                                                                 \
     } while (0)
 
 VECTORS static void run_lanes(stretch *s) {
@@ -228,12 +227,12 @@ VECTORS static void scale_points(points *p) {
 }
 
 /* In pairs, as they are drawn. */
-#define STORE(T, suffix)                                                    \
-    VECTORS static void store_##suffix(const points *p, T *restrict out) {  \
-        for (int64_t i = 0; i < p->count; i++) {                            \
-            out[2 * i] = (T)p->u[i];                                        \
-            out[2 * i + 1] = (T)p->v[i];                                    \
-        }                                                                   \
+#define STORE(T, suffix)                                                   \
+    VECTORS static void store_##suffix(const points *p, T *restrict out) { \
+        for (int64_t i = 0; i < p->count; i++) {                           \
+            out[2 * i] = (T)p->u[i];                                       \
+            out[2 * i + 1] = (T)p->v[i];                                   \
+        }                                                                  \
     }
 STORE(float, f32)
 STORE(double, f64)
@@ -241,19 +240,19 @@ STORE(double, f64)
 /* A stretch costs as much as some 700 steps of the chain: it pays from about that many words on. */
 enum { PAYS = 512 };
 
-#define FILL_NORMAL(T, suffix)                                            \
-    uint64_t i = 0;                                                       \
-    if (count > 0 && rng->has_spare)                                      \
-        out[i++] = (T)masu__rng_normal(rng);                              \
-    while (count - i >= PAYS) {                                           \
-        stretch s;                                                        \
-        points p;                                                         \
-        draw_points(rng, (int64_t)((count - i) / 2), &s, &p);             \
-        scale_points(&p);                                                 \
-        store_##suffix(&p, out + i);                                      \
-        i += 2 * (uint64_t)p.count;                                       \
-    }                                                                     \
-    while (i < count)                                                     \
+#define FILL_NORMAL(T, suffix)                                \
+    uint64_t i = 0;                                           \
+    if (count > 0 && rng->has_spare)                          \
+        out[i++] = (T)masu__rng_normal(rng);                  \
+    while (count - i >= PAYS) {                               \
+        stretch s;                                            \
+        points p;                                             \
+        draw_points(rng, (int64_t)((count - i) / 2), &s, &p); \
+        scale_points(&p);                                     \
+        store_##suffix(&p, out + i);                          \
+        i += 2 * (uint64_t)p.count;                           \
+    }                                                         \
+    while (i < count)                                         \
         out[i++] = (T)masu__rng_normal(rng);
 
 void masu__rng_fill_normal_f32(masu__rng *rng, float *out, uint64_t count) {

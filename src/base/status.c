@@ -16,8 +16,7 @@ static const char *const status_texts[] = {
 #undef MASU_STATUS
 };
 
-_Static_assert(sizeof status_names / sizeof *status_names == MASU_STATUS_COUNT,
-               "one name for each status");
+_Static_assert(sizeof status_names / sizeof *status_names == MASU_STATUS_COUNT, "one name for each status");
 
 const char *masu_status_name(masu_status status) {
     return (size_t)status < MASU_STATUS_COUNT ? status_names[status] : "MASU_STATUS_UNKNOWN";

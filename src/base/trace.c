@@ -79,7 +79,9 @@ void masu__trace_emit(masu_trace *trace, masu_event event) {
  * goes nowhere. */
 void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text) {
     masu_record_here here = atomic_load_explicit(&trace->here, memory_order_acquire);
-    uint32_t place = here && wants_place(event.kind) ? here(atomic_load_explicit(&trace->here_context, memory_order_relaxed)) : 0;
+    uint32_t place = here && wants_place(event.kind)
+                         ? here(atomic_load_explicit(&trace->here_context, memory_order_relaxed))
+                         : 0;
     masu__lock_take(&trace->lock);
     event.sequence = trace->emitted++;
     if (trace->ring)
@@ -131,14 +133,22 @@ uint64_t masu_trace_dropped(masu_trace *trace) {
 
 const char *masu_event_kind_name(masu_event_kind kind) {
     static const char *const names[] = {
-        [MASU_EVENT_EXTENT_ADD] = "extent-add", [MASU_EVENT_EXTENT_DROP] = "extent-drop",
-        [MASU_EVENT_ALLOC] = "alloc",           [MASU_EVENT_FREE] = "free",
-        [MASU_EVENT_FREE_PART] = "free-part",   [MASU_EVENT_RESET] = "reset",
-        [MASU_EVENT_REFUSED] = "refused",       [MASU_EVENT_PIECE_ADD] = "piece-add",
-        [MASU_EVENT_PIECE_DROP] = "piece-drop", [MASU_EVENT_MAP] = "map",
-        [MASU_EVENT_PIECE_CUT] = "piece-cut",   [MASU_EVENT_PIECE_JOIN] = "piece-join",
-        [MASU_EVENT_UNMAP] = "unmap",           [MASU_EVENT_RESIZE] = "resize",
-        [MASU_EVENT_BEGIN] = "begin",           [MASU_EVENT_END] = "end",
+        [MASU_EVENT_EXTENT_ADD] = "extent-add",
+        [MASU_EVENT_EXTENT_DROP] = "extent-drop",
+        [MASU_EVENT_ALLOC] = "alloc",
+        [MASU_EVENT_FREE] = "free",
+        [MASU_EVENT_FREE_PART] = "free-part",
+        [MASU_EVENT_RESET] = "reset",
+        [MASU_EVENT_REFUSED] = "refused",
+        [MASU_EVENT_PIECE_ADD] = "piece-add",
+        [MASU_EVENT_PIECE_DROP] = "piece-drop",
+        [MASU_EVENT_MAP] = "map",
+        [MASU_EVENT_PIECE_CUT] = "piece-cut",
+        [MASU_EVENT_PIECE_JOIN] = "piece-join",
+        [MASU_EVENT_UNMAP] = "unmap",
+        [MASU_EVENT_RESIZE] = "resize",
+        [MASU_EVENT_BEGIN] = "begin",
+        [MASU_EVENT_END] = "end",
         [MASU_EVENT_MARK] = "mark",
     };
     return (size_t)kind < MASU_EVENT_KIND_COUNT ? names[kind] : "unknown";

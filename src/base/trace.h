@@ -31,7 +31,7 @@ struct masu_trace {
     struct masu__recorder *recorder; /* NULL: nothing is written down */
     _Atomic masu_record_here here;   /* read without the lock, before it: of the recording, NULL: none */
     void *_Atomic here_context;
-    masu__known_pool *pools;         /* every pool that was given the trace, for a recording that begins later */
+    masu__known_pool *pools; /* every pool that was given the trace, for a recording that begins later */
     uint32_t pool_count, pool_capacity;
 };
 
@@ -52,8 +52,7 @@ void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text
 
 /* What the pool is, for recordings. below: the number of the pool it takes its memory from, 0: a device. Without memory it stays
  * unknown. */
-void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name,
-                           uint32_t below);
+void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name, uint32_t below);
 
 /* Where this thread asks for memory, while a call that said so is under way; file NULL: not known. */
 extern _Thread_local masu_place masu__trace_here __attribute__((tls_model("initial-exec")));

@@ -87,8 +87,7 @@ static bool facts(suite *s) {
     return holds(s, info.name && info.name[0], "a device has a name") &&
            holds(s, masu__is_power_of_two(info.alignment_bytes), "alignment: a power of two") &&
            holds(s, masu__is_power_of_two(info.granularity_bytes), "granularity: a power of two") &&
-           holds(s,
-                 info.vm_granularity_bytes == 0 || masu__is_power_of_two(info.vm_granularity_bytes),
+           holds(s, info.vm_granularity_bytes == 0 || masu__is_power_of_two(info.vm_granularity_bytes),
                  "granularity of virtual memory: a power of two") &&
            holds(s, (info.vm_granularity_bytes != 0) == (s->device->vm != NULL),
                  "virtual memory: a granularity and functions, or neither");
@@ -134,8 +133,7 @@ static bool many_blocks(suite *s, int step) {
     size_t granule = s->device->info.granularity_bytes;
     bool right = true;
     for (int i = 0; right && i < BLOCKS; i++)
-        right =
-            take(s, i, i % 4 == 3 ? (size_t)i * granule + 1 : 1 + (size_t)(i % 3) * granule / 2);
+        right = take(s, i, i % 4 == 3 ? (size_t)i * granule + 1 : 1 + (size_t)(i % 3) * granule / 2);
     for (int i = 0; right && i < BLOCKS; i += 2)
         right = give(s, i) && take(s, i, granule * (size_t)(1 + i % 3));
     for (int i = 0; right && i < BLOCKS; i++)
@@ -197,8 +195,7 @@ static bool refusal(suite *s) {
     masu_status status = masu__device_alloc(s->device, SIZE_MAX / 2 + 1, &ptr, &bytes);
     bool given = status == MASU_OK && masu__device_free(s->device, ptr, bytes) == MASU_OK;
     bool said = status == MASU_ERR_OUT_OF_MEMORY || status == MASU_ERR_LIMIT_REACHED ||
-                status == MASU_ERR_ADDRESS_SPACE || status == MASU_ERR_OVERFLOW ||
-                status == MASU_ERR_DEVICE_FAILURE;
+                status == MASU_ERR_ADDRESS_SPACE || status == MASU_ERR_OVERFLOW || status == MASU_ERR_DEVICE_FAILURE;
     return holds(s, given || said, "alloc: what there is not is refused as a lack") && give(s, 0);
 }
 
@@ -217,9 +214,7 @@ static void *work(void *argument) {
         int i = round % 3;
         if (w->own.blocks[i].at)
             w->right = give(&w->own, i);
-        w->right =
-            w->right &&
-            take(&w->own, i, (size_t)(1 + round % 2) * w->own.device->info.granularity_bytes);
+        w->right = w->right && take(&w->own, i, (size_t)(1 + round % 2) * w->own.device->info.granularity_bytes);
     }
     for (int i = 0; w->right && i < 3; i++)
         w->right = give(&w->own, i);
@@ -228,8 +223,7 @@ static void *work(void *argument) {
 
 static void give_all_back(suite *s) {
     for (int i = 0; i < BLOCKS; i++)
-        if (s->blocks[i].at &&
-            masu__device_free(s->device, s->blocks[i].at, s->blocks[i].bytes) == MASU_OK)
+        if (s->blocks[i].at && masu__device_free(s->device, s->blocks[i].at, s->blocks[i].bytes) == MASU_OK)
             s->blocks[i].at = NULL;
 }
 
@@ -275,8 +269,7 @@ static bool make_pieces(suite *s, mapped *m) {
         return false;
     m->base = base;
     for (int i = 0; i < 3; i++) {
-        if (!agrees(s, masu__device_create(s->device, (size_t)(i + 1) * g, &m->pieces[i]),
-                    "create"))
+        if (!agrees(s, masu__device_create(s->device, (size_t)(i + 1) * g, &m->pieces[i]), "create"))
             return false;
         m->there[i] = true;
     }
@@ -315,9 +308,8 @@ static bool moves(suite *s, mapped *m) {
         if (!has(s, m, i, "map: pieces do not share memory"))
             return false;
     if (!take_out(s, m, 1) || !put(s, m, 1, m->base + 10 * g) ||
-        !has(s, m, 1, "unmap and map: a piece keeps its contents") ||
-        !has(s, m, 0, "unmap: neighbours stay") || !has(s, m, 2, "unmap: neighbours stay") ||
-        !take_out(s, m, 1) || !put(s, m, 1, m->base + g) ||
+        !has(s, m, 1, "unmap and map: a piece keeps its contents") || !has(s, m, 0, "unmap: neighbours stay") ||
+        !has(s, m, 2, "unmap: neighbours stay") || !take_out(s, m, 1) || !put(s, m, 1, m->base + g) ||
         !has(s, m, 1, "map: a place that was left is used again"))
         return false;
     if (!agrees(s, masu__device_remap(s->device, m->base, m->base + 12 * g, m->pieces, 3), "remap"))
@@ -382,8 +374,7 @@ static bool discards(suite *s, mapped *m) {
         return false;
     for (int i = 0; i < 2; i++)
         mark(s, m->at[i], m->pieces[i].bytes, i + 1);
-    return has(s, m, 0, "discard: the piece is used again") &&
-           has(s, m, 1, "discard: the piece is used again") &&
+    return has(s, m, 0, "discard: the piece is used again") && has(s, m, 1, "discard: the piece is used again") &&
            has(s, m, 2, "discard: neighbours stay");
 }
 
@@ -395,9 +386,7 @@ static bool ends(suite *s, mapped *m) {
             return false;
         m->there[i] = false;
     }
-    if (!agrees(s,
-                masu__device_unreserve(s->device, m->base,
-                                       GRANULES * s->device->info.vm_granularity_bytes),
+    if (!agrees(s, masu__device_unreserve(s->device, m->base, GRANULES * s->device->info.vm_granularity_bytes),
                 "unreserve"))
         return false;
     m->base = NULL;
@@ -408,15 +397,13 @@ static bool ends(suite *s, mapped *m) {
 static void take_all_back(suite *s, mapped *m) {
     for (int i = 0; i < 2 * PIECES; i++) {
         int k = i % PIECES;
-        if (m->there[k] && m->at[k] &&
-            masu__device_unmap(s->device, m->at[k], &m->pieces[k], 1) == MASU_OK)
+        if (m->there[k] && m->at[k] && masu__device_unmap(s->device, m->at[k], &m->pieces[k], 1) == MASU_OK)
             m->at[k] = NULL;
         if (m->there[k] && !m->at[k] && masu__device_release(s->device, m->pieces[k]) == MASU_OK)
             m->there[k] = false;
     }
     for (int i = 0; i < 2 && m->base; i++)
-        if (masu__device_unreserve(s->device, m->base,
-                                   GRANULES * s->device->info.vm_granularity_bytes) == MASU_OK)
+        if (masu__device_unreserve(s->device, m->base, GRANULES * s->device->info.vm_granularity_bytes) == MASU_OK)
             m->base = NULL;
 }
 
@@ -424,8 +411,8 @@ static bool virtual_memory(suite *s) {
     mapped m = {0};
     if (!s->device->vm)
         return true;
-    bool right = make_pieces(s, &m) && moves(s, &m) && copies(s, &m) && divides(s, &m) &&
-                 discards(s, &m) && ends(s, &m);
+    bool right = make_pieces(s, &m) && moves(s, &m) && copies(s, &m) && divides(s, &m) && discards(s, &m) &&
+                 ends(s, &m);
     if (!right)
         take_all_back(s, &m);
     return right;
@@ -437,9 +424,7 @@ static bool nothing_left(suite *s, const masu_device_stats *before) {
     masu_device_stats after;
     masu_device_get_stats(s->device, &after);
     return holds(s, after.live_bytes == before->live_bytes, "free: all is given back") &&
-           holds(s,
-                 after.physical_bytes == before->physical_bytes &&
-                     after.reserved_bytes == before->reserved_bytes,
+           holds(s, after.physical_bytes == before->physical_bytes && after.reserved_bytes == before->reserved_bytes,
                  "release, unreserve: all is given back");
 }
 

@@ -127,8 +127,7 @@ static masu_status cuda_reserve(masu_device *device, size_t bytes, void **out) {
     cuda_device *cuda = cuda_of(device);
     masu__cu_result result;
     masu__cu_address address = 0;
-    IN_CONTEXT(cuda, result,
-               cuda->driver.reserve(&address, bytes, device->info.vm_granularity_bytes, 0, 0));
+    IN_CONTEXT(cuda, result, cuda->driver.reserve(&address, bytes, device->info.vm_granularity_bytes, 0, 0));
     *out = (void *)address;
     return result == MASU__CU_OUT_OF_MEMORY ? MASU_ERR_ADDRESS_SPACE : status_of(result);
 }
@@ -159,16 +158,14 @@ static masu_status cuda_release(masu_device *device, masu__piece piece) {
 static masu_status cuda_map(masu_device *device, void *address, masu__piece piece) {
     cuda_device *cuda = cuda_of(device);
     masu__cu_result result;
-    IN_CONTEXT(cuda, result,
-               cuda->driver.map((masu__cu_address)address, piece.bytes, 0, piece.handle, 0));
+    IN_CONTEXT(cuda, result, cuda->driver.map((masu__cu_address)address, piece.bytes, 0, piece.handle, 0));
     return status_of(result);
 }
 
 static masu_status cuda_access(masu_device *device, void *address, size_t bytes) {
     cuda_device *cuda = cuda_of(device);
     masu__cu_result result;
-    IN_CONTEXT(cuda, result,
-               cuda->driver.access((masu__cu_address)address, bytes, &cuda->access, 1));
+    IN_CONTEXT(cuda, result, cuda->driver.access((masu__cu_address)address, bytes, &cuda->access, 1));
     return status_of(result);
 }
 
@@ -180,17 +177,15 @@ static size_t sum_of(const masu__piece *pieces, size_t count) {
 }
 
 /* One call for the whole run: the driver does it wholly or not at all. */
-static masu_status cuda_unmap(masu_device *device, void *address, const masu__piece *pieces,
-                              size_t count) {
+static masu_status cuda_unmap(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     cuda_device *cuda = cuda_of(device);
     masu__cu_result result;
     IN_CONTEXT(cuda, result, cuda->driver.unmap((masu__cu_address)address, sum_of(pieces, count)));
     return status_of_return(result);
 }
 
-static masu__cu_result remap_in_context(cuda_device *cuda, masu__cu_address from,
-                                        masu__cu_address to, const masu__piece *pieces,
-                                        size_t count, bool *dirty) {
+static masu__cu_result remap_in_context(cuda_device *cuda, masu__cu_address from, masu__cu_address to,
+                                        const masu__piece *pieces, size_t count, bool *dirty) {
     const masu__cu_driver *driver = &cuda->driver;
     masu__cu_result result = MASU__CU_OK;
     size_t mapped = 0;
@@ -208,22 +203,19 @@ static masu__cu_result remap_in_context(cuda_device *cuda, masu__cu_address from
     return result;
 }
 
-static masu_status cuda_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
-                              size_t count) {
+static masu_status cuda_remap(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count) {
     cuda_device *cuda = cuda_of(device);
     masu__cu_result result;
     bool dirty = false;
     IN_CONTEXT(cuda, result,
-               remap_in_context(cuda, (masu__cu_address)from, (masu__cu_address)to, pieces, count,
-                                &dirty));
+               remap_in_context(cuda, (masu__cu_address)from, (masu__cu_address)to, pieces, count, &dirty));
     return dirty ? MASU_ERR_CORRUPT : status_of(result);
 }
 
 static masu_status cuda_copy(masu_device *device, void *to, const void *from, size_t bytes) {
     cuda_device *cuda = cuda_of(device);
     masu__cu_result result;
-    IN_CONTEXT(cuda, result,
-               cuda->driver.copy((masu__cu_address)to, (masu__cu_address)from, bytes));
+    IN_CONTEXT(cuda, result, cuda->driver.copy((masu__cu_address)to, (masu__cu_address)from, bytes));
     return status_of(result);
 }
 

@@ -86,8 +86,7 @@ static const masu__device_ops custom_ops = {custom_alloc, custom_free, custom_de
 
 /* ---- virtual memory ------------------------------------------------------------------------------------ */
 
-#define ASK(function, ...) \
-    taken_as(custom_of(device)->table.function(custom_of(device)->context, __VA_ARGS__))
+#define ASK(function, ...) taken_as(custom_of(device)->table.function(custom_of(device)->context, __VA_ARGS__))
 
 static masu_status custom_reserve(masu_device *device, size_t bytes, void **out) {
     void *address = NULL;
@@ -123,24 +122,19 @@ static masu_status custom_access(masu_device *device, void *address, size_t byte
     return ASK(access, address, bytes);
 }
 
-static masu_status custom_unmap(masu_device *device, void *address, const masu__piece *pieces,
-                                size_t count) {
+static masu_status custom_unmap(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     return ASK(unmap, address, pieces, count);
 }
 
-static masu_status custom_discard(masu_device *device, void *address, const masu__piece *pieces,
-                                  size_t count) {
-    return custom_of(device)->table.discard ? ASK(discard, address, pieces, count)
-                                            : ASK(unmap, address, pieces, count);
+static masu_status custom_discard(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
+    return custom_of(device)->table.discard ? ASK(discard, address, pieces, count) : ASK(unmap, address, pieces, count);
 }
 
-static masu_status custom_remap(masu_device *device, void *from, void *to,
-                                const masu__piece *pieces, size_t count) {
+static masu_status custom_remap(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count) {
     return ASK(remap, from, to, pieces, count);
 }
 
-static masu_status custom_split(masu_device *device, masu__piece piece, size_t first_bytes,
-                                uint64_t *rest) {
+static masu_status custom_split(masu_device *device, masu__piece piece, size_t first_bytes, uint64_t *rest) {
     return ASK(split, piece, first_bytes, rest);
 }
 
@@ -181,18 +175,17 @@ static bool is_step(size_t bytes, size_t least) {
 }
 
 static bool blocks_fit(const masu_device_table *t) {
-    return t->name && t->alloc && t->free && is_step(t->alignment_bytes, 64) &&
-           is_step(t->granularity_bytes, 64) &&
-           (t->flags & ~(uint32_t)(MASU_DEVICE_HOST_ACCESS | MASU_DEVICE_ZEROED | MASU_DEVICE_LAZY |
-                                   MASU_DEVICE_DIVISIBLE)) == 0;
+    return t->name && t->alloc && t->free && is_step(t->alignment_bytes, 64) && is_step(t->granularity_bytes, 64) &&
+           (t->flags &
+            ~(uint32_t)(MASU_DEVICE_HOST_ACCESS | MASU_DEVICE_ZEROED | MASU_DEVICE_LAZY | MASU_DEVICE_DIVISIBLE)) == 0;
 }
 
 /* All or nothing. */
 static bool vm_fits(const masu_device_table *t) {
-    bool all = t->reserve && t->unreserve && t->create && t->release && t->map && t->access &&
-               t->unmap && t->remap && t->copy;
-    bool any = t->reserve || t->unreserve || t->create || t->release || t->map || t->access ||
-               t->unmap || t->remap || t->copy || t->discard || t->split || t->join;
+    bool all = t->reserve && t->unreserve && t->create && t->release && t->map && t->access && t->unmap && t->remap &&
+               t->copy;
+    bool any = t->reserve || t->unreserve || t->create || t->release || t->map || t->access || t->unmap || t->remap ||
+               t->copy || t->discard || t->split || t->join;
     bool divides = t->flags & MASU_DEVICE_DIVISIBLE;
     if (t->vm_granularity_bytes == 0)
         return !any && !divides && t->vm_large_bytes == 0;
@@ -201,16 +194,14 @@ static bool vm_fits(const masu_device_table *t) {
            divides == (t->split != NULL) && divides == (t->join != NULL);
 }
 
-masu_status masu_device_create_custom(const masu_device_table *table, void *context,
-                                      masu_device **out) {
+masu_status masu_device_create_custom(const masu_device_table *table, void *context, masu_device **out) {
     masu_device_table t;
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
     if (!table)
         return MASU_ERR_INVALID_ARGUMENT;
-    masu_status status =
-        masu__struct_read(&t, sizeof t, offsetof(masu_device_table, vm_granularity_bytes), table);
+    masu_status status = masu__struct_read(&t, sizeof t, offsetof(masu_device_table, vm_granularity_bytes), table);
     if (status != MASU_OK)
         return status;
     if (!blocks_fit(&t) || !vm_fits(&t))

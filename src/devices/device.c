@@ -7,8 +7,7 @@
 #include "base/size.h"
 
 void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_device_info info) {
-    MASU_ASSERT(masu__is_power_of_two(info.alignment_bytes) &&
-                masu__is_power_of_two(info.granularity_bytes));
+    MASU_ASSERT(masu__is_power_of_two(info.alignment_bytes) && masu__is_power_of_two(info.granularity_bytes));
     device->ops = ops;
     device->vm = NULL;
     device->streams = NULL;
@@ -114,8 +113,7 @@ masu_status masu_device_destroy(masu_device *device) {
     if (!device)
         return MASU_OK;
     const masu_device_stats *stats = &device->stats;
-    bool nothing_out =
-        stats->live_bytes == 0 && stats->reserved_bytes == 0 && stats->physical_bytes == 0;
+    bool nothing_out = stats->live_bytes == 0 && stats->reserved_bytes == 0 && stats->physical_bytes == 0;
     masu_status status = nothing_out ? MASU_OK : MASU_ERR_LEAK;
     masu__lock_destroy(&device->lock);
     device->ops->destroy(device);

@@ -73,34 +73,27 @@ masu_status masu__device_map(masu_device *device, void *address, masu__piece pie
 }
 
 masu_status masu__device_access(masu_device *device, void *address, size_t bytes) {
-    return count_call(device, device->vm->access(device, address, bytes),
-                      &device->stats.access_calls);
+    return count_call(device, device->vm->access(device, address, bytes), &device->stats.access_calls);
 }
 
-masu_status masu__device_unmap(masu_device *device, void *address, const masu__piece *pieces,
-                               size_t count) {
+masu_status masu__device_unmap(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     MASU_DEBUG_ASSERT(count > 0);
-    return count_call(device, device->vm->unmap(device, address, pieces, count),
-                      &device->stats.unmap_calls);
+    return count_call(device, device->vm->unmap(device, address, pieces, count), &device->stats.unmap_calls);
 }
 
-masu_status masu__device_discard(masu_device *device, void *address, const masu__piece *pieces,
-                                 size_t count) {
+masu_status masu__device_discard(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     MASU_DEBUG_ASSERT(count > 0);
     const masu__device_vm_ops *vm = device->vm;
     return count_call(device, (vm->discard ? vm->discard : vm->unmap)(device, address, pieces, count),
                       &device->stats.unmap_calls);
 }
 
-masu_status masu__device_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
-                               size_t count) {
+masu_status masu__device_remap(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count) {
     MASU_DEBUG_ASSERT(count > 0 && from != to);
-    return count_call(device, device->vm->remap(device, from, to, pieces, count),
-                      &device->stats.remap_calls);
+    return count_call(device, device->vm->remap(device, from, to, pieces, count), &device->stats.remap_calls);
 }
 
-masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t first_bytes,
-                               masu__piece *rest) {
+masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t first_bytes, masu__piece *rest) {
     MASU_DEBUG_ASSERT(first_bytes > 0 && first_bytes < piece->bytes);
     if (!(device->info.flags & MASU_DEVICE_DIVISIBLE))
         return MASU_ERR_UNSUPPORTED;

@@ -52,19 +52,15 @@ typedef struct masu__device_vm_ops {
     /* What is mapped there may be read and written from now on. */
     masu_status (*access)(masu_device *device, void *address, size_t bytes);
     /* pieces: all that lie from address on, one behind the other. */
-    masu_status (*unmap)(masu_device *device, void *address, const masu__piece *pieces,
-                         size_t count);
+    masu_status (*unmap)(masu_device *device, void *address, const masu__piece *pieces, size_t count);
     /* As unmap, of pieces whose contents are not wanted any more. NULL: as unmap. */
-    masu_status (*discard)(masu_device *device, void *address, const masu__piece *pieces,
-                           size_t count);
+    masu_status (*discard)(masu_device *device, void *address, const masu__piece *pieces, size_t count);
     /* The pieces at `from` lie at `to` afterwards, with their contents and accessible. */
-    masu_status (*remap)(masu_device *device, void *from, void *to, const masu__piece *pieces,
-                         size_t count);
+    masu_status (*remap)(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count);
     /* Cuts a piece in two, wherever it lies: it keeps first_bytes, *rest is what follows. With
      * MASU_DEVICE_DIVISIBLE only. join undoes it, as long as neither half has moved since: else it
      * says false, and the two stay two. */
-    masu_status (*split)(masu_device *device, masu__piece piece, size_t first_bytes,
-                         uint64_t *rest);
+    masu_status (*split)(masu_device *device, masu__piece piece, size_t first_bytes, uint64_t *rest);
     bool (*join)(masu_device *device, masu__piece first, masu__piece rest);
     /* Plain copy; the ranges do not overlap. Finished on return. */
     masu_status (*copy)(masu_device *device, void *to, const void *from, size_t bytes);
@@ -88,9 +84,9 @@ typedef struct masu__device_stream_ops {
 /* The head of every device's own record. */
 struct masu_device {
     const masu__device_ops *ops;
-    const masu__device_vm_ops *vm; /* NULL: no virtual memory; set after masu__device_init */
+    const masu__device_vm_ops *vm;          /* NULL: no virtual memory; set after masu__device_init */
     const masu__device_stream_ops *streams; /* NULL: no streams; likewise */
-    bool carries; /* blocks can be carried; likewise */
+    bool carries;                           /* blocks can be carried; likewise */
     masu_device_info info;
     masu__lock lock; /* guards stats */
     masu_device_stats stats;
@@ -128,15 +124,11 @@ masu_status masu__device_create(masu_device *device, size_t bytes, masu__piece *
 masu_status masu__device_release(masu_device *device, masu__piece piece);
 masu_status masu__device_map(masu_device *device, void *address, masu__piece piece);
 masu_status masu__device_access(masu_device *device, void *address, size_t bytes);
-masu_status masu__device_unmap(masu_device *device, void *address, const masu__piece *pieces,
-                               size_t count);
+masu_status masu__device_unmap(masu_device *device, void *address, const masu__piece *pieces, size_t count);
 /* Unmaps and may lose the contents; a host never refuses it. */
-masu_status masu__device_discard(masu_device *device, void *address, const masu__piece *pieces,
-                                 size_t count);
-masu_status masu__device_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
-                               size_t count);
-masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t first_bytes,
-                               masu__piece *rest);
+masu_status masu__device_discard(masu_device *device, void *address, const masu__piece *pieces, size_t count);
+masu_status masu__device_remap(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count);
+masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t first_bytes, masu__piece *rest);
 bool masu__device_join(masu_device *device, masu__piece *first, masu__piece rest);
 masu_status masu__device_copy(masu_device *device, void *to, const void *from, size_t bytes);
 masu_status masu__device_wait(masu_device *device);

@@ -16,8 +16,7 @@ masu_status masu__cu_open(const char *path, masu__cu_driver *out) {
     if (!driver.library)
         return MASU_ERR_UNSUPPORTED;
     int found = 1;
-#define LOOK_UP(member, name, arguments) \
-    found &= look_up(driver.library, name, &driver.member, sizeof driver.member);
+#define LOOK_UP(member, name, arguments) found &= look_up(driver.library, name, &driver.member, sizeof driver.member);
     MASU__CU_CALLS(LOOK_UP)
 #undef LOOK_UP
     look_up(driver.library, "cuStreamGetId", &driver.stream_id, sizeof driver.stream_id);

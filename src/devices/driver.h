@@ -43,33 +43,31 @@ typedef struct masu__cu_access {
 } masu__cu_access;
 
 /* X(member, name in the library, arguments) */
-#define MASU__CU_CALLS(X)                                                                         \
-    X(init, "cuInit", (unsigned))                                                                 \
-    X(device_get, "cuDeviceGet", (int *, int))                                                    \
-    X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                \
-    X(device_memory, "cuDeviceTotalMem_v2", (size_t *, int))                                      \
-    X(context_retain, "cuDevicePrimaryCtxRetain", (void **, int))                                 \
-    X(context_release, "cuDevicePrimaryCtxRelease_v2", (int))                                     \
-    X(context_push, "cuCtxPushCurrent_v2", (void *))                                              \
-    X(context_pop, "cuCtxPopCurrent_v2", (void **))                                               \
-    X(synchronize, "cuCtxSynchronize", (void))                                                    \
-    X(alloc, "cuMemAlloc_v2", (masu__cu_address *, size_t))                                       \
-    X(free, "cuMemFree_v2", (masu__cu_address))                                                   \
-    X(copy, "cuMemcpy", (masu__cu_address, masu__cu_address, size_t))                             \
-    X(granularity, "cuMemGetAllocationGranularity", (size_t *, const masu__cu_properties *, int)) \
-    X(reserve, "cuMemAddressReserve",                                                             \
-      (masu__cu_address *, size_t, size_t, masu__cu_address, unsigned long long))                 \
-    X(unreserve, "cuMemAddressFree", (masu__cu_address, size_t))                                  \
-    X(create, "cuMemCreate",                                                                      \
-      (masu__cu_handle *, size_t, const masu__cu_properties *, unsigned long long))               \
-    X(release, "cuMemRelease", (masu__cu_handle))                                                 \
-    X(map, "cuMemMap", (masu__cu_address, size_t, size_t, masu__cu_handle, unsigned long long))   \
-    X(unmap, "cuMemUnmap", (masu__cu_address, size_t))                                            \
-    X(access, "cuMemSetAccess", (masu__cu_address, size_t, const masu__cu_access *, size_t))      \
-    X(event_create, "cuEventCreate", (void **, unsigned))                                         \
-    X(event_destroy, "cuEventDestroy_v2", (void *))                                               \
-    X(event_record, "cuEventRecord", (void *, void *))                                            \
-    X(event_query, "cuEventQuery", (void *))                                                      \
+#define MASU__CU_CALLS(X)                                                                                         \
+    X(init, "cuInit", (unsigned))                                                                                 \
+    X(device_get, "cuDeviceGet", (int *, int))                                                                    \
+    X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                                \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t *, int))                                                      \
+    X(context_retain, "cuDevicePrimaryCtxRetain", (void **, int))                                                 \
+    X(context_release, "cuDevicePrimaryCtxRelease_v2", (int))                                                     \
+    X(context_push, "cuCtxPushCurrent_v2", (void *))                                                              \
+    X(context_pop, "cuCtxPopCurrent_v2", (void **))                                                               \
+    X(synchronize, "cuCtxSynchronize", (void))                                                                    \
+    X(alloc, "cuMemAlloc_v2", (masu__cu_address *, size_t))                                                       \
+    X(free, "cuMemFree_v2", (masu__cu_address))                                                                   \
+    X(copy, "cuMemcpy", (masu__cu_address, masu__cu_address, size_t))                                             \
+    X(granularity, "cuMemGetAllocationGranularity", (size_t *, const masu__cu_properties *, int))                 \
+    X(reserve, "cuMemAddressReserve", (masu__cu_address *, size_t, size_t, masu__cu_address, unsigned long long)) \
+    X(unreserve, "cuMemAddressFree", (masu__cu_address, size_t))                                                  \
+    X(create, "cuMemCreate", (masu__cu_handle *, size_t, const masu__cu_properties *, unsigned long long))        \
+    X(release, "cuMemRelease", (masu__cu_handle))                                                                 \
+    X(map, "cuMemMap", (masu__cu_address, size_t, size_t, masu__cu_handle, unsigned long long))                   \
+    X(unmap, "cuMemUnmap", (masu__cu_address, size_t))                                                            \
+    X(access, "cuMemSetAccess", (masu__cu_address, size_t, const masu__cu_access *, size_t))                      \
+    X(event_create, "cuEventCreate", (void **, unsigned))                                                         \
+    X(event_destroy, "cuEventDestroy_v2", (void *))                                                               \
+    X(event_record, "cuEventRecord", (void *, void *))                                                            \
+    X(event_query, "cuEventQuery", (void *))                                                                      \
     X(event_wait, "cuEventSynchronize", (void *))
 
 typedef struct masu__cu_driver {

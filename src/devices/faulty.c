@@ -77,26 +77,22 @@ static masu_status faulty_access(masu_device *device, void *address, size_t byte
     return status ? status : masu__device_access(inner_of(device), address, bytes);
 }
 
-static masu_status faulty_unmap(masu_device *device, void *address, const masu__piece *pieces,
-                                size_t count) {
+static masu_status faulty_unmap(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     masu_status status = faulty_now(device);
     return status ? status : masu__device_unmap(inner_of(device), address, pieces, count);
 }
 
-static masu_status faulty_discard(masu_device *device, void *address, const masu__piece *pieces,
-                                  size_t count) {
+static masu_status faulty_discard(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     masu_status status = faulty_now(device);
     return status ? status : masu__device_discard(inner_of(device), address, pieces, count);
 }
 
-static masu_status faulty_remap(masu_device *device, void *from, void *to,
-                                const masu__piece *pieces, size_t count) {
+static masu_status faulty_remap(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count) {
     masu_status status = faulty_now(device);
     return status ? status : masu__device_remap(inner_of(device), from, to, pieces, count);
 }
 
-static masu_status faulty_split(masu_device *device, masu__piece piece, size_t first_bytes,
-                                uint64_t *rest) {
+static masu_status faulty_split(masu_device *device, masu__piece piece, size_t first_bytes, uint64_t *rest) {
     masu_status status = faulty_now(device);
     masu__piece second = {0};
     if (status == MASU_OK)

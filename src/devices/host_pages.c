@@ -96,8 +96,7 @@ static masu_status status_of(int error) {
     if (error != ENOMEM)
         return MASU_ERR_DEVICE_FAILURE;
     size_t most = most_mappings();
-    return most > 0 && count_mappings() + 4 >= most ? MASU_ERR_LIMIT_REACHED
-                                                    : MASU_ERR_OUT_OF_MEMORY;
+    return most > 0 && count_mappings() + 4 >= most ? MASU_ERR_LIMIT_REACHED : MASU_ERR_OUT_OF_MEMORY;
 }
 
 /* ---- places ---------------------------------------------------------------------------------------- */
@@ -125,16 +124,14 @@ static bool cover(void *address, size_t bytes) {
 }
 
 static bool fresh_pages(void *address, size_t bytes) {
-    if (mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-             0) == MAP_FAILED)
+    if (mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
         return false;
     madvise(address, bytes, MADV_HUGEPAGE); /* a wish, as in pages_create */
     return true;
 }
 
 static bool move_pages(void *from, void *to, size_t bytes) {
-    return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) !=
-           MAP_FAILED;
+    return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) != MAP_FAILED;
 }
 
 /* Moves without keeping the place they came from. */
@@ -178,8 +175,7 @@ static masu_status pages_create(masu_device *device, size_t bytes, uint64_t *out
     if (!piece)
         return MASU_ERR_OUT_OF_MEMORY;
     void *pages = masu__fault_hit() ? (errno = ENOMEM, MAP_FAILED)
-                                    : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                                    : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) {
         masu_status status = status_of(errno);
         masu__meta_free(piece, sizeof *piece);
@@ -202,8 +198,7 @@ static masu_status pages_release(masu_device *device, masu__piece piece) {
 static masu_status pages_map(masu_device *device, void *address, masu__piece piece) {
     (void)device;
     host_piece *host = piece_of(piece);
-    bool there = host->bare ? fresh_pages(address, piece.bytes)
-                            : leave_for(host->parked, address, piece.bytes);
+    bool there = host->bare ? fresh_pages(address, piece.bytes) : leave_for(host->parked, address, piece.bytes);
     if (!there) {
         masu_status status = status_of(errno);
         return cover(address, piece.bytes) ? status : MASU_ERR_CORRUPT;
@@ -238,8 +233,7 @@ static void unpark(char *address, const masu__piece *pieces, size_t count) {
             note_place(pieces[i], NULL);
 }
 
-static masu_status pages_unmap(masu_device *device, void *address, const masu__piece *pieces,
-                               size_t count) {
+static masu_status pages_unmap(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     (void)device;
     char *next = address;
     for (size_t i = 0; i < count; next += pieces[i++].bytes) {
@@ -265,8 +259,7 @@ static void make_bare(char *address, masu__piece piece) {
     *piece_of(piece) = (host_piece){.moved = true, .bare = true};
 }
 
-static masu_status pages_discard(masu_device *device, void *address, const masu__piece *pieces,
-                                 size_t count) {
+static masu_status pages_discard(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     (void)device;
     char *next = address;
     for (size_t i = 0; i < count; next += pieces[i++].bytes) {
@@ -283,8 +276,7 @@ static masu_status pages_discard(masu_device *device, void *address, const masu_
     return MASU_OK;
 }
 
-static masu_status pages_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
-                               size_t count) {
+static masu_status pages_remap(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count) {
     (void)device;
     size_t done = 0, i = 0;
     while (i < count && move_pages((char *)from + done, (char *)to + done, pieces[i].bytes)) {
@@ -301,14 +293,12 @@ static masu_status pages_remap(masu_device *device, void *from, void *to, const 
     return cover(to, touched) ? status : MASU_ERR_CORRUPT;
 }
 
-static masu_status pages_split(masu_device *device, masu__piece piece, size_t first_bytes,
-                               uint64_t *rest) {
+static masu_status pages_split(masu_device *device, masu__piece piece, size_t first_bytes, uint64_t *rest) {
     (void)device;
     host_piece *host = piece_of(piece), *second = masu__meta_alloc(sizeof *second);
     if (!second)
         return MASU_ERR_OUT_OF_MEMORY;
-    *second = (host_piece){.parked = host->parked ? host->parked + first_bytes : NULL,
-                           .bare = host->bare};
+    *second = (host_piece){.parked = host->parked ? host->parked + first_bytes : NULL, .bare = host->bare};
     host->moved = false;
     *rest = (uintptr_t)second;
     return MASU_OK;

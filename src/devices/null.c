@@ -108,20 +108,17 @@ static masu_status null_access(masu_device *device, void *address, size_t bytes)
     return MASU_OK;
 }
 
-static masu_status null_unmap(masu_device *device, void *address, const masu__piece *pieces,
-                              size_t count) {
+static masu_status null_unmap(masu_device *device, void *address, const masu__piece *pieces, size_t count) {
     (void)device, (void)address, (void)pieces, (void)count;
     return MASU_OK;
 }
 
-static masu_status null_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
-                              size_t count) {
+static masu_status null_remap(masu_device *device, void *from, void *to, const masu__piece *pieces, size_t count) {
     (void)device, (void)from, (void)to, (void)pieces, (void)count;
     return MASU_OK;
 }
 
-static masu_status null_split(masu_device *device, masu__piece piece, size_t first_bytes,
-                              uint64_t *rest) {
+static masu_status null_split(masu_device *device, masu__piece piece, size_t first_bytes, uint64_t *rest) {
     null_device *null = (null_device *)device;
     (void)piece, (void)first_bytes;
     masu__lock_take(&null->lock);

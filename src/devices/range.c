@@ -103,8 +103,7 @@ masu_status masu_device_create_range(const masu_range_config *config, masu_devic
     *out = NULL;
     if (!config)
         return MASU_ERR_INVALID_ARGUMENT;
-    masu_status status =
-        masu__struct_read(&c, sizeof c, offsetof(masu_range_config, flags), config);
+    masu_status status = masu__struct_read(&c, sizeof c, offsetof(masu_range_config, flags), config);
     if (status != MASU_OK)
         return status;
     size_t granule = c.granularity_bytes ? c.granularity_bytes : 4096;

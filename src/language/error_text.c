@@ -28,8 +28,8 @@ static void put_call(const error_places *p, uint32_t number, masu__buffer *out) 
 }
 
 /* The middle of a deep stack is left out: it comes behind the inner half of the sites. */
-static void put_calls(const error_places *p, const uint32_t *sites, uint32_t count,
-                      uint64_t omitted, masu__buffer *out) {
+static void put_calls(const error_places *p, const uint32_t *sites, uint32_t count, uint64_t omitted,
+                      masu__buffer *out) {
     for (uint32_t i = 1; i < count; i++) {
         if (omitted > 0 && i == count / 2) {
             masu__buffer_puts(out, "note: … ");
@@ -44,8 +44,7 @@ enum { LONGEST_QUOTE = 60 };
 
 /* "add: shapes [2] and [3] cannot be broadcast" is said as it is when the compiler finds it: without the operation's
  * name, with the source that names the values. */
-static void put_message(const masu_run_error *error, const char *told, source_span place,
-                        masu__buffer *out) {
+static void put_message(const masu_run_error *error, const char *told, source_span place, masu__buffer *out) {
     const char *text = place.file ? place.file->text + place.offset : NULL;
     bool quoted = error->is_quoted && told == error->message && text && place.length > 0 &&
                   place.length <= LONGEST_QUOTE && !memchr(text, '\n', place.length);
@@ -71,8 +70,7 @@ static void put_operands(const masu_run_error *error, const ir_site *site, masu_
         if (site->operands[o].name)
             masu__buffer_printf(&text, "`%s`", site->operands[o].name);
         else
-            masu__buffer_printf(&text, "`%.*s`", quoted ? (int)span.length : 11,
-                                quoted ? written : "this tensor");
+            masu__buffer_printf(&text, "`%.*s`", quoted ? (int)span.length : 11, quoted ? written : "this tensor");
         masu__buffer_printf(&text, " has shape %.*s", (int)error->shapes[o].length,
                             error->message + error->shapes[o].at);
         diagnostic_render_entry(span, "note", masu__buffer_text(&text), out);
@@ -98,8 +96,7 @@ static size_t name_before(const char *text) {
 
 /* What an operation that is written in the language says, or one that it calls: in the words of the one that was
  * called, "kthvalue: index 4 …", never in those of an inner one. */
-static const char *in_words_of(const char *operation, const masu_run_error *error,
-                               masu__buffer *room) {
+static const char *in_words_of(const char *operation, const masu_run_error *error, masu__buffer *room) {
     const char *said = error->message + (error->is_said ? error->name_length : 0);
     size_t name = name_before(said);
     if (operation == NULL || (error->is_said && name == 0))
@@ -124,8 +121,7 @@ void error_text_put(const error_places *p, const masu_run_error *error, masu__bu
     if (in_library)
         told = in_words_of(operation, error, &room);
     put_message(error, told, place, &message);
-    diagnostic_render_entry(place, error->is_warning ? "warning" : "error",
-                            masu__buffer_text(&message), out);
+    diagnostic_render_entry(place, error->is_warning ? "warning" : "error", masu__buffer_text(&message), out);
     out->failed |= message.failed;
     masu__buffer_destroy(&message);
     masu__buffer_destroy(&room);
@@ -134,7 +130,6 @@ void error_text_put(const error_places *p, const masu_run_error *error, masu__bu
     if (error->help)
         diagnostic_render_entry((source_span){0}, "note", error->help, out);
     if (error->related_site)
-        diagnostic_render_entry(site_at(p, error->related_site).span, "note", error->related_text,
-                                out);
+        diagnostic_render_entry(site_at(p, error->related_site).span, "note", error->related_text, out);
     put_calls(p, sites, count, error->omitted, out);
 }

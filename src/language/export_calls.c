@@ -16,13 +16,16 @@ typedef struct writer {
 const char *const export_element_names[MASU_ELEMENT_COUNT] = {"f32", "f64", "i64", "bool"};
 
 static void put_argument_in(const writer *x, const masu_parameter *p, uint32_t i) {
-    static const char *const names[] = {[MASU_KIND_F32] = "f64", [MASU_KIND_F64] = "f64", [MASU_KIND_I64] = "i64", [MASU_KIND_BOOL] = "bool"};
+    static const char *const names[] = {
+        [MASU_KIND_F32] = "f64", [MASU_KIND_F64] = "f64", [MASU_KIND_I64] = "i64", [MASU_KIND_BOOL] = "bool"};
     masu__buffer *out = x->out;
     masu__buffer_printf(out, "    let mut __a%u", i);
     if (p->kind == MASU_KIND_TENSOR && p->rank >= 0)
-        masu__buffer_printf(out, ": Tensor<%s, %d> = __runtime::tl_call_tensor(%u);\n", export_element_names[p->element], p->rank, i);
+        masu__buffer_printf(out, ": Tensor<%s, %d> = __runtime::tl_call_tensor(%u);\n",
+                            export_element_names[p->element], p->rank, i);
     else if (p->kind == MASU_KIND_TENSOR)
-        masu__buffer_printf(out, ": Tensor<%s> = __runtime::tl_call_tensor(%u);\n", export_element_names[p->element], i);
+        masu__buffer_printf(out, ": Tensor<%s> = __runtime::tl_call_tensor(%u);\n", export_element_names[p->element],
+                            i);
     else if (p->kind == MASU_KIND_HANDLE)
         masu__buffer_printf(out, ": Vec<%s> = __runtime::tl_call_object(%u);\n", x->types[p->handle_type].name, i);
     else if (p->kind == MASU_KIND_TEXT)
@@ -106,8 +109,8 @@ static void put_results(const writer *x, const masu_function *m) {
             put_given(x, &m->parameters[i], m->result_count + i, "__a", i);
 }
 
-void export_put_function(masu__buffer *out, const masu_handle_type *types, const function_item *f, const masu_function *m,
-                         uint32_t number, const export_outcome *how) {
+void export_put_function(masu__buffer *out, const masu_handle_type *types, const function_item *f,
+                         const masu_function *m, uint32_t number, const export_outcome *how) {
     const writer here = {out, types, f}, *x = &here;
     masu__buffer_printf(out, "fn __export_%u() {\n", number);
     for (uint32_t i = 0; i < m->parameter_count; i++)
@@ -137,4 +140,3 @@ void export_put_choice(masu__buffer *out, uint32_t count) {
         masu__buffer_printf(out, "    if __n == %u { __export_%u(); return; }\n", i, i);
     masu__buffer_puts(out, "}\n");
 }
-

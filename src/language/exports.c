@@ -275,7 +275,8 @@ static void read_parameters(exporter *x, masu_function *out) {
     out->parameter_count = x->f->parameter_count;
     for (uint32_t i = 0; i < x->f->parameter_count; i++) {
         const binding *b = x->f->parameters[i];
-        all[i] = (masu_parameter){.name = b->name[0] == '<' ? masu__arena_printf(x->kept, "part%u", i) : masu__arena_strdup(x->kept, b->name)};
+        all[i] = (masu_parameter){.name = b->name[0] == '<' ? masu__arena_printf(x->kept, "part%u", i)
+                                                            : masu__arena_strdup(x->kept, b->name)};
         if (b->kind == BINDING_SELF)
             read_self(x, &all[i], b);
         else
@@ -386,7 +387,8 @@ static void read_function(exporter *x, const function_item *f) {
 
 /* The header has functions of its own. */
 static bool is_own_name(const exporter *x, const char *name) {
-    static const char *const plain[] = {"create", "destroy", "error", "module", "tensor_release", "string_release", "arena_used"};
+    static const char *const plain[] = {"create",         "destroy",        "error",     "module",
+                                        "tensor_release", "string_release", "arena_used"};
     static const char *const of_type[] = {"", "_clone", "_drop"};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (strcmp(name, plain[i]) == 0)
@@ -448,8 +450,8 @@ void exports_hide_main(syntax_tree *tree) {
     tree->is_module = true;
 }
 
-masu_status exports_read(syntax_tree *tree, const char *prefix, masu__arena *kept,
-                         diagnostics *diagnostics, masu__buffer *text, masu_module **out) {
+masu_status exports_read(syntax_tree *tree, const char *prefix, masu__arena *kept, diagnostics *diagnostics,
+                         masu__buffer *text, masu_module **out) {
     exporter x = {.tree = tree, .prefix = prefix, .kept = kept, .diagnostics = diagnostics, .out = text};
     uint32_t found = 0;
     if (!begin(&x))

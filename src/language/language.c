@@ -8,8 +8,8 @@
  * in the others from being examined, so that all independent errors come at once. Whatever went wrong becomes a diagnostic, also what is
  * the compiler's own fault.
  */
-#include "language/borrow/borrow.h"
 #include "language/language.h"
+#include "language/borrow/borrow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +19,12 @@
 #include "language/codegen/codegen.h"
 #include "language/exports.h"
 #include "language/front/check.h"
-#include "language/syntax/lexer.h"
-#include "language/syntax/parser.h"
-#include "language/lower/lower.h"
 #include "language/library/library.h"
+#include "language/lower/lower.h"
 #include "language/pass/pass.h"
 #include "language/program.h"
+#include "language/syntax/lexer.h"
+#include "language/syntax/parser.h"
 
 /* ---- stages ------------------------------------------------------------------------------------------------------------ */
 
@@ -34,8 +34,7 @@ static masu_status stop_on_errors(const masu_program *p, masu_status status) {
 
 /* What is wrong with the compiler, not with the program. */
 static masu_status internal_error(masu_program *p, const char *stage, masu__buffer *what) {
-    diagnostics_say(&p->diagnostics, (source_span){0}, SAY(internal_error_in), stage,
-                    masu__buffer_text(what));
+    diagnostics_say(&p->diagnostics, (source_span){0}, SAY(internal_error_in), stage, masu__buffer_text(what));
     masu__buffer_destroy(what);
     return MASU_ERR_INTERNAL;
 }
@@ -55,8 +54,8 @@ static bool module_path(const module_name *m, const char *tail, masu__buffer *ou
 static masu_status keep_module(masu_program *p, source_file *file) {
     if (p->module_count == p->module_capacity) {
         size_t wanted = 2 * p->module_capacity + 4;
-        source_file **larger = masu__arena_grow(&p->kept, p->modules, p->module_capacity, wanted,
-                                                sizeof *larger, _Alignof(source_file *));
+        source_file **larger = masu__arena_grow(&p->kept, p->modules, p->module_capacity, wanted, sizeof *larger,
+                                                _Alignof(source_file *));
         if (!larger)
             return MASU_ERR_OUT_OF_MEMORY;
         p->modules = larger;
@@ -84,8 +83,7 @@ static source_file *kept_module(const masu_program *p, const module_name *m, mas
     return NULL;
 }
 
-static masu_status read_module(masu_program *p, const masu_compile_options *options,
-                               module_name *m) {
+static masu_status read_module(masu_program *p, const masu_compile_options *options, module_name *m) {
     masu__buffer path = {0};
     size_t length = 0;
     const char *text = NULL;
@@ -113,10 +111,8 @@ static masu_status read_module(masu_program *p, const masu_compile_options *opti
         if (status == MASU_OK)
             status = parse_module(p->tree, file, m->scope, &p->diagnostics);
     } else {
-        diagnostic *d =
-            diagnostics_say(&p->diagnostics, m->span, SAY(there_is_no_file_for_this), m->name);
-        diagnostics_note(&p->diagnostics, d, (source_span){0},
-                         "a module is a file beside the one that names it");
+        diagnostic *d = diagnostics_say(&p->diagnostics, m->span, SAY(there_is_no_file_for_this), m->name);
+        diagnostics_note(&p->diagnostics, d, (source_span){0}, "a module is a file beside the one that names it");
     }
     masu__buffer_destroy(&path);
     return status;
@@ -179,8 +175,7 @@ static masu_status read_exports(masu_program *p, const masu_compile_options *opt
 }
 
 static masu_status read_source(masu_program *p, const masu_compile_options *options) {
-    masu_status status =
-        parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, NULL, &p->tree);
+    masu_status status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, NULL, &p->tree);
     if (status == MASU_OK)
         status = read_modules(p, options);
     /* What the first reading said, the second one does not say again. */
@@ -222,16 +217,15 @@ static bool is_hidden(const masu_program *p, source_span span) {
     return span.file && span.file != &p->file;
 }
 
-static bool report_of_pass(void *user, source_span span, message_row row, const char *message,
-                           const pass_note *notes, size_t count) {
+static bool report_of_pass(void *user, source_span span, message_row row, const char *message, const pass_note *notes,
+                           size_t count) {
     masu_program *p = user;
     if (is_hidden(p, span))
         return false;
     diagnostic *d = diagnostics_say(&p->diagnostics, span, row, "%s", message);
     for (size_t i = 0; i < count; i++) {
         bool shown = !is_hidden(p, notes[i].span);
-        diagnostics_note(&p->diagnostics, d, shown ? notes[i].span : (source_span){0}, "%s",
-                         notes[i].text);
+        diagnostics_note(&p->diagnostics, d, shown ? notes[i].span : (source_span){0}, "%s", notes[i].text);
     }
     return true;
 }
@@ -300,9 +294,7 @@ static masu_status examine_the_rest(masu_program *p, masu_status status) {
         return status;
     if (lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module) != MASU_OK)
         return MASU_ERR_OUT_OF_MEMORY;
-    return pass_run_diagnosis(p->module, report_of_pass, p) == MASU_ERR_OUT_OF_MEMORY
-               ? MASU_ERR_OUT_OF_MEMORY
-               : status;
+    return pass_run_diagnosis(p->module, report_of_pass, p) == MASU_ERR_OUT_OF_MEMORY ? MASU_ERR_OUT_OF_MEMORY : status;
 }
 
 static void refuse_portable(void *user, source_span span, const char *why) {
@@ -312,8 +304,7 @@ static void refuse_portable(void *user, source_span span, const char *why) {
 
 static masu_status generate(masu_program *p, const masu_compile_options *options) {
     masu__buffer error = {0};
-    codegen_options code = {.verify = options->verify,
-                            .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
+    codegen_options code = {.verify = options->verify, .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
     if (!keep_sites(p))
         return MASU_ERR_OUT_OF_MEMORY;
     codegen_program carried = {p->sites, p->site_count, &p->prelude, &p->file};
@@ -372,19 +363,18 @@ static void keep_diagnostics(masu_program *p) {
         end.offset += end.length;
         source_place from = source_place_of(d->span), to = source_place_of(end);
         const char *message = masu__arena_strdup(&p->kept, d->message);
-        p->found[p->found_count++] =
-            (masu_diagnostic_info){.message = message ? message : "",
-                                   .kind = message_kind_of((message_row)d->row),
-                                   .misses_main = d->row == ROW_there_is_no_function_main,
-                                   .is_error = d->severity == SEVERITY_ERROR,
-                                   .path = d->span.file ? d->span.file->path : NULL,
-                                   .line = from.line,
-                                   .column = from.column,
-                                   .end_line = to.line,
-                                   .end_column = to.column,
-                                   .column16 = source_utf16_column(d->span),
-                                   .end_column16 = source_utf16_column(end),
-                                   .note = bare_note(p, d)};
+        p->found[p->found_count++] = (masu_diagnostic_info){.message = message ? message : "",
+                                                            .kind = message_kind_of((message_row)d->row),
+                                                            .misses_main = d->row == ROW_there_is_no_function_main,
+                                                            .is_error = d->severity == SEVERITY_ERROR,
+                                                            .path = d->span.file ? d->span.file->path : NULL,
+                                                            .line = from.line,
+                                                            .column = from.column,
+                                                            .end_line = to.line,
+                                                            .end_column = to.column,
+                                                            .column16 = source_utf16_column(d->span),
+                                                            .end_column16 = source_utf16_column(end),
+                                                            .note = bare_note(p, d)};
     }
 }
 
@@ -403,8 +393,7 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
 
 /* A file of the library that is examined comes before the others, as one text with them: so it is library like them,
  * and keeps its places. */
-static masu_status read_library(masu_program *p, const masu_compile_options *options,
-                                library_part part) {
+static masu_status read_library(masu_program *p, const masu_compile_options *options, library_part part) {
     masu__buffer text = {0};
     p->examined = options->library ? (uint32_t)p->file.length : 0;
     masu__buffer_append(&text, p->file.text, p->examined);
@@ -446,17 +435,15 @@ static masu_status run_with_whole_library(masu_program *p, const masu_compile_op
 }
 
 static masu_status compile(masu_program *p, const masu_compile_options *options) {
-    masu_status status =
-        read_library(p, options, options->library ? LIBRARY_OTHERS : LIBRARY_ASKED);
+    masu_status status = read_library(p, options, options->library ? LIBRARY_OTHERS : LIBRARY_ASKED);
     begin_diagnostics(p);
     if (status == MASU_OK)
         status = run_stages(p, options);
-    return status == MASU_ERR_TYPE && !options->library ? run_with_whole_library(p, options)
-                                                        : status;
+    return status == MASU_ERR_TYPE && !options->library ? run_with_whole_library(p, options) : status;
 }
 
-masu_status masu_program_compile(const char *path, const char *text, size_t length,
-                                 const masu_compile_options *options, masu_program **out) {
+masu_status masu_program_compile(const char *path, const char *text, size_t length, const masu_compile_options *options,
+                                 masu_program **out) {
     masu_compile_options actual = *options;
 #ifdef MASU_HEAVY
     actual.verify = true;

@@ -20,26 +20,26 @@ typedef struct masu_program masu_program;
 /* What makes machine code. Named by its address only; who does not name it does not link it. */
 typedef struct masu_generator masu_generator;
 extern const masu_generator masu_llvm;
-extern const masu_generator masu_portable; /* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
+extern const masu_generator
+    masu_portable; /* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
 
 typedef enum masu_stage { MASU_STAGE_CHECK, MASU_STAGE_PASSES, MASU_STAGE_CODE } masu_stage;
 
 typedef struct masu_compile_options {
-    masu_stage
-        until; /* CHECK includes shape errors: everything that is diagnosed at compile time */
+    masu_stage until;            /* CHECK includes shape errors: everything that is diagnosed at compile time */
     const char *const *disabled; /* names of optional passes switched off */
     size_t disabled_count;
-    const char *const *
-        dumps; /* "after:NAME", "ir" (after lowering), "llvm": text collected, see masu_program_dump */
+    const char *const *dumps; /* "after:NAME", "ir" (after lowering), "llvm": text collected, see masu_program_dump */
     size_t dump_count;
     const masu_generator *generator; /* &masu_llvm, needed for CODE only */
     bool verify;                     /* ir_verify after every pass */
-    bool objects;       /* CODE makes objects for the linker instead of code in this process */
-    bool audit;         /* the code checks what is alive after every operation (masu run --audit) */
-    bool count_by_line; /* the code counts per source line (masu run --by-line) */
-    const char *module; /* a shared module, whose names in C begin so (exports.h); NULL: a program */
-    const char *calls;  /* masu_portable: which functions, for which shapes (portable/stated_calls.c); NULL: all that need none said */
-    bool library;       /* the text is a file of the library and takes its place there; until is CHECK */
+    bool objects;                    /* CODE makes objects for the linker instead of code in this process */
+    bool audit;                      /* the code checks what is alive after every operation (masu run --audit) */
+    bool count_by_line;              /* the code counts per source line (masu run --by-line) */
+    const char *module;              /* a shared module, whose names in C begin so (exports.h); NULL: a program */
+    const char *
+        calls; /* masu_portable: which functions, for which shapes (portable/stated_calls.c); NULL: all that need none said */
+    bool library; /* the text is a file of the library and takes its place there; until is CHECK */
     /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a program
      * is one file. */
     const char *(*read)(void *user, const char *path, size_t *length);
@@ -48,15 +48,14 @@ typedef struct masu_compile_options {
 
 /* Status OK, INVALID_PROGRAM when there are error diagnostics, OUT_OF_MEMORY, or INTERNAL (verifier or LLVM failure, described by a
  * diagnostic). *out is set in every case but OUT_OF_MEMORY and must be destroyed. text is copied. */
-masu_status masu_program_compile(const char *path, const char *text, size_t length,
-                                 const masu_compile_options *options, masu_program **out);
+masu_status masu_program_compile(const char *path, const char *text, size_t length, const masu_compile_options *options,
+                                 masu_program **out);
 void masu_program_destroy(masu_program *p); /* NULL is fine */
 
 size_t masu_program_error_count(const masu_program *p);
 /* All diagnostics as text, in the form FILE:LINE:COL: error: message, source line, caret, notes; sorted by place. Owned by p. */
 const char *masu_program_diagnostics(const masu_program *p);
-const char *
-masu_program_dump(const masu_program *p); /* what the dump options collected, "" otherwise */
+const char *masu_program_dump(const masu_program *p); /* what the dump options collected, "" otherwise */
 typedef enum masu_explain_form {
     MASU_EXPLAIN_SHORT, /* totals, then the source with a few numbers a line */
     MASU_EXPLAIN_TEXT,  /* all of it in words */
@@ -77,8 +76,7 @@ typedef struct masu_run_error {
     uint32_t related_site; /* 0: none */
     const char *related_text;
     bool is_warning;
-    bool
-        is_quoted; /* the message begins with the operation's name, for which its source may be shown */
+    bool is_quoted;       /* the message begins with the operation's name, for which its source may be shown */
     bool is_said;         /* the message is what the program said, behind other words */
     uint32_t name_length; /* of that name with its colon, of those words */
     struct {
@@ -117,8 +115,7 @@ typedef struct masu_native_program {
     const masu_native_file *files;
     uint64_t file_count;
     uint64_t prelude; /* 1 + index of the file in which nothing is shown; 0: none */
-    uint64_t
-        file; /* 1 + index of the file that was compiled, beside which others were read; 0: no place lies in it */
+    uint64_t file; /* 1 + index of the file that was compiled, beside which others were read; 0: no place lies in it */
     const masu_native_site *sites;
     uint64_t site_count;
 } masu_native_program;
@@ -134,8 +131,7 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
 void masu_text_free(masu_text *text);
 
 /* What masu_program_format_error says, in an executable; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
-masu_status masu_native_format_error(const masu_native_program *program,
-                                     const masu_run_error *error, masu_text *out);
+masu_status masu_native_format_error(const masu_native_program *program, const masu_run_error *error, masu_text *out);
 
 /* docs/operations.md; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
 masu_status masu_operations(masu_text *out);
@@ -156,8 +152,8 @@ bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *ou
 bool masu_native_place(const masu_native_program *program, uint32_t site, masu_place_info *out);
 /* path: of which of the program's files; NULL: the first. column in characters, or in UTF-16 units. After PASSES the text has
  * a second line: what shape the value has, where it lives, when it moves and dies. */
-bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column,
-                          bool utf16, masu_place_info *out);
+bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column, bool utf16,
+                          masu_place_info *out);
 
 /* What messages of one kind have in common: a code (E0101; W0101 for warnings), a line, an explanation with an example. */
 typedef struct masu_message_kind {

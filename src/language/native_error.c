@@ -15,8 +15,7 @@ void masu_text_free(masu_text *text) {
     *text = (masu_text){0};
 }
 
-static bool read_places(const masu_native_program *program, masu__arena *arena,
-                        error_places *places) {
+static bool read_places(const masu_native_program *program, masu__arena *arena, error_places *places) {
     source_file *files = MASU_ARENA_ARRAY(arena, source_file, program->file_count + 1);
     ir_site *sites = MASU_ARENA_ARRAY(arena, ir_site, program->site_count + 1);
     if (!files || !sites)
@@ -34,8 +33,8 @@ static bool read_places(const masu_native_program *program, masu__arena *arena,
         for (int o = 0; o < IR_SITE_OPERANDS; o++) {
             sites[s].operands[o].name = from->operands[o].name;
             if (from->file && from->operands[o].length > 0)
-                sites[s].operands[o].span = source_span_make(
-                    &files[from->file - 1], from->operands[o].offset, from->operands[o].length);
+                sites[s].operands[o].span = source_span_make(&files[from->file - 1], from->operands[o].offset,
+                                                             from->operands[o].length);
         }
     }
     *places = (error_places){.sites = sites,
@@ -61,8 +60,7 @@ bool masu_native_place(const masu_native_program *program, uint32_t site, masu_p
     return true;
 }
 
-masu_status masu_native_format_error(const masu_native_program *program,
-                                     const masu_run_error *error, masu_text *out) {
+masu_status masu_native_format_error(const masu_native_program *program, const masu_run_error *error, masu_text *out) {
     masu__arena arena = {0};
     masu__buffer text = {0};
     error_places places;

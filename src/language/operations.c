@@ -61,8 +61,7 @@ static const char *result_text(tl_abi_kind kind) {
 static void put_parameters(const tl_abi_function *f, bool method, masu__buffer *out) {
     bool first = true;
     for (const tl_abi_parameter *p = f->parameters + method; p->name; p++) {
-        masu__buffer_printf(out, "%s%s%s", first ? "" : ", ", p->name,
-                            p->mode == TL_LIST ? "…" : "");
+        masu__buffer_printf(out, "%s%s%s", first ? "" : ", ", p->name, p->mode == TL_LIST ? "…" : "");
         if (p->optional && p->kind == ABI_bool)
             masu__buffer_puts(out, " = false");
         else if (p->optional)
@@ -76,8 +75,7 @@ static void put_name(const tl_abi_name *n, masu__buffer *out) {
     bool method = n->scope[0] == 0, tensor = f->result == ABI_tensor;
     masu__buffer_printf(out, "| `%s%s%s(", method ? "t" : n->scope, method ? "." : "::", n->name);
     put_parameters(f, method, out);
-    masu__buffer_printf(out, ")` | %s | %s | %s | %s |\n",
-                        tensor ? shape_text(f->shape) : result_text(f->result),
+    masu__buffer_printf(out, ")` | %s | %s | %s | %s |\n", tensor ? shape_text(f->shape) : result_text(f->result),
                         dtype_text(f->dtype), gradient_text(f->gradient), f->text);
 }
 
@@ -103,11 +101,10 @@ static void put_methods(const char *owner, masu__buffer *out) {
     masu__buffer_puts(out, "| form |\n|---|\n");
     for (size_t i = 0; i < library_methods_count; i++) {
         const library_function *f = &library_methods[i];
-        bool method = strncmp(f->signature, "(self", 5) == 0 ||
-                      strncmp(f->signature, "(&mut self", 10) == 0;
+        bool method = strncmp(f->signature, "(self", 5) == 0 || strncmp(f->signature, "(&mut self", 10) == 0;
         if (strcmp(f->owner, owner) == 0)
-            masu__buffer_printf(out, "| `%.*s%s%s%s` |\n", method ? 0 : (int)bare, owner,
-                                method ? "" : "::", f->name, f->signature);
+            masu__buffer_printf(out, "| `%.*s%s%s%s` |\n", method ? 0 : (int)bare, owner, method ? "" : "::", f->name,
+                                f->signature);
     }
 }
 
@@ -162,11 +159,7 @@ static void put_other_names(masu__buffer *text) {
     };
     masu__buffer_puts(text, "\n## Other names\n\nThe same, as other libraries call it:\n\n");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        masu__buffer_printf(text, "%s`%s` = `%s`",
-                            i == 0       ? ""
-                            : i % 5 == 0 ? ",\n"
-                                         : ", ",
-                            names[i][0], names[i][1]);
+        masu__buffer_printf(text, "%s`%s` = `%s`", i == 0 ? "" : i % 5 == 0 ? ",\n" : ", ", names[i][0], names[i][1]);
     masu__buffer_puts(text, ".\n");
 }
 
@@ -176,16 +169,17 @@ masu_status masu_operations(masu_text *out) {
     for (size_t i = 0; i < tl_abi_name_count; i++)
         if (is_tensor_name(&tl_abi_names[i]))
             put_name(&tl_abi_names[i], &text);
-    masu__buffer_puts(&text, "\n## Written in the language itself\n\n"
-                             "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < i64 < f32 < f64),\n"
-                             "`Tensor<Sum>` likewise, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
-                             "| form | gradient | what it does |\n|---|---|---|\n");
+    masu__buffer_puts(
+        &text, "\n## Written in the language itself\n\n"
+               "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < "
+               "i64 < f32 < f64),\n"
+               "`Tensor<Sum>` likewise, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
+               "| form | gradient | what it does |\n|---|---|---|\n");
     for (size_t i = 0; i < library_operations_count; i++)
         put_written(&library_operations[i], &text);
     put_other_names(&text);
-    masu__buffer_puts(&text,
-                      "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
-                      "`is_empty`, indexing and `for`.\n\n");
+    masu__buffer_puts(&text, "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
+                             "`is_empty`, indexing and `for`.\n\n");
     put_methods("Vec<T>", &text);
     masu__buffer_puts(&text, "\n## Iterator\n\nWhatever has `next`, beside `collect` and the methods of Vec, "
                              "which then work on the list of its elements.\n\n");

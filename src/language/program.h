@@ -13,7 +13,7 @@ struct masu_program {
     masu__arena kept;
     masu__arena work;
     source_file file, prelude;
-    uint32_t examined; /* so many bytes of prelude are the file of the library that is compiled; 0: none is */
+    uint32_t examined;     /* so many bytes of prelude are the file of the library that is compiled; 0: none is */
     source_file **modules; /* their files */
     size_t module_count, module_capacity;
     diagnostics diagnostics;

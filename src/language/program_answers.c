@@ -53,8 +53,7 @@ const char *masu_program_path(const masu_program *p) {
 }
 
 bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out) {
-    if (site >= p->site_count || !p->sites[site].span.file ||
-        p->sites[site].span.file == &p->prelude)
+    if (site >= p->site_count || !p->sites[site].span.file || p->sites[site].span.file == &p->prelude)
         return false;
     source_span span = p->sites[site].span;
     source_place place = source_place_of(span);
@@ -75,8 +74,7 @@ masu_object masu_program_object(const masu_program *p, unsigned number) {
 
 /* ---- formatting -------------------------------------------------------------------------------------------------------------------------- */
 
-masu_status masu_format(const char *path, const char *text, size_t length, masu_text *formatted,
-                        masu_text *said) {
+masu_status masu_format(const char *path, const char *text, size_t length, masu_text *formatted, masu_text *said) {
     masu__arena arena = {0};
     source_file file;
     diagnostics found;
@@ -141,8 +139,8 @@ static void put_where(masu_program *p, const lookup_result *found) {
     masu__buffer_destroy(&where);
 }
 
-bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column,
-                          bool utf16, masu_place_info *out) {
+bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column, bool utf16,
+                          masu_place_info *out) {
     lookup_result found;
     const source_file *file = file_named(p, path);
     if (!p->tree || p->error_count > 0 || !file ||

@@ -49,8 +49,8 @@ bool masu__model_measure(masu__model_tensor *t) {
     return true;
 }
 
-bool masu__model_read(masu__model_format format, const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count,
-                      masu__model *out, masu__buffer *why) {
+bool masu__model_read(masu__model_format format, const void *bytes, size_t length, masu__model_dim *dims,
+                      size_t dim_count, masu__model *out, masu__buffer *why) {
     *out = (masu__model){.format = format};
     bool right = format == MASU__MODEL_TFLITE ? masu__model_read_tflite(bytes, length, out, why)
                                               : masu__model_read_onnx(bytes, length, dims, dim_count, out, why);

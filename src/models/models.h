@@ -60,7 +60,8 @@ typedef struct masu__model_tensor {
     uint64_t bytes;
     const int64_t *values; /* of a small whole-number constant, for shapes: value_count of them; NULL: not known */
     size_t value_count;
-    const void *constant; /* ONNX: the message that its elements are in; NULL: it is computed, or in no form that is read */
+    const void
+        *constant; /* ONNX: the message that its elements are in; NULL: it is computed, or in no form that is read */
 } masu__model_tensor;
 
 enum { MASU__MODEL_NONE = -1 }; /* an input or output that is left out */
@@ -93,10 +94,10 @@ typedef struct masu__model_graph {
 /* The offline plan of a .tflite file, as its metadata has it. */
 typedef struct masu__model_offline {
     bool is_there;
-    bool is_aligned;       /* its bytes lie at a multiple of 16 */
-    size_t byte_count;     /* of the buffer */
+    bool is_aligned;                     /* its bytes lie at a multiple of 16 */
+    size_t byte_count;                   /* of the buffer */
     int32_t version, graph_count, count; /* the first three words; 0 when there are fewer bytes */
-    const int32_t *offsets; /* (byte_count - 12) / 4 of them, at least 0 */
+    const int32_t *offsets;              /* (byte_count - 12) / 4 of them, at least 0 */
     size_t offset_count;
 } masu__model_offline;
 
@@ -108,8 +109,8 @@ typedef struct masu__model {
     size_t graph_count;
     masu__model_offline offline;
     bool has_opset;
-    int64_t opset;  /* ONNX: of the default domain */
-    bool keeps_all; /* ONNX, set before reading: operators that make constants of constants are kept, too */
+    int64_t opset;     /* ONNX: of the default domain */
+    bool keeps_all;    /* ONNX, set before reading: operators that make constants of constants are kept, too */
     masu__arena arena; /* owns everything above, but for texts that lie in the file */
 } masu__model;
 
@@ -125,8 +126,8 @@ bool masu__model_recognise(const void *bytes, size_t length, masu__model_format 
 
 /* Reads. The bytes are borrowed as long as the model is used. False: *why says why in one line without a path, and *out holds
  * nothing. Memory: up to some hundred times the bytes of a file that is made to be large, some few times of others. */
-bool masu__model_read(masu__model_format format, const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count,
-                      masu__model *out, masu__buffer *why);
+bool masu__model_read(masu__model_format format, const void *bytes, size_t length, masu__model_dim *dims,
+                      size_t dim_count, masu__model *out, masu__buffer *why);
 void masu__model_free(masu__model *model);
 
 /* ---- lives (model_lives.c) --------------------------------------------------------------------------- */
@@ -144,8 +145,9 @@ typedef struct masu__model_moment {
 } masu__model_moment;
 
 typedef struct masu__model_lives {
-    masu__model_life *tensors;   /* tensor_count */
-    masu__model_moment *moments; /* one for each operator that runs, in order; of a graph that two operators run, twice */
+    masu__model_life *tensors; /* tensor_count */
+    masu__model_moment
+        *moments; /* one for each operator that runs, in order; of a graph that two operators run, twice */
     size_t moment_count;
     int64_t end; /* the last moment */
 } masu__model_lives;
@@ -174,7 +176,8 @@ bool masu__model_may_move(const masu__model *model, const masu__model_operator *
  * graph 0's operators, NULL as they are. *out is owned by the caller: masu__meta_free(*out, *out_capacity).
  * False: *why says why. */
 bool masu__model_write_tflite(const masu__model *model, const void *bytes, size_t length, const int32_t *offsets,
-                              const size_t *order, void **out, size_t *out_length, size_t *out_capacity, masu__buffer *why);
+                              const size_t *order, void **out, size_t *out_length, size_t *out_capacity,
+                              masu__buffer *why);
 
 /* ---- programs (import/) ------------------------------------------------------------------------------- */
 

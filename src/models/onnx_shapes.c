@@ -63,10 +63,30 @@ bool onnx_axis(int64_t axis, size_t rank, size_t *out) {
 static const struct {
     const char *name;
     unsigned bits;
-} types[] = {{"?", 0},       {"float32", 32}, {"uint8", 8},     {"int8", 8},       {"uint16", 16},     {"int16", 16},    {"int32", 32},
-             {"int64", 64},  {"string", 0},   {"bool", 8},      {"float16", 16},   {"float64", 64},    {"uint32", 32},   {"uint64", 64},
-             {"complex64", 64}, {"complex128", 128}, {"bfloat16", 16}, {"float8e4m3fn", 8}, {"float8e4m3fnuz", 8}, {"float8e5m2", 8},
-             {"float8e5m2fnuz", 8}, {"uint4", 4}, {"int4", 4}, {"float4e2m1", 4}};
+} types[] = {{"?", 0},
+             {"float32", 32},
+             {"uint8", 8},
+             {"int8", 8},
+             {"uint16", 16},
+             {"int16", 16},
+             {"int32", 32},
+             {"int64", 64},
+             {"string", 0},
+             {"bool", 8},
+             {"float16", 16},
+             {"float64", 64},
+             {"uint32", 32},
+             {"uint64", 64},
+             {"complex64", 64},
+             {"complex128", 128},
+             {"bfloat16", 16},
+             {"float8e4m3fn", 8},
+             {"float8e4m3fnuz", 8},
+             {"float8e5m2", 8},
+             {"float8e5m2fnuz", 8},
+             {"uint4", 4},
+             {"int4", 4},
+             {"float4e2m1", 4}};
 
 const char *onnx_type_name(int64_t number, unsigned *bits) {
     size_t i = number > 0 && number < (int64_t)(sizeof types / sizeof *types) ? (size_t)number : 0;
@@ -184,7 +204,8 @@ static bool broadcast_into(onnx_dims *to, const masu__model_tensor *t) {
 }
 
 static bool broadcast_shapes(onnx_node *v) {
-    static const char *const same_type[] = {"Add", "Sub", "Mul", "Div", "Pow", "Sum", "Mean", "Max", "Min", "Mod", "And", "Or", "Xor", "PRelu",
+    static const char *const same_type[] = {"Add",      "Sub",        "Mul",       "Div",        "Pow", "Sum", "Mean",
+                                            "Max",      "Min",        "Mod",       "And",        "Or",  "Xor", "PRelu",
                                             "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", NULL};
     static const char *const to_bool[] = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", NULL};
     bool compares = is_one_of(v, to_bool), is_where = onnx_is(v, "Where");
@@ -203,15 +224,70 @@ static bool broadcast_shapes(onnx_node *v) {
 }
 
 static bool same_shapes(onnx_node *v) {
-    static const char *const same[] = {
-        "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Elu", "Selu", "Celu", "LeakyRelu", "ThresholdedRelu", "Gelu", "Mish",
-        "Softplus", "Softsign", "Softmax", "LogSoftmax", "Hardmax", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "LRN",
-        "LpNormalization", "MeanVarianceNormalization", "Identity", "Neg", "Abs", "Exp", "Log", "Sqrt", "Reciprocal", "Floor", "Ceil", "Round",
-        "Sign", "Erf", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Shrink", "Not", "BitwiseNot",
-        "CumSum", "Trilu", "ReverseSequence", "Scatter", "ScatterND", "ScatterElements", "Dropout", "LayerNormalization", "RMSNormalization",
-        "Swish", NULL};
-    static const char *const other_type[] = {"Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "IsNaN", "IsInf", "RandomNormalLike",
-                                             "RandomUniformLike", "Bernoulli", "EyeLike", "DynamicQuantizeLinear", NULL};
+    static const char *const same[] = {"Relu",
+                                       "Clip",
+                                       "Sigmoid",
+                                       "HardSigmoid",
+                                       "HardSwish",
+                                       "Tanh",
+                                       "Elu",
+                                       "Selu",
+                                       "Celu",
+                                       "LeakyRelu",
+                                       "ThresholdedRelu",
+                                       "Gelu",
+                                       "Mish",
+                                       "Softplus",
+                                       "Softsign",
+                                       "Softmax",
+                                       "LogSoftmax",
+                                       "Hardmax",
+                                       "BatchNormalization",
+                                       "InstanceNormalization",
+                                       "GroupNormalization",
+                                       "LRN",
+                                       "LpNormalization",
+                                       "MeanVarianceNormalization",
+                                       "Identity",
+                                       "Neg",
+                                       "Abs",
+                                       "Exp",
+                                       "Log",
+                                       "Sqrt",
+                                       "Reciprocal",
+                                       "Floor",
+                                       "Ceil",
+                                       "Round",
+                                       "Sign",
+                                       "Erf",
+                                       "Sin",
+                                       "Cos",
+                                       "Tan",
+                                       "Asin",
+                                       "Acos",
+                                       "Atan",
+                                       "Sinh",
+                                       "Cosh",
+                                       "Asinh",
+                                       "Acosh",
+                                       "Atanh",
+                                       "Shrink",
+                                       "Not",
+                                       "BitwiseNot",
+                                       "CumSum",
+                                       "Trilu",
+                                       "ReverseSequence",
+                                       "Scatter",
+                                       "ScatterND",
+                                       "ScatterElements",
+                                       "Dropout",
+                                       "LayerNormalization",
+                                       "RMSNormalization",
+                                       "Swish",
+                                       NULL};
+    static const char *const other_type[] = {"Cast",      "CastLike", "QuantizeLinear",        "DequantizeLinear",
+                                             "IsNaN",     "IsInf",    "RandomNormalLike",      "RandomUniformLike",
+                                             "Bernoulli", "EyeLike",  "DynamicQuantizeLinear", NULL};
     masu__model_tensor *out = onnx_out(v, 0), *in = onnx_in(v, 0);
     bool other = is_one_of(v, other_type);
     if (!other && !is_one_of(v, same))
@@ -236,7 +312,8 @@ static bool same_shapes(onnx_node *v) {
     } else if (other) {
         onnx_set_type_number(out, onnx_int(v, "dtype", 0));
     }
-    if (!other || onnx_is(v, "RandomNormalLike") || onnx_is(v, "RandomUniformLike") || onnx_is(v, "Bernoulli") || onnx_is(v, "EyeLike"))
+    if (!other || onnx_is(v, "RandomNormalLike") || onnx_is(v, "RandomUniformLike") || onnx_is(v, "Bernoulli") ||
+        onnx_is(v, "EyeLike"))
         onnx_set_type_of(out, in);
     if (onnx_is(v, "Dropout")) {
         onnx_set_type(onnx_out(v, 1), "bool", 8);
@@ -348,8 +425,10 @@ static bool recurrent_shapes(onnx_node *v) {
         return true;
     bool batch_first = onnx_int(v, "layout", 0) == 1;
     int64_t length = x->dims[batch_first], batch = x->dims[!batch_first];
-    onnx_dims all = batch_first ? (onnx_dims){4, {batch, length, directions, hidden}} : (onnx_dims){4, {length, directions, batch, hidden}};
-    onnx_dims last = batch_first ? (onnx_dims){3, {batch, directions, hidden}} : (onnx_dims){3, {directions, batch, hidden}};
+    onnx_dims all = batch_first ? (onnx_dims){4, {batch, length, directions, hidden}}
+                                : (onnx_dims){4, {length, directions, batch, hidden}};
+    onnx_dims last = batch_first ? (onnx_dims){3, {batch, directions, hidden}}
+                                 : (onnx_dims){3, {directions, batch, hidden}};
     onnx_set_shape(v, onnx_out(v, 0), &all);
     onnx_set_shape(v, onnx_out(v, 1), &last);
     onnx_set_shape(v, onnx_out(v, 2), &last);
@@ -361,8 +440,8 @@ static bool recurrent_shapes(onnx_node *v) {
 void onnx_infer(onnx_node *v) {
     if (v->op->is_custom)
         return;
-    if (!same_shapes(v) && !broadcast_shapes(v) && !matmul_shapes(v) && !gemm_shapes(v) && !reduce_shapes(v) && !recurrent_shapes(v) &&
-        !onnx_window_shapes(v))
+    if (!same_shapes(v) && !broadcast_shapes(v) && !matmul_shapes(v) && !gemm_shapes(v) && !reduce_shapes(v) &&
+        !recurrent_shapes(v) && !onnx_window_shapes(v))
         onnx_part_shapes(v);
     onnx_find_values(v);
 }

@@ -19,7 +19,8 @@ static int64_t elements(const masu__model_tensor *t) {
 /* 0 is the dimension that was there, one -1 is what is left. */
 /* A shape that is computed when the network runs: how long it is says the rank. */
 static void shape_by_list(onnx_node *v, const masu__model_tensor *list) {
-    onnx_dims open = {.rank = list && list->has_shape && list->rank == 1 && list->dims[0] >= 0 ? (size_t)list->dims[0] : SIZE_MAX};
+    onnx_dims open = {.rank = list && list->has_shape && list->rank == 1 && list->dims[0] >= 0 ? (size_t)list->dims[0]
+                                                                                               : SIZE_MAX};
     for (size_t i = 0; i < MASU__MODEL_MOST_RANK; i++)
         open.at[i] = MASU__MODEL_OPEN;
     onnx_set_shape(v, onnx_out(v, 0), &open);
@@ -143,8 +144,8 @@ static void slice(onnx_node *v, const masu__model_tensor *in) {
     if (!known(in))
         return;
     onnx_dims dims = onnx_dims_of(in);
-    bool right = onnx_list(v, 1, "starts", &starts, &count) && onnx_list(v, 2, "ends", &ends, &end_count) && end_count == count &&
-                 (onnx_in(v, 3) || old ? onnx_list(v, 3, "axes", &axes, &axis_count) : true) &&
+    bool right = onnx_list(v, 1, "starts", &starts, &count) && onnx_list(v, 2, "ends", &ends, &end_count) &&
+                 end_count == count && (onnx_in(v, 3) || old ? onnx_list(v, 3, "axes", &axes, &axis_count) : true) &&
                  (onnx_in(v, 4) ? onnx_list(v, 4, "steps", &steps, &step_count) : true);
     if (!right && onnx_in(v, 3) && onnx_in(v, 3)->values) { /* only these axes are open */
         axes = onnx_in(v, 3)->values;
@@ -196,7 +197,8 @@ static void pad(onnx_node *v, const masu__model_tensor *in) {
     for (size_t i = 0; i < padded; i++) {
         if (!onnx_axis(axes ? axes[i] : (int64_t)i, in->rank, &axis))
             return;
-        int64_t before = clamp(pads[i], -ONNX_MOST_DIM, ONNX_MOST_DIM), after = clamp(pads[i + padded], -ONNX_MOST_DIM, ONNX_MOST_DIM);
+        int64_t before = clamp(pads[i], -ONNX_MOST_DIM, ONNX_MOST_DIM),
+                after = clamp(pads[i + padded], -ONNX_MOST_DIM, ONNX_MOST_DIM);
         dims.at[axis] = dims.at[axis] < 0 ? dims.at[axis] : onnx_dim(dims.at[axis] + before + after);
     }
     onnx_set_shape(v, onnx_out(v, 0), &dims);
@@ -215,7 +217,8 @@ static void concat(onnx_node *v, const masu__model_tensor *in) {
             dims.at[axis] = MASU__MODEL_OPEN;
             break;
         }
-        dims.at[axis] = dims.at[axis] < 0 || t->dims[axis] < 0 ? MASU__MODEL_OPEN : onnx_dim(dims.at[axis] + t->dims[axis]);
+        dims.at[axis] = dims.at[axis] < 0 || t->dims[axis] < 0 ? MASU__MODEL_OPEN
+                                                               : onnx_dim(dims.at[axis] + t->dims[axis]);
         for (size_t k = 0; k < in->rank; k++)
             if (k != axis && dims.at[k] < 0)
                 dims.at[k] = t->dims[k];
@@ -275,8 +278,9 @@ static void tile(onnx_node *v, const masu__model_tensor *in) {
         return;
     onnx_dims dims = onnx_dims_of(in);
     for (size_t i = 0; i < dims.rank; i++)
-        dims.at[i] = repeats && repeats->values && repeats->value_count == dims.rank ? onnx_product(dims.at[i], onnx_dim(repeats->values[i]))
-                                                                                   : MASU__MODEL_OPEN;
+        dims.at[i] = repeats && repeats->values && repeats->value_count == dims.rank
+                         ? onnx_product(dims.at[i], onnx_dim(repeats->values[i]))
+                         : MASU__MODEL_OPEN;
     onnx_set_shape(v, onnx_out(v, 0), &dims);
 }
 
@@ -302,7 +306,9 @@ static void one_hot(onnx_node *v, const masu__model_tensor *in) {
         return;
     onnx_dims dims = {.rank = in->rank + 1};
     for (size_t i = 0, from = 0; i < dims.rank; i++)
-        dims.at[i] = i != axis ? in->dims[from++] : depth && depth->values && depth->value_count == 1 ? depth->values[0] : MASU__MODEL_OPEN;
+        dims.at[i] = i != axis                                           ? in->dims[from++]
+                     : depth && depth->values && depth->value_count == 1 ? depth->values[0]
+                                                                         : MASU__MODEL_OPEN;
     onnx_set_shape(v, onnx_out(v, 0), &dims);
 }
 
@@ -345,7 +351,11 @@ static void shape_of(onnx_node *v, const masu__model_tensor *in) {
 /* How many there are is known when it runs. */
 static void counted(onnx_node *v, const masu__model_tensor *in) {
     bool is_boxes = onnx_is(v, "NonMaxSuppression");
-    onnx_dims dims = {2, {is_boxes ? MASU__MODEL_OPEN : known(in) ? (int64_t)in->rank : MASU__MODEL_OPEN, is_boxes ? 3 : MASU__MODEL_OPEN}};
+    onnx_dims dims = {2,
+                      {is_boxes    ? MASU__MODEL_OPEN
+                       : known(in) ? (int64_t)in->rank
+                                   : MASU__MODEL_OPEN,
+                       is_boxes ? 3 : MASU__MODEL_OPEN}};
     onnx_set_type(onnx_out(v, 0), "int64", 64);
     onnx_set_shape(v, onnx_out(v, 0), &dims);
 }
@@ -362,11 +372,27 @@ static void indices_shape(onnx_node *v, const masu__model_tensor *in) {
 }
 
 static const part_rule rules[] = {
-    {"Reshape", reshape, false}, {"Flatten", flatten, false}, {"Transpose", transpose, false}, {"Squeeze", squeeze, false},
-    {"Unsqueeze", unsqueeze, false}, {"Slice", slice, false}, {"Split", split, false}, {"Pad", pad, false}, {"Concat", concat, false},
-    {"Gather", gather, false}, {"GatherND", gather_places, false}, {"GatherElements", indices_shape, false}, {"Expand", expand, false},
-    {"Tile", tile, false}, {"TopK", top, false}, {"OneHot", one_hot, true}, {"ConstantOfShape", made_of_shape, true},
-    {"Shape", shape_of, true}, {"Size", shape_of, true}, {"NonZero", counted, true}, {"NonMaxSuppression", counted, true},
+    {"Reshape", reshape, false},
+    {"Flatten", flatten, false},
+    {"Transpose", transpose, false},
+    {"Squeeze", squeeze, false},
+    {"Unsqueeze", unsqueeze, false},
+    {"Slice", slice, false},
+    {"Split", split, false},
+    {"Pad", pad, false},
+    {"Concat", concat, false},
+    {"Gather", gather, false},
+    {"GatherND", gather_places, false},
+    {"GatherElements", indices_shape, false},
+    {"Expand", expand, false},
+    {"Tile", tile, false},
+    {"TopK", top, false},
+    {"OneHot", one_hot, true},
+    {"ConstantOfShape", made_of_shape, true},
+    {"Shape", shape_of, true},
+    {"Size", shape_of, true},
+    {"NonZero", counted, true},
+    {"NonMaxSuppression", counted, true},
 };
 
 bool onnx_part_shapes(onnx_node *v) {

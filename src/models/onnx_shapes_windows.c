@@ -31,8 +31,8 @@ static bool read_window(const onnx_node *v, size_t space, const masu__model_tens
         bool in_weights = count != space && weights && weights->has_shape && weights->rank == space + 2;
         w->kernel[i] = count == space ? onnx_dim(kernel[i]) : in_weights ? weights->dims[i + 2] : MASU__MODEL_OPEN;
     }
-    if (space > MASU__MODEL_MOST_RANK / 2 || !take(v, "strides", space, 1, w->stride) || !take(v, "dilations", space, 1, w->dilation) ||
-        !take(v, "pads", 2 * space, 0, pads))
+    if (space > MASU__MODEL_MOST_RANK / 2 || !take(v, "strides", space, 1, w->stride) ||
+        !take(v, "dilations", space, 1, w->dilation) || !take(v, "pads", 2 * space, 0, pads))
         return false;
     for (size_t i = 0; i < space; i++) {
         w->before[i] = pads[i];
@@ -125,7 +125,8 @@ static float float_at(const masu__model_tensor *t, size_t i) {
 /* Scales are numbers with a fraction: values has their bits where the type is float32. */
 static void resize(onnx_node *v, const masu__model_tensor *x) {
     bool is_upsample = onnx_is(v, "Upsample"), is_old = v->op->input_count == 2;
-    const masu__model_tensor *scales = onnx_in(v, is_upsample || is_old ? 1 : 2), *sizes = is_upsample ? NULL : onnx_in(v, 3);
+    const masu__model_tensor *scales = onnx_in(v, is_upsample || is_old ? 1 : 2),
+                             *sizes = is_upsample ? NULL : onnx_in(v, 3);
     const Masu__Onnx__Attribute *attribute = onnx_attribute(v, "scales");
     size_t axis_count;
     const int64_t *axes = onnx_ints(v, "axes", &axis_count);
@@ -147,7 +148,8 @@ static void resize(onnx_node *v, const masu__model_tensor *x) {
         else if (attribute && attribute->n_floats == count)
             scale = attribute->floats[k];
         double size = scale * (double)dims.at[axis];
-        dims.at[axis] = dims.at[axis] >= 0 && scale >= 0 && size < (double)ONNX_MOST_DIM ? (int64_t)size : MASU__MODEL_OPEN;
+        dims.at[axis] = dims.at[axis] >= 0 && scale >= 0 && size < (double)ONNX_MOST_DIM ? (int64_t)size
+                                                                                         : MASU__MODEL_OPEN;
     }
     onnx_set_shape(v, onnx_out(v, 0), &dims);
 }
@@ -157,7 +159,8 @@ static void blocks(onnx_node *v, const masu__model_tensor *x, bool to_space) {
     if (!x || !x->has_shape || x->rank != 4 || size < 1 || size > 1 << 20)
         return;
     onnx_dims dims = onnx_dims_of(x);
-    dims.at[1] = to_space ? (dims.at[1] < 0 ? dims.at[1] : dims.at[1] / (size * size)) : onnx_product(dims.at[1], size * size);
+    dims.at[1] = to_space ? (dims.at[1] < 0 ? dims.at[1] : dims.at[1] / (size * size))
+                          : onnx_product(dims.at[1], size * size);
     for (size_t i = 2; i < 4; i++)
         dims.at[i] = to_space ? onnx_product(dims.at[i], size) : dims.at[i] < 0 ? dims.at[i] : dims.at[i] / size;
     onnx_set_shape(v, onnx_out(v, 0), &dims);

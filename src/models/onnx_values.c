@@ -6,7 +6,8 @@
 #include "models/onnx_nodes.h"
 
 static bool is_whole(const masu__model_tensor *t) {
-    return t && t->values && (strcmp(t->type, "int64") == 0 || strcmp(t->type, "int32") == 0 || strcmp(t->type, "bool") == 0);
+    return t && t->values &&
+           (strcmp(t->type, "int64") == 0 || strcmp(t->type, "int32") == 0 || strcmp(t->type, "bool") == 0);
 }
 
 static void give(onnx_node *v, const int64_t *values, size_t count) {
@@ -227,7 +228,8 @@ static void values_of_cast(onnx_node *v) {
 
 /* What has a body may name other tensors; what draws numbers draws others each time. */
 static bool is_constant(const onnx_node *v) {
-    static const char *const never[] = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli"};
+    static const char *const never[] = {"RandomNormal",      "RandomUniform", "RandomNormalLike",
+                                        "RandomUniformLike", "Multinomial",   "Bernoulli"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (onnx_is(v, never[i]))
             return false;
@@ -248,13 +250,19 @@ typedef struct value_rule {
 } value_rule;
 
 static const value_rule rules[] = {
-    {"Shape", values_of_shape}, {"Size", values_of_shape}, {"Constant", values_of_constant}, {"ConstantOfShape", values_of_filled},
-    {"Gather", values_of_gather}, {"Slice", values_of_slice}, {"Concat", values_of_concat}, {"Range", values_of_range},
-    {"Add", values_of_arithmetic}, {"Sub", values_of_arithmetic}, {"Mul", values_of_arithmetic}, {"Div", values_of_arithmetic},
-    {"Mod", values_of_arithmetic}, {"Max", values_of_arithmetic}, {"Min", values_of_arithmetic}, {"Equal", values_of_arithmetic},
-    {"Less", values_of_arithmetic}, {"Greater", values_of_arithmetic}, {"Where", values_of_where}, {"ReduceProd", values_of_product},
-    {"Cast", values_of_cast}, {"Identity", values_of_same}, {"Reshape", values_of_same}, {"Squeeze", values_of_same},
-    {"Unsqueeze", values_of_same}, {"Flatten", values_of_same},
+    {"Shape", values_of_shape},       {"Size", values_of_shape},
+    {"Constant", values_of_constant}, {"ConstantOfShape", values_of_filled},
+    {"Gather", values_of_gather},     {"Slice", values_of_slice},
+    {"Concat", values_of_concat},     {"Range", values_of_range},
+    {"Add", values_of_arithmetic},    {"Sub", values_of_arithmetic},
+    {"Mul", values_of_arithmetic},    {"Div", values_of_arithmetic},
+    {"Mod", values_of_arithmetic},    {"Max", values_of_arithmetic},
+    {"Min", values_of_arithmetic},    {"Equal", values_of_arithmetic},
+    {"Less", values_of_arithmetic},   {"Greater", values_of_arithmetic},
+    {"Where", values_of_where},       {"ReduceProd", values_of_product},
+    {"Cast", values_of_cast},         {"Identity", values_of_same},
+    {"Reshape", values_of_same},      {"Squeeze", values_of_same},
+    {"Unsqueeze", values_of_same},    {"Flatten", values_of_same},
 };
 
 void onnx_find_values(onnx_node *v) {

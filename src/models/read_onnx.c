@@ -167,7 +167,8 @@ static bool read_values(reader *r, masu__model_tensor *t, const Masu__Onnx__Tens
 static bool read_constant(reader *r, int32_t tensor, const Masu__Onnx__Tensor *from) {
     masu__model_tensor *t = &r->model->tensors[tensor];
     if (from->n_dims > MASU__MODEL_MOST_RANK)
-        return masu__model_refuse(r->why, "`%.80s` has %zu dimensions; at most %d are read", t->name.at, from->n_dims, MASU__MODEL_MOST_RANK);
+        return masu__model_refuse(r->why, "`%.80s` has %zu dimensions; at most %d are read", t->name.at, from->n_dims,
+                                  MASU__MODEL_MOST_RANK);
     t->type = onnx_type_name(from->data_type, &t->bits);
     t->is_constant = true;
     t->constant = from;
@@ -209,7 +210,8 @@ static bool read_info(reader *r, int32_t tensor, const Masu__Onnx__ValueInfo *fr
     if (!type->shape || t->has_shape)
         return true;
     if (type->shape->n_dim > MASU__MODEL_MOST_RANK)
-        return masu__model_refuse(r->why, "`%.80s` has %zu dimensions; at most %d are read", t->name.at, type->shape->n_dim, MASU__MODEL_MOST_RANK);
+        return masu__model_refuse(r->why, "`%.80s` has %zu dimensions; at most %d are read", t->name.at,
+                                  type->shape->n_dim, MASU__MODEL_MOST_RANK);
     masu__model_text *names = masu__arena_calloc(&r->model->arena, type->shape->n_dim + 1, sizeof *names, 16);
     t->dims = masu__arena_calloc(&r->model->arena, type->shape->n_dim + 1, sizeof *t->dims, 16);
     if (!t->dims || !names)
@@ -256,7 +258,8 @@ static bool make(reader *r, int32_t tensor) {
 static bool read_constants(reader *r, size_t graph, const Masu__Onnx__Graph *from) {
     int32_t tensor;
     for (size_t i = 0; i < from->n_initializer; i++)
-        if (!declare(r, from->initializer[i]->name, graph, &tensor) || !make(r, tensor) || !read_constant(r, tensor, from->initializer[i]))
+        if (!declare(r, from->initializer[i]->name, graph, &tensor) || !make(r, tensor) ||
+            !read_constant(r, tensor, from->initializer[i]))
             return false;
     for (size_t i = 0; i < from->n_sparse_initializer; i++) {
         Masu__Onnx__Tensor *values = from->sparse_initializer[i]->values;
@@ -374,7 +377,8 @@ static void take_outputs(onnx_node *v) {
         int64_t scanned = onnx_int(v, "num_scan_inputs", 0);
         carried = scanned >= 0 && (size_t)scanned <= v->op->input_count ? v->op->input_count - (size_t)scanned : 0;
         const masu__model_tensor *first = onnx_in(v, carried);
-        rounds = first && first->has_shape && first->rank > 0 && !onnx_attribute(v, "scan_input_axes") ? first->dims[0] : rounds;
+        rounds = first && first->has_shape && first->rank > 0 && !onnx_attribute(v, "scan_input_axes") ? first->dims[0]
+                                                                                                       : rounds;
     } else if (is_loop && onnx_in(v, 0) && onnx_in(v, 0)->values && onnx_in(v, 0)->value_count == 1) {
         rounds = onnx_in(v, 0)->values[0];
     }
@@ -408,7 +412,8 @@ static bool read_body(reader *r, onnx_node *v, size_t graph, const ProtobufCBina
         return masu__model_refuse(r->why, "graphs lie more than %d deep in each other", MASU__MODEL_MOST_NESTED);
     Masu__Onnx__Graph *from = masu__onnx__graph__unpack(&r->allocator, bytes->len, bytes->data);
     if (!from)
-        return masu__model_refuse(r->why, r->out_of_memory ? "out of memory" : "a graph inside of an operator is damaged");
+        return masu__model_refuse(r->why,
+                                  r->out_of_memory ? "out of memory" : "a graph inside of an operator is damaged");
     if (!new_graph(r, graph, &body) || !read_constants(r, body, from) || !read_inputs(r, body, from))
         return false;
     v->op->bodies[v->op->body_count++] = body;
@@ -459,7 +464,8 @@ static void read_constant_node(reader *r, onnx_node *v) {
         return;
     }
     (void)onnx_ints(v, "value_ints", &count);
-    bool is_list = onnx_attribute(v, "value_ints") || floats, is_whole = onnx_attribute(v, "value_int") || onnx_attribute(v, "value_ints");
+    bool is_list = onnx_attribute(v, "value_ints") || floats,
+         is_whole = onnx_attribute(v, "value_int") || onnx_attribute(v, "value_ints");
     onnx_dims dims = {is_list ? 1 : 0, {(int64_t)(floats ? floats->n_floats : count)}};
     if (!is_whole && !floats && !onnx_attribute(v, "value_float"))
         return;
@@ -480,7 +486,8 @@ static bool resolve(reader *r, size_t graph, const Masu__Onnx__Node *from, masu_
     for (size_t i = 0; i < from->n_input; i++) {
         to->inputs[i] = *from->input[i] ? find_name(r, from->input[i], graph) : MASU__MODEL_NONE;
         if (*from->input[i] && to->inputs[i] < 0)
-            return masu__model_refuse(r->why, "operator %.60s reads `%.80s`, which nothing before it makes", from->op_type, from->input[i]);
+            return masu__model_refuse(r->why, "operator %.60s reads `%.80s`, which nothing before it makes",
+                                      from->op_type, from->input[i]);
     }
     for (size_t i = 0; i < from->n_output; i++) {
         to->outputs[i] = MASU__MODEL_NONE;
@@ -528,7 +535,8 @@ static bool read_graph(reader *r, size_t graph, const Masu__Onnx__Graph *from, s
     if (!operators)
         return no_memory(r);
     r->model->graphs[graph].name = text_of(from->name);
-    if (!read_infos(r, graph, from->value_info, from->n_value_info) || !read_infos(r, graph, from->output, from->n_output))
+    if (!read_infos(r, graph, from->value_info, from->n_value_info) ||
+        !read_infos(r, graph, from->output, from->n_output))
         return false;
     for (size_t i = 0; i < from->n_node; i++) {
         operators[count] = (masu__model_operator){.name = {"", 0}};
@@ -541,7 +549,8 @@ static bool read_graph(reader *r, size_t graph, const Masu__Onnx__Graph *from, s
     return read_outputs(r, graph, from);
 }
 
-bool masu__model_read_onnx(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, masu__model *out, masu__buffer *why) {
+bool masu__model_read_onnx(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, masu__model *out,
+                           masu__buffer *why) {
     reader r = {.model = out, .why = why, .dims = dims, .dim_count = dim_count};
     size_t main;
     r.allocator = (ProtobufCAllocator){take, give_back, &r};
@@ -555,6 +564,6 @@ bool masu__model_read_onnx(const void *bytes, size_t length, masu__model_dim *di
             out->has_opset = true;
             out->opset = file->opset_import[i]->version;
         }
-    return grow_names(&r) && new_graph(&r, SIZE_MAX, &main) && read_constants(&r, main, file->graph) && read_inputs(&r, main, file->graph) &&
-           read_graph(&r, main, file->graph, 0);
+    return grow_names(&r) && new_graph(&r, SIZE_MAX, &main) && read_constants(&r, main, file->graph) &&
+           read_inputs(&r, main, file->graph) && read_graph(&r, main, file->graph, 0);
 }

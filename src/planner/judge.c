@@ -9,8 +9,7 @@ static void say(size_t *where, size_t row) {
         *where = row;
 }
 
-static masu_plan_verdict say_pair(masu_plan_verdict verdict, size_t *row_a, size_t *row_b, size_t a,
-                                  size_t b) {
+static masu_plan_verdict say_pair(masu_plan_verdict verdict, size_t *row_a, size_t *row_b, size_t a, size_t b) {
     say(row_a, a);
     say(row_b, b);
     return verdict;
@@ -30,16 +29,14 @@ static bytes bytes_at(const masu_plan_row *row, int64_t moment) {
     return (bytes){0, row->size_bytes};
 }
 
-static bool share_a_byte_at(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
-                            uint64_t offset_b, int64_t moment) {
+static bool share_a_byte_at(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b, uint64_t offset_b,
+                            int64_t moment) {
     bytes x = bytes_at(a, moment), y = bytes_at(b, moment);
-    return x.from < x.to && y.from < y.to && offset_a + x.from < offset_b + y.to &&
-           offset_b + y.from < offset_a + x.to;
+    return x.from < x.to && y.from < y.to && offset_a + x.from < offset_b + y.to && offset_b + y.from < offset_a + x.to;
 }
 
-static bool share_a_byte_when_changes(const masu_plan_row *a, uint64_t offset_a,
-                                      const masu_plan_row *b, uint64_t offset_b,
-                                      const masu_plan_row *changing) {
+static bool share_a_byte_when_changes(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
+                                      uint64_t offset_b, const masu_plan_row *changing) {
     for (size_t i = 0; i < changing->gap_count; i++)
         if (share_a_byte_at(a, offset_a, b, offset_b, changing->gaps[i].lower) ||
             share_a_byte_at(a, offset_a, b, offset_b, changing->gaps[i].upper))
@@ -47,15 +44,13 @@ static bool share_a_byte_when_changes(const masu_plan_row *a, uint64_t offset_a,
     return share_a_byte_at(a, offset_a, b, offset_b, changing->lower);
 }
 
-static bool share_a_byte(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
-                         uint64_t offset_b) {
+static bool share_a_byte(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b, uint64_t offset_b) {
     return offset_a < offset_b + b->size_bytes && offset_b < offset_a + a->size_bytes;
 }
 
 /* What two rows keep changes only where one is born or a gap begins or ends: asking there is
  * enough. Nothing needs to be asked of rows with no byte or no moment in common, the common case. */
-static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
-                    uint64_t offset_b) {
+static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b, uint64_t offset_b) {
     if (!share_a_byte(a, offset_a, b, offset_b) || a->lower >= b->upper || b->lower >= a->upper)
         return false;
     return share_a_byte_when_changes(a, offset_a, b, offset_b, a) ||
@@ -93,15 +88,14 @@ static bool may_share(const masu_plan_problem *problem, const size_t *first, siz
         return true;
     for (size_t i = 0; i < problem->relation_count; i++) {
         const masu_plan_relation *r = &problem->relations[i];
-        if (r->kind != MASU_PLAN_MUST_NOT_SHARE &&
-            ((r->a == a && r->b == b) || (r->a == b && r->b == a)))
+        if (r->kind != MASU_PLAN_MUST_NOT_SHARE && ((r->a == a && r->b == b) || (r->a == b && r->b == a)))
             return true;
     }
     return false;
 }
 
-static masu_plan_verdict check_relations(const masu_plan_problem *problem, const uint64_t *offsets,
-                                         size_t *row_a, size_t *row_b) {
+static masu_plan_verdict check_relations(const masu_plan_problem *problem, const uint64_t *offsets, size_t *row_a,
+                                         size_t *row_b) {
     for (size_t i = 0; i < problem->relation_count; i++) {
         const masu_plan_relation *r = &problem->relations[i];
         if (r->kind == MASU_PLAN_MUST_SHARE && offsets[r->a] != offsets[r->b])
@@ -114,9 +108,8 @@ static masu_plan_verdict check_relations(const masu_plan_problem *problem, const
     return MASU_PLAN_FINE;
 }
 
-static masu_plan_verdict check_rows(const masu_plan_problem *problem, const size_t *first,
-                                    const uint64_t *offsets, uint64_t height_bytes, size_t *row_a,
-                                    size_t *row_b) {
+static masu_plan_verdict check_rows(const masu_plan_problem *problem, const size_t *first, const uint64_t *offsets,
+                                    uint64_t height_bytes, size_t *row_a, size_t *row_b) {
     const masu_plan_row *rows = problem->rows;
     for (size_t i = 0; i < problem->count; i++) {
         say(row_a, i);
@@ -150,7 +143,6 @@ masu_plan_verdict masu_plan_check(const masu_plan_row *rows, size_t count, const
 }
 
 const char *masu_plan_verdict_name(masu_plan_verdict verdict) {
-    static const char *const names[] = {"FINE",  "OVERLAP", "MISALIGNED", "OUTSIDE",
-                                        "MOVED", "APART",   "TOGETHER"};
+    static const char *const names[] = {"FINE", "OVERLAP", "MISALIGNED", "OUTSIDE", "MOVED", "APART", "TOGETHER"};
     return verdict < MASU_PLAN_VERDICT_COUNT ? names[verdict] : "UNKNOWN";
 }

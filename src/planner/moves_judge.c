@@ -18,9 +18,9 @@ typedef struct court {
     uint64_t unit;
     uint64_t *memory[MASU_MOVES_MOST_MEMORIES]; /* a word a unit: what lies there */
     uint64_t units[MASU_MOVES_MOST_MEMORIES];
-    uint64_t *version;     /* per row: how often it was written */
-    size_t *ready;         /* per place: from when on its bytes are the row's; SIZE_MAX: not known yet */
-    size_t *stale;         /* per place: from when on they are not any more */
+    uint64_t *version;        /* per row: how often it was written */
+    size_t *ready;            /* per place: from when on its bytes are the row's; SIZE_MAX: not known yet */
+    size_t *stale;            /* per place: from when on they are not any more */
     uint32_t *reads, *writes; /* per row: at the present moment */
     size_t *held, *valid;     /* per row: how many places now, and the cheapest valid one; SIZE_MAX: none */
     uint64_t cost;
@@ -56,7 +56,8 @@ static bool place_is_right(court *c, const masu_moves_place *place) {
         return blame(c, MASU_MOVES_OUTSIDE, place->row);
     if (place->offset % (row->alignment_bytes ? row->alignment_bytes : 1) != 0)
         return blame(c, MASU_MOVES_MISALIGNED, place->row);
-    if ((row->only != MASU_MOVES_ANY && row->only != place->memory) || (row->is_fixed && row->fixed_offset != place->offset))
+    if ((row->only != MASU_MOVES_ANY && row->only != place->memory) ||
+        (row->is_fixed && row->fixed_offset != place->offset))
         return blame(c, MASU_MOVES_ELSEWHERE, place->row);
     c->unit = divisor(divisor(c->unit, place->offset), row->size_bytes);
     return true;
@@ -100,12 +101,15 @@ static bool moves_are_right(court *c) {
         if (m->from >= c->plan->place_count || m->to >= c->plan->place_count || m->from == m->to)
             return blame(c, MASU_MOVES_BAD_MOVE, 0);
         const masu_moves_place *from = &c->plan->places[m->from], *to = &c->plan->places[m->to];
-        if (from->row != to->row || from->memory == to->memory || m->begin >= m->end || m->begin < from->lower || m->end > from->upper ||
-            m->begin != to->lower || m->end >= to->upper || c->ready[m->to] != SIZE_MAX || c->problem->stays)
+        if (from->row != to->row || from->memory == to->memory || m->begin >= m->end || m->begin < from->lower ||
+            m->end > from->upper || m->begin != to->lower || m->end >= to->upper || c->ready[m->to] != SIZE_MAX ||
+            c->problem->stays)
             return blame(c, MASU_MOVES_BAD_MOVE, to->row);
         c->ready[m->to] = m->end;
         uint64_t bytes = c->problem->rows[to->row].size_bytes, begins = 0, ends = 0;
-        c->cost += bytes * (c->problem->has_move_cost ? c->problem->move_cost : c->problem->memories[from->memory].cost + c->problem->memories[to->memory].cost);
+        c->cost += bytes * (c->problem->has_move_cost
+                                ? c->problem->move_cost
+                                : c->problem->memories[from->memory].cost + c->problem->memories[to->memory].cost);
         for (size_t t = 0; c->problem->channel_bytes && t < m->end; t++) {
             begins += t < m->begin ? c->problem->channel_bytes[t] : 0;
             ends += c->problem->channel_bytes[t];
@@ -127,7 +131,9 @@ static uint64_t pattern(const court *c, size_t row, uint64_t unit) {
     return (x ^ x >> 29) * 0x94d049bb133111ebu;
 }
 
-static uint64_t *bytes_of(const court *c, const masu_moves_place *place) { return c->memory[place->memory] + place->offset / c->unit; }
+static uint64_t *bytes_of(const court *c, const masu_moves_place *place) {
+    return c->memory[place->memory] + place->offset / c->unit;
+}
 
 static void write_row(court *c, size_t place) {
     const masu_moves_place *p = &c->plan->places[place];
@@ -186,7 +192,8 @@ static bool are_apart(court *c, size_t t) {
         for (size_t k = i + 1; k < c->plan->place_count && a->lower <= t && t < a->upper; k++) {
             const masu_moves_place *b = &c->plan->places[k];
             if (a->memory == b->memory && b->lower <= t && t < b->upper && (a->lower == t || b->lower == t) &&
-                a->offset < b->offset + c->problem->rows[b->row].size_bytes && b->offset < a->offset + c->problem->rows[a->row].size_bytes)
+                a->offset < b->offset + c->problem->rows[b->row].size_bytes &&
+                b->offset < a->offset + c->problem->rows[a->row].size_bytes)
                 return blame(c, MASU_MOVES_CLOBBERED, a->row);
         }
     }
@@ -216,7 +223,8 @@ static bool look_around(court *c, size_t t) {
         if (!is_valid(c, i, t))
             continue;
         size_t other = c->valid[p->row];
-        if (other == SIZE_MAX || c->problem->memories[p->memory].cost < c->problem->memories[c->plan->places[other].memory].cost)
+        if (other == SIZE_MAX ||
+            c->problem->memories[p->memory].cost < c->problem->memories[c->plan->places[other].memory].cost)
             c->valid[p->row] = i;
         if (!is_there(c, i))
             return blame(c, MASU_MOVES_CLOBBERED, p->row);
@@ -233,7 +241,8 @@ static bool use_row(court *c, size_t row, size_t t) {
         return blame(c, MASU_MOVES_NOWHERE, row);
     if (c->held[row] > 2 || (c->held[row] > 1 && c->writes[row] > 0))
         return blame(c, MASU_MOVES_CROWDED, row);
-    c->cost += ((uint64_t)c->reads[row] + c->writes[row]) * r->size_bytes * c->problem->memories[c->plan->places[c->valid[row]].memory].cost;
+    c->cost += ((uint64_t)c->reads[row] + c->writes[row]) * r->size_bytes *
+               c->problem->memories[c->plan->places[c->valid[row]].memory].cost;
     return true;
 }
 
@@ -244,7 +253,8 @@ static bool write_rows(court *c, size_t t) {
             continue;
         c->version[row]++;
         write_row(c, i);
-        for (size_t k = 0; k < c->plan->place_count; k++) /* none is there now; later ones are copies of what was written */
+        for (size_t k = 0; k < c->plan->place_count;
+             k++) /* none is there now; later ones are copies of what was written */
             if (k != i && c->plan->places[k].row == row && c->plan->places[k].lower < t && c->stale[k] > t)
                 c->stale[k] = t;
     }
@@ -318,7 +328,8 @@ static masu_status run(court *c) {
     return MASU_OK;
 }
 
-masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves_plan *plan, masu_moves_verdict *verdict, size_t *row) {
+masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves_plan *plan,
+                             masu_moves_verdict *verdict, size_t *row) {
     court c = {.problem = problem, .plan = plan};
     if (masu_moves_validate(problem, NULL) != MASU_MOVES_RIGHT)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -329,7 +340,9 @@ masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves
     c.valid = masu__meta_calloc(problem->count + 1, sizeof *c.valid);
     c.ready = masu__meta_calloc(plan->place_count + 1, sizeof *c.ready);
     c.stale = masu__meta_calloc(plan->place_count + 1, sizeof *c.stale);
-    masu_status status = c.version && c.reads && c.writes && c.held && c.valid && c.ready && c.stale ? run(&c) : MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = c.version && c.reads && c.writes && c.held && c.valid && c.ready && c.stale
+                             ? run(&c)
+                             : MASU_ERR_OUT_OF_MEMORY;
     court_close(&c);
     *verdict = c.verdict;
     if (row)
@@ -338,13 +351,14 @@ masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves
 }
 
 const char *masu_moves_verdict_name(masu_moves_verdict verdict) {
-    static const char *const names[] = {"FINE",  "NOWHERE", "OUTSIDE",   "MISALIGNED", "ELSEWHERE", "BAD_MOVE",
-                                        "LATE",  "CROWDED", "CLOBBERED", "WRONG_COST"};
+    static const char *const names[] = {"FINE",     "NOWHERE", "OUTSIDE", "MISALIGNED", "ELSEWHERE",
+                                        "BAD_MOVE", "LATE",    "CROWDED", "CLOBBERED",  "WRONG_COST"};
     return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "?";
 }
 
 /* Beside the judge, for the same reason: a count of its own. */
-void masu_moves_traffic(const masu_moves_problem *problem, const masu_moves_plan *plan, uint64_t *from_operators, uint64_t *from_moves) {
+void masu_moves_traffic(const masu_moves_problem *problem, const masu_moves_plan *plan, uint64_t *from_operators,
+                        uint64_t *from_moves) {
     memset(from_operators, 0, problem->memory_count * sizeof *from_operators);
     memset(from_moves, 0, problem->memory_count * sizeof *from_moves);
     for (size_t i = 0; i < plan->move_count; i++) {
@@ -362,10 +376,12 @@ void masu_moves_traffic(const masu_moves_problem *problem, const masu_moves_plan
                 continue;
             for (size_t k = 0; k < plan->move_count; k++)
                 ready = plan->moves[k].to == i ? plan->moves[k].end : ready;
-            if (ready <= use->moment && (best == SIZE_MAX || problem->memories[p->memory].cost < problem->memories[plan->places[best].memory].cost))
+            if (ready <= use->moment && (best == SIZE_MAX || problem->memories[p->memory].cost <
+                                                                 problem->memories[plan->places[best].memory].cost))
                 best = i;
         }
         if (best != SIZE_MAX)
-            from_operators[plan->places[best].memory] += problem->rows[use->row].size_bytes * ((uint64_t)use->reads + use->writes);
+            from_operators[plan->places[best].memory] += problem->rows[use->row].size_bytes *
+                                                         ((uint64_t)use->reads + use->writes);
     }
 }

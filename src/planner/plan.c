@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/search/follow_hints.h"
-#include "planner/share/alias.h"
-#include "planner/search/solver.h"
 #include "base/meta.h"
+#include "planner/search/follow_hints.h"
+#include "planner/search/solver.h"
+#include "planner/share/alias.h"
 
 masu_plan_options masu_plan_options_default(void) {
     return (masu_plan_options){.goal = MASU_PLAN_MINIMIZE, .time_limit_s = 10, .threads = 2};
@@ -51,8 +51,7 @@ static bool obstacles_collide(masu__solver *s) {
     qsort(sorted, count, sizeof *sorted, by_birth);
     for (uint32_t i = 0; i < count && !collide; i++)
         for (uint32_t j = i + 1; j < count && sorted[j].first < sorted[i].end && !collide; j++)
-            collide = sorted[j].first < sorted[j].end &&
-                      sorted[i].offset < sorted[j].offset + sorted[j].size &&
+            collide = sorted[j].first < sorted[j].end && sorted[i].offset < sorted[j].offset + sorted[j].size &&
                       sorted[j].offset < sorted[i].offset + sorted[i].size;
     masu__meta_free(sorted, bytes);
     return collide;
@@ -106,8 +105,7 @@ static void run(masu__solver *s) {
 }
 
 masu_status masu__plan_find_merged(const masu_plan_problem *problem, const bool *merged,
-                                   const masu_plan_options *options, uint64_t *offsets,
-                                   masu_plan_result *result) {
+                                   const masu_plan_options *options, uint64_t *offsets, masu_plan_result *result) {
     masu__solver s;
     masu_status status = masu__solver_open(&s, problem, merged, options);
     if (status != MASU_OK)
@@ -131,8 +129,8 @@ static bool has_choices(const masu_plan_problem *problem) {
     return false;
 }
 
-masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_options *options,
-                           uint64_t *offsets, masu_plan_result *result) {
+masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
+                           masu_plan_result *result) {
     masu_plan_options defaults = masu_plan_options_default();
     if (!problem || !result || (problem->count > 0 && (!problem->rows || !offsets)) ||
         (problem->relation_count > 0 && !problem->relations))
@@ -150,8 +148,8 @@ masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_opt
 
 enum { STEPS_FOR_COMPILERS = 20 * 1000 };
 
-masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, uint64_t *offsets,
-                            masu_plan_result *result, size_t *bad_row) {
+masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, uint64_t *offsets, masu_plan_result *result,
+                            size_t *bad_row) {
     masu_plan_problem problem = {.rows = rows, .count = count};
     masu_plan_options options = {.step_limit = STEPS_FOR_COMPILERS, .threads = 1};
     if (count > 0 && !rows)

@@ -63,8 +63,7 @@ static bool know_pool(masu__live_table *t, uint32_t pool) {
     uint32_t wanted = t->pool_count ? 2 * t->pool_count : 16;
     while (wanted <= pool)
         wanted *= 2;
-    uint32_t *grown = masu__meta_realloc(t->pools, t->pool_count * sizeof *grown,
-                                         (size_t)wanted * sizeof *grown);
+    uint32_t *grown = masu__meta_realloc(t->pools, t->pool_count * sizeof *grown, (size_t)wanted * sizeof *grown);
     if (!grown)
         return false;
     for (uint32_t i = t->pool_count; i < wanted; i++)

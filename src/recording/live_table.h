@@ -24,8 +24,8 @@ typedef struct masu__live_block {
 /* Zero-initialise. Node 0 is never used. */
 typedef struct masu__live_table {
     masu__live_block *nodes;
-    uint32_t *heads;       /* head_count, a power of two */
-    uint32_t *pools;       /* first node of each pool */
+    uint32_t *heads; /* head_count, a power of two */
+    uint32_t *pools; /* first node of each pool */
     uint32_t node_count, node_capacity, head_count, pool_count, free;
     uint32_t live;
 } masu__live_table;

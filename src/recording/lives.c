@@ -32,8 +32,7 @@ static bool follow(const masu__recording *r, masu__lives *lives, masu__live_tabl
         reset_pool(lives, t, e->pool, now);
     if (e->kind >= MASU__RECORDED_RESET)
         return true;
-    masu__live_block *found =
-        masu__live_find(t, e->pool, e->kind == MASU__RECORDED_MOVE ? e->other : e->address);
+    masu__live_block *found = masu__live_find(t, e->pool, e->kind == MASU__RECORDED_MOVE ? e->other : e->address);
     if (!found) {
         lives->strays++;
         return true;

@@ -116,7 +116,8 @@ static bool fill(machine *m, size_t first, uint32_t kind) {
         return wrong(m, "fills a %s that is not there", masu__pickle_kind_name(kind));
     masu__pickle_value into = m->stack[first - 1];
     if (into.kind != kind)
-        return wrong(m, "fills a %s as if it were a %s", masu__pickle_kind_name(into.kind), masu__pickle_kind_name(kind));
+        return wrong(m, "fills a %s as if it were a %s", masu__pickle_kind_name(into.kind),
+                     masu__pickle_kind_name(kind));
     if (kind == MASU__PICKLE_DICT && (m->depth - first) % 2)
         return wrong(m, "a key without a value");
     if (!box_put(m, into.is.box, m->stack + first, m->depth - first))
@@ -285,7 +286,8 @@ static bool do_put(machine *m, operand o) {
     if (!demand(m, 1))
         return false;
     if (o.number > m->remembered)
-        return wrong(m, "remembers a value as number %llu, where %zu is next", (unsigned long long)o.number, m->remembered);
+        return wrong(m, "remembers a value as number %llu, where %zu is next", (unsigned long long)o.number,
+                     m->remembered);
     if (!grow(m, (void **)&m->memo, o.number, &m->memo_capacity, sizeof *m->memo))
         return false;
     m->remembered += o.number == m->remembered;
@@ -298,7 +300,8 @@ static bool do_memoize(machine *m, operand o) {
 }
 static bool do_get(machine *m, operand o) {
     if (o.number >= m->remembered)
-        return wrong(m, "asks for value number %llu of %zu that were remembered", (unsigned long long)o.number, m->remembered);
+        return wrong(m, "asks for value number %llu of %zu that were remembered", (unsigned long long)o.number,
+                     m->remembered);
     return push(m, m->memo[o.number]);
 }
 

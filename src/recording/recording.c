@@ -58,8 +58,7 @@ static masu_status index_make_room(masu__recording_index *index) {
     return MASU_OK;
 }
 
-static void index_put(masu__recording_index *index, enum table table, uint32_t hash,
-                      uint32_t entry) {
+static void index_put(masu__recording_index *index, enum table table, uint32_t hash, uint32_t entry) {
     size_t at = hash & (index->size - 1);
     while (index->slots[at].index)
         at = (at + 1) & (index->size - 1);
@@ -68,8 +67,7 @@ static void index_put(masu__recording_index *index, enum table table, uint32_t h
 }
 
 /* Walks the entries of one table that have this hash; *at is where to begin and where it stopped. 0: no more. */
-static uint32_t index_next(const masu__recording_index *index, enum table table, uint32_t hash,
-                           size_t *at) {
+static uint32_t index_next(const masu__recording_index *index, enum table table, uint32_t hash, size_t *at) {
     if (index->size == 0)
         return 0;
     for (; index->slots[*at & (index->size - 1)].index; ++*at) {
@@ -84,7 +82,7 @@ static uint32_t index_next(const masu__recording_index *index, enum table table,
 
 /* ---- beginning and end --------------------------------------------------------------------------------------------- */
 
-#define PUSH(r, table, item)                                                                 \
+#define PUSH(r, table, item)                                                                     \
     MASU_ARENA_PUSH(&(r)->arena, (r)->table##s, (r)->table##_count, (r)->table##_capacity, item, \
                     return MASU_ERR_OUT_OF_MEMORY)
 
@@ -121,8 +119,7 @@ static masu_status may_add(masu__recording *r, unsigned count, unsigned most) {
     return count < most ? index_make_room(r->index) : MASU_ERR_LIMIT_REACHED;
 }
 
-masu_status masu__recording_string(masu__recording *r, const char *text, size_t length,
-                                   uint32_t *index) {
+masu_status masu__recording_string(masu__recording *r, const char *text, size_t length, uint32_t *index) {
     const char *zero = length ? memchr(text, 0, length) : NULL;
     if (zero)
         length = (size_t)(zero - text);
@@ -150,8 +147,7 @@ masu_status masu__recording_string(masu__recording *r, const char *text, size_t 
 }
 
 masu_status masu__recording_place(masu__recording *r, masu__recorded_place place, uint32_t *index) {
-    if (place.file >= r->string_count || place.function >= r->string_count ||
-        place.caller >= r->place_count)
+    if (place.file >= r->string_count || place.function >= r->string_count || place.caller >= r->place_count)
         return MASU_ERR_INVALID_ARGUMENT;
     *index = 0;
     if (!place.file && !place.function && !place.line && !place.caller)
@@ -172,8 +168,7 @@ masu_status masu__recording_place(masu__recording *r, masu__recorded_place place
     return MASU_OK;
 }
 
-masu_status masu__recording_device(masu__recording *r, masu__recorded_device device,
-                                   uint16_t *index) {
+masu_status masu__recording_device(masu__recording *r, masu__recorded_device device, uint16_t *index) {
     if (device.name >= r->string_count)
         return MASU_ERR_INVALID_ARGUMENT;
     uint32_t hash = hash_words(DEVICES, &device.number, 1), found;
@@ -191,8 +186,7 @@ masu_status masu__recording_device(masu__recording *r, masu__recorded_device dev
     return MASU_OK;
 }
 
-masu_status masu__recording_stream(masu__recording *r, masu__recorded_stream stream,
-                                   uint16_t *index) {
+masu_status masu__recording_stream(masu__recording *r, masu__recorded_stream stream, uint16_t *index) {
     if (stream.device >= r->device_count)
         return MASU_ERR_INVALID_ARGUMENT;
     uint64_t words[] = {stream.handle, stream.device};
@@ -212,8 +206,8 @@ masu_status masu__recording_stream(masu__recording *r, masu__recorded_stream str
 }
 
 masu_status masu__recording_pool(masu__recording *r, masu__recorded_pool pool, uint32_t *index) {
-    if (pool.name >= r->string_count || pool.layer >= r->string_count ||
-        pool.below >= r->pool_count || pool.device >= r->device_count)
+    if (pool.name >= r->string_count || pool.layer >= r->string_count || pool.below >= r->pool_count ||
+        pool.device >= r->device_count)
         return MASU_ERR_INVALID_ARGUMENT;
     uint64_t words[] = {pool.number, pool.device};
     uint32_t hash = hash_words(POOLS, words, 2), found;
@@ -231,8 +225,7 @@ masu_status masu__recording_pool(masu__recording *r, masu__recorded_pool pool, u
     return MASU_OK;
 }
 
-masu_status masu__recording_thread(masu__recording *r, masu__recorded_thread thread,
-                                   uint32_t *index) {
+masu_status masu__recording_thread(masu__recording *r, masu__recorded_thread thread, uint32_t *index) {
     if (thread.name >= r->string_count)
         return MASU_ERR_INVALID_ARGUMENT;
     uint32_t hash = hash_words(THREADS, &thread.number, 1), found;
@@ -264,13 +257,12 @@ masu_status masu__recording_setting(masu__recording *r, const char *name, const 
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
 
 static bool event_fits(const masu__recording *r, const masu__recorded_event *e) {
-    bool gives = e->kind == MASU__RECORDED_ALLOC || e->kind == MASU__RECORDED_RESIZE ||
-                 e->kind == MASU__RECORDED_MOVE;
+    bool gives = e->kind == MASU__RECORDED_ALLOC || e->kind == MASU__RECORDED_RESIZE || e->kind == MASU__RECORDED_MOVE;
     uint64_t extent = e->given_bytes > e->bytes ? e->given_bytes : e->bytes;
-    return e->kind < MASU__RECORDED_KIND_COUNT && e->pool < r->pool_count &&
-           e->place < r->place_count && e->thread < r->thread_count && e->text < r->string_count &&
-           e->stream < r->stream_count && e->device < r->device_count && e->alignment_log2 < 64 &&
-           (!gives || e->given_bytes >= e->bytes) && e->address + extent >= e->address;
+    return e->kind < MASU__RECORDED_KIND_COUNT && e->pool < r->pool_count && e->place < r->place_count &&
+           e->thread < r->thread_count && e->text < r->string_count && e->stream < r->stream_count &&
+           e->device < r->device_count && e->alignment_log2 < 64 && (!gives || e->given_bytes >= e->bytes) &&
+           e->address + extent >= e->address;
 }
 
 static masu_status event_room(masu__recording *r) {
@@ -302,8 +294,7 @@ masu_status masu__recording_event(masu__recording *r, const masu__recorded_event
 }
 
 static bool is_standing(const masu__recorded_event *e) {
-    return e->kind == MASU__RECORDED_ALLOC || e->kind == MASU__RECORDED_SEGMENT_ADD ||
-           e->kind == MASU__RECORDED_MAP;
+    return e->kind == MASU__RECORDED_ALLOC || e->kind == MASU__RECORDED_SEGMENT_ADD || e->kind == MASU__RECORDED_MAP;
 }
 
 masu_status masu__recording_standing(masu__recording *r, const masu__recorded_event *event) {
@@ -326,16 +317,15 @@ masu_status masu__recording_at_end(masu__recording *r, const masu__recorded_even
         return MASU_ERR_INVALID_ARGUMENT;
     if (r->at_end_count >= MASU__RECORDING_MOST_EVENTS)
         return MASU_ERR_LIMIT_REACHED;
-    MASU_ARENA_PUSH(&r->arena, r->at_end, r->at_end_count, r->at_end_capacity, *event,
-                    return MASU_ERR_OUT_OF_MEMORY);
+    MASU_ARENA_PUSH(&r->arena, r->at_end, r->at_end_count, r->at_end_capacity, *event, return MASU_ERR_OUT_OF_MEMORY);
     return MASU_OK;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------- */
 
 static bool tables_valid(const masu__recording *r) {
-    if (!r->string_count || !r->place_count || !r->pool_count || !r->device_count ||
-        !r->stream_count || !r->thread_count)
+    if (!r->string_count || !r->place_count || !r->pool_count || !r->device_count || !r->stream_count ||
+        !r->thread_count)
         return false;
     for (unsigned i = 0; i < r->string_count; i++)
         if (strlen(r->strings[i].text) != r->strings[i].length)
@@ -347,8 +337,7 @@ static bool tables_valid(const masu__recording *r) {
     }
     for (unsigned i = 1; i < r->pool_count; i++) {
         const masu__recorded_pool *p = &r->pools[i];
-        if (p->name >= r->string_count || p->layer >= r->string_count || p->below >= i ||
-            p->device >= r->device_count)
+        if (p->name >= r->string_count || p->layer >= r->string_count || p->below >= i || p->device >= r->device_count)
             return false;
     }
     for (unsigned i = 1; i < r->stream_count; i++)

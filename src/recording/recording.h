@@ -195,21 +195,14 @@ void masu__recording_destroy(masu__recording *recording);
 
 /* Each finds an equal entry or adds one, and says its index. O(1) expected. MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED;
  * MASU_ERR_INVALID_ARGUMENT when an index in what is given lies outside its table. On an error nothing has changed. */
-masu_status masu__recording_string(masu__recording *recording, const char *text, size_t length,
-                                   uint32_t *index);
-masu_status masu__recording_place(masu__recording *recording, masu__recorded_place place,
-                                  uint32_t *index);
+masu_status masu__recording_string(masu__recording *recording, const char *text, size_t length, uint32_t *index);
+masu_status masu__recording_place(masu__recording *recording, masu__recorded_place place, uint32_t *index);
 /* An entry is the same when its number is; what else is known of it is taken from the first. */
-masu_status masu__recording_device(masu__recording *recording, masu__recorded_device device,
-                                   uint16_t *index);
-masu_status masu__recording_stream(masu__recording *recording, masu__recorded_stream stream,
-                                   uint16_t *index);
-masu_status masu__recording_pool(masu__recording *recording, masu__recorded_pool pool,
-                                 uint32_t *index);
-masu_status masu__recording_thread(masu__recording *recording, masu__recorded_thread thread,
-                                   uint32_t *index);
-masu_status masu__recording_setting(masu__recording *recording, const char *name,
-                                    const char *value);
+masu_status masu__recording_device(masu__recording *recording, masu__recorded_device device, uint16_t *index);
+masu_status masu__recording_stream(masu__recording *recording, masu__recorded_stream stream, uint16_t *index);
+masu_status masu__recording_pool(masu__recording *recording, masu__recorded_pool pool, uint32_t *index);
+masu_status masu__recording_thread(masu__recording *recording, masu__recorded_thread thread, uint32_t *index);
+masu_status masu__recording_setting(masu__recording *recording, const char *name, const char *value);
 
 /* Appends. A standing event goes behind the other standing ones and before the first that happened. A time that would fall
  * is raised to that of the event before. MASU_ERR_INVALID_ARGUMENT: an index outside its table, a kind that does not exist,
@@ -230,8 +223,7 @@ typedef struct masu__recording_fault {
 /* Reads a file of masu (docs/trace-format.md). One that ends in the middle is read up to there: is_cut. MASU_ERR_SYNTAX: not a
  * trace, or of a version that is not known; *fault says more. MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. On an error *out is
  * empty. Memory: at most 30 times the file. O(bytes). */
-masu_status masu__trace_read(const void *bytes, size_t length, masu__recording *out,
-                             masu__recording_fault *fault);
+masu_status masu__trace_read(const void *bytes, size_t length, masu__recording *out, masu__recording_fault *fault);
 bool masu__trace_is(const void *bytes, size_t length); /* by its first bytes */
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */

@@ -105,7 +105,8 @@ static uint16_t device_number(reader *r, const path *at, uint64_t device) {
 
 static bool is_text(const masu__pickle_value *value, const char *text) {
     size_t length = strlen(text);
-    return value && value->kind == MASU__PICKLE_TEXT && value->length == length && memcmp(value->is.text, text, length) == 0;
+    return value && value->kind == MASU__PICKLE_TEXT && value->length == length &&
+           memcmp(value->is.text, text, length) == 0;
 }
 
 /* A pool of its own: two numbers, of which (0, 0) is the common one. */
@@ -179,20 +180,23 @@ static bool read_block(reader *r, const path *at, masu__pickle_value value, uint
     const masu__pickle_value *where = masu__pickle_get(r->pickle, value, "address");
     masu__held_block b = {.bytes = number(r, at, value, "size", true),
                           .asked_bytes = number(r, at, value, "requested_size", false),
-                          .address = where ? number(r, at, value, "address", true) : *address, /* before 2.1 there is none */
+                          .address = where ? number(r, at, value, "address", true)
+                                           : *address, /* before 2.1 there is none */
                           .place = stack_of(r, value)};
     if (r->status != MASU_OK || !take_one(r, at))
         return false;
     b.is_live = !is_text(state, "inactive");
     if (b.is_live && !is_text(state, "active_allocated") && !is_text(state, "active_pending_free") &&
         !is_text(state, "active_awaiting_free"))
-        return wrong(r, at, "a state that is not known: active_allocated, active_awaiting_free or inactive were expected");
+        return wrong(r, at,
+                     "a state that is not known: active_allocated, active_awaiting_free or inactive were expected");
     if (b.address != *address || b.bytes == 0 || b.bytes > end - *address)
         return wrong(r, at, "the block does not lie behind the one before it, inside its segment");
     if (b.asked_bytes == 0 || b.asked_bytes > b.bytes)
         b.asked_bytes = b.bytes;
     *address += b.bytes;
-    MASU_ARENA_PUSH(&s->arena, s->blocks, s->block_count, s->block_capacity, b, return check(r, MASU_ERR_OUT_OF_MEMORY));
+    MASU_ARENA_PUSH(&s->arena, s->blocks, s->block_count, s->block_capacity, b,
+                    return check(r, MASU_ERR_OUT_OF_MEMORY));
     return true;
 }
 
@@ -209,7 +213,8 @@ static bool read_segment(reader *r, const path *at, masu__pickle_value value) {
                             .place = stack_of(r, value),
                             .device = device_number(r, at, number(r, at, value, "device", false)),
                             .is_small = is_text(type, "small"),
-                            .is_expandable = expandable && expandable->kind == MASU__PICKLE_BOOL && expandable->is.integer};
+                            .is_expandable = expandable && expandable->kind == MASU__PICKLE_BOOL &&
+                                             expandable->is.integer};
     if (r->status != MASU_OK || !take_one(r, at) || !range(r, at, g.address, g.bytes) ||
         !must_be(r, at, "blocks", blocks, MASU__PICKLE_LIST))
         return false;
@@ -325,7 +330,8 @@ static bool read_entry(reader *r, const path *at, masu__pickle_value value, uint
         return false;
     if (has_range && e.bytes == 0 && e.kind >= MASU__ENTRY_SEGMENT_ALLOC)
         return wrong(r, at, "a segment of no bytes");
-    MASU_ARENA_PUSH(&s->arena, s->entries, s->entry_count, s->entry_capacity, e, return check(r, MASU_ERR_OUT_OF_MEMORY));
+    MASU_ARENA_PUSH(&s->arena, s->entries, s->entry_count, s->entry_capacity, e,
+                    return check(r, MASU_ERR_OUT_OF_MEMORY));
     return true;
 }
 
@@ -361,7 +367,8 @@ static bool read_annotations(reader *r, masu__pickle_value list) {
             return false;
         if (!is_text(stage, "START") && !is_text(stage, "END"))
             continue;
-        MASU_ARENA_PUSH(&s->arena, s->entries, s->entry_count, s->entry_capacity, e, return check(r, MASU_ERR_OUT_OF_MEMORY));
+        MASU_ARENA_PUSH(&s->arena, s->entries, s->entry_count, s->entry_capacity, e,
+                        return check(r, MASU_ERR_OUT_OF_MEMORY));
     }
     return true;
 }
@@ -484,8 +491,12 @@ masu_status masu__snapshot_read(const void *bytes, size_t length, masu__recordin
         return status;
     status = masu__recording_init(out, "PyTorch snapshot");
     if (status == MASU_OK) {
-        reader r = {
-            .pickle = &pickle, .snapshot = &snapshot, .out = out, .why = why, .left = length, .list_count = pickle.box_count};
+        reader r = {.pickle = &pickle,
+                    .snapshot = &snapshot,
+                    .out = out,
+                    .why = why,
+                    .left = length,
+                    .list_count = pickle.box_count};
         r.place_of_list = masu__meta_alloc((r.list_count + 1) * sizeof(uint32_t));
         if (r.place_of_list) {
             memset(r.place_of_list, 0xff, (r.list_count + 1) * sizeof(uint32_t));

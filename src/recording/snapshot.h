@@ -69,7 +69,8 @@ typedef struct masu__snapshot {
 const masu__held_segment *masu__snapshot_segment_at(const masu__snapshot *snapshot, uint16_t device, uint64_t address);
 
 /* The first that begins there or later, of this device or the next; NULL: none. O(log n). */
-const masu__held_segment *masu__snapshot_segment_from(const masu__snapshot *snapshot, uint16_t device, uint64_t address);
+const masu__held_segment *masu__snapshot_segment_from(const masu__snapshot *snapshot, uint16_t device,
+                                                      uint64_t address);
 
 /* Writes the recording: what stood at the beginning, what happened, what is there at the end. */
 masu_status masu__snapshot_to_recording(const masu__snapshot *snapshot, masu__recording *out);

@@ -72,7 +72,8 @@ static uint16_t stream_of(writer *w, uint16_t device, uint64_t handle) {
 
 static uint32_t pool_of(writer *w, uint16_t device, bool is_small, uint64_t private_pool) {
     const char *name = is_small ? "small pool" : "large pool", *layer = is_small ? "small" : "large";
-    masu__recorded_pool pool = {.device = device_of(w, device), .number = masu__torch_pool_number(private_pool, is_small)};
+    masu__recorded_pool pool = {.device = device_of(w, device),
+                                .number = masu__torch_pool_number(private_pool, is_small)};
     uint32_t index = 0;
     if (private_pool)
         name = is_small ? "small pool of a graph" : "large pool of a graph";
@@ -205,12 +206,14 @@ static void push_space(writer *w, const masu__entry *e) {
                  .private_pool = private_of(w, e),
                  .device = e->device,
                  .is_small = g ? g->is_small : e->bytes == SMALL_SEGMENT_BYTES};
-    MASU_ARENA_PUSH(&w->arena, w->spaces, w->space_count, w->space_capacity, one, check(w, MASU_ERR_OUT_OF_MEMORY); return );
+    MASU_ARENA_PUSH(&w->arena, w->spaces, w->space_count, w->space_capacity, one, check(w, MASU_ERR_OUT_OF_MEMORY);
+                    return );
 }
 
 static bool has_stranger(const writer *w, const space *a, const space *b) {
     const masu__held_segment *g = masu__snapshot_segment_from(w->s, a->device, a->to);
-    for (; g && g->device == a->device && g->address < b->from; g = g + 1 < w->s->segments + w->s->segment_count ? g + 1 : NULL)
+    for (; g && g->device == a->device && g->address < b->from;
+         g = g + 1 < w->s->segments + w->s->segment_count ? g + 1 : NULL)
         if (!g->is_expandable)
             return true;
     return false;
@@ -222,7 +225,8 @@ static void find_spaces(writer *w) {
         const masu__held_segment *g = &s->segments[i];
         space one = {g->address, g->address + g->bytes, g->stream, g->private_pool, g->device, g->is_small, false};
         if (g->is_expandable)
-            MASU_ARENA_PUSH(&w->arena, w->spaces, w->space_count, w->space_capacity, one, check(w, MASU_ERR_OUT_OF_MEMORY);
+            MASU_ARENA_PUSH(&w->arena, w->spaces, w->space_count, w->space_capacity, one,
+                            check(w, MASU_ERR_OUT_OF_MEMORY);
                             return );
     }
     for (size_t i = 0; i < s->entry_count && w->status == MASU_OK; i++)
@@ -260,7 +264,8 @@ static size_t range_place(const writer *w, uint16_t device, uint64_t address) {
 }
 
 static void insert_range(writer *w, size_t at, range one) {
-    MASU_ARENA_PUSH(&w->arena, w->ranges, w->range_count, w->range_capacity, one, check(w, MASU_ERR_OUT_OF_MEMORY); return );
+    MASU_ARENA_PUSH(&w->arena, w->ranges, w->range_count, w->range_capacity, one, check(w, MASU_ERR_OUT_OF_MEMORY);
+                    return );
     memmove(w->ranges + at + 1, w->ranges + at, (w->range_count - 1 - at) * sizeof one);
     w->ranges[at] = one;
 }
@@ -282,7 +287,8 @@ static void map_range(writer *w, range one) {
 
 static void unmap_range(writer *w, range one) {
     size_t at = range_place(w, one.device, one.from);
-    while (at < w->range_count && w->ranges[at].device == one.device && w->ranges[at].from < one.to && w->status == MASU_OK) {
+    while (at < w->range_count && w->ranges[at].device == one.device && w->ranges[at].from < one.to &&
+           w->status == MASU_OK) {
         range *r = &w->ranges[at], behind = {one.to, r->to, r->device};
         if (r->to <= one.from) {
             at++;
@@ -402,7 +408,8 @@ static void stand_blocks(writer *w) {
         const masu__entry *first = &s->entries[touches[i].entry];
         if (first->kind == MASU__ENTRY_ALLOC)
             continue;
-        masu__recorded_event e = event_of(w, MASU__RECORDED_ALLOC, first->device, first->stream, first->address, first->bytes);
+        masu__recorded_event e = event_of(w, MASU__RECORDED_ALLOC, first->device, first->stream, first->address,
+                                          first->bytes);
         e.given_bytes = given_of(w, first->bytes);
         e.pool = pool_of_request(w, first);
         put_standing(w, e);
@@ -431,7 +438,8 @@ static uint32_t pool_of_segment(writer *w, const masu__entry *e) {
     const space *in = e->kind >= MASU__ENTRY_SEGMENT_MAP ? space_at(w, e->device, e->address) : NULL;
     if (in)
         return pool_of(w, e->device, in->is_small, in->private_pool);
-    return pool_of(w, e->device, e->bytes == SMALL_SEGMENT_BYTES, e->private_pool || !g ? e->private_pool : g->private_pool);
+    return pool_of(w, e->device, e->bytes == SMALL_SEGMENT_BYTES,
+                   e->private_pool || !g ? e->private_pool : g->private_pool);
 }
 
 static void put_entry(writer *w, size_t i) {

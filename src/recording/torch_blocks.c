@@ -65,7 +65,8 @@ uint32_t masu__torch_part(masu__torch_pool *pool, masu__torch_whose whose, bool 
 
 /* ---- lists -------------------------------------------------------------------------------------------------------- */
 
-size_t masu__torch_place_in(const masu__torch_pool *pool, const list *in, bool by_address, uint64_t bytes, uint64_t address) {
+size_t masu__torch_place_in(const masu__torch_pool *pool, const list *in, bool by_address, uint64_t bytes,
+                            uint64_t address) {
     size_t low = 0, high = in->count;
     while (low < high) {
         size_t middle = (low + high) / 2;

@@ -125,7 +125,8 @@ static int compare_events(const void *a, const void *b, void *context) {
         return x->device < y->device ? -1 : 1;
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
-    if ((x->kind == MASU__RECORDED_ALLOC) != (y->kind == MASU__RECORDED_ALLOC)) /* what holds comes before what it holds */
+    if ((x->kind == MASU__RECORDED_ALLOC) !=
+        (y->kind == MASU__RECORDED_ALLOC)) /* what holds comes before what it holds */
         return x->kind == MASU__RECORDED_ALLOC ? 1 : -1;
     if ((x->kind == MASU__RECORDED_MAP) != (y->kind == MASU__RECORDED_MAP))
         return x->kind == MASU__RECORDED_MAP ? 1 : -1;
@@ -178,7 +179,8 @@ static void close_segment(layout *l) {
 }
 
 /* The lowest address in [from, to] at which a block is born before that event; to where there is none. */
-static uint64_t first_birth(const layout *l, const masu__recorded_event *near, uint64_t from, uint64_t to, size_t before) {
+static uint64_t first_birth(const layout *l, const masu__recorded_event *near, uint64_t from, uint64_t to,
+                            size_t before) {
     const masu__recorded_event *events = l->f->r->events;
     size_t low = 0, high = l->birth_count;
     while (low < high) {
@@ -253,11 +255,13 @@ static void stand(follower *f) {
             lay_gap(&l, e->address);
             l.mapped_to = e->address + e->given_bytes;
         } else {
-            bool inside = next && next->kind == MASU__RECORDED_ALLOC && next->device == e->device && next->address < l.end;
+            bool inside = next && next->kind == MASU__RECORDED_ALLOC && next->device == e->device &&
+                          next->address < l.end;
             uint64_t border = inside ? next->address : l.end, end = end_of_block(&l, e, order[i], border);
             lay_gap(&l, e->address);
             if (end > border)
-                part_ways(f, "blocks that stood at the beginning lie over each other at %#llx", (unsigned long long)border);
+                part_ways(f, "blocks that stood at the beginning lie over each other at %#llx",
+                          (unsigned long long)border);
             else
                 f->handles[order[i]] = lay(&l, end, MASU__TORCH_LIVE, e->bytes, order[i]);
             if (f->given)

@@ -89,7 +89,8 @@ void masu__torch_collect(masu__torch_pool *pool, uint16_t device) {
     uint64_t target = pool->reserved_of[device] - threshold, age = 0, blocks = 0;
     for (uint32_t i = 0; i < pool->part_count; i++) {
         const part *p = &pool->parts[i];
-        for (size_t k = 0; k < p->free.count && p->whose.device == device && !p->is_small && !p->whose.private_pool; k++) {
+        for (size_t k = 0; k < p->free.count && p->whose.device == device && !p->is_small && !p->whose.private_pool;
+             k++) {
             const block *b = &pool->blocks[p->free.items[k]];
             if (is_whole(b) && !b->expandable) {
                 age += p->calls - b->born;
@@ -102,7 +103,8 @@ void masu__torch_collect(masu__torch_pool *pool, uint16_t device) {
         freed = false;
         for (uint32_t i = 0; i < pool->part_count; i++) {
             part *p = &pool->parts[i];
-            for (size_t k = 0; k < p->free.count && p->whose.device == device && !p->is_small && !p->whose.private_pool;) {
+            for (size_t k = 0;
+                 k < p->free.count && p->whose.device == device && !p->is_small && !p->whose.private_pool;) {
                 const block *b = &pool->blocks[p->free.items[k]];
                 uint64_t own = p->calls - b->born;
                 if (!is_whole(b) || b->expandable || (double)own < mean) {

@@ -147,11 +147,12 @@ static uint32_t find_expandable(masu__torch_pool *pool, uint32_t part_id, uint64
     uint64_t space = round_up(capacity ? capacity + capacity / 8 : EXPANDABLE_BYTES, page_bytes(&pool->parts[part_id]));
     if (space < bytes)
         return NONE;
-    uint32_t id = masu__torch_new_block(pool, (block){.address = place_segment(pool, pool->parts[part_id].whose, true, space),
-                                                      .bytes = space,
-                                                      .part = part_id,
-                                                      .state = MASU__TORCH_UNMAPPED,
-                                                      .expandable = true});
+    uint32_t id = masu__torch_new_block(pool,
+                                        (block){.address = place_segment(pool, pool->parts[part_id].whose, true, space),
+                                                .bytes = space,
+                                                .part = part_id,
+                                                .state = MASU__TORCH_UNMAPPED,
+                                                .expandable = true});
     if (id)
         masu__torch_list_put(pool, id);
     return id;

@@ -77,7 +77,8 @@ void masu__torch_drop_block(masu__torch_pool *pool, uint32_t id);
 /* Its number, or UINT32_MAX: there is no memory. */
 uint32_t masu__torch_part(masu__torch_pool *pool, masu__torch_whose whose, bool is_small);
 /* The first place whose block is not before (bytes, address). by_address: whatever its bytes. */
-size_t masu__torch_place_in(const masu__torch_pool *pool, const list *in, bool by_address, uint64_t bytes, uint64_t address);
+size_t masu__torch_place_in(const masu__torch_pool *pool, const list *in, bool by_address, uint64_t bytes,
+                            uint64_t address);
 void masu__torch_list_put(masu__torch_pool *pool, uint32_t id);
 void masu__torch_list_take(masu__torch_pool *pool, uint32_t id);
 /* A new block behind `after`, with what lies from `kept` bytes on of it; in no list. */

@@ -181,7 +181,9 @@ static masu_status pair_of(reader *r, const record *from, uint32_t out[2]) {
 static masu_status define_place(reader *r, const record *from) {
     uint32_t texts[2], index;
     masu_status status = pair_of(r, from, texts);
-    masu__recorded_place place = {.file = texts[0], .function = texts[1], .line = (uint32_t)from->bytes,
+    masu__recorded_place place = {.file = texts[0],
+                                  .function = texts[1],
+                                  .line = (uint32_t)from->bytes,
                                   .caller = place_find(&r->places, (uint32_t)from->other)};
     if (status == MASU_OK)
         status = masu__recording_place(r->out, place, &index);
@@ -200,8 +202,8 @@ static masu_status pool_of(reader *r, uint32_t number, uint32_t *index) {
     *index = r->last_pool;
     if (number == r->last_pool_number)
         return MASU_OK;
-    masu_status status =
-        number ? masu__recording_pool(r->out, (masu__recorded_pool){.number = number}, index) : MASU_OK;
+    masu_status status = number ? masu__recording_pool(r->out, (masu__recorded_pool){.number = number}, index)
+                                : MASU_OK;
     r->last_pool = number ? *index : 0;
     r->last_pool_number = number;
     *index = r->last_pool;
@@ -223,9 +225,8 @@ static masu_status thread_of(reader *r, uint32_t number, uint32_t *index) {
     *index = r->last_thread;
     if (number == r->last_thread_number)
         return MASU_OK;
-    masu_status status =
-        number ? masu__recording_thread(r->out, (masu__recorded_thread){.number = number}, index)
-               : MASU_OK;
+    masu_status status = number ? masu__recording_thread(r->out, (masu__recorded_thread){.number = number}, index)
+                                : MASU_OK;
     r->last_thread = number ? *index : 0;
     r->last_thread_number = number;
     *index = r->last_thread;
@@ -242,9 +243,7 @@ static masu_status define(reader *r, const record *from) {
     case MASU__TRACE_THREAD: {
         masu__recorded_thread thread = {.number = from->thread};
         masu_status status = masu__recording_string(r->out, from->text, from->text_bytes, &thread.name);
-        return status == MASU_OK && thread.number
-                   ? masu__recording_thread(r->out, thread, &(uint32_t){0})
-                   : status;
+        return status == MASU_OK && thread.number ? masu__recording_thread(r->out, thread, &(uint32_t){0}) : status;
     }
     case MASU__TRACE_SETTING: {
         masu_status status = pair_of(r, from, texts);
@@ -274,8 +273,11 @@ static masu_status begin_block(reader *r, masu__recorded_event e) {
     masu__live_block *old = masu__live_find(&r->live, e.pool, e.address);
     if (old)
         masu__live_drop(&r->live, old);
-    masu__live_block block = {.address = e.address, .bytes = e.bytes, .given_bytes = e.given_bytes,
-                              .pool = e.pool, .alloc = (uint32_t)r->out->event_count};
+    masu__live_block block = {.address = e.address,
+                              .bytes = e.bytes,
+                              .given_bytes = e.given_bytes,
+                              .pool = e.pool,
+                              .alloc = (uint32_t)r->out->event_count};
     masu_status status = append(r, e);
     if (status == MASU_OK && !masu__live_put(&r->live, block))
         status = MASU_ERR_OUT_OF_MEMORY;
@@ -287,12 +289,18 @@ static masu_status cut_block(reader *r, masu__recorded_event e) {
     masu__live_block *found = masu__live_find(&r->live, e.pool, e.other);
     if (!found || e.address < found->address || e.bytes > found->given_bytes ||
         e.address - found->address > found->given_bytes - e.bytes)
-        return append(r, (masu__recorded_event){.kind = MASU__RECORDED_FREE, .time_ns = e.time_ns,
-                                                .address = e.address, .pool = e.pool,
+        return append(r, (masu__recorded_event){.kind = MASU__RECORDED_FREE,
+                                                .time_ns = e.time_ns,
+                                                .address = e.address,
+                                                .pool = e.pool,
                                                 .thread = e.thread});
     uint64_t before = e.address - found->address, behind = found->given_bytes - before - e.bytes;
-    masu__recorded_event first = {.time_ns = e.time_ns, .pool = e.pool, .thread = e.thread,
-                                  .address = found->address, .bytes = before, .given_bytes = before,
+    masu__recorded_event first = {.time_ns = e.time_ns,
+                                  .pool = e.pool,
+                                  .thread = e.thread,
+                                  .address = found->address,
+                                  .bytes = before,
+                                  .given_bytes = before,
                                   .kind = before ? MASU__RECORDED_RESIZE : MASU__RECORDED_FREE};
     masu__recorded_event rest = r->out->events[found->alloc];
     if (before)
@@ -375,9 +383,13 @@ static masu_status put_event(reader *r, const record *from, masu__recorded_event
 }
 
 static masu_status take_event(reader *r, const record *from) {
-    masu__recorded_event e = {.time_ns = from->time_ns, .address = from->address, .bytes = from->bytes,
-                              .given_bytes = from->given_bytes, .other = from->other,
-                              .place = place_find(&r->places, from->place), .kind = kind_of[from->kind],
+    masu__recorded_event e = {.time_ns = from->time_ns,
+                              .address = from->address,
+                              .bytes = from->bytes,
+                              .given_bytes = from->given_bytes,
+                              .other = from->other,
+                              .place = place_find(&r->places, from->place),
+                              .kind = kind_of[from->kind],
                               .alignment_log2 = (uint8_t)from->alignment_log2};
     bool is_segment = e.kind >= MASU__RECORDED_SEGMENT_ADD && e.kind <= MASU__RECORDED_UNMAP;
     if (is_segment && e.given_bytes < e.bytes)
@@ -472,8 +484,7 @@ static masu_status wrong(masu__recording_fault *fault, uint64_t offset, const ch
     return MASU_ERR_SYNTAX;
 }
 
-masu_status masu__trace_read(const void *bytes, size_t length, masu__recording *out,
-                             masu__recording_fault *fault) {
+masu_status masu__trace_read(const void *bytes, size_t length, masu__recording *out, masu__recording_fault *fault) {
     const unsigned char *start = bytes;
     *out = (masu__recording){0};
     if (!masu__trace_is(bytes, length))

@@ -23,12 +23,10 @@
 #define WITHOUT_PARENTHESES(...) __VA_ARGS__
 
 const tl_abi_function tl_abi_functions[TL_FN_COUNT] = {
-#define OP(result, symbol, parameters, effects, shape, dtype, gradient, example, text)     \
-    {#symbol, result, {WITHOUT_PARENTHESES parameters}, (effects), shape, dtype, gradient, \
-     example, text},
-#define ABI(result, symbol, parameters, effects, shape, dtype)                                \
-    {#symbol, result, {WITHOUT_PARENTHESES parameters}, (effects), shape, dtype, NO_GRADIENT, \
-     "",      ""},
+#define OP(result, symbol, parameters, effects, shape, dtype, gradient, example, text) \
+    {#symbol, result, {WITHOUT_PARENTHESES parameters}, (effects), shape, dtype, gradient, example, text},
+#define ABI(result, symbol, parameters, effects, shape, dtype) \
+    {#symbol, result, {WITHOUT_PARENTHESES parameters}, (effects), shape, dtype, NO_GRADIENT, "", ""},
 #define SYSTEM(scope, name, symbol)
 #include <masu/abi.def>
 #undef ABI

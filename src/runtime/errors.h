@@ -28,9 +28,9 @@ typedef enum tl_error_row {
 typedef struct tl_error_kind {
     const char *code; /* "E0125" */
     masu_status status;
-    const char *format, *help; /* help NULL: none */
-    bool is_quoted;            /* the source of the operation may be shown for its name */
-    bool is_said;              /* the first conversion is what the program said itself */
+    const char *format, *help;         /* help NULL: none */
+    bool is_quoted;                    /* the source of the operation may be shown for its name */
+    bool is_said;                      /* the first conversion is what the program said itself */
     unsigned first_shape, shape_count; /* conversions of the format */
 } tl_error_kind;
 

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+#include "runtime/state.h"
 #include "runtime/system/log_values.h"
 #include "runtime/value/growth.h"
-#include "runtime/state.h"
 
 _Thread_local tl_runtime *tl__current;
 
@@ -56,8 +56,7 @@ static masu_status arena_create(tl_runtime *rt, size_t bytes, void *given) {
     bytes = (bytes + page - 1) / page * page;
     if (masu__fault_hit())
         return MASU_ERR_OUT_OF_MEMORY;
-    void *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED)
         return MASU_ERR_OUT_OF_MEMORY;
     rt->arena = rt->arena_top = arena;
@@ -82,10 +81,9 @@ static double epoch_seconds(void) {
 static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config) {
     size_t kept_bytes;
     if (!tl__config_preallocate(&kept_bytes))
-        fputs("masu: TL_GPU_PREALLOCATE_MB is not a number of MiB; nothing is preallocated\n",
-              rt->log);
-    masu_status status = heap_create(config, config->only_device, config->device, config->trace, "tensors",
-                                     kept_bytes, &rt->payload);
+        fputs("masu: TL_GPU_PREALLOCATE_MB is not a number of MiB; nothing is preallocated\n", rt->log);
+    masu_status status = heap_create(config, config->only_device, config->device, config->trace, "tensors", kept_bytes,
+                                     &rt->payload);
     if (status == MASU_OK)
         status = heap_create(config, config->only_device, config->only_device ? config->device : NULL,
                              config->trace_all ? config->trace : NULL, "lists, strings, nodes", 0, &rt->metadata);
@@ -107,9 +105,7 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     if (!rt)
         return MASU_ERR_OUT_OF_MEMORY;
     rt->out = config->out ? config->out : stdout;
-    rt->shows = config->out                ? TL_SHOWS_NOTHING
-                : isatty(fileno(rt->out)) ? TL_SHOWS_PIECES
-                                           : TL_SHOWS_LINES;
+    rt->shows = config->out ? TL_SHOWS_NOTHING : isatty(fileno(rt->out)) ? TL_SHOWS_PIECES : TL_SHOWS_LINES;
     rt->err = config->err ? config->err : stderr;
     rt->log = config->log ? config->log : stderr;
     rt->trace = config->trace;
@@ -339,7 +335,6 @@ static bool totals_valid(const tl_runtime *rt) {
 
 /* Frames, registry, headers against storages, both heaps, and all totals. O(n). */
 bool tl_runtime_valid(const tl_runtime *rt) {
-    return tl__frames_valid(rt) && tl__registry_valid(rt) && tl__tensors_valid(rt) &&
-           tl__slots_valid(rt) && totals_valid(rt) && masu_heap_valid(rt->payload) &&
-           masu_heap_valid(rt->metadata);
+    return tl__frames_valid(rt) && tl__registry_valid(rt) && tl__tensors_valid(rt) && tl__slots_valid(rt) &&
+           totals_valid(rt) && masu_heap_valid(rt->payload) && masu_heap_valid(rt->metadata);
 }

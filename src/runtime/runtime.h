@@ -21,20 +21,20 @@ typedef struct tl_runtime_config {
     uint64_t seed;      /* of rand and randn */
     int argument_count; /* the program's own arguments, borrowed */
     const char *const *arguments;
-    const char *program; /* the name it was started by, borrowed; NULL: not known */
-    const char *values_path; /* of what log() writes, borrowed; NULL: PROGRAM.log.csv in the current directory */
+    const char *program;      /* the name it was started by, borrowed; NULL: not known */
+    const char *values_path;  /* of what log() writes, borrowed; NULL: PROGRAM.log.csv in the current directory */
     size_t frame_arena_bytes; /* 0: 64 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
     void *frame_arena; /* memory for the frames, frame_arena_bytes of it, borrowed, aligned to 64; NULL: mapped */
-    bool only_device;  /* headers, nodes, strings and vectors lie on the device, too, and it is asked for little at a time */
-    masu_trace *trace;        /* borrowed: tensors and frames emit into it; NULL: none */
-    bool trace_all;           /* and lists, strings, nodes, headers: most events, of little memory where there are tensors */
-    bool is_published;        /* a publisher's thread looks at the heaps: each call of them takes a lock */
-    uint32_t
-        history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
-    FILE *out;         /* where print goes; NULL: stdout */
-    FILE *err;         /* where eprint goes; NULL: stderr */
-    FILE *log;         /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
+    bool
+        only_device; /* headers, nodes, strings and vectors lie on the device, too, and it is asked for little at a time */
+    masu_trace *trace; /* borrowed: tensors and frames emit into it; NULL: none */
+    bool trace_all;    /* and lists, strings, nodes, headers: most events, of little memory where there are tensors */
+    bool is_published; /* a publisher's thread looks at the heaps: each call of them takes a lock */
+    uint32_t history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
+    FILE *out;              /* where print goes; NULL: stdout */
+    FILE *err;              /* where eprint goes; NULL: stderr */
+    FILE *log;              /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
 } tl_runtime_config;
 
 enum { TL_HISTORY_LIMIT = 10000 };
@@ -73,38 +73,33 @@ typedef struct tl_error {
     struct {
         uint32_t at, length; /* in text */
     } shapes[2];             /* of the operation's operands, as the row says; length 0: none */
-    bool
-        ends; /* the program asked to end, with exit_status (0 to 255); tl_runtime_run says MASU_OK then */
+    bool ends; /* the program asked to end, with exit_status (0 to 255); tl_runtime_run says MASU_OK then */
     int exit_status;
 } tl_error;
 
 /* Everything the report shows. Bytes are payload bytes as requested, not class sizes, unless said otherwise. */
 typedef struct tl_report {
     uint64_t live_tensors, live_bytes, peak_bytes, allocations, frees;
-    uint64_t grown_tensors,
-        kept_bytes; /* joined in place (growth.c), and what was not copied for it */
+    uint64_t grown_tensors, kept_bytes; /* joined in place (growth.c), and what was not copied for it */
     uint64_t pool_hits, pool_misses, device_allocations, device_frees;
-    uint64_t reserved_bytes, cached_bytes;      /* of the payload heap */
-    uint64_t metadata_bytes, metadata_reserved; /* headers, nodes, strings, vectors */
-    uint64_t retain_ops, release_ops; /* done by compiled code and ABI calls, not internal holds */
+    uint64_t reserved_bytes, cached_bytes;         /* of the payload heap */
+    uint64_t metadata_bytes, metadata_reserved;    /* headers, nodes, strings, vectors */
+    uint64_t retain_ops, release_ops;              /* done by compiled code and ABI calls, not internal holds */
     uint64_t live_nodes, live_grads, live_objects; /* objects: strings, vectors */
     uint64_t scope_depth, frame_depth, frame_depth_peak, registered;
-    uint64_t placed,
-        frame_bytes_peak; /* buffers in frames, and the most bytes that frames had for them */
-    uint64_t reused;      /* results written over a dying operand */
+    uint64_t placed, frame_bytes_peak; /* buffers in frames, and the most bytes that frames had for them */
+    uint64_t reused;                   /* results written over a dying operand */
     uint64_t slotted,
-        slot_growths; /* tensors in growing slots, and how often a slot's buffer was made or made larger */
+        slot_growths;         /* tensors in growing slots, and how often a slot's buffer was made or made larger */
     uint64_t slot_bytes_peak; /* of those buffers, of which peak_bytes knows nothing */
-    uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes,
-        rss_anon_peak_bytes; /* of the process, from the kernel */
-    uint64_t seed; /* of the random numbers */
+    uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes, rss_anon_peak_bytes; /* of the process, from the kernel */
+    uint64_t seed;                                                           /* of the random numbers */
     double wall_seconds;
 } tl_report;
 
 /* What the program's operations did, by the number of their place. */
 typedef struct tl_line_counts {
-    uint64_t visits, acquires, releases, moves, borrows,
-        slots;                            /* slots: of the frame, for owners */
+    uint64_t visits, acquires, releases, moves, borrows, slots; /* slots: of the frame, for owners */
     uint64_t allocations, placed, reused; /* buffers: from a pool, in the frame, over an operand */
     uint64_t slotted;                     /* in a growing slot */
 } tl_line_counts;
@@ -123,8 +118,7 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
 /* Makes rt current in this thread without a program (C callers of tl_*; there a raise returns NULL/0 and is kept for tl_runtime_error). */
 void tl_runtime_enter(tl_runtime *rt);
 void tl_runtime_leave(tl_runtime *rt);
-const tl_error *
-tl_runtime_error(const tl_runtime *rt); /* last raised in entered mode; status OK when none */
+const tl_error *tl_runtime_error(const tl_runtime *rt); /* last raised in entered mode; status OK when none */
 void tl_runtime_clear_error(tl_runtime *rt);
 void tl_runtime_get_report(tl_runtime *rt, tl_report *out);
 /* Of code compiled for it (audit.c). False: something was alive that nothing needed, or the other way round. */
@@ -141,10 +135,11 @@ bool tl_runtime_valid(const tl_runtime *rt);
 
 /* Appends what a raised error says, with places. */
 typedef void tl_describe(const tl_error *error, masu__buffer *out);
-masu_status tl_instance_create(const masu_module *module, const masu_instance_options *options,
-                               void (*entry)(void), tl_describe *describe, masu_instance **out);
+masu_status tl_instance_create(const masu_module *module, const masu_instance_options *options, void (*entry)(void),
+                               tl_describe *describe, masu_instance **out);
 void tl_instance_destroy(masu_instance *instance);
-masu_status tl_instance_call(masu_instance *instance, uint32_t number, const masu_value *arguments, masu_value *results);
+masu_status tl_instance_call(masu_instance *instance, uint32_t number, const masu_value *arguments,
+                             masu_value *results);
 size_t tl_instance_arena_used(const masu_instance *instance);
 const char *tl_instance_error(const masu_instance *instance);
 void tl_value_release(masu_value *value);
@@ -162,7 +157,6 @@ typedef struct tl_report_line {
     uint32_t line;
     tl_line_counts counts;
 } tl_report_line;
-void tl_report_print_json_lines(const tl_report *report, const tl_report_line *lines,
-                                size_t line_count, FILE *out);
+void tl_report_print_json_lines(const tl_report *report, const tl_report_line *lines, size_t line_count, FILE *out);
 
 #endif

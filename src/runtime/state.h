@@ -30,23 +30,21 @@
 #include "base/assert.h"
 #include "base/buffer.h"
 #include "base/rng.h"
-#include "runtime/value/cells.h"
 #include "runtime/runtime.h"
+#include "runtime/value/cells.h"
 #include "runtime/value/tensor.h"
 
 /* One owner in the dynamic registry. A free entry has object NULL and links to the next free one of its scope. */
 typedef struct tl_entry {
     tl_object *object;
-    uint32_t
-        previous; /* 1 + the same object's older entry, 0: none; while free: 1 + next free entry */
-    uint32_t scope; /* index into scopes */
+    uint32_t previous; /* 1 + the same object's older entry, 0: none; while free: 1 + next free entry */
+    uint32_t scope;    /* index into scopes */
 } tl_entry;
 
 typedef struct tl_scope {
     uint32_t mark; /* registry height when it opened: its entries are [mark, next scope's mark) */
     uint32_t free; /* 1 + first free entry of this scope */
-    bool
-        implicit; /* opened by a registration outside any scope of its function; not counted in scope_depth */
+    bool implicit; /* opened by a registration outside any scope of its function; not counted in scope_depth */
 } tl_scope;
 
 /* A buffer that stays when the tensor in it goes. */
@@ -72,7 +70,7 @@ struct tl_runtime {
     uint64_t freed_bytes;
     uint64_t peak_bytes;          /* of live_bytes */
     uint64_t metadata_live_bytes; /* = live_bytes of the metadata heap, without chunks of cells */
-    uint64_t growth_watch; /* live payload + metadata bytes at which growth is looked for again */
+    uint64_t growth_watch;        /* live payload + metadata bytes at which growth is looked for again */
     uint64_t device_allocations_seen;
     uint64_t rss_anon_peak_bytes;
 
@@ -104,9 +102,8 @@ struct tl_runtime {
     /* growing slots: result_slots.c */
     tl_slot *slots; /* of the whole program, in metadata memory */
     uint32_t slot_capacity;
-    uint64_t slot_bytes,
-        slot_bytes_peak; /* of their buffers: of the payload heap, but not in live_bytes */
-    uint64_t slotted, slot_growths; /* tensors that lay in one; buffers made or made larger, ever */
+    uint64_t slot_bytes, slot_bytes_peak; /* of their buffers: of the payload heap, but not in live_bytes */
+    uint64_t slotted, slot_growths;       /* tensors that lay in one; buffers made or made larger, ever */
 
     /* dynamic owners */
     tl_entry *entries;
@@ -145,9 +142,8 @@ struct tl_runtime {
     bool grads_kept;     /* tl_grad_keeping: the caller keeps what the running function makes of gradients */
     tl_node *grad_read;  /* leaves whose gradient was read, the most recently read first */
     uint64_t live_nodes, live_grads;
-    uint64_t walked_nodes; /* of the live ones: freed by backward, still named by a tensor */
-    uint32_t history_limit,
-        history_site; /* of the operation whose history first was so long; 0: none */
+    uint64_t walked_nodes;                /* of the live ones: freed by backward, still named by a tensor */
+    uint32_t history_limit, history_site; /* of the operation whose history first was so long; 0: none */
 
     /* random numbers: rand, randn */
     masu__rng rng;
@@ -164,7 +160,7 @@ struct tl_runtime {
     char audit_text[160];
     tl_line_counts *lines; /* by site; NULL: not counted */
     size_t line_capacity;
-    uint32_t line_site; /* of the last tl_count_line */
+    uint32_t line_site;                                                /* of the last tl_count_line */
     uint64_t line_allocations, line_placed, line_reused, line_slotted; /* ever, then */
 
     /* trace_places.c */
@@ -218,8 +214,7 @@ void tl__arena_end(tl_runtime *rt); /* gives back what Arena::init took */
 
 /* Describes a failure by a row of errors.def and returns the row's status: return tl__error(TL_SAY(row), …). Replaces the
  * description before. tl__error_as: with another status. */
-masu_status tl__error(tl_error_row row, const char *format, ...)
-    __attribute__((format(printf, 2, 3), cold));
+masu_status tl__error(tl_error_row row, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 masu_status tl__error_as(masu_status status, tl_error_row row, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 /* Adds a second place to the described failure, such as the first backward of a freed graph. */

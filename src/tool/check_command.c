@@ -22,8 +22,8 @@ static const char usage[] = "Usage: masu check [OPTIONS] FILE…\n"
 static const char *const known[] = {"--dump=", "--library", "--verify", "--help", NULL};
 
 static int check_file(const char *path, const tool_compile_flags *flags) {
-    masu_compile_options options =
-        tool_compile_options(flags, flags->dump_count ? MASU_STAGE_PASSES : MASU_STAGE_CHECK);
+    masu_compile_options options = tool_compile_options(flags,
+                                                        flags->dump_count ? MASU_STAGE_PASSES : MASU_STAGE_CHECK);
     masu_program *program;
     int status = tool_compile(path, &options, flags->quiet, &program);
     if (program && (!flags->quiet || masu_program_error_count(program) > 0))
@@ -69,5 +69,4 @@ static int run(int argc, char **argv) {
     return status;
 }
 
-const tool_command tool_check = {"check", "report every error that can be found without running",
-                                 usage, run};
+const tool_command tool_check = {"check", "report every error that can be found without running", usage, run};

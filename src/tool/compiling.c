@@ -31,7 +31,8 @@ static const char run_usage[] =
     "  --log FILE          where log(\"name\", x) writes (default PROGRAM.log.csv)\n"
     "  --trace FILE        records what tensors and frames do, for `masu report`; also MASU_TRACE=FILE\n"
     "  --trace-all         lists, strings and history, too; also MASU_TRACE_ALL=1\n"
-    "  --publish[=FILE]    a page that `masu top` shows while the program runs; also MASU_PUBLISH=1 or MASU_PUBLISH=FILE\n"
+    "  --publish[=FILE]    a page that `masu top` shows while the program runs; also MASU_PUBLISH=1 or "
+    "MASU_PUBLISH=FILE\n"
     "  --plot FILE.svg     draws what was logged when the program ends\n"
     "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
     "  --dump=WHAT         print ir, llvm, or after:PASS before running\n"
@@ -61,8 +62,10 @@ static const char build_usage[] =
     "  --shared          a library of functions; FILE needs no main\n"
     "  --c               functions as plain C for microcontrollers; FILE needs no main\n"
     "  --header FILE.h   with --shared or --c: a header with typed functions\n"
-    "  --arena CALLS     with --header: the size of an arena in which these calls can be made, which is found by making\n"
-    "                    them: \"m = Net::new(3, 2); Net::forward(m, [8, 3])\". With --c: which functions are written,\n"
+    "  --arena CALLS     with --header: the size of an arena in which these calls can be made, which is found by "
+    "making\n"
+    "                    them: \"m = Net::new(3, 2); Net::forward(m, [8, 3])\". With --c: which functions are "
+    "written,\n"
     "                    for which shapes and numbers; _ is any number\n"
     "  --name NAME       with --shared or --c: what names in C begin with (default: that of the header or library)\n"
     "  --library FILE    the program library (default: libmasu_program.a beside this command or "
@@ -83,8 +86,8 @@ static int become_compiler(int argc, char **argv) {
     char path[PATH_BYTES];
     (void)argc;
     if (!tool_find_file(name, MASU_COMPILER_FOLDER, path, sizeof path)) {
-        fprintf(stderr, "masu %s: %s is missing: it lies beside this command or in ../%s\n",
-                argv[0], name, MASU_COMPILER_FOLDER);
+        fprintf(stderr, "masu %s: %s is missing: it lies beside this command or in ../%s\n", argv[0], name,
+                MASU_COMPILER_FOLDER);
         return TOOL_FAILED;
     }
     execv(path, argv - 1); /* argv[-1] is the command's name: main hands on what is behind it */
@@ -92,6 +95,5 @@ static int become_compiler(int argc, char **argv) {
     return TOOL_FAILED;
 }
 
-const tool_command tool_run = {"run", "compile a program in memory and run it", run_usage,
-                               become_compiler};
+const tool_command tool_run = {"run", "compile a program in memory and run it", run_usage, become_compiler};
 const tool_command tool_build = {"build", "make an executable", build_usage, become_compiler};

@@ -64,5 +64,4 @@ static int run(int argc, char **argv) {
     return path ? explain(path, &flags, form) : tool_misuse("explain", "which file?");
 }
 
-const tool_command tool_explain = {"explain", "show where each tensor lives, beside the source",
-                                   usage, run};
+const tool_command tool_explain = {"explain", "show where each tensor lives, beside the source", usage, run};

@@ -25,8 +25,7 @@ void tool_name_error_kinds(const masu_program *program) {
         for (size_t k = 0; k < i && !named && masu_program_diagnostic(program, k, &before); k++)
             named = before.kind == info.kind;
         if (!named)
-            fprintf(stderr, "note: `masu explain-error %s`: %s\n", info.kind->code,
-                    info.kind->title);
+            fprintf(stderr, "note: `masu explain-error %s`: %s\n", info.kind->code, info.kind->title);
     }
 }
 
@@ -116,12 +115,9 @@ static int run(int argc, char **argv) {
     if (argc > 2)
         return tool_misuse("explain-error", "one code at a time");
     if (argc == 2)
-        return strcmp(argv[1], "-") == 0       ? code_lines()
-               : strcmp(argv[1], "--all") == 0 ? put_all()
-                                               : explain(argv[1]);
+        return strcmp(argv[1], "-") == 0 ? code_lines() : strcmp(argv[1], "--all") == 0 ? put_all() : explain(argv[1]);
     list_codes();
     return tool_finish(TOOL_OK);
 }
 
-const tool_command tool_explain_error = {"explain-error", "say what a kind of error means", usage,
-                                         run};
+const tool_command tool_explain_error = {"explain-error", "say what a kind of error means", usage, run};

@@ -65,14 +65,13 @@ static int format_file(const char *path, bool check) {
 static int run(int argc, char **argv) {
     bool check = false;
     int files = 0, status = TOOL_OK;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (argv[i][0] != '-' || argv[i][1] == 0)
             argv[files++] = argv[i];
         else if (strcmp(argv[i], "--check") == 0)
             check = true;
         else
             return tool_unknown_option("fmt", argv[i], known);
-    }
     if (files == 0)
         return tool_misuse("fmt", "which file?");
     for (int i = 0; i < files; i++)

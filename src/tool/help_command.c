@@ -4,17 +4,16 @@
 
 #include "tool/tool.h"
 
-static const char usage[] =
-    "Usage: masu help [COMMAND]\n"
-    "       masu help --passes [--optional]\n"
-    "       masu help --operations\n"
-    "\n"
-    "Prints the overview, or a command's usage.\n"
-    "\n"
-    "  --passes       instead the compiler's passes in order\n"
-    "  --optional     only the names of those that --no-PASS can leave out, one a line\n"
-    "  --operations   instead all operations, as docs/operations.md\n"
-    "  --help         this text\n";
+static const char usage[] = "Usage: masu help [COMMAND]\n"
+                            "       masu help --passes [--optional]\n"
+                            "       masu help --operations\n"
+                            "\n"
+                            "Prints the overview, or a command's usage.\n"
+                            "\n"
+                            "  --passes       instead the compiler's passes in order\n"
+                            "  --optional     only the names of those that --no-PASS can leave out, one a line\n"
+                            "  --operations   instead all operations, as docs/operations.md\n"
+                            "  --help         this text\n";
 
 static int overview(void) {
     printf("masu decides where every tensor of a program lives.\n\nUsage: masu COMMAND "
@@ -32,9 +31,8 @@ static int passes(bool optional_only) {
         if (optional_only && table[i].optional)
             printf("%s\n", table[i].name);
         else if (!optional_only)
-            printf("%-10s %s\n           requires %s; establishes %s%s\n", table[i].name,
-                   table[i].summary, table[i].requires, table[i].establishes,
-                   table[i].optional ? "; optional" : "");
+            printf("%-10s %s\n           requires %s; establishes %s%s\n", table[i].name, table[i].summary,
+                   table[i].requires, table[i].establishes, table[i].optional ? "; optional" : "");
     }
     return TOOL_OK;
 }

@@ -15,8 +15,10 @@ enum { MOST_DIMS = 64, MOST_PATH = 4096 };
 static const char usage[] =
     "Usage: masu import MODEL.onnx [-o OUT.tl] [--dim NAME=N]…\n"
     "\n"
-    "Writes the network as a program of the language: a function `forward` over typed tensors, a line for each operator, and\n"
-    "its weights in OUT.safetensors beside OUT.tl. `masu run OUT.tl INPUTS.safetensors OUTPUTS.safetensors` runs it, `masu build\n"
+    "Writes the network as a program of the language: a function `forward` over typed tensors, a line for each "
+    "operator, and\n"
+    "its weights in OUT.safetensors beside OUT.tl. `masu run OUT.tl INPUTS.safetensors OUTPUTS.safetensors` runs it, "
+    "`masu build\n"
     "--shared` makes a library of it.\n"
     "\n"
     "  -o OUT.tl         the program's file; without it MODEL.tl in the folder where the command runs\n"
@@ -25,7 +27,8 @@ static const char usage[] =
     "\n"
     "An operator, attribute or element type that is not supported is an error that names it; nothing is written then.\n"
     "\n"
-    "Exit status: 0; 1 when MODEL cannot be read or taken, or a file not be written; 2 when the command line is wrong.\n";
+    "Exit status: 0; 1 when MODEL cannot be read or taken, or a file not be written; 2 when the command line is "
+    "wrong.\n";
 
 typedef struct arguments {
     const char *path, *out;
@@ -35,7 +38,8 @@ typedef struct arguments {
 
 typedef struct paths {
     char program[MOST_PATH], weights[MOST_PATH];
-    char new_program[MOST_PATH + 32], new_weights[MOST_PATH + 32]; /* beside them; another run at the same time has others */
+    char new_program[MOST_PATH + 32],
+        new_weights[MOST_PATH + 32]; /* beside them; another run at the same time has others */
 } paths;
 
 static const char *last_part(const char *path) {
@@ -119,7 +123,8 @@ static const char *line_of(const masu__buffer *text, uint32_t number, int *lengt
 static int all_dims_used(const arguments *a) {
     for (size_t i = 0; i < a->dim_count; i++)
         if (!a->dims[i].was_used) {
-            fprintf(stderr, "masu import: --dim %.*s: the network has no open dimension of this name\n", MASU__MODEL_TEXT(a->dims[i].name));
+            fprintf(stderr, "masu import: --dim %.*s: the network has no open dimension of this name\n",
+                    MASU__MODEL_TEXT(a->dims[i].name));
             return TOOL_FAILED;
         }
     return TOOL_OK;
@@ -138,8 +143,9 @@ static int check(const arguments *a, const paths *p, const masu__buffer *text) {
         if (found.is_error) {
             int length = 0;
             const char *line = line_of(text, found.line, &length);
-            fprintf(stderr, "%s: error: the network's operators and what it says of its tensors do not agree: %s in `%.*s`\n", a->path,
-                    found.message, length, line);
+            fprintf(stderr,
+                    "%s: error: the network's operators and what it says of its tensors do not agree: %s in `%.*s`\n",
+                    a->path, found.message, length, line);
             break;
         }
     masu_program_destroy(program);
@@ -150,10 +156,12 @@ static int import(arguments *a, const tool_text *file) {
     paths p;
     masu__buffer program = {0}, why = {0};
     if (!make_paths(a, &p))
-        return tool_misuse("import", "-o: `%s` is not the path of a program, or is too long", a->out ? a->out : a->path);
+        return tool_misuse("import", "-o: `%s` is not the path of a program, or is too long",
+                           a->out ? a->out : a->path);
     sink weights = {.path = p.new_weights};
     int status = TOOL_FAILED;
-    if (!masu__model_import(file->data, file->length, a->dims, a->dim_count, last_part(a->path), &program, take, &weights, &why))
+    if (!masu__model_import(file->data, file->length, a->dims, a->dim_count, last_part(a->path), &program, take,
+                            &weights, &why))
         fprintf(stderr, "%s: error: %s\n", a->path, masu__buffer_text(&why));
     else if (all_dims_used(a) == TOOL_OK && check(a, &p, &program) == TOOL_OK)
         status = put(&p, &weights, &program);

@@ -9,8 +9,7 @@
 #include "tool/tool.h"
 
 static bool refuse(const char *path, const char *why) {
-    fprintf(stderr, "masu: cannot read %s: %s\n", strcmp(path, "-") == 0 ? "standard input" : path,
-            why);
+    fprintf(stderr, "masu: cannot read %s: %s\n", strcmp(path, "-") == 0 ? "standard input" : path, why);
     return false;
 }
 
@@ -89,8 +88,7 @@ static const char *read_module(void *user, const char *path, size_t *length) {
     return text->data;
 }
 
-int tool_compile(const char *path, const masu_compile_options *options, bool quiet,
-                 masu_program **out) {
+int tool_compile(const char *path, const masu_compile_options *options, bool quiet, masu_program **out) {
     *out = NULL;
     tool_text text;
     if (!tool_read(path, &text))

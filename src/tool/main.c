@@ -6,9 +6,9 @@
 
 /* One to a line: the order of the overview. */
 const tool_command *const tool_commands[] = {
-    &tool_run, &tool_build, &tool_check, &tool_explain, &tool_explain_error, &tool_fmt,
-    &tool_lsp, &tool_plan,  &tool_import, &tool_report, &tool_whatif, &tool_export, &tool_top,
-    &tool_vmlog, &tool_version, &tool_help, NULL,
+    &tool_run,     &tool_build,  &tool_check,  &tool_explain, &tool_explain_error, &tool_fmt, &tool_lsp,
+    &tool_plan,    &tool_import, &tool_report, &tool_whatif,  &tool_export,        &tool_top, &tool_vmlog,
+    &tool_version, &tool_help,   NULL,
 };
 
 const tool_command *tool_find_command(const char *name) {

@@ -99,8 +99,7 @@ static tool_option wrong(int ignored) {
 static tool_option disable(const char *command, const char *name, tool_compile_flags *flags) {
     const masu_pass_info *pass = find_pass(name);
     if (!pass)
-        return wrong(tool_misuse(
-            command, "--no-%s: there is no pass `%s`; see `masu help --passes`", name, name));
+        return wrong(tool_misuse(command, "--no-%s: there is no pass `%s`; see `masu help --passes`", name, name));
     if (!pass->optional)
         return wrong(tool_misuse(command, "--no-%s: the pass `%s` cannot be left out", name, name));
     if (flags->disabled_count == TOOL_MOST_NAMES)
@@ -113,17 +112,15 @@ static tool_option dump(const char *command, const char *what, tool_compile_flag
     bool known = strcmp(what, "ir") == 0 || strcmp(what, "llvm") == 0 ||
                  (strncmp(what, "after:", 6) == 0 && find_pass(what + 6));
     if (!known)
-        return wrong(tool_misuse(
-            command, "--dump=%s: expected ir, llvm, or after:PASS; see `masu help --passes`",
-            what));
+        return wrong(
+            tool_misuse(command, "--dump=%s: expected ir, llvm, or after:PASS; see `masu help --passes`", what));
     if (flags->dump_count == TOOL_MOST_NAMES)
         return wrong(tool_misuse(command, "too many --dump options"));
     flags->dumps[flags->dump_count++] = what;
     return TOOL_OPTION_TAKEN;
 }
 
-tool_option tool_compile_option(const char *command, const char *argument,
-                                tool_compile_flags *flags) {
+tool_option tool_compile_option(const char *command, const char *argument, tool_compile_flags *flags) {
     if (strcmp(argument, "--verify") == 0) {
         flags->verify = true;
         return TOOL_OPTION_TAKEN;

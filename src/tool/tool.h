@@ -24,8 +24,8 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 } tool_command;
 
-extern const tool_command tool_run, tool_build, tool_check, tool_explain, tool_explain_error,
-    tool_fmt, tool_lsp, tool_plan, tool_import, tool_report, tool_vmlog, tool_whatif, tool_export, tool_top, tool_version, tool_help;
+extern const tool_command tool_run, tool_build, tool_check, tool_explain, tool_explain_error, tool_fmt, tool_lsp,
+    tool_plan, tool_import, tool_report, tool_vmlog, tool_whatif, tool_export, tool_top, tool_version, tool_help;
 
 /* Names the kinds of the program's errors on standard error: one line each for `masu explain-error`. */
 void tool_name_error_kinds(const masu_program *program);
@@ -44,15 +44,14 @@ typedef struct tool_compile_flags {
     const char *dumps[TOOL_MOST_NAMES];
     size_t dump_count;
     bool verify;
-    bool quiet; /* -q: no warnings when there are no errors */
+    bool quiet;   /* -q: no warnings when there are no errors */
     bool library; /* masu check --library */
 } tool_compile_flags;
 
 typedef enum tool_option { TOOL_OPTION_TAKEN, TOOL_OPTION_UNKNOWN, TOOL_OPTION_WRONG } tool_option;
 
 /* --no-PASS, --dump=WHAT, --verify, -q. WRONG: the complaint has been printed. */
-tool_option tool_compile_option(const char *command, const char *argument,
-                                tool_compile_flags *flags);
+tool_option tool_compile_option(const char *command, const char *argument, tool_compile_flags *flags);
 masu_compile_options tool_compile_options(const tool_compile_flags *flags, masu_stage until);
 
 /* When argument is `name` followed by = or by the next argument: its value, *index moved past it; NULL otherwise.
@@ -83,7 +82,8 @@ void tool_text_free(tool_text *text);
 struct masu__recording;
 struct masu__buffer;
 /* The same of bytes that are there: *why says what is wrong, where that is known. */
-masu_status tool_parse_recording(const char *data, size_t length, struct masu__recording *out, struct masu__buffer *why);
+masu_status tool_parse_recording(const char *data, size_t length, struct masu__recording *out,
+                                 struct masu__buffer *why);
 bool tool_read_recording(const char *command, const char *path, struct masu__recording *out);
 
 bool tool_is_file(const char *path);
@@ -94,8 +94,7 @@ bool tool_find_file(const char *name, const char *folder, char *path, size_t byt
 /* Reads and compiles; prints dumps to standard output and diagnostics to standard error (quiet: not the warnings of a program
  * without errors). *out is set unless the file could not be read or memory ran out; the caller destroys it. Returns TOOL_OK
  * or TOOL_FAILED. */
-int tool_compile(const char *path, const masu_compile_options *options, bool quiet,
-                 masu_program **out);
+int tool_compile(const char *path, const masu_compile_options *options, bool quiet, masu_program **out);
 
 /* Flushes standard output; says so and returns TOOL_FAILED when it could not be written, status otherwise. */
 int tool_finish(int status);

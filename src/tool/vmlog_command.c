@@ -82,11 +82,10 @@ static bool make_room(picture *p, void **items, size_t count, size_t *capacity, 
     return true;
 }
 
-#define ADD(p, list, ...)                                                        \
-    do {                                                                         \
-        if (make_room(p, (void **)&(list).items, (list).count, &(list).capacity, \
-                      sizeof *(list).items))                                     \
-            (list).items[(list).count++] = __VA_ARGS__;                          \
+#define ADD(p, list, ...)                                                                               \
+    do {                                                                                                \
+        if (make_room(p, (void **)&(list).items, (list).count, &(list).capacity, sizeof *(list).items)) \
+            (list).items[(list).count++] = __VA_ARGS__;                                                 \
     } while (0)
 #define DROP(list) masu__meta_free((list).items, (list).capacity * sizeof *(list).items)
 
@@ -112,8 +111,7 @@ static void read_lines(picture *p, char *text) {
 static span *find_open(picture *p, const masu_event *event, uint64_t number) {
     for (size_t i = p->spans.count; i-- > 0;) {
         span *s = &p->spans.items[i];
-        if (s->open && s->pool == event->pool && s->number == number &&
-            (number || s->address == event->address))
+        if (s->open && s->pool == event->pool && s->number == number && (number || s->address == event->address))
             return s;
     }
     return NULL;
@@ -137,8 +135,7 @@ static void note_move(picture *p, const masu_event *event, size_t at) {
         const masu_event *before = &p->events.items[i];
         if (before->kind != MASU_EVENT_UNMAP && before->kind != MASU_EVENT_MAP)
             return;
-        if (before->kind == MASU_EVENT_UNMAP && before->owner == event->owner &&
-            before->pool == event->pool) {
+        if (before->kind == MASU_EVENT_UNMAP && before->owner == event->owner && before->pool == event->pool) {
             ADD(p, p->moves, (move){at, before->address, event->address});
             return;
         }
@@ -181,8 +178,7 @@ static void follow(picture *p, size_t at) {
         break;
     case MASU_EVENT_MAP:
         note_move(p, &event, at);
-        ADD(p, p->spans,
-            (span){event.address, event.bytes, event.bytes, event.owner, event.pool, at, at, true});
+        ADD(p, p->spans, (span){event.address, event.bytes, event.bytes, event.owner, event.pool, at, at, true});
         p->mapped += event.bytes;
         p->stock -= event.bytes;
         break;
@@ -220,8 +216,7 @@ static void lay_out(picture *p) {
     for (size_t i = 0; i < p->spans.count; i++)
         if (p->spans.items[i].bytes > 0)
             ADD(p, p->ranges,
-                (range){p->spans.items[i].address,
-                        p->spans.items[i].address + p->spans.items[i].bytes, 0, 0});
+                (range){p->spans.items[i].address, p->spans.items[i].address + p->spans.items[i].bytes, 0, 0});
     if (p->failed || p->ranges.count == 0)
         return;
     qsort(p->ranges.items, p->ranges.count, sizeof *p->ranges.items, by_start);
@@ -261,21 +256,18 @@ static double y_of(const picture *p, uint64_t address) {
 }
 
 static double x_of(const picture *p, size_t at) {
-    return LEFT +
-           (double)WIDTH * (double)at / (double)(p->events.count > 1 ? p->events.count - 1 : 1);
+    return LEFT + (double)WIDTH * (double)at / (double)(p->events.count > 1 ? p->events.count - 1 : 1);
 }
 
 /* ---- drawing ---------------------------------------------------------------------------------------------------- */
 
-static void draw_rectangle(FILE *out, const picture *p, const span *s, uint64_t bytes,
-                           const char *style) {
+static void draw_rectangle(FILE *out, const picture *p, const span *s, uint64_t bytes, const char *style) {
     if (bytes == 0)
         return;
     double top = y_of(p, s->address + bytes - 1), bottom = y_of(p, s->address);
     double left = x_of(p, s->from), right = x_of(p, s->open ? p->events.count - 1 : s->to);
     fprintf(out, "<rect x='%.2f' y='%.2f' width='%.2f' height='%.2f' %s/>\n", left, top,
-            right - left > 0.4 ? right - left : 0.4, bottom - top > 0.4 ? bottom - top : 0.4,
-            style);
+            right - left > 0.4 ? right - left : 0.4, bottom - top > 0.4 ? bottom - top : 0.4, style);
 }
 
 /* Memory in blocks and in the stock, under the blocks. */
@@ -291,8 +283,7 @@ static void draw_curve(FILE *out, const picture *p, bool stock, const char *colo
         mapped += add - drop;
         free_bytes += drop - add + (event->kind == MASU_EVENT_PIECE_ADD ? event->bytes : 0) -
                       (event->kind == MASU_EVENT_PIECE_DROP ? event->bytes : 0);
-        double y = CURVE_BASE - (double)CURVE * (double)(stock ? free_bytes : mapped) /
-                                    (double)(most ? most : 1);
+        double y = CURVE_BASE - (double)CURVE * (double)(stock ? free_bytes : mapped) / (double)(most ? most : 1);
         if (y != last || i + 1 == p->events.count) /* what did not change stays level */
             fprintf(out, "%.1f,%.1f %.1f,%.1f ", x_of(p, i), last, x_of(p, i), y);
         last = y;
@@ -307,10 +298,8 @@ static void draw_legend(FILE *out) {
                                              {"#d1495b", "moved, refused"},
                                              {"#c98a1b", "pieces in the stock"}};
     for (int i = 0; i < 5; i++)
-        fprintf(
-            out,
-            "<rect x='%d' y='12' width='12' height='12' fill='%s'/><text x='%d' y='22'>%s</text>\n",
-            LEFT + 210 * i, entries[i][0], LEFT + 210 * i + 18, entries[i][1]);
+        fprintf(out, "<rect x='%d' y='12' width='12' height='12' fill='%s'/><text x='%d' y='22'>%s</text>\n",
+                LEFT + 210 * i, entries[i][0], LEFT + 210 * i + 18, entries[i][1]);
 }
 
 /* What the two directions are, and how much the upper ends are worth. */
@@ -321,25 +310,23 @@ static void draw_axes(FILE *out, const picture *p) {
         bytes += p->ranges.items[i].to - p->ranges.items[i].from;
     masu__buffer_put_bytes(&drawn, bytes);
     masu__buffer_put_bytes(&most, p->peak_mapped > p->peak_stock ? p->peak_mapped : p->peak_stock);
-    fprintf(
-        out,
-        "<g fill='#555'><text x='%d' y='%d'>addresses, low ones below: %s that were used</text>\n"
-        "<text x='%d' y='%d'>memory: the line is at %s</text>\n"
-        "<text x='%d' y='%d' text-anchor='end'>%zu events, one after the other</text></g>\n"
-        "<path d='M%d %dH%dM%d %dH%d' stroke='#ccc'/>\n",
-        LEFT, TOP - 14, masu__buffer_text(&drawn), LEFT, CURVE_BASE - CURVE - 6,
-        masu__buffer_text(&most), LEFT + WIDTH, CURVE_BASE + 18, p->events.count, LEFT,
-        CURVE_BASE - CURVE, LEFT + WIDTH, LEFT, CURVE_BASE, LEFT + WIDTH);
+    fprintf(out,
+            "<g fill='#555'><text x='%d' y='%d'>addresses, low ones below: %s that were used</text>\n"
+            "<text x='%d' y='%d'>memory: the line is at %s</text>\n"
+            "<text x='%d' y='%d' text-anchor='end'>%zu events, one after the other</text></g>\n"
+            "<path d='M%d %dH%dM%d %dH%d' stroke='#ccc'/>\n",
+            LEFT, TOP - 14, masu__buffer_text(&drawn), LEFT, CURVE_BASE - CURVE - 6, masu__buffer_text(&most),
+            LEFT + WIDTH, CURVE_BASE + 18, p->events.count, LEFT, CURVE_BASE - CURVE, LEFT + WIDTH, LEFT, CURVE_BASE,
+            LEFT + WIDTH);
     masu__buffer_destroy(&drawn);
     masu__buffer_destroy(&most);
 }
 
 static void draw(FILE *out, const picture *p) {
-    fprintf(
-        out,
-        "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' "
-        "font-size='12'>\n<rect width='100%%' height='100%%' fill='white'/>\n",
-        WIDTH + 2 * LEFT, CURVE_BASE + 30);
+    fprintf(out,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' "
+            "font-size='12'>\n<rect width='100%%' height='100%%' fill='white'/>\n",
+            WIDTH + 2 * LEFT, CURVE_BASE + 30);
     draw_legend(out);
     draw_axes(out, p);
     for (size_t i = 0; i < p->spans.count; i++) {
@@ -354,9 +341,8 @@ static void draw(FILE *out, const picture *p) {
             draw_rectangle(out, p, &p->spans.items[i], p->spans.items[i].bytes,
                            "fill='none' stroke='#2f6f4f' stroke-width='0.5'");
     for (size_t i = 0; i < p->moves.count; i++)
-        fprintf(out, "<path d='M%.1f %.1fL%.1f %.1f' stroke='#d1495b'/>\n",
-                x_of(p, p->moves.items[i].at) - 4, y_of(p, p->moves.items[i].from),
-                x_of(p, p->moves.items[i].at), y_of(p, p->moves.items[i].to));
+        fprintf(out, "<path d='M%.1f %.1fL%.1f %.1f' stroke='#d1495b'/>\n", x_of(p, p->moves.items[i].at) - 4,
+                y_of(p, p->moves.items[i].from), x_of(p, p->moves.items[i].at), y_of(p, p->moves.items[i].to));
     for (size_t i = 0; i < p->events.count; i++)
         if (p->events.items[i].kind == MASU_EVENT_REFUSED)
             fprintf(out, "<path d='M%.1f %dv8' stroke='#d1495b'/>\n", x_of(p, i), TOP - 10);
@@ -371,19 +357,16 @@ static void summarise(const picture *p) {
     masu__buffer mapped = {0}, stock = {0};
     masu__buffer_put_bytes(&mapped, p->peak_mapped);
     masu__buffer_put_bytes(&stock, p->peak_stock);
-    printf("%zu events, %zu notes, %zu lines not understood\n", p->events.count, p->comments,
-           p->skipped);
+    printf("%zu events, %zu notes, %zu lines not understood\n", p->events.count, p->comments, p->skipped);
     for (int kind = 0; kind < MASU_EVENT_KIND_COUNT; kind++)
         if (p->counts[kind])
-            printf("  %-11s %llu\n", masu_event_kind_name((masu_event_kind)kind),
-                   (unsigned long long)p->counts[kind]);
+            printf("  %-11s %llu\n", masu_event_kind_name((masu_event_kind)kind), (unsigned long long)p->counts[kind]);
     size_t open = 0;
     for (size_t i = 0; i < p->spans.count; i++)
         open += p->spans.items[i].open && !p->spans.items[i].number;
     printf("%zu pieces moved, %zu blocks live at the end\n", p->moves.count, open);
     if (p->counts[MASU_EVENT_MAP])
-        printf("at most %s mapped, %s in the stock\n", masu__buffer_text(&mapped),
-               masu__buffer_text(&stock));
+        printf("at most %s mapped, %s in the stock\n", masu__buffer_text(&mapped), masu__buffer_text(&stock));
     masu__buffer_destroy(&mapped);
     masu__buffer_destroy(&stock);
 }
@@ -413,8 +396,7 @@ static int show(picture *p, const char *input, const char *output) {
         follow(p, i);
     lay_out(p);
     if (p->failed || p->events.count == 0) {
-        fprintf(stderr, "masu vmlog: %s: %s\n", input,
-                p->failed ? "out of memory" : "no event in it");
+        fprintf(stderr, "masu vmlog: %s: %s\n", input, p->failed ? "out of memory" : "no event in it");
         return TOOL_FAILED;
     }
     summarise(p);

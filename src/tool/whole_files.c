@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/whole_files.h"
 #include "tool/tool.h"
+#include "tool/whole_files.h"
 
 typedef struct target {
     tool_file *file;
@@ -46,9 +46,9 @@ static bool open_target(target *t) {
     if (!exists)
         strcpy(t->place, path);
     masu__buffer_printf(&t->temporary, "%s.%ld.tmp", t->place, (long)getpid());
-    int number = t->temporary.failed ? -1
-                                     : open(masu__buffer_text(&t->temporary),
-                                            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int number = t->temporary.failed
+                     ? -1
+                     : open(masu__buffer_text(&t->temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (number < 0) {
         int reason = t->temporary.failed ? ENOMEM : errno;
         masu__buffer_destroy(&t->temporary);
@@ -96,8 +96,7 @@ static int write_all(const char *command, tool_file *files, size_t count) {
         if (files[i].path && !write_target(&targets[i]))
             return give_up(command, targets, count, files[i].path);
     for (size_t i = 0; i < count; i++) {
-        if (targets[i].temporary.length > 0 &&
-            rename(masu__buffer_text(&targets[i].temporary), targets[i].place) != 0)
+        if (targets[i].temporary.length > 0 && rename(masu__buffer_text(&targets[i].temporary), targets[i].place) != 0)
             return give_up(command, targets, count, files[i].path);
         masu__buffer_destroy(&targets[i].temporary);
     }

@@ -7,12 +7,12 @@
 
 static net *n;
 
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
+#define CHECK(what)                                                     \
+    do {                                                                \
+        if (!(what)) {                                                  \
             printf("line %d: %s: %s\n", __LINE__, #what, net_error(n)); \
-            exit(1); \
-        } \
+            exit(1);                                                    \
+        }                                                               \
     } while (0)
 #define SAYS(status, call, text) CHECK((call) == (status) && strstr(net_error(n), text))
 
@@ -44,10 +44,12 @@ static void handles(void) {
     CHECK(net_Net_forward(n, copy, &view, &y) == MASU_OK && at(&y, 0, 0) == 3);
     net_tensor_release(&y);
     /* What fails changes nothing, though the function had written before. */
-    SAYS(MASU_ERR_INDEX_OUT_OF_RANGE, net_Net_break_off(n, m, 7, &v), "build_shared.tl:25:9: error: index 7 is out of range for length 3");
+    SAYS(MASU_ERR_INDEX_OUT_OF_RANGE, net_Net_break_off(n, m, 7, &v),
+         "build_shared.tl:25:9: error: index 7 is out of range for length 3");
     CHECK(net_Net_forward(n, m, &view, &y) == MASU_OK && at(&y, 0, 0) == 9);
     net_tensor_release(&y);
-    CHECK(net_join(n, m, copy, &both) == MASU_OK && net_Net_forward(n, both, &view, &y) == MASU_OK && at(&y, 0, 0) == 12);
+    CHECK(net_join(n, m, copy, &both) == MASU_OK && net_Net_forward(n, both, &view, &y) == MASU_OK &&
+          at(&y, 0, 0) == 12);
     net_tensor_release(&y);
     /* What the program keeps of an argument is its own. */
     CHECK(net_Net_remember(n, m, &view) == MASU_OK);
@@ -62,7 +64,8 @@ static void handles(void) {
     CHECK(net_Net_part(n, m, 1, &y) == MASU_OK && y.rank == 1 && y.flags == MASU_TENSOR_READ_ONLY);
     net_tensor_release(&y);
     SAYS(MASU_ERR_INVALID_ARGUMENT, net_Net_forward(n, NULL, &view, &y), "argument `self`: the handle is NULL");
-    SAYS(MASU_ERR_INVALID_ARGUMENT, net_degrees(n, (const net_Mode *)(const void *)m, &steps), "a `Mode` is wanted, the handle is a `Net`");
+    SAYS(MASU_ERR_INVALID_ARGUMENT, net_degrees(n, (const net_Mode *)(const void *)m, &steps),
+         "a `Mode` is wanted, the handle is a `Net`");
     CHECK(net_mode(n, 4, &mode) == MASU_OK && net_degrees(n, mode, &steps) == MASU_OK && steps == -4);
     net_Mode_drop(mode);
     net_Net_drop(m);
@@ -74,7 +77,8 @@ static void handles(void) {
 static void views(void) {
     float x[6] = {1, 2, 3, 4, 5, 6}, out[12] = {0};
     unsigned char raw[sizeof(float) * 6 + 1];
-    masu_tensor view = f32_2(x, 2, 3), turned = f32_2(x, 3, 2), odd = f32_2(x, 2, 3), back = f32_2(x, 2, 3), wide = f32_2(x, 1000, 3);
+    masu_tensor view = f32_2(x, 2, 3), turned = f32_2(x, 3, 2), odd = f32_2(x, 2, 3), back = f32_2(x, 2, 3),
+                wide = f32_2(x, 1000, 3);
     masu_tensor y = masu_tensor_wanted(), to = f32_2(out, 2, 3), none = f32_2(NULL, 0, 3);
     turned.stride[0] = 1;
     turned.stride[1] = 3;
@@ -105,7 +109,8 @@ static void views(void) {
     to.stride[1] = 0;
     SAYS(MASU_ERR_INVALID_ARGUMENT, net_identity(n, &view, &to), "result 0: its place cannot be");
     to = f32_2(out, 3, 2);
-    SAYS(MASU_ERR_SHAPE_MISMATCH, net_identity(n, &view, &to), "shape [2, 3] does not fit into a place of shape [3, 2]");
+    SAYS(MASU_ERR_SHAPE_MISMATCH, net_identity(n, &view, &to),
+         "shape [2, 3] does not fit into a place of shape [3, 2]");
     to = f32_2(out, 2, 3);
     to.flags = MASU_TENSOR_READ_ONLY;
     SAYS(MASU_ERR_INVALID_ARGUMENT, net_identity(n, &view, &to), "its place is read-only");
@@ -130,7 +135,8 @@ static void views(void) {
     view.element = MASU_F64;
     SAYS(MASU_ERR_DTYPE_MISMATCH, net_identity(n, &view, &y), "elements of type f32 are wanted, these are f64");
     view = masu_tensor_of(MASU_F32, x, 1, view.shape);
-    SAYS(MASU_ERR_SHAPE_MISMATCH, net_turned(n, &view, &y), "a tensor of 2 dimensions is wanted, this one has shape [2]");
+    SAYS(MASU_ERR_SHAPE_MISMATCH, net_turned(n, &view, &y),
+         "a tensor of 2 dimensions is wanted, this one has shape [2]");
 }
 
 static void written(void) {
@@ -143,7 +149,8 @@ static void written(void) {
     SAYS(MASU_ERR_PANIC, net_set(n, &view, 12, 8), "build_shared.tl:40: set: panic: stopped at 9");
     SAYS(MASU_ERR_INDEX_OUT_OF_RANGE, net_set(n, &view, 3, 8), "build_shared.tl:43:5: error: index 3 is out of range");
     CHECK(d[0] == 1);
-    SAYS(MASU_ERR_SHAPE_MISMATCH, net_longer(n, &view), "argument `x`: shape [6] does not fit into a place of shape [3]");
+    SAYS(MASU_ERR_SHAPE_MISMATCH, net_longer(n, &view),
+         "argument `x`: shape [6] does not fit into a place of shape [3]");
     masu_tensor beside = view;
     SAYS(MASU_ERR_INVALID_ARGUMENT, net_both(n, &view, &beside), "argument `b`: the same memory as `a`");
     beside.data = (char *)view.data + 2 * masu_element_bytes(view.element); /* of every second element the next one */
@@ -163,10 +170,12 @@ static void numbers_and_texts(void) {
     unsigned char b[3] = {1, 0, 1};
     bool is = false;
     masu_string text;
-    masu_tensor view = f64_1(d, 3), bools = masu_tensor_of(MASU_BOOL, b, 1, &three), whole = masu_tensor_of(MASU_I64, k, 1, &three), y = masu_tensor_wanted();
+    masu_tensor view = f64_1(d, 3), bools = masu_tensor_of(MASU_BOOL, b, 1, &three),
+                whole = masu_tensor_of(MASU_I64, k, 1, &three), y = masu_tensor_wanted();
     CHECK(net_stats(n, &view, &sum, &mean, &length, &is) == MASU_OK && sum == 6 && mean == 2 && length == 3 && is);
     CHECK(net_stats(n, &view, NULL, NULL, NULL, &is) == MASU_OK);
-    CHECK(net_greet(n, "W\xc3\xb6rld", 200, &text) == MASU_OK && strcmp(text.data, "W\xc3\xb6rld 200") == 0 && text.length == 10);
+    CHECK(net_greet(n, "W\xc3\xb6rld", 200, &text) == MASU_OK && strcmp(text.data, "W\xc3\xb6rld 200") == 0 &&
+          text.length == 10);
     net_string_release(&text);
     CHECK(net_greet(n, "", 0, &text) == MASU_OK && strcmp(text.data, " 0") == 0);
     net_string_release(&text);
@@ -229,7 +238,8 @@ static void instances(void) {
     net_tensor_release(&y);
     net_Net_drop(m);
     CHECK(net_module.call(NULL, 0, NULL, NULL) == MASU_ERR_INVALID_ARGUMENT);
-    CHECK(net_module.call(n, 9999, NULL, NULL) == MASU_ERR_INVALID_ARGUMENT && strstr(net_error(n), "no function of number 9999"));
+    CHECK(net_module.call(n, 9999, NULL, NULL) == MASU_ERR_INVALID_ARGUMENT &&
+          strstr(net_error(n), "no function of number 9999"));
     CHECK(net_module.call(n, 0, NULL, NULL) == MASU_ERR_INVALID_ARGUMENT);
     net_destroy(NULL);
 }
@@ -244,9 +254,11 @@ static void table(void) {
     CHECK(strcmp(net_module.handle_types[0].documentation, "One linear layer\nof weights and a bias.") == 0);
     CHECK(f->parameter_count == 2 && f->parameters[1].kind == MASU_KIND_I64 && strcmp(f->parameters[1].name, "m") == 0);
     CHECK(f[1].parameters[1].rank == 2 && f[1].parameters[1].element == MASU_F32 && f[1].results[0].rank == 2);
-    CHECK(strcmp(f[1].parameters[0].type, "&Net") == 0 && !f[1].parameters[0].is_written && f[2].parameters[0].is_written);
+    CHECK(strcmp(f[1].parameters[0].type, "&Net") == 0 && !f[1].parameters[0].is_written &&
+          f[2].parameters[0].is_written);
     CHECK(strcmp(last->name, "odd") == 0 && last->is_tuple && last[-1].results[0].rank == -1);
-    CHECK(strcmp(last->documentation, "Ends */ no comment and begins /* none: \"quoted\" \\ %s ?\?/\n\nand a last line \\") == 0);
+    CHECK(strcmp(last->documentation,
+                 "Ends */ no comment and begins /* none: \"quoted\" \\ %s ?\?/\n\nand a last line \\") == 0);
 }
 
 int main(void) {

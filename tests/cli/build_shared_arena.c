@@ -63,12 +63,12 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t of
 static _Alignas(UNIT) char memory[LARGEST];
 static net *n;
 
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
+#define CHECK(what)                                                     \
+    do {                                                                \
+        if (!(what)) {                                                  \
             printf("line %d: %s: %s\n", __LINE__, #what, net_error(n)); \
-            exit(1); \
-        } \
+            exit(1);                                                    \
+        }                                                               \
     } while (0)
 
 static masu_status work(int rounds, unsigned long *asked) {

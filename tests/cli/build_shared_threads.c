@@ -10,12 +10,12 @@
 
 enum { THREADS = 4, ROUNDS = 200 };
 
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
+#define CHECK(what)                                   \
+    do {                                              \
+        if (!(what)) {                                \
             printf("line %d: %s\n", __LINE__, #what); \
-            exit(1); \
-        } \
+            exit(1);                                  \
+        }                                             \
     } while (0)
 
 static net *shared;
@@ -112,7 +112,8 @@ static void loaded(const char *path) {
             relu++;
         masu_instance *instance;
         CHECK(module->create(module, NULL, &instance) == MASU_OK);
-        masu_value argument = {.kind = MASU_KIND_TENSOR, .as.tensor = masu_tensor_of(MASU_F32, x, 1, &length)}, result = {.kind = MASU_KIND_NONE};
+        masu_value argument = {.kind = MASU_KIND_TENSOR, .as.tensor = masu_tensor_of(MASU_F32, x, 1, &length)},
+                   result = {.kind = MASU_KIND_NONE};
         CHECK(module->call(instance, relu, &argument, &result) == MASU_OK);
         CHECK(((float *)result.as.tensor.data)[5] == 0 && ((float *)result.as.tensor.data)[6] == 4);
         module->release(&result);

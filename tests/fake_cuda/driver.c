@@ -105,12 +105,9 @@ static void __attribute__((destructor)) say_goodbye(void) {
     if (!says || !initialised)
         return;
     memory_count(&now);
-    fprintf(
-        stderr,
-        "fake cuda: %llu misuses, %llu created, %llu mapped, %llu unmapped, %llu mappings left\n",
-        (unsigned long long)now.misuses, (unsigned long long)now.creates,
-        (unsigned long long)now.maps, (unsigned long long)now.unmaps,
-        (unsigned long long)now.mappings);
+    fprintf(stderr, "fake cuda: %llu misuses, %llu created, %llu mapped, %llu unmapped, %llu mappings left\n",
+            (unsigned long long)now.misuses, (unsigned long long)now.creates, (unsigned long long)now.maps,
+            (unsigned long long)now.unmaps, (unsigned long long)now.mappings);
 }
 
 /* ---- devices and contexts ------------------------------------------------------------------------------ */

@@ -24,9 +24,8 @@ void fake_cuda_fail(const char *name, uint64_t nth, int error, int repeat);
 uint64_t fake_cuda_calls(void);
 
 typedef struct fake_cuda_report {
-    uint64_t
-        misuses; /* mapped over a mapping, unmapped what is not, released twice, …; 0 is right */
-    uint64_t unmapped_under_work; /* of these: memory taken away while queued work would touch it */
+    uint64_t misuses;               /* mapped over a mapping, unmapped what is not, released twice, …; 0 is right */
+    uint64_t unmapped_under_work;   /* of these: memory taken away while queued work would touch it */
     uint64_t handles, handle_bytes; /* created and not yet gone */
     uint64_t mappings, reservations;
     uint64_t aliases;     /* handles that are mapped more than once now */

@@ -169,7 +169,8 @@ static void memory_pools(void) {
 /* What is asked of our memory by calls that were looked up: the block around an address, the memory that is left, a handle
  * for others. */
 static void questions(void) {
-    int (*range)(uintptr_t *, size_t *, uintptr_t), (*info)(size_t *, size_t *), (*pitched)(uintptr_t *, size_t *, size_t, size_t, unsigned);
+    int (*range)(uintptr_t *, size_t *, uintptr_t), (*info)(size_t *, size_t *),
+        (*pitched)(uintptr_t *, size_t *, size_t, size_t, unsigned);
     int (*share)(void *, uintptr_t);
     uintptr_t p, base = 0, row;
     size_t bytes = 0, before, during, after, total, pitch;
@@ -314,9 +315,10 @@ static const struct part {
     const char *name;
     void (*run)(void);
 } parts[] = {
-    {"resize", resize},   {"range", range},       {"info", info},         {"families", families},
-    {"capture", capture}, {"contexts", contexts}, {"versions", versions}, {"lookup", lookup},
-    {"memory_pools", memory_pools}, {"questions", questions},
+    {"resize", resize},       {"range", range},     {"info", info},
+    {"families", families},   {"capture", capture}, {"contexts", contexts},
+    {"versions", versions},   {"lookup", lookup},   {"memory_pools", memory_pools},
+    {"questions", questions},
 };
 
 int main(int argc, char **argv) {

@@ -30,19 +30,19 @@ static int end(const char *name, void **graph) {
     return leave_call(OK);
 }
 
-#define CAPTURES(suffix)                                                                      \
-    API int cuStreamBeginCapture_v2##suffix(void *stream, int how) {                          \
-        (void)stream, (void)how;                                                              \
-        return begin("cuStreamBeginCapture_v2" #suffix);                                      \
-    }                                                                                         \
-    API int cuStreamBeginCaptureToGraph##suffix(void *stream, void *graph, const void *needs, \
-                                                const void *edges, size_t count, int how) {   \
-        (void)stream, (void)graph, (void)needs, (void)edges, (void)count, (void)how;          \
-        return begin("cuStreamBeginCaptureToGraph" #suffix);                                  \
-    }                                                                                         \
-    API int cuStreamEndCapture##suffix(void *stream, void **graph) {                          \
-        (void)stream;                                                                         \
-        return end("cuStreamEndCapture" #suffix, graph);                                      \
+#define CAPTURES(suffix)                                                                                         \
+    API int cuStreamBeginCapture_v2##suffix(void *stream, int how) {                                             \
+        (void)stream, (void)how;                                                                                 \
+        return begin("cuStreamBeginCapture_v2" #suffix);                                                         \
+    }                                                                                                            \
+    API int cuStreamBeginCaptureToGraph##suffix(void *stream, void *graph, const void *needs, const void *edges, \
+                                                size_t count, int how) {                                         \
+        (void)stream, (void)graph, (void)needs, (void)edges, (void)count, (void)how;                             \
+        return begin("cuStreamBeginCaptureToGraph" #suffix);                                                     \
+    }                                                                                                            \
+    API int cuStreamEndCapture##suffix(void *stream, void **graph) {                                             \
+        (void)stream;                                                                                            \
+        return end("cuStreamEndCapture" #suffix, graph);                                                         \
     }
 
 CAPTURES()
@@ -135,8 +135,7 @@ static int find(const char *name, void **out, int version, uint64_t flags, int *
     return *out ? OK : NOT_FOUND;
 }
 
-API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags,
-                            int *status) {
+API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status) {
     int unwanted;
     return find(name, out, version, flags, status ? status : &unwanted);
 }

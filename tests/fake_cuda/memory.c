@@ -91,8 +91,7 @@ static bool in_a_reservation(address at, size_t bytes) {
 static void handle_drop(handle *h) {
     if (!h->released || h->mapped > 0)
         return;
-    fallocate(memory, 3 /* FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE */, h->offset,
-              (off_t)h->bytes);
+    fallocate(memory, 3 /* FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE */, h->offset, (off_t)h->bytes);
     used_bytes[h->device] -= h->bytes;
     h->used = false;
 }
@@ -106,15 +105,13 @@ API int cuMemGetAllocationGranularity(size_t *out, const properties *p, int opti
     return leave_call(OK);
 }
 
-API int cuMemAddressReserve(address *out, size_t bytes, size_t alignment, address fixed,
-                            unsigned long long flags) {
+API int cuMemAddressReserve(address *out, size_t bytes, size_t alignment, address fixed, unsigned long long flags) {
     (void)fixed;
     ENTER("cuMemAddressReserve");
     if (bytes == 0 || bytes % GRANULE || flags)
         return leave_call(misuse("cuMemAddressReserve", "size or flags"));
     size_t step = alignment > GRANULE ? alignment : GRANULE;
-    char *at =
-        mmap(NULL, bytes + step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *at = mmap(NULL, bytes + step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED || reservation_count == MOST)
         return leave_call(OUT_OF_MEMORY);
     size_t before = (size_t)(-(address)at & (step - 1));
@@ -140,11 +137,10 @@ API int cuMemAddressFree(address at, size_t bytes) {
     return leave_call(misuse("cuMemAddressFree", "no such reservation"));
 }
 
-API int cuMemCreate(unsigned long long *out, size_t bytes, const properties *p,
-                    unsigned long long flags) {
+API int cuMemCreate(unsigned long long *out, size_t bytes, const properties *p, unsigned long long flags) {
     ENTER("cuMemCreate");
-    if (bytes == 0 || bytes % GRANULE || flags || p->type != 1 || p->where.type != 1 ||
-        p->where.id < 0 || p->where.id >= device_count)
+    if (bytes == 0 || bytes % GRANULE || flags || p->type != 1 || p->where.type != 1 || p->where.id < 0 ||
+        p->where.id >= device_count)
         return leave_call(misuse("cuMemCreate", "size, flags or properties"));
     if (used_bytes[p->where.id] + bytes > device_bytes)
         return leave_call(OUT_OF_MEMORY);
@@ -154,8 +150,7 @@ API int cuMemCreate(unsigned long long *out, size_t bytes, const properties *p,
     if (i == MOST)
         return leave_call(OUT_OF_MEMORY);
     handle_count += i == handle_count;
-    handles[i] =
-        (handle){.bytes = bytes, .offset = memory_end, .device = p->where.id, .used = true};
+    handles[i] = (handle){.bytes = bytes, .offset = memory_end, .device = p->where.id, .used = true};
     memory_end += (off_t)bytes;
     if (ftruncate(memory, memory_end) != 0)
         return leave_call(OUT_OF_MEMORY);
@@ -166,8 +161,7 @@ API int cuMemCreate(unsigned long long *out, size_t bytes, const properties *p,
 }
 
 static handle *handle_of(unsigned long long number) {
-    return number >= 1 && number <= handle_count && handles[number - 1].used ? &handles[number - 1]
-                                                                             : NULL;
+    return number >= 1 && number <= handle_count && handles[number - 1].used ? &handles[number - 1] : NULL;
 }
 
 API int cuMemRelease(unsigned long long number) {
@@ -182,8 +176,7 @@ API int cuMemRelease(unsigned long long number) {
     return leave_call(OK);
 }
 
-API int cuMemMap(address at, size_t bytes, size_t offset, unsigned long long number,
-                 unsigned long long flags) {
+API int cuMemMap(address at, size_t bytes, size_t offset, unsigned long long number, unsigned long long flags) {
     ENTER("cuMemMap");
     handle *h = handle_of(number);
     if (!h || h->released)
@@ -216,8 +209,8 @@ API int cuMemUnmap(address at, size_t bytes) {
         report.unmapped_under_work++;
         misuse("cuMemUnmap", "queued work would touch it");
     }
-    if (mmap((void *)at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-             -1, 0) == MAP_FAILED)
+    if (mmap((void *)at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
         return leave_call(OUT_OF_MEMORY);
     for (address next = at; next < at + bytes;) {
         mapping *m = mapping_at(next);
@@ -233,8 +226,7 @@ API int cuMemUnmap(address at, size_t bytes) {
 API int cuMemSetAccess(address at, size_t bytes, const access_description *list, size_t count) {
     ENTER("cuMemSetAccess");
     for (size_t i = 0; i < count; i++)
-        if (list[i].where.type != 1 || list[i].where.id < 0 || list[i].where.id >= device_count ||
-            list[i].flags != 3)
+        if (list[i].where.type != 1 || list[i].where.id < 0 || list[i].where.id >= device_count || list[i].flags != 3)
             return leave_call(misuse("cuMemSetAccess", "descriptions"));
     for (address next = at; next < at + bytes;) {
         mapping *m = mapping_at(next);
@@ -259,8 +251,7 @@ static int allocate(const char *name, address *out, size_t bytes, int where) {
         return leave_call(INVALID_VALUE);
     if (used_bytes[device] + rounded > device_bytes || mapping_count == MOST)
         return leave_call(OUT_OF_MEMORY);
-    void *at =
-        mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | where, -1, 0);
+    void *at = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | where, -1, 0);
     if (at == MAP_FAILED)
         return leave_call(OUT_OF_MEMORY);
     mappings[mapping_count++] = (mapping){(address)at, rounded, SIZE_MAX, true};
@@ -303,8 +294,7 @@ API int cuMemFree(unsigned at) {
     return release("cuMemFree", at);
 }
 
-API int cuMemAllocPitch_v2(address *out, size_t *pitch, size_t width, size_t height,
-                           unsigned element) {
+API int cuMemAllocPitch_v2(address *out, size_t *pitch, size_t width, size_t height, unsigned element) {
     (void)element;
     *pitch = (width + 511) / 512 * 512;
     return allocate("cuMemAllocPitch_v2", out, *pitch * height, 0);
@@ -359,23 +349,22 @@ API int cuDeviceGetDefaultMemPool(void **out, int device) {
     return leave_call(OK);
 }
 
-#define ASYNC(suffix)                                                               \
-    API int cuMemAllocAsync##suffix(address *out, size_t bytes, void *stream) {     \
-        (void)stream;                                                               \
-        return allocate("cuMemAllocAsync" #suffix, out, bytes, 0);                  \
-    }                                                                               \
-    API int cuMemAllocFromPoolAsync##suffix(address *out, size_t bytes, void *pool, \
-                                            void *stream) {                         \
-        (void)stream;                                                               \
-        if (!pool_is_there(pool)) {                                                 \
-            ENTER("cuMemAllocFromPoolAsync" #suffix);                               \
-            return leave_call(misuse("cuMemAllocFromPoolAsync", "no pool"));        \
-        }                                                                           \
-        return allocate("cuMemAllocFromPoolAsync" #suffix, out, bytes, 0);          \
-    }                                                                               \
-    API int cuMemFreeAsync##suffix(address at, void *stream) {                      \
-        (void)stream;                                                               \
-        return release("cuMemFreeAsync" #suffix, at);                               \
+#define ASYNC(suffix)                                                                               \
+    API int cuMemAllocAsync##suffix(address *out, size_t bytes, void *stream) {                     \
+        (void)stream;                                                                               \
+        return allocate("cuMemAllocAsync" #suffix, out, bytes, 0);                                  \
+    }                                                                                               \
+    API int cuMemAllocFromPoolAsync##suffix(address *out, size_t bytes, void *pool, void *stream) { \
+        (void)stream;                                                                               \
+        if (!pool_is_there(pool)) {                                                                 \
+            ENTER("cuMemAllocFromPoolAsync" #suffix);                                               \
+            return leave_call(misuse("cuMemAllocFromPoolAsync", "no pool"));                        \
+        }                                                                                           \
+        return allocate("cuMemAllocFromPoolAsync" #suffix, out, bytes, 0);                          \
+    }                                                                                               \
+    API int cuMemFreeAsync##suffix(address at, void *stream) {                                      \
+        (void)stream;                                                                               \
+        return release("cuMemFreeAsync" #suffix, at);                                               \
     }
 
 ASYNC()
@@ -397,8 +386,7 @@ API int cuIpcGetMemHandle(void *handle, address at) {
     ENTER("cuIpcGetMemHandle");
     memcpy(handle, &at, sizeof at);
     mapping *m = mapping_at(at);
-    return leave_call(m && m->handle == SIZE_MAX ? OK
-                                                 : misuse("cuIpcGetMemHandle", "no allocation"));
+    return leave_call(m && m->handle == SIZE_MAX ? OK : misuse("cuIpcGetMemHandle", "no allocation"));
 }
 
 API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {

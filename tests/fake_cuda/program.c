@@ -55,8 +55,7 @@ int cudaStreamEndCapture_ptsz(void *, void **);
 int cudaGetDriverEntryPoint(const char *, void **, unsigned long long, int *);
 int cudaGetDriverEntryPoint_ptsz(const char *, void **, unsigned long long, int *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, unsigned long long, int *);
-int cudaGetDriverEntryPointByVersion_ptsz(const char *, void **, unsigned, unsigned long long,
-                                          int *);
+int cudaGetDriverEntryPointByVersion_ptsz(const char *, void **, unsigned, unsigned long long, int *);
 
 #define MIB ((size_t)1 << 20)
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 };
@@ -277,8 +276,7 @@ static void capture(void) {
         MUST(begin_capture(way));
         HOLDS(cudaMalloc(&other, 16 * MIB) == 900);
         int freed = cudaFree(ptr);
-        MUST(way % 2 ? cudaStreamEndCapture_ptsz(NULL, &graph)
-                     : cudaStreamEndCapture(NULL, &graph));
+        MUST(way % 2 ? cudaStreamEndCapture_ptsz(NULL, &graph) : cudaStreamEndCapture(NULL, &graph));
         if (freed != 0)
             MUST(cudaFree(ptr));
         MUST(cudaMemGetInfo(&after, NULL));
@@ -350,9 +348,8 @@ static void lookup(void) {
     int (*find)(const char *, void **, int, uint64_t, int *);
     *(void **)&find = dlsym(driver, "cuGetProcAddress_v2");
     HOLDS(find != NULL);
-    static const char *const calls[] = {"cuMemAlloc",       "cuMemFree",          "cuMemGetInfo",
-                                        "cuMemcpy",         "cuMemCreate",        "cuMemMap",
-                                        "cuGetProcAddress", "cuGetProcAddress_v2"};
+    static const char *const calls[] = {"cuMemAlloc",  "cuMemFree", "cuMemGetInfo",     "cuMemcpy",
+                                        "cuMemCreate", "cuMemMap",  "cuGetProcAddress", "cuGetProcAddress_v2"};
     for (int i = 0; i < 8; i++) {
         void *found = NULL;
         int status = 7;

@@ -222,8 +222,7 @@ static int new_array(array **out, size_t bytes) {
 }
 
 /* format: bits of the first channel lead the description, as in the real one. */
-API int cudaMallocArray(array **out, const int *format, size_t width, size_t height,
-                        unsigned flags) {
+API int cudaMallocArray(array **out, const int *format, size_t width, size_t height, unsigned flags) {
     (void)flags;
     START("cudaMallocArray");
     return new_array(out, (size_t)format[0] / 8 * width * (height ? height : 1));
@@ -248,8 +247,7 @@ API int cudaMemcpyToArray(array *to, size_t x, size_t y, const void *from, size_
     return drv_copy((uintptr_t)to->at, (uintptr_t)from, bytes);
 }
 
-API int cudaMemcpyFromArray(void *to, const array *from, size_t x, size_t y, size_t bytes,
-                            int kind) {
+API int cudaMemcpyFromArray(void *to, const array *from, size_t x, size_t y, size_t bytes, int kind) {
     START("cudaMemcpyFromArray");
     if (x != 0 || y != 0 || bytes > from->bytes || kind < 0 || kind > 4)
         return INVALID_VALUE;
@@ -304,14 +302,14 @@ API int cudaStreamBeginCapture_ptsz(void *stream, int how) {
     return begin_capture("cudaStreamBeginCapture_ptsz");
 }
 
-API int cudaStreamBeginCaptureToGraph(void *stream, void *graph, const void *needs,
-                                      const void *edges, size_t needed, int how) {
+API int cudaStreamBeginCaptureToGraph(void *stream, void *graph, const void *needs, const void *edges, size_t needed,
+                                      int how) {
     (void)stream, (void)graph, (void)needs, (void)edges, (void)needed, (void)how;
     return begin_capture("cudaStreamBeginCaptureToGraph");
 }
 
-API int cudaStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *needs,
-                                           const void *edges, size_t needed, int how) {
+API int cudaStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *needs, const void *edges,
+                                           size_t needed, int how) {
     (void)stream, (void)graph, (void)needs, (void)edges, (void)needed, (void)how;
     return begin_capture("cudaStreamBeginCaptureToGraph_ptsz");
 }
@@ -335,30 +333,27 @@ API int cudaRuntimeGetVersion(int *out) {
     return OK;
 }
 
-static int entry_point(const char *name, const char *symbol, void **out, unsigned version,
-                       unsigned long long flags, int *status) {
+static int entry_point(const char *name, const char *symbol, void **out, unsigned version, unsigned long long flags,
+                       int *status) {
     START(name);
     return drv_find(symbol, out, (int)version, flags, status) == 0 ? OK : INVALID_VALUE;
 }
 
-API int cudaGetDriverEntryPoint(const char *symbol, void **out, unsigned long long flags,
-                                int *status) {
+API int cudaGetDriverEntryPoint(const char *symbol, void **out, unsigned long long flags, int *status) {
     return entry_point("cudaGetDriverEntryPoint", symbol, out, VERSION, flags, status);
 }
 
-API int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **out, unsigned long long flags,
-                                     int *status) {
-    return entry_point("cudaGetDriverEntryPoint_ptsz", symbol, out, VERSION,
-                       flags ? flags : PER_THREAD, status);
+API int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **out, unsigned long long flags, int *status) {
+    return entry_point("cudaGetDriverEntryPoint_ptsz", symbol, out, VERSION, flags ? flags : PER_THREAD, status);
 }
 
-API int cudaGetDriverEntryPointByVersion(const char *symbol, void **out, unsigned version,
-                                         unsigned long long flags, int *status) {
+API int cudaGetDriverEntryPointByVersion(const char *symbol, void **out, unsigned version, unsigned long long flags,
+                                         int *status) {
     return entry_point("cudaGetDriverEntryPointByVersion", symbol, out, version, flags, status);
 }
 
 API int cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **out, unsigned version,
                                               unsigned long long flags, int *status) {
-    return entry_point("cudaGetDriverEntryPointByVersion_ptsz", symbol, out, version,
-                       flags ? flags : PER_THREAD, status);
+    return entry_point("cudaGetDriverEntryPointByVersion_ptsz", symbol, out, version, flags ? flags : PER_THREAD,
+                       status);
 }

@@ -22,8 +22,7 @@ __attribute__((visibility("default"))) int plugin_work(void) {
     void *large = NULL, *little = NULL, *looked_up = NULL;
     size_t free_now, total;
     int (*give)(void *);
-    *(void **)&give =
-        dlsym(RTLD_NEXT, "cudaFree"); /* which has to fit cudaMalloc, as it is linked */
+    *(void **)&give = dlsym(RTLD_NEXT, "cudaFree"); /* which has to fit cudaMalloc, as it is linked */
     int error = cudaMemGetInfo(&free_now, &total);
     error = error ? error : cudaMalloc(&large, 4 << 20);
     error = error ? error : cudaMalloc(&little, 1000);

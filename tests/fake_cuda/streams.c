@@ -41,8 +41,7 @@ bool work_touches(address at, size_t bytes) {
         for (size_t i = 0; i < streams[s].count; i++) {
             const work *w = &streams[s].items[i];
             if ((w->kind == FILL || w->kind == COPY) &&
-                (touches(w->to, w->bytes, at, bytes) ||
-                 (w->kind == COPY && touches(w->from, w->bytes, at, bytes))))
+                (touches(w->to, w->bytes, at, bytes) || (w->kind == COPY && touches(w->from, w->bytes, at, bytes))))
                 return true;
         }
     return false;
@@ -176,8 +175,7 @@ API int cuEventRecord(void *e, void *s) {
     marked->recorded = true;
     marked->done = false;
     marked->records++;
-    return leave_call(
-        queue(stream_of(s), (work){.kind = SIGNAL, .event = e, .value = marked->records}));
+    return leave_call(queue(stream_of(s), (work){.kind = SIGNAL, .event = e, .value = marked->records}));
 }
 
 API int cuEventQuery(void *e) {

@@ -34,7 +34,8 @@ static void demand_tensors(const masu__model *m) {
             demand(!t->has_bytes || t->dims[k] >= 0);
             elements *= t->has_bytes ? (uint64_t)t->dims[k] : 1;
         }
-        demand(!t->has_bytes || (t->bits > 0 && t->bytes == (elements * t->bits + 7) / 8 && t->bytes <= (uint64_t)1 << 59));
+        demand(!t->has_bytes ||
+               (t->bits > 0 && t->bytes == (elements * t->bits + 7) / 8 && t->bytes <= (uint64_t)1 << 59));
         demand(!t->values || t->value_count <= 4096);
         demand(memchr(t->name.at, 0, t->name.length + 1) != NULL);
     }
@@ -96,7 +97,8 @@ static void rewrite(masu__model *m, const uint8_t *data, size_t size) {
     }
     masu__model again;
     demand(masu__model_read(MASU__MODEL_TFLITE, bytes, length, NULL, 0, &again, &why));
-    demand(again.tensor_count == m->tensor_count && again.graph_count == m->graph_count && again.offline.is_there && again.offline.is_aligned);
+    demand(again.tensor_count == m->tensor_count && again.graph_count == m->graph_count && again.offline.is_there &&
+           again.offline.is_aligned);
     demand((size_t)again.offline.count == m->tensor_count && again.offline.offset_count == m->tensor_count);
     demand(memcmp(again.offline.offsets, offsets, m->tensor_count * sizeof *offsets) == 0);
     for (size_t k = 0; k < operators; k++)

@@ -10,17 +10,15 @@
 enum { MOST_EDITS = 6, MOST_PIECES = 60000, DEEP = 400 };
 
 static const char *const words[] = {
-    "(",       ")",      "{",      "}",        "[",     "]",      ",",      ";",      ":",
-    "::",      ".",      "..",     "..=",      "->",    "=>",     "|",      "||",     "&",
-    "&&",      "!",      "=",      "==",       "+",     "-",      "*",      "/",      "%",
-    "<",       "<=",     "<<",     ">>",       "?",     "_",      "@",      "#",      "\"",
-    "'",       "/*",     "//",     "let",      "mut",   "fn",     "struct", "enum",   "impl",
-    "trait",   "return", "break",  "continue", "if",    "else",   "while",  "for",    "in",
-    "loop",    "match",  "self",   "Self",     "as",    "use",    "mod",    "const",  "pub",
-    "i8",      "u8",     "i64",    "usize",    "f32",   "f64",    "bool",   "String", "Tensor",
-    "Vec",     "Option", "Result", "Some",     "None",  "Ok",     "Err",    "void",   "true",
-    "println", "panic",  "sum",    "matmul",   "shape", "detach", "grad",   "T",      "x",
-    "()",      "[]",     "{}",     "(,)",      "<T>",   "Vec<",   "|x|",    "<-",     "t[..]",
+    "(",     ")",     "{",      "}",     "[",        "]",      ",",     ";",      ":",      "::",     ".",
+    "..",    "..=",   "->",     "=>",    "|",        "||",     "&",     "&&",     "!",      "=",      "==",
+    "+",     "-",     "*",      "/",     "%",        "<",      "<=",    "<<",     ">>",     "?",      "_",
+    "@",     "#",     "\"",     "'",     "/*",       "//",     "let",   "mut",    "fn",     "struct", "enum",
+    "impl",  "trait", "return", "break", "continue", "if",     "else",  "while",  "for",    "in",     "loop",
+    "match", "self",  "Self",   "as",    "use",      "mod",    "const", "pub",    "i8",     "u8",     "i64",
+    "usize", "f32",   "f64",    "bool",  "String",   "Tensor", "Vec",   "Option", "Result", "Some",   "None",
+    "Ok",    "Err",   "void",   "true",  "println",  "panic",  "sum",   "matmul", "shape",  "detach", "grad",
+    "T",     "x",     "()",     "[]",    "{}",       "(,)",    "<T>",   "Vec<",   "|x|",    "<-",     "t[..]",
 };
 static const char *const numbers[] = {
     "0",
@@ -86,9 +84,8 @@ static mutate_piece piece_at(const char *at, const char *end) {
         return (mutate_piece){from, (uint32_t)quoted_length(at, end), '"'};
     if (isalnum(c) || c == '_') {
         bool number = isdigit(c);
-        while (at < end &&
-               (isalnum((unsigned char)*at) || *at == '_' ||
-                (number && *at == '.' && at + 1 < end && isdigit((unsigned char)at[1]))))
+        while (at < end && (isalnum((unsigned char)*at) || *at == '_' ||
+                            (number && *at == '.' && at + 1 < end && isdigit((unsigned char)at[1]))))
             at++;
         return (mutate_piece){from, (uint32_t)(at - from), number ? '0' : 'a'};
     }
@@ -306,8 +303,7 @@ static void edit(mutate_program *p, masu__rng *rng, const mutate_program *other)
         rename_word(p, token(rng, p, 'a'), token(rng, source, 'a'));
         break;
     case 13:
-        put_word(p, token(rng, p, '0').from,
-                 numbers[below(rng, sizeof numbers / sizeof numbers[0])], '0');
+        put_word(p, token(rng, p, '0').from, numbers[below(rng, sizeof numbers / sizeof numbers[0])], '0');
         break;
     case 14:
         nest(p, any.count && masu__rng_below(rng, 2) ? any : group(rng, p, '('),
@@ -327,8 +323,7 @@ static void spoil(masu__rng *rng, masu__buffer *out) {
         masu__buffer_truncate(out, below(rng, out->length));
 }
 
-void mutate(const mutate_program *programs, size_t count, uint64_t seed, masu__buffer *out,
-            size_t *origin) {
+void mutate(const mutate_program *programs, size_t count, uint64_t seed, masu__buffer *out, size_t *origin) {
     masu__rng rng;
     masu__rng_seed(&rng, seed);
     *origin = below(&rng, count);

@@ -16,8 +16,7 @@
 typedef struct mutate_piece {
     const char *at;
     uint32_t length;
-    char
-        kind; /* 'a' word, '0' number, '"' text, ' ' blanks and comments; else the character itself */
+    char kind; /* 'a' word, '0' number, '"' text, ' ' blanks and comments; else the character itself */
 } mutate_piece;
 
 typedef struct mutate_program {
@@ -31,8 +30,7 @@ mutate_program mutate_program_of(const char *text, size_t length);
 void mutate_program_destroy(mutate_program *p);
 
 /* One mutant of one of the programs; *origin: of which. */
-void mutate(const mutate_program *programs, size_t count, uint64_t seed, masu__buffer *out,
-            size_t *origin);
+void mutate(const mutate_program *programs, size_t count, uint64_t seed, masu__buffer *out, size_t *origin);
 
 /* The text without pieces [from, from + count). */
 void mutate_without(const mutate_program *p, size_t from, size_t count, masu__buffer *out);

@@ -44,8 +44,7 @@ static void solve(plan_table *t) {
     masu_plan_options options = {.step_limit = 300, .threads = 1};
     masu_status status = masu_plan_find(&problem, &options, offsets, &r);
     if (status == MASU_OK && r.outcome != MASU_PLAN_INFEASIBLE)
-        demand(masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL) ==
-               MASU_PLAN_FINE);
+        demand(masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL) == MASU_PLAN_FINE);
 }
 
 static void read_kernel(const char *text, size_t length) {
@@ -77,8 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else if (split) {
         plan_graph graph;
         masu__buffer complaint = {0};
-        if (!plan_parse_ops("fuzz", (const char *)split + 1, size - length - 1, &table, &graph,
-                            &complaint))
+        if (!plan_parse_ops("fuzz", (const char *)split + 1, size - length - 1, &table, &graph, &complaint))
             demand_message(&complaint);
         else
             demand(plan_relate_in_place(&table, &graph));
@@ -101,9 +99,8 @@ static uint64_t draw(uint64_t below) {
 }
 
 static size_t mutate(uint8_t *data, size_t size, size_t room) {
-    static const char *const words[] = {
-        ",", "\n", "\r\n", "\t",   "\"", "-", "9999999999999999999", "{", "}", "[", "]",
-        ":", " ",  "@",    "\x1e", "",   "0"};
+    static const char *const words[] = {",", "\n", "\r\n", "\t",   "\"", "-", "9999999999999999999", "{", "}", "[", "]",
+                                        ":", " ",  "@",    "\x1e", "",   "0"};
     for (uint64_t round = 1 + draw(6); round > 0 && size > 0; round--) {
         size_t at = draw(size), length = draw(8);
         const char *word = words[draw(sizeof words / sizeof *words)];

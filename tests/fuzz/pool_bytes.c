@@ -54,8 +54,7 @@ static void rig_open(rig *r, uint32_t kind) {
     masu_heap_config config = masu_heap_config_default();
     memset(r, 0, sizeof *r);
     r->writable = !(kind & 1);
-    demand((r->writable ? masu_device_create_host(&r->inner)
-                        : masu_device_create_null(0, &r->inner)) == MASU_OK);
+    demand((r->writable ? masu_device_create_host(&r->inner) : masu_device_create_null(0, &r->inner)) == MASU_OK);
     demand(masu_device_create_faulty(r->inner, &r->device) == MASU_OK);
     config.device = r->device;
     config.guarded = kind & 2;
@@ -74,14 +73,12 @@ static void rig_open(rig *r, uint32_t kind) {
 }
 
 static void take(rig *r, live_block *b, uint32_t operand) {
-    size_t size = (operand >> 8) % (1u << 19),
-           alignment = operand & 7 ? 0 : (size_t)1 << (operand >> 3 & 15);
+    size_t size = (operand >> 8) % (1u << 19), alignment = operand & 7 ? 0 : (size_t)1 << (operand >> 3 & 15);
     void *ptr = r;
     masu_status status = masu_heap_alloc(r->heap, size, alignment, &ptr);
     demand(status == MASU_OK || ptr == NULL);
     if (status != MASU_OK || size == 0) {
-        demand(status == MASU_OK || status == MASU_ERR_DEVICE_FAILURE ||
-               status == MASU_ERR_LIMIT_REACHED);
+        demand(status == MASU_OK || status == MASU_ERR_DEVICE_FAILURE || status == MASU_ERR_LIMIT_REACHED);
         return;
     }
     demand((uintptr_t)ptr % (alignment ? alignment : 64) == 0);
@@ -112,8 +109,8 @@ static void give(rig *r, live_block *b, uint32_t operand) {
         demand(wrong == MASU_ERR_FOREIGN_POINTER);
     }
     bool unsized = exact && operand % 2;
-    demand((unsized ? masu_heap_free_unsized(r->heap, b->address)
-                    : masu_heap_free(r->heap, b->address, b->size)) == MASU_OK);
+    demand((unsized ? masu_heap_free_unsized(r->heap, b->address) : masu_heap_free(r->heap, b->address, b->size)) ==
+           MASU_OK);
     if (looked && operand % 5 == 0) {
         wrong = masu_heap_free(r->heap, b->address, b->size);
         demand(wrong == MASU_ERR_DOUBLE_FREE || wrong == MASU_ERR_FOREIGN_POINTER);

@@ -68,11 +68,9 @@ static void try_format(const char *text, size_t length) {
     if (status == MASU_OK) {
         demand(tokens_hash(text, length) == tokens_hash(once.data ? once.data : "", once.length),
                "masu fmt changes the program");
-        status =
-            masu_format("mutant.tl", once.data ? once.data : "", once.length, &twice, &said_again);
+        status = masu_format("mutant.tl", once.data ? once.data : "", once.length, &twice, &said_again);
         demand(status == MASU_OK, "masu fmt makes a program that it cannot read");
-        demand(once.length == twice.length &&
-                   (once.length == 0 || memcmp(once.data, twice.data, once.length) == 0),
+        demand(once.length == twice.length && (once.length == 0 || memcmp(once.data, twice.data, once.length) == 0),
                "masu fmt changes its own layout");
     } else {
         demand(status != MASU_ERR_INTERNAL && said.length > 0, "masu fmt fails without a word");
@@ -183,8 +181,8 @@ static int mutants(fuzz *f) {
             keep_finding(f, f->seed);
         }
     }
-    printf("fuzz: %llu programs, %llu of them right, %d findings\n",
-           (unsigned long long)f->shared->tried, (unsigned long long)f->shared->right, findings);
+    printf("fuzz: %llu programs, %llu of them right, %d findings\n", (unsigned long long)f->shared->tried,
+           (unsigned long long)f->shared->right, findings);
     return findings > 0;
 }
 
@@ -215,8 +213,7 @@ static int try_files(fuzz *f) {
     for (f->seed = f->shared->seed = 0; f->seed < f->count; f->seed = f->shared->seed) {
         bool fine = apart(try_rest, f, "/dev/stderr");
         if (!fine && f->shared->seed == f->count)
-            f->shared
-                ->seed--; /* what it left behind was found at its end: nobody knows whose it is */
+            f->shared->seed--; /* what it left behind was found at its end: nobody knows whose it is */
         if (!fine)
             printf("fuzz: %s\n", f->paths[f->shared->seed++]);
         findings += !fine;
@@ -269,8 +266,7 @@ int main(int argc, char **argv) {
     bool as_they_are = false, reduces = false;
     f.programs = calloc((size_t)argc, sizeof *f.programs);
     f.paths = calloc((size_t)argc, sizeof *f.paths);
-    f.shared =
-        mmap(NULL, sizeof *f.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    f.shared = mmap(NULL, sizeof *f.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     demand(f.programs && f.paths && f.shared != MAP_FAILED, "no memory");
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--seconds=", 10) == 0) {

@@ -40,8 +40,8 @@ static uint32_t crc_of(const uint8_t *bytes, size_t count) {
 }
 
 static void report_all(const masu__recording *r) {
-    static void (*const forms[])(masu__buffer *, const report_facts *, const report_facts *) = {
-        report_text, report_json, report_html};
+    static void (*const forms[])(masu__buffer *, const report_facts *,
+                                 const report_facts *) = {report_text, report_json, report_html};
     report_facts facts;
     demand(report_find_facts(r, "fuzz", &facts) == MASU_OK);
     uint64_t live = 0;

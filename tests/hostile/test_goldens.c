@@ -65,9 +65,8 @@ static double seconds(void) {
 static uint64_t left_in(tl_runtime *rt) {
     tl_report r;
     tl_runtime_get_report(rt, &r);
-    return r.live_tensors + r.live_bytes + r.live_nodes + r.live_grads + r.live_objects +
-           r.frame_depth + r.scope_depth + r.registered + (r.allocations - r.frees) +
-           !tl_runtime_valid(rt);
+    return r.live_tensors + r.live_bytes + r.live_nodes + r.live_grads + r.live_objects + r.frame_depth +
+           r.scope_depth + r.registered + (r.allocations - r.frees) + !tl_runtime_valid(rt);
 }
 
 static bool is_placed(const masu_program *p, const tl_error *error) {
@@ -105,8 +104,8 @@ static void run(const sweep *s, uint64_t nth, ending *e) {
 /* ---- one program ---------------------------------------------------------------------------------------- */
 
 static bool wrong(const sweep *s, uint64_t nth, const char *what, const ending *e) {
-    printf("%s, request %llu refused: %s (status %d: %s; %llu left)\n", s->name,
-           (unsigned long long)nth, what, (int)e->status, e->text, (unsigned long long)e->left);
+    printf("%s, request %llu refused: %s (status %d: %s; %llu left)\n", s->name, (unsigned long long)nth, what,
+           (int)e->status, e->text, (unsigned long long)e->left);
     return false;
 }
 
@@ -114,13 +113,11 @@ static bool judge(const sweep *s, uint64_t nth, const ending *plain, const endin
     if (e->left != 0)
         return wrong(s, nth, "something is left", e);
     bool as_ever = e->status == plain->status && strcmp(e->text, plain->text) == 0;
-    if (!e->fired && (!as_ever || e->length != plain->length ||
-                      memcmp(e->output, plain->output, e->length) != 0))
+    if (!e->fired && (!as_ever || e->length != plain->length || memcmp(e->output, plain->output, e->length) != 0))
         return wrong(s, nth, "got through, and ended otherwise", e);
     if (e->fired && !as_ever && e->status != MASU_ERR_OUT_OF_MEMORY)
         return wrong(s, nth, "another error", e);
-    if (e->fired && e->status == MASU_ERR_OUT_OF_MEMORY &&
-        (!e->placed || !strstr(e->text, "out of memory")))
+    if (e->fired && e->status == MASU_ERR_OUT_OF_MEMORY && (!e->placed || !strstr(e->text, "out of memory")))
         return wrong(s, nth, "no line, or other words", e);
     return true;
 }
@@ -129,8 +126,7 @@ static bool judge(const sweep *s, uint64_t nth, const ending *plain, const endin
 static bool repeats(const sweep *s, const ending *plain) {
     ending again;
     run(s, 0, &again);
-    bool same =
-        again.length == plain->length && memcmp(again.output, plain->output, plain->length) == 0;
+    bool same = again.length == plain->length && memcmp(again.output, plain->output, plain->length) == 0;
     free(again.output);
     return same;
 }
@@ -231,8 +227,7 @@ static int apart(const char *name, uint64_t *points) {
     if (WIFEXITED(status) && WEXITSTATUS(status) <= 2)
         return WEXITSTATUS(status);
     printf("%s, request %llu refused: died of %s %d\n", name, (unsigned long long)at[0],
-           WIFSIGNALED(status) ? "signal" : "status",
-           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+           WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return 1;
 }
 
@@ -262,8 +257,7 @@ int main(int argc, char **argv) {
         free(entries[i]);
     }
     free(entries);
-    printf("%d programs refused at %llu requests, %d wrong\n", swept, (unsigned long long)at[1],
-           failed);
+    printf("%d programs refused at %llu requests, %d wrong\n", swept, (unsigned long long)at[1], failed);
     return failed == 0 && swept > 0 && at[1] > (uint64_t)swept ? 0 : 1;
 }
 

@@ -54,7 +54,7 @@ static void say(uint64_t nth, const char *what) {
 typedef struct outcome_of_run {
     masu_status status;
     bool fired;
-    uint32_t said; /* refusals of the program */
+    uint32_t said;     /* refusals of the program */
     masu__buffer text; /* the C and its header */
 } outcome_of_run;
 
@@ -111,7 +111,8 @@ static void judge(uint64_t nth, const outcome_of_run *plain, const outcome_of_ru
 /* ---- all refusals of one list of calls ------------------------------------------------------------------------ */
 
 /* Stands between the compiler and plain C's generator. */
-static masu_status sweep(const ir_module *module, const codegen_options *options, masu__buffer *error, codegen_code **out) {
+static masu_status sweep(const ir_module *module, const codegen_options *options, masu__buffer *error,
+                         codegen_code **out) {
     (void)error;
     (void)out;
     outcome_of_run plain = run(module, options, 0);
@@ -131,11 +132,13 @@ static masu_status sweep(const ir_module *module, const codegen_options *options
 
 static void sweep_calls(const masu__buffer *text, const char *list) {
     static const masu_generator between = {.compile = sweep};
-    masu_compile_options options = {.until = MASU_STAGE_CODE, .generator = &between, .objects = true, .module = "net", .calls = list};
+    masu_compile_options options = {
+        .until = MASU_STAGE_CODE, .generator = &between, .objects = true, .module = "net", .calls = list};
     masu_program *program = NULL;
     uint64_t before = points;
     running = list;
-    if (masu_program_compile("plain_c.tl", text->data, text->length, &options, &program) == MASU_ERR_OUT_OF_MEMORY || points == before)
+    if (masu_program_compile("plain_c.tl", text->data, text->length, &options, &program) == MASU_ERR_OUT_OF_MEMORY ||
+        points == before)
         say(0, "the program does not come so far");
     masu_program_destroy(program);
 }

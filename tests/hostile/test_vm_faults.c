@@ -17,9 +17,7 @@ static bool on_cuda;
 static masu_device *make_device(void) {
     masu_device *device;
     if (on_cuda)
-        assert_int_equal(
-            masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &device),
-            MASU_OK);
+        assert_int_equal(masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &device), MASU_OK);
     else
         assert_int_equal(masu_device_create_host(&device), MASU_OK);
     vm_copier = on_cuda ? device : NULL;
@@ -201,8 +199,7 @@ static masu_vm_stats state_of(masu_vm *vm) {
     return s;
 }
 
-static void assert_undone(const scene *s, const step *step, uint64_t nth,
-                          const masu_vm_stats *before) {
+static void assert_undone(const scene *s, const step *step, uint64_t nth, const masu_vm_stats *before) {
     masu_vm_stats after = state_of(s->f.vm), expected = *before;
     vm_judge((vm_fixture *)&s->f);
     if (!contents_hold(s, s->walled) || !vm_has(s->roomy, 5 * GRANULE, 5 * GRANULE, 3))

@@ -40,8 +40,7 @@ static const struct row {
     {"B16 the reverse: 36 fragments", PIECES, "small_fragments_are_used_when_allowed"},
     {"B17 ratios of a configuration", VM, "bad_configurations_are_refused"},
     {"B17 what the ratio is of", PIECES, "the_ratio_is_of_the_request"},
-    {"B17 garbage in the environment", SCRIPT,
-     "VMM_FRAG_RATIO=$ratio makes no sense; taken as 0.25"},
+    {"B17 garbage in the environment", SCRIPT, "VMM_FRAG_RATIO=$ratio makes no sense; taken as 0.25"},
     {"B18 one byte, about a granule", VM, "three_sizes"},
     {"B18 copies of user bytes only", VM, "copies_or_moves"},
     {"B19 addresses or memory run out", PIECES, "addresses_and_memory_run_out_differently"},
@@ -90,11 +89,11 @@ static bool row_holds(const struct row *row) {
     if (strcmp(row->file, SCRIPT) == 0)
         return strstr(text, row->function) != NULL;
     if (strcmp(row->file, PROGRAM) == 0)
-        return says(text, "static void %s(void) {", row->function) &&
-               says(text, "{\"%s\",", row->function) && says(text_of(SCRIPT), "%s", row->function);
+        return says(text, "static void %s(void) {", row->function) && says(text, "{\"%s\",", row->function) &&
+               says(text_of(SCRIPT), "%s", row->function);
     return says(text, "static void %s(void **state) {", row->function) &&
-           (says(text, "cmocka_unit_test(%s)", row->function) ||
-            says(text, "ON_PAGES(%s)", row->function) || says(text, "ON_SIZES(%s)", row->function));
+           (says(text, "cmocka_unit_test(%s)", row->function) || says(text, "ON_PAGES(%s)", row->function) ||
+            says(text, "ON_SIZES(%s)", row->function));
 }
 
 static void every_row_has_its_test(void **state) {
@@ -116,9 +115,7 @@ typedef struct scene {
 static void open_scene(scene *s) {
     masu_vm_config config = vm_small_config();
     config.max_piece_bytes = GRANULE;
-    assert_int_equal(
-        masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &vm_copier),
-        MASU_OK);
+    assert_int_equal(masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &vm_copier), MASU_OK);
     vm_open(&s->f, vm_copier, config);
     s->witness = vm_take(&s->f, 2 * GRANULE);
     vm_fill(s->witness, 2 * GRANULE, 9);

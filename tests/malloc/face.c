@@ -10,12 +10,12 @@
 
 static int wrong;
 
-#define HOLDS(what)                                            \
-    do {                                                       \
-        if (!(what)) {                                         \
-            printf("line %d: not so: %s\n", __LINE__, #what);  \
-            wrong = 1;                                         \
-        }                                                      \
+#define HOLDS(what)                                           \
+    do {                                                      \
+        if (!(what)) {                                        \
+            printf("line %d: not so: %s\n", __LINE__, #what); \
+            wrong = 1;                                        \
+        }                                                     \
     } while (0)
 
 static volatile size_t much = SIZE_MAX;

@@ -184,18 +184,16 @@ static void storm_threads(int count) {
 }
 
 static void storm_waves(int count) {
-    for (int i = 0; i < count; i += 10) {
+    for (int i = 0; i < count; i += 10)
         join_threads(run_threads(10, 100, threads, tasks), threads);
-    }
 }
 
 static void child(int number) {
     alarm(60); /* a lock that is held for ever ends here */
     atomic_store(&stop, false);
     work((uint64_t)number + 3, 300);
-    if (number % 4 == 0) {
+    if (number % 4 == 0)
         join_threads(run_threads(4, 200, threads, tasks), threads);
-    }
     if (number % 8 == 0) {
         pid_t grandchild = fork();
         int status = 1;
@@ -320,7 +318,8 @@ static void *grow_main(void *context) {
             drop(*b);
             *b = NULL;
         } else {
-            *b = *b ? change(*b, draw(&seed) % 2 && (*b)->bytes < 20u << 20 ? (*b)->bytes * 3 / 2 : bytes) : make(bytes, 2);
+            *b = *b ? change(*b, draw(&seed) % 2 && (*b)->bytes < 20u << 20 ? (*b)->bytes * 3 / 2 : bytes)
+                    : make(bytes, 2);
         }
         if (i % 50 != 49)
             continue;

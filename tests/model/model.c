@@ -38,8 +38,7 @@ model_block *model_any_slot(model *m) {
 }
 
 size_t model_random_bytes(model *m, size_t most) {
-    static const size_t borders[] = {1,    63,   64,    65,    255,   256,   257,
-                                     1024, 1025, 16383, 16384, 16385, 131072};
+    static const size_t borders[] = {1, 63, 64, 65, 255, 256, 257, 1024, 1025, 16383, 16384, 16385, 131072};
     switch (masu__rng_below(&m->rng, 8)) {
     case 0:
         return borders[masu__rng_below(&m->rng, sizeof borders / sizeof *borders)];

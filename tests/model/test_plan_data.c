@@ -44,12 +44,10 @@ static size_t read_rows(const char *path) {
 
 static masu_plan_result solve(size_t count, uint64_t capacity, uint64_t steps) {
     masu_plan_problem problem = {.rows = rows, .count = count, .capacity_bytes = capacity};
-    masu_plan_options options = {.goal = capacity ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE,
-                                 .step_limit = steps};
+    masu_plan_options options = {.goal = capacity ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE, .step_limit = steps};
     masu_plan_result r;
     assert_int_equal(masu_plan_find(&problem, &options, offsets, &r), MASU_OK);
-    assert_int_equal(masu_plan_check(rows, count, offsets, r.height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check(rows, count, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     return r;
 }
 

@@ -26,8 +26,8 @@ static uint64_t offsets[MOST];
 static bool read_rows(char name) {
     char path[1024], line[256];
     const char *folder = getenv("MASU_DATA");
-    snprintf(path, sizeof path, "%s/minimalloc/%c.1048576.csv",
-             folder ? folder : MASU_SOURCE_DIR "/../shared/data", name);
+    snprintf(path, sizeof path, "%s/minimalloc/%c.1048576.csv", folder ? folder : MASU_SOURCE_DIR "/../shared/data",
+             name);
     FILE *file = fopen(path, "r");
     count = 0;
     if (!file)
@@ -47,8 +47,7 @@ static bool read_rows(char name) {
 }
 
 /* 0: nothing was found. */
-static uint64_t solve(masu_plan_goal goal, uint64_t capacity, uint64_t step_limit,
-                      uint64_t *steps) {
+static uint64_t solve(masu_plan_goal goal, uint64_t capacity, uint64_t step_limit, uint64_t *steps) {
     masu_plan_problem problem = {.rows = rows, .count = count, .capacity_bytes = capacity};
     masu_plan_options options = {.goal = goal, .step_limit = step_limit, .threads = 1};
     masu_plan_result r;
@@ -56,8 +55,7 @@ static uint64_t solve(masu_plan_goal goal, uint64_t capacity, uint64_t step_limi
     bool found = r.outcome == MASU_PLAN_OPTIMAL || r.outcome == MASU_PLAN_FEASIBLE;
     assert_true(!found || capacity == 0 || r.height_bytes <= capacity);
     if (found)
-        assert_int_equal(masu_plan_check(rows, count, offsets, r.height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check(rows, count, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     *steps = r.steps;
     return found ? r.height_bytes : 0;
 }
@@ -89,8 +87,7 @@ static void recorded_ones_from_their_capacity(void **state) {
 static void recorded_ones_from_below(void **state) {
     (void)state;
     uint64_t steps;
-    for (uint64_t capacity = 1001 * 1024; read_rows('D') && capacity <= 1024 * 1024;
-         capacity += 5 * 1024)
+    for (uint64_t capacity = 1001 * 1024; read_rows('D') && capacity <= 1024 * 1024; capacity += 5 * 1024)
         if (solve(MASU_PLAN_FIT, capacity, MANY_STEPS, &steps) > 0) {
             assert_true(capacity <= 1016 * 1024);
             climb("D", capacity, MANY_STEPS + MANY_STEPS / 4);
@@ -116,9 +113,8 @@ static void cut(masu__rng *rng, size_t pieces, int64_t time, uint64_t height) {
     for (count = 1; count < pieces;) {
         masu_plan_row *row = &rows[masu__rng_below(rng, count)], other = *row;
         if (masu__rng_below(rng, 2) && row->upper - row->lower > 1) {
-            row->upper = other.lower =
-                row->lower + 1 +
-                (int64_t)masu__rng_below(rng, (uint64_t)(row->upper - row->lower - 1));
+            row->upper = other.lower = row->lower + 1 +
+                                       (int64_t)masu__rng_below(rng, (uint64_t)(row->upper - row->lower - 1));
         } else if (row->size_bytes > 1) {
             row->size_bytes = 1 + masu__rng_below(rng, row->size_bytes - 1);
             other.size_bytes -= row->size_bytes;
@@ -139,8 +135,7 @@ static void drawn_ones(void **state) {
         cut(&rng, 60 + (size_t)round * 8, 60, 100000);
         if (round % 2)
             for (size_t i = 0; i < count; i++) /* up to 3 % less or more */
-                rows[i].size_bytes =
-                    rows[i].size_bytes * (970 + masu__rng_below(&rng, 61)) / 1000 + 1;
+                rows[i].size_bytes = rows[i].size_bytes * (970 + masu__rng_below(&rng, 61)) / 1000 + 1;
         else
             for (size_t i = 0; i < count; i += 10)
                 rows[i] = rows[--count];

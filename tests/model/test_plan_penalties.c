@@ -118,8 +118,8 @@ static uint64_t cost_of(const drawn *d, const uint64_t *at) {
 
 static bool row_is_right(const drawn *d, const uint64_t *at, size_t row) {
     const masu_plan_row *r = &d->rows[row];
-    bool right = at[row] % (r->alignment_bytes ? r->alignment_bytes : 1) == 0 && (!r->is_fixed || at[row] == r->fixed_offset) &&
-                 at[row] + r->size_bytes <= d->problem.capacity_bytes;
+    bool right = at[row] % (r->alignment_bytes ? r->alignment_bytes : 1) == 0 &&
+                 (!r->is_fixed || at[row] == r->fixed_offset) && at[row] + r->size_bytes <= d->problem.capacity_bytes;
     for (size_t other = 0; other < row && right; other++)
         right = pair_is_right(&d->problem, at, other, row);
     return right;
@@ -164,7 +164,8 @@ static void costs_against_all_plans(void **state) {
         masu_plan_options options = {.step_limit = 20000, .threads = 1};
         masu_plan_result r;
         masu_plan_price price;
-        assert_int_equal(masu_plan_find_cheapest(&d.problem, d.penalties, d.penalty_count, &options, at, &r, &price), MASU_OK);
+        assert_int_equal(masu_plan_find_cheapest(&d.problem, d.penalties, d.penalty_count, &options, at, &r, &price),
+                         MASU_OK);
         bool right = claims_hold(&d, &r, &price, at, best);
         if (!right)
             printf("round %d: outcome %d, cost %llu, bound %llu, cheapest %llu\n", round, r.outcome,
@@ -188,7 +189,8 @@ static void two_slots(void **state) {
     size_t count = 0;
     chance = 20;
     for (size_t i = 0; i < COUNT; i++)
-        rows[i] = (masu_plan_row){.size_bytes = 32, .lower = (int64_t)i, .upper = (int64_t)i + 1, .alignment_bytes = 32};
+        rows[i] = (masu_plan_row){
+            .size_bytes = 32, .lower = (int64_t)i, .upper = (int64_t)i + 1, .alignment_bytes = 32};
     for (size_t i = 0; i < COUNT; i++)
         for (size_t j = 0; j < i; j++)
             if (below(3))
@@ -229,7 +231,8 @@ static void cliques_are_bounds(void **state) {
     enum { COUNT = 6 };
     const masu_plan_relation_kind apart = MASU_PLAN_MUST_NOT_SHARE;
     masu_plan_row rows[COUNT];
-    masu_plan_relation relations[] = {{apart, 0, 1}, {apart, 1, 2}, {apart, 2, 3}, {apart, 3, 4}, {apart, 4, 0}, {apart, 5, 0}, {apart, 5, 1}};
+    masu_plan_relation relations[] = {{apart, 0, 1}, {apart, 1, 2}, {apart, 2, 3}, {apart, 3, 4},
+                                      {apart, 4, 0}, {apart, 5, 0}, {apart, 5, 1}};
     for (size_t i = 0; i < COUNT; i++)
         rows[i] = (masu_plan_row){.size_bytes = 5, .lower = 2 * (int64_t)i, .upper = 2 * (int64_t)i + 1};
     masu_plan_problem problem = {.rows = rows, .count = COUNT, .relations = relations, .relation_count = 7};

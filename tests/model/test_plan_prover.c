@@ -175,8 +175,7 @@ static masu_plan_result find(const masu_plan_problem *p, masu_plan_goal goal, ui
     return r;
 }
 
-static bool claims_hold(const masu_plan_problem *p, const masu_plan_result *r, const uint64_t *at,
-                        uint64_t best) {
+static bool claims_hold(const masu_plan_problem *p, const masu_plan_result *r, const uint64_t *at, uint64_t best) {
     uint64_t capacity = p->capacity_bytes ? p->capacity_bytes : UINT64_MAX;
     bool none = best > HEIGHT;
     switch (r->outcome) {
@@ -186,8 +185,7 @@ static bool claims_hold(const masu_plan_problem *p, const masu_plan_result *r, c
         return r->height_bytes == 0 || is_plan(p, at, r->height_bytes);
     default:
         return is_plan(p, at, r->height_bytes) && r->height_bytes <= capacity &&
-               (none || r->lower_bound_bytes <= best) &&
-               r->optimal == (r->outcome == MASU_PLAN_OPTIMAL) &&
+               (none || r->lower_bound_bytes <= best) && r->optimal == (r->outcome == MASU_PLAN_OPTIMAL) &&
                (!r->optimal || none || r->height_bytes == best);
     }
 }
@@ -228,10 +226,9 @@ static void claims_against_all_plans(void **state) {
             infeasible += fit.outcome == MASU_PLAN_INFEASIBLE;
         }
         if (!right)
-            printf("round %d: outcome %d, height %llu, bound %llu, lowest %llu, capacity %llu\n",
-                   round, r.outcome, (unsigned long long)r.height_bytes,
-                   (unsigned long long)r.lower_bound_bytes, (unsigned long long)best,
-                   (unsigned long long)d.problem.capacity_bytes);
+            printf("round %d: outcome %d, height %llu, bound %llu, lowest %llu, capacity %llu\n", round, r.outcome,
+                   (unsigned long long)r.height_bytes, (unsigned long long)r.lower_bound_bytes,
+                   (unsigned long long)best, (unsigned long long)d.problem.capacity_bytes);
         if (!right)
             print_rows(&d.problem, at);
         assert_true(right);
@@ -245,17 +242,10 @@ static void claims_against_all_plans(void **state) {
 static void found_by_long_runs(void **state) {
     (void)state;
     const masu_plan_gap whole = {2, 4, 0, 3}, late = {4, 5, 1, 2}, early = {2, 3, 2, 4};
-    const masu_plan_row alike[] = {
-        {.size_bytes = 5, .lower = 2, .upper = 4},
-        {.size_bytes = 5, .lower = 2, .upper = 4, .gaps = &whole, .gap_count = 1}};
+    const masu_plan_row alike[] = {{.size_bytes = 5, .lower = 2, .upper = 4},
+                                   {.size_bytes = 5, .lower = 2, .upper = 4, .gaps = &whole, .gap_count = 1}};
     const masu_plan_row hole[] = {
-        {.size_bytes = 2,
-         .lower = 3,
-         .upper = 5,
-         .is_fixed = true,
-         .fixed_offset = 2,
-         .gaps = &late,
-         .gap_count = 1},
+        {.size_bytes = 2, .lower = 3, .upper = 5, .is_fixed = true, .fixed_offset = 2, .gaps = &late, .gap_count = 1},
         {.size_bytes = 1, .lower = 2, .upper = 5, .is_fixed = true, .fixed_offset = 1},
         {.size_bytes = 4, .lower = 2, .upper = 5, .gaps = &early, .gap_count = 1},
         {.size_bytes = 4, .lower = 1, .upper = 3}};
@@ -285,8 +275,7 @@ static masu_plan_problem part_of(const masu_plan_problem *p, unsigned mask, draw
     for (size_t i = 0; i < p->relation_count; i++) {
         masu_plan_relation r = p->relations[i];
         if ((mask >> r.a & 1) && (mask >> r.b & 1))
-            out->relations[out->problem.relation_count++] =
-                (masu_plan_relation){r.kind, number[r.a], number[r.b]};
+            out->relations[out->problem.relation_count++] = (masu_plan_relation){r.kind, number[r.a], number[r.b]};
     }
     return out->problem;
 }
@@ -321,8 +310,8 @@ static void cores_cannot_be_placed(void **state) {
         minimal_ones += count > 0 && minimal;
         for (size_t i = 0; i < count && minimal; i++)
             if (lowest_of(&d.problem, mask & ~(1u << rows[i])) > best - 1) {
-                printf("round %d: %zu rows, without row %zu still none in %llu bytes\n", round, count,
-                       rows[i], (unsigned long long)(best - 1));
+                printf("round %d: %zu rows, without row %zu still none in %llu bytes\n", round, count, rows[i],
+                       (unsigned long long)(best - 1));
                 print_rows(&d.problem, (uint64_t[ROWS]){0});
                 assert_true(false);
             }
@@ -398,8 +387,8 @@ static unsigned mask_of(const size_t *memory_of, size_t count, size_t memory) {
 }
 
 /* Each memory's rows are a plan by themselves, as high as is said, and what is said of it holds. */
-static void memory_is_right(const masu_plan_problem *p, const size_t *memory_of, const uint64_t *at,
-                            size_t memory, uint64_t capacity, const masu_plan_result *r) {
+static void memory_is_right(const masu_plan_problem *p, const size_t *memory_of, const uint64_t *at, size_t memory,
+                            uint64_t capacity, const masu_plan_result *r) {
     drawn part;
     uint64_t mine[ROWS] = {0};
     size_t count = 0;
@@ -496,10 +485,8 @@ static void divisions_are_plans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_against_all_plans),
-        cmocka_unit_test(found_by_long_runs),
-        cmocka_unit_test(cores_cannot_be_placed),
-        cmocka_unit_test(bounds_capacities_and_hints),
+        cmocka_unit_test(claims_against_all_plans), cmocka_unit_test(found_by_long_runs),
+        cmocka_unit_test(cores_cannot_be_placed),   cmocka_unit_test(bounds_capacities_and_hints),
         cmocka_unit_test(divisions_are_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

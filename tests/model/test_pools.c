@@ -41,14 +41,12 @@ static void rig_open(rig *r, uint64_t seed, bool host, bool faulty) {
     memset(r, 0, sizeof *r);
     model_start(&r->m, seed, host);
     r->faulty = faulty;
-    assert_int_equal(
-        host ? masu_device_create_host(&r->inner) : masu_device_create_null(0, &r->inner), MASU_OK);
+    assert_int_equal(host ? masu_device_create_host(&r->inner) : masu_device_create_null(0, &r->inner), MASU_OK);
     r->device = r->inner;
     if (faulty)
         assert_int_equal(masu_device_create_faulty(r->inner, &r->device), MASU_OK);
     assert_int_equal(masu_check_create(&r->check), MASU_OK);
-    masu_trace_config config = {
-        .sink = masu_check_sink, .sink_context = r->check, .start_on = true};
+    masu_trace_config config = {.sink = masu_check_sink, .sink_context = r->check, .start_on = true};
     assert_int_equal(masu_trace_create(&config, &r->trace), MASU_OK);
 }
 
@@ -65,8 +63,7 @@ static void rig_close(rig *r) {
 /* A faulty device fails now and then: at the next call, or a little later, or for a while. */
 static void rig_disturb(rig *r) {
     if (r->faulty && masu__rng_below(&r->m.rng, 50) == 0)
-        masu_device_fail_at(r->device, masu__rng_below(&r->m.rng, 4),
-                            masu__rng_below(&r->m.rng, 2));
+        masu_device_fail_at(r->device, masu__rng_below(&r->m.rng, 4), masu__rng_below(&r->m.rng, 2));
 }
 
 static void rig_calm(rig *r) {
@@ -85,9 +82,9 @@ static void judge_agrees(rig *r, uint32_t pool, const masu_check_totals *claimed
 static void bestfit_before_the_judge(rig *r) {
     masu_bestfit_stats s;
     masu_bestfit_get_stats(r->bestfit, &s);
-    judge_agrees(r, masu_bestfit_number(r->bestfit),
-                 &(masu_check_totals){s.allocations, s.frees, s.live_blocks, s.used_bytes,
-                                      s.peak_used_bytes, s.reserved_bytes});
+    judge_agrees(
+        r, masu_bestfit_number(r->bestfit),
+        &(masu_check_totals){s.allocations, s.frees, s.live_blocks, s.used_bytes, s.peak_used_bytes, s.reserved_bytes});
     HOLDS(&r->m, s.peak_reserved_bytes >= s.reserved_bytes && s.largest_free_bytes <= s.free_bytes);
 }
 
@@ -95,10 +92,8 @@ static void bestfit_before_the_judge(rig *r) {
 
 static void bestfit_alloc(rig *r, model_block *slot) {
     void *ptr = r;
-    size_t bytes = model_random_bytes(&r->m, 3 * MIB),
-           alignment = model_random_alignment(&r->m, 4 * MIB);
-    masu_status status =
-        masu_bestfit_alloc(r->bestfit, bytes, alignment, (uint64_t)r->m.step, &ptr);
+    size_t bytes = model_random_bytes(&r->m, 3 * MIB), alignment = model_random_alignment(&r->m, 4 * MIB);
+    masu_status status = masu_bestfit_alloc(r->bestfit, bytes, alignment, (uint64_t)r->m.step, &ptr);
     if (status != MASU_OK) {
         HOLDS(&r->m, r->faulty && status == MASU_ERR_DEVICE_FAILURE && ptr == NULL);
         return;
@@ -173,8 +168,7 @@ static void bestfit_run(uint64_t seed, bool host, bool faulty) {
 
 static void bucket_alloc(rig *r, model_block *slot) {
     void *ptr = r;
-    size_t bytes = model_random_bytes(&r->m, 100000),
-           alignment = model_random_alignment(&r->m, 65536);
+    size_t bytes = model_random_bytes(&r->m, 100000), alignment = model_random_alignment(&r->m, 65536);
     masu_status status = masu_bucket_alloc(r->bucket, bytes, alignment, &ptr);
     if (status != MASU_OK) {
         HOLDS(&r->m, r->faulty && status == MASU_ERR_DEVICE_FAILURE && ptr == NULL);
@@ -221,10 +215,8 @@ static void bucket_compare(rig *r, size_t cap) {
     masu_bucket_stats s;
     model *m = &r->m;
     masu_bucket_get_stats(r->bucket, &s);
-    HOLDS(m,
-          s.live_bytes == m->live_bytes && s.live_blocks + s.bypass_live_blocks == m->live_blocks);
-    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees &&
-                 s.peak_live_bytes == m->peak_bytes);
+    HOLDS(m, s.live_bytes == m->live_bytes && s.live_blocks + s.bypass_live_blocks == m->live_blocks);
+    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees && s.peak_live_bytes == m->peak_bytes);
     HOLDS(m, s.hits + s.misses + s.bypasses == s.allocations);
     HOLDS(m, s.live_block_bytes + s.cached_bytes == s.slab_bytes && s.cached_bytes <= cap);
 }
@@ -236,8 +228,7 @@ static void bucket_before_the_judge(rig *r) {
     masu_check_get_totals(r->check, masu_bucket_number(r->bucket), &seen);
     judge_agrees(r, masu_bucket_number(r->bucket),
                  &(masu_check_totals){s.allocations - s.bypasses, seen.frees, s.live_blocks,
-                                      s.live_bytes - s.bypass_live_bytes, seen.peak_bytes,
-                                      s.slab_bytes});
+                                      s.live_bytes - s.bypass_live_bytes, seen.peak_bytes, s.slab_bytes});
 }
 
 /* checked and traced, or neither: the plain pool's hot paths must be run as well. */
@@ -284,10 +275,8 @@ static void heap_compare(rig *r) {
     masu_heap_stats s;
     model *m = &r->m;
     masu_heap_get_stats(r->heap, &s);
-    HOLDS(m, s.live_bytes == m->live_bytes && s.live_blocks == m->live_blocks &&
-                 s.peak_bytes == m->peak_bytes);
-    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees &&
-                 s.hits + s.misses == s.allocations);
+    HOLDS(m, s.live_bytes == m->live_bytes && s.live_blocks == m->live_blocks && s.peak_bytes == m->peak_bytes);
+    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees && s.hits + s.misses == s.allocations);
     HOLDS(m, s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes == s.reserved_bytes);
 }
 
@@ -300,8 +289,7 @@ static void heap_step(rig *r) {
         model_remove(&r->m, slot);
         return;
     }
-    size_t bytes = model_random_bytes(&r->m, MIB),
-           alignment = model_random_alignment(&r->m, 2 * MIB);
+    size_t bytes = model_random_bytes(&r->m, MIB), alignment = model_random_alignment(&r->m, 2 * MIB);
     masu_status status = masu_heap_alloc(r->heap, bytes, alignment, &ptr);
     if (status == MASU_OK)
         model_add(&r->m, slot, ptr, bytes, alignment);
@@ -328,9 +316,8 @@ static void heap_run(uint64_t seed, bool host, bool faulty) {
         if (r.m.step % 256 != 0)
             continue;
         HOLDS(&r.m, masu_heap_valid(r.heap) && masu_check_verdict(r.check) == MASU_VERDICT_FINE);
-        masu_status status = masu__rng_below(&r.m.rng, 6)
-                                 ? MASU_OK
-                                 : masu_heap_trim(r.heap, masu__rng_below(&r.m.rng, 8 * MIB));
+        masu_status status = masu__rng_below(&r.m.rng, 6) ? MASU_OK
+                                                          : masu_heap_trim(r.heap, masu__rng_below(&r.m.rng, 8 * MIB));
         HOLDS(&r.m, status == MASU_OK || (r.faulty && status == MASU_ERR_DEVICE_FAILURE));
         if (masu__rng_below(&r.m.rng, 4) == 0)
             HOLDS(&r.m, masu_heap_set_checked(r.heap, masu__rng_below(&r.m.rng, 2)) == MASU_OK);
@@ -365,11 +352,9 @@ int main(int argc, char **argv) {
     if (argc > 1)
         seeds = (model_seeds){{strtoull(argv[1], NULL, 0)}, 1};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bestfit_on_host),   cmocka_unit_test(bestfit_on_null),
-        cmocka_unit_test(bestfit_on_faulty), cmocka_unit_test(bucket_checked),
-        cmocka_unit_test(bucket_plain),      cmocka_unit_test(bucket_on_faulty),
-        cmocka_unit_test(heap_on_host),      cmocka_unit_test(heap_on_null),
-        cmocka_unit_test(heap_on_faulty),
+        cmocka_unit_test(bestfit_on_host), cmocka_unit_test(bestfit_on_null), cmocka_unit_test(bestfit_on_faulty),
+        cmocka_unit_test(bucket_checked),  cmocka_unit_test(bucket_plain),    cmocka_unit_test(bucket_on_faulty),
+        cmocka_unit_test(heap_on_host),    cmocka_unit_test(heap_on_null),    cmocka_unit_test(heap_on_faulty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

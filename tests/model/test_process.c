@@ -27,8 +27,7 @@ static masu_heap_config now; /* of this process */
 static masu_heap_stats stats_now(void) {
     masu_heap_stats s;
     masu_get_stats(&s);
-    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes,
-                     s.reserved_bytes);
+    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes, s.reserved_bytes);
     assert_int_equal(s.allocations - s.frees, s.live_blocks);
     assert_int_equal(s.hits + s.misses, s.allocations);
     return s;
@@ -357,8 +356,7 @@ static const struct arrangement {
 
 static int run_one(const struct arrangement *a) {
     masu_heap_config config = masu_heap_config_default();
-    if (masu_device_create_host(&inner) != MASU_OK ||
-        masu_device_create_faulty(inner, &device) != MASU_OK)
+    if (masu_device_create_host(&inner) != MASU_OK || masu_device_create_faulty(inner, &device) != MASU_OK)
         return 1;
     config.device = device;
     config.fine_classes = a->fine;
@@ -369,8 +367,7 @@ static int run_one(const struct arrangement *a) {
     config.initial_bytes = 0;
     config.small_blocks = config.medium_blocks = 0;
     config.oom = refuse;
-    bool caching = !config.checked && !config.guarded && !masu__annotate_wanted() &&
-                   config.max_cached_bytes > MIB;
+    bool caching = !config.checked && !config.guarded && !masu__annotate_wanted() && config.max_cached_bytes > MIB;
     now = config;
     if (masu_configure(&config) != MASU_OK || masu_configure(&config) != MASU_ERR_UNSUPPORTED)
         return 1;

@@ -349,8 +349,7 @@ static void *only_in_the_last_round(void *argument) {
 static void c14_the_last_round_of_destructors_leaves_nothing_for_good(void **state) {
     (void)state;
 #if THREADS_ARE_WATCHED
-    print_message(
-        "skipped: the thread sanitizer takes its own record of a thread down in that round\n");
+    print_message("skipped: the thread sanitizer takes its own record of a thread down in that round\n");
     skip();
 #endif
     assert_int_equal(pthread_key_create(&late_key, last_round_destructor), 0);

@@ -121,8 +121,8 @@ static void do_move(run *r, slot *dst, slot *src) {
     src->bytes = src->filled = 0;
     dst->bytes = moved.bytes > dst->bytes ? moved.bytes : dst->bytes;
     if (r->pages)
-        HOLDS(r, vm_has(dst->address, moved.filled < moved.bytes ? moved.filled : moved.bytes,
-                        moved.filled, moved.mark));
+        HOLDS(r,
+              vm_has(dst->address, moved.filled < moved.bytes ? moved.filled : moved.bytes, moved.filled, moved.mark));
     fill(r, dst);
 }
 
@@ -131,8 +131,7 @@ static void do_copy(run *r, slot *dst, slot *src) {
         return;
     bool moved, give_up = masu__rng_below(&r->rng, 2);
     maybe_arm(r);
-    masu_status status =
-        masu_vm_copy_or_move(r->f.vm, dst->address, src->address, src->bytes, give_up, &moved);
+    masu_status status = masu_vm_copy_or_move(r->f.vm, dst->address, src->address, src->bytes, give_up, &moved);
     disarm(r);
     if (status != MASU_OK)
         return;
@@ -171,9 +170,7 @@ static void live(uint64_t seed, ground on) {
     if (on == HOST)
         assert_int_equal(masu_device_create_host(&inner), MASU_OK);
     else if (on == DRIVER)
-        assert_int_equal(
-            masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &inner),
-            MASU_OK);
+        assert_int_equal(masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &inner), MASU_OK);
     else
         assert_int_equal(masu_device_create_null(100 * GRANULE, &inner), MASU_OK);
     masu_vm_config config = masu_vm_config_default(NULL);
@@ -358,9 +355,8 @@ static void many_threads(void **state) {
 int main(int argc, char **argv) {
     only_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_pages),     cmocka_unit_test(on_the_driver),
-        cmocka_unit_test(on_sizes),     cmocka_unit_test(swapped_by_moves),
-        cmocka_unit_test(many_threads),
+        cmocka_unit_test(on_pages),         cmocka_unit_test(on_the_driver), cmocka_unit_test(on_sizes),
+        cmocka_unit_test(swapped_by_moves), cmocka_unit_test(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,21 +17,24 @@
 #include "../fake_cuda/driver.h"
 
 #define MIB ((size_t)1 << 20)
-#define HOLDS(x)                                                                                      \
-    do {                                                                                              \
-        if (!(x)) {                                                                                   \
+#define HOLDS(x)                                                                                       \
+    do {                                                                                               \
+        if (!(x)) {                                                                                    \
             fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #x, t_masu_torch_error()); \
-            exit(1);                                                                                  \
-        }                                                                                             \
+            exit(1);                                                                                   \
+        }                                                                                              \
     } while (0)
 
-#define FUNCTIONS(X)                                                                                                      \
-    X(masu_torch_malloc) X(masu_torch_free) X(masu_torch_record_stream) X(masu_torch_init) X(masu_torch_empty_cache)      \
-    X(masu_torch_reset) X(masu_torch_memory_fraction) X(masu_torch_begin_allocate_to_pool)                                \
-    X(masu_torch_end_allocate_to_pool) X(masu_torch_release_pool) X(masu_torch_get_stats) X(masu_torch_reset_peak_stats)  \
-    X(masu_torch_memory_allocated) X(masu_torch_max_memory_allocated) X(masu_torch_memory_reserved)                       \
-    X(masu_torch_max_memory_reserved) X(masu_torch_error) X(masu_torch_record_history) X(masu_torch_snapshot)             \
-    X(masu_torch_verdict) X(masu_torch_shutdown)
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(masu_torch_malloc) X(masu_torch_free) X(masu_torch_record_stream) X(masu_torch_init) \
+    X(masu_torch_empty_cache) X(masu_torch_reset) X(masu_torch_memory_fraction) \
+    X(masu_torch_begin_allocate_to_pool) X(masu_torch_end_allocate_to_pool) X(masu_torch_release_pool) \
+    X(masu_torch_get_stats) X(masu_torch_reset_peak_stats) X(masu_torch_memory_allocated) \
+    X(masu_torch_max_memory_allocated) X(masu_torch_memory_reserved) X(masu_torch_max_memory_reserved) \
+    X(masu_torch_error) X(masu_torch_record_history) X(masu_torch_snapshot) X(masu_torch_verdict) \
+    X(masu_torch_shutdown)
+/* clang-format on */
 #define DECLARE(name) static __typeof__(&name) t_##name;
 FUNCTIONS(DECLARE)
 
@@ -120,14 +123,16 @@ static void plain(void) {
         give(ptr[i], sizes[i] + (i == 3), 0);
     give(ptr[0], 1, 0);
     HOLDS(stats_of(0).refused_frees == 2 && stats_of(0).wrong_sizes == 1 && stats_of(0).live_blocks == 0);
-    HOLDS(t_masu_torch_max_memory_allocated(0) == sum && stats_of(0).allocations == COUNT && stats_of(0).frees == COUNT);
+    HOLDS(t_masu_torch_max_memory_allocated(0) == sum && stats_of(0).allocations == COUNT &&
+          stats_of(0).frees == COUNT);
     t_masu_torch_empty_cache();
     HOLDS(t_masu_torch_memory_reserved(0) == 0 && t_masu_torch_max_memory_reserved(0) >= sum);
     t_masu_torch_reset_peak_stats(0);
     HOLDS(t_masu_torch_max_memory_reserved(0) == 0 && t_masu_torch_max_memory_allocated(0) == 0);
     masu_torch_stats shorter = {.struct_bytes = 2 * sizeof(size_t), .peak_allocated_bytes = 77};
     HOLDS(t_masu_torch_get_stats(0, &shorter) && shorter.peak_allocated_bytes == 77);
-    HOLDS(!t_masu_torch_get_stats(1, &shorter) && !t_masu_torch_get_stats(-1, &shorter) && !t_masu_torch_get_stats(1000, &shorter));
+    HOLDS(!t_masu_torch_get_stats(1, &shorter) && !t_masu_torch_get_stats(-1, &shorter) &&
+          !t_masu_torch_get_stats(1000, &shorter));
 }
 
 static void by_streams(void) {
@@ -187,13 +192,19 @@ static void by_streams(void) {
 static void at_random(void) {
     enum { STEPS = 6000, LIVE = 48 };
     static unsigned char seen[2 * STEPS], wanted[2 * STEPS];
-    struct { unsigned char *ptr; size_t bytes; int stream; unsigned char mark; } live[LIVE] = {{0}};
+    struct {
+        unsigned char *ptr;
+        size_t bytes;
+        int stream;
+        unsigned char mark;
+    } live[LIVE] = {{0}};
     unsigned seed = 11, reads = 0;
     for (int i = 0; i < STEPS; i++) {
         unsigned at = (unsigned)rand_r(&seed) % LIVE;
         if (!live[at].ptr) {
             live[at].stream = rand_r(&seed) % 6;
-            live[at].bytes = rand_r(&seed) % 8 ? (size_t)(1 + rand_r(&seed) % 40) * 700 : (size_t)(1 + rand_r(&seed) % 5) << 20;
+            live[at].bytes = rand_r(&seed) % 8 ? (size_t)(1 + rand_r(&seed) % 40) * 700
+                                               : (size_t)(1 + rand_r(&seed) % 5) << 20;
             live[at].mark = (unsigned char)(1 + i % 251);
             live[at].ptr = take(live[at].bytes, live[at].stream);
             fill((uintptr_t)live[at].ptr, live[at].mark, live[at].bytes, streams[live[at].stream]);
@@ -241,7 +252,11 @@ static void by_devices(void) {
 /* Each byte range has the mark of who has it, written by the processor: the blocks of two threads share none. */
 static void *one_thread(void *number) {
     unsigned seed = 7u * (unsigned)(uintptr_t)number + 1, who = (unsigned)(uintptr_t)number;
-    struct { unsigned char *ptr; size_t bytes; int device; } live[24] = {{0}};
+    struct {
+        unsigned char *ptr;
+        size_t bytes;
+        int device;
+    } live[24] = {{0}};
     for (int i = 0; i < 1500; i++) {
         unsigned at = (unsigned)rand_r(&seed) % 24;
         if (live[at].ptr) {
@@ -354,7 +369,8 @@ static void by_pools(void) {
 static void by_limit(void) {
     bool vm = getenv("MASU_TORCH") && strcmp(getenv("MASU_TORCH"), "vm") == 0;
     void *ptr[15];
-    HOLDS(t_masu_torch_malloc(65 << 20, 0, NULL) == NULL && strstr(t_masu_torch_error(), "would help: nothing: the device has 64.00 MiB"));
+    HOLDS(t_masu_torch_malloc(65 << 20, 0, NULL) == NULL &&
+          strstr(t_masu_torch_error(), "would help: nothing: the device has 64.00 MiB"));
     for (int i = 0; i < 15; i++)
         ptr[i] = take(4 * MIB, 1);
     for (int i = 0; i < 15; i += 2)
@@ -364,7 +380,8 @@ static void by_limit(void) {
     if (!vm) {
         const char *text = t_masu_torch_error();
         HOLDS(strstr(text, "24.00 MiB (25165824 bytes)") && strstr(text, "alive: 28.00 MiB in 7 blocks"));
-        HOLDS(strstr(text, "largest hole ") && strstr(text, "would help: what is free would suffice in one piece: MASU_TORCH=vm"));
+        HOLDS(strstr(text, "largest hole ") &&
+              strstr(text, "would help: what is free would suffice in one piece: MASU_TORCH=vm"));
     }
     t_masu_torch_free(large, 24 << 20, 0, streams[1]);
     for (int i = 1; i < 15; i += 2)
@@ -375,7 +392,8 @@ static void by_limit(void) {
     HOLDS(stats_of(0).limit_bytes == 16 * MIB);
     ptr[0] = take(12 * MIB, 1);
     ptr[1] = take(4096, 1);
-    HOLDS(t_masu_torch_malloc(4 << 20, 0, streams[1]) == NULL && strstr(t_masu_torch_error(), "a memory fraction of at least 0."));
+    HOLDS(t_masu_torch_malloc(4 << 20, 0, streams[1]) == NULL &&
+          strstr(t_masu_torch_error(), "a memory fraction of at least 0."));
     HOLDS(t_masu_torch_max_memory_reserved(0) > 0 && t_masu_torch_memory_reserved(0) <= 16 * MIB);
     give(ptr[0], 12 * MIB, 1); /* free of a stream whose work is queued: it is waited for */
     ptr[0] = take(12 * MIB, 2);
@@ -396,9 +414,11 @@ static void by_limit(void) {
     t_masu_torch_end_allocate_to_pool(0, 0, 1);
     HOLDS(t_masu_torch_malloc(1 << 20, 0, streams[1]) == NULL);
     if (vm) {
-        HOLDS(strstr(t_masu_torch_error(), "free in all: 0 bytes") && strstr(t_masu_torch_error(), "would help: a memory fraction"));
+        HOLDS(strstr(t_masu_torch_error(), "free in all: 0 bytes") &&
+              strstr(t_masu_torch_error(), "would help: a memory fraction"));
     } else {
-        HOLDS(strstr(t_masu_torch_error(), "largest hole 0 bytes") && strstr(t_masu_torch_error(), "free in all: 2.00 MiB"));
+        HOLDS(strstr(t_masu_torch_error(), "largest hole 0 bytes") &&
+              strstr(t_masu_torch_error(), "free in all: 2.00 MiB"));
         HOLDS(strstr(t_masu_torch_error(), "would help: private pools hold free memory that is theirs alone"));
     }
     give(ptr[0], 9 * MIB, 1);
@@ -446,7 +466,11 @@ static void each_call_refused(void) {
 
 static void to_snapshot(const char *path) {
     unsigned seed = 5;
-    struct { void *ptr; size_t bytes; int device, stream; } live[40] = {{0}};
+    struct {
+        void *ptr;
+        size_t bytes;
+        int device, stream;
+    } live[40] = {{0}};
     t_masu_torch_record_history(100000);
     for (int i = 0; i < 900; i++) {
         unsigned at = (unsigned)rand_r(&seed) % 40;
@@ -469,7 +493,8 @@ static void to_snapshot(const char *path) {
     void *mine = t_masu_torch_malloc(123456, 0, streams[1]);
     HOLDS(t_masu_torch_malloc((ssize_t)1 << 45, 0, NULL) == NULL);
     HOLDS(t_masu_torch_snapshot(path) && !t_masu_torch_snapshot("/no/such/folder/file"));
-    printf("%llu %llu\n", (unsigned long long)stats_of(0).allocated_bytes, (unsigned long long)stats_of(1).allocated_bytes);
+    printf("%llu %llu\n", (unsigned long long)stats_of(0).allocated_bytes,
+           (unsigned long long)stats_of(1).allocated_bytes);
     t_masu_torch_free(mine, 123456, 0, streams[1]);
     for (int at = 0; at < 40; at++)
         if (live[at].ptr)
@@ -480,9 +505,12 @@ int main(int argc, char **argv) {
     fake_cuda_report report;
     const char *part = argc > 2 ? argv[2] : "";
     open_all(argv[1]);
-    static const struct { const char *name; void (*run)(void); } parts[] = {
-        {"plain", plain}, {"streams", by_streams}, {"random", at_random}, {"devices", by_devices}, {"threads", by_threads}, {"fork", by_fork},
-        {"pools", by_pools}, {"limit", by_limit}, {"refused", each_call_refused}};
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } parts[] = {{"plain", plain},        {"streams", by_streams}, {"random", at_random},
+                 {"devices", by_devices}, {"threads", by_threads}, {"fork", by_fork},
+                 {"pools", by_pools},     {"limit", by_limit},     {"refused", each_call_refused}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(part, parts[i].name) == 0)
             parts[i].run();
@@ -498,8 +526,9 @@ int main(int argc, char **argv) {
         report.events = 0;
     if (report.handles + report.events + report.allocations + report.mappings + report.reservations)
         fprintf(stderr, "left: %llu handles, %llu events, %llu allocations, %llu mappings, %llu reservations\n",
-                (unsigned long long)report.handles, (unsigned long long)report.events, (unsigned long long)report.allocations,
-                (unsigned long long)report.mappings, (unsigned long long)report.reservations);
+                (unsigned long long)report.handles, (unsigned long long)report.events,
+                (unsigned long long)report.allocations, (unsigned long long)report.mappings,
+                (unsigned long long)report.reservations);
     HOLDS(report.misuses == 0);
     HOLDS(report.handles + report.events + report.allocations + report.mappings + report.reservations == 0);
     puts("all as promised");

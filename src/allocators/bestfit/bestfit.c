@@ -12,8 +12,8 @@
 
 enum { ALIGNED_TRIES = 32 };
 
-void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
-                        size_t block_bytes, size_t alignment, uint64_t owner) {
+void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
+                        size_t alignment, uint64_t owner) {
     masu__trace_emit(pool->trace, (masu_event){
                                       .address = address,
                                       .bytes = bytes,
@@ -48,8 +48,7 @@ static masu__block_id pool_find_aligned(const masu_bestfit *pool, const masu__fr
 static inline masu__block_id pool_find(const masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment) {
     const masu__free_index *index = pool->index[ground];
     masu__block_id id = masu__free_index_at_least(index, &pool->blocks, bytes);
-    return MASU_LIKELY(alignment == MASU__GRAIN) ? id
-                                                 : pool_find_aligned(pool, index, id, bytes, alignment);
+    return MASU_LIKELY(alignment == MASU__GRAIN) ? id : pool_find_aligned(pool, index, id, bytes, alignment);
 }
 
 /* What is cut out of that free block lies in pages that were used before. */
@@ -83,8 +82,7 @@ static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, si
 
 /* Cuts the request out of a free block that fits; the block comes out of the index, the rest goes
  * back into it. */
-static inline masu__block_id pool_carve(masu_bestfit *pool, masu__block_id id, size_t bytes,
-                                        size_t alignment) {
+static inline masu__block_id pool_carve(masu_bestfit *pool, masu__block_id id, size_t bytes, size_t alignment) {
     masu__free_index *index = masu__bestfit_index(pool, id);
     masu__free_index_remove(index, &pool->blocks, id);
     if (MASU_UNLIKELY(alignment != MASU__GRAIN))
@@ -96,8 +94,7 @@ static inline masu__block_id pool_carve(masu_bestfit *pool, masu__block_id id, s
     return id;
 }
 
-static inline void pool_make_live(masu_bestfit *pool, masu__block_id id,
-                                  const masu__request *request) {
+static inline void pool_make_live(masu_bestfit *pool, masu__block_id id, const masu__request *request) {
     masu__block *block = &pool->blocks.at[id];
     masu__bestfit_counts *counts = &pool->counts;
     masu__bestfit_note_used(pool, block);
@@ -124,37 +121,34 @@ static bool round_to_step(size_t bytes, size_t steps, size_t *out) {
 /* Blocks that end where the next may begin leave no gap between them, each of which would be a record: so a
  * size is rounded up to its alignment where that costs no more than a small remainder does, or little of it. */
 static size_t rounding_unit(const masu_bestfit *pool, size_t bytes, size_t alignment) {
-    return alignment <= masu__max(pool->min_remainder_bytes, pool->min_alignment_bytes) ||
-                   alignment <= bytes / 16
+    return alignment <= masu__max(pool->min_remainder_bytes, pool->min_alignment_bytes) || alignment <= bytes / 16
                ? alignment
                : pool->min_alignment_bytes;
 }
 
 /* The rounded size and alignment, when the two together can be expressed. */
-static masu_status request_round(const masu_bestfit *pool, const masu__request *request,
-                                 size_t *rounded, size_t *alignment) {
+static masu_status request_round(const masu_bestfit *pool, const masu__request *request, size_t *rounded,
+                                 size_t *alignment) {
     size_t sum;
     if (request->alignment != 0 && !masu__is_power_of_two(request->alignment))
         return MASU_ERR_INVALID_ARGUMENT;
     *alignment = masu__max(request->alignment, pool->min_alignment_bytes);
     size_t unit = rounding_unit(pool, request->bytes, *alignment);
-    bool fits = MASU_LIKELY(pool->size_steps == 0)
-                    ? masu__align_up(request->bytes, unit, rounded)
-                    : round_to_step(request->bytes, pool->size_steps, rounded) &&
-                          masu__align_up(*rounded, unit, rounded);
+    bool fits = MASU_LIKELY(pool->size_steps == 0) ? masu__align_up(request->bytes, unit, rounded)
+                                                   : round_to_step(request->bytes, pool->size_steps, rounded) &&
+                                                         masu__align_up(*rounded, unit, rounded);
     return fits && masu__add(*rounded, *alignment, &sum) ? MASU_OK : MASU_ERR_OVERFLOW;
 }
 
 /* Whatever the device says to a block of its own, a piece of another one may still serve. */
-static bool pool_take_whole(masu_bestfit *pool, size_t bytes, size_t alignment, masu__block_id *out,
-                            bool *grew) {
+static bool pool_take_whole(masu_bestfit *pool, size_t bytes, size_t alignment, masu__block_id *out, bool *grew) {
     return bytes > pool->whole_above_bytes && alignment <= pool->device->info.alignment_bytes &&
            masu__bestfit_take_whole(pool, bytes, out, grew) == MASU_OK;
 }
 
 /* A block of that size at least, in no list. */
-static masu_status pool_obtain(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment,
-                               masu__block_id *out, bool *grew) {
+static masu_status pool_obtain(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment, masu__block_id *out,
+                               bool *grew) {
     if (!masu__blocks_reserve(&pool->blocks, 2))
         return MASU_ERR_OUT_OF_MEMORY;
     if (MASU_UNLIKELY(pool->idle_allocations > 0 && pool->serial >= pool->idle_look))
@@ -184,12 +178,13 @@ static masu_status pool_obtain_roomy(masu_bestfit *pool, size_t bytes, size_t al
 }
 
 /* A block that was found becomes the caller's. */
-static inline void *pool_hand_out(masu_bestfit *pool, masu__block_id id, const masu__request *request, size_t alignment) {
+static inline void *pool_hand_out(masu_bestfit *pool, masu__block_id id, const masu__request *request,
+                                  size_t alignment) {
     pool_make_live(pool, id, request);
     const masu__block *block = &pool->blocks.at[id];
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_ALLOC, block->address, request->bytes, block->bytes,
-                           alignment, request->owner);
+        masu__bestfit_emit(pool, MASU_EVENT_ALLOC, block->address, request->bytes, block->bytes, alignment,
+                           request->owner);
     void *out = (void *)block->address;
     if (MASU_UNLIKELY(pool->annotated) && !request->sealed)
         masu__annotate_alloc(out, request->bytes, block->bytes);
@@ -210,14 +205,14 @@ bool masu__bestfit_take_used(masu_bestfit *pool, const masu__request *request, v
     return true;
 }
 
-static masu_status pool_take(masu_bestfit *pool, const masu__request *request, void **out,
-                             bool *grew) {
+static masu_status pool_take(masu_bestfit *pool, const masu__request *request, void **out, bool *grew) {
     size_t rounded, alignment;
     masu__block_id id;
     masu_status status = request_round(pool, request, &rounded, &alignment);
     if (status == MASU_OK)
         status = MASU_LIKELY(request->room == 0)
-                     ? pool_obtain(pool, pool->apart ? request->ground : MASU__GROUND_BLOCKS, rounded, alignment, &id, grew)
+                     ? pool_obtain(pool, pool->apart ? request->ground : MASU__GROUND_BLOCKS, rounded, alignment, &id,
+                                   grew)
                      : pool_obtain_roomy(pool, rounded, alignment, request->room, &id, grew);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
@@ -229,12 +224,10 @@ static masu_status pool_take(masu_bestfit *pool, const masu__request *request, v
 static void pool_refused(masu_bestfit *pool, const masu__request *request) {
     pool->counts.failures++;
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_REFUSED, 0, request->bytes, 0, request->alignment,
-                           request->owner);
+        masu__bestfit_emit(pool, MASU_EVENT_REFUSED, 0, request->bytes, 0, request->alignment, request->owner);
 }
 
-masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out,
-                               bool *grew) {
+masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out, bool *grew) {
     bool grew_here = false;
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
@@ -248,8 +241,7 @@ masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request,
     return status;
 }
 
-masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment, uint64_t owner,
-                               void **out) {
+masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment, uint64_t owner, void **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -258,10 +250,9 @@ masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignmen
     if (pool->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
     if (bytes == 0)
-        return alignment == 0 || masu__is_power_of_two(alignment) ? MASU_OK
-                                                                  : MASU_ERR_INVALID_ARGUMENT;
-    return masu__bestfit_take(
-        pool, &(masu__request){.bytes = bytes, .alignment = alignment, .owner = owner}, out, NULL);
+        return alignment == 0 || masu__is_power_of_two(alignment) ? MASU_OK : MASU_ERR_INVALID_ARGUMENT;
+    return masu__bestfit_take(pool, &(masu__request){.bytes = bytes, .alignment = alignment, .owner = owner}, out,
+                              NULL);
 }
 
 /* ---- freeing --------------------------------------------------------------------------------- */
@@ -311,8 +302,8 @@ static inline void pool_end_block(masu_bestfit *pool, masu__block_id *link) {
     masu__block_id id = *link;
     const masu__block *block = &pool->blocks.at[id];
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_FREE, block->address, block->as.live.requested,
-                           block->bytes, 0, block->as.live.owner);
+        masu__bestfit_emit(pool, MASU_EVENT_FREE, block->address, block->as.live.requested, block->bytes, 0,
+                           block->as.live.owner);
     if (MASU_UNLIKELY(pool->annotated) && block->state != MASU__BLOCK_SEALED)
         masu__annotate_free((void *)block->address, block->bytes);
     masu__blocks_leave(&pool->blocks, link);
@@ -338,8 +329,7 @@ void *masu__bestfit_hand_out(masu_bestfit *pool, masu__block_id id, const masu__
 }
 
 /* The live block at ptr, if that client may free it. */
-static inline masu_status pool_find_own(masu_bestfit *pool, const void *ptr, uint32_t client,
-                                        masu__block_id **link) {
+static inline masu_status pool_find_own(masu_bestfit *pool, const void *ptr, uint32_t client, masu__block_id **link) {
     uintptr_t address = (uintptr_t)ptr;
     *link = pool->blocks.homes ? masu__blocks_link(&pool->blocks, address) : NULL;
     if (MASU_UNLIKELY(!*link || **link == 0))
@@ -350,8 +340,7 @@ static inline masu_status pool_find_own(masu_bestfit *pool, const void *ptr, uin
     return block->client == client ? MASU_OK : MASU_ERR_FOREIGN_POINTER;
 }
 
-masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client,
-                                size_t *out_bytes) {
+masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client, size_t *out_bytes) {
     masu__block_id *link;
     masu_status status = pool_find_own(pool, ptr, client, &link);
     if (status == MASU_OK)
@@ -436,8 +425,7 @@ static masu__block_id pool_cut_live(masu_bestfit *pool, masu__block_id id, size_
     return rest_id;
 }
 
-static masu_status pool_free_part(masu_bestfit *pool, masu__block_id id, uintptr_t address,
-                                  size_t bytes) {
+static masu_status pool_free_part(masu_bestfit *pool, masu__block_id id, uintptr_t address, size_t bytes) {
     if (!masu__blocks_reserve(&pool->blocks, 2))
         return MASU_ERR_OUT_OF_MEMORY;
     const masu__block *block = &pool->blocks.at[id];

@@ -52,7 +52,8 @@ static masu_status bring(masu_bestfit *pool, const masu__block *block, size_t ne
 }
 
 /* With room to grow where that can be had. */
-static masu_status bring_roomy(masu_bestfit *pool, const masu__block *block, size_t new_bytes, void **base, size_t *bytes) {
+static masu_status bring_roomy(masu_bestfit *pool, const masu__block *block, size_t new_bytes, void **base,
+                               size_t *bytes) {
     size_t granule = pool->device->info.granularity_bytes, room = masu__bestfit_room(pool), least, wanted;
     room = masu__add(room, spans_region(block) ? block->bytes : 0, &room) ? room : SIZE_MAX;
     if (!masu__align_up(new_bytes, granule, &least) || least > room)
@@ -90,7 +91,8 @@ static masu_status carry(masu_bestfit *pool, masu__block_id id, size_t new_bytes
         return MASU_ERR_OUT_OF_MEMORY;
     }
     region = leave_old(pool, id, region);
-    *region = (masu__region){.base = (uintptr_t)base, .bytes = bytes, .whole = true, .carried = true, .ground = old.ground};
+    *region = (masu__region){
+        .base = (uintptr_t)base, .bytes = bytes, .whole = true, .carried = true, .ground = old.ground};
     masu__bestfit_install(pool, region);
     pool->carried = true;
     pool->counts.misses++;

@@ -29,12 +29,9 @@ masu_bestfit_config masu_bestfit_config_default(masu_device *device) {
 static bool config_valid(const masu_bestfit_config *config) {
     return config && config->device && config->pool_bytes > 0 &&
            (config->policy == MASU_POOL_REUSE || config->policy == MASU_POOL_PERSISTENT) &&
-           (config->size_steps == 0 ||
-            (masu__is_power_of_two(config->size_steps) && config->size_steps <= 256)) &&
-           (config->min_alignment_bytes == 0 ||
-            masu__is_power_of_two(config->min_alignment_bytes)) &&
-           config->device->info.alignment_bytes >= MASU__GRAIN &&
-           config->device->info.granularity_bytes >= MASU__GRAIN;
+           (config->size_steps == 0 || (masu__is_power_of_two(config->size_steps) && config->size_steps <= 256)) &&
+           (config->min_alignment_bytes == 0 || masu__is_power_of_two(config->min_alignment_bytes)) &&
+           config->device->info.alignment_bytes >= MASU__GRAIN && config->device->info.granularity_bytes >= MASU__GRAIN;
 }
 
 /* A limit may be any number: the granule that it ends in is within it. */
@@ -63,8 +60,7 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->policy = config->policy;
     pool->device = config->device;
     pool->trace = masu__trace_or_none(config->trace);
-    pool->annotated =
-        masu__annotate_wanted() && (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
+    pool->annotated = masu__annotate_wanted() && (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
     pool->pool_bytes = config->pool_bytes;
     pool->limit_bytes = limit_of(config->device, config->limit_bytes);
     pool->size_steps = config->size_steps;
@@ -127,10 +123,8 @@ static size_t metadata_bytes(const masu_bestfit *pool) {
     size_t indexes = 0;
     for (uint32_t g = 0; g < MASU__GROUNDS; g++)
         indexes += pool->index[g] != &masu__no_index;
-    return sizeof *pool + indexes * sizeof **pool->index +
-           masu__blocks_bytes(&pool->blocks) +
-           pool->region_capacity * sizeof *pool->regions +
-           pool->region_count * sizeof **pool->regions;
+    return sizeof *pool + indexes * sizeof **pool->index + masu__blocks_bytes(&pool->blocks) +
+           pool->region_capacity * sizeof *pool->regions + pool->region_count * sizeof **pool->regions;
 }
 
 static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
@@ -197,8 +191,8 @@ void masu_bestfit_reset_stats(masu_bestfit *pool) {
     masu__bestfit_unlock(pool);
 }
 
-static bool visit_region(const masu__block *at, const masu__region *region,
-                         masu_bestfit_visitor visitor, void *context) {
+static bool visit_region(const masu__block *at, const masu__region *region, masu_bestfit_visitor visitor,
+                         void *context) {
     for (masu__block_id id = region->first; id; id = at[id].after) {
         const masu__block *block = &at[id];
         if (!masu__block_is_live(block))
@@ -237,8 +231,8 @@ typedef struct tally {
     size_t whole_bytes, whole_count; /* of the free ones, those outside the index */
 } tally;
 
-static bool block_valid(const masu_bestfit *pool, const masu__region *region, masu__block_id id,
-                        uintptr_t expected, tally *t) {
+static bool block_valid(const masu_bestfit *pool, const masu__region *region, masu__block_id id, uintptr_t expected,
+                        tally *t) {
     const masu__block *at = pool->blocks.at, *block = &at[id];
     if (block->address != expected || block->bytes == 0 || block->bytes % MASU__GRAIN != 0)
         return false;
@@ -256,8 +250,7 @@ static bool block_valid(const masu_bestfit *pool, const masu__region *region, ma
     t->used += block->as.live.requested;
     t->slack += block->bytes - block->as.live.requested;
     t->live_count++;
-    return masu__block_is_live(block) && block->as.live.requested > 0 &&
-           block->as.live.requested <= block->bytes;
+    return masu__block_is_live(block) && block->as.live.requested > 0 && block->as.live.requested <= block->bytes;
 }
 
 static bool region_valid(const masu_bestfit *pool, const masu__region *region, tally *t) {
@@ -267,8 +260,7 @@ static bool region_valid(const masu_bestfit *pool, const masu__region *region, t
             return false;
         if (pool->blocks.at[id].ground != region->ground)
             return false;
-        if (region->whole ? pool->blocks.at[id].bytes != region->bytes ||
-                                pool->blocks.at[id].state == MASU__BLOCK_FREE
+        if (region->whole ? pool->blocks.at[id].bytes != region->bytes || pool->blocks.at[id].state == MASU__BLOCK_FREE
                           : pool->blocks.at[id].state == MASU__BLOCK_WHOLE)
             return false;
         expected += pool->blocks.at[id].bytes;
@@ -295,10 +287,8 @@ static bool records_valid(const masu_bestfit *pool, const tally *t) {
         found.count += in_one.count;
         found.bytes += in_one.bytes;
     }
-    return masu__blocks_valid(&pool->blocks) &&
-           masu__blocks_in_use(&pool->blocks) == t->live_count + t->free_count &&
-           found.count == t->free_count - t->whole_count &&
-           found.bytes == t->free_bytes - t->whole_bytes;
+    return masu__blocks_valid(&pool->blocks) && masu__blocks_in_use(&pool->blocks) == t->live_count + t->free_count &&
+           found.count == t->free_count - t->whole_count && found.bytes == t->free_bytes - t->whole_bytes;
 }
 
 bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {
@@ -312,8 +302,7 @@ bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {
             return false;
         reserved += region->bytes;
     }
-    return pool->magic == MASU__POOL_LIVE && records_valid(pool, &t) &&
-           counts_valid(pool, &t, reserved);
+    return pool->magic == MASU__POOL_LIVE && records_valid(pool, &t) && counts_valid(pool, &t, reserved);
 }
 
 bool masu__bestfit_audit(masu_bestfit *pool) {

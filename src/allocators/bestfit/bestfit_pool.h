@@ -62,9 +62,9 @@ struct masu_bestfit {
     size_t pool_bytes;
     size_t min_remainder_bytes;
     size_t min_alignment_bytes; /* of every block; a power of two, MASU__GRAIN at least */
-    size_t limit_bytes;       /* whole granules; SIZE_MAX: none */
-    size_t size_steps;        /* 0: none */
-    size_t whole_above_bytes; /* SIZE_MAX: none */
+    size_t limit_bytes;         /* whole granules; SIZE_MAX: none */
+    size_t size_steps;          /* 0: none */
+    size_t whole_above_bytes;   /* SIZE_MAX: none */
     size_t whole_slack_bytes;
     uint64_t idle_allocations; /* 0: none */
     uint64_t idle_look;        /* the serial at which what lies idle is looked for next */
@@ -81,11 +81,11 @@ struct masu_bestfit {
     masu__free_index *index[MASU__GROUNDS]; /* owned; masu__no_index before the first region of that ground */
     uint64_t grown_bytes;                   /* new pages since it was looked at what lies idle on the other ground */
     uint64_t swap_step;                     /* how many they must be; doubles each time, for phases that come back */
-    bool carried; /* there are regions that came about by it */
-    bool doubles; /* grows by as much as it has, where that is more than pool_bytes */
+    bool carried;                           /* there are regions that came about by it */
+    bool doubles;                           /* grows by as much as it has, where that is more than pool_bytes */
     bool apart; /* slabs have regions of their own, so that they never lie in the way of large blocks */
 
-    uint64_t serial; /* of the latest allocation */
+    uint64_t serial;      /* of the latest allocation */
     uintptr_t fresh_from; /* of the block handed out last: from here on no byte of it was ever used */
     size_t audit_pause;
     masu__bestfit_counts counts;
@@ -119,8 +119,7 @@ void masu__bestfit_age(masu_bestfit *pool, unsigned most);
 bool masu__bestfit_take_used(masu_bestfit *pool, const masu__request *request, void **out);
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */
-masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out,
-                               bool *grew);
+masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out, bool *grew);
 
 /* As masu_bestfit_free, for blocks of that client. *bytes: when not 0 on entry, the requested
  * size it must have; on success the requested size it had. */
@@ -148,8 +147,7 @@ masu_status masu__bestfit_free_part(masu_bestfit *pool, void *base, void *ptr, s
 
 /* The requested size of a live block of that client, or what is wrong with ptr. Call under the
  * lock. */
-masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client,
-                                size_t *out_bytes);
+masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client, size_t *out_bytes);
 
 static inline uint64_t masu__bestfit_used(const masu_bestfit *pool) {
     return pool->counts.allocated_bytes - pool->counts.freed_bytes;
@@ -192,8 +190,7 @@ typedef struct masu__growth {
 } masu__growth;
 
 /* *out, where not NULL: the region. Call under the lock. */
-masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
-                                     masu__region **out);
+masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth, masu__region **out);
 /* Room for one more, and the region there; its memory and its ground's index are. Cannot fail then. */
 bool masu__bestfit_regions_reserve(masu_bestfit *pool);
 void masu__bestfit_install(masu_bestfit *pool, masu__region *region);
@@ -209,8 +206,7 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position);
 
 /* For bytes above whole_above_bytes: a free region that is never split and fits, or a new one. *out
  * is its block, in no list. MASU_ERR_OUT_OF_MEMORY and what the device said: there is none. */
-masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__block_id *out,
-                                     bool *grew);
+masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__block_id *out, bool *grew);
 /* A block that was found, in no list, becomes the caller's. */
 void *masu__bestfit_hand_out(masu_bestfit *pool, masu__block_id id, const masu__request *request, size_t alignment);
 /* The live block is one no more, and joins its free neighbours. */
@@ -233,8 +229,8 @@ static inline bool masu__region_wholly_free(const masu_bestfit *pool, const masu
     return block->bytes == region->bytes && !masu__block_is_live(block);
 }
 
-void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
-                        size_t block_bytes, size_t alignment, uint64_t owner);
+void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
+                        size_t alignment, uint64_t owner);
 
 /* Without the lock; public calls take it. */
 bool masu__bestfit_valid_unlocked(const masu_bestfit *pool);

@@ -32,8 +32,8 @@ bool masu__bestfit_regions_reserve(masu_bestfit *pool) {
     if (pool->region_count < pool->region_capacity)
         return true;
     size_t capacity = masu__max(8, 2 * pool->region_capacity);
-    masu__region **regions = masu__meta_realloc(
-        pool->regions, pool->region_capacity * sizeof *regions, capacity * sizeof *regions);
+    masu__region **regions = masu__meta_realloc(pool->regions, pool->region_capacity * sizeof *regions,
+                                                capacity * sizeof *regions);
     if (!regions)
         return false;
     pool->regions = regions;
@@ -71,8 +71,7 @@ void masu__bestfit_install(masu_bestfit *pool, masu__region *region) {
     counts->reserved_bytes += region->bytes;
     counts->peak_reserved_bytes = masu__max(counts->peak_reserved_bytes, counts->reserved_bytes);
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes,
-                           0, 0);
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes, 0, 0);
 }
 
 /* How much the device may still be asked for, in whole granules. */
@@ -112,14 +111,12 @@ static size_t most_of(const masu_device *device) {
 }
 
 /* The memory of a region that has none yet. */
-static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
-                                 masu__region *region) {
+static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth, masu__region *region) {
     void *base = NULL;
     size_t room, least = growth->least_bytes;
     masu_status status = pool_make_room(pool, least, &room);
     if (status == MASU_OK)
-        status = masu__device_alloc(pool->device, masu__min(growth->wanted_bytes, room), &base,
-                                    &region->bytes);
+        status = masu__device_alloc(pool->device, masu__min(growth->wanted_bytes, room), &base, &region->bytes);
     if (status != MASU_OK && status != MASU_ERR_LIMIT_REACHED && least < growth->wanted_bytes)
         status = masu__device_alloc(pool->device, least, &base, &region->bytes);
     if (status == MASU_ERR_OUT_OF_MEMORY && least <= most_of(pool->device) && pool_give_way(pool))
@@ -148,9 +145,9 @@ void masu__bestfit_keep_apart(masu_bestfit *pool, bool doubles) {
     pool->apart = true;
 }
 
-masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
-                                     masu__region **out) {
-    if (!masu__bestfit_regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) || !index_make(pool, growth->ground))
+masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth, masu__region **out) {
+    if (!masu__bestfit_regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) ||
+        !index_make(pool, growth->ground))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
     if (!region)
@@ -172,8 +169,9 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
  * as much as it has. */
 static size_t usual_growth(const masu_bestfit *pool) {
     enum { MOST_LOG = 32 };
-    return pool->doubles ? masu__max(pool->pool_bytes, masu__min((size_t)pool->counts.reserved_bytes, (size_t)1 << MOST_LOG))
-                         : pool->pool_bytes;
+    return pool->doubles
+               ? masu__max(pool->pool_bytes, masu__min((size_t)pool->counts.reserved_bytes, (size_t)1 << MOST_LOG))
+               : pool->pool_bytes;
 }
 
 /* First the growth that serves later requests too, then just what this one needs. A request larger than
@@ -265,8 +263,7 @@ static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
     masu_status result = MASU_OK;
     for (size_t i = pool->region_count; i-- > 0;) {
         const masu__region *region = pool->regions[i];
-        if (!masu__region_wholly_free(pool, region) ||
-            pool->counts.reserved_bytes - region->bytes < keep_bytes)
+        if (!masu__region_wholly_free(pool, region) || pool->counts.reserved_bytes - region->bytes < keep_bytes)
             continue;
         masu_status status = masu__bestfit_drop_region(pool, i);
         if (status != MASU_OK)

@@ -97,8 +97,7 @@ static masu_status pool_resize(masu_bestfit *pool, void *ptr, uint32_t client, s
     return MASU_OK;
 }
 
-masu_status masu__bestfit_resize(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes,
-                                 size_t new_bytes) {
+masu_status masu__bestfit_resize(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes, size_t new_bytes) {
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = pool_resize(pool, ptr, client, old_bytes, new_bytes);
@@ -141,13 +140,14 @@ static masu_status mover_give(void *context, void *ptr, size_t bytes) {
     return masu_bestfit_free_sized(((moving *)context)->pool, ptr, bytes);
 }
 
-static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                               void **out) {
     return masu__bestfit_carry(((moving *)context)->pool, ptr, 0, old_bytes, new_bytes, alignment, out);
 }
 
 static masu__mover mover_of(const masu_bestfit *pool) {
-    return (masu__mover){mover_resize, mover_take, mover_give, mover_carry, pool,
-                         (pool->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0};
+    return (masu__mover){mover_resize, mover_take, mover_give,
+                         mover_carry,  pool,       (pool->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0};
 }
 
 static uint64_t owner_of(masu_bestfit *pool, const void *ptr) {

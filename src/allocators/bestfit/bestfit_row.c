@@ -47,7 +47,8 @@ static masu_status row_resize(void *pool, void *block, size_t old_bytes, size_t 
     return masu__bestfit_resize(pool, block, 0, old_bytes, new_bytes);
 }
 
-static masu_status row_carry(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+static masu_status row_carry(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment,
+                             void **out) {
     return masu__bestfit_carry(pool, block, 0, old_bytes, new_bytes, alignment, out);
 }
 

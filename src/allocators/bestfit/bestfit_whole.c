@@ -61,8 +61,7 @@ static void drop_piled_up(masu_bestfit *pool, size_t bytes) {
     }
 }
 
-masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__block_id *out,
-                                     bool *grew) {
+masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__block_id *out, bool *grew) {
     masu__region *region = find_whole(pool, bytes);
     if (!region) {
         masu__growth growth = {.wanted_bytes = bytes, .least_bytes = bytes, .whole = true};
@@ -91,10 +90,8 @@ void masu__bestfit_drop_idle(masu_bestfit *pool) {
     pool->idle_look = pool->serial + pool->idle_allocations / 4 + 1;
     for (size_t i = pool->region_count; i-- > 0;) {
         const masu__region *region = pool->regions[i];
-        if (masu__region_wholly_free(pool, region) &&
-            pool->serial - region->free_since >= pool->idle_allocations)
-            (void)masu__bestfit_drop_region(pool,
-                                            i); /* what the device refuses stays in the pool */
+        if (masu__region_wholly_free(pool, region) && pool->serial - region->free_since >= pool->idle_allocations)
+            (void)masu__bestfit_drop_region(pool, i); /* what the device refuses stays in the pool */
     }
 }
 

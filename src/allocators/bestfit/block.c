@@ -22,8 +22,7 @@ static size_t home_count(uint32_t capacity) {
 /* Records up to used stay what they are. */
 static bool resize_records(masu__block_table *table, uint32_t capacity) {
     size_t before = table->memory ? (size_t)((char *)table->at - (char *)table->memory) : 0;
-    char *memory =
-        masu__meta_realloc(table->memory, memory_bytes(table->capacity), memory_bytes(capacity));
+    char *memory = masu__meta_realloc(table->memory, memory_bytes(table->capacity), memory_bytes(capacity));
     if (!memory)
         return false;
     char *at = (char *)masu__align_up_small((uintptr_t)memory, sizeof(masu__block));
@@ -90,8 +89,8 @@ size_t masu__blocks_bytes(const masu__block_table *table) {
 
 /* ---- shrinking ------------------------------------------------------------------------------- */
 
-static void move_record(masu__block_table *table, masu__block_id from, masu__block_id to,
-                        masu__block_moved moved, void *context) {
+static void move_record(masu__block_table *table, masu__block_id from, masu__block_id to, masu__block_moved moved,
+                        void *context) {
     masu__block *block = &table->at[to];
     *block = table->at[from];
     table->at[from].state = MASU__BLOCK_SPARE;
@@ -140,10 +139,9 @@ bool masu__blocks_shrink(masu__block_table *table, masu__block_moved moved, void
 
 static bool spares_valid(const masu__block_table *table) {
     size_t listed = 0, found = 0;
-    for (masu__block_id id = table->spare; id; id = table->at[id].next) {
+    for (masu__block_id id = table->spare; id; id = table->at[id].next)
         if (id > table->used || table->at[id].state != MASU__BLOCK_SPARE || ++listed > table->used)
             return false;
-    }
     for (masu__block_id id = 1; id <= table->used; id++)
         found += table->at[id].state == MASU__BLOCK_SPARE;
     return listed == found && table->room == table->capacity - 1 - table->used + listed;
@@ -157,8 +155,7 @@ bool masu__blocks_valid(const masu__block_table *table) {
     size_t live = 0, housed = 0;
     for (masu__block_id id = 1; id <= table->used; id++) {
         live += masu__block_is_live(&table->at[id]);
-        if (masu__block_is_live(&table->at[id]) &&
-            masu__blocks_find(table, table->at[id].address) != id)
+        if (masu__block_is_live(&table->at[id]) && masu__blocks_find(table, table->at[id].address) != id)
             return false;
     }
     for (size_t h = 0; h < home_count(table->capacity); h++)

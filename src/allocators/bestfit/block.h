@@ -168,8 +168,7 @@ void masu__blocks_forget_live(masu__block_table *table);
 
 /* The block keeps its first bytes, the rest becomes a block of its own behind it, whose state the
  * caller sets. Room must be reserved. */
-static inline masu__block_id masu__blocks_cut(masu__block_table *table, masu__block_id id,
-                                              size_t bytes) {
+static inline masu__block_id masu__blocks_cut(masu__block_table *table, masu__block_id id, size_t bytes) {
     masu__block_id rest_id = masu__blocks_take(table);
     masu__block *block = &table->at[id], *rest = &table->at[rest_id];
     MASU_DEBUG_ASSERT(bytes > 0 && bytes < block->bytes);

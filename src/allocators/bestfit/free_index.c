@@ -32,8 +32,7 @@ void masu__free_index_widen(masu__free_index *index, masu__block_table *table, u
     if (index->base == 0)
         index->base = address, index->span = 1;
     while (address < index->base) {
-        uintptr_t step =
-            masu__min((uintptr_t)MASU__GRAIN << index->span, index->base - MASU__GRAIN);
+        uintptr_t step = masu__min((uintptr_t)MASU__GRAIN << index->span, index->base - MASU__GRAIN);
         index->base -= step;
         index->span += index->span < 58;
     }
@@ -98,8 +97,7 @@ static bool block_valid(const walk *w, const masu__block *block) {
 }
 
 /* The bits of every key behind those of the bin begin with the first depth bits of way. */
-static bool tree_valid(walk *w, masu__block_id id, masu__block_id parent, unsigned bin,
-                       uint64_t way, unsigned depth) {
+static bool tree_valid(walk *w, masu__block_id id, masu__block_id parent, unsigned bin, uint64_t way, unsigned depth) {
     if (!id)
         return true;
     const masu__block *block = &w->at[id];
@@ -130,8 +128,7 @@ static bool word_valid(walk *w, unsigned word) {
     return true;
 }
 
-bool masu__free_index_valid(const masu__free_index *index, const masu__block_table *table,
-                            masu__free_tally *tally) {
+bool masu__free_index_valid(const masu__free_index *index, const masu__block_table *table, masu__free_tally *tally) {
     walk w = {.index = index, .at = table->at};
     for (unsigned word = 0; word < MASU__BIN_WORDS; word++) {
         bool marked = (index->summary[word / 64] >> (word % 64)) & 1;

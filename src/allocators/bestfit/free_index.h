@@ -50,7 +50,7 @@ enum {
 typedef struct masu__free_index {
     uintptr_t base; /* a multiple of MASU__GRAIN; 0: no block has been here yet */
     unsigned span;
-    uint32_t ground; /* of the blocks that hang here */
+    uint32_t ground;                       /* of the blocks that hang here */
     uint64_t summary[MASU__BIN_SUMMARIES]; /* bit w set <=> words[w] != 0 */
     uint64_t words[MASU__BIN_WORDS];
     masu__block_id roots[MASU__BIN_COUNT];
@@ -71,8 +71,7 @@ static inline unsigned masu__free_bin(unsigned log, uint64_t key) {
 }
 
 /* offset: of the address from base, in grains, below 2^span */
-static inline uint64_t masu__free_key(const masu__free_index *index, size_t bytes, unsigned log,
-                                      uint64_t offset) {
+static inline uint64_t masu__free_key(const masu__free_index *index, size_t bytes, unsigned log, uint64_t offset) {
     return masu__free_size_key(bytes, log) | (offset >> log) << (64 - index->span);
 }
 
@@ -97,8 +96,8 @@ static inline void masu__free_index_unmark(masu__free_index *index, unsigned bin
 }
 
 /* Hangs a block whose key is set into its tree. */
-static inline void masu__free_index_hang(masu__free_index *index, masu__block_table *table,
-                                         masu__block_id id, unsigned log) {
+static inline void masu__free_index_hang(masu__free_index *index, masu__block_table *table, masu__block_id id,
+                                         unsigned log) {
     masu__block *block = &table->at[id];
     unsigned bin = masu__free_bin(log, block->as.free.key);
     masu__block_id *link = &index->roots[bin], parent = 0;
@@ -114,8 +113,7 @@ static inline void masu__free_index_hang(masu__free_index *index, masu__block_ta
 }
 
 /* Sets the block's state. Never fails. */
-static inline void masu__free_index_insert(masu__free_index *index, masu__block_table *table,
-                                           masu__block_id id) {
+static inline void masu__free_index_insert(masu__free_index *index, masu__block_table *table, masu__block_id id) {
     masu__block *block = &table->at[id];
     unsigned log = masu__free_log(block->bytes);
     uint64_t offset = (block->address - index->base) >> MASU__GRAIN_SHIFT;
@@ -131,13 +129,11 @@ static inline void masu__free_index_insert(masu__free_index *index, masu__block_
 
 /* Any leaf below the block takes its place: whatever lies below a node may lie at it. The block is
  * without an owner until its state is set. */
-static inline void masu__free_index_remove(masu__free_index *index, masu__block_table *table,
-                                           masu__block_id id) {
+static inline void masu__free_index_remove(masu__free_index *index, masu__block_table *table, masu__block_id id) {
     masu__block *at = table->at, *block = &at[id];
     masu__block_id leaf = id, parent = block->as.free.parent, below;
     masu__block_id *link = &index->roots[block->as.free.bin];
-    while ((below = at[leaf].as.free.child[1] ? at[leaf].as.free.child[1]
-                                              : at[leaf].as.free.child[0]) != 0)
+    while ((below = at[leaf].as.free.child[1] ? at[leaf].as.free.child[1] : at[leaf].as.free.child[0]) != 0)
         leaf = below;
     if (parent)
         link = &at[parent].as.free.child[at[parent].as.free.child[1] == id];
@@ -160,8 +156,8 @@ static inline void masu__free_index_remove(masu__free_index *index, masu__block_
 
 /* The first block of a tree. What is left of a node comes before what is right of it, so one way
  * down passes it. */
-static inline masu__block_id masu__free_tree_first(const masu__block *at, masu__block_id node,
-                                                   masu__block_id best, uint64_t best_key) {
+static inline masu__block_id masu__free_tree_first(const masu__block *at, masu__block_id node, masu__block_id best,
+                                                   uint64_t best_key) {
     while (node) {
         const masu__block *block = &at[node];
         if (block->as.free.key < best_key) {
@@ -175,8 +171,7 @@ static inline masu__block_id masu__free_tree_first(const masu__block *at, masu__
 
 /* The block with the lowest key >= key, 0 when there is none. Walks the way of the key; what hangs
  * right of it is greater than the key, and the lower the smaller. */
-static inline masu__block_id masu__free_tree_at_least(const masu__block *at, masu__block_id node,
-                                                      uint64_t key) {
+static inline masu__block_id masu__free_tree_at_least(const masu__block *at, masu__block_id node, uint64_t key) {
     masu__block_id best = 0, right = 0;
     uint64_t best_key = UINT64_MAX;
     for (uint64_t way = key << MASU__BIN_BITS; node; way <<= 1) {
@@ -218,22 +213,18 @@ static inline unsigned masu__free_index_next_bin(const masu__free_index *index, 
     return word * 64 + (unsigned)__builtin_ctzll(here);
 }
 
-static inline masu__block_id masu__free_index_from(const masu__free_index *index,
-                                                   const masu__block_table *table, unsigned bin,
-                                                   uint64_t key) {
+static inline masu__block_id masu__free_index_from(const masu__free_index *index, const masu__block_table *table,
+                                                   unsigned bin, uint64_t key) {
     masu__block_id found = masu__free_tree_at_least(table->at, index->roots[bin], key);
     if (found)
         return found;
     bin = masu__free_index_next_bin(index, bin);
-    return bin == MASU__BIN_COUNT
-               ? 0
-               : masu__free_tree_first(table->at, index->roots[bin], 0, UINT64_MAX);
+    return bin == MASU__BIN_COUNT ? 0 : masu__free_tree_first(table->at, index->roots[bin], 0, UINT64_MAX);
 }
 
 /* The smallest block of at least bytes, at the lowest address among equals; 0 when there is none.
  * bytes > 0 and a multiple of MASU__GRAIN. */
-static inline masu__block_id masu__free_index_at_least(const masu__free_index *index,
-                                                       const masu__block_table *table,
+static inline masu__block_id masu__free_index_at_least(const masu__free_index *index, const masu__block_table *table,
                                                        size_t bytes) {
     unsigned log = masu__free_log(bytes);
     uint64_t key = masu__free_size_key(bytes, log);
@@ -241,8 +232,7 @@ static inline masu__block_id masu__free_index_at_least(const masu__free_index *i
 }
 
 /* The block that follows a free one in the order of the index, 0 after the last. */
-masu__block_id masu__free_index_after(const masu__free_index *index, const masu__block_table *table,
-                                      masu__block_id id);
+masu__block_id masu__free_index_after(const masu__free_index *index, const masu__block_table *table, masu__block_id id);
 
 /* A largest block, 0 when there is none. */
 masu__block_id masu__free_index_last(const masu__free_index *index, const masu__block_table *table);
@@ -263,7 +253,6 @@ typedef struct masu__free_tally {
 } masu__free_tally;
 
 /* O(bins + blocks). */
-bool masu__free_index_valid(const masu__free_index *index, const masu__block_table *table,
-                            masu__free_tally *tally);
+bool masu__free_index_valid(const masu__free_index *index, const masu__block_table *table, masu__free_tally *tally);
 
 #endif

@@ -52,7 +52,8 @@ masu_status masu__move(const masu__mover *mover, void *pool, void *ptr, size_t o
     }
     if (status != MASU_OK && status != MASU_ERR_OUT_OF_MEMORY)
         return status;
-    if (lies_right && new_bytes > old_bytes && mover->carries && masu__bestfit_carry_unit(mover->carries, old_bytes) > 0 &&
+    if (lies_right && new_bytes > old_bytes && mover->carries &&
+        masu__bestfit_carry_unit(mover->carries, old_bytes) > 0 &&
         mover->carry(pool, ptr, old_bytes, new_bytes, alignment, out) == MASU_OK)
         return MASU_OK;
     return move_elsewhere(mover, pool, ptr, old_bytes, new_bytes, alignment, out);

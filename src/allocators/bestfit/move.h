@@ -18,7 +18,7 @@ typedef struct masu__mover {
     /* As masu__bestfit_carry; MASU_ERR_OUT_OF_MEMORY: copy it. */
     masu_status (*carry)(void *pool, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out);
     const masu_bestfit *carries; /* the pool that can, in the end; NULL: none */
-    bool readable; /* by the processor */
+    bool readable;               /* by the processor */
 } masu__mover;
 
 /* As masu_heap_realloc. */

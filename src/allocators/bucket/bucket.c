@@ -4,8 +4,8 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
-                       size_t block_bytes, size_t alignment) {
+void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
+                       size_t alignment) {
     masu__trace_emit(pool->trace, (masu_event){
                                       .address = address,
                                       .bytes = bytes,
@@ -32,8 +32,7 @@ void masu__bucket_move_mark(masu_bucket *pool) {
 }
 
 void masu__bucket_move_care(masu_bucket *pool) {
-    pool->careful =
-        pool->checked || pool->remembers || pool->traced || pool->annotated || pool->odd_blocks > 0;
+    pool->careful = pool->checked || pool->remembers || pool->traced || pool->annotated || pool->odd_blocks > 0;
 }
 
 /* Over the cap an eighth more is given back, so that a program that frees much does not pay at
@@ -55,8 +54,7 @@ static masu_status class_refill(masu_bucket *pool, unsigned index) {
     if (masu__bucket_cached(pool) + most > masu__bucket_cap(pool))
         masu__bucket_obey_cap(pool, minus(pool->max_cached_bytes, most));
     size_t room = (size_t)minus(masu__bucket_cap(pool), masu__bucket_cached(pool)) / block_bytes + 1;
-    masu_status status =
-        masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
+    masu_status status = masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
     if (status == MASU_OK)
         pool->classes[index].misses++;
     return status;
@@ -129,8 +127,7 @@ bool masu__bucket_bypass_used(masu_bucket *pool, size_t bytes, size_t alignment,
     return true;
 }
 
-static masu_status bucket_refused(masu_bucket *pool, masu_status status, size_t bytes,
-                                  size_t alignment) {
+static masu_status bucket_refused(masu_bucket *pool, masu_status status, size_t bytes, size_t alignment) {
     pool->failures++;
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_REFUSED, 0, bytes, 0, alignment);
@@ -146,8 +143,8 @@ masu_status masu__bucket_alloc_room(masu_bucket *pool, size_t bytes, size_t alig
     if (bytes == 0)
         return MASU_OK;
     bool fits = masu__bucket_has_class(bytes) && masu__bucket_class_fits(pool, bytes, alignment);
-    masu_status status =
-        fits ? bucket_take(pool, bytes, alignment, out) : bypass_take(pool, bytes, alignment, room, out);
+    masu_status status = fits ? bucket_take(pool, bytes, alignment, out)
+                              : bypass_take(pool, bytes, alignment, room, out);
     return status == MASU_OK ? MASU_OK : bucket_refused(pool, status, bytes, alignment);
 }
 
@@ -171,8 +168,7 @@ masu_status masu__bucket_bypass_give(masu_bucket *pool, void *ptr, size_t bytes)
     return MASU_OK;
 }
 
-static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, bool sized,
-                               size_t bytes) {
+static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, bool sized, size_t bytes) {
     masu_status status = masu__bucket_judge(pool, slab, (uintptr_t)ptr, sized, &bytes);
     if (status != MASU_OK)
         return status;

@@ -4,8 +4,7 @@
  * live blocks and has lent some must take off what the caches hold. */
 #include "allocators/bucket/bucket_pool.h"
 
-size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void **blocks,
-                         masu_status *status) {
+size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void **blocks, masu_status *status) {
     masu__bucket_class *class = &pool->classes[index];
     size_t block_bytes = class->block_bytes;
     size_t taken = 0;
@@ -29,8 +28,7 @@ size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void *
 /* False: no caller has that block. */
 static bool forget(masu_bucket *pool, const void *block) {
     masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
-    uint16_t *known =
-        slab ? &slab->requested[masu__slab_position(pool, slab, (uintptr_t)block)] : NULL;
+    uint16_t *known = slab ? &slab->requested[masu__slab_position(pool, slab, (uintptr_t)block)] : NULL;
     if (!known || *known == 0)
         return false;
     *known = 0;
@@ -65,8 +63,7 @@ masu_status masu__bucket_lend_known(masu_bucket *pool, unsigned index, size_t by
     return status;
 }
 
-static masu_status judge(const masu_bucket *pool, const void *ptr, bool sized, size_t bytes,
-                         masu__slab **out) {
+static masu_status judge(const masu_bucket *pool, const void *ptr, bool sized, size_t bytes, masu__slab **out) {
     masu__slab *slab = *out = masu__bucket_slab_of(pool, (uintptr_t)ptr);
     size_t known;
     if (slab)

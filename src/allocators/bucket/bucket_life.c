@@ -25,8 +25,7 @@ static masu_status class_prepare(masu_bucket *pool, unsigned index, size_t block
         size_t room = (size_t)(pool->max_cached_bytes - masu__bucket_cached(pool)) / block_bytes;
         if (room == 0)
             return MASU_OK;
-        masu_status status =
-            masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
+        masu_status status = masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
         if (status != MASU_OK)
             return status;
     }
@@ -37,9 +36,8 @@ static masu_status pool_prepare(masu_bucket *pool, const masu_bucket_config *con
     masu_status status = MASU_OK;
     for (unsigned i = 0; i < pool->class_count && status == MASU_OK; i++)
         status = class_prepare(pool, i,
-                               pool->classes[i].block_bytes <= MASU_BUCKET_SMALL_BYTES
-                                   ? config->small_blocks
-                                   : config->medium_blocks);
+                               pool->classes[i].block_bytes <= MASU_BUCKET_SMALL_BYTES ? config->small_blocks
+                                                                                       : config->medium_blocks);
     masu__bucket_move_mark(pool);
     return status;
 }
@@ -145,8 +143,7 @@ static void pool_stats(const masu_bucket *pool, masu_bucket_stats *out) {
         .bypass_live_bytes = pool->bypass_live_bytes,
         .bypass_misses = pool->bypass_misses,
         .failures = pool->failures,
-        .metadata_bytes =
-            sizeof *pool + pool->slab_meta_bytes + masu__address_map_bytes(&pool->slabs),
+        .metadata_bytes = sizeof *pool + pool->slab_meta_bytes + masu__address_map_bytes(&pool->slabs),
         .class_count = pool->class_count,
     };
     for (unsigned i = 0; i < pool->class_count; i++)
@@ -219,8 +216,7 @@ static bool slab_valid(const masu_bucket *pool, const masu__slab *slab, tally *t
         if (!slab->requested)
             continue;
         bool known = slab->requested[block] != MASU__SIZE_UNKNOWN;
-        if ((known && slab->requested[block] > block_bytes) ||
-            (returned && slab->requested[block] != 0))
+        if ((known && slab->requested[block] > block_bytes) || (returned && slab->requested[block] != 0))
             return false;
         t->requested += known ? slab->requested[block] : 0;
         t->unknown += !known;
@@ -247,22 +243,19 @@ static bool listed_valid(const masu_bucket *pool, unsigned index, const void *bl
         return false;
     size_t block_bytes = masu__bucket_block_bytes(pool, index);
     size_t offset = (uintptr_t)block - slab->base;
-    return offset % block_bytes == 0 &&
-           (!slab->requested || slab->requested[offset / block_bytes] == 0);
+    return offset % block_bytes == 0 && (!slab->requested || slab->requested[offset / block_bytes] == 0);
 }
 
 static bool class_valid(const masu_bucket *pool, unsigned index, uint64_t held) {
     const masu__bucket_class *class = &pool->classes[index];
-    uint64_t free_blocks =
-        (class->fresh_end - class->fresh) / masu__bucket_block_bytes(pool, index);
+    uint64_t free_blocks = (class->fresh_end - class->fresh) / masu__bucket_block_bytes(pool, index);
     for (const masu__slab *slab = class->pending; slab; slab = slab->next_pending)
         free_blocks += slab->block_count;
     for (void *block = class->list; block; block = masu__bucket_next(pool, block))
         if (++free_blocks > class->blocks || !listed_valid(pool, index, block))
             return false;
-    return class->blocks == held && class->blocks == class->live + free_blocks &&
-           class->misses <= class->allocations && class->live <= class->allocations &&
-           class->live <= class->peak_live;
+    return class->blocks == held && class->blocks == class->live + free_blocks && class->misses <= class->allocations &&
+           class->live <= class->allocations && class->live <= class->peak_live;
 }
 
 bool masu__bucket_valid_unlocked(const masu_bucket *pool) {
@@ -279,15 +272,12 @@ bool masu__bucket_valid_unlocked(const masu_bucket *pool) {
         live_block_bytes += class->live * class->block_bytes;
         lent |= class->lent_out != 0;
     }
-    if (pool->remembers && !lent && t.unknown == 0 &&
-        t.requested + pool->bypass_live_bytes != pool->live_bytes)
+    if (pool->remembers && !lent && t.unknown == 0 && t.requested + pool->bypass_live_bytes != pool->live_bytes)
         return false;
     return slab_bytes == pool->slab_bytes && live_block_bytes == pool->live_block_bytes &&
            pool->live_bytes <= live_block_bytes + pool->bypass_live_bytes &&
-           pool->peak_live_bytes >= pool->live_bytes &&
-           pool->peak_cached_bytes >= masu__bucket_cached(pool) &&
-           pool->bypasses >= pool->bypass_frees &&
-           pool->odd_blocks <= pool->bypasses - pool->bypass_frees &&
+           pool->peak_live_bytes >= pool->live_bytes && pool->peak_cached_bytes >= masu__bucket_cached(pool) &&
+           pool->bypasses >= pool->bypass_frees && pool->odd_blocks <= pool->bypasses - pool->bypass_frees &&
            (pool->careful || (!pool->remembers && !pool->traced && pool->odd_blocks == 0));
 }
 

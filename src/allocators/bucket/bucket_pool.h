@@ -36,8 +36,8 @@
 
 #include <masu/bucket.h>
 
-#include "allocators/bucket/address_map.h"
 #include "allocators/bestfit/bestfit_pool.h"
+#include "allocators/bucket/address_map.h"
 #include "allocators/bucket/page_codes.h"
 #include "base/assert.h"
 #include "base/trace.h"
@@ -132,8 +132,7 @@ static inline unsigned masu__bucket_packed_class_of(const masu_bucket *pool, siz
 }
 
 /* The class serves requests of that alignment, a power of two or 0, as it is. */
-static inline bool masu__bucket_class_fits(const masu_bucket *pool, size_t bytes,
-                                           size_t alignment) {
+static inline bool masu__bucket_class_fits(const masu_bucket *pool, size_t bytes, size_t alignment) {
     return alignment <= pool->classes[masu__bucket_class_of(pool, bytes)].align_bytes;
 }
 
@@ -155,8 +154,7 @@ static inline bool masu__bucket_is_loose(const masu_bucket *pool) {
     return pool->tag == MASU__TAG_PROCESS && !pool->remembers && !pool->annotated && !pool->traced;
 }
 
-static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_class *class,
-                                            size_t bytes) {
+static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_class *class, size_t bytes) {
     class->allocations++;
     if (++class->live > class->peak_live)
         class->peak_live = class->live;
@@ -191,8 +189,7 @@ masu_status masu__bucket_size_of(masu_bucket *pool, const void *ptr, size_t *out
 masu_status masu__bucket_settle(masu_bucket *pool);
 
 /* Call under the lock. */
-static inline masu_status masu__bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment,
-                                             void **out) {
+static inline masu_status masu__bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
     bool plain = masu__bucket_has_class(bytes) && alignment <= MASU_BUCKET_MIN_BYTES &&
                  (alignment & (alignment - 1)) == 0 && !pool->careful;
     if (MASU_LIKELY(plain)) {
@@ -226,8 +223,7 @@ static inline void *masu__bucket_seal(const void *block, const void *next) {
 }
 
 /* The block joins its list. */
-static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *class, void *block,
-                                     size_t bytes) {
+static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *class, void *block, size_t bytes) {
     *(void **)block = class->list;
     if (MASU_UNLIKELY(pool->remembers))
         ((void **)block)[1] = masu__bucket_seal(block, class->list);
@@ -277,8 +273,8 @@ void masu__bucket_set_classes(masu_bucket *pool, bool fine);
 /* The classes of packed blocks too, beside the fine ones. */
 void masu__bucket_add_packed(masu_bucket *pool);
 
-void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
-                       size_t block_bytes, size_t alignment);
+void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
+                       size_t alignment);
 
 /* Takes a block of the class out of the list, or a fresh one, or brings a slab in. MASU_ERR_CORRUPT where
  * sizes are remembered: a listed block was written to; the list is whole again afterwards. */
@@ -293,8 +289,7 @@ static inline bool masu__bucket_class_has_one(const masu__bucket_class *class) {
 
 /* Up to count blocks into blocks[], the warmest last: at least one unless *status says why not.
  * Brings in a slab for the first of them only. Call under the lock; no trace, no annotations. */
-size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void **blocks,
-                         masu_status *status);
+size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void **blocks, masu_status *status);
 /* The way back, blocks of that class, the warmest last. Where sizes are remembered, a block that is
  * at home already is passed over: somebody freed it twice. */
 void masu__bucket_take_home(masu_bucket *pool, unsigned index, void *const *blocks, size_t count);
@@ -313,8 +308,8 @@ void masu__bucket_set_cap(masu_bucket *pool, size_t max_cached_bytes);
 void masu__bucket_remember(masu_bucket *pool, const void *block, size_t bytes);
 /* What a caller gives back, judged by the slab it lies in. *bytes becomes the requested size where
  * it was not given; of a block of unknown size, that of its class. */
-masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address,
-                               bool sized, size_t *bytes);
+masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address, bool sized,
+                               size_t *bytes);
 /* The first listed block leaves its list, which is not empty. MASU_ERR_CORRUPT as of masu__bucket_pop. */
 masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **out);
 /* Where sizes are remembered: the list of the class is made from them, whatever it held. */
@@ -338,8 +333,7 @@ static inline size_t masu__slab_block_bytes(const masu_bucket *pool, const masu_
     return masu__bucket_block_bytes(pool, slab->class_index);
 }
 
-static inline size_t masu__slab_position(const masu_bucket *pool, const masu__slab *slab,
-                                         uintptr_t address) {
+static inline size_t masu__slab_position(const masu_bucket *pool, const masu__slab *slab, uintptr_t address) {
     return (address - slab->base) / masu__slab_block_bytes(pool, slab);
 }
 
@@ -354,8 +348,7 @@ void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes);
 void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes);
 
 /* For loops over all slabs: *cursor starts at 0 and previous is NULL at first; NULL at the end. */
-masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor,
-                                   const masu__slab *previous);
+masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous);
 
 /* The array of remembered sizes, all 0. False without memory. */
 bool masu__slab_add_sizes(masu_bucket *pool, masu__slab *slab);

@@ -101,7 +101,8 @@ static masu_status mover_give(void *pool, void *ptr, size_t bytes) {
     return masu_bucket_free(pool, ptr, bytes);
 }
 
-static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                               void **out) {
     masu_bucket *pool = context;
     masu__bucket_lock(pool);
     MASU_HEAVY_ASSERT(masu__bucket_audit(pool));

@@ -36,8 +36,7 @@ static masu_status row_take(void *pool, size_t bytes, size_t alignment, size_t r
 }
 
 static masu_status row_give(void *pool, void *block, bool sized, size_t bytes) {
-    return MASU_LIKELY(sized) ? masu__bucket_free(pool, block, bytes)
-                              : masu__bucket_free_slow(pool, block, false, 0);
+    return MASU_LIKELY(sized) ? masu__bucket_free(pool, block, bytes) : masu__bucket_free_slow(pool, block, false, 0);
 }
 
 static masu_status row_size_of(void *pool, const void *block, size_t *out_bytes) {
@@ -48,7 +47,8 @@ static masu_status row_resize(void *pool, void *block, size_t old_bytes, size_t 
     return masu__bucket_resize(pool, block, old_bytes, new_bytes);
 }
 
-static masu_status row_carry(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+static masu_status row_carry(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment,
+                             void **out) {
     return masu__bucket_carry(pool, block, old_bytes, new_bytes, alignment, out);
 }
 

@@ -73,8 +73,8 @@ static bool of_class(const masu_bucket *pool, size_t bytes, unsigned index) {
                                           : masu__bucket_class_of(pool, bytes) == index;
 }
 
-masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address,
-                               bool sized, size_t *bytes) {
+masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address, bool sized,
+                               size_t *bytes) {
     size_t block_bytes = masu__slab_block_bytes(pool, slab);
     size_t position = (address - slab->base) / block_bytes;
     if (address != slab->base + position * block_bytes)
@@ -91,9 +91,7 @@ masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, 
         return MASU_ERR_DOUBLE_FREE;
     bool exact = known != MASU__SIZE_UNKNOWN;
     if (sized)
-        return (exact ? *bytes == known : of_class(pool, *bytes, slab->class_index))
-                   ? MASU_OK
-                   : MASU_ERR_SIZE_MISMATCH;
+        return (exact ? *bytes == known : of_class(pool, *bytes, slab->class_index)) ? MASU_OK : MASU_ERR_SIZE_MISMATCH;
     *bytes = exact ? known : block_bytes;
     return MASU_OK;
 }
@@ -141,8 +139,7 @@ void masu__bucket_list_again(masu_bucket *pool, unsigned index) {
 masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **out) {
     masu__bucket_class *class = &pool->classes[index];
     void *block = class->list, *next = masu__bucket_next(pool, block);
-    if (MASU_UNLIKELY(pool->remembers) &&
-        listed_seal(pool, block) != masu__bucket_seal(block, next)) {
+    if (MASU_UNLIKELY(pool->remembers) && listed_seal(pool, block) != masu__bucket_seal(block, next)) {
         masu__bucket_list_again(pool, index);
         return MASU_ERR_CORRUPT;
     }
@@ -235,15 +232,13 @@ masu_status masu__bucket_always_remember(masu_bucket *pool) {
 
 /* ---- all live blocks ------------------------------------------------------------------------- */
 
-static bool slab_visit(const masu_bucket *pool, const masu__slab *slab, masu__bucket_visit visit,
-                       void *context) {
+static bool slab_visit(const masu_bucket *pool, const masu__slab *slab, masu__bucket_visit visit, void *context) {
     size_t block_bytes = masu__slab_block_bytes(pool, slab);
     for (size_t i = 0; i < slab->block_count; i++) {
         size_t bytes = slab->requested[i];
         if (bytes == 0)
             continue;
-        if (!visit(context, (void *)(slab->base + i * block_bytes),
-                   bytes == MASU__SIZE_UNKNOWN ? block_bytes : bytes))
+        if (!visit(context, (void *)(slab->base + i * block_bytes), bytes == MASU__SIZE_UNKNOWN ? block_bytes : bytes))
             return false;
     }
     return true;
@@ -257,8 +252,7 @@ masu_status masu__bucket_visit_live(masu_bucket *pool, masu__bucket_visit visit,
     }
     size_t cursor = 0;
     const masu__slab *slab = NULL;
-    while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL &&
-           slab_visit(pool, slab, visit, context))
+    while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL && slab_visit(pool, slab, visit, context))
         ;
     if (!pool->remembers)
         sizes_drop(pool);

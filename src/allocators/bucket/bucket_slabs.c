@@ -56,15 +56,13 @@ static bool slab_holds(const masu_bucket *pool, const masu__slab *slab, uintptr_
 }
 
 masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address) {
-    masu__slab *slab =
-        masu__address_map_get(&pool->slabs, masu__align_down(address, MASU__SLAB_BYTES));
+    masu__slab *slab = masu__address_map_get(&pool->slabs, masu__align_down(address, MASU__SLAB_BYTES));
     while (slab && !slab_holds(pool, slab, address))
         slab = slab->next_here;
     return slab;
 }
 
-masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor,
-                                   const masu__slab *previous) {
+masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous) {
     if (previous && previous->next_here)
         return previous->next_here;
     return masu__address_map_next(&pool->slabs, cursor);
@@ -91,7 +89,8 @@ static void slab_leave(masu_bucket *pool, masu__slab *slab) {
 /* In the process-wide pool no block but one of this slab begins in the page that it ends in, so that one is shown too. */
 static void slab_show(const masu_bucket *pool, const masu__slab *slab) {
     size_t bytes = slab->block_count * masu__slab_block_bytes(pool, slab);
-    masu__page_codes_set(slab->base, pool->tag == MASU__TAG_PROCESS ? masu__align_up_small(bytes, MASU__PAGE_BYTES) : bytes,
+    masu__page_codes_set(slab->base,
+                         pool->tag == MASU__TAG_PROCESS ? masu__align_up_small(bytes, MASU__PAGE_BYTES) : bytes,
                          masu__bucket_code(pool, slab->class_index));
 }
 
@@ -162,8 +161,7 @@ static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t fi
     uintptr_t address = slab->base + first * block_bytes;
     uintptr_t run = slab->base + slab_run_start(slab, first) * block_bytes;
     size_t bytes = count * block_bytes;
-    masu_status status =
-        masu__bestfit_free_part(pool->backing, (void *)run, (void *)address, bytes);
+    masu_status status = masu__bestfit_free_part(pool->backing, (void *)run, (void *)address, bytes);
     if (status != MASU_OK)
         return status;
     slab_mark_returned(slab, first, count);
@@ -186,13 +184,12 @@ static bool is_packed(const masu_bucket *pool, unsigned index) {
 
 static size_t blocks_over(const masu_bucket *pool, uint64_t keep_bytes, size_t block_bytes) {
     uint64_t cached = masu__bucket_cached(pool);
-    return cached <= keep_bytes ? 0
-                                : (size_t)((cached - keep_bytes + block_bytes - 1) / block_bytes);
+    return cached <= keep_bytes ? 0 : (size_t)((cached - keep_bytes + block_bytes - 1) / block_bytes);
 }
 
 /* From the end of the fresh range, so that what stays is still one range. */
-static masu_status class_give_back_fresh(masu_bucket *pool, masu__bucket_class *class,
-                                         size_t block_bytes, size_t wanted) {
+static masu_status class_give_back_fresh(masu_bucket *pool, masu__bucket_class *class, size_t block_bytes,
+                                         size_t wanted) {
     size_t count = masu__min(wanted, (class->fresh_end - class->fresh) / block_bytes);
     uintptr_t address = class->fresh_end - count * block_bytes;
     masu__slab *slab = masu__bucket_slab_of(pool, address);
@@ -288,12 +285,11 @@ static void unlist_going(masu_bucket *pool, masu__bucket_class *class) {
     void **link = &class->list;
     if (class->fresh != class->fresh_end && masu__bucket_slab_of(pool, class->fresh)->listed == GOING)
         class->fresh = class->fresh_end;
-    while (*link && !pool->remembers) {
+    while (*link && !pool->remembers)
         if (masu__bucket_slab_of(pool, (uintptr_t)*link)->listed == GOING)
             *link = *(void **)*link;
         else
             link = (void **)*link;
-    }
 }
 
 /* A slab ends with its last run. What the best-fit pool has no record for is listed again. */

@@ -63,7 +63,8 @@ void masu__caches_fit_threads(masu_heap *heap) {
 
 /* Many classes share the cap: the large ones of a fine pool get fewer slots. */
 static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
-    size_t slots = masu__cache_class_bytes(heap, index) <= MASU__MAGAZINE_SMALL_BYTES ? MASU__MAGAZINE_SMALL_SLOTS : MASU__MAGAZINE_SLOTS;
+    size_t slots = masu__cache_class_bytes(heap, index) <= MASU__MAGAZINE_SMALL_BYTES ? MASU__MAGAZINE_SMALL_SLOTS
+                                                                                      : MASU__MAGAZINE_SLOTS;
     if (heap->caches->bucket->class_count == MASU_BUCKET_CLASSES)
         return (uint32_t)slots;
     return (uint32_t)masu__min(slots, MASU__FINE_MAGAZINE_BYTES / masu__cache_class_bytes(heap, index));
@@ -132,8 +133,7 @@ static bool transfers_in_the_way(const masu_heap *heap, unsigned index) {
            masu__bucket_cached(pool) + MASU__SLAB_BYTES > masu__bucket_cap(pool);
 }
 
-static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **blocks,
-                         masu_status *status) {
+static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **blocks, masu_status *status) {
     masu__caches *caches = heap->caches;
     masu__transfer *t = &caches->transfer[index];
     *status = MASU_OK;
@@ -375,8 +375,7 @@ static masu_status take_single(masu_heap *heap, size_t bytes, unsigned index, vo
     return status;
 }
 
-static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t bytes,
-                                     unsigned index, void **out) {
+static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t bytes, unsigned index, void **out) {
     masu_status status = MASU_OK;
     if (!cache || heap->caches->checked)
         return take_single(heap, bytes, index, out);
@@ -385,10 +384,10 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
         (void)magazine_grow(cache, index);
         if (cache->capacity[index] == 0)
             return take_single(heap, bytes, index, out);
-        if (heap->caches->transfer[index].count == 0 && !masu__bucket_class_has_one(&heap->caches->bucket->classes[index]))
+        if (heap->caches->transfer[index].count == 0 &&
+            !masu__bucket_class_has_one(&heap->caches->bucket->classes[index]))
             masu__large_before_new_pages(cache, MASU__GROUND_SLABS, MASU__SLAB_BYTES, MASU__SLAB_BYTES);
-        fill = take_batch(heap, index, cache->capacity[index] / 2, masu__magazine_bottom(cache, index),
-                          &status);
+        fill = take_batch(heap, index, cache->capacity[index] / 2, masu__magazine_bottom(cache, index), &status);
         heap->caches->refills += fill > 0;
     }
     if (fill == 0)
@@ -465,8 +464,8 @@ masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, boo
 
 /* ---- large blocks ---------------------------------------------------------------------------- */
 
-static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment,
-                                     uint32_t kind, void **out) {
+static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, uint32_t kind,
+                                     void **out) {
     alignment = masu__max(alignment, MASU__PAGE_BYTES);
     masu_status status = cache && masu__large_cut(cache, bytes, alignment, out)
                              ? MASU_OK

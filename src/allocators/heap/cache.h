@@ -46,7 +46,8 @@
 
 enum {
     MASU__MAGAZINE_SLOTS = 64,
-    MASU__MAGAZINE_SMALL_SLOTS = 256, /* of blocks up to MASU__MAGAZINE_SMALL_BYTES: programs take many of them at once */
+    MASU__MAGAZINE_SMALL_SLOTS =
+        256, /* of blocks up to MASU__MAGAZINE_SMALL_BYTES: programs take many of them at once */
     MASU__MAGAZINE_SMALL_BYTES = 256,
     MASU__MAGAZINE_SMALL_CLASSES = 12, /* no pool has more classes up to there */
     MASU__CACHE_SLOTS = MASU_BUCKET_MOST_CLASSES * (1 + MASU__MAGAZINE_SLOTS) +
@@ -63,7 +64,7 @@ enum {
  * spare ones, slot 0 in none. A slot without a block has NULL: that holds also where the thread is not there any more and has
  * left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
-    void *last;          /* freed last, in no slot: who takes it again waits for no list. NULL: none */
+    void *last;           /* freed last, in no slot: who takes it again waits for no list. NULL: none */
     size_t last_bytes;    /* of its class */
     uint16_t last_class;  /* plus one; 0: none */
     uint16_t taken_class; /* of the block that was taken last */
@@ -76,7 +77,7 @@ typedef struct masu__large_cache {
     size_t held; /* in all lists; with the last one at most `most`, or one block */
     size_t most; /* MASU__LARGE_KEPT_BYTES, or less where idle memory is capped */
     uint64_t blocks;
-    uint64_t hits; /* allocations served from here */
+    uint64_t hits;      /* allocations served from here */
     uint64_t hits_then; /* when all went back for the sake of new pages for the last time */
 } masu__large_cache;
 
@@ -103,7 +104,8 @@ typedef struct masu__cache {
     pid_t thread;   /* the kernel's number of it */
     void *memory;   /* what this lies in */
     uint32_t capacity[MASU_BUCKET_MOST_CLASSES];
-    uint16_t bottom[MASU_BUCKET_MOST_CLASSES]; /* in slots: the first that may hold a block; the one before it is NULL */
+    uint16_t
+        bottom[MASU_BUCKET_MOST_CLASSES]; /* in slots: the first that may hold a block; the one before it is NULL */
     void *slots[MASU__CACHE_SLOTS];
 } masu__cache;
 
@@ -148,10 +150,10 @@ typedef struct masu__caches {
     masu_bestfit *bestfit; /* the heap's: where the large blocks come from */
     masu__cache *first;
     size_t count;
-    size_t max_cached_bytes;      /* now */
+    size_t max_cached_bytes; /* now */
     size_t configured_max_bytes;
     size_t bucket_most_bytes; /* what was configured, before idle memory was capped */
-    size_t bytes_a_thread;      /* 0 while idle memory is capped */
+    size_t bytes_a_thread;    /* 0 while idle memory is capped */
     size_t configured_a_thread;
     size_t granted_bytes;
     size_t transfer_bytes;
@@ -161,8 +163,8 @@ typedef struct masu__caches {
     uint64_t retired_large_hits;
     uint64_t refills, flushes; /* batches */
     masu__idle idle;
-    size_t large_most;         /* bytes of large blocks that a thread keeps */
-    uint64_t sweep_at;         /* cached in the lists and between the threads, from which slabs are looked through */
+    size_t large_most; /* bytes of large blocks that a thread keeps */
+    uint64_t sweep_at; /* cached in the lists and between the threads, from which slabs are looked through */
     masu__transfer transfer[MASU_BUCKET_MOST_CLASSES];
 } masu__caches;
 
@@ -289,7 +291,8 @@ static inline bool masu__large_push(masu__large_cache *large, unsigned index, vo
 
 /* Counts all that is kept; other threads may read it. */
 static inline uint64_t masu__large_blocks(const masu__large_cache *large) {
-    return __atomic_load_n(&large->blocks, __ATOMIC_RELAXED) + (__atomic_load_n(&large->last_class, __ATOMIC_RELAXED) != 0);
+    return __atomic_load_n(&large->blocks, __ATOMIC_RELAXED) +
+           (__atomic_load_n(&large->last_class, __ATOMIC_RELAXED) != 0);
 }
 
 static inline uint64_t masu__large_bytes(const masu__large_cache *large) {

@@ -145,7 +145,8 @@ bool masu__large_resize(masu_heap *heap, void *ptr, size_t new_bytes) {
 static bool is_kept(masu__cache *cache, void *block, unsigned index) {
     size_t known;
     return masu_page_code(block) == masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index) &&
-           masu__bestfit_known(cache->heap->caches->bestfit, block, cache->heap->caches->bucket->number, &known) == MASU_OK &&
+           masu__bestfit_known(cache->heap->caches->bestfit, block, cache->heap->caches->bucket->number, &known) ==
+               MASU_OK &&
            known == masu__large_class_bytes(index);
 }
 

@@ -80,19 +80,18 @@ static void fill(uintptr_t from, uintptr_t to, unsigned char value) {
 }
 
 static bool zones_whole(const masu__guard *guard, const record *r) {
-    return !guard->writable || (all_are(r->base, r->address, FILL_ZONE) &&
-                                all_are(r->address + r->bytes, r->base + r->taken, FILL_ZONE));
+    return !guard->writable ||
+           (all_are(r->base, r->address, FILL_ZONE) && all_are(r->address + r->bytes, r->base + r->taken, FILL_ZONE));
 }
 
 static bool freed_whole(const masu__guard *guard, const record *r) {
-    return !guard->writable ||
-           (zones_whole(guard, r) && all_are(r->address, r->address + r->bytes, FILL_FREED));
+    return !guard->writable || (zones_whole(guard, r) && all_are(r->address, r->address + r->bytes, FILL_FREED));
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-static masu_status fault_set(masu__guard *guard, masu_status status, const void *ptr,
-                             const record *r, const masu_place *place) {
+static masu_status fault_set(masu__guard *guard, masu_status status, const void *ptr, const record *r,
+                             const masu_place *place) {
     guard->fault = (masu_fault){.status = status, .address = ptr};
     if (place)
         guard->fault.here = *place;
@@ -119,9 +118,7 @@ static masu_status diagnose(masu__guard *guard, const void *ptr, const masu_plac
     const record *r = record_around(guard, (uintptr_t)ptr);
     if (!r)
         return fault_set(guard, MASU_ERR_FOREIGN_POINTER, ptr, NULL, place);
-    return fault_set(guard,
-                     r->state == RECORD_LIVE ? MASU_ERR_INTERIOR_POINTER : MASU_ERR_DOUBLE_FREE,
-                     ptr, r, place);
+    return fault_set(guard, r->state == RECORD_LIVE ? MASU_ERR_INTERIOR_POINTER : MASU_ERR_DOUBLE_FREE, ptr, r, place);
 }
 
 /* ---- birth and death ------------------------------------------------------------------------- */
@@ -133,8 +130,7 @@ masu_status masu__guard_create(const masu_heap_config *config, bool writable, ma
     guard->writable = writable;
     guard->known.shift = 6;
     guard->zone_bytes = 0;
-    if (writable &&
-        !masu__align_up(masu__max(config->red_zone_bytes, 1), ZONE_BYTES, &guard->zone_bytes)) {
+    if (writable && !masu__align_up(masu__max(config->red_zone_bytes, 1), ZONE_BYTES, &guard->zone_bytes)) {
         masu__meta_free(guard, sizeof *guard);
         return MASU_ERR_OVERFLOW;
     }
@@ -204,22 +200,19 @@ typedef struct request {
     size_t front, taken, alignment;
 } request;
 
-static masu_status request_make(const masu__guard *guard, size_t bytes, size_t alignment,
-                                request *out) {
+static masu_status request_make(const masu__guard *guard, size_t bytes, size_t alignment, request *out) {
     if (alignment != 0 && !masu__is_power_of_two(alignment))
         return MASU_ERR_INVALID_ARGUMENT;
     out->alignment = masu__max(alignment, MASU_BUCKET_MIN_BYTES);
     out->front = guard->zone_bytes ? masu__max(guard->zone_bytes, out->alignment) : 0;
     if (guard->zone_bytes && !masu__align_up(guard->zone_bytes, out->alignment, &out->front))
         return MASU_ERR_OVERFLOW;
-    return masu__add(bytes, out->front, &out->taken) &&
-                   masu__add(out->taken, guard->zone_bytes, &out->taken)
+    return masu__add(bytes, out->front, &out->taken) && masu__add(out->taken, guard->zone_bytes, &out->taken)
                ? MASU_OK
                : MASU_ERR_OVERFLOW;
 }
 
-static masu_status guard_take(masu_heap *heap, size_t bytes, const request *q,
-                              const masu_place *place, void **out) {
+static masu_status guard_take(masu_heap *heap, size_t bytes, const request *q, const masu_place *place, void **out) {
     masu__guard *guard = heap->guard;
     void *base;
     if (!masu__address_map_reserve(&guard->known, 1))
@@ -255,8 +248,7 @@ static masu_status guard_take(masu_heap *heap, size_t bytes, const request *q,
     return MASU_OK;
 }
 
-masu_status masu__guard_alloc(masu_heap *heap, size_t bytes, size_t alignment,
-                              const masu_place *place, void **out) {
+masu_status masu__guard_alloc(masu_heap *heap, size_t bytes, size_t alignment, const masu_place *place, void **out) {
     masu__guard *guard = heap->guard;
     request q;
     *out = NULL;
@@ -277,11 +269,10 @@ masu_status masu__guard_alloc(masu_heap *heap, size_t bytes, size_t alignment,
 }
 
 /* The live block that may be freed so, or what is wrong. */
-static masu_status guard_find(masu__guard *guard, void *ptr, bool sized, size_t bytes,
-                              const masu_place *place, record **out) {
-    record *r = (uintptr_t)ptr % MASU_BUCKET_MIN_BYTES == 0
-                    ? masu__address_map_get(&guard->known, (uintptr_t)ptr)
-                    : NULL;
+static masu_status guard_find(masu__guard *guard, void *ptr, bool sized, size_t bytes, const masu_place *place,
+                              record **out) {
+    record *r = (uintptr_t)ptr % MASU_BUCKET_MIN_BYTES == 0 ? masu__address_map_get(&guard->known, (uintptr_t)ptr)
+                                                            : NULL;
     if (!r)
         return diagnose(guard, ptr, place);
     if (r->state != RECORD_LIVE)
@@ -292,8 +283,7 @@ static masu_status guard_find(masu__guard *guard, void *ptr, bool sized, size_t 
     return MASU_OK;
 }
 
-masu_status masu__guard_free(masu_heap *heap, void *ptr, bool sized, size_t bytes,
-                             const masu_place *place) {
+masu_status masu__guard_free(masu_heap *heap, void *ptr, bool sized, size_t bytes, const masu_place *place) {
     masu__guard *guard = heap->guard;
     record *r;
     masu_status status = guard_find(guard, ptr, sized, bytes, place, &r);
@@ -342,8 +332,7 @@ void masu__guard_adjust(const masu__guard *guard, masu_heap_stats *s) {
     s->peak_bytes = guard->peak_bytes;
     s->cached_bytes += held;
     s->slack_bytes += zones;
-    s->metadata_bytes += sizeof *guard + masu__address_map_bytes(&guard->known) +
-                         guard->known.count * sizeof(record);
+    s->metadata_bytes += sizeof *guard + masu__address_map_bytes(&guard->known) + guard->known.count * sizeof(record);
 }
 
 void masu__guard_reset_peak(masu__guard *guard) {
@@ -384,8 +373,7 @@ bool masu__guard_valid(const masu__guard *guard) {
         for (const record *r = guard->of_state[state].oldest; r; r = r->newer, count++) {
             live += state == RECORD_LIVE ? r->bytes : 0;
             if ((int)r->state != state || masu__address_map_get(&guard->known, r->address) != r ||
-                (state == RECORD_LIVE && !zones_whole(guard, r)) ||
-                (state == RECORD_HELD && !freed_whole(guard, r)))
+                (state == RECORD_LIVE && !zones_whole(guard, r)) || (state == RECORD_HELD && !freed_whole(guard, r)))
                 return false;
         }
     const queue *held = &guard->of_state[RECORD_HELD];

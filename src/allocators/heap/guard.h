@@ -32,11 +32,9 @@ masu_status masu__guard_create(const masu_heap_config *config, bool writable, ma
 /* Tells the visitor of each live block; gives nothing back to the pools, which go next. */
 void masu__guard_destroy(masu__guard *guard);
 
-masu_status masu__guard_alloc(masu_heap *heap, size_t bytes, size_t alignment,
-                              const masu_place *place, void **out);
+masu_status masu__guard_alloc(masu_heap *heap, size_t bytes, size_t alignment, const masu_place *place, void **out);
 /* sized false: bytes is not looked at */
-masu_status masu__guard_free(masu_heap *heap, void *ptr, bool sized, size_t bytes,
-                             const masu_place *place);
+masu_status masu__guard_free(masu_heap *heap, void *ptr, bool sized, size_t bytes, const masu_place *place);
 masu_status masu__guard_size_of(const masu_heap *heap, const void *ptr, size_t *out_bytes);
 
 /* Gives the quarantine back to the pools. MASU_ERR_CORRUPT: a byte of it was written after its free. */

@@ -178,8 +178,7 @@ static masu_status heap_take(masu_heap *heap, const heap_request *q) {
     return pool->row->take(pool->at, q->bytes, q->alignment, q->room, q->out);
 }
 
-static masu_status heap_give(masu_heap *heap, void *ptr, bool sized, size_t bytes,
-                             const masu_place *place) {
+static masu_status heap_give(masu_heap *heap, void *ptr, bool sized, size_t bytes, const masu_place *place) {
     if (heap->guard)
         return masu__guard_free(heap, ptr, sized, bytes, place);
     const masu__pool *pool = sized ? masu__heap_pool_for(heap, bytes) : masu__heap_top(heap);
@@ -201,10 +200,9 @@ static masu_status heap_take_locked(masu_heap *heap, void *context) {
 }
 
 /* The direct way was refused. Out of line, as is all that is not the direct way. */
-static __attribute__((noinline, cold)) masu_status
-heap_retry(masu_heap *heap, masu_status status, size_t bytes, size_t alignment, void **out) {
-    return masu__heap_rescue(heap, status, bytes, heap_take_locked,
-                             &(heap_request){bytes, alignment, 0, NULL, out});
+static __attribute__((noinline, cold)) masu_status heap_retry(masu_heap *heap, masu_status status, size_t bytes,
+                                                              size_t alignment, void **out) {
+    return masu__heap_rescue(heap, status, bytes, heap_take_locked, &(heap_request){bytes, alignment, 0, NULL, out});
 }
 
 static masu_status heap_request_serve(masu_heap *heap, heap_request *request) {
@@ -220,9 +218,8 @@ static masu_status heap_request_serve(masu_heap *heap, heap_request *request) {
     return masu__heap_rescue(heap, status, request->bytes, heap_take_locked, request);
 }
 
-__attribute__((noinline)) masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes,
-                                                         size_t alignment, const masu_place *place,
-                                                         void **out) {
+__attribute__((noinline)) masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes, size_t alignment,
+                                                         const masu_place *place, void **out) {
     return heap_request_serve(heap, &(heap_request){bytes, alignment, 0, place, out});
 }
 
@@ -230,8 +227,8 @@ masu_status masu__heap_alloc_room(masu_heap *heap, size_t bytes, size_t alignmen
     return heap_request_serve(heap, &(heap_request){bytes, alignment, room, NULL, out});
 }
 
-static __attribute__((noinline)) masu_status
-heap_give_locked(masu_heap *heap, void *ptr, bool sized, size_t bytes, const masu_place *place) {
+static __attribute__((noinline)) masu_status heap_give_locked(masu_heap *heap, void *ptr, bool sized, size_t bytes,
+                                                              const masu_place *place) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK || !ptr)
         return status;
@@ -246,8 +243,7 @@ heap_give_locked(masu_heap *heap, void *ptr, bool sized, size_t bytes, const mas
 masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out) {
     if (MASU_LIKELY(heap && heap->direct && out)) {
         masu_status status = masu__bucket_alloc(heap->direct, bytes, alignment, out);
-        return MASU_LIKELY(status == MASU_OK) ? MASU_OK
-                                              : heap_retry(heap, status, bytes, alignment, out);
+        return MASU_LIKELY(status == MASU_OK) ? MASU_OK : heap_retry(heap, status, bytes, alignment, out);
     }
     return masu_heap_alloc_at(heap, bytes, alignment, NULL, out);
 }
@@ -340,8 +336,7 @@ masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes) {
 /* ---- out of memory --------------------------------------------------------------------------- */
 
 static bool rescuable(masu_status status) {
-    return status == MASU_ERR_OUT_OF_MEMORY || status == MASU_ERR_LIMIT_REACHED ||
-           status == MASU_ERR_DEVICE_FAILURE;
+    return status == MASU_ERR_OUT_OF_MEMORY || status == MASU_ERR_LIMIT_REACHED || status == MASU_ERR_DEVICE_FAILURE;
 }
 
 /* However many tries a request took, it was refused once at most. */
@@ -368,8 +363,7 @@ static bool heap_trim_all(masu_heap *heap) {
     return spare_bytes(heap) < before;
 }
 
-masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again,
-                              void *context) {
+masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again, void *context) {
     if (!rescuable(status) || heap->magic != MASU__POOL_LIVE)
         return status;
     unsigned refused = 1;
@@ -425,8 +419,7 @@ void masu__heap_reset_peaks(masu_heap *heap) {
         masu__guard_reset_peak(heap->guard);
 }
 
-void masu_heap_get_pool_stats(const masu_heap *heap, masu_bucket_stats *buckets,
-                              masu_bestfit_stats *bestfit) {
+void masu_heap_get_pool_stats(const masu_heap *heap, masu_bucket_stats *buckets, masu_bestfit_stats *bestfit) {
     bool usable = heap_usable(heap) == MASU_OK;
     masu_heap *h = (masu_heap *)heap; /* the lock is the only thing that changes */
     if (buckets)

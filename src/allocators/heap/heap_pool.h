@@ -28,8 +28,8 @@ struct masu_heap {
     uint32_t magic;
     masu__pool pools[MASU__POOLS]; /* the first pool_count; each at is owned and not NULL */
     unsigned pool_count;
-    bool persistent; /* MASU_POOL_PERSISTENT: nothing is trimmed */
-    bool writable;   /* the processor can write the device's memory */
+    bool persistent;         /* MASU_POOL_PERSISTENT: nothing is trimmed */
+    bool writable;           /* the processor can write the device's memory */
     masu_device *own_device; /* owned, NULL when the caller gave one */
     masu__lock lock;         /* the pools below have none of their own */
     masu_oom_callback oom;   /* NULL: none */
@@ -37,8 +37,8 @@ struct masu_heap {
     masu_heap_visitor leaked; /* NULL: none */
     void *leaked_context;
     size_t cached_bytes_a_thread; /* of the process-wide heap alone */
-    struct masu__guard *guard;   /* owned, NULL: not guarded */
-    struct masu__caches *caches; /* owned, NULL but in the process-wide heap */
+    struct masu__guard *guard;    /* owned, NULL: not guarded */
+    struct masu__caches *caches;  /* owned, NULL but in the process-wide heap */
 };
 
 /* The lock is held for some hundred nanoseconds, except by trims: a contender looks a few times before it sleeps. */
@@ -108,8 +108,7 @@ void *masu__heap_find(const masu_heap *heap, const masu__pool_row *row);
 /* What to do when a request was refused: trims, asks the callback, tries again each time by
  * calling again(context). Call without the lock. Returns status, or what the last try said. */
 typedef masu_status (*masu__again)(masu_heap *heap, void *context);
-masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again,
-                              void *context);
+masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again, void *context);
 
 /* Under the lock. The pools' own numbers, without guard and caches. */
 void masu__heap_pool_stats(const masu_heap *heap, masu_heap_stats *out);

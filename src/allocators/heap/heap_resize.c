@@ -1,7 +1,7 @@
 /* heap_resize.c: blocks of a heap that change their size, and blocks of zero. */
+#include "allocators/bestfit/move.h"
 #include "allocators/heap/guard.h"
 #include "allocators/heap/heap_pool.h"
-#include "allocators/bestfit/move.h"
 #include "base/assert.h"
 
 /* A guarded block has red zones at both ends: it stays as it is. */
@@ -50,7 +50,8 @@ static masu_status mover_give(void *heap, void *ptr, size_t bytes) {
 }
 
 /* What two pools serve is copied from one to the other. */
-static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                               void **out) {
     masu_heap *heap = context;
     const masu__pool *pool = masu__heap_pool_for(heap, old_bytes);
     if (heap->guard || pool != masu__heap_pool_for(heap, new_bytes))
@@ -62,8 +63,8 @@ static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_
 }
 
 static masu__mover mover_of(const masu_heap *heap) {
-    return (masu__mover){mover_resize, mover_take, mover_give, mover_carry,
-                         masu__heap_find(heap, &masu__pool_bestfit), heap->writable};
+    return (masu__mover){mover_resize,  mover_take, mover_give, mover_carry, masu__heap_find(heap, &masu__pool_bestfit),
+                         heap->writable};
 }
 
 static masu_status usable(const masu_heap *heap, void **out) {

@@ -31,7 +31,8 @@ void masu__idle_set(masu_heap *heap, size_t most_bytes, uint64_t period_ns) {
         .slabs_least = masu__bucket_cached(caches->bucket),
     };
     caches->large_most = most_bytes ? masu__min(MASU__LARGE_KEPT_BYTES, most_bytes / 8) : MASU__LARGE_KEPT_BYTES;
-    caches->configured_max_bytes = most_bytes ? masu__min(caches->bucket_most_bytes, most_bytes / 4) : caches->bucket_most_bytes;
+    caches->configured_max_bytes = most_bytes ? masu__min(caches->bucket_most_bytes, most_bytes / 4)
+                                              : caches->bucket_most_bytes;
     caches->bytes_a_thread = most_bytes ? 0 : caches->configured_a_thread;
     masu__caches_recall(heap); /* what threads keep obeys it from now on */
     masu__caches_fit_threads(heap);

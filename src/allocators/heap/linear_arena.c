@@ -146,7 +146,8 @@ masu_status masu_arena_create(const masu_arena_config *config, masu_arena **out)
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
-    masu_status status = config ? masu__struct_read(&c, sizeof c, offsetof(masu_arena_config, memory), config) : MASU_OK;
+    masu_status status = config ? masu__struct_read(&c, sizeof c, offsetof(masu_arena_config, memory), config)
+                                : MASU_OK;
     if (status != MASU_OK)
         return status;
     if ((c.memory != NULL) != (c.memory_bytes > 0) || (c.memory && c.heap) ||

@@ -210,7 +210,7 @@ static void recall(masu_heap *heap) {
 
 typedef struct take {
     size_t bytes, alignment;
-    bool packed; /* bytes <= MASU_PACKED_BYTES, at a multiple of 16 alone */
+    bool packed;  /* bytes <= MASU_PACKED_BYTES, at a multiple of 16 alone */
     size_t *used; /* NULL, or how much of it may have been used before; unchanged: all of it */
     void **out;
 } take;
@@ -448,15 +448,13 @@ masu_status masu_free_slow(void *ptr, size_t bytes) {
 
 masu_status masu_free_unsized_slow(void *ptr) {
     uint32_t code = masu_page_code(ptr);
-    if (MASU_LIKELY(masu__large_begins(ptr, code)) &&
-        give_to_large(ptr, code - MASU__KIND_LARGE))
+    if (MASU_LIKELY(masu__large_begins(ptr, code)) && give_to_large(ptr, code - MASU__KIND_LARGE))
         return MASU_OK;
     return free_slower(ptr, false, 0);
 }
 
 masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
-    if (alignment != 0 &&
-        (!masu__is_power_of_two(alignment) || !masu__is_aligned((uintptr_t)ptr, alignment)))
+    if (alignment != 0 && (!masu__is_power_of_two(alignment) || !masu__is_aligned((uintptr_t)ptr, alignment)))
         return MASU_ERR_INVALID_ARGUMENT;
     size_t rounded = small_rounded(bytes, alignment);
     masu_heap *heap = atomic_load_explicit(&masu__process_heap, memory_order_acquire);

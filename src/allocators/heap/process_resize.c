@@ -47,8 +47,7 @@ size_t masu_usable_size(const void *ptr) {
     size_t bytes = 0;
     if (!ptr || masu__process_heap_get(&heap) != MASU_OK)
         return 0;
-    masu_status status =
-        heap->caches ? usable_size(heap, ptr, &bytes) : masu_heap_size_of(heap, ptr, &bytes);
+    masu_status status = heap->caches ? usable_size(heap, ptr, &bytes) : masu_heap_size_of(heap, ptr, &bytes);
     return status == MASU_OK ? bytes : 0;
 }
 

@@ -223,7 +223,8 @@ static bool into_buffer(void *context, const char *text, size_t length) {
     return true;
 }
 
-masu_status masu_stats_text(const masu_stats_source *sources, size_t count, char *buffer, size_t bytes, size_t *length) {
+masu_status masu_stats_text(const masu_stats_source *sources, size_t count, char *buffer, size_t bytes,
+                            size_t *length) {
     if (!length || (!buffer && bytes > 0))
         return MASU_ERR_INVALID_ARGUMENT;
     target t = {.buffer = buffer, .bytes = bytes};

@@ -50,8 +50,7 @@ struct masu_streams {
     uint64_t serial;
     void *spare_events[64]; /* owned */
     size_t spare_event_count;
-    masu_streams_stats
-        stats; /* of these all but the four below are kept; live and cached sums too */
+    masu_streams_stats stats; /* of these all but the four below are kept; live and cached sums too */
 };
 
 #define RECORD(found) MASU__TREE_RECORD(found, record, node)
@@ -446,8 +445,8 @@ static bool queue_valid(const queue *q, size_t *blocks, size_t *bytes) {
     size_t count = 0;
     const record *before = NULL;
     for (const record *r = q->first; r; before = r, r = r->next) {
-        if (r->before != before || r->queue != q || r->event_count == 0 ||
-            (before && before->serial >= r->serial) || count++ >= q->waiting.count)
+        if (r->before != before || r->queue != q || r->event_count == 0 || (before && before->serial >= r->serial) ||
+            count++ >= q->waiting.count)
             return false;
         *bytes += r->bytes;
     }
@@ -468,8 +467,7 @@ bool masu_streams_valid(masu_streams *streams) {
         bytes += n->major;
     }
     valid = valid && blocks == stats->cached_blocks && bytes == stats->cached_bytes &&
-            streams->live.count == stats->live_blocks &&
-            stats->allocations - stats->frees == stats->live_blocks &&
+            streams->live.count == stats->live_blocks && stats->allocations - stats->frees == stats->live_blocks &&
             stats->same_stream + stats->other_stream + stats->fetched == stats->allocations &&
             stats->fetched - stats->returned == stats->live_blocks + stats->cached_blocks;
     release_lock(streams);

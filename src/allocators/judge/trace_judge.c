@@ -46,8 +46,7 @@ struct masu_check {
 static bool list_add(span_list *list, span item) {
     if (list->count == list->capacity) {
         size_t capacity = masu__max(16, 2 * list->capacity);
-        span *items = masu__meta_realloc(list->items, list->capacity * sizeof *items,
-                                         capacity * sizeof *items);
+        span *items = masu__meta_realloc(list->items, list->capacity * sizeof *items, capacity * sizeof *items);
         if (!items)
             return false;
         list->items = items;
@@ -66,8 +65,7 @@ static bool spans_touch(span a, span b) {
 }
 
 static bool span_inside(span inner, span outer) {
-    return inner.address >= outer.address &&
-           inner.address + inner.bytes <= outer.address + outer.bytes;
+    return inner.address >= outer.address && inner.address + inner.bytes <= outer.address + outer.bytes;
 }
 
 static bool list_touches(const span_list *list, span item) {
@@ -100,8 +98,7 @@ static bool list_cut(span_list *list, size_t position, span hole, unsigned *piec
     *pieces = 0;
     if (hole.address > whole.address) {
         ++*pieces;
-        if (!list_add(list, (span){whole.address, hole.address - whole.address,
-                                   hole.address - whole.address}))
+        if (!list_add(list, (span){whole.address, hole.address - whole.address, hole.address - whole.address}))
             return false;
     }
     if (hole_end < whole_end) {
@@ -146,8 +143,7 @@ static bool is_backed(const pool_record *pool, uint64_t address, uint64_t end) {
         uint64_t reached = address;
         for (size_t i = 0; i < pool->pieces.count; i++) {
             span piece = pool->pieces.items[i];
-            if (piece.spent != NOWHERE && piece.spent <= address &&
-                piece.spent + piece.bytes > address)
+            if (piece.spent != NOWHERE && piece.spent <= address && piece.spent + piece.bytes > address)
                 reached = piece.spent + piece.bytes;
         }
         if (reached == address)
@@ -229,9 +225,8 @@ static masu_verdict judge_piece_add(pool_record *pool, const masu_event *event) 
     pool->has_pieces = true;
     if (list_at(&pool->pieces, event->owner) < pool->pieces.count)
         return MASU_VERDICT_PIECE_TWICE;
-    return list_add(&pool->pieces, (span){event->owner, event->bytes, NOWHERE})
-               ? MASU_VERDICT_FINE
-               : MASU_VERDICT_NO_MEMORY;
+    return list_add(&pool->pieces, (span){event->owner, event->bytes, NOWHERE}) ? MASU_VERDICT_FINE
+                                                                                : MASU_VERDICT_NO_MEMORY;
 }
 
 static masu_verdict judge_piece_drop(pool_record *pool, const masu_event *event) {
@@ -246,8 +241,7 @@ static masu_verdict judge_piece_drop(pool_record *pool, const masu_event *event)
 
 static masu_verdict judge_piece_cut(pool_record *pool, const masu_event *event) {
     size_t at = list_at(&pool->pieces, event->owner);
-    if (at == pool->pieces.count ||
-        pool->pieces.items[at].bytes != event->bytes + event->block_bytes)
+    if (at == pool->pieces.count || pool->pieces.items[at].bytes != event->bytes + event->block_bytes)
         return MASU_VERDICT_PIECE_UNKNOWN;
     if (list_at(&pool->pieces, event->address) < pool->pieces.count)
         return MASU_VERDICT_PIECE_TWICE;
@@ -265,8 +259,7 @@ static masu_verdict judge_piece_join(pool_record *pool, const masu_event *event)
         return MASU_VERDICT_PIECE_UNKNOWN;
     span *first = &pool->pieces.items[at];
     span rest = pool->pieces.items[gone];
-    bool follows =
-        first->spent == NOWHERE ? rest.spent == NOWHERE : rest.spent == first->spent + first->bytes;
+    bool follows = first->spent == NOWHERE ? rest.spent == NOWHERE : rest.spent == first->spent + first->bytes;
     if (!follows || first->bytes + rest.bytes != event->bytes || rest.bytes != event->block_bytes)
         return MASU_VERDICT_PIECE_UNKNOWN;
     first->bytes = event->bytes;
@@ -360,9 +353,8 @@ static masu_verdict judge(masu_check *check, const masu_event *event) {
         return MASU_VERDICT_KIND;
     span item = {event->address, event->bytes, event->block_bytes};
     uint64_t end;
-    if (needs_bytes(event->kind) &&
-        (is_empty(event) || __builtin_add_overflow(event->address, event->bytes, &end) ||
-         __builtin_add_overflow(event->address, event->block_bytes, &end)))
+    if (needs_bytes(event->kind) && (is_empty(event) || __builtin_add_overflow(event->address, event->bytes, &end) ||
+                                     __builtin_add_overflow(event->address, event->block_bytes, &end)))
         return MASU_VERDICT_EMPTY;
     pool_record *pool = check_pool(check, event->pool);
     if (!pool)
@@ -457,8 +449,7 @@ void masu_check_get_totals(const masu_check *check, uint32_t pool, masu_check_to
             *out = check->pools[i].totals;
 }
 
-masu_verdict masu_check_claim(const masu_check *check, uint32_t pool,
-                              const masu_check_totals *claimed) {
+masu_verdict masu_check_claim(const masu_check *check, uint32_t pool, const masu_check_totals *claimed) {
     masu_check_totals seen;
     masu_check_get_totals(check, pool, &seen);
     if (claimed->live_bytes != seen.live_bytes)

@@ -68,8 +68,7 @@ static bool piece_join(masu_vm *vm, masu__vm_piece *piece, masu__vm_piece *rest)
         return false;
     vm->pieces_cut--;
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_PIECE_JOIN, rest->serial, piece->piece.bytes, rest_bytes, 0,
-                      piece->serial);
+        masu__vm_emit(vm, MASU_EVENT_PIECE_JOIN, rest->serial, piece->piece.bytes, rest_bytes, 0, piece->serial);
     masu__meta_free(rest, sizeof *rest);
     return true;
 }
@@ -98,8 +97,7 @@ void masu__vm_ungather(masu_vm *vm, masu__piece_list *list) {
 /* ---- cutting --------------------------------------------------------------------------------------- */
 
 /* What follows first_bytes becomes a piece of its own, in no list. */
-static masu_status piece_cut(masu_vm *vm, masu__vm_piece *piece, size_t first_bytes,
-                             masu__vm_piece **out) {
+static masu_status piece_cut(masu_vm *vm, masu__vm_piece *piece, size_t first_bytes, masu__vm_piece **out) {
     masu__vm_piece *rest = masu__meta_calloc(1, sizeof *rest);
     if (!rest)
         return MASU_ERR_OUT_OF_MEMORY;
@@ -112,14 +110,12 @@ static masu_status piece_cut(masu_vm *vm, masu__vm_piece *piece, size_t first_by
     rest->place = MASU__PIECE_TRANSIT;
     vm->pieces_cut++;
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_PIECE_CUT, rest->serial, first_bytes, rest->piece.bytes, 0,
-                      piece->serial);
+        masu__vm_emit(vm, MASU_EVENT_PIECE_CUT, rest->serial, first_bytes, rest->piece.bytes, 0, piece->serial);
     *out = rest;
     return MASU_OK;
 }
 
-masu_status masu__vm_cut_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece,
-                                size_t first_bytes) {
+masu_status masu__vm_cut_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece, size_t first_bytes) {
     masu__vm_piece *rest;
     masu_status status = piece_cut(vm, piece, first_bytes, &rest);
     if (status != MASU_OK)
@@ -143,8 +139,7 @@ void masu__vm_join_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *p
 
 /* Makes room under limit_bytes, if need be out of the stock. */
 static masu_status respect_limit(masu_vm *vm, size_t bytes) {
-    size_t held = (size_t)vm->stats.held_bytes,
-           room = vm->limit_bytes - masu__min(held, vm->limit_bytes);
+    size_t held = (size_t)vm->stats.held_bytes, room = vm->limit_bytes - masu__min(held, vm->limit_bytes);
     if (bytes <= room)
         return MASU_OK;
     size_t short_of = bytes - room;
@@ -201,8 +196,7 @@ static masu__vm_piece *cut_from_stock(masu_vm *vm, size_t bytes) {
 }
 
 /* NULL: nothing in the stock is of use. */
-static masu__vm_piece *take_from_stock(masu_vm *vm, size_t request, size_t remaining,
-                                       bool *rejected) {
+static masu__vm_piece *take_from_stock(masu_vm *vm, size_t request, size_t remaining, bool *rejected) {
     masu__vm_piece *piece = masu__stock_exact(&vm->stock, remaining);
     if (piece) {
         masu__stock_take(&vm->stock, piece);
@@ -211,8 +205,8 @@ static masu__vm_piece *take_from_stock(masu_vm *vm, size_t request, size_t remai
     }
     piece = masu__stock_at_most(&vm->stock, remaining);
     size_t created = masu__min(remaining, vm->max_piece_bytes);
-    if (piece && (piece->piece.bytes >= created ||
-                  (double)piece->piece.bytes >= vm->fragment_ratio * (double)request)) {
+    if (piece &&
+        (piece->piece.bytes >= created || (double)piece->piece.bytes >= vm->fragment_ratio * (double)request)) {
         masu__stock_take(&vm->stock, piece);
         vm->stats.stock_fragments++;
         return piece;

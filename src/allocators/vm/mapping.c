@@ -5,8 +5,8 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-void masu__vm_emit(masu_vm *vm, masu_event_kind kind, uintptr_t address, size_t bytes,
-                   size_t block_bytes, size_t alignment, uint64_t owner) {
+void masu__vm_emit(masu_vm *vm, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
+                   size_t alignment, uint64_t owner) {
     masu__trace_emit(vm->trace, (masu_event){
                                     .address = address,
                                     .bytes = bytes,
@@ -18,8 +18,7 @@ void masu__vm_emit(masu_vm *vm, masu_event_kind kind, uintptr_t address, size_t 
                                 });
 }
 
-void masu__vm_emit_run(masu_vm *vm, masu_event_kind kind, uintptr_t address,
-                       const masu__vm_piece *first) {
+void masu__vm_emit_run(masu_vm *vm, masu_event_kind kind, uintptr_t address, const masu__vm_piece *first) {
     if (!masu__trace_wanted(vm->trace))
         return;
     for (const masu__vm_piece *piece = first; piece; piece = piece->next) {
@@ -32,8 +31,7 @@ bool masu__vm_reserve_run(masu_vm *vm, size_t pieces) {
     if (pieces <= vm->run_capacity)
         return true;
     size_t capacity = masu__max(pieces, 2 * vm->run_capacity);
-    masu__piece *run =
-        masu__meta_realloc(vm->run, vm->run_capacity * sizeof *run, capacity * sizeof *run);
+    masu__piece *run = masu__meta_realloc(vm->run, vm->run_capacity * sizeof *run, capacity * sizeof *run);
     if (!run)
         return false;
     vm->run = run;
@@ -63,11 +61,9 @@ masu_status masu__vm_discard_run(masu_vm *vm, uintptr_t address, const masu__vm_
     return count ? masu__device_discard(vm->device, (void *)address, vm->run, count) : MASU_OK;
 }
 
-masu_status masu__vm_remap_run(masu_vm *vm, uintptr_t from, uintptr_t to,
-                               const masu__piece_list *list) {
+masu_status masu__vm_remap_run(masu_vm *vm, uintptr_t from, uintptr_t to, const masu__piece_list *list) {
     size_t count = fill_run(vm, list->first, SIZE_MAX);
-    return count ? masu__device_remap(vm->device, (void *)from, (void *)to, vm->run, count)
-                 : MASU_OK;
+    return count ? masu__device_remap(vm->device, (void *)from, (void *)to, vm->run, count) : MASU_OK;
 }
 
 /* ---- mapping, and what is stuck ---------------------------------------------------------------------- */
@@ -84,8 +80,7 @@ static void adopt(masu__segment *segment, masu__piece_list *list, size_t stuck) 
 }
 
 /* The segment from address on is no longer usable; the first `stuck` pieces of the list stay there. */
-static void set_aside(masu_vm *vm, masu__segment *segment, uintptr_t address,
-                      masu__piece_list *list, size_t stuck) {
+static void set_aside(masu_vm *vm, masu__segment *segment, uintptr_t address, masu__piece_list *list, size_t stuck) {
     masu__segment *broken = segment;
     if (address == segment->address && segment->serial != 0) {
         adopt(segment, list, stuck);
@@ -108,8 +103,7 @@ static void set_aside(masu_vm *vm, masu__segment *segment, uintptr_t address,
 }
 
 /* Takes the first `mapped` pieces out again. */
-static bool undo_part(masu_vm *vm, masu__segment *segment, uintptr_t address,
-                      masu__piece_list *list, size_t mapped) {
+static bool undo_part(masu_vm *vm, masu__segment *segment, uintptr_t address, masu__piece_list *list, size_t mapped) {
     size_t count = fill_run(vm, list->first, mapped);
     if (count == 0)
         return true;
@@ -127,13 +121,12 @@ static bool undo_part(masu_vm *vm, masu__segment *segment, uintptr_t address,
     return true;
 }
 
-bool masu__vm_undo_map(masu_vm *vm, masu__segment *segment, uintptr_t address,
-                       masu__piece_list *list) {
+bool masu__vm_undo_map(masu_vm *vm, masu__segment *segment, uintptr_t address, masu__piece_list *list) {
     return undo_part(vm, segment, address, list, list->count);
 }
 
-masu_status masu__vm_map_run(masu_vm *vm, masu__segment *segment, uintptr_t address,
-                             masu__piece_list *list, bool *broken) {
+masu_status masu__vm_map_run(masu_vm *vm, masu__segment *segment, uintptr_t address, masu__piece_list *list,
+                             bool *broken) {
     masu_status status = MASU_OK;
     uintptr_t at = address;
     size_t mapped = 0;

@@ -157,8 +157,7 @@ static size_t growable_offset(const masu__segment *hole, size_t bytes, size_t al
     return at < hole->address + padding ? padding : at - hole->address;
 }
 
-masu__segment *masu__space_take(masu__space *space, size_t bytes, size_t alignment, bool growable,
-                                size_t wish_bytes) {
+masu__segment *masu__space_take(masu__space *space, size_t bytes, size_t alignment, bool growable, size_t wish_bytes) {
     size_t strict = masu__max(alignment, wish_bytes);
     masu__segment *hole = growable ? largest_hole(space) : find_hole(space, bytes, strict);
     if (!hole || !fits(hole, bytes, strict)) {
@@ -226,8 +225,7 @@ masu__segment *masu__space_break_tail(masu__space *space, masu__segment *segment
 masu__segment *masu__space_find(const masu__space *space, uintptr_t address) {
     if (address < space->address || address - space->address >= space->bytes)
         return NULL;
-    return MASU__TREE_RECORD(masu__tree_at_most(&space->by_address, address, 0), masu__segment,
-                             by_address);
+    return MASU__TREE_RECORD(masu__tree_at_most(&space->by_address, address, 0), masu__segment, by_address);
 }
 
 size_t masu__space_largest_free(const masu__space *space) {
@@ -265,13 +263,11 @@ void masu__space_destroy(masu__space *space) {
     *space = (masu__space){0};
 }
 
-static bool segment_valid(const masu__space *space, const masu__segment *segment,
-                          uintptr_t expected) {
+static bool segment_valid(const masu__space *space, const masu__segment *segment, uintptr_t expected) {
     const masu__segment *before = segment->before;
     bool linked = before ? before->after == segment : space->first == segment;
     return linked && segment->address == expected && segment->bytes > 0 &&
-           masu__is_aligned(segment->bytes, space->granule) &&
-           segment->pieces.bytes <= segment->bytes &&
+           masu__is_aligned(segment->bytes, space->granule) && segment->pieces.bytes <= segment->bytes &&
            masu__space_find(space, expected) == segment &&
            !(is_free(segment) && (is_free(before) || segment->pieces.count > 0));
 }
@@ -287,13 +283,9 @@ bool masu__space_valid(const masu__space *space) {
         counts[segment->state]++;
     }
     return expected == space->address + space->bytes && masu__tree_valid(&space->by_address) &&
-           masu__tree_valid(&space->by_size) &&
-           counts[MASU__SEGMENT_FREE] == space->by_size.count &&
-           counts[MASU__SEGMENT_LIVE] == space->live_count &&
-           counts[MASU__SEGMENT_BROKEN] == space->broken_count &&
+           masu__tree_valid(&space->by_size) && counts[MASU__SEGMENT_FREE] == space->by_size.count &&
+           counts[MASU__SEGMENT_LIVE] == space->live_count && counts[MASU__SEGMENT_BROKEN] == space->broken_count &&
            space->live_count + space->broken_count + space->by_size.count == space->segment_count &&
-           space->by_address.count == space->segment_count &&
-           sums[MASU__SEGMENT_FREE] == space->free_bytes &&
-           sums[MASU__SEGMENT_LIVE] == space->live_bytes &&
-           sums[MASU__SEGMENT_BROKEN] == space->broken_bytes;
+           space->by_address.count == space->segment_count && sums[MASU__SEGMENT_FREE] == space->free_bytes &&
+           sums[MASU__SEGMENT_LIVE] == space->live_bytes && sums[MASU__SEGMENT_BROKEN] == space->broken_bytes;
 }

@@ -79,8 +79,7 @@ bool masu__space_reserve(masu__space *space, size_t count);
 /* Where bytes at a multiple of alignment can go; wish_bytes: a stricter alignment that is kept when
  * it is free to have. NULL: nowhere. Needs 2 records. bytes and alignment: multiples of the
  * granule. */
-masu__segment *masu__space_take(masu__space *space, size_t bytes, size_t alignment, bool growable,
-                                size_t wish_bytes);
+masu__segment *masu__space_take(masu__space *space, size_t bytes, size_t alignment, bool growable, size_t wish_bytes);
 /* The segment is free again and merges with both neighbours. Needs none. */
 void masu__space_give(masu__space *space, masu__segment *segment);
 

@@ -43,8 +43,7 @@ void masu__list_remove(masu__piece_list *list, masu__vm_piece *piece);
 /* All of `from`, in order, behind what `to` has. */
 void masu__list_move(masu__piece_list *to, masu__piece_list *from, masu__piece_place place);
 /* The pieces of `from` from `first` on. */
-void masu__list_move_tail(masu__piece_list *to, masu__piece_list *from, masu__vm_piece *first,
-                          masu__piece_place place);
+void masu__list_move_tail(masu__piece_list *to, masu__piece_list *from, masu__vm_piece *first, masu__piece_place place);
 
 void masu__stock_put(masu__stock *stock, masu__vm_piece *piece);
 void masu__stock_take(masu__stock *stock, masu__vm_piece *piece);

@@ -40,7 +40,6 @@ masu__tree_node *masu__tree_at_most(const masu__tree *tree, uint64_t major, uint
 bool masu__tree_valid(const masu__tree *tree);
 
 /* The record that holds the node. */
-#define MASU__TREE_RECORD(node, type, member) \
-    ((node) ? (type *)((char *)(node)-offsetof(type, member)) : NULL)
+#define MASU__TREE_RECORD(node, type, member) ((node) ? (type *)((char *)(node)-offsetof(type, member)) : NULL)
 
 #endif

@@ -47,8 +47,7 @@ void masu__vm_note_held(masu_vm *vm) {
         vm->stats.peak_held_bytes = vm->stats.held_bytes;
 }
 
-masu_status masu__vm_refuse(masu_vm *vm, const masu_vm_stats *before, size_t bytes,
-                            masu_status status) {
+masu_status masu__vm_refuse(masu_vm *vm, const masu_vm_stats *before, size_t bytes, masu_status status) {
     vm->stats.stock_exact = before->stock_exact;
     vm->stats.stock_fragments = before->stock_fragments;
     vm->stats.stock_cut = before->stock_cut;
@@ -64,8 +63,7 @@ static size_t wish_of(const masu_vm *vm, size_t bytes) {
 }
 
 /* Addresses; when there are none, what is stuck is cleared and they are asked for again. */
-static masu_status take_space(masu_vm *vm, size_t bytes, size_t alignment, bool growable,
-                              masu__segment **out) {
+static masu_status take_space(masu_vm *vm, size_t bytes, size_t alignment, bool growable, masu__segment **out) {
     if (!masu__space_reserve(&vm->space, 4))
         return MASU_ERR_OUT_OF_MEMORY;
     *out = masu__space_take(&vm->space, bytes, alignment, growable, wish_of(vm, bytes));
@@ -78,8 +76,8 @@ static masu_status take_space(masu_vm *vm, size_t bytes, size_t alignment, bool 
 
 /* Gathers bytes and maps them from address on, where existing pieces of the block end. On failure
  * everything is back; *broken says that the segment from address on is lost. */
-static masu_status supply(masu_vm *vm, masu__segment *segment, uintptr_t address, size_t bytes,
-                          masu__piece_list *list, bool *broken) {
+static masu_status supply(masu_vm *vm, masu__segment *segment, uintptr_t address, size_t bytes, masu__piece_list *list,
+                          bool *broken) {
     *broken = false;
     masu_status status = masu__vm_gather(vm, bytes, list);
     if (status != MASU_OK)
@@ -108,8 +106,7 @@ static masu_status take_block(masu_vm *vm, const request *wanted, masu__segment 
     masu__piece_list list = {0};
     if (!masu__vm_round(vm, wanted->bytes, &mapped))
         return MASU_ERR_OVERFLOW;
-    masu_status status =
-        take_space(vm, wanted->reserve_bytes, wanted->alignment, wanted->growable, &segment);
+    masu_status status = take_space(vm, wanted->reserve_bytes, wanted->alignment, wanted->growable, &segment);
     if (status != MASU_OK)
         return status;
     uint64_t created = vm->stats.pieces_created;
@@ -138,8 +135,8 @@ static masu_status alloc_locked(masu_vm *vm, const request *wanted, void **out) 
     masu__vm_count(vm, segment);
     vm->stats.allocations++;
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_ALLOC, segment->address, wanted->bytes, segment->bytes,
-                      wanted->alignment, wanted->owner);
+        masu__vm_emit(vm, MASU_EVENT_ALLOC, segment->address, wanted->bytes, segment->bytes, wanted->alignment,
+                      wanted->owner);
     *out = (void *)segment->address;
     return MASU_OK;
 }
@@ -176,15 +173,13 @@ masu_status masu_vm_alloc(masu_vm *vm, size_t bytes, size_t alignment, uint64_t 
     return alloc(vm, &wanted, alignment, out);
 }
 
-masu_status masu_vm_reserve_growable(masu_vm *vm, size_t bytes, size_t reserve_bytes,
-                                     uint64_t owner, void **out) {
+masu_status masu_vm_reserve_growable(masu_vm *vm, size_t bytes, size_t reserve_bytes, uint64_t owner, void **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
     if (!vm || (bytes == 0 && reserve_bytes == 0))
         return MASU_ERR_INVALID_ARGUMENT;
-    request wanted = {
-        .bytes = bytes, .reserve_bytes = reserve_bytes, .growable = true, .owner = owner};
+    request wanted = {.bytes = bytes, .reserve_bytes = reserve_bytes, .growable = true, .owner = owner};
     return alloc(vm, &wanted, 0, out);
 }
 
@@ -203,8 +198,7 @@ static masu_status free_locked(masu_vm *vm, void *ptr) {
         return status;
     masu__vm_uncount(vm, segment);
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_FREE, segment->address, segment->user_bytes, segment->bytes, 0,
-                      segment->owner);
+        masu__vm_emit(vm, MASU_EVENT_FREE, segment->address, segment->user_bytes, segment->bytes, 0, segment->owner);
     masu__vm_emit_run(vm, MASU_EVENT_UNMAP, segment->address, segment->pieces.first);
     masu__piece_list freed = {0};
     masu__list_move(&freed, &segment->pieces, MASU__PIECE_TRANSIT);
@@ -233,14 +227,13 @@ masu_status masu_vm_free(masu_vm *vm, void *ptr) {
 
 static void emit_resize(masu_vm *vm, const masu__segment *segment) {
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_RESIZE, segment->address, segment->user_bytes, segment->bytes,
-                      0, segment->owner);
+        masu__vm_emit(vm, MASU_EVENT_RESIZE, segment->address, segment->user_bytes, segment->bytes, 0, segment->owner);
 }
 
 /* The first piece that lies at or behind `keep`, and *at where; NULL when there is none. The piece
  * across that border is cut where the device can: then *cut is its first half. */
-static masu_status find_tail(masu_vm *vm, masu__segment *segment, size_t keep,
-                             masu__vm_piece **tail, size_t *at, masu__vm_piece **cut) {
+static masu_status find_tail(masu_vm *vm, masu__segment *segment, size_t keep, masu__vm_piece **tail, size_t *at,
+                             masu__vm_piece **cut) {
     size_t start = segment->pieces.bytes;
     masu__vm_piece *piece = segment->pieces.last;
     *cut = NULL;
@@ -304,8 +297,8 @@ static masu_status grow_in_place(masu_vm *vm, masu__segment *segment, size_t byt
     masu__piece_list list = {0};
     bool broken = false;
     masu__vm_uncount(vm, segment);
-    masu_status status = supply(vm, segment, segment->address + segment->pieces.bytes,
-                                mapped - segment->pieces.bytes, &list, &broken);
+    masu_status status = supply(vm, segment, segment->address + segment->pieces.bytes, mapped - segment->pieces.bytes,
+                                &list, &broken);
     if (status == MASU_OK) {
         masu__list_move(&segment->pieces, &list, MASU__PIECE_BLOCK);
         segment->user_bytes = bytes;
@@ -319,12 +312,10 @@ static masu_status grow_in_place(masu_vm *vm, masu__segment *segment, size_t byt
 }
 
 /* Step 5 of growing elsewhere, and what follows when it succeeds. */
-static void settle(masu_vm *vm, masu__segment *old, masu__segment *fresh, masu__piece_list *added,
-                   size_t bytes) {
+static void settle(masu_vm *vm, masu__segment *old, masu__segment *fresh, masu__piece_list *added, size_t bytes) {
     masu__vm_uncount(vm, old);
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_FREE, old->address, old->user_bytes, old->bytes, 0,
-                      old->owner);
+        masu__vm_emit(vm, MASU_EVENT_FREE, old->address, old->user_bytes, old->bytes, 0, old->owner);
     masu__vm_emit_run(vm, MASU_EVENT_UNMAP, old->address, old->pieces.first);
     masu__vm_emit_run(vm, MASU_EVENT_MAP, fresh->address, old->pieces.first);
     masu__list_move(&fresh->pieces, &old->pieces, MASU__PIECE_BLOCK);
@@ -334,15 +325,13 @@ static void settle(masu_vm *vm, masu__segment *old, masu__segment *fresh, masu__
     fresh->owner = old->owner;
     fresh->serial = old->serial;
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_ALLOC, fresh->address, bytes, fresh->bytes, vm->granule,
-                      fresh->owner);
+        masu__vm_emit(vm, MASU_EVENT_ALLOC, fresh->address, bytes, fresh->bytes, vm->granule, fresh->owner);
     masu__vm_count(vm, fresh);
     masu__space_give(&vm->space, old);
     vm->stats.grown_elsewhere++;
 }
 
-static masu_status grow_elsewhere(masu_vm *vm, masu__segment *old, size_t bytes, size_t mapped,
-                                  masu__segment **out) {
+static masu_status grow_elsewhere(masu_vm *vm, masu__segment *old, size_t bytes, size_t mapped, masu__segment **out) {
     masu__segment *fresh;
     masu__piece_list added = {0};
     bool broken = false;
@@ -377,8 +366,7 @@ static masu_status grow_elsewhere(masu_vm *vm, masu__segment *old, size_t bytes,
     return status == MASU_ERR_CORRUPT ? MASU_ERR_DEVICE_FAILURE : status;
 }
 
-static masu_status grow(masu_vm *vm, masu__segment *segment, size_t bytes, size_t mapped,
-                        masu__segment **out) {
+static masu_status grow(masu_vm *vm, masu__segment *segment, size_t bytes, size_t mapped, masu__segment **out) {
     size_t reserved = segment->bytes;
     if (!masu__space_reserve(&vm->space, 4))
         return MASU_ERR_OUT_OF_MEMORY;

@@ -120,8 +120,7 @@ masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
     vm->max_cached_bytes = config->max_cached_bytes;
     vm->limit_bytes = limit_of(vm, config->limit_bytes);
     vm->copy_below_bytes = config->copy_below_bytes;
-    vm->max_piece_bytes =
-        config->max_piece_bytes ? config->max_piece_bytes & ~(vm->granule - 1) : SIZE_MAX;
+    vm->max_piece_bytes = config->max_piece_bytes ? config->max_piece_bytes & ~(vm->granule - 1) : SIZE_MAX;
     vm->max_piece_bytes = masu__max(vm->max_piece_bytes, vm->granule);
     masu__lock_init(&vm->lock, MASU__RANK_VM);
     status = config->reserve_bytes > 0 ? reserve(vm, config->reserve_bytes) : reserve_by_default(vm);
@@ -142,8 +141,7 @@ static masu_status clear_segment(masu_vm *vm, masu__segment *segment) {
     if (status != MASU_OK)
         return status;
     if (segment->state == MASU__SEGMENT_LIVE && masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_FREE, segment->address, segment->user_bytes, segment->bytes, 0,
-                      segment->owner);
+        masu__vm_emit(vm, MASU_EVENT_FREE, segment->address, segment->user_bytes, segment->bytes, 0, segment->owner);
     masu__vm_emit_run(vm, MASU_EVENT_UNMAP, segment->address, segment->pieces.first);
     while (segment->pieces.first) {
         masu__vm_piece *piece = segment->pieces.first;
@@ -231,9 +229,8 @@ void masu_vm_get_stats(masu_vm *vm, masu_vm_stats *out) {
     out->space_free_bytes = space->free_bytes;
     out->space_largest_free_bytes = masu__space_largest_free(space);
     out->space_stuck_bytes = space->broken_bytes;
-    out->metadata_bytes =
-        sizeof *vm + masu__space_metadata_bytes(space) + vm->run_capacity * sizeof *vm->run +
-        (vm->mapped_pieces + vm->stock.aged.count + vm->stuck_pieces) * sizeof(masu__vm_piece);
+    out->metadata_bytes = sizeof *vm + masu__space_metadata_bytes(space) + vm->run_capacity * sizeof *vm->run +
+                          (vm->mapped_pieces + vm->stock.aged.count + vm->stuck_pieces) * sizeof(masu__vm_piece);
     masu__vm_unlock(vm);
 }
 
@@ -343,29 +340,25 @@ static bool segment_holds(const masu_vm *vm, const masu__segment *segment, tally
     t->mapped += segment->pieces.bytes;
     t->mapped_pieces += segment->pieces.count;
     return segment->user_bytes <= segment->pieces.bytes && segment->kept_bytes <= segment->bytes &&
-           segment->pieces.count <= vm->run_capacity &&
-           masu__list_valid(&segment->pieces, MASU__PIECE_BLOCK);
+           segment->pieces.count <= vm->run_capacity && masu__list_valid(&segment->pieces, MASU__PIECE_BLOCK);
 }
 
 bool masu__vm_valid_unlocked(const masu_vm *vm) {
     const masu_vm_stats *stats = &vm->stats;
     tally t = {0};
-    if (vm->magic != MASU__VM_LIVE || !masu__space_valid(&vm->space) ||
-        !masu__stock_valid(&vm->stock))
+    if (vm->magic != MASU__VM_LIVE || !masu__space_valid(&vm->space) || !masu__stock_valid(&vm->stock))
         return false;
     for (const masu__segment *segment = vm->space.first; segment; segment = segment->after)
         if (segment->state != MASU__SEGMENT_FREE && !segment_holds(vm, segment, &t))
             return false;
     size_t pieces = t.mapped_pieces + t.stuck_pieces + vm->stock.aged.count;
-    return t.user == stats->user_bytes && t.mapped == stats->mapped_bytes &&
-           t.mapped_pieces == vm->mapped_pieces && t.stuck == vm->stuck_bytes &&
-           t.stuck_pieces == vm->stuck_pieces &&
+    return t.user == stats->user_bytes && t.mapped == stats->mapped_bytes && t.mapped_pieces == vm->mapped_pieces &&
+           t.stuck == vm->stuck_bytes && t.stuck_pieces == vm->stuck_pieces &&
            t.mapped + t.stuck + vm->stock.aged.bytes == stats->held_bytes &&
            pieces == stats->pieces_created + vm->pieces_cut - stats->pieces_released &&
            stats->allocations - stats->frees == vm->space.live_count &&
-           stats->hot_allocs + stats->cold_allocs == stats->allocations &&
-           stats->peak_user_bytes >= t.user && stats->peak_mapped_bytes >= t.mapped &&
-           stats->peak_held_bytes >= stats->held_bytes;
+           stats->hot_allocs + stats->cold_allocs == stats->allocations && stats->peak_user_bytes >= t.user &&
+           stats->peak_mapped_bytes >= t.mapped && stats->peak_held_bytes >= stats->held_bytes;
 }
 
 bool masu__vm_audit(masu_vm *vm) {

@@ -29,8 +29,7 @@ typedef struct plan {
 
 static void emit_resize(masu_vm *vm, const masu__segment *segment, size_t user) {
     if (masu__trace_wanted(vm->trace))
-        masu__vm_emit(vm, MASU_EVENT_RESIZE, segment->address, user, segment->bytes, 0,
-                      segment->owner);
+        masu__vm_emit(vm, MASU_EVENT_RESIZE, segment->address, user, segment->bytes, 0, segment->owner);
 }
 
 /* Step 1: p->kept is dst's piece that begins exactly at the border. */
@@ -62,8 +61,7 @@ static masu_status gather_rest(masu_vm *vm, plan *p, size_t wanted) {
     if (wanted <= covered)
         return MASU_OK;
     masu_status status = masu__vm_gather(vm, wanted - covered, &p->rest);
-    if (status == MASU_OK &&
-        !masu__vm_reserve_run(vm, p->dst->pieces.count + p->src->pieces.count + p->rest.count)) {
+    if (status == MASU_OK && !masu__vm_reserve_run(vm, p->dst->pieces.count + p->src->pieces.count + p->rest.count)) {
         masu__vm_ungather(vm, &p->rest);
         status = MASU_ERR_OUT_OF_MEMORY;
     }
@@ -107,8 +105,7 @@ static void restore_old(masu_vm *vm, plan *p) {
     /* Twice refused. dst's contents were given up by the caller anyway: it is left without memory. */
     dst->user_bytes = 0;
     p->cut = NULL;
-    if (p->kept_list.count > 0 &&
-        masu__vm_undo_map(vm, dst, dst->address + p->src_bytes, &p->kept_list))
+    if (p->kept_list.count > 0 && masu__vm_undo_map(vm, dst, dst->address + p->src_bytes, &p->kept_list))
         masu__vm_store(vm, &p->kept_list);
 }
 
@@ -153,8 +150,7 @@ static masu_status move_blocks(masu_vm *vm, plan *p) {
     size_t wanted;
     if (p->src_bytes > dst->bytes || !masu__vm_round(vm, dst->user_bytes, &wanted))
         return MASU_ERR_SIZE_MISMATCH;
-    if (!masu__space_reserve(&vm->space, 4) ||
-        !masu__vm_reserve_run(vm, dst->pieces.count + src->pieces.count + 1))
+    if (!masu__space_reserve(&vm->space, 4) || !masu__vm_reserve_run(vm, dst->pieces.count + src->pieces.count + 1))
         return MASU_ERR_OUT_OF_MEMORY;
     masu_status status = find_border(vm, p);
     if (status == MASU_OK)
@@ -204,8 +200,7 @@ masu_status masu_vm_move(masu_vm *vm, void *dst, void *src) {
 
 /* ---- copy or move ------------------------------------------------------------------------------------ */
 
-static masu_status copy_or_move_locked(masu_vm *vm, void *dst, void *src, size_t bytes,
-                                       bool give_up, bool *moved) {
+static masu_status copy_or_move_locked(masu_vm *vm, void *dst, void *src, size_t bytes, bool give_up, bool *moved) {
     masu__segment *to, *from;
     masu_status status = masu__vm_find(vm, dst, &to);
     if (status == MASU_OK)
@@ -217,8 +212,8 @@ static masu_status copy_or_move_locked(masu_vm *vm, void *dst, void *src, size_t
     if (to == from || bytes == 0)
         return MASU_OK;
     /* Behind bytes dst must keep what it has: with a larger dst only a copy does that. */
-    if (give_up && bytes == from->user_bytes && to->user_bytes == bytes &&
-        bytes >= vm->copy_below_bytes && from->pieces.bytes <= to->bytes) {
+    if (give_up && bytes == from->user_bytes && to->user_bytes == bytes && bytes >= vm->copy_below_bytes &&
+        from->pieces.bytes <= to->bytes) {
         *moved = true;
         return move_locked(vm, dst, src);
     }
@@ -227,8 +222,7 @@ static masu_status copy_or_move_locked(masu_vm *vm, void *dst, void *src, size_t
     return status;
 }
 
-masu_status masu_vm_copy_or_move(masu_vm *vm, void *dst, void *src, size_t bytes,
-                                 bool give_up_source, bool *moved) {
+masu_status masu_vm_copy_or_move(masu_vm *vm, void *dst, void *src, size_t bytes, bool give_up_source, bool *moved) {
     bool ignored;
     if (!moved)
         moved = &ignored;
@@ -254,8 +248,7 @@ static double now_ns(void) {
 enum { MEASURE_GRANULES = 16, MEASURE_ROUNDS = 8 };
 
 /* The quickest of several rounds of each; the first copy also touches both blocks. */
-static masu_status measure_between(masu_vm *vm, void *a, void *b, size_t bytes, double *copy_ns,
-                                   double *move_ns) {
+static masu_status measure_between(masu_vm *vm, void *a, void *b, size_t bytes, double *copy_ns, double *move_ns) {
     *copy_ns = *move_ns = 1e300;
     for (int round = 0; round < MEASURE_ROUNDS; round++) {
         bool moved;

@@ -32,7 +32,7 @@ enum { MASU__VM_LIVE = 0x766d6c76, MASU__VM_DEAD = 0x766d6464 };
 struct masu_vm {
     uint32_t magic; /* MASU__VM_LIVE, or MASU__VM_DEAD after destroy */
     bool thread_safe;
-    bool by_default; /* its reservation counts among those that share the process's addresses */
+    bool by_default;     /* its reservation counts among those that share the process's addresses */
     masu_device *device; /* borrowed */
     masu_trace *trace;   /* borrowed, never NULL */
     uint32_t number;
@@ -82,8 +82,7 @@ void masu__vm_store(masu_vm *vm, masu__piece_list *list);
 masu_status masu__vm_drain(masu_vm *vm, size_t keep_bytes);
 /* Cuts a mapped piece of a live segment, so that it ends after first_bytes; *rest follows it in the
  * list. join is the inverse, where the device can. */
-masu_status masu__vm_cut_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece,
-                                size_t first_bytes);
+masu_status masu__vm_cut_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece, size_t first_bytes);
 void masu__vm_join_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece);
 
 /* ---- mapping (mapping.c) -------------------------------------------------------------------------- */
@@ -92,26 +91,23 @@ void masu__vm_join_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *p
 bool masu__vm_reserve_run(masu_vm *vm, size_t pieces);
 /* Maps the whole list from address on and gives access. On failure nothing is mapped, except that
  * the segment's part may be broken: then *broken is true, and the list is shorter by what is stuck. */
-masu_status masu__vm_map_run(masu_vm *vm, masu__segment *segment, uintptr_t address,
-                             masu__piece_list *list, bool *broken);
+masu_status masu__vm_map_run(masu_vm *vm, masu__segment *segment, uintptr_t address, masu__piece_list *list,
+                             bool *broken);
 /* Unmaps the pieces from `first` on (which lies at address) to the list's end. */
 masu_status masu__vm_unmap_run(masu_vm *vm, uintptr_t address, const masu__vm_piece *first);
 /* The same, for pieces whose contents are not wanted: what free, shrinking, trim and destroy do. */
 masu_status masu__vm_discard_run(masu_vm *vm, uintptr_t address, const masu__vm_piece *first);
 /* Pieces from `from` to `to`, all of the list. */
-masu_status masu__vm_remap_run(masu_vm *vm, uintptr_t from, uintptr_t to,
-                               const masu__piece_list *list);
+masu_status masu__vm_remap_run(masu_vm *vm, uintptr_t from, uintptr_t to, const masu__piece_list *list);
 /* Undoes map_run of the same operation; false: the segment's part is broken. */
-bool masu__vm_undo_map(masu_vm *vm, masu__segment *segment, uintptr_t address,
-                       masu__piece_list *list);
+bool masu__vm_undo_map(masu_vm *vm, masu__segment *segment, uintptr_t address, masu__piece_list *list);
 /* Tries again to clear broken segments that hold pieces. */
 void masu__vm_mend(masu_vm *vm);
 
-void masu__vm_emit(masu_vm *vm, masu_event_kind kind, uintptr_t address, size_t bytes,
-                   size_t block_bytes, size_t alignment, uint64_t owner);
+void masu__vm_emit(masu_vm *vm, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
+                   size_t alignment, uint64_t owner);
 /* MAP or UNMAP for each piece from first on. */
-void masu__vm_emit_run(masu_vm *vm, masu_event_kind kind, uintptr_t address,
-                       const masu__vm_piece *first);
+void masu__vm_emit_run(masu_vm *vm, masu_event_kind kind, uintptr_t address, const masu__vm_piece *first);
 
 /* ---- blocks (vm.c) ---------------------------------------------------------------------------------- */
 
@@ -123,8 +119,7 @@ void masu__vm_uncount(masu_vm *vm, const masu__segment *segment);
 void masu__vm_count(masu_vm *vm, const masu__segment *segment);
 /* After an operation that failed: its counters are as before it, but for what the device really did.
  * Counts the refusal and says it in the trace; returns status. */
-masu_status masu__vm_refuse(masu_vm *vm, const masu_vm_stats *before, size_t bytes,
-                            masu_status status);
+masu_status masu__vm_refuse(masu_vm *vm, const masu_vm_stats *before, size_t bytes, masu_status status);
 void masu__vm_note_held(masu_vm *vm);
 
 bool masu__vm_valid_unlocked(const masu_vm *vm);

@@ -25,17 +25,15 @@ static bool is_own(const syntax_tree *tree, const function_item *f) {
 
 masu_status borrow_begin(const syntax_tree *tree, borrow_source *out) {
     *out = (borrow_source){0};
-    out->functions = masu__arena_calloc(tree->arena, tree->function_count + 1,
-                                        sizeof *out->functions, _Alignof(max_align_t));
-    if (out->functions == NULL) {
+    out->functions = masu__arena_calloc(tree->arena, tree->function_count + 1, sizeof *out->functions,
+                                        _Alignof(max_align_t));
+    if (out->functions == NULL)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     for (uint32_t i = 0; i < tree->function_count; i++) {
         if (is_own(tree, tree->functions[i])) {
             function_item *copy = function_copy(tree->arena, tree->functions[i]);
-            if (copy == NULL) {
+            if (copy == NULL)
                 return MASU_ERR_OUT_OF_MEMORY;
-            }
             out->functions[out->count++] = copy;
         }
     }
@@ -46,9 +44,8 @@ masu_status borrow_begin(const syntax_tree *tree, borrow_source *out) {
 
 static int types_by_place(const void *a, const void *b) {
     const known_type *x = a, *y = b;
-    if (x->span.file != y->span.file) {
+    if (x->span.file != y->span.file)
         return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
-    }
     return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
 }
 
@@ -66,39 +63,28 @@ static int structs_by_name(const void *a, const void *b) {
 /* Those that have names; instances are known by what they are made from. */
 static bool sort_structs(const syntax_tree *tree, masu__arena *arena, world *w) {
     w->structs = masu__arena_calloc(arena, tree->struct_count + 1, sizeof *w->structs, _Alignof(max_align_t));
-    for (uint32_t i = 0; w->structs != NULL && i < tree->struct_count; i++) {
-        if (tree->structs[i]->name != NULL && tree->structs[i]->template == NULL) {
+    for (uint32_t i = 0; w->structs != NULL && i < tree->struct_count; i++)
+        if (tree->structs[i]->name != NULL && tree->structs[i]->template == NULL)
             w->structs[w->struct_count++] = tree->structs[i];
-        }
-    }
-    if (w->struct_count > 1) {
+    if (w->struct_count > 1)
         qsort(w->structs, w->struct_count, sizeof *w->structs, structs_by_name);
-    }
     return w->structs != NULL;
 }
 
-static bool make_world(const syntax_tree *tree, const borrow_source *source, masu__arena *arena,
-                       world *w) {
+static bool make_world(const syntax_tree *tree, const borrow_source *source, masu__arena *arena, world *w) {
     size_t count = 0;
-    for (uint32_t i = 0; i < tree->function_count; i++) {
-        count +=
-            tree->functions[i]->span.file == tree->prelude ? 0 : tree->functions[i]->binding_count;
-    }
+    for (uint32_t i = 0; i < tree->function_count; i++)
+        count += tree->functions[i]->span.file == tree->prelude ? 0 : tree->functions[i]->binding_count;
     *w = (world){.tree = tree, .function_count = source->count};
     w->types = masu__arena_calloc(arena, count + 1, sizeof *w->types, _Alignof(max_align_t));
-    w->functions =
-        masu__arena_calloc(arena, source->count + 1, sizeof *w->functions, _Alignof(max_align_t));
-    if (w->types == NULL || w->functions == NULL || !sort_structs(tree, arena, w)) {
+    w->functions = masu__arena_calloc(arena, source->count + 1, sizeof *w->functions, _Alignof(max_align_t));
+    if (w->types == NULL || w->functions == NULL || !sort_structs(tree, arena, w))
         return false;
-    }
     for (uint32_t i = 0; i < tree->function_count; i++) {
         const function_item *f = tree->functions[i];
-        for (uint32_t k = 0; f->span.file != tree->prelude && k < f->binding_count; k++) {
-            if (f->bindings[k]->type != NULL) {
-                w->types[w->type_count++] =
-                    (known_type){f->bindings[k]->span, f->bindings[k]->type};
-            }
-        }
+        for (uint32_t k = 0; f->span.file != tree->prelude && k < f->binding_count; k++)
+            if (f->bindings[k]->type != NULL)
+                w->types[w->type_count++] = (known_type){f->bindings[k]->span, f->bindings[k]->type};
     }
     memcpy(w->functions, source->functions, source->count * sizeof *w->functions);
     qsort(w->types, w->type_count, sizeof *w->types, types_by_place);
@@ -119,11 +105,9 @@ static void declare_parameters(builder *b) {
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         const binding *p = f->parameters[i];
         const type *t = borrow_known_type_at(b, p->span);
-        const sort *s =
-            p->kind == BINDING_SELF ? sort_of_self(b, p) : sort_of_written(b, p->annotation, t);
+        const sort *s = p->kind == BINDING_SELF ? sort_of_self(b, p) : sort_of_written(b, p->annotation, t);
         uint32_t v = borrow_declare_name(b, p->name, p->span, s);
-        b->g.variables[v].is_outside =
-            s->kind == SORT_REFERENCE && s->is_mutable && sort_holds(s->item);
+        b->g.variables[v].is_outside = s->kind == SORT_REFERENCE && s->is_mutable && sort_holds(s->item);
     }
 }
 
@@ -132,35 +116,27 @@ static void build_function_graph(builder *b) {
     b->at = graph_new_block(&b->g);
     b->end = graph_new_block(&b->g);
     declare_parameters(b);
-    const sort *result =
-        f->result_annotation == NULL ? &sort_value : sort_of_written(b, f->result_annotation, NULL);
-    b->result =
-        sort_holds(result) ? graph_new_variable(&b->g, "<result>", f->span, result) : NO_VARIABLE;
-    if (b->result != NO_VARIABLE) {
+    const sort *result = f->result_annotation == NULL ? &sort_value : sort_of_written(b, f->result_annotation, NULL);
+    b->result = sort_holds(result) ? graph_new_variable(&b->g, "<result>", f->span, result) : NO_VARIABLE;
+    if (b->result != NO_VARIABLE)
         b->g.variables[b->result].is_result = true;
-    }
     value v = build_block_value(b, f->body);
-    if (b->result != NO_VARIABLE && sort_holds(v.sort)) {
+    if (b->result != NO_VARIABLE && sort_holds(v.sort))
         borrow_flow(b, b->result, v.held, f->body->result == NULL ? f->span : f->body->result->span);
-    }
     borrow_leave_names(b, 0, f->body->span, false);
     borrow_go_to(b, b->end);
     borrow_start_block(b, b->end);
     borrow_use(b, b->result, f->span);
-    for (uint32_t i = 0; i < f->parameter_count; i++) {
-        if (b->g.variables[i].is_outside) {
+    for (uint32_t i = 0; i < f->parameter_count; i++)
+        if (b->g.variables[i].is_outside)
             borrow_use(b, i, f->span);
-        }
-    }
 }
 
-static masu_status check_function(const world *w, const function_item *f, masu__arena *arena,
-                                  diagnostics *found) {
+static masu_status check_function(const world *w, const function_item *f, masu__arena *arena, diagnostics *found) {
     jmp_buf memory_ended;
     builder *b = MASU_ARENA_NEW(arena, builder);
-    if (b == NULL || setjmp(memory_ended) != 0) {
+    if (b == NULL || setjmp(memory_ended) != 0)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     b->g.arena = arena;
     b->g.memory_ended = &memory_ended;
     b->world = w;

@@ -136,8 +136,7 @@ value borrow_take_value(builder *b, value v, source_span span);   /* moved, copi
 void borrow_look_at_value(builder *b, value v, source_span span); /* read where it is */
 value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span);
 void borrow_write_to(builder *b, value target, value from, source_span span);
-void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
-                 const char *by);
+void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span, const char *by);
 bool borrow_place_is_free(const place *p); /* behind a shared reference */
 
 /* ---- expressions.c ---- */

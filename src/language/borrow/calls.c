@@ -21,19 +21,16 @@ static uint32_t functions_named(const builder *b, const char *name, function_ite
                  : bsearch(&wanted, all, b->world->function_count, sizeof *all, by_name);
     uint32_t count = 0;
     if (*first != NULL) {
-        while (*first > all && strcmp((*first)[-1]->name, name) == 0) {
+        while (*first > all && strcmp((*first)[-1]->name, name) == 0)
             (*first)--;
-        }
-        while (*first + count < end && strcmp((*first)[count]->name, name) == 0) {
+        while (*first + count < end && strcmp((*first)[count]->name, name) == 0)
             count++;
-        }
     }
     return count;
 }
 
 static bool is_of(const function_item *f, const char *owner) {
-    return owner == NULL ? f->owner_name == NULL
-                         : f->owner_name != NULL && strcmp(f->owner_name, owner) == 0;
+    return owner == NULL ? f->owner_name == NULL : f->owner_name != NULL && strcmp(f->owner_name, owner) == 0;
 }
 
 static const binding *self_of(const function_item *f) {
@@ -56,15 +53,12 @@ const function_item *borrow_method_of(const builder *b, const sort *s, const cha
     }
     for (uint32_t i = 0; i < count; i++) {
         const function_item *f = first[i];
-        if (!f->has_self) {
+        if (!f->has_self)
             continue;
-        }
-        if (owner != NULL && is_of(f, owner)) {
+        if (owner != NULL && is_of(f, owner))
             return f;
-        }
-        if (found != NULL && borrow_mode_of_self(found) != borrow_mode_of_self(f)) {
+        if (found != NULL && borrow_mode_of_self(found) != borrow_mode_of_self(f))
             return NULL;
-        }
         found = f;
     }
     return owner == NULL && s->kind == SORT_UNKNOWN ? found : NULL;
@@ -73,44 +67,34 @@ const function_item *borrow_method_of(const builder *b, const sort *s, const cha
 /* ---- what a result refers to ----------------------------------------------------------------------------------- */
 
 static bool names_lifetime(const type_expr *t, const char *lifetime, int depth) {
-    if (t == NULL || depth > 6) {
+    if (t == NULL || depth > 6)
         return false;
-    }
     bool found = t->lifetime != NULL && strcmp(t->lifetime, lifetime) == 0;
-    for (uint32_t i = 0; i < t->argument_count && !found; i++) {
+    for (uint32_t i = 0; i < t->argument_count && !found; i++)
         found = names_lifetime(t->arguments[i], lifetime, depth + 1);
-    }
     return found;
 }
 
 /* Whether a reference in the result has no lifetime, or one of those in the parameter's type. */
-static bool comes_from(const type_expr *result, const type_expr *from, const char *lifetime,
-                       int depth) {
-    if (result == NULL || depth > 6) {
+static bool comes_from(const type_expr *result, const type_expr *from, const char *lifetime, int depth) {
+    if (result == NULL || depth > 6)
         return false;
-    }
     if (result->lifetime != NULL &&
-        ((lifetime != NULL && strcmp(lifetime, result->lifetime) == 0) ||
-         names_lifetime(from, result->lifetime, 0))) {
+        ((lifetime != NULL && strcmp(lifetime, result->lifetime) == 0) || names_lifetime(from, result->lifetime, 0)))
         return true;
-    }
-    for (uint32_t i = 0; i < result->argument_count; i++) {
-        if (comes_from(result->arguments[i], from, lifetime, depth + 1)) {
+    for (uint32_t i = 0; i < result->argument_count; i++)
+        if (comes_from(result->arguments[i], from, lifetime, depth + 1))
             return true;
-        }
-    }
     return false;
 }
 
 /* Whether a lifetime with a name is in the type. */
 bool borrow_has_lifetime(const type_expr *t, int depth) {
-    if (t == NULL || depth > 6) {
+    if (t == NULL || depth > 6)
         return false;
-    }
     bool named = t->lifetime != NULL && strcmp(t->lifetime, "'_") != 0;
-    for (uint32_t i = 0; i < t->argument_count && !named; i++) {
+    for (uint32_t i = 0; i < t->argument_count && !named; i++)
         named = borrow_has_lifetime(t->arguments[i], depth + 1);
-    }
     return named;
 }
 
@@ -120,8 +104,7 @@ bool borrow_result_from(const builder *b, const function_item *f, uint32_t param
         const type_expr *t = p->annotation;
         if (t != NULL && (t->is_place || t->is_shared)) { /* &[&'a str]: what is inside lives on */
             bool view = t->kind == TYPE_EXPR_NAME && borrow_struct_is_view(b, borrow_struct_named(b, t->name));
-            return !view && t->lifetime != NULL &&
-                   comes_from(f->result_annotation, NULL, t->lifetime, 0);
+            return !view && t->lifetime != NULL && comes_from(f->result_annotation, NULL, t->lifetime, 0);
         }
         return comes_from(f->result_annotation, p->annotation, p->lifetime, 0);
     }
@@ -134,11 +117,9 @@ value borrow_result_of(builder *b, const function_item *f, const value *given, s
     value made = borrow_plain_value(f->result_annotation == NULL ? &sort_value : s);
     if (sort_holds(made.sort)) {
         made.held = borrow_new_temporary(b, span, made.sort);
-        for (uint32_t i = 0; i < f->parameter_count; i++) {
-            if (given[i].held != NO_VARIABLE && borrow_result_from(b, f, i)) {
+        for (uint32_t i = 0; i < f->parameter_count; i++)
+            if (given[i].held != NO_VARIABLE && borrow_result_from(b, f, i))
                 borrow_flow(b, made.held, given[i].held, span);
-            }
-        }
     }
     return made;
 }
@@ -146,9 +127,8 @@ value borrow_result_of(builder *b, const function_item *f, const value *given, s
 /* ---- arguments ---------------------------------------------------------------------------------------------------- */
 
 value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
-    if (e->kind == EXPR_CLOSURE) {
+    if (e->kind == EXPR_CLOSURE)
         return build_lent_closure(b, e, item, held, yields);
-    }
     value v = build_taken(b, e);
     *yields = v;
     return v;
@@ -158,22 +138,18 @@ value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value
 static void look_at_holes(builder *b, const expr *e) {
     const char *text = e->string.data, *end = text + e->string.length;
     for (; text < end; text++) {
-        if (*text != '{') {
+        if (*text != '{')
             continue;
-        }
         if (text + 1 < end && text[1] == '{') {
             text++;
             continue;
         }
         size_t length = 0;
-        while (text + 1 + length < end &&
-               (isalnum((unsigned char)text[1 + length]) || text[1 + length] == '_')) {
+        while (text + 1 + length < end && (isalnum((unsigned char)text[1 + length]) || text[1 + length] == '_'))
             length++;
-        }
         char *name = masu__arena_strndup(b->g.arena, text + 1, length);
-        if (name == NULL) {
+        if (name == NULL)
             longjmp(*b->g.memory_ended, 1);
-        }
         uint32_t v = borrow_find_name(b, name);
         if (v != NO_VARIABLE) {
             value named = {b->g.variables[v].sort, borrow_place_of_variable(b, v), NO_VARIABLE, NULL, 0};
@@ -184,60 +160,50 @@ static void look_at_holes(builder *b, const expr *e) {
 
 /* What is written like a macro looks at its arguments. */
 static bool only_looks(const char *name) {
-    static const char *const names[] = {
-        "println", "print",        "eprintln",    "eprint",       "format",  "panic",
-        "assert",  "assert_eq",    "assert_ne",   "write",        "writeln", "todo",
-        "dbg",     "debug_assert", "unreachable", "unimplemented"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
+    static const char *const names[] = {"println", "print",        "eprintln",    "eprint",       "format",  "panic",
+                                        "assert",  "assert_eq",    "assert_ne",   "write",        "writeln", "todo",
+                                        "dbg",     "debug_assert", "unreachable", "unimplemented"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 static value build_print(builder *b, expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (e->call.args[i]->kind == EXPR_STRING) {
+        if (e->call.args[i]->kind == EXPR_STRING)
             look_at_holes(b, e->call.args[i]);
-        }
         build_look(b, e->call.args[i]);
     }
     return borrow_plain_value(&sort_value);
 }
 
 void borrow_use_all(builder *b, const value *given, uint32_t count, source_span span) {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         borrow_use(b, given[i].held, span);
-    }
 }
 
 /* ---- calls of a name ------------------------------------------------------------------------------------------------ */
 
 static const char *last_part(const char *scope) {
     const char *found = scope;
-    for (const char *at = scope; at != NULL && *at != '\0'; at++) {
-        if (at[0] == ':' && at[1] == ':') {
+    for (const char *at = scope; at != NULL && *at != '\0'; at++)
+        if (at[0] == ':' && at[1] == ':')
             found = at + 2;
-        }
-    }
     return found;
 }
 
 static const function_item *function_called(const builder *b, const expr *callee) {
     const char *name = callee->name.item != NULL ? callee->name.item : callee->name.name;
     const char *owner = last_part(callee->name.scope);
-    if (owner != NULL && strcmp(owner, "Self") == 0) {
+    if (owner != NULL && strcmp(owner, "Self") == 0)
         owner = b->function->owner_name;
-    }
     function_item **first;
     uint32_t count = functions_named(b, name, &first);
     for (uint32_t i = 0; i < count; i++) {
-        bool module =
-            owner != NULL && islower((unsigned char)owner[0]) && first[i]->owner_name == NULL;
-        if (is_of(first[i], owner) || module) {
+        bool module = owner != NULL && islower((unsigned char)owner[0]) && first[i]->owner_name == NULL;
+        if (is_of(first[i], owner) || module)
             return first[i];
-        }
     }
     return NULL;
 }
@@ -256,9 +222,8 @@ static value build_constructor(builder *b, expr *e, const value *given, bool wra
         return made;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!sort_holds(given[i].sort)) {
+        if (!sort_holds(given[i].sort))
             continue;
-        }
         if (made.held == NO_VARIABLE) {
             sort *view = GRAPH_ARRAY(&b->g, sort, 1);
             *view = (sort){.kind = SORT_VIEW, .type = own && of->generics.count == 0 ? of->type : NULL};
@@ -267,20 +232,17 @@ static value build_constructor(builder *b, expr *e, const value *given, bool wra
         }
         borrow_flow(b, made.held, given[i].held, e->span);
     }
-    if (made.held == NO_VARIABLE && wraps && !own && count == 1) {
+    if (made.held == NO_VARIABLE && wraps && !own && count == 1)
         made.sort = sort_holder(b, given[0].sort, false);
-    }
     return made;
 }
 
 static value build_function(builder *b, expr *e, const function_item *f) {
     value *given = GRAPH_ARRAY(&b->g, value, f->parameter_count + e->call.arg_count + 1), yields;
-    for (uint32_t i = 0; i < f->parameter_count + e->call.arg_count; i++) {
+    for (uint32_t i = 0; i < f->parameter_count + e->call.arg_count; i++)
         given[i] = borrow_plain_value(&sort_value);
-    }
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
         given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
-    }
     borrow_use_all(b, given, e->call.arg_count, e->span);
     return borrow_result_of(b, f, given, e->span);
 }
@@ -288,38 +250,31 @@ static value build_function(builder *b, expr *e, const function_item *f) {
 value build_call_value(builder *b, expr *e) {
     const expr *callee = e->call.callee;
     if (callee == NULL || callee->kind != EXPR_NAME) {
-        if (callee != NULL) {
+        if (callee != NULL)
             build_look(b, e->call.callee);
-        }
-        for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        for (uint32_t i = 0; i < e->call.arg_count; i++)
             borrow_use(b, build_taken(b, e->call.args[i]).held, e->span);
-        }
         return borrow_plain_value(&sort_unknown);
     }
     uint32_t local = callee->name.scope == NULL ? borrow_find_name(b, callee->name.name) : NO_VARIABLE;
     const function_item *f = local == NO_VARIABLE ? function_called(b, callee) : NULL;
-    if (f != NULL) {
+    if (f != NULL)
         return build_function(b, e, f);
-    }
-    if (local == NO_VARIABLE && callee->name.scope == NULL && only_looks(callee->name.name)) {
+    if (local == NO_VARIABLE && callee->name.scope == NULL && only_looks(callee->name.name))
         return build_print(b, e);
-    }
     value *given = GRAPH_ARRAY(&b->g, value, e->call.arg_count + 1), yields;
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
         given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
-    }
     borrow_use_all(b, given, e->call.arg_count, e->span);
     if (local != NO_VARIABLE) {
         borrow_use(b, local, e->span);
         return borrow_plain_value(&sort_unknown);
     }
     const char *owner = last_part(callee->name.scope);
-    bool boxed =
-        owner != NULL && strcmp(callee->name.name, "new") == 0 && e->call.arg_count == 1 &&
-        (strcmp(owner, "Box") == 0 || strcmp(owner, "Rc") == 0 || strcmp(owner, "Arc") == 0);
-    if (boxed) {
+    bool boxed = owner != NULL && strcmp(callee->name.name, "new") == 0 && e->call.arg_count == 1 &&
+                 (strcmp(owner, "Box") == 0 || strcmp(owner, "Rc") == 0 || strcmp(owner, "Arc") == 0);
+    if (boxed)
         return given[0];
-    }
     bool wraps = owner == NULL;
     return isupper((unsigned char)callee->name.name[0]) ? build_constructor(b, e, given, wraps)
                                                         : borrow_plain_value(&sort_value);

@@ -14,9 +14,8 @@ typedef struct capture {
 /* How much of the place a closure takes: up to the first index; what lies behind a reference that it writes by that. */
 static place captured_part(const place *p, bool is_written) {
     place part = *p;
-    for (part.count = 0; part.count < p->count && p->steps[part.count].kind == STEP_FIELD;) {
+    for (part.count = 0; part.count < p->count && p->steps[part.count].kind == STEP_FIELD;)
         part.count++;
-    }
     bool behind = part.count < p->count && p->steps[part.count].kind == STEP_FOLLOW;
     part.count += behind && is_written;
     return part;
@@ -24,12 +23,10 @@ static place captured_part(const place *p, bool is_written) {
 
 static bool same_start(const place *a, const place *b) {
     uint32_t both = a->count < b->count ? a->count : b->count;
-    for (uint32_t i = 0; i < both; i++) {
+    for (uint32_t i = 0; i < both; i++)
         if (a->steps[i].kind != b->steps[i].kind ||
-            (a->steps[i].kind == STEP_FIELD && strcmp(a->steps[i].name, b->steps[i].name) != 0)) {
+            (a->steps[i].kind == STEP_FIELD && strcmp(a->steps[i].name, b->steps[i].name) != 0))
             return false;
-        }
-    }
     return a->root == b->root;
 }
 
@@ -50,20 +47,17 @@ static void add_capture(capture *all, uint32_t *count, const event *e) {
         if (same_start(&all[i].place, &c.place)) {
             merge_capture(&all[i], &c);
             uint32_t kept = i + 1;
-            for (uint32_t k = i + 1; k < *count; k++) { /* other parts of what is now the whole */
-                if (same_start(&all[i].place, &all[k].place)) {
+            for (uint32_t k = i + 1; k < *count; k++) /* other parts of what is now the whole */
+                if (same_start(&all[i].place, &all[k].place))
                     merge_capture(&all[i], &all[k]);
-                } else {
+                else
                     all[kept++] = all[k];
-                }
-            }
             *count = kept;
             return;
         }
     }
-    if (*count < CAPTURES_MAX) {
+    if (*count < CAPTURES_MAX)
         all[(*count)++] = c;
-    }
 }
 
 /* What the blocks from `first` on touch of the variables below `outer`. */
@@ -74,9 +68,8 @@ static uint32_t collect_captures(builder *b, uint32_t first, uint32_t outer, cap
             const event *e = &b->g.blocks[i].events[k];
             bool touches = e->kind == EVENT_TOUCH || e->kind == EVENT_BORROW;
             if (touches && e->mode != TOUCH_END && !e->place->unsure && e->place->root < outer &&
-                b->g.variables[e->place->root].name != NULL) {
+                b->g.variables[e->place->root].name != NULL)
                 add_capture(all, &count, e);
-            }
         }
     }
     return count;
@@ -98,9 +91,8 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         *p = c->place;
         if (e->closure.is_move && (p->count == 0 || !holds)) {
             bool moved = v->sort->kind == SORT_VALUE && !sort_is_copied(b, v->sort);
-            if (!borrow_is_lent(v->sort)) {
+            if (!borrow_is_lent(v->sort))
                 borrow_mark(b, v->span, p->count == 0 ? MARK_CAPTURED : MARK_CAPTURED_PART);
-            }
             borrow_touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, c->span, NULL);
         } else if (c->mode == TOUCH_MOVE) {
             borrow_mark(b, v->span, MARK_CAPTURED);
@@ -110,9 +102,8 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
             borrow_make_borrow(b, p, c->mode, part, c->span, NULL);
             borrow_flow(b, made.held, part, e->span);
         }
-        if (holds) {
+        if (holds)
             borrow_flow(b, made.held, c->place.root, e->span);
-        }
     }
     return made;
 }
@@ -121,33 +112,26 @@ static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t 
     uint32_t names = b->name_count, end = graph_new_block(&b->g);
     value joined = borrow_plain_value(&sort_unknown);
     joined.held = borrow_new_temporary(b, e->span, joined.sort);
-    jump_frame frame = {.is_closure = true,
-                        .end = end,
-                        .again = end,
-                        .result = joined.held,
-                        .names = names,
-                        .outer = b->jumps};
+    jump_frame frame = {
+        .is_closure = true, .end = end, .again = end, .result = joined.held, .names = names, .outer = b->jumps};
     b->jumps = &frame;
     for (uint32_t i = 0; i < e->closure.parameter_count; i++) {
         const binding *p = e->closure.parameters[i];
         bool last = i + 1 == e->closure.parameter_count && item != NULL;
-        const sort *s = p->annotation != NULL
-                            ? sort_of_written(b, p->annotation, p->annotation->type)
-                        : last ? item
-                               : &sort_unknown;
+        const sort *s = p->annotation != NULL ? sort_of_written(b, p->annotation, p->annotation->type)
+                        : last                ? item
+                                              : &sort_unknown;
         uint32_t v = borrow_declare_name(b, p->name, p->span, s);
         graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = v, .span = p->span});
-        if (last && sort_holds(s)) {
+        if (last && sort_holds(s))
             borrow_flow(b, v, held, p->span);
-        }
     }
     value v = build_taken(b, e->closure.body);
     if (sort_holds(v.sort)) {
         b->g.variables[joined.held].sort = v.sort;
         borrow_flow(b, joined.held, v.held, e->span);
     }
-    joined.sort =
-        sort_holds(b->g.variables[joined.held].sort) ? b->g.variables[joined.held].sort : v.sort;
+    joined.sort = sort_holds(b->g.variables[joined.held].sort) ? b->g.variables[joined.held].sort : v.sort;
     borrow_leave_names(b, names, e->span, true);
     borrow_go_to(b, end);
     b->jumps = frame.outer;
@@ -167,8 +151,7 @@ value build_closure_value(builder *b, expr *e) {
 }
 
 value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
-    uint32_t outer = b->g.variable_count, again = graph_new_block(&b->g),
-             first = graph_new_block(&b->g);
+    uint32_t outer = b->g.variable_count, again = graph_new_block(&b->g), first = graph_new_block(&b->g);
     capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
     borrow_go_to(b, again);
     graph_edge(&b->g, again, first);

@@ -8,18 +8,16 @@
 
 static uint32_t hash_of(const char *name) {
     uint32_t hash = 2166136261u;
-    for (; *name != 0; name++) {
+    for (; *name != 0; name++)
         hash = (hash ^ (unsigned char)*name) * 16777619u;
-    }
     return hash;
 }
 
 uint32_t borrow_find_name(const builder *b, const char *name) {
     const uint32_t hash = hash_of(name);
     uint32_t at = b->bucket_count == 0 ? 0 : b->buckets[hash & (b->bucket_count - 1)];
-    while (at != 0 && (b->names[at - 1].hash != hash || strcmp(b->names[at - 1].name, name) != 0)) {
+    while (at != 0 && (b->names[at - 1].hash != hash || strcmp(b->names[at - 1].name, name) != 0))
         at = b->names[at - 1].before;
-    }
     return at == 0 ? NO_VARIABLE : b->names[at - 1].variable;
 }
 
@@ -32,19 +30,16 @@ static void link_name(builder *b, uint32_t i) {
 static void grow_buckets(builder *b) {
     b->bucket_count = b->bucket_count == 0 ? 32 : b->bucket_count * 2;
     b->buckets = GRAPH_ARRAY(&b->g, uint32_t, b->bucket_count);
-    for (uint32_t i = 0; i < b->name_count; i++) {
+    for (uint32_t i = 0; i < b->name_count; i++)
         link_name(b, i);
-    }
 }
 
 uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s) {
-    if (borrow_is_lent(s)) {
+    if (borrow_is_lent(s))
         borrow_mark(b, span, MARK_LENT);
-    }
     bound_name n = {.name = name, .variable = graph_new_variable(&b->g, name, span, s), .hash = hash_of(name)};
-    if (b->name_count == b->bucket_count) {
+    if (b->name_count == b->bucket_count)
         grow_buckets(b);
-    }
     GRAPH_PUSH(&b->g, b->names, b->name_count, b->name_capacity, n);
     link_name(b, b->name_count - 1);
     return n.variable;
@@ -54,12 +49,10 @@ uint32_t borrow_declare_name(builder *b, const char *name, source_span span, con
 void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget) {
     for (uint32_t i = b->name_count; i-- > count;) {
         uint32_t v = b->names[i].variable;
-        if (b->g.variables[v].is_borrowed) {
+        if (b->g.variables[v].is_borrowed)
             borrow_touch(b, borrow_place_of_variable(b, v), TOUCH_END, span, NULL);
-        }
-        if (forget) {
+        if (forget)
             b->buckets[b->names[i].hash & (b->bucket_count - 1)] = b->names[i].before;
-        }
     }
     b->name_count = forget ? count : b->name_count;
 }
@@ -95,13 +88,11 @@ static void look_at_child(expr *e, void *context) {
 
 /* What holds the loans of several values; its sort is that of the first that says something. */
 static void join_into(builder *b, value *joined, value v, source_span span) {
-    if (joined->sort->kind == SORT_UNKNOWN || (!sort_holds(joined->sort) && sort_holds(v.sort))) {
+    if (joined->sort->kind == SORT_UNKNOWN || (!sort_holds(joined->sort) && sort_holds(v.sort)))
         joined->sort = v.sort;
-    }
     b->g.variables[joined->held].sort = joined->sort;
-    if (sort_holds(v.sort)) {
+    if (sort_holds(v.sort))
         borrow_flow(b, joined->held, v.held, span);
-    }
 }
 
 static value new_join(builder *b, source_span span) {
@@ -116,14 +107,11 @@ static value new_join(builder *b, source_span span) {
 static value build_field(builder *b, expr *e) {
     borrow_mark(b, e->field.base->span, MARK_LOOKED);
     value base = borrow_follow(b, build_expr(b, e->field.base), e->span);
-    const char *name = e->kind == EXPR_TUPLE_FIELD
-                           ? masu__arena_printf(b->g.arena, "%u", e->field.index)
-                           : e->field.name;
-    if (name == NULL) {
+    const char *name = e->kind == EXPR_TUPLE_FIELD ? masu__arena_printf(b->g.arena, "%u", e->field.index)
+                                                   : e->field.name;
+    if (name == NULL)
         longjmp(*b->g.memory_ended, 1);
-    }
-    const sort *s = base.sort->kind == SORT_TUPLE && e->field.index < base.sort->count &&
-                            e->kind == EXPR_TUPLE_FIELD
+    const sort *s = base.sort->kind == SORT_TUPLE && e->field.index < base.sort->count && e->kind == EXPR_TUPLE_FIELD
                         ? base.sort->parts[e->field.index]
                         : sort_field(b, base.sort, name);
     return borrow_step_to(b, base, (step){.kind = STEP_FIELD, .name = name}, s, e->span);
@@ -138,9 +126,8 @@ static value build_index(builder *b, expr *e) {
         expr *at = e->index.indices[i];
         part |= at->kind == EXPR_RANGE;
         build_look(b, at);
-        if (at->kind == EXPR_INT && e->index.count == 1) {
+        if (at->kind == EXPR_INT && e->index.count == 1)
             s = (step){.kind = STEP_NUMBER, .number = at->integer.value};
-        }
     }
     base = borrow_follow(b, base, e->span);
     return borrow_step_to(b, base, s, part ? base.sort : sort_element(b, base.sort), e->span);
@@ -148,9 +135,8 @@ static value build_index(builder *b, expr *e) {
 
 static value build_name(builder *b, expr *e) {
     uint32_t v = e->name.scope == NULL ? borrow_find_name(b, e->name.name) : NO_VARIABLE;
-    if (v == NO_VARIABLE) {
+    if (v == NO_VARIABLE)
         return borrow_plain_value(&sort_value);
-    }
     value made = borrow_plain_value(b->g.variables[v].sort);
     made.place = borrow_place_of_variable(b, v);
     return made;
@@ -173,20 +159,17 @@ static value build_tuple(builder *b, expr *e) {
     made.part_count = n;
     if (sort_holds(made.sort)) {
         made.held = borrow_new_temporary(b, e->span, made.sort);
-        for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t i = 0; i < n; i++)
             borrow_flow(b, made.held, parts[i].held, e->span);
-        }
     }
     return made;
 }
 
 static value build_list(builder *b, expr *e) {
     value all = new_join(b, e->span);
-    for (uint32_t i = 0; i < e->list.count; i++) {
+    for (uint32_t i = 0; i < e->list.count; i++)
         join_into(b, &all, build_taken(b, e->list.items[i]), e->span);
-    }
-    all.sort =
-        sort_holds(all.sort) || e->list.count == 0 ? sort_holder(b, all.sort, false) : &sort_value;
+    all.sort = sort_holds(all.sort) || e->list.count == 0 ? sort_holder(b, all.sort, false) : &sort_value;
     b->g.variables[all.held].sort = all.sort;
     return all;
 }
@@ -200,9 +183,8 @@ static value build_struct(builder *b, expr *e) {
         holds |= sort_holds(v.sort);
         join_into(b, &all, v, e->span);
     }
-    if (e->structure.base != NULL) {
+    if (e->structure.base != NULL)
         build_look(b, e->structure.base);
-    }
     sort *made = GRAPH_ARRAY(&b->g, sort, 1);
     bool view = s == NULL || (s->is_enum && !borrow_refers_to_nothing(b, s)) || borrow_struct_is_view(b, s);
     *made = (sort){.kind = holds && view ? SORT_VIEW : SORT_VALUE,
@@ -223,9 +205,8 @@ static void mark_pointer(builder *b, const stmt *s) {
     const expr *callee = s->value->kind == EXPR_CALL ? s->value->call.callee : NULL;
     bool made = callee != NULL && callee->kind == EXPR_NAME && is_pointer(callee->name.scope);
     bool written = s->annotation != NULL && s->annotation->kind == TYPE_EXPR_NAME && is_pointer(s->annotation->name);
-    if ((made || written) && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL) {
+    if ((made || written) && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL)
         borrow_mark(b, s->pattern->binding->span, MARK_POINTER);
-    }
 }
 
 /* ---- branches ---------------------------------------------------------------------------------------------- */
@@ -235,24 +216,21 @@ value build_block_value(builder *b, block *body) {
     for (stmt *s = body->first; s != NULL; s = s->next) {
         if (s->kind == STMT_EXPR) {
             value v = build_expr(b, s->value);
-            if (v.place != NULL && s->value->kind != EXPR_NAME) {
+            if (v.place != NULL && s->value->kind != EXPR_NAME)
                 borrow_touch(b, v.place, TOUCH_READ, s->span, NULL);
-            }
             continue;
         }
         if (s->value == NULL) { /* let x; */
-            const sort *later = s->annotation == NULL
-                                    ? &sort_unknown
-                                    : sort_of_written(b, s->annotation, s->annotation->type);
+            const sort *later = s->annotation == NULL ? &sort_unknown
+                                                      : sort_of_written(b, s->annotation, s->annotation->type);
             borrow_bind_pattern(b, s->pattern, borrow_plain_value(later));
             continue;
         }
         value v = build_expr(b, s->value);
         mark_pointer(b, s);
         if (s->value->kind == EXPR_UNARY && s->value->unary.op == UNARY_REFERENCE && v.place == NULL &&
-            v.held == NO_VARIABLE && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL) {
+            v.held == NO_VARIABLE && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL)
             borrow_mark(b, s->pattern->binding->span, MARK_EXTENDED);
-        }
         if (s->annotation != NULL) {
             borrow_mark_taken(b, v, s->value->span);
             v = borrow_take_value(b, v, s->value->span);
@@ -274,17 +252,15 @@ value build_block_value(builder *b, block *body) {
         borrow_bind_pattern(b, s->pattern, v);
     }
     value result = borrow_plain_value(&sort_value);
-    if (body->result != NULL) {
+    if (body->result != NULL)
         result = build_taken(b, body->result);
-    }
     borrow_leave_names(b, names, body->span, true);
     return result;
 }
 
 static value build_if(builder *b, expr *e) {
     build_look(b, e->branch.condition);
-    uint32_t then = graph_new_block(&b->g), otherwise = graph_new_block(&b->g),
-             end = graph_new_block(&b->g);
+    uint32_t then = graph_new_block(&b->g), otherwise = graph_new_block(&b->g), end = graph_new_block(&b->g);
     value joined = new_join(b, e->span);
     borrow_go_to(b, then);
     borrow_go_to(b, otherwise);
@@ -292,9 +268,8 @@ static value build_if(builder *b, expr *e) {
     join_into(b, &joined, build_block_value(b, e->branch.then), e->span);
     borrow_go_to(b, end);
     borrow_start_block(b, otherwise);
-    if (e->branch.otherwise != NULL) {
+    if (e->branch.otherwise != NULL)
         join_into(b, &joined, build_taken(b, e->branch.otherwise), e->span);
-    }
     borrow_go_to(b, end);
     borrow_start_block(b, end);
     return joined;
@@ -302,9 +277,8 @@ static value build_if(builder *b, expr *e) {
 
 static value build_match(builder *b, expr *e) {
     value v = build_expr(b, e->match.value);
-    if (v.place != NULL) {
+    if (v.place != NULL)
         borrow_touch(b, v.place, TOUCH_READ, e->match.value->span, NULL);
-    }
     value joined = new_join(b, e->span);
     uint32_t end = graph_new_block(&b->g), next = b->at;
     for (uint32_t i = 0; i < e->match.count; i++) {
@@ -320,15 +294,13 @@ static value build_match(builder *b, expr *e) {
             borrow_go_to(b, taken);
             borrow_start_block(b, taken);
         }
-        if (arm->body != NULL) {
+        if (arm->body != NULL)
             join_into(b, &joined, build_taken(b, arm->body), e->span);
-        }
         borrow_leave_names(b, names, arm->body == NULL ? e->span : arm->body->span, true);
         borrow_go_to(b, end);
     }
-    if (e->match.count == 0) {
+    if (e->match.count == 0)
         borrow_go_to(b, end);
-    }
     borrow_start_block(b, end);
     return joined;
 }
@@ -337,17 +309,16 @@ static value build_match(builder *b, expr *e) {
 
 /* Each time round the loop yields another item: what referred to parts of the last one does not refer to this. */
 static value item_of_its_own(builder *b, value item, source_span span) {
-    if (!borrow_is_lent(item.sort)) {
+    if (!borrow_is_lent(item.sort))
         return item;
-    }
     uint32_t made = borrow_declare_name(b, "<item>", span, item.sort);
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = span});
     borrow_flow(b, made, item.held, span);
     return (value){.sort = item.sort, .place = borrow_place_of_variable(b, made), .held = NO_VARIABLE};
 }
 
-static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint32_t names,
-                        const pattern *p, value item) {
+static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint32_t names, const pattern *p,
+                        value item) {
     value joined = borrow_plain_value(&sort_unknown);
     joined.held = borrow_new_temporary(b, e->span, joined.sort);
     jump_frame frame = {.label = e->loop->label,
@@ -358,9 +329,8 @@ static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint3
                         .names = names,
                         .outer = b->jumps};
     b->jumps = &frame;
-    if (p != NULL) {
+    if (p != NULL)
         borrow_bind_pattern(b, p, p->kind == PATTERN_NAME ? item : item_of_its_own(b, item, p->span));
-    }
     build_block_value(b, e->loop->body);
     borrow_leave_names(b, names, e->loop->body->span, true);
     borrow_go_to(b, again);
@@ -382,34 +352,29 @@ static value build_source(builder *b, expr *e) {
     b->g.variables[it].is_loop = true;
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = it, .span = e->span});
     borrow_flow(b, it, v.held, e->span);
-    const sort *item = s->kind == SORT_REFERENCE
-                           ? sort_reference(b, sort_element(b, s->item), s->is_mutable)
-                       : s->kind == SORT_HOLDER ? s->item
-                                                : sort_element(b, s);
-    if (borrow_is_lent(item)) {
+    const sort *item = s->kind == SORT_REFERENCE ? sort_reference(b, sort_element(b, s->item), s->is_mutable)
+                       : s->kind == SORT_HOLDER  ? s->item
+                                                 : sort_element(b, s);
+    if (borrow_is_lent(item))
         borrow_mark(b, e->span, MARK_RUN_OVER);
-    }
     return (value){.sort = item, .held = it};
 }
 
 static value build_loop(builder *b, expr *e) {
-    uint32_t again = graph_new_block(&b->g), body = graph_new_block(&b->g),
-             end = graph_new_block(&b->g), names = b->name_count;
+    uint32_t again = graph_new_block(&b->g), body = graph_new_block(&b->g), end = graph_new_block(&b->g),
+             names = b->name_count;
     value item = borrow_plain_value(&sort_unknown);
-    if (e->kind == EXPR_FOR) {
+    if (e->kind == EXPR_FOR)
         item = build_source(b, e->loop->iterable);
-    }
     borrow_go_to(b, again);
     borrow_start_block(b, again);
-    if (e->kind == EXPR_FOR) {
+    if (e->kind == EXPR_FOR)
         borrow_use(b, item.held, e->loop->iterable->span);
-    } else if (e->loop->condition != NULL) {
+    else if (e->loop->condition != NULL)
         build_look(b, e->loop->condition);
-    }
     borrow_go_to(b, body);
-    if (e->kind != EXPR_LOOP) {
+    if (e->kind != EXPR_LOOP)
         borrow_go_to(b, end);
-    }
     borrow_start_block(b, body);
     return build_body(b, e, again, end, names, e->kind == EXPR_FOR ? e->loop->pattern : NULL, item);
 }
@@ -417,27 +382,22 @@ static value build_loop(builder *b, expr *e) {
 static const jump_frame *frame_of(const builder *b, const expr *e) {
     const jump_frame *f = b->jumps;
     for (; f != NULL; f = f->outer) {
-        bool meant = e->kind == EXPR_RETURN ? f->is_closure
-                     : e->jump.label != NULL
-                         ? f->label != NULL && strcmp(f->label, e->jump.label) == 0
-                         : !f->is_block && !f->is_closure;
-        if (meant) {
+        bool meant = e->kind == EXPR_RETURN  ? f->is_closure
+                     : e->jump.label != NULL ? f->label != NULL && strcmp(f->label, e->jump.label) == 0
+                                             : !f->is_block && !f->is_closure;
+        if (meant)
             return f;
-        }
-        if (f->is_closure) {
+        if (f->is_closure)
             return NULL;
-        }
     }
     return NULL;
 }
 
 static void give_result(builder *b, uint32_t into, value v, source_span span) {
-    if (into == NO_VARIABLE || !sort_holds(v.sort)) {
+    if (into == NO_VARIABLE || !sort_holds(v.sort))
         return;
-    }
-    if (!sort_holds(b->g.variables[into].sort)) {
+    if (!sort_holds(b->g.variables[into].sort))
         b->g.variables[into].sort = v.sort;
-    }
     borrow_flow(b, into, v.held, span);
 }
 
@@ -468,16 +428,14 @@ static value build_assign(builder *b, expr *e) {
     }
     if (e->assign.target->kind == EXPR_TUPLE) { /* (a, b) = v */
         for (uint32_t i = 0; i < e->assign.target->list.count; i++) {
-            value part = from.parts != NULL && i < from.part_count ? from.parts[i]
-                                                                   : borrow_plain_value(&sort_value);
+            value part = from.parts != NULL && i < from.part_count ? from.parts[i] : borrow_plain_value(&sort_value);
             borrow_write_to(b, build_expr(b, e->assign.target->list.items[i]), part, e->span);
         }
         return borrow_plain_value(&sort_value);
     }
     value target = build_expr(b, e->assign.target);
-    if (updates) {
+    if (updates)
         target = borrow_follow(b, target, e->span);
-    }
     borrow_write_to(b, target, from, e->span);
     return borrow_plain_value(&sort_value);
 }
@@ -566,8 +524,7 @@ static value build_plain(builder *b, expr *e) {
 
 value build_expr(builder *b, expr *e) {
     value v = build_plain(b, e);
-    if (e->is_followed && v.sort->kind == SORT_REFERENCE) {
+    if (e->is_followed && v.sort->kind == SORT_REFERENCE)
         v = borrow_follow(b, v, e->span);
-    }
     return v;
 }

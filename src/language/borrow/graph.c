@@ -8,17 +8,15 @@ const sort sort_text = {.kind = SORT_REFERENCE, .item = &sort_value};
 bool sort_holds(const sort *s) {
     bool holds = s->kind == SORT_REFERENCE || s->kind == SORT_VIEW ||
                  (s->kind == SORT_HOLDER && (s->is_lazy || sort_holds(s->item)));
-    for (uint32_t i = 0; s->kind == SORT_TUPLE && i < s->count; i++) {
+    for (uint32_t i = 0; s->kind == SORT_TUPLE && i < s->count; i++)
         holds |= sort_holds(s->parts[i]);
-    }
     return holds;
 }
 
 void *graph_alloc(graph *g, size_t count, size_t bytes) {
     void *made = masu__arena_calloc(g->arena, count, bytes, _Alignof(max_align_t));
-    if (made == NULL) {
+    if (made == NULL)
         longjmp(*g->memory_ended, 1);
-    }
     return made;
 }
 

@@ -103,8 +103,7 @@ typedef struct variable {
     bool is_borrowed; /* loans of it, or of its parts, are made */
     bool is_loop;     /* what a `for` runs over */
     bool is_result;   /* what the function returns */
-    bool
-        is_outside; /* what a parameter refers to holds references: it lives on behind the function */
+    bool is_outside;  /* what a parameter refers to holds references: it lives on behind the function */
 } variable;
 
 typedef struct graph {

@@ -48,11 +48,9 @@ typedef struct judge {
 /* ---- liveness ----------------------------------------------------------------------------------- */
 
 static bool goes_behind(const place *p, uint32_t from) {
-    for (uint32_t i = from; i < p->count; i++) {
-        if (p->steps[i].kind == STEP_FOLLOW) {
+    for (uint32_t i = from; i < p->count; i++)
+        if (p->steps[i].kind == STEP_FOLLOW)
             return true;
-        }
-    }
     return false;
 }
 
@@ -94,11 +92,10 @@ static const mark *next_mark(const uses *u, uint32_t block, uint32_t from) {
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const mark *m = &u->marks[middle];
-        if (m->block < block || (m->block == block && m->at < from)) {
+        if (m->block < block || (m->block == block && m->at < from))
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < u->count && u->marks[low].block == block ? &u->marks[low] : NULL;
 }
@@ -133,92 +130,71 @@ static void find_live(judge *j, uint32_t v) {
     u->is_known = true;
     for (uint32_t i = 0; i < u->count; i++) {
         bool first = i == 0 || u->marks[i - 1].block != u->marks[i].block;
-        if (first && u->marks[i].is_use) {
+        if (first && u->marks[i].is_use)
             add_live(j, u, v, u->marks[i].block);
-        }
     }
     for (uint32_t i = 0; i < u->live_count; i++) {
         const before *from = &j->before[u->live[i]];
-        for (uint32_t k = 0; k < from->count; k++) {
-            if (next_mark(u, from->blocks[k], 0) == NULL) {
+        for (uint32_t k = 0; k < from->count; k++)
+            if (next_mark(u, from->blocks[k], 0) == NULL)
                 add_live(j, u, v, from->blocks[k]);
-            }
-        }
     }
-    if (u->live_count > 1) {
+    if (u->live_count > 1)
         qsort(u->live, u->live_count, sizeof *u->live, by_number);
-    }
 }
 
 static bool is_live_at(const uses *u, uint32_t block) {
-    return u->live_count > 0 &&
-           bsearch(&block, u->live, u->live_count, sizeof *u->live, by_number) != NULL;
+    return u->live_count > 0 && bsearch(&block, u->live, u->live_count, sizeof *u->live, by_number) != NULL;
 }
 
 static bool is_live_from(judge *j, uint32_t v, uint32_t block, uint32_t from) {
     uses *u = &j->uses[v];
     const mark *m = next_mark(u, block, from);
-    if (m != NULL) {
+    if (m != NULL)
         return m->is_use;
-    }
-    if (u->count == 0) {
+    if (u->count == 0)
         return false;
-    }
-    if (!u->is_known) {
+    if (!u->is_known)
         find_live(j, v);
-    }
     const graph_block *b = &j->g->blocks[block];
-    for (uint32_t i = 0; i < b->next_count; i++) {
-        if (is_live_at(u, b->next[i])) {
+    for (uint32_t i = 0; i < b->next_count; i++)
+        if (is_live_at(u, b->next[i]))
             return true;
-        }
-    }
     return false;
 }
 
 /* ---- what forbids what -------------------------------------------------------------------------- */
 
 static bool steps_differ(const step *a, const step *b) {
-    if (a->kind == STEP_FIELD && b->kind == STEP_FIELD) {
+    if (a->kind == STEP_FIELD && b->kind == STEP_FIELD)
         return strcmp(a->name, b->name) != 0;
-    }
-    if (a->kind == STEP_NUMBER && b->kind == STEP_NUMBER) {
+    if (a->kind == STEP_NUMBER && b->kind == STEP_NUMBER)
         return a->number != b->number;
-    }
-    bool indexes = (a->kind == STEP_NUMBER || a->kind == STEP_ANY) &&
-                   (b->kind == STEP_NUMBER || b->kind == STEP_ANY);
+    bool indexes = (a->kind == STEP_NUMBER || a->kind == STEP_ANY) && (b->kind == STEP_NUMBER || b->kind == STEP_ANY);
     return !indexes && a->kind != b->kind;
 }
 
 static bool forbids(const event *loan, const place *p, touch_mode mode) {
     const place *q = loan->place;
-    if (q->root != p->root || p->unsure ||
-        (loan->mode == TOUCH_SHARE && (mode == TOUCH_READ || mode == TOUCH_SHARE))) {
+    if (q->root != p->root || p->unsure || (loan->mode == TOUCH_SHARE && (mode == TOUCH_READ || mode == TOUCH_SHARE)))
         return false;
-    }
     uint32_t both = q->count < p->count ? q->count : p->count;
-    for (uint32_t i = 0; i < both; i++) {
-        if (steps_differ(&q->steps[i], &p->steps[i])) {
+    for (uint32_t i = 0; i < both; i++)
+        if (steps_differ(&q->steps[i], &p->steps[i]))
             return false;
-        }
-    }
-    bool shallow =
-        mode == TOUCH_WRITE || mode == TOUCH_END || mode == TOUCH_MOVE || mode == TOUCH_READ;
+    bool shallow = mode == TOUCH_WRITE || mode == TOUCH_END || mode == TOUCH_MOVE || mode == TOUCH_READ;
     return !shallow || !goes_behind(q, both);
 }
 
 /* r = …: what was behind the old r is out of reach. */
 static bool ends_loan(const event *loan, const event *e) {
     const place *q = loan->place, *p = e->place;
-    if (e->kind != EVENT_TOUCH || e->mode != TOUCH_WRITE || q->root != p->root ||
-        q->count <= p->count || !goes_behind(q, p->count)) {
+    if (e->kind != EVENT_TOUCH || e->mode != TOUCH_WRITE || q->root != p->root || q->count <= p->count ||
+        !goes_behind(q, p->count))
         return false;
-    }
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (steps_differ(&q->steps[i], &p->steps[i]) || p->steps[i].kind == STEP_ANY) {
+    for (uint32_t i = 0; i < p->count; i++)
+        if (steps_differ(&q->steps[i], &p->steps[i]) || p->steps[i].kind == STEP_ANY)
             return false;
-        }
-    }
     return true;
 }
 
@@ -229,16 +205,14 @@ static const char *place_text(judge *j, const place *p) {
     const char *text = g->variables[p->root].name;
     for (uint32_t i = 0; text != NULL && i < p->count; i++) {
         const step *s = &p->steps[i];
-        if (s->kind == STEP_FIELD && strchr(s->name, '.') == NULL) {
+        if (s->kind == STEP_FIELD && strchr(s->name, '.') == NULL)
             text = masu__arena_printf(j->found->arena, "%s.%s", text, s->name);
-        } else if (s->kind == STEP_NUMBER) {
-            text = masu__arena_printf(j->found->arena, "%s[%llu]", text,
-                                      (unsigned long long)s->number);
-        } else if (s->kind == STEP_ANY) {
+        else if (s->kind == STEP_NUMBER)
+            text = masu__arena_printf(j->found->arena, "%s[%llu]", text, (unsigned long long)s->number);
+        else if (s->kind == STEP_ANY)
             text = masu__arena_printf(j->found->arena, "%s[…]", text);
-        } else if (s->kind == STEP_FOLLOW && i + 1 == p->count && strcmp(text, "self") != 0) {
+        else if (s->kind == STEP_FOLLOW && i + 1 == p->count && strcmp(text, "self") != 0)
             text = masu__arena_printf(j->found->arena, "*%s", text);
-        }
     }
     return text == NULL || text[0] == '<' ? "this value" : text;
 }
@@ -252,9 +226,8 @@ static source_span next_use(judge *j, uint32_t v, uint32_t block, uint32_t from)
     while (head < tail) {
         uint32_t b = queue[head++];
         const mark *m = next_mark(&j->uses[v], b, head == 1 ? from : 0);
-        if (m != NULL && m->is_use) {
+        if (m != NULL && m->is_use)
             return g->blocks[b].events[m->at].span;
-        }
         for (uint32_t i = 0; m == NULL && i < g->blocks[b].next_count; i++) {
             uint32_t next = g->blocks[b].next[i];
             if (!seen[next] && tail <= g->block_count) {
@@ -282,9 +255,8 @@ static bool is_returned(const judge *j, uint32_t holder) {
 static diagnostic *say_end(judge *j, const event *e, uint32_t holder) {
     const char *name = place_text(j, e->place);
     source_span span = j->g->variables[e->place->root].span;
-    if (is_returned(j, holder)) {
+    if (is_returned(j, holder))
         return diagnostics_say(j->found, j->loan->span, SAY(returns_reference_to_local), name);
-    }
     diagnostic *d = diagnostics_say(j->found, j->loan->span, SAY(does_not_live_long_enough), name);
     diagnostics_note(j->found, d, span, "`%s` is declared here and ends with its block", name);
     return d;
@@ -309,27 +281,21 @@ static diagnostic *say_conflict(judge *j, const event *e, const char *place, con
 
 static const char *remedy_of(const judge *j, const event *e) {
     const place *q = j->loan->place, *p = e->place;
-    if (e->mode == TOUCH_END) {
+    if (e->mode == TOUCH_END)
         return "yield the value itself, or declare it outside of this block";
-    }
     bool elements = q->count > 0 && p->count > 0 && q->steps[q->count - 1].kind >= STEP_NUMBER &&
-                    p->steps[p->count - 1].kind >= STEP_NUMBER &&
-                    p->steps[p->count - 1].kind != STEP_FOLLOW;
-    if (elements && j->loan->mode == TOUCH_EXCLUSIVE) {
+                    p->steps[p->count - 1].kind >= STEP_NUMBER && p->steps[p->count - 1].kind != STEP_FOLLOW;
+    if (elements && j->loan->mode == TOUCH_EXCLUSIVE)
         return "they may be one element: use `v.swap(i, j)` or `split_at_mut`";
-    }
     return "end the use of the reference before this, keep an index in its place, or take a copy: "
            "`.clone()`";
 }
 
 static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint32_t at) {
     const variable *v = &j->g->variables[holder];
-    const char *by = v->is_loop                             ? "the loop"
-                     : v->name == NULL || v->name[0] == '<' ? "a reference"
-                                                            : v->name;
+    const char *by = v->is_loop ? "the loop" : v->name == NULL || v->name[0] == '<' ? "a reference" : v->name;
     const char *shown = by == v->name ? masu__arena_printf(j->found->arena, "`%s`", by) : by;
-    diagnostic *d = e->mode == TOUCH_END ? say_end(j, e, holder)
-                                         : say_conflict(j, e, place_text(j, e->place), shown);
+    diagnostic *d = e->mode == TOUCH_END ? say_end(j, e, holder) : say_conflict(j, e, place_text(j, e->place), shown);
     j->is_said = true;
     if (e->mode != TOUCH_END) {
         diagnostics_note(j->found, d, j->loan->span, "the reference to `%s` is made here",
@@ -337,9 +303,8 @@ static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint3
     }
     source_span later = next_use(j, holder, block, at + 1);
     bool elsewhere = later.offset != e->span.offset && later.offset != j->loan->span.offset;
-    if (later.file != NULL && elsewhere && !v->is_result) {
+    if (later.file != NULL && elsewhere && !v->is_result)
         diagnostics_note(j->found, d, later, "and it is used later, here");
-    }
     diagnostics_note(j->found, d, (source_span){0}, "%s", remedy_of(j, e));
 }
 
@@ -347,14 +312,11 @@ static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint3
 
 /* The bit of a holder; 0: there are too many. */
 static uint64_t bit_of(judge *j, uint32_t v) {
-    for (uint32_t i = 0; i < j->holder_count; i++) {
-        if (j->holders[i] == v) {
+    for (uint32_t i = 0; i < j->holder_count; i++)
+        if (j->holders[i] == v)
             return UINT64_C(1) << i;
-        }
-    }
-    if (j->holder_count == HOLDERS_MAX) {
+    if (j->holder_count == HOLDERS_MAX)
         return 0;
-    }
     j->holders[j->holder_count] = v;
     return UINT64_C(1) << j->holder_count++;
 }
@@ -366,12 +328,10 @@ static uint32_t live_holder(judge *j, uint64_t state, uint32_t block, uint32_t a
         uint32_t v = j->holders[i];
         const variable *of = &j->g->variables[v];
         bool named = of->is_result || (of->name != NULL && of->name[0] != '<');
-        if ((state >> i & 1) && (found == NO_VARIABLE || named) &&
-            is_live_from(j, v, block, at + 1)) {
+        if ((state >> i & 1) && (found == NO_VARIABLE || named) && is_live_from(j, v, block, at + 1)) {
             found = v;
-            if (named) {
+            if (named)
                 break;
-            }
         }
     }
     return found;
@@ -388,9 +348,7 @@ static uint64_t after_event(judge *j, const event *e, uint64_t state, uint32_t b
     case EVENT_FLOW:
         return state & bit_of(j, e->from) ? state | bit_of(j, e->into) : state;
     case EVENT_CLEAR: /* and what was behind the old value is out of reach */
-        return j->loan->place->root == e->into && goes_behind(j->loan->place, 0)
-                   ? 0
-                   : state & ~bit_of(j, e->into);
+        return j->loan->place->root == e->into && goes_behind(j->loan->place, 0) ? 0 : state & ~bit_of(j, e->into);
     case EVENT_TOUCH:
     case EVENT_BORROW:
         if (forbids(j->loan, e->place, e->mode)) {
@@ -408,12 +366,10 @@ static uint64_t after_event(judge *j, const event *e, uint64_t state, uint32_t b
 
 static void enter_block(judge *j, uint32_t block, uint64_t state, uint32_t *count) {
     uint64_t before = j->state[block];
-    if ((before | state) == before) {
+    if ((before | state) == before)
         return;
-    }
-    if (before == 0) {
+    if (before == 0)
         j->touched[j->touched_count++] = block;
-    }
     j->state[block] = before | state;
     if (!j->waiting[block]) {
         j->waiting[block] = true;
@@ -427,21 +383,18 @@ static uint64_t run_block(judge *j, uint32_t block, uint32_t from, uint64_t stat
     const graph_block *b = &j->g->blocks[block];
     for (uint32_t i = from; i < b->count && state != 0 && !j->is_said; i++) {
         state = after_event(j, &b->events[i], state, block, i);
-        if ((i - from) % STRIDE == STRIDE - 1 && live_holder(j, state, block, i) == NO_VARIABLE) {
+        if ((i - from) % STRIDE == STRIDE - 1 && live_holder(j, state, block, i) == NO_VARIABLE)
             return 0;
-        }
     }
     return j->is_said ? 0 : state;
 }
 
 static void leave_block(judge *j, uint32_t block, uint64_t state, uint32_t *count) {
     const graph_block *b = &j->g->blocks[block];
-    if (state == 0 || live_holder(j, state, block, b->count) == NO_VARIABLE) {
+    if (state == 0 || live_holder(j, state, block, b->count) == NO_VARIABLE)
         return;
-    }
-    for (uint32_t i = 0; i < b->next_count; i++) {
+    for (uint32_t i = 0; i < b->next_count; i++)
         enter_block(j, b->next[i], state, count);
-    }
 }
 
 static void follow_loan(judge *j, uint32_t block, uint32_t at) {
@@ -455,29 +408,24 @@ static void follow_loan(judge *j, uint32_t block, uint32_t at) {
         j->waiting[b] = false;
         leave_block(j, b, run_block(j, b, 0, j->state[b]), &count);
     }
-    while (count > 0) {
+    while (count > 0)
         j->waiting[j->work[--count]] = false;
-    }
-    while (j->touched_count > 0) {
+    while (j->touched_count > 0)
         j->state[j->touched[--j->touched_count]] = 0;
-    }
 }
 
 /* A loan of what lies behind a shared reference forbids writes only, and there are none. */
 static bool is_free(const place *p) {
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (p->steps[i].kind == STEP_FOLLOW && p->steps[i].is_shared) {
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->steps[i].kind == STEP_FOLLOW && p->steps[i].is_shared)
             return true;
-        }
-    }
     return p->unsure;
 }
 
 void graph_judge(graph *g, diagnostics *found) {
     judge j = {.g = g, .found = found};
-    if (!g->has_loans) {
+    if (!g->has_loans)
         return;
-    }
     collect_uses(&j);
     find_edges_back(&j);
     j.state = GRAPH_ARRAY(g, uint64_t, g->block_count);
@@ -487,9 +435,8 @@ void graph_judge(graph *g, diagnostics *found) {
     for (uint32_t b = 0; b < g->block_count; b++) {
         for (uint32_t i = 0; i < g->blocks[b].count; i++) {
             const event *e = &g->blocks[b].events[i];
-            if (e->kind == EVENT_BORROW && !is_free(e->place)) {
+            if (e->kind == EVENT_BORROW && !is_free(e->place))
                 follow_loan(&j, b, i);
-            }
         }
     }
 }

@@ -17,11 +17,9 @@ static const lent_method *library_method(const char *name) {
 #include "language/borrow/methods.def"
 #undef METHOD
     };
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        if (strcmp(methods[i].name, name) == 0) {
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(methods[i].name, name) == 0)
             return &methods[i];
-        }
-    }
     return NULL;
 }
 
@@ -36,8 +34,7 @@ typedef struct method_call {
 static value lend_from(method_call *m, const sort *s) {
     builder *b = m->b;
     value made = borrow_plain_value(s);
-    if (m->target.sort->kind == SORT_UNKNOWN &&
-        m->target.place != NULL) { /* it may be a reference */
+    if (m->target.sort->kind == SORT_UNKNOWN && m->target.place != NULL) { /* it may be a reference */
         place *p = GRAPH_ARRAY(&b->g, place, 1);
         *p = *m->target.place;
         p->unsure = true;
@@ -48,8 +45,8 @@ static value lend_from(method_call *m, const sort *s) {
         return made;
     }
     made.held = borrow_new_temporary(b, m->e->span, s);
-    borrow_make_borrow(b, m->target.place, m->changes ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held,
-                m->e->span, m->e->call.name);
+    borrow_make_borrow(b, m->target.place, m->changes ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held, m->e->span,
+                       m->e->call.name);
     return made;
 }
 
@@ -95,9 +92,8 @@ static value lend_onward(method_call *m, lend_kind kind) {
     bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
     switch (kind) {
     case LEND_INTO:
-        if (s->kind == SORT_REFERENCE) {
+        if (s->kind == SORT_REFERENCE)
             return pass_on(m, sort_holder(b, item, true));
-        }
         return pass_on(m, s->kind == SORT_HOLDER ? s : sort_holder(b, item, false));
     case LEND_SAME:
         return s->kind == SORT_HOLDER ? pass_on(m, s) : borrow_plain_value(&sort_value);
@@ -108,8 +104,7 @@ static value lend_onward(method_call *m, lend_kind kind) {
         bool holds = lazy || m->argument.sort->kind == SORT_REFERENCE ||
                      (m->argument.sort->kind == SORT_HOLDER && m->argument.sort->is_lazy);
         value from = borrow_take_value(b, m->receiver, m->e->span);
-        return join_two(m, sort_holder(b, pair_of(b, item, other), holds), from.held,
-                        m->argument.held);
+        return join_two(m, sort_holder(b, pair_of(b, item, other), holds), from.held, m->argument.held);
     }
     case LEND_MAPPED:
         if (lazy) {
@@ -148,16 +143,13 @@ static void note_put(method_call *m, bool several) {
     item = several && !keeps && item->kind == SORT_REFERENCE && !sort_holds(item->item)
                ? item->item
                : item; /* extend(&v), extend(v.iter()) copy */
-    if (p == NULL || m->argument.held == NO_VARIABLE || !sort_holds(item)) {
+    if (p == NULL || m->argument.held == NO_VARIABLE || !sort_holds(item))
         return;
-    }
     variable *v = &b->g.variables[p->root];
-    if (!sort_holds(v->sort) && p->count == 0) {
+    if (!sort_holds(v->sort) && p->count == 0)
         v->sort = sort_holder(b, item, false);
-    }
-    if (sort_holds(v->sort)) {
+    if (sort_holds(v->sort))
         borrow_flow(b, p->root, m->argument.held, m->e->span);
-    }
 }
 
 static value lend_of(method_call *m, lend_kind kind) {
@@ -197,12 +189,10 @@ static lend_kind kind_of_call(const method_call *m, lend_kind kind) {
     const sort *s = m->receiver.sort;
     bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
     const char *name = m->e->call.name;
-    if (kind == LEND_TAKEN && m->e->call.arg_count == 1) {
+    if (kind == LEND_TAKEN && m->e->call.arg_count == 1)
         return LEND_SAME;
-    }
-    if (lazy && kind == LEND_MAYBE && strcmp(name, "last") == 0) {
+    if (lazy && kind == LEND_MAYBE && strcmp(name, "last") == 0)
         return LEND_ONE;
-    }
     bool of_value = m->target.place == NULL && s->kind == SORT_HOLDER && kind == LEND_MAYBE;
     return of_value ? LEND_SAME : kind; /* v.get(i).as_ref() */
 }
@@ -215,18 +205,15 @@ static value call_library(method_call *m, const lent_method *known) {
     case LEND_NOTHING:
     case LEND_PUT:
     case LEND_PUT_ALL:
-        if (m->target.place != NULL) {
+        if (m->target.place != NULL)
             borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
-        }
-        if (kind != LEND_NOTHING) {
+        if (kind != LEND_NOTHING)
             note_put(m, kind == LEND_PUT_ALL);
-        }
         return borrow_plain_value(&sort_value);
     case LEND_TAKEN:
     case LEND_POPPED: {
-        value made = borrow_plain_value(kind == LEND_TAKEN
-                                     ? m->target.sort
-                                     : sort_holder(b, sort_element(b, m->target.sort), false));
+        value made = borrow_plain_value(kind == LEND_TAKEN ? m->target.sort
+                                                           : sort_holder(b, sort_element(b, m->target.sort), false));
         if (m->target.place != NULL) {
             borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
             if (sort_holds(made.sort)) {
@@ -238,9 +225,8 @@ static value call_library(method_call *m, const lent_method *known) {
     }
     case LEND_CLONE: {
         value made = borrow_plain_value(m->target.sort);
-        if (m->target.place != NULL) {
+        if (m->target.place != NULL)
             borrow_touch(b, m->target.place, TOUCH_SHARE, m->e->span, NULL);
-        }
         if (sort_holds(made.sort) && m->target.place != NULL) {
             made.held = borrow_new_temporary(b, m->e->span, made.sort);
             borrow_flow(b, made.held, m->target.place->root, m->e->span);
@@ -280,29 +266,49 @@ static value call_library(method_call *m, const lent_method *known) {
 
 /* Methods of the library that Rust's `self` is given to, beside those of methods.def. */
 static bool gives_up_receiver(const char *name) {
-    static const char *const names[] = {"unwrap_or_else", "unwrap_or_default", "unwrap_err", "expect_err", "map_err",
-                                        "map_or",         "map_or_else",       "and_then",   "or",         "or_else",
-                                        "xor",            "flatten",           "err",        "flat_map",   "filter_map",
-                                        "for_each",       "fold",              "sum",        "product",    "count",
-                                        "into_boxed",     "into_keys",         "into_values", "partition", "unzip",
-                                        "is_some_and",    "is_ok_and",         "into_sorted_vec", "into_vec", "rev"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
+    static const char *const names[] = {"unwrap_or_else",
+                                        "unwrap_or_default",
+                                        "unwrap_err",
+                                        "expect_err",
+                                        "map_err",
+                                        "map_or",
+                                        "map_or_else",
+                                        "and_then",
+                                        "or",
+                                        "or_else",
+                                        "xor",
+                                        "flatten",
+                                        "err",
+                                        "flat_map",
+                                        "filter_map",
+                                        "for_each",
+                                        "fold",
+                                        "sum",
+                                        "product",
+                                        "count",
+                                        "into_boxed",
+                                        "into_keys",
+                                        "into_values",
+                                        "partition",
+                                        "unzip",
+                                        "is_some_and",
+                                        "is_ok_and",
+                                        "into_sorted_vec",
+                                        "into_vec",
+                                        "rev"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 static void mark_receiver(method_call *m, const function_item *f, const lent_method *known) {
     bool own = f != NULL && borrow_mode_of_self(f) == TOUCH_MOVE;
-    bool library = f == NULL && (known != NULL ? known->access == TOUCH_MOVE
-                                               : gives_up_receiver(m->e->call.name));
-    if (own || library) {
+    bool library = f == NULL && (known != NULL ? known->access == TOUCH_MOVE : gives_up_receiver(m->e->call.name));
+    if (own || library)
         borrow_mark_taken(m->b, m->receiver, m->e->call.receiver->span);
-    } else {
+    else
         borrow_mark(m->b, m->e->call.receiver->span, MARK_LOOKED);
-    }
 }
 
 static value call_own(method_call *m, const function_item *f, value *given) {
@@ -313,46 +319,39 @@ static value call_own(method_call *m, const function_item *f, value *given) {
                  sort_holds(sort_of_written(b, f->result_annotation, f->result));
     given[0] = borrow_plain_value(&sort_unknown);
     m->changes = mode == TOUCH_CHANGE;
-    if (mode == TOUCH_MOVE) {
+    if (mode == TOUCH_MOVE)
         given[0] = borrow_take_value(b, m->receiver, span);
-    } else if (m->target.place != NULL && lends) {
+    else if (m->target.place != NULL && lends)
         given[0] = lend_from(m, sort_reference(b, m->target.sort, m->changes));
-    } else if (m->target.place != NULL) {
+    else if (m->target.place != NULL)
         borrow_touch(b, m->target.place, mode, span, f->name);
-    } else {
+    else
         given[0] = m->target;
-    }
     /* add(&mut self, x: &'a T) may keep x */
     bool view = m->target.place != NULL && m->target.sort->kind == SORT_VIEW;
-    for (uint32_t i = 1; view && mode == TOUCH_CHANGE && i < f->parameter_count; i++) {
-        if (borrow_has_lifetime(f->parameters[i]->annotation, 0)) {
+    for (uint32_t i = 1; view && mode == TOUCH_CHANGE && i < f->parameter_count; i++)
+        if (borrow_has_lifetime(f->parameters[i]->annotation, 0))
             borrow_flow(b, m->target.place->root, given[i].held, span);
-        }
-    }
     return borrow_result_of(b, f, given, span);
 }
 
 value build_method_value(builder *b, expr *e) {
     method_call m = {.b = b, .e = e, .receiver = build_expr(b, e->call.receiver)};
     m.argument = m.yields = borrow_plain_value(&sort_unknown);
-    m.target =
-        m.receiver.sort->kind == SORT_REFERENCE ? borrow_follow(b, m.receiver, e->span) : m.receiver;
+    m.target = m.receiver.sort->kind == SORT_REFERENCE ? borrow_follow(b, m.receiver, e->span) : m.receiver;
     const function_item *f = borrow_method_of(b, m.target.sort, e->call.name);
     /* a tensor's methods yield values, and so do those of numbers */
     const type *t = m.target.sort->type;
-    bool plain = t != NULL &&
-                 (t->kind == TYPE_TENSOR || (t->kind < TYPE_SCALAR_END && t->kind != TYPE_STRING));
+    bool plain = t != NULL && (t->kind == TYPE_TENSOR || (t->kind < TYPE_SCALAR_END && t->kind != TYPE_STRING));
     const lent_method *known = plain ? NULL : library_method(e->call.name);
     uint32_t count = e->call.arg_count;
     uint32_t room = count + 2 + (f == NULL ? 0 : f->parameter_count);
     value *given = GRAPH_ARRAY(&b->g, value, room);
-    for (uint32_t i = 0; i < room; i++) {
+    for (uint32_t i = 0; i < room; i++)
         given[i] = borrow_plain_value(&sort_unknown);
-    }
     uint32_t held = m.receiver.place != NULL ? m.receiver.place->root : m.receiver.held;
     for (uint32_t i = 0; i < count; i++) {
-        given[i + 1] =
-            build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, &m.yields);
+        given[i + 1] = build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, &m.yields);
         m.argument = given[i + 1];
     }
     mark_receiver(&m, f, known);

@@ -22,14 +22,12 @@ static void bind_name(builder *b, const binding *n, value v, binding_mode mode) 
     }
     uint32_t made = borrow_declare_name(b, n->name, n->span, s);
     if (mode != BY_VALUE && v.place != NULL) {
-        borrow_make_borrow(b, v.place, mode == BY_MUTABLE ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made, n->span,
-                    NULL);
+        borrow_make_borrow(b, v.place, mode == BY_MUTABLE ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made, n->span, NULL);
         return;
     }
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = n->span});
-    if (sort_holds(s)) {
+    if (sort_holds(s))
         borrow_flow(b, made, v.held, n->span);
-    }
 }
 
 /* Behind a reference the names are references, too. */
@@ -42,25 +40,22 @@ static value open_reference(builder *b, value v, binding_mode *mode, source_span
         }
         const value outer = v;
         v = borrow_follow(b, v, span);
-        if (outer.place == NULL) { /* what it is made from is what its parts are made from */
+        if (outer.place == NULL) /* what it is made from is what its parts are made from */
             v.held = outer.held;
-        }
     }
     return v;
 }
 
 static value part_of(builder *b, value v, const char *name, const sort *s, source_span span) {
-    if (v.place != NULL) {
+    if (v.place != NULL)
         return borrow_step_to(b, v, (step){.kind = STEP_FIELD, .name = name}, s, span);
-    }
     return (value){.sort = s, .held = v.held};
 }
 
 static const char *part_name(builder *b, const pattern *p, uint32_t i, bool dotted) {
-    const char *name =
-        p->part_names != NULL
-            ? p->part_names[i]
-            : masu__arena_printf(b->g.arena, "%u", p->rest && i >= p->rest_at ? 1000 + i : i);
+    const char *name = p->part_names != NULL
+                           ? p->part_names[i]
+                           : masu__arena_printf(b->g.arena, "%u", p->rest && i >= p->rest_at ? 1000 + i : i);
     return dotted ? masu__arena_printf(b->g.arena, "%s.%s", p->name, name) : name;
 }
 
@@ -71,10 +66,9 @@ static void bind_tuple(builder *b, const pattern *p, value v, binding_mode mode)
             continue;
         }
         char *name = masu__arena_printf(b->g.arena, "%u", i);
-        const sort *s = p->rest ? &sort_unknown
-                        : v.sort->kind == SORT_TUPLE && i < v.sort->count
-                            ? v.sort->parts[i]
-                            : sort_field(b, v.sort, name);
+        const sort *s = p->rest                                           ? &sort_unknown
+                        : v.sort->kind == SORT_TUPLE && i < v.sort->count ? v.sort->parts[i]
+                                                                          : sort_field(b, v.sort, name);
         bind(b, p->parts[i], part_of(b, v, part_name(b, p, i, false), s, p->span), mode);
     }
 }
@@ -86,12 +80,10 @@ static bool is_struct_of(const builder *b, const pattern *p) {
 
 /* &p takes what the reference leads to. */
 static value behind(builder *b, const pattern *p, value v) {
-    if (v.sort->kind == SORT_REFERENCE && v.place != NULL) {
+    if (v.sort->kind == SORT_REFERENCE && v.place != NULL)
         return borrow_follow(b, v, p->span);
-    }
-    while (v.sort->kind == SORT_REFERENCE) {
+    while (v.sort->kind == SORT_REFERENCE)
         v.sort = v.sort->item;
-    }
     v.held = sort_holds(v.sort) ? v.held : NO_VARIABLE;
     return v;
 }
@@ -103,14 +95,12 @@ static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
     }
     switch (p->kind) {
     case PATTERN_NAME:
-        if (p->binding != NULL && !isupper((unsigned char)p->binding->name[0])) {
+        if (p->binding != NULL && !isupper((unsigned char)p->binding->name[0]))
             bind_name(b, p->binding, v, mode);
-        }
         break;
     case PATTERN_BOUND:
-        if (p->binding != NULL) {
+        if (p->binding != NULL)
             bind_name(b, p->binding, v, mode);
-        }
         bind(b, p->parts[0], borrow_plain_value(&sort_unknown), mode);
         break;
     case PATTERN_TUPLE:
@@ -121,8 +111,7 @@ static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
         v = open_reference(b, v, &mode, p->span);
         bool dotted = !is_struct_of(b, p);
         for (uint32_t i = 0; i < p->part_count; i++) {
-            const sort *s = p->rest && p->part_names == NULL ? &sort_unknown
-                                                             : sort_variant_part(b, v.sort, p, i);
+            const sort *s = p->rest && p->part_names == NULL ? &sort_unknown : sort_variant_part(b, v.sort, p, i);
             bind(b, p->parts[i], part_of(b, v, part_name(b, p, i, dotted), s, p->span), mode);
         }
         break;

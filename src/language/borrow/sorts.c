@@ -44,35 +44,29 @@ const struct_item *borrow_struct_named(const builder *b, const char *name) {
 }
 
 static bool holds_written(const builder *b, const type_expr *t, int depth) {
-    if (t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION) {
+    if (t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION)
         return false;
-    }
-    const bool forever = t->lifetime != NULL && strcmp(t->lifetime, "'static") == 0; /* what it refers to outlives all */
-    if (!forever && (t->is_place || t->is_shared || t->lifetime != NULL)) {
+    const bool forever = t->lifetime != NULL &&
+                         strcmp(t->lifetime, "'static") == 0; /* what it refers to outlives all */
+    if (!forever && (t->is_place || t->is_shared || t->lifetime != NULL))
         return true;
-    }
-    for (uint32_t i = 0; i < t->argument_count; i++) {
-        if (holds_written(b, t->arguments[i], depth + 1)) {
+    for (uint32_t i = 0; i < t->argument_count; i++)
+        if (holds_written(b, t->arguments[i], depth + 1))
             return true;
-        }
-    }
     return false;
 }
 
 bool borrow_struct_is_view(const builder *b, const struct_item *s) {
-    for (uint32_t i = 0; s != NULL && !s->is_builtin && i < s->field_count; i++) {
-        if (holds_written(b, s->fields[i].annotation, 0)) {
+    for (uint32_t i = 0; s != NULL && !s->is_builtin && i < s->field_count; i++)
+        if (holds_written(b, s->fields[i].annotation, 0))
             return true;
-        }
-    }
     return false;
 }
 
 static bool holds_function(const type_expr *t, int depth) {
     bool found = t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION || t->kind == TYPE_EXPR_DYN;
-    for (uint32_t i = 0; !found && i < t->argument_count; i++) {
+    for (uint32_t i = 0; !found && i < t->argument_count; i++)
         found = holds_function(t->arguments[i], depth + 1);
-    }
     return found;
 }
 
@@ -91,40 +85,31 @@ static bool type_is_copied(const builder *b, const type *t, int depth);
 
 /* Chars<'a>, Peekable<Chars<'a>>: an iterator that looks at a text and yields letters, which look at nothing. */
 static bool yields_plain(const builder *b, const type_expr *t, const type *known) {
-    while (t->argument_count == 1 && t->arguments[0]->kind == TYPE_EXPR_NAME) {
+    while (t->argument_count == 1 && t->arguments[0]->kind == TYPE_EXPR_NAME)
         t = t->arguments[0];
-    }
     return t->argument_count == 0 && t->lifetime != NULL && known != NULL && known->kind == TYPE_VEC &&
            !type_is_reference(known) && !type_is_box(known) && type_is_copied(b, known->vec.element, 0);
 }
 
 static const sort *sort_of_name(builder *b, const type_expr *t, const type *known) {
     const char *name = t->name;
-    if (name != NULL && strcmp(name, "_") == 0) {
+    if (name != NULL && strcmp(name, "_") == 0)
         return &sort_unknown;
-    }
-    if (name != NULL && strcmp(name, "Self") == 0) {
+    if (name != NULL && strcmp(name, "Self") == 0)
         name = b->function->owner_name;
-    }
     const struct_item *s = borrow_struct_named(b, name);
-    if (s != NULL && !s->is_builtin && borrow_struct_is_view(b, s)) {
+    if (s != NULL && !s->is_builtin && borrow_struct_is_view(b, s))
         return value_of(b, SORT_VIEW, known != NULL ? known : s->type);
-    }
-    if (yields_plain(b, t, known)) {
+    if (yields_plain(b, t, known))
         return sort_holder(b, sort_of_type(b, known->vec.element), true);
-    }
     for (uint32_t i = 0; i < t->argument_count; i++) {
         const type_expr *a = t->arguments[i];
-        const sort *item =
-            a->kind == TYPE_EXPR_NUMBER ? &sort_value : sort_of_written(b, a, a->type);
+        const sort *item = a->kind == TYPE_EXPR_NUMBER ? &sort_value : sort_of_written(b, a, a->type);
         bool bound = t->kind == TYPE_EXPR_DYN || (name != NULL && name[0] == '<');
-        if (bound && a->argument_count > 0) { /* impl Iterator<Item = T> */
-            return sort_holder(b, sort_of_written(b, a->arguments[0], a->arguments[0]->type),
-                               t->lifetime != NULL);
-        }
-        if (sort_holds(item) || item->kind == SORT_UNKNOWN) {
+        if (bound && a->argument_count > 0) /* impl Iterator<Item = T> */
+            return sort_holder(b, sort_of_written(b, a->arguments[0], a->arguments[0]->type), t->lifetime != NULL);
+        if (sort_holds(item) || item->kind == SORT_UNKNOWN)
             return sort_holder(b, item, false);
-        }
     }
     return t->lifetime != NULL ? value_of(b, SORT_VIEW, known)
            : known != NULL     ? value_of(b, SORT_VALUE, known)
@@ -136,23 +121,20 @@ static const sort *sort_of_tuple(builder *b, const type_expr *t) {
     sort *s = new_sort(b, SORT_TUPLE);
     s->count = t->argument_count;
     s->parts = GRAPH_ARRAY(&b->g, const sort *, s->count + 1);
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count; i++)
         s->parts[i] = sort_of_written(b, t->arguments[i], t->arguments[i]->type);
-    }
     return s;
 }
 
 const sort *sort_of_written(builder *b, const type_expr *t, const type *known) {
-    if (t == NULL) {
+    if (t == NULL)
         return &sort_unknown;
-    }
     if (t->is_place || t->is_shared) {
         type_expr bare = *t;
         bare.is_place = bare.is_shared = false;
         bare.lifetime = NULL;
-        if (known != NULL && type_is_reference(known)) {
+        if (known != NULL && type_is_reference(known))
             known = type_is_slice(known) ? NULL : known->vec.element;
-        }
         return sort_reference(b, sort_of_written(b, &bare, known), t->is_place);
     }
     switch (t->kind) {
@@ -173,39 +155,29 @@ const sort *sort_of_written(builder *b, const type_expr *t, const type *known) {
 }
 
 const sort *sort_of_type(builder *b, const type *t) {
-    if (t == NULL) {
+    if (t == NULL)
         return &sort_value;
-    }
-    if (type_is_reference(t)) {
-        return sort_reference(b, type_is_slice(t) ? &sort_value : sort_of_type(b, t->vec.element),
-                              true);
-    }
-    if (t->kind == TYPE_VEC && type_is_box(t)) {
+    if (type_is_reference(t))
+        return sort_reference(b, type_is_slice(t) ? &sort_value : sort_of_type(b, t->vec.element), true);
+    if (t->kind == TYPE_VEC && type_is_box(t))
         return sort_of_type(b, t->vec.element);
-    }
     if (t->kind == TYPE_STRUCT && !t->structure->is_builtin) {
-        const struct_item *s =
-            t->structure->template != NULL ? t->structure->template : t->structure;
+        const struct_item *s = t->structure->template != NULL ? t->structure->template : t->structure;
         return value_of(b, borrow_struct_is_view(b, s) ? SORT_VIEW : SORT_VALUE, t);
     }
     return value_of(b, SORT_VALUE, t);
 }
 
 const sort *sort_element(builder *b, const sort *s) {
-    if (s->kind == SORT_HOLDER) {
+    if (s->kind == SORT_HOLDER)
         return s->item;
-    }
     const type *t = s->type;
-    if (s->kind != SORT_VALUE || t == NULL) {
+    if (s->kind != SORT_VALUE || t == NULL)
         return s->kind == SORT_VALUE ? &sort_value : &sort_unknown;
-    }
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         return sort_of_type(b, t->vec.element);
-    }
-    if (t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-        t->structure->template->generics.count > 0) {
+    if (t->kind == TYPE_STRUCT && t->structure->template != NULL && t->structure->template->generics.count > 0)
         return sort_of_type(b, t->structure->arguments[t->structure->template->generics.count - 1]);
-    }
     return &sort_value;
 }
 
@@ -217,30 +189,23 @@ static const sort *sort_of_field(builder *b, const struct_item *s, uint32_t i) {
 
 const sort *sort_field(builder *b, const sort *s, const char *name) {
     const type *t = s->type;
-    if ((s->kind != SORT_VALUE && s->kind != SORT_VIEW) || t == NULL) {
+    if ((s->kind != SORT_VALUE && s->kind != SORT_VIEW) || t == NULL)
         return &sort_unknown;
-    }
     if (t->kind == TYPE_STRUCT) {
-        for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (t->structure->fields[i].name != NULL &&
-                strcmp(t->structure->fields[i].name, name) == 0) {
+        for (uint32_t i = 0; i < t->structure->field_count; i++)
+            if (t->structure->fields[i].name != NULL && strcmp(t->structure->fields[i].name, name) == 0)
                 return sort_of_field(b, t->structure, i);
-            }
-        }
     }
     unsigned long at = strtoul(name, NULL, 10);
-    return t->kind == TYPE_TUPLE && at < t->tuple.count ? sort_of_type(b, t->tuple.items[at])
-                                                        : &sort_unknown;
+    return t->kind == TYPE_TUPLE && at < t->tuple.count ? sort_of_type(b, t->tuple.items[at]) : &sort_unknown;
 }
 
 const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint32_t i) {
-    if (s->kind == SORT_HOLDER) {
+    if (s->kind == SORT_HOLDER)
         return s->item;
-    }
     const type *t = s->type;
-    if ((s->kind != SORT_VALUE && s->kind != SORT_VIEW) || t == NULL || t->kind != TYPE_STRUCT) {
+    if ((s->kind != SORT_VALUE && s->kind != SORT_VIEW) || t == NULL || t->kind != TYPE_STRUCT)
         return s->kind == SORT_VALUE ? &sort_value : &sort_unknown;
-    }
     const struct_item *owner = t->structure;
     uint32_t first = 0, count = owner->field_count;
     for (uint32_t v = 0; owner->is_enum && v < owner->variant_count; v++) {
@@ -251,53 +216,45 @@ const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint3
     }
     for (uint32_t k = 0; k < count; k++) {
         const char *name = owner->fields[first + k].name;
-        bool found =
-            p->part_names != NULL ? name != NULL && strcmp(name, p->part_names[i]) == 0 : k == i;
-        if (found) {
+        bool found = p->part_names != NULL ? name != NULL && strcmp(name, p->part_names[i]) == 0 : k == i;
+        if (found)
             return sort_of_field(b, owner, first + k);
-        }
     }
     return &sort_unknown;
 }
 
 static int by_place(const void *a, const void *b) {
     const known_type *x = a, *y = b;
-    if (x->span.file != y->span.file) {
+    if (x->span.file != y->span.file)
         return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
-    }
     return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
 }
 
 const type *borrow_known_type_at(const builder *b, source_span span) {
     known_type wanted = {.span = span};
-    const known_type *found =
-        b->world->type_count == 0
-            ? NULL
-            : bsearch(&wanted, b->world->types, b->world->type_count, sizeof wanted, by_place);
+    const known_type *found = b->world->type_count == 0
+                                  ? NULL
+                                  : bsearch(&wanted, b->world->types, b->world->type_count, sizeof wanted, by_place);
     return found == NULL ? NULL : found->type;
 }
 
 static bool type_is_copied(const builder *b, const type *t, int depth) {
-    if (t == NULL || depth > 6) {
+    if (t == NULL || depth > 6)
         return true;
-    }
     switch (t->kind) {
     case TYPE_STRING:
         return false;
     case TYPE_VEC:
         return t->vec.length >= 0 && type_is_copied(b, t->vec.element, depth + 1);
     case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!type_is_copied(b, t->tuple.items[i], depth + 1)) {
+        for (uint32_t i = 0; i < t->tuple.count; i++)
+            if (!type_is_copied(b, t->tuple.items[i], depth + 1))
                 return false;
-            }
-        }
         return true;
     case TYPE_STRUCT: {
-        const struct_item *s =
-            t->structure->template != NULL ? t->structure->template : t->structure;
-        return s->is_copy || s->is_builtin || s->closure != NULL || s->name == NULL ||
-               s->span.file == NULL || s->span.file == b->world->tree->prelude;
+        const struct_item *s = t->structure->template != NULL ? t->structure->template : t->structure;
+        return s->is_copy || s->is_builtin || s->closure != NULL || s->name == NULL || s->span.file == NULL ||
+               s->span.file == b->world->tree->prelude;
     }
     default:
         return true;

@@ -9,9 +9,8 @@ void borrow_mark(builder *b, source_span span, owner_mark_kind kind) {
             uint32_t larger = m->capacity == 0 ? 64 : 2 * m->capacity;
             owner_mark *grown = masu__arena_grow(b->world->tree->arena, m->items, m->count, larger, sizeof *grown,
                                                  _Alignof(owner_mark));
-            if (grown == NULL) {
+            if (grown == NULL)
                 longjmp(*b->g.memory_ended, 1);
-            }
             m->items = grown;
             m->capacity = larger;
         }
@@ -55,11 +54,9 @@ place *borrow_place_of_variable(builder *b, uint32_t variable) {
 }
 
 bool borrow_place_is_free(const place *p) {
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (p->steps[i].kind == STEP_FOLLOW && p->steps[i].is_shared) {
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->steps[i].kind == STEP_FOLLOW && p->steps[i].is_shared)
             return true;
-        }
-    }
     return false;
 }
 
@@ -68,28 +65,23 @@ static bool may_hold(const builder *b, uint32_t variable) {
     return variable != NO_VARIABLE && sort_holds(b->g.variables[variable].sort);
 }
 
-void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
-                 const char *by) {
+void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span, const char *by) {
     event clear = {.kind = EVENT_CLEAR, .into = into, .span = span};
     graph_event(&b->g, b->at, clear);
-    event e = {
-        .kind = EVENT_BORROW, .mode = mode, .into = into, .place = p, .span = span, .by = by};
-    if (p->unsure || borrow_place_is_free(p)) {
+    event e = {.kind = EVENT_BORROW, .mode = mode, .into = into, .place = p, .span = span, .by = by};
+    if (p->unsure || borrow_place_is_free(p))
         e.kind = EVENT_TOUCH;
-    }
     graph_event(&b->g, b->at, e);
-    if (may_hold(b, p->root)) {
+    if (may_hold(b, p->root))
         borrow_flow(b, into, p->root, span);
-    }
 }
 
 /* A value on its way becomes a variable of its own, so that it has a place. */
 static value as_place(builder *b, value v, source_span span) {
     if (v.place == NULL) {
         uint32_t t = v.held;
-        if (t == NO_VARIABLE) {
+        if (t == NO_VARIABLE)
             t = borrow_new_temporary(b, span, v.sort);
-        }
         v.place = borrow_place_of_variable(b, t);
         v.held = NO_VARIABLE;
     }
@@ -101,9 +93,8 @@ static value one_step(builder *b, value base, step s, const sort *item, source_s
     place *p = GRAPH_ARRAY(&b->g, place, 1);
     *p = *base.place;
     p->unsure |= p->count == PLACE_STEPS || base.sort->kind == SORT_UNKNOWN;
-    if (!p->unsure) {
+    if (!p->unsure)
         p->steps[p->count++] = s;
-    }
     return (value){.sort = item, .place = p, .held = NO_VARIABLE};
 }
 
@@ -120,39 +111,33 @@ value borrow_step_to(builder *b, value base, step s, const sort *item, source_sp
 }
 
 static bool is_behind(const place *p) { /* from there nothing is moved out: it is copied */
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (p->steps[i].kind != STEP_FIELD) {
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->steps[i].kind != STEP_FIELD)
             return true;
-        }
-    }
     return false;
 }
 
 bool borrow_is_lent(const sort *s) {
     bool lent = s->kind == SORT_REFERENCE || (s->kind == SORT_HOLDER && borrow_is_lent(s->item));
-    for (uint32_t i = 0; s->kind == SORT_TUPLE && i < s->count; i++) {
+    for (uint32_t i = 0; s->kind == SORT_TUPLE && i < s->count; i++)
         lent |= borrow_is_lent(s->parts[i]);
-    }
     return lent;
 }
 
 void borrow_mark_taken(builder *b, value v, source_span span) {
-    if (v.place != NULL && !borrow_is_lent(v.sort)) {
+    if (v.place != NULL && !borrow_is_lent(v.sort))
         borrow_mark(b, span, is_behind(v.place) ? MARK_BEHIND : MARK_TAKEN);
-    }
 }
 
 value borrow_take_value(builder *b, value v, source_span span) {
-    if (v.place == NULL) {
+    if (v.place == NULL)
         return v;
-    }
     const place *p = v.place;
     value taken = borrow_plain_value(v.sort);
     if (v.sort->kind == SORT_REFERENCE && v.sort->is_mutable && !p->unsure) {
         taken.held = borrow_new_temporary(b, span, v.sort);
         step s = {.kind = STEP_FOLLOW};
-        borrow_make_borrow(b, one_step(b, v, s, v.sort->item, span).place, TOUCH_EXCLUSIVE, taken.held,
-                    span, NULL);
+        borrow_make_borrow(b, one_step(b, v, s, v.sort->item, span).place, TOUCH_EXCLUSIVE, taken.held, span, NULL);
         return taken;
     }
     bool moved = v.sort->kind == SORT_VALUE && !sort_is_copied(b, v.sort) && !is_behind(p);
@@ -189,9 +174,8 @@ static void learn_sort(builder *b, uint32_t variable, const sort *item) {
     struct variable *v = &b->g.variables[variable];
     bool open = v->sort->kind == SORT_UNKNOWN || v->sort->kind == SORT_VALUE ||
                 (v->sort->kind == SORT_HOLDER && !sort_holds(v->sort));
-    if (open && sort_holds(item)) {
+    if (open && sort_holds(item))
         v->sort = sort_holder(b, item, false);
-    }
 }
 
 void borrow_write_to(builder *b, value target, value from, source_span span) {
@@ -201,11 +185,10 @@ void borrow_write_to(builder *b, value target, value from, source_span span) {
     }
     const place *p = target.place;
     borrow_touch(b, p, TOUCH_WRITE, span, NULL);
-    if (p->count == 0 && !p->unsure) {
+    if (p->count == 0 && !p->unsure)
         graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = p->root, .span = span});
-    } else if (from.held != NO_VARIABLE && sort_holds(from.sort)) {
+    else if (from.held != NO_VARIABLE && sort_holds(from.sort))
         learn_sort(b, p->root, from.sort);
-    }
     if (from.held != NO_VARIABLE && sort_holds(from.sort)) {
         borrow_flow(b, p->root, from.held, span);
         if (p->count == 0) {

@@ -17,19 +17,18 @@ bool emit_type_float(ir_type type) {
     return type == IR_F32 || type == IR_F64;
 }
 
-LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads,
-                            unsigned overload_count, LLVMValueRef *args, unsigned arg_count) {
+LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads, unsigned overload_count,
+                            LLVMValueRef *args, unsigned arg_count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(e->cg->unit->llvm, id, overloads, overload_count);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->cg->unit->llvm, id, overloads, overload_count);
     LLVMTypeRef type = LLVMIntrinsicGetType(e->cg->context, id, overloads, overload_count);
     return LLVMBuildCall2(e->cg->builder, type, function, args, arg_count, "");
 }
 
 /* ---- division, subtraction of lengths ------------------------------------------------------------------------------------------------------ */
 
-static void raise_where(emit *e, const ir_instr *i, LLVMValueRef bad, tl_abi_index error,
-                        LLVMValueRef *args, unsigned count) {
+static void raise_where(emit *e, const ir_instr *i, LLVMValueRef bad, tl_abi_index error, LLVMValueRef *args,
+                        unsigned count) {
     codegen *cg = e->cg;
     LLVMBasicBlockRef raise = emit_new_block(e, "raise"), go_on = emit_new_block(e, "");
     LLVMBuildCondBr(cg->builder, bad, raise, go_on);
@@ -66,8 +65,7 @@ static LLVMValueRef divide_signed(emit *e, const ir_instr *i, LLVMValueRef a, LL
     LLVMBuilderRef builder = e->cg->builder;
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef by_minus_one = LLVMBuildICmp(builder, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
-    LLVMValueRef divisor =
-        LLVMBuildSelect(builder, by_minus_one, LLVMConstInt(type, 1, false), b, "");
+    LLVMValueRef divisor = LLVMBuildSelect(builder, by_minus_one, LLVMConstInt(type, 1, false), b, "");
     if (i->op == IR_DIV) {
         LLVMValueRef quotient = LLVMBuildSDiv(builder, a, divisor, "");
         return LLVMBuildSelect(builder, by_minus_one, LLVMBuildNeg(builder, a, ""), quotient, "");
@@ -80,8 +78,7 @@ static LLVMValueRef divide(emit *e, const ir_instr *i, ir_type type) {
     LLVMBuilderRef builder = e->cg->builder;
     LLVMValueRef a = emit_arg(e, i, 0), b = emit_arg(e, i, 1);
     if (emit_type_float(type))
-        return i->op == IR_DIV ? LLVMBuildFDiv(builder, a, b, "")
-                               : LLVMBuildFRem(builder, a, b, "");
+        return i->op == IR_DIV ? LLVMBuildFDiv(builder, a, b, "") : LLVMBuildFRem(builder, a, b, "");
     int64_t known;
     if (!ir_const_int(e->f, i->args[1], &known) || known == 0)
         refuse_zero(e, i, b);
@@ -95,8 +92,7 @@ static LLVMValueRef divide(emit *e, const ir_instr *i, ir_type type) {
 static LLVMValueRef compare(emit *e, const ir_instr *i) {
     static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
                                              LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
-    static const LLVMIntPredicate with_sign[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT,
-                                                 LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
+    static const LLVMIntPredicate with_sign[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
     static const LLVMIntPredicate without_sign[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntULT,
                                                     LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
     LLVMValueRef a = emit_arg(e, i, 0), b = emit_arg(e, i, 1);
@@ -126,8 +122,7 @@ static LLVMValueRef convert(emit *e, const ir_instr *i) {
     if (emit_type_float(from))
         return float_to_integer(e, v, to);
     if (emit_type_float(to))
-        return emit_type_signed(from) ? LLVMBuildSIToFP(builder, v, type, "")
-                                      : LLVMBuildUIToFP(builder, v, type, "");
+        return emit_type_signed(from) ? LLVMBuildSIToFP(builder, v, type, "") : LLVMBuildUIToFP(builder, v, type, "");
     if (to == IR_BOOL)
         return LLVMBuildICmp(builder, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
     return LLVMBuildIntCast2(builder, v, type, emit_type_signed(from), "");
@@ -175,8 +170,7 @@ static LLVMValueRef shift(emit *e, const ir_instr *i, ir_type type) {
     amount = LLVMBuildAnd(builder, amount, mask, "");
     if (i->op == IR_SHL)
         return LLVMBuildShl(builder, a, amount, "");
-    return emit_type_signed(type) ? LLVMBuildAShr(builder, a, amount, "")
-                                  : LLVMBuildLShr(builder, a, amount, "");
+    return emit_type_signed(type) ? LLVMBuildAShr(builder, a, amount, "") : LLVMBuildLShr(builder, a, amount, "");
 }
 
 static LLVMValueRef emit_float_arithmetic(emit *e, const ir_instr *i) {

@@ -42,8 +42,7 @@ static LLVMValueRef to_cell(emit *e, LLVMValueRef v, ir_type type) {
 
 /* ---- arrays of operands ------------------------------------------------------------------------------------------ */
 
-static LLVMValueRef room_for_words(emit *e, LLVMValueRef *room, uint32_t *have, uint32_t words,
-                                   const char *name) {
+static LLVMValueRef room_for_words(emit *e, LLVMValueRef *room, uint32_t *have, uint32_t words, const char *name) {
     if (words <= *have)
         return *room;
     uint32_t size = *have ? *have : 4;
@@ -87,8 +86,7 @@ static unsigned parameter_count(const tl_abi_function *abi) {
     return count;
 }
 
-static LLVMValueRef bool_extended(LLVMContextRef context, LLVMValueRef call,
-                                  LLVMAttributeIndex where) {
+static LLVMValueRef bool_extended(LLVMContextRef context, LLVMValueRef call, LLVMAttributeIndex where) {
     unsigned kind = LLVMGetEnumAttributeKindForName("zeroext", 7);
     LLVMAddCallSiteAttribute(call, where, LLVMCreateEnumAttribute(context, kind, 0));
     return call;
@@ -110,8 +108,7 @@ LLVMValueRef emit_abi_call(emit *e, tl_abi_index index, LLVMValueRef *args, unsi
         actual[actual_count++] = list_of(e, args + at, elements);
         at += elements;
     }
-    LLVMValueRef call =
-        LLVMBuildCall2(cg->builder, cg->abi_type[index], function, actual, actual_count, "");
+    LLVMValueRef call = LLVMBuildCall2(cg->builder, cg->abi_type[index], function, actual, actual_count, "");
     if (abi->result == ABI_bool)
         bool_extended(cg->context, call, LLVMAttributeReturnIndex);
     for (unsigned k = 0; k < actual_count; k++)
@@ -195,16 +192,14 @@ static void load_results(emit *e, const ir_instr *i, LLVMValueRef destination) {
     LLVMTypeRef type = codegen_results_type(e->cg, i->callee);
     for (uint32_t r = 0; r < i->result_count; r++) {
         LLVMValueRef place = LLVMBuildStructGEP2(builder, type, destination, r, "");
-        e->values[i->result + r] =
-            LLVMBuildLoad2(builder, codegen_type(e->cg, i->callee->results[r]), place, "");
+        e->values[i->result + r] = LLVMBuildLoad2(builder, codegen_type(e->cg, i->callee->results[r]), place, "");
     }
 }
 
 /* One tl_dest: what the callee may build as this result. */
 static void store_dest(emit *e, LLVMValueRef dest, const ir_place *place) {
     LLVMBuilderRef builder = e->cg->builder;
-    LLVMValueRef at = place->bytes ? emit_offset(e, e->room, (int64_t)place->at)
-                                   : LLVMConstPointerNull(e->cg->ptr);
+    LLVMValueRef at = place->bytes ? emit_offset(e, e->room, (int64_t)place->at) : LLVMConstPointerNull(e->cg->ptr);
     const struct {
         uint64_t number;
         size_t field;
@@ -219,9 +214,8 @@ static void store_dest(emit *e, LLVMValueRef dest, const ir_place *place) {
 
 /* Only those that the callee looks at. */
 static void store_dests(emit *e, const ir_instr *i) {
-    LLVMValueRef dests =
-        room_for_words(e, &e->dests, &e->dest_words,
-                       i->result_count * (uint32_t)(sizeof(tl_dest) / sizeof(int64_t)), "dests");
+    LLVMValueRef dests = room_for_words(e, &e->dests, &e->dest_words,
+                                        i->result_count * (uint32_t)(sizeof(tl_dest) / sizeof(int64_t)), "dests");
     for (uint32_t r = 0; r < i->result_count; r++)
         if (ir_builds(i->callee, r))
             store_dest(e, emit_offset(e, dests, (int64_t)(r * sizeof(tl_dest))), &i->places[r]);
@@ -326,8 +320,7 @@ static LLVMValueRef record_type(emit *e, const ir_instr *i) {
         if (ir_type_managed(i->imm.record.types[k]))
             owned[count++] = k;
     LLVMValueRef fields[] = {codegen_i64(cg, i->imm.record.count), codegen_i64(cg, count),
-                             codegen_i64_array(cg, "owned", owned, count),
-                             codegen_i64(cg, i->imm.record.destructor)};
+                             codegen_i64_array(cg, "owned", owned, count), codegen_i64(cg, i->imm.record.destructor)};
     return codegen_constant(cg, "record", LLVMConstStructInContext(cg->context, fields, 4, false));
 }
 

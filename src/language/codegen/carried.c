@@ -19,8 +19,7 @@ typedef struct carrier {
 } carrier;
 
 static LLVMValueRef text(codegen *cg, const char *bytes, size_t length) {
-    return codegen_constant(cg, "text",
-                            LLVMConstStringInContext2(cg->context, bytes, length, false));
+    return codegen_constant(cg, "text", LLVMConstStringInContext2(cg->context, bytes, length, false));
 }
 
 static LLVMValueRef number(const codegen *cg, uint32_t v) {
@@ -48,8 +47,7 @@ static LLVMValueRef name_text(carrier *c, const char *name) {
     return c->last_text;
 }
 
-static LLVMValueRef array_of(codegen *cg, const char *name, LLVMTypeRef type, LLVMValueRef *items,
-                             uint32_t count) {
+static LLVMValueRef array_of(codegen *cg, const char *name, LLVMTypeRef type, LLVMValueRef *items, uint32_t count) {
     if (count == 0)
         return LLVMConstPointerNull(cg->ptr);
     return codegen_constant(cg, name, LLVMConstArray2(type, items, count));
@@ -66,17 +64,15 @@ static void operand_parts(carrier *c, const ir_site *site, int o, LLVMValueRef *
 
 static LLVMValueRef sites_of(carrier *c) {
     codegen *cg = c->cg;
-    LLVMTypeRef fields[] = {cg->i32, cg->i32, cg->i32, cg->ptr, cg->i32,
-                            cg->i32, cg->ptr, cg->i32, cg->i32, cg->ptr};
+    LLVMTypeRef fields[] = {cg->i32, cg->i32, cg->i32, cg->ptr, cg->i32, cg->i32, cg->ptr, cg->i32, cg->i32, cg->ptr};
     LLVMTypeRef type = LLVMStructTypeInContext(cg->context, fields, 10, false);
     LLVMValueRef *items = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, c->program->site_count + 1);
     if (!items)
         return NULL;
     for (uint32_t s = 0; s < c->program->site_count; s++) {
         const ir_site *site = &c->program->sites[s];
-        LLVMValueRef parts[10] = {number(cg, file_of(c, site->span.file)),
-                                  number(cg, site->span.offset), number(cg, site->span.length),
-                                  name_text(c, site->function)};
+        LLVMValueRef parts[10] = {number(cg, file_of(c, site->span.file)), number(cg, site->span.offset),
+                                  number(cg, site->span.length), name_text(c, site->function)};
         for (int o = 0; o < IR_SITE_OPERANDS; o++)
             operand_parts(c, site, o, parts + 4 + 3 * o);
         items[s] = LLVMConstStructInContext(cg->context, parts, 10, false);
@@ -93,8 +89,7 @@ static LLVMValueRef files_of(carrier *c) {
         return NULL;
     for (uint32_t f = 0; f < c->file_count; f++) {
         const source_file *file = c->files[f];
-        LLVMValueRef parts[] = {text(cg, file->path, strlen(file->path)),
-                                text(cg, file->text, file->length),
+        LLVMValueRef parts[] = {text(cg, file->path, strlen(file->path)), text(cg, file->text, file->length),
                                 codegen_i64(cg, (int64_t)file->length)};
         items[f] = LLVMConstStructInContext(cg->context, parts, 3, false);
     }
@@ -116,9 +111,8 @@ void codegen_carry(codegen *cg, const codegen_program *program) {
         prelude = c.files[f] == program->prelude ? f + 1 : prelude;
         file = c.files[f] == program->file ? f + 1 : file;
     }
-    LLVMValueRef parts[] = {
-        files, codegen_i64(cg, c.file_count),       codegen_i64(cg, prelude), codegen_i64(cg, file),
-        sites, codegen_i64(cg, program->site_count)};
+    LLVMValueRef parts[] = {files, codegen_i64(cg, c.file_count),       codegen_i64(cg, prelude), codegen_i64(cg, file),
+                            sites, codegen_i64(cg, program->site_count)};
     LLVMValueRef data = LLVMConstStructInContext(cg->context, parts, 6, false);
     LLVMValueRef global = LLVMAddGlobal(cg->unit->llvm, LLVMTypeOf(data), CODEGEN_DATA_NAME);
     LLVMSetInitializer(global, data);

@@ -79,8 +79,8 @@ static void dump(LLVMModuleRef module, masu__buffer *out) {
 }
 
 /* One unit as an object, which stays NULL when the unit has no code. */
-static bool finish_unit(codegen *cg, codegen_tier tier, const codegen_options *options,
-                        masu__buffer *error, LLVMMemoryBufferRef *object) {
+static bool finish_unit(codegen *cg, codegen_tier tier, const codegen_options *options, masu__buffer *error,
+                        LLVMMemoryBufferRef *object) {
     codegen_unit *unit = &cg->units[tier];
     if (!unit->has_code)
         return true;
@@ -115,9 +115,8 @@ static masu_status translate(codegen *cg, const codegen_options *options, masu__
 }
 
 /* All that knows the module is gone before the objects are linked. */
-static masu_status make_objects(const ir_module *module, const codegen_options *options,
-                                masu__buffer *error, LLVMMemoryBufferRef objects[TIER_COUNT],
-                                bool used[TL_FN_COUNT]) {
+static masu_status make_objects(const ir_module *module, const codegen_options *options, masu__buffer *error,
+                                LLVMMemoryBufferRef objects[TIER_COUNT], bool used[TL_FN_COUNT]) {
     masu__arena arena = {0};
     codegen cg;
     masu_status status = MASU_ERR_OUT_OF_MEMORY;
@@ -130,8 +129,8 @@ static masu_status make_objects(const ir_module *module, const codegen_options *
     return status;
 }
 
-masu_status codegen_compile(const ir_module *module, const codegen_options *options,
-                            masu__buffer *error, codegen_code **out) {
+masu_status codegen_compile(const ir_module *module, const codegen_options *options, masu__buffer *error,
+                            codegen_code **out) {
     bool used[TL_FN_COUNT];
     LLVMMemoryBufferRef objects[TIER_COUNT] = {NULL};
     codegen_code *code = masu__meta_calloc(1, sizeof *code);

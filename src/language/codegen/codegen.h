@@ -25,10 +25,9 @@ typedef struct codegen_program { /* what an executable carries besides its code 
 } codegen_program;
 
 typedef struct codegen_options {
-    bool verify;        /* let LLVM check the module before it is optimised */
-    masu__buffer *dump; /* receives the LLVM module before optimisation; NULL: not wanted */
-    const codegen_program
-        *carried; /* for an executable: objects, not linked; NULL: in this process */
+    bool verify;                    /* let LLVM check the module before it is optimised */
+    masu__buffer *dump;             /* receives the LLVM module before optimisation; NULL: not wanted */
+    const codegen_program *carried; /* for an executable: objects, not linked; NULL: in this process */
     /* masu_portable: what the module shows, the calls that say shapes (NULL: none), and who is told what cannot be written. */
     const masu_module *shown;
     const char *calls;
@@ -38,8 +37,8 @@ typedef struct codegen_options {
 
 /* The module must be in IR_PHASE_ROOTED; only what main reaches is compiled. MASU_OK, MASU_ERR_OUT_OF_MEMORY, or
  * MASU_ERR_INTERNAL with LLVM's words in `error`. *out is set on MASU_OK only; the caller destroys it. */
-masu_status codegen_compile(const ir_module *module, const codegen_options *options,
-                            masu__buffer *error, codegen_code **out);
+masu_status codegen_compile(const ir_module *module, const codegen_options *options, masu__buffer *error,
+                            codegen_code **out);
 /* With `carried`: object file `number`, from 0; NULL behind the last. Valid until codegen_destroy. */
 const char *codegen_object(const codegen_code *code, unsigned number, size_t *length);
 /* To be called inside tl_runtime_run; NULL with `carried`. Valid until codegen_destroy. */
@@ -49,8 +48,8 @@ void codegen_destroy(codegen_code *code); /* NULL is fine */
 /* These, for who compiles with masu_compile_options: a program that does not name masu_llvm (language.h) is linked without
  * LLVM. */
 struct masu_generator {
-    masu_status (*compile)(const ir_module *module, const codegen_options *options,
-                           masu__buffer *error, codegen_code **out);
+    masu_status (*compile)(const ir_module *module, const codegen_options *options, masu__buffer *error,
+                           codegen_code **out);
     const char *(*object)(const codegen_code *code, unsigned number, size_t *length);
     void (*(*entry)(const codegen_code *code))(void);
     void (*destroy)(codegen_code *code);

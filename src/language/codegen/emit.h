@@ -72,20 +72,16 @@ typedef struct emit {
 
 void codegen_types_init(codegen *cg);
 LLVMTypeRef codegen_type(const codegen *cg, ir_type type);
-LLVMTypeRef codegen_dtype(const codegen *cg,
-                          tl_dtype dtype); /* as it lies in memory: bool is a byte */
+LLVMTypeRef codegen_dtype(const codegen *cg, tl_dtype dtype); /* as it lies in memory: bool is a byte */
 LLVMTypeRef codegen_function_type(const codegen *cg, const ir_function *f);
-LLVMTypeRef codegen_results_type(const codegen *cg,
-                                 const ir_function *f); /* what a destination points to */
+LLVMTypeRef codegen_results_type(const codegen *cg, const ir_function *f); /* what a destination points to */
 LLVMValueRef codegen_i64(const codegen *cg, int64_t v);
 /* The runtime function, declared on first use. */
 LLVMValueRef codegen_abi(codegen *cg, tl_abi_index index);
-void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where,
-                           const char *name);
+void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where, const char *name);
 /* Private constant data; its address. */
 LLVMValueRef codegen_constant(const codegen *cg, const char *name, LLVMValueRef value);
-LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values,
-                               uint32_t count);
+LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values, uint32_t count);
 
 /* ---- function.c -------------------------------------------------------------------------------------------- */
 
@@ -114,8 +110,8 @@ LLVMBasicBlockRef emit_new_block(emit *e, const char *name);
 /* ---- arithmetic.c --------------------------------------------------------------------------------------------- */
 
 LLVMValueRef emit_arithmetic(emit *e, const ir_instr *i);
-LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads,
-                            unsigned overload_count, LLVMValueRef *args, unsigned arg_count);
+LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads, unsigned overload_count,
+                            LLVMValueRef *args, unsigned arg_count);
 bool emit_type_signed(ir_type type);
 bool emit_type_float(ir_type type);
 
@@ -142,8 +138,7 @@ void emit_kernel(emit *e, const ir_instr *i);
 void emit_kernel_done(emit *e);
 void emit_kernel_careful(emit *e);
 /* Leaves the kernel with a fault when `bad` holds. kind as in tl_fault. */
-void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound,
-                uint32_t site);
+void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound, uint32_t site);
 
 /* ---- carried.c --------------------------------------------------------------------------------------------------- */
 
@@ -157,8 +152,8 @@ void codegen_carry(codegen *cg, const codegen_program *program);
 typedef struct jit jit;
 
 /* Writes the module as an object, still in memory; optimised when it is of TIER_FAST. False: LLVM's words are in error. */
-bool jit_make_object(LLVMModuleRef module, codegen_tier tier, bool for_linker,
-                     LLVMMemoryBufferRef *object, masu__buffer *error);
+bool jit_make_object(LLVMModuleRef module, codegen_tier tier, bool for_linker, LLVMMemoryBufferRef *object,
+                     masu__buffer *error);
 void jit_drop_objects(LLVMMemoryBufferRef objects[TIER_COUNT]);
 /* Links the objects (NULL: none of that tier), consumed in any case, with each other and with the runtime functions in
  * used[TL_FN_COUNT]. NULL on failure. */

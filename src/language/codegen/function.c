@@ -46,8 +46,7 @@ void emit_site(emit *e, const ir_instr *i) {
 
 /* Programs may call their functions memcpy or tl_print_i64: in LLVM's eyes they are all called something else. */
 static const char *llvm_name(codegen *cg, const ir_function *f) {
-    return f == cg->module->main ? CODEGEN_ENTRY_NAME
-                                 : masu__arena_printf(cg->arena, "program.%s.%u", f->name, f->id);
+    return f == cg->module->main ? CODEGEN_ENTRY_NAME : masu__arena_printf(cg->arena, "program.%s.%u", f->name, f->id);
 }
 
 LLVMValueRef codegen_declare(codegen *cg, const ir_function *f) {
@@ -153,8 +152,7 @@ static void emit_ret(emit *e, const ir_instr *i) {
     if (e->destination) {
         LLVMTypeRef type = codegen_results_type(e->cg, e->f);
         for (uint32_t r = 0; r < i->arg_count; r++)
-            LLVMBuildStore(builder, emit_arg(e, i, r),
-                           LLVMBuildStructGEP2(builder, type, e->destination, r, ""));
+            LLVMBuildStore(builder, emit_arg(e, i, r), LLVMBuildStructGEP2(builder, type, e->destination, r, ""));
     }
     leave(e);
     if (i->arg_count == 1)
@@ -192,8 +190,8 @@ static void connect_phis(emit *e) {
         for (int t = 0; t < ir_target_count(from->last); t++) {
             const ir_target *target = &from->last->target[t];
             for (uint32_t a = 0; a < target->count; a++)
-                LLVMAddIncoming(e->values[target->block->params[a]], &e->values[target->args[a]],
-                                &e->ends[from->id], 1);
+                LLVMAddIncoming(e->values[target->block->params[a]], &e->values[target->args[a]], &e->ends[from->id],
+                                1);
         }
     }
 }
@@ -211,8 +209,7 @@ static LLVMValueRef emit_const(emit *e, const ir_instr *i) {
 }
 
 static LLVMValueRef emit_bytes(emit *e, const ir_instr *i) {
-    LLVMValueRef text =
-        LLVMConstStringInContext2(e->cg->context, i->imm.bytes.data, i->imm.bytes.length, true);
+    LLVMValueRef text = LLVMConstStringInContext2(e->cg->context, i->imm.bytes.data, i->imm.bytes.length, true);
     return codegen_constant(e->cg, "bytes", text);
 }
 
@@ -357,8 +354,7 @@ static void enter(emit *e) {
 /* Only numbers, lists of them, and calls of functions that are made of numbers only. */
 static bool is_calm(const ir_function *f, const ir_block *b) {
     for (const ir_instr *i = b->first; i; i = i->next) {
-        bool inside = i->op == IR_DIV || i->op == IR_REM || i->op == IR_SUB_LENGTH ||
-                      emit_is_list_access(f, i);
+        bool inside = i->op == IR_DIV || i->op == IR_REM || i->op == IR_SUB_LENGTH || emit_is_list_access(f, i);
         if (!inside && (i->op == IR_ABI || may_raise(i)))
             return false;
     }

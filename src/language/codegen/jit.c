@@ -55,10 +55,9 @@ static LLVMTargetMachineRef make_machine(codegen_tier tier, bool for_linker, mas
         LLVMDisposeMessage(message);
     } else {
         char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-        machine = LLVMCreateTargetMachine(
-            target, triple, cpu, features,
-            tier == TIER_FAST ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone, LLVMRelocPIC,
-            for_linker ? LLVMCodeModelDefault : LLVMCodeModelJITDefault);
+        machine = LLVMCreateTargetMachine(target, triple, cpu, features,
+                                          tier == TIER_FAST ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone,
+                                          LLVMRelocPIC, for_linker ? LLVMCodeModelDefault : LLVMCodeModelJITDefault);
         LLVMDisposeMessage(cpu);
         LLVMDisposeMessage(features);
     }
@@ -104,8 +103,8 @@ static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, masu__b
     return done;
 }
 
-static bool write_object(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                         LLVMMemoryBufferRef *object, masu__buffer *error) {
+static bool write_object(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMMemoryBufferRef *object,
+                         masu__buffer *error) {
     char *message = NULL;
     if (!LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, object))
         return true;
@@ -114,8 +113,8 @@ static bool write_object(LLVMModuleRef module, LLVMTargetMachineRef machine,
     return false;
 }
 
-bool jit_make_object(LLVMModuleRef module, codegen_tier tier, bool for_linker,
-                     LLVMMemoryBufferRef *object, masu__buffer *error) {
+bool jit_make_object(LLVMModuleRef module, codegen_tier tier, bool for_linker, LLVMMemoryBufferRef *object,
+                     masu__buffer *error) {
     LLVMTargetMachineRef machine = make_machine(tier, for_linker, error);
     if (!machine)
         return false;
@@ -150,8 +149,7 @@ static bool define_runtime(LLVMOrcLLJITRef lljit, const bool *used, masu__buffer
         LLVMOrcCSymbolMapPair *pair = &pairs[count++];
         pair->Name = LLVMOrcLLJITMangleAndIntern(lljit, tl_abi_functions[k].symbol);
         pair->Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)tl_abi_addresses[k];
-        pair->Sym.Flags.GenericFlags =
-            LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
+        pair->Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
         pair->Sym.Flags.TargetFlags = 0;
     }
     if (count == 0)
@@ -166,34 +164,27 @@ static bool define_runtime(LLVMOrcLLJITRef lljit, const bool *used, masu__buffer
 static bool search_process(LLVMOrcLLJITRef lljit, masu__buffer *error) {
     LLVMOrcDefinitionGeneratorRef generator;
     char prefix = LLVMOrcLLJITGetGlobalPrefix(lljit);
-    if (!fine(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&generator, prefix, NULL, NULL),
-              error))
+    if (!fine(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&generator, prefix, NULL, NULL), error))
         return false;
     LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(lljit), generator);
     return true;
 }
 
 /* Consumes the objects. */
-static bool add_objects(LLVMOrcLLJITRef lljit, LLVMMemoryBufferRef objects[TIER_COUNT],
-                        masu__buffer *error) {
+static bool add_objects(LLVMOrcLLJITRef lljit, LLVMMemoryBufferRef objects[TIER_COUNT], masu__buffer *error) {
     bool added = true;
-    for (int t = 0; t < TIER_COUNT; t++) {
+    for (int t = 0; t < TIER_COUNT; t++)
         if (objects[t] && added)
-            added = fine(
-                LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), objects[t]),
-                error);
+            added = fine(LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), objects[t]), error);
         else if (objects[t])
             LLVMDisposeMemoryBuffer(objects[t]);
-    }
     return added;
 }
 
 static bool find_entry(jit *j, masu__buffer *error) {
     LLVMOrcExecutorAddress address = 0;
     LLVMErrorRef failure = LLVMOrcLLJITLookup(j->lljit, &address, CODEGEN_ENTRY_NAME);
-    if (failure &&
-        error->length >
-            0) { /* the reporter has heard the cause; this one only says that it failed */
+    if (failure && error->length > 0) { /* the reporter has heard the cause; this one only says that it failed */
         LLVMConsumeError(failure);
         return false;
     }
@@ -223,8 +214,7 @@ jit *jit_load(LLVMMemoryBufferRef objects[TIER_COUNT], const bool *used, masu__b
         jit_drop_objects(objects);
     else
         ready = add_objects(j->lljit, objects, error) && find_entry(j, error);
-    LLVMOrcExecutionSessionSetErrorReporter(session, ignore_error,
-                                            NULL); /* `error` is the caller's */
+    LLVMOrcExecutionSessionSetErrorReporter(session, ignore_error, NULL); /* `error` is the caller's */
     if (ready)
         return j;
     jit_destroy(j);

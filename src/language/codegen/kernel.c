@@ -37,8 +37,7 @@ static void store_fault(emit *e, size_t offset, LLVMValueRef v) {
     LLVMBuildStore(e->cg->builder, v, emit_offset(e, e->fault, (int64_t)offset));
 }
 
-void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound,
-                uint32_t site) {
+void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound, uint32_t site) {
     codegen *cg = e->cg;
     LLVMBasicBlockRef fault = emit_new_block(e, "fault"), go_on = emit_new_block(e, "");
     LLVMBuildCondBr(cg->builder, bad, fault, go_on);
@@ -90,8 +89,7 @@ static LLVMValueRef strided_offset(emit *e, const ir_instr *i, uint32_t first, u
 
 /* Row-major; extent(d) is the length of dimension d. */
 static LLVMValueRef dense_offset(emit *e, const ir_instr *i, uint32_t first,
-                                 LLVMValueRef (*extent)(emit *, uint32_t, uint32_t),
-                                 uint32_t capture) {
+                                 LLVMValueRef (*extent)(emit *, uint32_t, uint32_t), uint32_t capture) {
     LLVMBuilderRef builder = e->cg->builder;
     LLVMValueRef offset = codegen_i64(e->cg, 0);
     for (uint32_t d = 0; first + d < i->arg_count; d++) {
@@ -119,16 +117,14 @@ static LLVMValueRef emit_cell(emit *e, const ir_instr *i) {
     LLVMValueRef word = cell_word(e, (uint32_t)i->imm.i);
     ir_type type = emit_result_type(e, i);
     if (emit_type_float(type))
-        return LLVMBuildFPCast(builder, LLVMBuildBitCast(builder, word, e->cg->f64, ""),
-                               codegen_type(e->cg, type), "");
+        return LLVMBuildFPCast(builder, LLVMBuildBitCast(builder, word, e->cg->f64, ""), codegen_type(e->cg, type), "");
     return LLVMBuildIntCast2(builder, word, codegen_type(e->cg, type), true, "");
 }
 
 static LLVMValueRef emit_load(emit *e, LLVMValueRef place, tl_dtype dtype) {
     LLVMBuilderRef builder = e->cg->builder;
     LLVMValueRef v = LLVMBuildLoad2(builder, codegen_dtype(e->cg, dtype), place, "");
-    return dtype == TL_BOOL ? LLVMBuildICmp(builder, LLVMIntNE, v, LLVMConstNull(e->cg->i8), "")
-                            : v;
+    return dtype == TL_BOOL ? LLVMBuildICmp(builder, LLVMIntNE, v, LLVMConstNull(e->cg->i8), "") : v;
 }
 
 /* A sum in memory; of bools: whether any holds. */
@@ -154,8 +150,8 @@ static void emit_grad_add(emit *e, const ir_instr *i) {
     codegen *cg = e->cg;
     uint32_t capture = (uint32_t)i->imm.i;
     LLVMBasicBlockRef wanted = emit_new_block(e, "wanted"), go_on = emit_new_block(e, "");
-    LLVMValueRef unwanted = LLVMBuildICmp(cg->builder, LLVMIntEQ, e->grad_in[capture],
-                                          LLVMConstPointerNull(cg->ptr), "");
+    LLVMValueRef unwanted = LLVMBuildICmp(cg->builder, LLVMIntEQ, e->grad_in[capture], LLVMConstPointerNull(cg->ptr),
+                                          "");
     LLVMBuildCondBr(cg->builder, unwanted, go_on, wanted);
     LLVMPositionBuilderAtEnd(cg->builder, wanted);
     check_indices(e, i, 1, capture);
@@ -181,17 +177,15 @@ void emit_kernel(emit *e, const ir_instr *i) {
     case IR_KERNEL_LOAD:
         check_indices(e, i, 0, n);
         e->values[i->result] = emit_load(
-            e, element(e, e->data[n], kernel->capture_dtype[n], strided_offset(e, i, 0, n)),
-            kernel->capture_dtype[n]);
+            e, element(e, e->data[n], kernel->capture_dtype[n], strided_offset(e, i, 0, n)), kernel->capture_dtype[n]);
         break;
     case IR_KERNEL_OUT_ADD:
-        add_into(e, element(e, e->out, kernel->dtype, dense_offset(e, i, 1, out_extent, 0)),
-                 kernel->dtype, emit_arg(e, i, 0), i->imm.i == 1);
+        add_into(e, element(e, e->out, kernel->dtype, dense_offset(e, i, 1, out_extent, 0)), kernel->dtype,
+                 emit_arg(e, i, 0), i->imm.i == 1);
         break;
     case IR_KERNEL_GRAD_OUT:
         e->values[i->result] = emit_load(
-            e, element(e, e->grad_out, kernel->dtype, dense_offset(e, i, 0, out_extent, 0)),
-            kernel->dtype);
+            e, element(e, e->grad_out, kernel->dtype, dense_offset(e, i, 0, out_extent, 0)), kernel->dtype);
         break;
     default:
         emit_grad_add(e, i);
@@ -237,8 +231,7 @@ static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool bac
 }
 
 /* True when the careful twin may be asked for. */
-static bool write_loops(codegen *cg, const ir_kernel *kernel, bool backward, const ir_function *f,
-                        LLVMValueRef loops) {
+static bool write_loops(codegen *cg, const ir_kernel *kernel, bool backward, const ir_function *f, LLVMValueRef loops) {
     uint32_t n = kernel->capture_count;
     emit e = {.kernel = kernel};
     e.data = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, 2 * n + 1);
@@ -270,8 +263,7 @@ static unsigned gather_args(emit *e, const ir_kernel *kernel, bool backward, LLV
     unsigned at = LOOPS_DATA;
     for (uint32_t k = 0; k < kernel->capture_count; k++) {
         int64_t offset = (int64_t)(k * sizeof(tl_view) + offsetof(tl_view, data));
-        args[at++] =
-            LLVMBuildLoad2(cg->builder, cg->ptr, emit_offset(e, args[LOOPS_CAPTURED], offset), "");
+        args[at++] = LLVMBuildLoad2(cg->builder, cg->ptr, emit_offset(e, args[LOOPS_CAPTURED], offset), "");
     }
     for (uint32_t k = 0; backward && k < kernel->capture_count; k++) {
         LLVMValueRef place = emit_offset(e, LLVMGetParam(e->function, GRAD_IN), 8 * (int64_t)k);
@@ -280,8 +272,7 @@ static unsigned gather_args(emit *e, const ir_kernel *kernel, bool backward, LLV
     return at;
 }
 
-static LLVMValueRef call_inner(codegen *cg, LLVMValueRef inner, LLVMValueRef *args,
-                               unsigned count) {
+static LLVMValueRef call_inner(codegen *cg, LLVMValueRef inner, LLVMValueRef *args, unsigned count) {
     return LLVMBuildCall2(cg->builder, LLVMGlobalGetValueType(inner), inner, args, count, "");
 }
 
@@ -293,8 +284,7 @@ static void return_whether_well(codegen *cg, LLVMValueRef ended) {
 static void write_outer_body(emit *e, const ir_kernel *kernel, bool backward, LLVMValueRef loops,
                              LLVMValueRef careful) {
     codegen *cg = e->cg;
-    LLVMValueRef *args =
-        MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, LOOPS_DATA + 2 * kernel->capture_count);
+    LLVMValueRef *args = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, LOOPS_DATA + 2 * kernel->capture_count);
     if (!args) {
         cg->out_of_memory = true;
         return;
@@ -303,11 +293,9 @@ static void write_outer_body(emit *e, const ir_kernel *kernel, bool backward, LL
     unsigned count = gather_args(e, kernel, backward, args);
     LLVMValueRef ended = call_inner(cg, loops, args, count);
     if (careful) {
-        LLVMBasicBlockRef proved = emit_new_block(e, "proved"),
-                          unproved = emit_new_block(e, "unproved");
+        LLVMBasicBlockRef proved = emit_new_block(e, "proved"), unproved = emit_new_block(e, "unproved");
         LLVMValueRef asks = LLVMConstInt(cg->i32, ENDED_UNPROVED, false);
-        LLVMBuildCondBr(cg->builder, LLVMBuildICmp(cg->builder, LLVMIntEQ, ended, asks, ""),
-                        unproved, proved);
+        LLVMBuildCondBr(cg->builder, LLVMBuildICmp(cg->builder, LLVMIntEQ, ended, asks, ""), unproved, proved);
         LLVMPositionBuilderAtEnd(cg->builder, unproved);
         return_whether_well(cg, call_inner(cg, careful, args, count));
         LLVMPositionBuilderAtEnd(cg->builder, proved);
@@ -332,16 +320,14 @@ static LLVMValueRef named_function(codegen *cg, const char *name, LLVMTypeRef ty
 static LLVMValueRef declare_outer(codegen *cg, uint32_t index, bool backward) {
     LLVMTypeRef params[] = {cg->ptr, cg->ptr, cg->ptr, cg->ptr, cg->ptr};
     const char *name = masu__arena_printf(cg->arena, "kernel.%u.%c", index, backward ? 'b' : 'f');
-    LLVMValueRef outer =
-        named_function(cg, name, LLVMFunctionType(cg->i1, params, backward ? 5 : 4, false));
+    LLVMValueRef outer = named_function(cg, name, LLVMFunctionType(cg->i1, params, backward ? 5 : 4, false));
     if (outer)
         codegen_add_attribute(cg, outer, LLVMAttributeReturnIndex, "zeroext");
     return outer;
 }
 
 static LLVMValueRef declare_careful(codegen *cg, uint32_t index, bool backward) {
-    const char *name =
-        masu__arena_printf(cg->arena, "kernel.%u.%c.careful", index, backward ? 'b' : 'f');
+    const char *name = masu__arena_printf(cg->arena, "kernel.%u.%c.careful", index, backward ? 'b' : 'f');
     return named_function(cg, name, loops_type(cg, cg->module->kernels[index], backward));
 }
 
@@ -352,8 +338,7 @@ static void write_careful(codegen *cg, uint32_t index, bool backward) {
     cg->unit->has_code = true;
     LLVMValueRef careful = declare_careful(cg, index, backward);
     if (careful)
-        write_loops(cg, kernel, backward,
-                    backward ? kernel->backward_careful : kernel->forward_careful, careful);
+        write_loops(cg, kernel, backward, backward ? kernel->backward_careful : kernel->forward_careful, careful);
     cg->unit = here;
 }
 
@@ -430,10 +415,8 @@ static LLVMValueRef write_plan(codegen *cg, uint32_t index) {
         capture_numbers(cg, kernel, rank_of),
         capture_numbers(cg, kernel, need_of),
     };
-    _Static_assert(sizeof(tl_kernel) == sizeof fields / sizeof *fields * 8,
-                   "tl_kernel has other members");
-    LLVMValueRef value =
-        LLVMConstStructInContext(cg->context, fields, sizeof fields / sizeof *fields, false);
+    _Static_assert(sizeof(tl_kernel) == sizeof fields / sizeof *fields * 8, "tl_kernel has other members");
+    LLVMValueRef value = LLVMConstStructInContext(cg->context, fields, sizeof fields / sizeof *fields, false);
     return codegen_constant(cg, "plan", value);
 }
 

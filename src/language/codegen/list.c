@@ -31,8 +31,7 @@ static bool reads_numbers(const ir_function *f, const ir_instr *get) {
     if (!record || record->op != IR_RECORD_EMPTY || record->imm.i == 0)
         return false;
     for (const ir_instr *i = get->next; i && !ir_may_raise(i); i = i->next)
-        if (i->op == IR_RECORD_WORD && i->args[0] == record->result &&
-            ir_type_managed(ir_type_of(f, i->result)))
+        if (i->op == IR_RECORD_WORD && i->args[0] == record->result && ir_type_managed(ir_type_of(f, i->result)))
             return false;
     return true;
 }
@@ -71,20 +70,17 @@ static LLVMValueRef field(emit *e, LLVMTypeRef type, LLVMValueRef v, int64_t at)
 }
 
 static LLVMValueRef is_inside(emit *e, LLVMValueRef v, LLVMValueRef index) {
-    return LLVMBuildICmp(e->cg->builder, LLVMIntULT, index,
-                         field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT), "");
+    return LLVMBuildICmp(e->cg->builder, LLVMIntULT, index, field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT), "");
 }
 
 static LLVMValueRef element(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMValueRef words) {
     codegen *cg = e->cg;
-    LLVMValueRef first = field(e, cg->ptr, v, TL_VECTOR_WORDS_AT),
-                 at = LLVMBuildMul(cg->builder, index, words, "");
+    LLVMValueRef first = field(e, cg->ptr, v, TL_VECTOR_WORDS_AT), at = LLVMBuildMul(cg->builder, index, words, "");
     return LLVMBuildInBoundsGEP2(cg->builder, cg->i64, first, &at, 1, "");
 }
 
 static void copy_word(emit *e, LLVMValueRef to, LLVMValueRef from, int64_t word) {
-    LLVMBuildStore(e->cg->builder, field(e, e->cg->i64, from, 8 * word),
-                   emit_offset(e, to, 8 * word));
+    LLVMBuildStore(e->cg->builder, field(e, e->cg->i64, from, 8 * word), emit_offset(e, to, 8 * word));
 }
 
 /* Goes on where the index is one of v's. */
@@ -104,8 +100,7 @@ static void raise_outside(emit *e, const ir_instr *i, LLVMBasicBlockRef outside)
         return;
     }
     for (uint32_t k = 0; k < i->arg_count; k++)
-        args[k] = k == record_at(i) && i->abi != TL_FN_tl_ref_index ? LLVMConstPointerNull(cg->ptr)
-                                                                    : emit_arg(e, i, k);
+        args[k] = k == record_at(i) && i->abi != TL_FN_tl_ref_index ? LLVMConstPointerNull(cg->ptr) : emit_arg(e, i, k);
     LLVMPositionBuilderAtEnd(cg->builder, outside);
     emit_site(e, i);
     emit_abi_call(e, i->abi, args, i->arg_count);
@@ -114,8 +109,7 @@ static void raise_outside(emit *e, const ir_instr *i, LLVMBasicBlockRef outside)
 }
 
 /* The vector that word `word` of element `index` of v is. */
-static LLVMValueRef vector_in(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMValueRef words,
-                              LLVMValueRef word) {
+static LLVMValueRef vector_in(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMValueRef words, LLVMValueRef word) {
     LLVMValueRef at = element(e, v, index, words);
     at = LLVMBuildInBoundsGEP2(e->cg->builder, e->cg->i64, at, &word, 1, "");
     return LLVMBuildLoad2(e->cg->builder, e->cg->ptr, at, "");
@@ -142,8 +136,7 @@ static LLVMValueRef set_by_call(emit *e, const ir_instr *i, LLVMValueRef record,
     for (int64_t k = 0; k < words; k++)
         copy_word(e, copy, record, k);
     emit_site(e, i);
-    return emit_abi_call(e, i->abi, (LLVMValueRef[]){emit_arg(e, i, 0), emit_arg(e, i, 1), copy},
-                         3);
+    return emit_abi_call(e, i->abi, (LLVMValueRef[]){emit_arg(e, i, 0), emit_arg(e, i, 1), copy}, 3);
 }
 
 static void set(emit *e, const ir_instr *i) {
@@ -151,13 +144,10 @@ static void set(emit *e, const ir_instr *i) {
     LLVMBuilderRef builder = cg->builder;
     LLVMValueRef v = emit_arg(e, i, 0), index = emit_arg(e, i, 1), record = emit_arg(e, i, 2);
     int64_t words = record_of(e->f, i)->arg_count;
-    LLVMBasicBlockRef call = emit_new_block(e, "call"), alone = emit_new_block(e, ""),
-                      go_on = emit_new_block(e, "");
-    LLVMValueRef single =
-        LLVMBuildICmp(builder, LLVMIntEQ, field(e, cg->i32, v, TL_OBJECT_COUNT_AT),
-                      LLVMConstInt(cg->i32, 1, false), "");
-    LLVMBuildCondBr(builder, LLVMBuildAnd(builder, single, is_inside(e, v, index), ""), alone,
-                    call);
+    LLVMBasicBlockRef call = emit_new_block(e, "call"), alone = emit_new_block(e, ""), go_on = emit_new_block(e, "");
+    LLVMValueRef single = LLVMBuildICmp(builder, LLVMIntEQ, field(e, cg->i32, v, TL_OBJECT_COUNT_AT),
+                                        LLVMConstInt(cg->i32, 1, false), "");
+    LLVMBuildCondBr(builder, LLVMBuildAnd(builder, single, is_inside(e, v, index), ""), alone, call);
     LLVMPositionBuilderAtEnd(builder, call);
     LLVMValueRef results[] = {set_by_call(e, i, record, words), v};
     LLVMBuildBr(builder, go_on);
@@ -175,8 +165,7 @@ static void len(emit *e, const ir_instr *i) {
     codegen *cg = e->cg;
     LLVMBuilderRef builder = cg->builder;
     LLVMValueRef v = emit_arg(e, i, 0);
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), there = emit_new_block(e, ""),
-                      go_on = emit_new_block(e, "");
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), there = emit_new_block(e, ""), go_on = emit_new_block(e, "");
     LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, v, ""), go_on, there);
     LLVMPositionBuilderAtEnd(builder, there);
     LLVMValueRef lengths[] = {codegen_i64(cg, 0), field(e, cg->i64, v, TL_VECTOR_LENGTH_AT)};

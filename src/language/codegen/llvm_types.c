@@ -114,8 +114,7 @@ static LLVMTypeRef kind_type(const codegen *cg, tl_abi_kind kind) {
     }
 }
 
-void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where,
-                           const char *name) {
+void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(function, where, LLVMCreateEnumAttribute(cg->context, kind, 0));
 }
@@ -129,8 +128,7 @@ static void add_reads_only(const codegen *cg, LLVMValueRef function) {
 }
 
 static bool always_raises(tl_abi_index index) {
-    return index == TL_FN_tl_raise_divide || index == TL_FN_tl_raise_index ||
-           index == TL_FN_tl_raise_below_zero ||
+    return index == TL_FN_tl_raise_divide || index == TL_FN_tl_raise_index || index == TL_FN_tl_raise_below_zero ||
            index == TL_FN_tl_panic || index == TL_FN_tl_exit;
 }
 
@@ -184,8 +182,7 @@ LLVMValueRef codegen_constant(const codegen *cg, const char *name, LLVMValueRef 
     return global;
 }
 
-LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values,
-                               uint32_t count) {
+LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values, uint32_t count) {
     if (count == 0)
         return LLVMConstPointerNull(cg->ptr);
     LLVMValueRef *items = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, count);

@@ -69,8 +69,8 @@ void diagnostics_init(diagnostics *d, masu__arena *arena);
 void diagnostics_plain_names(masu__buffer *text);
 
 /* One more, of a row of diagnostics.def: called by diagnostics_say (messages.h), which says what it returns. */
-diagnostic *diagnostics_add(diagnostics *d, severity severity, uint32_t row, source_span span,
-                            const char *format, va_list arguments);
+diagnostic *diagnostics_add(diagnostics *d, severity severity, uint32_t row, source_span span, const char *format,
+                            va_list arguments);
 void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -87,7 +87,6 @@ void diagnostics_render(const diagnostics *d, masu__buffer *out);
 /* One entry in the same form: `label` is "error", "note", … A span without a file gives the line
  * `label: message` alone. Used for run-time errors: the error at sites[0], then notes "called from
  * here". */
-void diagnostic_render_entry(source_span span, const char *label, const char *message,
-                             masu__buffer *out);
+void diagnostic_render_entry(source_span span, const char *label, const char *message, masu__buffer *out);
 
 #endif

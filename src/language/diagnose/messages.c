@@ -43,12 +43,10 @@ static const struct message {
 #include "language/diagnose/diagnostics.def"
 };
 
-diagnostic *diagnostics_say(diagnostics *d, source_span span, message_row row, const char *format,
-                            ...) {
+diagnostic *diagnostics_say(diagnostics *d, source_span span, message_row row, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    diagnostic *entry =
-        diagnostics_add(d, messages[row].severity, (uint32_t)row, span, format, arguments);
+    diagnostic *entry = diagnostics_add(d, messages[row].severity, (uint32_t)row, span, format, arguments);
     va_end(arguments);
     if (messages[row].help)
         diagnostics_note(d, entry, (source_span){0}, "%s", messages[row].help);

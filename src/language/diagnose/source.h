@@ -29,8 +29,7 @@ typedef struct source_place {
 
 /* Copies path and text into the arena and finds the lines. Any bytes are a text. O(length).
  * MASU_ERR_OUT_OF_MEMORY; MASU_ERR_LIMIT_REACHED for 2 GiB and more: offsets have 32 bits. */
-masu_status source_file_init(source_file *file, masu__arena *arena, const char *path,
-                             const char *text, size_t length);
+masu_status source_file_init(source_file *file, masu__arena *arena, const char *path, const char *text, size_t length);
 
 /* Where the line of a byte begins. O(log lines). */
 uint32_t source_line_start(const source_file *file, uint32_t offset);
@@ -45,8 +44,7 @@ uint32_t source_utf16_column(source_span span);
 /* The line's text (line from 1), without its end; *length in bytes. */
 const char *source_line(const source_file *file, uint32_t line, uint32_t *length);
 
-static inline source_span source_span_make(const source_file *file, uint32_t offset,
-                                           uint32_t length) {
+static inline source_span source_span_make(const source_file *file, uint32_t offset, uint32_t length) {
     return (source_span){file, offset, length};
 }
 /* From the start of a to the end of b; both in one file. */

@@ -26,10 +26,8 @@ static uint32_t edit_distance(const char *a, uint32_t a_length, const char *b, u
             uint32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
             best = last[j] + 1 < best ? last[j] + 1 : best;
             best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before[j - 2] + 1 < best) {
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
-            }
             row[j] = best;
         }
         uint32_t *spare = before;
@@ -41,18 +39,15 @@ static uint32_t edit_distance(const char *a, uint32_t a_length, const char *b, u
 }
 
 void suggest_add(suggestion *s, const char *candidate) {
-    if (candidate[0] == '_' && candidate[1] == '_') { /* the prelude's own */
+    if (candidate[0] == '_' && candidate[1] == '_') /* the prelude's own */
         return;
-    }
     size_t wanted = strlen(s->wanted), length = strnlen(candidate, SUGGESTION_LENGTH + 1);
-    if (length > SUGGESTION_LENGTH || wanted > SUGGESTION_LENGTH || candidate[0] == '<') {
+    if (length > SUGGESTION_LENGTH || wanted > SUGGESTION_LENGTH || candidate[0] == '<')
         return;
-    }
     uint32_t apart = (uint32_t)(length > wanted ? length - wanted : wanted - length);
     s->exact |= strcmp(candidate, s->wanted) == 0;
-    if (apart >= s->distance || strcmp(candidate, s->wanted) == 0) {
+    if (apart >= s->distance || strcmp(candidate, s->wanted) == 0)
         return;
-    }
     uint32_t distance = edit_distance(s->wanted, (uint32_t)wanted, candidate, (uint32_t)length);
     if (distance < s->distance && distance < wanted) {
         s->best = candidate;

@@ -20,8 +20,8 @@
 static void note(explainer *x, masu__buffer *text, char kind) {
     if (x->count == x->capacity) {
         uint32_t wanted = x->capacity ? 2 * x->capacity : 256;
-        explain_event *larger = masu__arena_grow(&x->scratch, x->events, x->capacity, wanted,
-                                                 sizeof *larger, _Alignof(explain_event));
+        explain_event *larger = masu__arena_grow(&x->scratch, x->events, x->capacity, wanted, sizeof *larger,
+                                                 _Alignof(explain_event));
         x->failed |= !larger;
         if (!larger)
             return;
@@ -169,16 +169,14 @@ static void note_aliases(explainer *x, masu__buffer *t) {
 static void note_function(explainer *x, masu__buffer *t) {
     pass_counts c = pass_count(x->f);
     x->line = explain_line_of(x, x->f->span);
-    masu__buffer_printf(t,
-                        "%s: %" PRIu32 " slot%s (needs %" PRIu32 "), %" PRIu32
-                        " acquire%s, %" PRIu32 " release%s",
-                        x->f->name, c.slots, c.slots == 1 ? "" : "s", c.bound, c.acquires,
-                        c.acquires == 1 ? "" : "s", c.releases, c.releases == 1 ? "" : "s");
+    masu__buffer_printf(t, "%s: %" PRIu32 " slot%s (needs %" PRIu32 "), %" PRIu32 " acquire%s, %" PRIu32 " release%s",
+                        x->f->name, c.slots, c.slots == 1 ? "" : "s", c.bound, c.acquires, c.acquires == 1 ? "" : "s",
+                        c.releases, c.releases == 1 ? "" : "s");
     if (x->f->growing_count > 0)
         masu__buffer_printf(t, ", %" PRIu32 " growing", x->f->growing_count);
     if (x->f->room_bytes > 0)
-        masu__buffer_printf(t, ", tensors in %" PRIu64 " bytes (needs %" PRIu64 ")",
-                            x->f->room_bytes, x->f->room_bound);
+        masu__buffer_printf(t, ", tensors in %" PRIu64 " bytes (needs %" PRIu64 ")", x->f->room_bytes,
+                            x->f->room_bound);
     note(x, t, 'f');
     x->sharing = explain_sharing_of(x->f, &x->scratch);
     x->failed |= !x->sharing;
@@ -205,8 +203,7 @@ static const ir_function *original(const ir_function *f) {
 }
 
 static int by_original(const void *a, const void *b) {
-    const ir_function *x = original(*(const ir_function *const *)a),
-                      *y = original(*(const ir_function *const *)b);
+    const ir_function *x = original(*(const ir_function *const *)a), *y = original(*(const ir_function *const *)b);
     return (x > y) - (x < y);
 }
 
@@ -241,8 +238,7 @@ bool explain_said_before(const explain_event *first, const explain_event *e) {
 }
 
 /* Events of one line come version by version. */
-static uint32_t count_versions(const explain_event *first, const explain_event *end,
-                               const explain_event *e) {
+static uint32_t count_versions(const explain_event *first, const explain_event *end, const explain_event *e) {
     uint32_t count = 0;
     const ir_function *last = NULL;
     for (const explain_event *other = first; other < end; other++) {
@@ -258,8 +254,8 @@ bool explain_is_summary(const explain_event *e) {
     return e->kind == 'f';
 }
 
-void explain_versions(const explainer *x, const explain_event *first, const explain_event *end,
-                      const explain_event *e, masu__buffer *out) {
+void explain_versions(const explainer *x, const explain_event *first, const explain_event *end, const explain_event *e,
+                      masu__buffer *out) {
     const ir_function *last = NULL;
     if (explain_is_summary(e) || count_versions(first, end, e) == x->versions[e->version->id])
         return;
@@ -285,8 +281,7 @@ static void put_all(const explainer *x, masu_explain_form form, masu__buffer *ou
         explain_text(x, out);
 }
 
-void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form,
-                     masu__buffer *out) {
+void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form, masu__buffer *out) {
     static const source_file none = {.path = "", .text = ""};
     masu__buffer text = {0};
     explainer x = {.m = m, .source = source};

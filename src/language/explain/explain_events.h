@@ -23,8 +23,7 @@ typedef struct explain_event {
     uint32_t line, order; /* line 0: of a function without a place in the source */
     const ir_function *version;
     const char *text;
-    char
-        kind; /* f what a function says of itself, n begins, i another name, b lent, m moves, d dies, a acquired */
+    char kind; /* f what a function says of itself, n begins, i another name, b lent, m moves, d dies, a acquired */
     explain_place place; /* of elements that are made here */
 } explain_event;
 
@@ -49,8 +48,8 @@ bool explain_is_summary(const explain_event *e);
 /* What several versions of the same function say alike is one entry. */
 bool explain_said_before(const explain_event *first, const explain_event *e);
 /* "{ob,oo} " when only some versions say it. */
-void explain_versions(const explainer *x, const explain_event *first, const explain_event *end,
-                      const explain_event *e, masu__buffer *out);
+void explain_versions(const explainer *x, const explain_event *first, const explain_event *end, const explain_event *e,
+                      masu__buffer *out);
 
 void explain_text(const explainer *x, masu__buffer *out);
 void explain_short(const explainer *x, masu__buffer *out);

@@ -60,12 +60,8 @@ static void add_tenant(picture *p, ir_value v) {
         p->left_out++;
         return;
     }
-    p->tenants[p->count] = (tenant){v,
-                                    place,
-                                    info->point_first,
-                                    info->point_last,
-                                    letters[p->count % LETTERS],
-                                    p->count / LETTERS};
+    p->tenants[p->count] = (tenant){
+        v, place, info->point_first, info->point_last, letters[p->count % LETTERS], p->count / LETTERS};
     p->columns[p->column_count++] = info->point_first;
     p->columns[p->column_count++] = info->point_last;
     p->rows[p->row_count++] = place->at;
@@ -111,8 +107,8 @@ static char lives_there(const picture *p, uint64_t address, uint32_t point) {
     char letter = ' ';
     for (uint32_t k = 0; k < p->count; k++) {
         const tenant *t = &p->tenants[k];
-        if (address >= t->place->at && address < t->place->at + t->place->bytes &&
-            point >= t->first && point <= t->last)
+        if (address >= t->place->at && address < t->place->at + t->place->bytes && point >= t->first &&
+            point <= t->last)
             letter = t->letter;
     }
     return letter;
@@ -139,8 +135,7 @@ static void draw(const picture *p, masu__buffer *out) {
         uint64_t address = p->rows[thinned(r, rows, p->row_count - 1)];
         masu__buffer_printf(out, "  %10" PRIu64 " │ ", address);
         for (uint32_t c = 0; c < columns; c++)
-            masu__buffer_putc(
-                out, lives_there(p, address, p->columns[thinned(c, columns, p->column_count)]));
+            masu__buffer_putc(out, lives_there(p, address, p->columns[thinned(c, columns, p->column_count)]));
         masu__buffer_putc(out, '\n');
     }
     masu__buffer_puts(out, "        line   ");
@@ -161,8 +156,8 @@ static void put_name(const ir_function *f, ir_value v, masu__buffer *out) {
     }
     const char *text = info->span.file->text + info->span.offset;
     uint32_t length = 0;
-    while (length < info->span.length && length < NAME_BYTES &&
-           (unsigned char)text[length] >= ' ' && (unsigned char)text[length] < 0x7F)
+    while (length < info->span.length && length < NAME_BYTES && (unsigned char)text[length] >= ' ' &&
+           (unsigned char)text[length] < 0x7F)
         length++;
     masu__buffer_append(out, text, length);
 }
@@ -198,9 +193,8 @@ static void put_list(const picture *p, masu__buffer *out) {
         const tenant *t = &p->tenants[k];
         masu__buffer_puts(out, "    ");
         put_label(t, out);
-        masu__buffer_printf(out, "%s at %-8" PRIu64 "%8" PRIu64 " bytes  line %-5" PRIu32,
-                            t->round ? "" : " ", t->place->at, t->place->bytes,
-                            line_of(p->f, t->value));
+        masu__buffer_printf(out, "%s at %-8" PRIu64 "%8" PRIu64 " bytes  line %-5" PRIu32, t->round ? "" : " ",
+                            t->place->at, t->place->bytes, line_of(p->f, t->value));
         put_name(p->f, t->value, out);
         put_sharers(p, t, out);
         masu__buffer_putc(out, '\n');
@@ -256,8 +250,8 @@ static void put_tenant_svg(const picture *p, const tenant *t, masu__buffer *out)
     masu__buffer_printf(out,
                         "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/><text "
                         "x=\"%.1f\" y=\"%.1f\">",
-                        x, SVG_HEIGHT - y, across * (column_of(p, t->last) + 1) - x,
-                        up * (double)t->place->bytes, x + 2, SVG_HEIGHT - y + 11);
+                        x, SVG_HEIGHT - y, across * (column_of(p, t->last) + 1) - x, up * (double)t->place->bytes,
+                        x + 2, SVG_HEIGHT - y + 11);
     put_label(t, out);
     masu__buffer_puts(out, "</text><title>");
     masu__buffer name = {0};
@@ -293,9 +287,8 @@ void explain_frame_svg(const ir_function *f, masu__buffer *out) {
 
 void explain_frame_json(const ir_function *f, masu__buffer *out) {
     const char *comma = "";
-    masu__buffer_printf(
-        out, "\"frame_bytes\": %" PRIu64 ", \"frame_lower_bound\": %" PRIu64 ", \"tensors\": [",
-        f->room_bytes, f->room_bound);
+    masu__buffer_printf(out, "\"frame_bytes\": %" PRIu64 ", \"frame_lower_bound\": %" PRIu64 ", \"tensors\": [",
+                        f->room_bytes, f->room_bound);
     for (ir_value v = 1; v < f->value_count; v++) {
         const ir_place *place = ir_place_of(f, v);
         if (!place || place->bytes == 0)

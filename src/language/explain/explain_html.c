@@ -27,7 +27,8 @@ static const char style[] =
     "rect{fill:#cfe3cf;stroke:#5a8a5a;stroke-width:.5}\n";
 
 static const char words[] =
-    "<details><summary>The words beside the lines</summary><p>Beside each line is what happens there to tensors and other values that live in "
+    "<details><summary>The words beside the lines</summary><p>Beside each line is what happens there to tensors and "
+    "other values that live in "
     "memory:\n"
     "<span class=n>made or received: here it begins</span> <span class=i>is: another name of what "
     "was there</span> <span class=b>lent: read by a function without a count</span> <span "
@@ -51,8 +52,8 @@ static void put_buffer(const masu__buffer *text, masu__buffer *out) {
 
 /* ---- the source ------------------------------------------------------------------------------ */
 
-static void put_row(const explainer *x, uint32_t line, const explain_event *first,
-                    const explain_event *end, masu__buffer *out) {
+static void put_row(const explainer *x, uint32_t line, const explain_event *first, const explain_event *end,
+                    masu__buffer *out) {
     uint32_t length;
     const char *text = source_line(x->source, line, &length);
     masu__buffer_printf(out, "<tr><td class=l>%" PRIu32 "<td class=s>", line);
@@ -139,16 +140,14 @@ static void put_function(const ir_function *f, masu__buffer *out) {
     pass_counts c = pass_count(f);
     masu__buffer_puts(out, "<details><summary><h2>");
     put_string(f->name, out);
-    masu__buffer_printf(
-        out,
-        "</h2>: %" PRIu32 " owner slots, of which %" PRIu32 " are needed at least; %" PRIu64
-        " bytes for tensors in the frame, of which any plan needs %" PRIu64 "; %" PRIu32
-        " growing slots; %" PRIu32 " acquires, %" PRIu32 " releases</summary>\n",
-        c.slots, c.bound, f->room_bytes, f->room_bound, f->growing_count, c.acquires, c.releases);
+    masu__buffer_printf(out,
+                        "</h2>: %" PRIu32 " owner slots, of which %" PRIu32 " are needed at least; %" PRIu64
+                        " bytes for tensors in the frame, of which any plan needs %" PRIu64 "; %" PRIu32
+                        " growing slots; %" PRIu32 " acquires, %" PRIu32 " releases</summary>\n",
+                        c.slots, c.bound, f->room_bytes, f->room_bound, f->growing_count, c.acquires, c.releases);
     explain_frame_svg(f, out);
-    masu__buffer_puts(out,
-                      "<table><tr><th>value<th>line<th>how it came to be, where it lies<th>owner "
-                      "slot<th>lent<th>counted<th>last use<th>ends\n");
+    masu__buffer_puts(out, "<table><tr><th>value<th>line<th>how it came to be, where it lies<th>owner "
+                           "slot<th>lent<th>counted<th>last use<th>ends\n");
     listing l = {.f = f, .out = out};
     out->failed |= !explain_tell(f, put_value, &l) || l.part.failed;
     masu__buffer_destroy(&l.part);

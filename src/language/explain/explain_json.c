@@ -16,8 +16,7 @@ static void put_string(const char *text, masu__buffer *out) {
 /* What is between the marks of a name. */
 static void put_bare(const masu__buffer *name, masu__buffer *out) {
     const char *text = masu__buffer_text(name);
-    masu__buffer_json_string(out, name->length > 1 ? text + 1 : "",
-                             name->length > 1 ? name->length - 2 : 0);
+    masu__buffer_json_string(out, name->length > 1 ? text + 1 : "", name->length > 1 ? name->length - 2 : 0);
 }
 
 static void put_member(const char *name, const masu__buffer *text, masu__buffer *out) {
@@ -33,8 +32,7 @@ static void put_words_member(const char *name, const char *text, masu__buffer *o
         masu__buffer_puts(out, "null");
 }
 
-static void put_sharers(const char *name, const ir_function *f, const explain_sharers *sharers,
-                        masu__buffer *out) {
+static void put_sharers(const char *name, const ir_function *f, const explain_sharers *sharers, masu__buffer *out) {
     masu__buffer one = {0};
     masu__buffer_printf(out, ", \"%s\": [", name);
     for (uint32_t k = 0; k < sharers->count && k < EXPLAIN_MOST_SHARERS; k++) {
@@ -62,8 +60,7 @@ static void put_place(const ir_function *f, const explain_told *told, masu__buff
     masu__buffer_printf(out, ", \"where\": \"%s\"", told->where);
     put_words_member("why_pool", told->why_pool, out);
     if (strcmp(told->where, "frame") == 0) {
-        masu__buffer_printf(out, ", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64, place->at,
-                            place->bytes);
+        masu__buffer_printf(out, ", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64, place->at, place->bytes);
         put_sharers("shares_bytes_with", f, &told->byte_sharers, out);
     }
     if (strcmp(told->where, "growing") == 0)
@@ -82,13 +79,11 @@ static void put_value(void *user, const explain_told *told) {
     listing *l = user;
     masu__buffer_printf(l->out, "%s\n      {\"value\": ", l->comma);
     put_bare(&told->name, l->out);
-    masu__buffer_printf(l->out, ", \"line\": %" PRIu32 ", \"kind\": \"%s\"", told->line,
-                        told->kind);
+    masu__buffer_printf(l->out, ", \"line\": %" PRIu32 ", \"kind\": \"%s\"", told->line, told->kind);
     put_member("origin", &told->origin, l->out);
     put_place(l->f, told, l->out);
-    masu__buffer_printf(l->out, ", \"moved\": %s, \"borrowed\": %s, \"lent\": %" PRIu32,
-                        told->moved ? "true" : "false", told->borrowed ? "true" : "false",
-                        told->lent);
+    masu__buffer_printf(l->out, ", \"moved\": %s, \"borrowed\": %s, \"lent\": %" PRIu32, told->moved ? "true" : "false",
+                        told->borrowed ? "true" : "false", told->lent);
     put_lent_to(told, l->out);
     masu__buffer_printf(l->out, ", \"counted\": %" PRIu32, told->counted);
     put_words_member("why", told->why_counted, l->out);
@@ -115,9 +110,8 @@ static void put_json_functions(const explainer *x, masu__buffer *out) {
         masu__buffer_printf(out, "%s\n    {\"name\": ", comma);
         put_string(fn->name, out);
         masu__buffer_printf(out,
-                            ", \"line\": %" PRIu32 ", \"slots\": %" PRIu32
-                            ", \"lower_bound\": %" PRIu32 ", \"acquires\": %" PRIu32
-                            ", \"releases\": %" PRIu32 ", ",
+                            ", \"line\": %" PRIu32 ", \"slots\": %" PRIu32 ", \"lower_bound\": %" PRIu32
+                            ", \"acquires\": %" PRIu32 ", \"releases\": %" PRIu32 ", ",
                             explain_line_of(x, fn->span), c.slots, c.bound, c.acquires, c.releases);
         masu__buffer_printf(out, "\"growing_slots\": %" PRIu32 ", ", fn->growing_count);
         explain_frame_json(fn, out);

@@ -14,17 +14,15 @@
 #include "language/explain/explain_frame.h"
 
 static bool same(const ir_tally *a, const ir_tally *b) {
-    return a->acquires == b->acquires && a->releases == b->releases && a->over == b->over &&
-           a->framed == b->framed && a->slotted == b->slotted && a->built == b->built &&
-           a->rooted == b->rooted;
+    return a->acquires == b->acquires && a->releases == b->releases && a->over == b->over && a->framed == b->framed &&
+           a->slotted == b->slotted && a->built == b->built && a->rooted == b->rooted;
 }
 
 static void put_row(const ir_tally *t, masu__buffer *out) {
     masu__buffer_printf(out,
-                        "  %-14s  %8" PRIu32 "  %8" PRIu32 "  %4" PRIu32 "  %12" PRIu32
-                        "  %7" PRIu32 "  %14" PRIu32 "  %9" PRIu32 "\n",
-                        t->pass, t->acquires, t->releases, t->over, t->framed, t->slotted, t->built,
-                        t->rooted);
+                        "  %-14s  %8" PRIu32 "  %8" PRIu32 "  %4" PRIu32 "  %12" PRIu32 "  %7" PRIu32 "  %14" PRIu32
+                        "  %9" PRIu32 "\n",
+                        t->pass, t->acquires, t->releases, t->over, t->framed, t->slotted, t->built, t->rooted);
 }
 
 static void put_changes(const ir_tally *tallies, uint32_t count, masu__buffer *out) {
@@ -65,18 +63,16 @@ void explain_tallies(const ir_module *m, masu__buffer *out) {
         put_row(&m->tallies[k], out);
 }
 
-static void put_json(const ir_tally *tallies, uint32_t count, const char *indent,
-                     masu__buffer *out) {
+static void put_json(const ir_tally *tallies, uint32_t count, const char *indent, masu__buffer *out) {
     masu__buffer_putc(out, '[');
     for (uint32_t k = 0; k < count; k++) {
         const ir_tally *t = &tallies[k];
         masu__buffer_printf(out,
-                            "%s\n%s{\"pass\": \"%s\", \"acquires\": %" PRIu32
-                            ", \"releases\": %" PRIu32 ", \"over\": %" PRIu32
-                            ", \"framed\": %" PRIu32 ", \"growing\": %" PRIu32
+                            "%s\n%s{\"pass\": \"%s\", \"acquires\": %" PRIu32 ", \"releases\": %" PRIu32
+                            ", \"over\": %" PRIu32 ", \"framed\": %" PRIu32 ", \"growing\": %" PRIu32
                             ", \"built\": %" PRIu32 ", \"rooted\": %" PRIu32 "}",
-                            k ? "," : "", indent, t->pass, t->acquires, t->releases, t->over,
-                            t->framed, t->slotted, t->built, t->rooted);
+                            k ? "," : "", indent, t->pass, t->acquires, t->releases, t->over, t->framed, t->slotted,
+                            t->built, t->rooted);
     }
     masu__buffer_putc(out, ']');
 }

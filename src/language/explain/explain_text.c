@@ -11,8 +11,7 @@
 
 enum { WIDEST = 64 };
 
-static void put_margin(const explainer *x, const explain_event *first, const explain_event *end,
-                       masu__buffer *out) {
+static void put_margin(const explainer *x, const explain_event *first, const explain_event *end, masu__buffer *out) {
     bool any = false;
     for (const explain_event *e = first; e < end; e++) {
         if (explain_said_before(first, e))
@@ -60,27 +59,25 @@ static uint32_t width_of(const source_file *s) {
 }
 
 static void put_words(masu__buffer *out) {
-    masu__buffer_puts(
-        out,
-        "Beside each line: what happens there to tensors and other values that live in memory.\n"
-        "\n"
-        "  made, received      here it begins: an operation makes it, a function returns it\n"
-        "  in the frame at N   its elements lie in memory of the function's own: nothing is asked "
-        "for\n"
-        "  in growing slot N   they lie in a buffer that stays with the program for the next one "
-        "made here\n"
-        "  where the caller …  it leaves, and is built where it goes\n"
-        "  in a pool (why)     they are asked of a pool, and why that could not be avoided\n"
-        "  over `x`            they are written over those of `x`, which are not read afterwards\n"
-        "  slot N with `x`     where an error would find and release it; `x` is there at other "
-        "times\n"
-        "  `y` is `x`          another name for what was there: no memory and no count of its own\n"
-        "  lent, moves         read by a function without a count; given away: it has another "
-        "owner\n"
-        "  dies, acquired      its memory is free again; a count was needed, and why\n"
-        "  f{ob}               the version of f that takes over its first argument and borrows its "
-        "second\n"
-        "\n");
+    masu__buffer_puts(out, "Beside each line: what happens there to tensors and other values that live in memory.\n"
+                           "\n"
+                           "  made, received      here it begins: an operation makes it, a function returns it\n"
+                           "  in the frame at N   its elements lie in memory of the function's own: nothing is asked "
+                           "for\n"
+                           "  in growing slot N   they lie in a buffer that stays with the program for the next one "
+                           "made here\n"
+                           "  where the caller …  it leaves, and is built where it goes\n"
+                           "  in a pool (why)     they are asked of a pool, and why that could not be avoided\n"
+                           "  over `x`            they are written over those of `x`, which are not read afterwards\n"
+                           "  slot N with `x`     where an error would find and release it; `x` is there at other "
+                           "times\n"
+                           "  `y` is `x`          another name for what was there: no memory and no count of its own\n"
+                           "  lent, moves         read by a function without a count; given away: it has another "
+                           "owner\n"
+                           "  dies, acquired      its memory is free again; a count was needed, and why\n"
+                           "  f{ob}               the version of f that takes over its first argument and borrows its "
+                           "second\n"
+                           "\n");
 }
 
 static void put_source(const explainer *x, bool in_words, masu__buffer *out) {
@@ -121,11 +118,9 @@ static void put_totals(const explainer *x, masu__buffer *out) {
         acquires += c.acquires;
         releases += c.releases;
     }
-    masu__buffer_printf(out,
-                        "\n%" PRIu32 " function%s in the program, %" PRIu32
-                        " acquire%s and %" PRIu32 " release%s in the text\n",
-                        functions, functions == 1 ? "" : "s", acquires, acquires == 1 ? "" : "s",
-                        releases, releases == 1 ? "" : "s");
+    masu__buffer_printf(
+        out, "\n%" PRIu32 " function%s in the program, %" PRIu32 " acquire%s and %" PRIu32 " release%s in the text\n",
+        functions, functions == 1 ? "" : "s", acquires, acquires == 1 ? "" : "s", releases, releases == 1 ? "" : "s");
 }
 
 typedef struct listing {
@@ -153,8 +148,8 @@ static void put_value(void *user, const explain_told *told) {
         masu__buffer_puts(l->out, "; ");
     explain_put_lent(told, l->out);
     if (told->counted > 0)
-        masu__buffer_printf(l->out, "; counted %" PRIu32 " time%s: %s", told->counted,
-                            told->counted == 1 ? "" : "s", told->why_counted);
+        masu__buffer_printf(l->out, "; counted %" PRIu32 " time%s: %s", told->counted, told->counted == 1 ? "" : "s",
+                            told->why_counted);
     if (told->last_use)
         masu__buffer_printf(l->out, "; last used in line %" PRIu32, told->last_use);
     put_part("; ", &told->ends, l->out);

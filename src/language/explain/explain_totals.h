@@ -6,7 +6,7 @@
 #include "language/explain/explain_events.h"
 
 typedef struct explain_costs {
-    uint32_t line; /* 0: the whole program */
+    uint32_t line;                                  /* 0: the whole program */
     uint32_t in_frame, in_slot, at_caller, in_pool; /* tensors made here, by where their elements lie */
     uint32_t acquires, deaths;
 } explain_costs;

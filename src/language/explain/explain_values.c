@@ -97,8 +97,7 @@ static void hear_operand(teller *t, const ir_instr *i, uint32_t a) {
     } else if (i->op == IR_CALL) {
         lend(s, i->callee);
     }
-    if (i->op != IR_RELEASE && i->op != IR_ROOT && i->op != IR_UNROOT && i->op != IR_ACQUIRE &&
-        t->line > s->last_line)
+    if (i->op != IR_RELEASE && i->op != IR_ROOT && i->op != IR_UNROOT && i->op != IR_ACQUIRE && t->line > s->last_line)
         s->last_line = t->line;
 }
 
@@ -241,8 +240,7 @@ static void put_sources(const teller *t, ir_value v, masu__buffer *out) {
 /* What hands an element out of a vector that keeps it must count. */
 static void put_taken(const ir_instr *word, masu__buffer *out) {
     const ir_instr *by = word->prev;
-    while (by &&
-           !(by->op == IR_ABI && by->arg_count > 0 && by->args[by->arg_count - 1] == word->args[0]))
+    while (by && !(by->op == IR_ABI && by->arg_count > 0 && by->args[by->arg_count - 1] == word->args[0]))
         by = by->prev;
     masu__buffer_puts(out, "taken from a vector or box");
     if (by && by->abi == TL_FN_tl_vec_get)

@@ -13,10 +13,10 @@ typedef struct explain_sharers {
 } explain_sharers;
 
 typedef struct explain_told {
-    ir_value value;    /* that it is, or of which it is another name; 0: of one that is not read */
-    uint32_t line;     /* 0: it has no place in the source */
-    const char *kind;  /* parameter, made, received, taken, joined, nothing, name */
-    const char *where; /* frame, growing, caller, pool, view, object, elsewhere */
+    ir_value value;       /* that it is, or of which it is another name; 0: of one that is not read */
+    uint32_t line;        /* 0: it has no place in the source */
+    const char *kind;     /* parameter, made, received, taken, joined, nothing, name */
+    const char *where;    /* frame, growing, caller, pool, view, object, elsewhere */
     const char *why_pool; /* why its elements could lie nowhere better; or NULL */
     int32_t slot;         /* owner slot, -1: none */
     uint32_t last_use;    /* a line, 0: none */

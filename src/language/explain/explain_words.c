@@ -54,8 +54,8 @@ static const ir_instr *sharing_one(const ir_function *f, ir_value v) {
 }
 
 bool explain_changes(const ir_function *f, const ir_instr *i) {
-    return i->op == IR_ABI && i->arg_count > 0 && i->result_count == 1 &&
-           tl_abi_functions[i->abi].effects & REPLACES && ir_type_of(f, i->result) == IR_OBJECT;
+    return i->op == IR_ABI && i->arg_count > 0 && i->result_count == 1 && tl_abi_functions[i->abi].effects & REPLACES &&
+           ir_type_of(f, i->result) == IR_OBJECT;
 }
 
 bool explain_is_view(const ir_function *f, ir_value v) {
@@ -73,8 +73,7 @@ void explain_buffer(const ir_function *f, ir_value v, masu__buffer *out) {
     const ir_place *place = ir_place_of(f, v);
     const char *why = f->values[v].pooled;
     if (place && place->bytes)
-        masu__buffer_printf(out, " in the frame at %" PRIu64 ", %" PRIu64 " bytes", place->at,
-                            place->bytes);
+        masu__buffer_printf(out, " in the frame at %" PRIu64 ", %" PRIu64 " bytes", place->at, place->bytes);
     else if (place && place->slot)
         masu__buffer_printf(out, " in growing slot %" PRIu32, place->slot - 1);
     else if (place && place->dest)
@@ -114,8 +113,7 @@ explain_sharing *explain_sharing_of(const ir_function *f, masu__arena *scratch) 
 }
 
 /* Where the value is while something may raise, and the names of others that are there. */
-void explain_slot(const ir_function *f, ir_value v, const explain_sharing *sharing,
-                  masu__buffer *out) {
+void explain_slot(const ir_function *f, ir_value v, const explain_sharing *sharing, masu__buffer *out) {
     const char *own = f->values[v].name;
     int32_t slot = f->values[v].slot;
     uint32_t shown = 0;

@@ -30,7 +30,6 @@ typedef struct explain_sharing {
 /* One a slot of f, in scratch; NULL when memory runs out. O(values). */
 explain_sharing *explain_sharing_of(const ir_function *f, masu__arena *scratch);
 /* ", slot 2 with `a`, `b`"; nothing for a value that is in none. */
-void explain_slot(const ir_function *f, ir_value v, const explain_sharing *sharing,
-                  masu__buffer *out);
+void explain_slot(const ir_function *f, ir_value v, const explain_sharing *sharing, masu__buffer *out);
 
 #endif

@@ -64,9 +64,7 @@ static uint32_t line_near(const ir_instr *i) {
 /* ---- what is known of the value itself ------------------------------------------------------- */
 
 static const char *pool_of(uint64_t bytes) {
-    return bytes == 0                       ? "nothing is allocated"
-           : bytes <= MASU_BUCKET_MAX_BYTES ? "bucket pool"
-                                            : "best-fit pool";
+    return bytes == 0 ? "nothing is allocated" : bytes <= MASU_BUCKET_MAX_BYTES ? "bucket pool" : "best-fit pool";
 }
 
 static uint64_t bytes_of(const char *element) {
@@ -82,8 +80,7 @@ static void say_shape(finder *x, const ir_function *f, ir_value v) {
         return;
     ir_shape_put(s, &text);
     for (uint32_t d = 0; d < s->rank; d++)
-        known &=
-            s->dim[d] >= 0 && !__builtin_mul_overflow(elements, (uint64_t)s->dim[d], &elements);
+        known &= s->dim[d] >= 0 && !__builtin_mul_overflow(elements, (uint64_t)s->dim[d], &elements);
     say(x, "shape %s", masu__buffer_text(&text));
     if (known && elements < UINT64_MAX / 8)
         say(x, "%" PRIu64 " elements, as %s from the %s", elements, x->element,
@@ -136,8 +133,7 @@ static void look_at(finder *x, const ir_function *f) {
                 if (!is_it(x, f, i->result + r))
                     continue;
                 say_place(x, f, i->result + r);
-                say(x, i->op == IR_CALL ? "received on line %" PRIu32 : "made on line %" PRIu32,
-                    line_near(i));
+                say(x, i->op == IR_CALL ? "received on line %" PRIu32 : "made on line %" PRIu32, line_near(i));
             }
             for (uint32_t a = 0; a < i->arg_count; a++)
                 say_operand(x, f, i, a);
@@ -145,8 +141,8 @@ static void look_at(finder *x, const ir_function *f) {
     }
 }
 
-void pass_where(const ir_module *m, const char *name, const char *element, source_span declared,
-                uint32_t until, masu__buffer *out) {
+void pass_where(const ir_module *m, const char *name, const char *element, source_span declared, uint32_t until,
+                masu__buffer *out) {
     finder x = {.m = m,
                 .file = declared.file,
                 .name = name,

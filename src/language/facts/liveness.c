@@ -30,8 +30,7 @@ typedef struct walker {
 static void add(walker *w, pairs *p, uint32_t key, uint32_t item) {
     if (p->count == p->capacity) {
         uint32_t wanted = p->capacity ? 2 * p->capacity : 64;
-        pair *larger = masu__arena_grow(w->scratch, p->all, p->capacity, wanted, sizeof *larger,
-                                        _Alignof(pair));
+        pair *larger = masu__arena_grow(w->scratch, p->all, p->capacity, wanted, sizeof *larger, _Alignof(pair));
         w->enough &= larger != NULL;
         if (!larger)
             return;
@@ -72,8 +71,7 @@ static void note_use(walker *w, ir_value *last_block, const ir_block *b, ir_valu
 }
 
 static bool is_use(const walker *w, const ir_instr *i) {
-    bool counts = i->op == IR_ACQUIRE || i->op == IR_ROOT || i->op == IR_UNROOT ||
-                  (i->op == IR_RELEASE && !w->scoped);
+    bool counts = i->op == IR_ACQUIRE || i->op == IR_ROOT || i->op == IR_UNROOT || (i->op == IR_RELEASE && !w->scoped);
     return !w->used_only || !counts;
 }
 
@@ -131,9 +129,7 @@ bool liveness_compute(liveness *l, const ir_function *f, masu__arena *scratch) {
 }
 
 bool liveness_compute_used(liveness *l, const ir_function *f, bool scoped, masu__arena *scratch) {
-    return compute(
-        l,
-        (walker){.f = f, .scratch = scratch, .enough = true, .used_only = true, .scoped = scoped});
+    return compute(l, (walker){.f = f, .scratch = scratch, .enough = true, .used_only = true, .scoped = scoped});
 }
 
 bool liveness_has(liveness_set set, ir_value v) {

@@ -103,8 +103,7 @@ static bool count_deeper(surveyor *s, masu__arena *scratch) {
 static void find_deep(surveyor *s) {
     for (ir_value v = 1; v < s->f->value_count; v++) {
         place_life *l = &s->lives[v];
-        l->deep =
-            l->first >= 0 && l->until > l->first && s->deeper[l->until] > s->deeper[l->first + 1];
+        l->deep = l->first >= 0 && l->until > l->first && s->deeper[l->until] > s->deeper[l->first + 1];
     }
 }
 

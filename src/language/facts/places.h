@@ -15,11 +15,9 @@
 typedef struct place_life {
     int64_t first, last; /* of the value; -1: it has none */
     int64_t until;       /* of its elements, wherever they flow to; >= last */
-    int64_t
-        others; /* the first point at which a value lives that its elements may have flowed to; INT64_MAX: none */
-    bool flows; /* its elements go on in another value */
-    bool
-        deep; /* a call that may lead back to this function begins and ends within its elements' life */
+    int64_t others; /* the first point at which a value lives that its elements may have flowed to; INT64_MAX: none */
+    bool flows;     /* its elements go on in another value */
+    bool deep;      /* a call that may lead back to this function begins and ends within its elements' life */
 } place_life;
 
 /* The places of all tensors of f, by value, in scratch; NULL when memory runs out. O(instructions) a sweep; there are about as many

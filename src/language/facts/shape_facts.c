@@ -10,8 +10,7 @@ const shape_fact shape_unset = {.state = SHAPE_IS_UNSET};
 const shape_fact shape_unknown = {.state = SHAPE_IS_UNKNOWN};
 
 shape_fact shape_of_rank(uint32_t rank) {
-    shape_fact fact = {.state = SHAPE_IS_KNOWN,
-                       .shape = {.known_rank = true, .rank = (uint8_t)rank}};
+    shape_fact fact = {.state = SHAPE_IS_KNOWN, .shape = {.known_rank = true, .rank = (uint8_t)rank}};
     for (uint32_t d = 0; d < TL_MAX_RANK; d++)
         fact.shape.dim[d] = -1;
     return rank <= TL_MAX_RANK ? fact : shape_unknown;
@@ -143,8 +142,7 @@ void shape_say(shape_fault *fault, message_row row, const char *format, ...) {
 }
 
 static const char *kept_text(shape_fault *fault, masu__buffer *text) {
-    const char *kept =
-        text->failed ? NULL : masu__arena_strdup(fault->symbols->m->arena, masu__buffer_text(text));
+    const char *kept = text->failed ? NULL : masu__arena_strdup(fault->symbols->m->arena, masu__buffer_text(text));
     masu__buffer_destroy(text);
     fault->symbols->out_of_memory |= kept == NULL;
     return kept ? kept : "?";

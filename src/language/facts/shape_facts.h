@@ -61,10 +61,8 @@ typedef struct shape_list { /* the elements of an operation's list parameter */
 static inline const shape_fact *shape_fact_of(const shape_query *q, ir_value v) {
     return &q->facts[v];
 }
-ir_value shape_operand(const shape_query *q,
-                       const char *parameter); /* of a plain parameter; 0: there is none */
-ir_value shape_tensor(const shape_query *q,
-                      uint32_t n); /* the n-th tensor operand; 0: there is none */
+ir_value shape_operand(const shape_query *q, const char *parameter); /* of a plain parameter; 0: there is none */
+ir_value shape_tensor(const shape_query *q, uint32_t n);             /* the n-th tensor operand; 0: there is none */
 shape_list shape_list_of(const shape_query *q);
 /* A whole number that is known now: by its fact, or a constant, perhaps negated or converted. */
 bool shape_known_number(const shape_query *q, ir_value v, int64_t *out);
@@ -79,8 +77,7 @@ bool shape_elements(const ir_shape *s, int64_t *out); /* false: not known, or to
 bool shape_wanted(const shape_fault *fault); /* asked for, and none found yet */
 void shape_blame(shape_fault *fault, ir_value v);
 /* What is wrong. Shapes and lengths as texts: shape_text, shape_dim_text. */
-void shape_say(shape_fault *fault, message_row row, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void shape_say(shape_fault *fault, message_row row, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* "[2, n]", "n": the module's. */
 const char *shape_text(shape_fault *fault, const ir_shape *shape);
 const char *shape_dim_text(shape_fault *fault, int64_t dim);
@@ -95,8 +92,7 @@ static inline int64_t shape_dim_from_end(const ir_shape *s, uint32_t back) {
     return back < s->rank ? s->dim[s->rank - 1 - back] : 1;
 }
 /* The list as a shape; minus_one: a -1 may be in it, kept as another negative number. */
-shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *fault,
-                               bool minus_one);
+shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *fault, bool minus_one);
 shape_fact shape_rule_reshape(const shape_query *q, shape_fault *fault);
 shape_fact shape_rule_expand(const shape_query *q, shape_fault *fault);
 shape_fact shape_rule_literal(const shape_query *q);

@@ -20,8 +20,7 @@ bool number_fact_meet(number_fact *fact, const number_fact *other) {
         fact->symbol = same ? fact->symbol : 0;
         return changed;
     }
-    if (fact->state == SHAPE_IS_KNOWN && other->state == SHAPE_IS_KNOWN &&
-        fact->number == other->number)
+    if (fact->state == SHAPE_IS_KNOWN && other->state == SHAPE_IS_KNOWN && fact->number == other->number)
         return false;
     *fact = fact->state == SHAPE_IS_UNSET ? *other : unknown;
     return true;
@@ -75,11 +74,9 @@ static number_fact of_unary(const shape_query *q) {
     if (a->state == SHAPE_IS_UNSET)
         return unset;
     if (a->state == SHAPE_IS_UNKNOWN)
-        return q->i->op == IR_NOT
-                   ? unknown
-                   : of_length(shape_combine(q->symbols, IR_MUL,
-                                             shape_number_length(q, q->i->args[0]),
-                                             (shape_length){.known = true, .number = -1}));
+        return q->i->op == IR_NOT ? unknown
+                                  : of_length(shape_combine(q->symbols, IR_MUL, shape_number_length(q, q->i->args[0]),
+                                                            (shape_length){.known = true, .number = -1}));
     return known(q->i->op == IR_NOT ? ~a->number : (int64_t)(0 - (uint64_t)a->number));
 }
 
@@ -118,8 +115,7 @@ static number_fact of_tensor(const shape_query *q) {
     case TL_FN_tl_tensor_len:
         return length_along(q, q->i->args[0], 0);
     case TL_FN_tl_tensor_dim:
-        return shape_known_number(q, q->i->args[1], &dim) ? length_along(q, q->i->args[0], dim)
-                                                          : unknown;
+        return shape_known_number(q, q->i->args[1], &dim) ? length_along(q, q->i->args[0], dim) : unknown;
     case TL_FN_tl_tensor_get_i64:
         return of_element(q);
     default:

@@ -34,23 +34,20 @@ static bool shapes_clash(const ir_shape *a, const ir_shape *b) {
 
 static shape_fact broadcast(const shape_fact *a, const shape_fact *b) {
     if (a->state != SHAPE_IS_KNOWN || b->state != SHAPE_IS_KNOWN)
-        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset
-                                                                        : shape_unknown;
-    shape_fact result =
-        shape_of_rank(a->shape.rank > b->shape.rank ? a->shape.rank : b->shape.rank);
+        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
+    shape_fact result = shape_of_rank(a->shape.rank > b->shape.rank ? a->shape.rank : b->shape.rank);
     for (uint32_t back = 0; back < result.shape.rank; back++)
-        result.shape.dim[result.shape.rank - 1 - back] = dims_broadcast(
-            shape_dim_from_end(&a->shape, back), shape_dim_from_end(&b->shape, back));
+        result.shape.dim[result.shape.rank - 1 - back] = dims_broadcast(shape_dim_from_end(&a->shape, back),
+                                                                        shape_dim_from_end(&b->shape, back));
     return result;
 }
 
 static void check_pair(const shape_query *q, ir_value a, ir_value b, shape_fault *fault) {
     const shape_fact *fa = shape_fact_of(q, a), *fb = shape_fact_of(q, b);
-    if (!shape_wanted(fault) || !a || !b || fa->state != SHAPE_IS_KNOWN ||
-        fb->state != SHAPE_IS_KNOWN || !shapes_clash(&fa->shape, &fb->shape))
+    if (!shape_wanted(fault) || !a || !b || fa->state != SHAPE_IS_KNOWN || fb->state != SHAPE_IS_KNOWN ||
+        !shapes_clash(&fa->shape, &fb->shape))
         return;
-    shape_say(fault, SAY(shapes_cannot_be_broadcast), shape_text(fault, &fa->shape),
-              shape_text(fault, &fb->shape));
+    shape_say(fault, SAY(shapes_cannot_be_broadcast), shape_text(fault, &fa->shape), shape_text(fault, &fb->shape));
     shape_blame(fault, a);
     shape_blame(fault, b);
 }
@@ -69,8 +66,7 @@ static shape_fact rule_broadcast(const shape_query *q, shape_fault *fault) {
 
 static shape_fact rule_same(const shape_query *q, shape_fault *fault) {
     ir_value t = shape_tensor(q, 0);
-    check_pair(q, t, shape_tensor(q, 1),
-               fault); /* in-place operations: the second fits into the first */
+    check_pair(q, t, shape_tensor(q, 1), fault); /* in-place operations: the second fits into the first */
     return t ? *shape_fact_of(q, t) : shape_unknown;
 }
 
@@ -78,8 +74,8 @@ static shape_fact rule_same(const shape_query *q, shape_fault *fault) {
 
 /* The dimension that the parameter names, counted from the front; -1 when it is not known, or
  * known to be wrong. */
-static int64_t dimension(const shape_query *q, const char *parameter, const ir_shape *s,
-                         uint32_t extra, shape_fault *fault) {
+static int64_t dimension(const shape_query *q, const char *parameter, const ir_shape *s, uint32_t extra,
+                         shape_fault *fault) {
     int64_t dim, rank = s->rank + extra;
     if (!shape_known_number(q, shape_operand(q, parameter), &dim))
         return -1;
@@ -133,8 +129,8 @@ static shape_fact with_dim(const ir_shape *s, int64_t dim, int64_t length) {
 }
 
 /* Elements [from, to) of a dimension of known length. */
-static void check_part(const shape_query *q, const ir_shape *s, int64_t dim, int64_t from,
-                       int64_t to, shape_fault *fault) {
+static void check_part(const shape_query *q, const ir_shape *s, int64_t dim, int64_t from, int64_t to,
+                       shape_fault *fault) {
     int64_t length = s->dim[dim];
     from += from < 0 ? length : 0;
     to += to < 0 ? length : 0;
@@ -161,8 +157,8 @@ static bool counts_up(const shape_query *q, uint32_t symbol) {
                 continue;
             shape_length from = shape_number_length(q, last->target[t].args[p]);
             const shape_symbol *x = &q->symbols->all[from.symbol];
-            if (!(from.known && from.number >= 0) && !(from.symbol && x->kind == ATOM_AFFINE &&
-                                                       x->a == symbol && x->mul == 1 && x->add > 0))
+            if (!(from.known && from.number >= 0) &&
+                !(from.symbol && x->kind == ATOM_AFFINE && x->a == symbol && x->mul == 1 && x->add > 0))
                 return false;
         }
     }
@@ -200,8 +196,7 @@ static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_faul
     if (dim >= 0 && from.known && to.known)
         check_part(q, s, dim, from.number, to.number, fault);
     bool plain = never_negative(q, from, 0) && never_negative(q, to, 0);
-    return with_dim(s, dim,
-                    plain ? shape_dim_of_length(shape_combine(q->symbols, IR_SUB, to, from)) : -1);
+    return with_dim(s, dim, plain ? shape_dim_of_length(shape_combine(q->symbols, IR_SUB, to, from)) : -1);
 }
 
 static shape_fact rule_narrow(const shape_query *q, const ir_shape *s, shape_fault *fault) {
@@ -234,22 +229,18 @@ static shape_fact rule_unsqueeze(const shape_query *q, const ir_shape *s, shape_
     int64_t dim = dimension(q, "dim", s, 1, fault);
     shape_fact result = shape_of_rank(s->rank + 1u);
     for (uint32_t d = 0; result.state == SHAPE_IS_KNOWN && dim >= 0 && d <= s->rank; d++)
-        result.shape.dim[d] = d < (uint32_t)dim    ? s->dim[d]
-                              : d == (uint32_t)dim ? 1
-                                                   : s->dim[d - 1];
+        result.shape.dim[d] = d < (uint32_t)dim ? s->dim[d] : d == (uint32_t)dim ? 1 : s->dim[d - 1];
     return result;
 }
 
 /* All dimensions but the one along which they are joined are equal. */
-static void check_joined(const shape_query *q, const ir_shape *a, const ir_shape *b, int64_t dim,
-                         shape_fault *fault) {
+static void check_joined(const shape_query *q, const ir_shape *a, const ir_shape *b, int64_t dim, shape_fault *fault) {
     bool fit = a->rank == b->rank;
     for (uint32_t d = 0; fit && d < a->rank; d++)
         fit = d == (uint32_t)dim || !shape_lengths_differ(q->symbols, a->dim[d], b->dim[d]);
     if (fit || !shape_wanted(fault))
         return;
-    shape_say(fault, SAY(shapes_cannot_be_joined), shape_text(fault, a), shape_text(fault, b),
-              (long long)dim);
+    shape_say(fault, SAY(shapes_cannot_be_joined), shape_text(fault, a), shape_text(fault, b), (long long)dim);
     shape_blame(fault, shape_tensor(q, 0));
     shape_blame(fault, shape_tensor(q, 1));
 }
@@ -261,10 +252,9 @@ static shape_fact rule_cat(const shape_query *q, const ir_shape *s, shape_fault 
         check_joined(q, s, &other->shape, dim, fault);
     if (other->state != SHAPE_IS_KNOWN || other->shape.rank != s->rank || dim < 0)
         return other->state == SHAPE_IS_UNSET ? shape_unset : shape_of_rank(s->rank);
-    return with_dim(
-        s, dim,
-        shape_dim_of_length(shape_combine(q->symbols, IR_ADD, shape_length_of_dim(s->dim[dim]),
-                                          shape_length_of_dim(other->shape.dim[dim]))));
+    return with_dim(s, dim,
+                    shape_dim_of_length(shape_combine(q->symbols, IR_ADD, shape_length_of_dim(s->dim[dim]),
+                                                      shape_length_of_dim(other->shape.dim[dim]))));
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
@@ -273,10 +263,8 @@ static void check_inner(const shape_query *q, int64_t a, int64_t b, shape_fault 
     if (!shape_wanted(fault) || !shape_lengths_differ(q->symbols, a, b))
         return;
     ir_value left = shape_tensor(q, 0), right = shape_tensor(q, 1);
-    shape_say(fault, SAY(shapes_cannot_be_multiplied),
-              shape_text(fault, &shape_fact_of(q, left)->shape),
-              shape_text(fault, &shape_fact_of(q, right)->shape), shape_dim_text(fault, a),
-              shape_dim_text(fault, b));
+    shape_say(fault, SAY(shapes_cannot_be_multiplied), shape_text(fault, &shape_fact_of(q, left)->shape),
+              shape_text(fault, &shape_fact_of(q, right)->shape), shape_dim_text(fault, a), shape_dim_text(fault, b));
     shape_blame(fault, left);
     shape_blame(fault, right);
 }
@@ -297,11 +285,9 @@ static void append_dim(shape_fact *fact, int64_t dim) {
 }
 
 static shape_fact rule_matmul(const shape_query *q, shape_fault *fault) {
-    const shape_fact *a = shape_fact_of(q, shape_tensor(q, 0)),
-                     *b = shape_fact_of(q, shape_tensor(q, 1));
+    const shape_fact *a = shape_fact_of(q, shape_tensor(q, 0)), *b = shape_fact_of(q, shape_tensor(q, 1));
     if (a->state != SHAPE_IS_KNOWN || b->state != SHAPE_IS_KNOWN)
-        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset
-                                                                        : shape_unknown;
+        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
     if (a->shape.rank == 0 || b->shape.rank == 0)
         return shape_unknown;
     check_inner(q, shape_dim_from_end(&a->shape, 0),
@@ -325,15 +311,14 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
     if (!shape_wanted(fault))
         return;
     if (index.count != s->rank) {
-        shape_say(fault, SAY(indices_cannot_select_an_element), index.count,
-                  index.count == 1 ? "index" : "indices", shape_text(fault, s));
+        shape_say(fault, SAY(indices_cannot_select_an_element), index.count, index.count == 1 ? "index" : "indices",
+                  shape_text(fault, s));
         shape_blame(fault, shape_tensor(q, 0));
         return;
     }
     for (uint32_t d = 0; d < s->rank; d++) {
         int64_t at;
-        if (!shape_known_number(q, index.values[d], &at) ||
-            (at >= 0 && (s->dim[d] < 0 || at < s->dim[d])))
+        if (!shape_known_number(q, index.values[d], &at) || (at >= 0 && (s->dim[d] < 0 || at < s->dim[d])))
             continue;
         shape_say(fault, SAY(index_is_out_of_range), (long long)at, d, shape_text(fault, s));
         shape_blame(fault, shape_tensor(q, 0));
@@ -420,8 +405,7 @@ static void check_classes(const shape_query *q, const ir_shape *s, shape_fault *
         fits = !shape_lengths_differ(q->symbols, t->dim[d], s->dim[d]);
     if (fits)
         return;
-    shape_say(fault, SAY(logits_need_a_class_for_each_row), shape_text(fault, s),
-              shape_text(fault, t));
+    shape_say(fault, SAY(logits_need_a_class_for_each_row), shape_text(fault, s), shape_text(fault, t));
     shape_blame(fault, shape_tensor(q, 0));
     shape_blame(fault, shape_tensor(q, 1));
 }

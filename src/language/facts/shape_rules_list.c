@@ -11,8 +11,7 @@
 /* The numbers of the list as they are, -2 for a known -1. */
 enum { WRITTEN_MINUS_ONE = -2 };
 
-shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *fault,
-                               bool minus_one) {
+shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *fault, bool minus_one) {
     if (l.count > TL_MAX_RANK) {
         if (shape_wanted(fault))
             shape_say(fault, SAY(shape_has_too_many_dimensions), TL_MAX_RANK, l.count);
@@ -37,28 +36,25 @@ shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *
     return result;
 }
 
-static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_shape *to,
-                           int64_t have, int64_t want, shape_fault *fault) {
+static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_shape *to, int64_t have, int64_t want,
+                           shape_fault *fault) {
     if (!shape_wanted(fault))
         return;
-    shape_say(fault, SAY(shape_cannot_be_reshaped), shape_text(fault, from), shape_text(fault, to),
-              (long long)have, want < 0 ? "a multiple of " : "",
-              (long long)(want < 0 ? -want : want));
+    shape_say(fault, SAY(shape_cannot_be_reshaped), shape_text(fault, from), shape_text(fault, to), (long long)have,
+              want < 0 ? "a multiple of " : "", (long long)(want < 0 ? -want : want));
     shape_blame(fault, shape_tensor(q, 0));
 }
 
 /* What the -1 is: elements of `from` over those of the dimensions that are written, where each of these that
  * has no number is one of `from` as well. */
-static shape_length left_over(const shape_query *q, const ir_shape *from, const ir_shape *to,
-                              int open) {
+static shape_length left_over(const shape_query *q, const ir_shape *from, const ir_shape *to, int open) {
     shape_length have = {.known = true, .number = 1}, want = have;
     uint32_t used = 0;
     for (uint32_t d = 0; d < to->rank; d++) {
         if ((int)d == open)
             continue;
         uint32_t at = 0;
-        while (at < from->rank &&
-               (to->dim[d] >= 0 || used >> at & 1 || from->dim[at] != to->dim[d]))
+        while (at < from->rank && (to->dim[d] >= 0 || used >> at & 1 || from->dim[at] != to->dim[d]))
             at++;
         used |= 1u << at;
         if (to->dim[d] < 0 && at == from->rank)
@@ -88,8 +84,7 @@ shape_fact shape_rule_reshape(const shape_query *q, shape_fault *fault) {
                 return shape_of_rank(result.shape.rank);
             open = (int)d;
             result.shape.dim[d] = -1;
-        } else if (result.shape.dim[d] < 0 ||
-                   __builtin_mul_overflow(product, result.shape.dim[d], &product)) {
+        } else if (result.shape.dim[d] < 0 || __builtin_mul_overflow(product, result.shape.dim[d], &product)) {
             complete = false;
         }
     }
@@ -97,8 +92,7 @@ shape_fact shape_rule_reshape(const shape_query *q, shape_fault *fault) {
         return result;
     if (!complete || !shape_elements(&from->shape, &have)) {
         if (open >= 0)
-            result.shape.dim[open] =
-                shape_dim_of_length(left_over(q, &from->shape, &result.shape, open));
+            result.shape.dim[open] = shape_dim_of_length(left_over(q, &from->shape, &result.shape, open));
         return result;
     }
     if (open < 0 && have != product)
@@ -147,8 +141,7 @@ shape_fact shape_rule_square(const shape_query *q) {
     shape_fact result = shape_of_rank(2);
     if (shape_number_unset(q, shape_operand(q, "n")))
         return shape_unset;
-    result.shape.dim[0] = result.shape.dim[1] =
-        shape_dim_of_length(shape_number_length(q, shape_operand(q, "n")));
+    result.shape.dim[0] = result.shape.dim[1] = shape_dim_of_length(shape_number_length(q, shape_operand(q, "n")));
     return result;
 }
 
@@ -157,8 +150,7 @@ shape_fact shape_rule_permute(const shape_query *q, const ir_shape *s) {
     shape_fact result = shape_of_rank(s->rank);
     for (uint32_t d = 0; order.count == s->rank && d < s->rank; d++) {
         int64_t from;
-        if (shape_known_number(q, order.values[d], &from) && from >= -(int64_t)s->rank &&
-            from < s->rank)
+        if (shape_known_number(q, order.values[d], &from) && from >= -(int64_t)s->rank && from < s->rank)
             result.shape.dim[d] = s->dim[from < 0 ? from + s->rank : from];
     }
     return result;
@@ -186,12 +178,11 @@ shape_fact shape_rule_stack(const shape_query *q, shape_fault *fault) {
     shape_list parts = shape_list_of(q);
     shape_fact part = shape_unset;
     for (uint32_t p = 0; p < parts.count; p++) {
-        const shape_fact *fact = shape_fact_of(q, parts.values[p]),
-                         *first = shape_fact_of(q, parts.values[0]);
+        const shape_fact *fact = shape_fact_of(q, parts.values[p]), *first = shape_fact_of(q, parts.values[0]);
         if (fact->state == SHAPE_IS_UNSET)
             return shape_unset;
-        if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN &&
-            first->state == SHAPE_IS_KNOWN && parts_clash(q, &first->shape, &fact->shape)) {
+        if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN && first->state == SHAPE_IS_KNOWN &&
+            parts_clash(q, &first->shape, &fact->shape)) {
             shape_say(fault, SAY(shapes_cannot_be_stacked), shape_text(fault, &first->shape),
                       shape_text(fault, &fact->shape));
             shape_blame(fault, parts.values[0]);

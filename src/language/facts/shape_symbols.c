@@ -18,14 +18,13 @@ static uint32_t hash_of(const shape_symbol *x) {
 }
 
 static bool same(const shape_symbol *x, const shape_symbol *y) {
-    return x->kind == y->kind && x->function == y->function && x->a == y->a && x->b == y->b &&
-           x->mul == y->mul && x->add == y->add;
+    return x->kind == y->kind && x->function == y->function && x->a == y->a && x->b == y->b && x->mul == y->mul &&
+           x->add == y->add;
 }
 
 static bool grow(shape_symbols *s) {
     uint32_t capacity = s->capacity ? s->capacity * 2 : 64;
-    shape_symbol *all = masu__arena_grow(s->arena, s->all, s->capacity, capacity, sizeof *all,
-                                         _Alignof(shape_symbol));
+    shape_symbol *all = masu__arena_grow(s->arena, s->all, s->capacity, capacity, sizeof *all, _Alignof(shape_symbol));
     uint32_t *buckets = MASU_ARENA_ARRAY(s->arena, uint32_t, capacity * 2);
     if (!all || !buckets || capacity > MOST_SYMBOLS) {
         s->out_of_memory |= capacity <= MOST_SYMBOLS;
@@ -89,8 +88,7 @@ static shape_length symbol(uint32_t x) {
 static shape_symbol affine_of(const shape_symbols *s, uint32_t x) {
     if (s->all[x].kind == ATOM_AFFINE)
         return s->all[x];
-    return (shape_symbol){
-        .kind = ATOM_AFFINE, .function = s->all[x].function, .a = x, .mul = 1, .add = 0};
+    return (shape_symbol){.kind = ATOM_AFFINE, .function = s->all[x].function, .a = x, .mul = 1, .add = 0};
 }
 
 static shape_length of_affine(shape_symbols *s, shape_symbol x) {
@@ -111,19 +109,16 @@ static shape_length with_number(shape_symbols *s, ir_opcode op, uint32_t x, int6
     } else if (n == 1) {
         return symbol(x);
     } else {
-        return symbol(intern(
-            s, (shape_symbol){
-                   .kind = ATOM_QUOTIENT, .function = s->all[x].function, .a = x, .add = n}));
+        return symbol(
+            intern(s, (shape_symbol){.kind = ATOM_QUOTIENT, .function = s->all[x].function, .a = x, .add = n}));
     }
     return of_affine(s, affine);
 }
 
 static shape_length of_two(shape_symbols *s, ir_opcode op, uint32_t x, uint32_t y) {
     shape_symbol a = affine_of(s, x), b = affine_of(s, y);
-    static const shape_atom kinds[] = {[IR_ADD] = ATOM_SUM,
-                                       [IR_SUB] = ATOM_DIFFERENCE,
-                                       [IR_MUL] = ATOM_PRODUCT,
-                                       [IR_DIV] = ATOM_QUOTIENT};
+    static const shape_atom kinds[] = {
+        [IR_ADD] = ATOM_SUM, [IR_SUB] = ATOM_DIFFERENCE, [IR_MUL] = ATOM_PRODUCT, [IR_DIV] = ATOM_QUOTIENT};
     if (a.a == b.a && (op == IR_ADD || op == IR_SUB)) {
         int64_t sign = op == IR_ADD ? 1 : -1;
         a.mul = wrap_add(a.mul, wrap_mul(b.mul, sign));
@@ -147,9 +142,8 @@ shape_length shape_combine(shape_symbols *s, ir_opcode op, shape_length a, shape
     if (a.known && b.known) {
         if (op == IR_DIV)
             return b.number > 0 ? number(a.number / b.number) : nothing;
-        return number(op == IR_MUL
-                          ? wrap_mul(a.number, b.number)
-                          : wrap_add(a.number, op == IR_ADD ? b.number : wrap_mul(b.number, -1)));
+        return number(op == IR_MUL ? wrap_mul(a.number, b.number)
+                                   : wrap_add(a.number, op == IR_ADD ? b.number : wrap_mul(b.number, -1)));
     }
     if (b.known)
         return op == IR_DIV && b.number <= 0 ? nothing : with_number(s, op, a.symbol, b.number);
@@ -188,12 +182,9 @@ bool shape_lengths_differ(const shape_symbols *s, int64_t dim, int64_t other) {
 
 /* ---- from callee to caller ------------------------------------------------------------------- */
 
-static shape_length translate(shape_symbols *s, uint32_t x, shape_leaf *leaf, void *context,
-                              int depth) {
-    static const ir_opcode ops[] = {[ATOM_SUM] = IR_ADD,
-                                    [ATOM_DIFFERENCE] = IR_SUB,
-                                    [ATOM_PRODUCT] = IR_MUL,
-                                    [ATOM_QUOTIENT] = IR_DIV};
+static shape_length translate(shape_symbols *s, uint32_t x, shape_leaf *leaf, void *context, int depth) {
+    static const ir_opcode ops[] = {
+        [ATOM_SUM] = IR_ADD, [ATOM_DIFFERENCE] = IR_SUB, [ATOM_PRODUCT] = IR_MUL, [ATOM_QUOTIENT] = IR_DIV};
     if (!x || depth == DEEPEST)
         return nothing;
     shape_symbol it = s->all[x]; /* a copy: the table may move */
@@ -201,11 +192,8 @@ static shape_length translate(shape_symbols *s, uint32_t x, shape_leaf *leaf, vo
         return leaf(context, &it);
     shape_length a = translate(s, it.a, leaf, context, depth + 1);
     if (it.kind == ATOM_AFFINE)
-        return shape_combine(s, IR_ADD, shape_combine(s, IR_MUL, a, number(it.mul)),
-                             number(it.add));
-    shape_length b = it.kind == ATOM_QUOTIENT && !it.b
-                         ? number(it.add)
-                         : translate(s, it.b, leaf, context, depth + 1);
+        return shape_combine(s, IR_ADD, shape_combine(s, IR_MUL, a, number(it.mul)), number(it.add));
+    shape_length b = it.kind == ATOM_QUOTIENT && !it.b ? number(it.add) : translate(s, it.b, leaf, context, depth + 1);
     return shape_combine(s, ops[it.kind], a, b);
 }
 
@@ -225,21 +213,19 @@ typedef struct writer {
 static void put_source(writer *w, const ir_value_info *info, bool alone) {
     source_span span = info->span;
     const char *text = span.file ? span.file->text + span.offset : NULL;
-    if (info->name && info->name[0] != '<') {
+    if (info->name && info->name[0] != '<')
         masu__buffer_puts(w->out, info->name);
-    } else if (text && span.length > 0 && span.length <= LONGEST_NAME / 2 &&
-               !memchr(text, '\n', span.length) && (alone || !memchr(text, ' ', span.length))) {
+    else if (text && span.length > 0 && span.length <= LONGEST_NAME / 2 && !memchr(text, '\n', span.length) &&
+             (alone || !memchr(text, ' ', span.length)))
         masu__buffer_append(w->out, text, span.length);
-    } else {
+    else
         w->failed = true;
-    }
 }
 
 static void put(writer *w, uint32_t x, int depth, int binds);
 
 /* binds: 0 a sum may be here, 1 a product, 2 only a name */
-static void put_pair(writer *w, uint32_t a, const char *op, uint32_t b, int64_t n, int depth,
-                     int level, int binds) {
+static void put_pair(writer *w, uint32_t a, const char *op, uint32_t b, int64_t n, int depth, int level, int binds) {
     bool parentheses = binds > level;
     masu__buffer_puts(w->out, parentheses ? "(" : "");
     put(w, a, depth, level);

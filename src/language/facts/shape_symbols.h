@@ -65,14 +65,11 @@ static inline uint32_t shape_symbol_of_dim(int64_t dim) { /* 0: none */
     return dim < SHAPE_FIRST_SYMBOL ? (uint32_t)(SHAPE_FIRST_SYMBOL - dim) : 0;
 }
 static inline shape_length shape_length_of_dim(int64_t dim) {
-    return (shape_length){
-        .known = dim >= 0, .number = dim >= 0 ? dim : 0, .symbol = shape_symbol_of_dim(dim)};
+    return (shape_length){.known = dim >= 0, .number = dim >= 0 ? dim : 0, .symbol = shape_symbol_of_dim(dim)};
 }
 /* -1 for numbers that are not a length. */
 static inline int64_t shape_dim_of_length(shape_length l) {
-    return l.known    ? (l.number >= 0 ? l.number : -1)
-           : l.symbol ? shape_dim_of_symbol(l.symbol)
-                      : -1;
+    return l.known ? (l.number >= 0 ? l.number : -1) : l.symbol ? shape_dim_of_symbol(l.symbol) : -1;
 }
 
 /* Each returns 0 when there is no memory, or too many were made. Equal things have equal symbols. */

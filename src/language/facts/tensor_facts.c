@@ -70,9 +70,8 @@ static uint8_t dtype_of_first(const sweeper *s, const ir_instr *i) {
 /* What to_dtype is told to make. */
 static uint8_t dtype_asked_for(const sweeper *s, const ir_instr *i) {
     int64_t dtype = 0;
-    return ir_const_int(s->f, i->args[1], &dtype) && dtype >= 0 && dtype < TL_DTYPE_COUNT
-               ? (uint8_t)dtype
-               : DTYPE_IS_UNKNOWN;
+    return ir_const_int(s->f, i->args[1], &dtype) && dtype >= 0 && dtype < TL_DTYPE_COUNT ? (uint8_t)dtype
+                                                                                          : DTYPE_IS_UNKNOWN;
 }
 
 /* What all tensor operands agree on; rules that differ for whole numbers are left unknown. */
@@ -143,8 +142,7 @@ static bool result_is_tracked(const sweeper *s, const ir_instr *i) {
         return true;
     for (uint32_t a = 0; a < i->arg_count; a++) {
         ir_type type = ir_type_of(s->f, i->args[a]);
-        if ((type == IR_OBJECT && s->facts->stored.tracked) ||
-            (type == IR_TENSOR && s->own[i->args[a]].tracked))
+        if ((type == IR_OBJECT && s->facts->stored.tracked) || (type == IR_TENSOR && s->own[i->args[a]].tracked))
             return true;
     }
     return false;
@@ -210,16 +208,16 @@ bool tensor_reads_plain(const tensor_facts *facts, const ir_function *f, const i
 
 enum { MOST_RESULTS = 32 }; /* bits of `returned`; what leaves in a later one is kept */
 
-static void flow_through_call(const tensor_facts *facts, const ir_instr *i, uint32_t operand,
-                              tensor_flow_visit *visit, void *user) {
+static void flow_through_call(const tensor_facts *facts, const ir_instr *i, uint32_t operand, tensor_flow_visit *visit,
+                              void *user) {
     uint32_t returned = facts->values[i->callee->id][i->callee->params[operand]].returned;
     for (uint32_t r = 0; r < i->result_count && r < MOST_RESULTS && returned >> r; r++)
         if (returned >> r & 1)
             visit(user, i->args[operand], i->result + r);
 }
 
-void tensor_flows(const tensor_facts *facts, const ir_function *f, const ir_instr *i,
-                  tensor_flow_visit *visit, void *user) {
+void tensor_flows(const tensor_facts *facts, const ir_function *f, const ir_instr *i, tensor_flow_visit *visit,
+                  void *user) {
     for (uint32_t a = 0; i->op == IR_CALL && a < i->arg_count; a++)
         if (is_tensor(f, i->args[a]))
             flow_through_call(facts, i, a, visit, user);
@@ -405,8 +403,7 @@ bool tensor_facts_compute(tensor_facts *facts, const ir_module *m, masu__arena *
     facts->results = MASU_ARENA_ARRAY(scratch, tensor_fact *, n);
     facts->recursive = MASU_ARENA_ARRAY(scratch, bool, n);
     facts->order = MASU_ARENA_ARRAY(scratch, uint32_t, n);
-    if (!facts->values || !facts->results || !facts->recursive || !facts->order ||
-        !find_circles(facts, scratch))
+    if (!facts->values || !facts->results || !facts->recursive || !facts->order || !find_circles(facts, scratch))
         return false;
     for (uint32_t f = 0; f < n; f++) {
         facts->values[f] = unset(scratch, m->functions[f]->value_count);

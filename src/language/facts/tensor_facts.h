@@ -43,8 +43,8 @@ bool tensor_facts_compute(tensor_facts *facts, const ir_module *m, masu__arena *
 /* Calls visit for each pair of tensors of which `to` may be the elements of `from` because of i: a view, the result of a
  * call that hands its argument on, a parameter of a block. */
 typedef void tensor_flow_visit(void *user, ir_value from, ir_value to);
-void tensor_flows(const tensor_facts *facts, const ir_function *f, const ir_instr *i,
-                  tensor_flow_visit *visit, void *user);
+void tensor_flows(const tensor_facts *facts, const ir_function *f, const ir_instr *i, tensor_flow_visit *visit,
+                  void *user);
 
 /* An operation that fills a buffer of its own, at least where it does not share one. */
 bool tensor_makes_fresh(const ir_function *f, const ir_instr *i);

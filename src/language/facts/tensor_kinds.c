@@ -12,86 +12,38 @@
  */
 #include "language/facts/tensor_facts.h"
 
-#define MAKING_OPERATIONS(X)                                                                  \
-    X(zeros)                                                                                  \
-    X(ones)                                                                                   \
-    X(full)                                                                                   \
-    X(randn)                                                                                  \
-    X(rand)                                                                                   \
-    X(eye)                                                                                    \
-    X(arange)                                                                                 \
-    X(linspace)                                                                               \
-    X(scalar)                                                                                 \
-    X(full_f64)                                                                               \
-    X(full_i64)                                                                               \
-    X(randn_f64)                                                                              \
-    X(rand_f64)                                                                               \
-    X(arange_f64)                                                                             \
-    X(arange_i64)                                                                             \
-    X(linspace_f64)                                                                           \
-    X(zeros_like)                                                                             \
-    X(ones_like)                                                                              \
-    X(randn_like)                                                                             \
-    X(rand_like)                                                                              \
-    X(scalar_like)                                                                            \
-    X(literal_f32)                                                                            \
-    X(literal_f64) X(literal_i64) X(literal_bool) X(compare) X(compare_scalar) X(logical_not) \
-        X(logical_and) X(logical_or) X(sum) X(sum_dim) X(mean) X(mean_dim) X(max) X(max_dim)  \
-            X(min) X(min_dim) X(argmax) X(argmax_dim) X(argmin) X(argmin_dim) X(tril) X(triu) \
-                X(pad) X(copied) X(cat) X(stack) X(derived) X(shape) X(comprehend)
+/* clang-format off */
+#define MAKING_OPERATIONS(X) \
+    X(zeros) X(ones) X(full) X(randn) X(rand) X(eye) X(arange) X(linspace) X(scalar) X(full_f64) X(full_i64) \
+    X(randn_f64) X(rand_f64) X(arange_f64) X(arange_i64) X(linspace_f64) X(zeros_like) X(ones_like) X(randn_like) \
+    X(rand_like) X(scalar_like) X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare) \
+    X(compare_scalar) X(logical_not) X(logical_and) X(logical_or) X(sum) X(sum_dim) X(mean) X(mean_dim) X(max) \
+    X(max_dim) X(min) X(min_dim) X(argmax) X(argmax_dim) X(argmin) X(argmin_dim) X(tril) X(triu) X(pad) X(copied) \
+    X(cat) X(stack) X(derived) X(shape) X(comprehend)
 #define WORKING_OPERATIONS(X) \
-    X(where)                  \
-    X(prod)                   \
-    X(softmax)                \
-    X(log_softmax)            \
-    X(standardise)            \
-    X(standardise_to)         \
-    X(cumsum)                 \
-    X(matmul)                 \
-    X(mse_loss)               \
-    X(cross_entropy)          \
-    X(index_select)           \
-    X(gather) X(scatter_add) X(scatter) X(embedding) X(order) X(order_at) X(nonzero) X(distances) X(unfold) X(convolve) X(fold) X(decompose) X(solve)
+    X(where) X(prod) X(softmax) X(log_softmax) X(standardise) X(standardise_to) X(cumsum) X(matmul) X(mse_loss) \
+    X(cross_entropy) X(index_select) X(gather) X(scatter_add) X(scatter) X(embedding) X(order) X(order_at) \
+    X(nonzero) X(distances) X(unfold) X(convolve) X(fold) X(decompose) X(solve)
 #define READING_OPERATIONS(X) \
-    X(get_f64)                \
-    X(get_i64)                \
-    X(item)                   \
-    X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) X(has_grad) X(file_fits) X(about) X(kind) X(require_untracked)
-#define SHARING_OPERATIONS(X)                                                                \
-    X(transpose)                                                                             \
-    X(permute)                                                                               \
-    X(squeeze)                                                                               \
-    X(unsqueeze)                                                                             \
-    X(expand)                                                                                \
-    X(expand_to)                                                                             \
-    X(slice)                                                                                 \
-    X(narrow)                                                                                \
-    X(row)                                                                                   \
-    X(shallow_clone)                                                                         \
-    X(clone)                                                                                 \
-    X(detach)                                                                                \
-    X(freeze)                                                                                \
-    X(set_f64)                                                                               \
-    X(set_i64) X(fill) X(add_assign) X(sub_assign) X(mul_assign) X(div_assign) X(add_update) \
-        X(sub_update) X(mul_update) X(div_update) X(put)
+    X(get_f64) X(get_i64) X(item) X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) \
+    X(has_grad) X(file_fits) X(about) X(kind) X(require_untracked)
+#define SHARING_OPERATIONS(X) \
+    X(transpose) X(permute) X(squeeze) X(unsqueeze) X(expand) X(expand_to) X(slice) X(narrow) X(row) \
+    X(shallow_clone) X(clone) X(detach) X(freeze) X(set_f64) X(set_i64) X(fill) X(add_assign) X(sub_assign) \
+    X(mul_assign) X(div_assign) X(add_update) X(sub_update) X(mul_update) X(div_update) X(put)
 /* A view where the strides allow it, or of the same type; else a copy. */
-#define COPYING_OPERATIONS(X) X(reshape) X(reshape_to) X(flatten) X(contiguous) X(to_dtype)
+#define COPYING_OPERATIONS(X) \
+    X(reshape) X(reshape_to) X(flatten) X(contiguous) X(to_dtype)
 #define KEEPING_OPERATIONS(X) \
-    X(backward)               \
-    X(backward_from)          \
-    X(retain_grad)            \
-    X(gradient)               \
-    X(marked)                 \
-    X(grad)                   \
-    X(take_grad) X(enable_grad) X(clip_grad) X(acquire) X(release_safe) X(promote) X(register)
+    X(backward) X(backward_from) X(retain_grad) X(gradient) X(marked) X(grad) X(take_grad) X(enable_grad) \
+    X(clip_grad) X(acquire) X(release_safe) X(promote) X(register)
+/* clang-format on */
 
 unsigned tensor_kind_of(tl_abi_index function) {
     switch ((int)function) {
         /* Element by element: the result may be written over an operand. */
-#define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) \
-    case TL_FN_tl_tensor_##name:
-#define BINARY(name, dtype, share_a, back_a, share_b, back_b, operand, text) \
-    case TL_FN_tl_tensor_##name:
+#define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) case TL_FN_tl_tensor_##name:
+#define BINARY(name, dtype, share_a, back_a, share_b, back_b, operand, text)  case TL_FN_tl_tensor_##name:
 #include <masu/ops.def>
         return TENSOR_ELEMENTWISE | TENSOR_FRESH | TENSOR_READS;
 #define X(name) case TL_FN_tl_tensor_##name:

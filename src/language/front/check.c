@@ -28,39 +28,31 @@ static void declare_parameters(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         binding *parameter = f->parameters[i];
         symbol *known = check_symbol(c, parameter->name);
-        if (known->binding != NULL && strcmp(parameter->name, "_") != 0) { /* only parameters are declared yet */
+        if (known->binding != NULL && strcmp(parameter->name, "_") != 0) /* only parameters are declared yet */
             check_report_twice(c, parameter->span, parameter->name, known->binding->span);
-        }
         check_declare(c, parameter, parameter->type);
     }
 }
 
 static void report_no_result(checker *c, function_item *f) {
-    source_span end =
-        source_span_make(f->body->span.file, f->body->span.offset + f->body->span.length - 1, 1);
-    diagnostic *d = diagnostics_say(c->diagnostics, end, SAY(ends_without_value_of_type),
-                                    f->qualified, check_type_text(c, f->result));
+    source_span end = source_span_make(f->body->span.file, f->body->span.offset + f->body->span.length - 1, 1);
+    diagnostic *d = diagnostics_say(c->diagnostics, end, SAY(ends_without_value_of_type), f->qualified,
+                                    check_type_text(c, f->result));
     stmt *last = f->body->first;
-    while (last != NULL && last->next != NULL) {
+    while (last != NULL && last->next != NULL)
         last = last->next;
-    }
-    if (last != NULL && last->kind == STMT_EXPR && check_fits(c, last->value->type, f->result)) {
+    if (last != NULL && last->kind == STMT_EXPR && check_fits(c, last->value->type, f->result))
         diagnostics_note(c->diagnostics, d, last->span, "without its semicolon this is the result");
-    } else {
-        diagnostics_note(c->diagnostics, d, f->result_annotation->span,
-                         "the result's type is given here");
-    }
+    else
+        diagnostics_note(c->diagnostics, d, f->result_annotation->span, "the result's type is given here");
 }
 
 static void check_result(checker *c, function_item *f) {
     block *b = f->body;
-    if (f->never_returns && b->type->kind != TYPE_NEVER && b->type->kind != TYPE_ERROR) {
+    if (f->never_returns && b->type->kind != TYPE_NEVER && b->type->kind != TYPE_ERROR)
         diagnostics_say(c->diagnostics, f->span, SAY(never_function_returns), f->qualified);
-    }
-    if (f->result->kind == TYPE_VOID || b->type->kind == TYPE_NEVER ||
-        f->result->kind == TYPE_ERROR) {
+    if (f->result->kind == TYPE_VOID || b->type->kind == TYPE_NEVER || f->result->kind == TYPE_ERROR)
         return;
-    }
     if (b->result == NULL) {
         report_no_result(c, f);
         return;
@@ -80,29 +72,22 @@ static void check_result(checker *c, function_item *f) {
 static void close_expr(expr *e, void *context);
 
 static void close_pattern(checker *c, pattern *p) {
-    if (p->type != NULL) {
+    if (p->type != NULL)
         p->type = type_resolve(c->types, p->type);
-    }
-    if (p->low != NULL) {
+    if (p->low != NULL)
         close_expr(p->low, c);
-    }
-    if (p->high != NULL) {
+    if (p->high != NULL)
         close_expr(p->high, c);
-    }
-    for (uint32_t i = 0; i < p->part_count; i++) {
+    for (uint32_t i = 0; i < p->part_count; i++)
         close_pattern(c, p->parts[i]);
-    }
 }
 
 static void close_block(checker *c, block *b) {
-    if (b->type != NULL) { /* else it was not looked at: what it lies in was refused */
+    if (b->type != NULL) /* else it was not looked at: what it lies in was refused */
         b->type = type_resolve(c->types, b->type);
-    }
-    for (stmt *s = b->first; s != NULL; s = s->next) {
-        if (s->pattern != NULL) {
+    for (stmt *s = b->first; s != NULL; s = s->next)
+        if (s->pattern != NULL)
             close_pattern(c, s->pattern);
-        }
-    }
 }
 
 /* What is handed to a call that was reported may have been anything. */
@@ -121,11 +106,10 @@ static void close_expr(expr *e, void *context) {
         if (more) {
             check_become(e, e->cast.operand);
         } else if (e->kind == EXPR_CALL && e->call.late != NULL) {
-            if (e->call.late->failure == NULL) {
+            if (e->call.late->failure == NULL)
                 check_finish_text(c, e);
-            } else {
+            else
                 check_finish_failure(c, e);
-            }
             more = true;
         }
     }
@@ -135,28 +119,23 @@ static void close_expr(expr *e, void *context) {
         check_close_number(c, e, before);
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
             c->open->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
-            diagnostic *d =
-                diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_this_holds));
-            diagnostics_note(c->diagnostics, d, (source_span){0},
-                             "write it out: `let v: Vec<f32> = Vec::new();`");
+            diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_this_holds));
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `let v: Vec<f32> = Vec::new();`");
         }
     }
-    if (e->kind == EXPR_CALL && e->call.pending != NULL) {
+    if (e->kind == EXPR_CALL && e->call.pending != NULL)
         check_pending_call(c, e);
-    }
     switch (e->kind) {
     case EXPR_CLOSURE:
         check_close_closure(c, e);
         break;
     case EXPR_CALL:
-        if ((e->call.kind == CALL_STRUCT || e->call.kind == CALL_VARIANT) && e->type->kind == TYPE_STRUCT) {
+        if ((e->call.kind == CALL_STRUCT || e->call.kind == CALL_VARIANT) && e->type->kind == TYPE_STRUCT)
             e->call.structure = e->type->structure; /* it was an instance with open types */
-        }
         break;
     case EXPR_STRUCT:
-        if (e->type != NULL && e->type->kind == TYPE_STRUCT) {
+        if (e->type != NULL && e->type->kind == TYPE_STRUCT)
             e->structure.structure = e->type->structure;
-        }
         break;
     case EXPR_BLOCK:
         close_block(c, e->block);
@@ -173,9 +152,8 @@ static void close_expr(expr *e, void *context) {
         close_pattern(c, e->loop->pattern);
         break;
     case EXPR_MATCH:
-        for (uint32_t i = 0; i < e->match.count; i++) {
+        for (uint32_t i = 0; i < e->match.count; i++)
             close_pattern(c, e->match.arms[i].pattern);
-        }
         break;
     default:
         break;
@@ -186,18 +164,15 @@ static void close_expr(expr *e, void *context) {
 }
 
 static void close_captures(checker *c, struct_item *s) {
-    for (uint32_t i = 0; i < s->field_count; i++) {
+    for (uint32_t i = 0; i < s->field_count; i++)
         s->fields[i].type = type_resolve(c->types, s->fields[i].type);
-    }
 }
 
 static void close_open_types(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         f->bindings[i]->type = type_resolve(c->types, f->bindings[i]->type);
-        if (f->bindings[i]->type->kind == TYPE_OPEN) {
-            diagnostics_say(c->diagnostics, f->bindings[i]->span, SAY(type_of_is_not_known),
-                            f->bindings[i]->name);
-        }
+        if (f->bindings[i]->type->kind == TYPE_OPEN)
+            diagnostics_say(c->diagnostics, f->bindings[i]->span, SAY(type_of_is_not_known), f->bindings[i]->name);
     }
     function_item *outer = c->function;
     c->function = f;
@@ -241,11 +216,9 @@ static void check_statements(checker *c, function_item *f) {
     c->open->is_closing = false;
     if (c->diagnostics->error_count == errors) {
         check_late_names(c, f);
-        for (uint32_t i = functions; i < c->tree->function_count; i++) {
-            if (c->tree->functions[i]->is_closure && c->tree->functions[i]->body_is_checked) {
+        for (uint32_t i = functions; i < c->tree->function_count; i++)
+            if (c->tree->functions[i]->is_closure && c->tree->functions[i]->body_is_checked)
                 check_late_names(c, c->tree->functions[i]);
-            }
-        }
     }
     c->environment = NULL;
     c->function = NULL;
@@ -261,9 +234,8 @@ static void check_body(checker *c, function_item *f) {
 static void finish_struct(checker *c, struct_item *s) {
     function_item *f = s->template != NULL ? s->template->drop : s->drop;
     if (f == NULL || s->type == NULL || s->type->may_have_open || s->cell != NULL ||
-        (s->template == NULL && s->generics.count > 0)) {
+        (s->template == NULL && s->generics.count > 0))
         return;
-    }
     s->drop = f;
     if (check_is_template(c, f)) {
         type_environment environment = check_environment_new(c, f);
@@ -274,9 +246,8 @@ static void finish_struct(checker *c, struct_item *s) {
         }
         s->drop = check_instance_of(c, f, s, &environment, f->span);
     }
-    if (s->drop == NULL) {
+    if (s->drop == NULL)
         return;
-    }
     s->destructor = ++c->tree->destructor_count;
     struct_item *inside = CHECK_ARRAY(c, struct_item, 1);
     *inside = *s;
@@ -286,9 +257,8 @@ static void finish_struct(checker *c, struct_item *s) {
 }
 
 void check_finish_drops(checker *c) {
-    for (uint32_t i = 0; c->tree->has_destructors && i < c->tree->struct_count; i++) {
+    for (uint32_t i = 0; c->tree->has_destructors && i < c->tree->struct_count; i++)
         finish_struct(c, c->tree->structs[i]);
-    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -297,18 +267,16 @@ static void check_bodies(checker *c) {
     for (; c->instances->checked_count < c->tree->function_count;
          c->instances->checked_count++) { /* instances are added meanwhile */
         function_item *f = c->tree->functions[c->instances->checked_count];
-        if (!f->is_template && !f->is_checked) {
+        if (!f->is_template && !f->is_checked)
             check_body(c, f);
-        }
     }
 }
 
 static bool wants_closure(const function_item *f) {
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         const type_expr *t = f->parameters[i]->annotation;
-        if (t != NULL && t->kind == TYPE_EXPR_FUNCTION) {
+        if (t != NULL && t->kind == TYPE_EXPR_FUNCTION)
             return true;
-        }
     }
     return false;
 }
@@ -320,8 +288,7 @@ static void check_examined(checker *c, uint32_t written) {
         function_item *f = c->tree->functions[i];
         bool generic = f->generics.count > 0 || (f->impl != NULL && f->impl->generics.count > 0) ||
                        (f->owner != NULL && f->owner->generics.count > 0);
-        if (f->span.file == c->tree->prelude && f->span.offset < c->tree->examined && !generic &&
-            !wants_closure(f)) {
+        if (f->span.file == c->tree->prelude && f->span.offset < c->tree->examined && !generic && !wants_closure(f)) {
             type_environment none = check_environment_new(c, f);
             check_instance_of(c, f, f->owner, &none, f->span);
         }
@@ -332,20 +299,16 @@ static void check_program(checker *c) {
     check_generics_begin(c);
     check_main_result(c);
     check_declare_items(c);
-    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+    for (uint32_t i = 0; i < c->tree->constant_count; i++)
         check_constant_now(c, c->tree->constants[i], c->tree->constants[i]->span);
-    }
     check_made_lets(c);
     uint32_t written = c->tree->function_count;
-    for (uint32_t i = 0; i < written; i++) {
-        if (!c->tree->functions[i]->is_template) {
+    for (uint32_t i = 0; i < written; i++)
+        if (!c->tree->functions[i]->is_template)
             check_signature(c, c->tree->functions[i]);
-        }
-    }
     check_examined(c, written);
     check_bodies(c);
-    for (function_item *f;
-         (f = check_dyn_unwritten(c)) != NULL;) { /* these may need further instances */
+    for (function_item *f; (f = check_dyn_unwritten(c)) != NULL;) { /* these may need further instances */
         check_body(c, f);
         check_bodies(c);
     }
@@ -353,18 +316,15 @@ static void check_program(checker *c) {
     check_bodies(c);
     check_settle_writes(c);
     check_find_main(c);
-    if (c->diagnostics->error_count == 0) {
+    if (c->diagnostics->error_count == 0)
         check_warnings(c);
-    }
 }
 
 static masu_status check_all(checker *c) {
-    if (setjmp(*c->memory_ended) != 0) {
+    if (setjmp(*c->memory_ended) != 0)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     check_program(c);
-    return c->types->out_of_memory || c->diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY
-                                                                    : MASU_OK;
+    return c->types->out_of_memory || c->diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
 }
 
 masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics) {

@@ -44,9 +44,8 @@ static void report_count(checker *c, expr *call, const char *scope, const char *
     abi_arity all = {UINT32_MAX, 0};
     tl_abi_index longest = TL_FN_COUNT;
     for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (!check_abi_named(&tl_abi_names[i], scope, name)) {
+        if (!check_abi_named(&tl_abi_names[i], scope, name))
             continue;
-        }
         abi_arity a = check_abi_arity(tl_abi_names[i].function, method);
         all.least = a.least < all.least ? a.least : all.least;
         longest = a.most > all.most ? tl_abi_names[i].function : longest;
@@ -64,19 +63,16 @@ static void push_operand(abi_call *a, expr *operand) {
 }
 
 static const char *argument_text(abi_call *a, const char *parameter) {
-    const char *text =
-        masu__arena_printf(a->c->arena, "parameter `%s` of `%s`", parameter, a->name);
-    if (text == NULL) {
+    const char *text = masu__arena_printf(a->c->arena, "parameter `%s` of `%s`", parameter, a->name);
+    if (text == NULL)
         check_out_of_memory(a->c);
-    }
     return text;
 }
 
 /* 2, -1: f64 where a parameter wants that, but a whole number as it is written. */
 static bool is_whole_literal(const expr *e) {
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
         e = e->unary.operand;
-    }
     return e->kind == EXPR_INT && e->integer.suffix == TYPE_VOID;
 }
 
@@ -90,9 +86,8 @@ static void make_literal_f64(expr *e, const type *wanted) {
 }
 
 static bool is_real_literal(const expr *e) {
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
         e = e->unary.operand;
-    }
     return e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
 }
 
@@ -108,9 +103,8 @@ static bool beside_f64(const abi_call *a, const type *wanted) {
     bool found = a->count > 0 && holds_f64(a->c, a->operands[0]);
     for (uint32_t i = 0; i < e->call.arg_count && !found; i++) {
         expr **x = &e->call.args[i];
-        if ((*x)->type == NULL && (*x)->kind == EXPR_NAME) {
+        if ((*x)->type == NULL && (*x)->kind == EXPR_NAME)
             check_expr(a->c, x, wanted);
-        }
         found = holds_f64(a->c, *x);
     }
     return found;
@@ -120,16 +114,14 @@ static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     checker *c = a->c;
     const type *wanted = check_kind_type(c, p->kind);
     bool whole = is_whole_literal(*slot);
-    if ((*slot)->type == NULL) {
+    if ((*slot)->type == NULL)
         check_expr(c, slot, wanted);
-    } else if (wanted->kind == TYPE_F64 && is_real_literal(*slot)) {
+    else if (wanted->kind == TYPE_F64 && is_real_literal(*slot))
         make_literal_f64(*slot, wanted);
-    }
     const type *found = type_resolve(c->types, (*slot)->type);
     if (wanted->kind == TYPE_TENSOR && type_is_numeric(found) && a->broadcasts) {
-        if (is_real_literal(*slot) && beside_f64(a, wanted)) {
+        if (is_real_literal(*slot) && beside_f64(a, wanted))
             make_literal_f64(*slot, check_scalar(c, TYPE_F64));
-        }
         check_number_as_tensor(c, slot);
         found = (*slot)->type;
     }
@@ -137,9 +129,8 @@ static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
                 (type_is_numeric(found) && type_is_numeric(wanted) && check_widens(found, wanted));
     a->has_real |= !whole && type_is_float(found);
     const coerce_reason why = {(source_span){0}, fits ? NULL : argument_text(a, p->name)};
-    if (!check_coerce(c, slot, wanted, fits ? NULL : &why) || type_is_silent((*slot)->type)) {
+    if (!check_coerce(c, slot, wanted, fits ? NULL : &why) || type_is_silent((*slot)->type))
         a->broken = true;
-    }
     push_operand(a, *slot);
 }
 
@@ -162,12 +153,10 @@ static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter 
         a->dynamic_shape = argument;
         return true;
     }
-    if (p->kind == ABI_i64 &&
-        (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
-        diagnostic *d = diagnostics_say(c->diagnostics, argument->span,
-                                        SAY(expected_integers_found), check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "a shape is written out: `[t.dim(0), t.dim(1)]`");
+    if (p->kind == ABI_i64 && (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
+        diagnostic *d = diagnostics_say(c->diagnostics, argument->span, SAY(expected_integers_found),
+                                        check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "a shape is written out: `[t.dim(0), t.dim(1)]`");
         a->broken = true;
         return true;
     }
@@ -176,9 +165,8 @@ static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter 
 
 static void add_list_items(abi_call *a, expr *list, const tl_abi_parameter *p) {
     list->type = check_scalar(a->c, TYPE_VOID); /* it is gone: its items are operands */
-    for (uint32_t i = 0; i < list->list.count; i++) {
+    for (uint32_t i = 0; i < list->list.count; i++)
         add_operand(a, &list->list.items[i], p);
-    }
 }
 
 /* Consumes the arguments that make up the list; `behind` must be left for other parameters. */
@@ -187,20 +175,16 @@ static uint32_t add_list(abi_call *a, uint32_t next, uint32_t behind, const tl_a
     uint32_t end = a->call->call.arg_count - behind;
     for (bool first = true; next < end; first = false, next++) {
         expr **slot = &a->call->call.args[next];
-        if (first && ((*slot)->kind == EXPR_ARRAY || (*slot)->kind == EXPR_TUPLE) &&
-            (*slot)->type == NULL) {
+        if (first && ((*slot)->kind == EXPR_ARRAY || (*slot)->kind == EXPR_TUPLE) && (*slot)->type == NULL) {
             add_list_items(a, *slot, p);
             return next + 1;
         }
-        if ((*slot)->type == NULL) {
+        if ((*slot)->type == NULL)
             check_expr(c, slot, check_kind_type(c, p->kind));
-        }
-        if (!first && (*slot)->type->kind == TYPE_BOOL) {
+        if (!first && (*slot)->type->kind == TYPE_BOOL)
             return next;
-        }
-        if (first && add_shape_value(a, *slot, p)) {
+        if (first && add_shape_value(a, *slot, p))
             return next + 1;
-        }
         add_operand(a, slot, p);
     }
     return next;
@@ -221,28 +205,24 @@ static void add_default(abi_call *a, const tl_abi_parameter *p) {
 
 static uint32_t required_from(const tl_abi_parameter *p) {
     uint32_t count = 0;
-    for (; p->name != NULL; p++) {
+    for (; p->name != NULL; p++)
         count += !p->optional;
-    }
     return count;
 }
 
 static void add_arguments(abi_call *a, tl_abi_index function) {
     const tl_abi_parameter *p = tl_abi_functions[function].parameters;
     uint32_t next = 0;
-    if (a->method) {
+    if (a->method)
         add_operand(a, &a->call->call.receiver, p++);
-    }
     a->broadcasts = tl_abi_functions[function].shape == SHAPE_BROADCAST;
-    for (; p->name != NULL; p++) {
-        if (p->mode == TL_LIST) {
+    for (; p->name != NULL; p++)
+        if (p->mode == TL_LIST)
             next = add_list(a, next, required_from(p + 1), p);
-        } else if (next < a->call->call.arg_count) {
+        else if (next < a->call->call.arg_count)
             add_operand(a, &a->call->call.args[next++], p);
-        } else {
+        else
             add_default(a, p);
-        }
-    }
     if (next < a->call->call.arg_count) {
         expr *extra = a->call->call.args[next];
         diagnostics_say(a->c->diagnostics, extra->span, SAY(takes_no_argument_here), a->name);
@@ -255,9 +235,8 @@ static void add_arguments(abi_call *a, tl_abi_index function) {
 /* What a program calls item() yields the tensor's own element. */
 static void finish_item(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
-    if (e->call.abi != TL_FN_tl_tensor_item) {
+    if (e->call.abi != TL_FN_tl_tensor_item)
         return;
-    }
     if (strcmp(name, "item") == 0) {
         *slot = e->call.operands[0];
         check_read_item(c, slot);
@@ -270,41 +249,33 @@ static void finish_item(checker *c, expr **slot, const char *name) {
 static void finish_grad(checker *c, expr **slot) {
     expr *e = *slot;
     const tl_abi_parameter *p = tl_abi_functions[e->call.abi].parameters;
-    for (; p->name != NULL; p++) {
-        if (strcmp(p->name, "grad") == 0) {
+    for (; p->name != NULL; p++)
+        if (strcmp(p->name, "grad") == 0)
             return;
-        }
-    }
-    if (e->type->kind == TYPE_TENSOR) {
+    if (e->type->kind == TYPE_TENSOR)
         *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
-    }
 }
 
 /* Whole numbers and a real one make real ones: a.pow(0.5) of i64. */
 static bool works_in_reals(const abi_call *a, tl_abi_index function) {
     const tl_abi_function *f = &tl_abi_functions[function];
-    return a->has_real && a->count > 0 && a->operands[0]->type->kind == TYPE_TENSOR &&
-           f->shape == SHAPE_SAME && f->dtype == DTYPE_SAME && (f->effects & REPLACES) == 0;
+    return a->has_real && a->count > 0 && a->operands[0]->type->kind == TYPE_TENSOR && f->shape == SHAPE_SAME &&
+           f->dtype == DTYPE_SAME && (f->effects & REPLACES) == 0;
 }
 
 static void finish(abi_call *a, expr **slot, tl_abi_index function) {
     checker *c = a->c;
     expr *e = *slot;
-    if (works_in_reals(a, function)) {
+    if (works_in_reals(a, function))
         a->operands[0] = check_real_tensor(c, a->operands[0]);
-    }
     check_become_abi(c, e, function, a->operands, a->count);
-    if (a->method && (tl_abi_functions[function].effects & REPLACES) != 0 &&
-        check_is_place(e->call.operands[0])) {
+    if (a->method && (tl_abi_functions[function].effects & REPLACES) != 0 && check_is_place(e->call.operands[0]))
         e->call.writes_receiver = check_write(c, e->call.operands[0], e->span, WRITE_TENSOR);
-    }
-    if (check_abi_rank(e) > TL_MAX_RANK) {
+    if (check_abi_rank(e) > TL_MAX_RANK)
         diagnostics_say(c->diagnostics, e->span, SAY(tensor_has_at_most_dimensions), TL_MAX_RANK);
-    }
     finish_item(c, slot, a->name);
-    if (a->grad) {
+    if (a->grad)
         finish_grad(c, slot);
-    }
 }
 
 static const type *wanted_element(const checker *c, const type *expected) {
@@ -315,8 +286,7 @@ static const type *wanted_element(const checker *c, const type *expected) {
     return element == NULL || element->kind == TYPE_OPEN ? NULL : element;
 }
 
-static type_expr *written_type(checker *c, source_span span, const char *name,
-                               type_expr *argument) {
+static type_expr *written_type(checker *c, source_span span, const char *name, type_expr *argument) {
     type_expr *t = CHECK_ARRAY(c, type_expr, 1);
     *t = (type_expr){.span = span, .kind = TYPE_EXPR_NAME, .name = name};
     t->arguments = CHECK_ARRAY(c, type_expr *, 1);
@@ -329,8 +299,8 @@ static type_expr *written_type(checker *c, source_span span, const char *name,
 static expr *flat_of_element(abi_call *a, block_builder *b, expr *flat) {
     checker *c = a->c;
     build_let(b, "<flat>", false, flat);
-    b->last->annotation = written_type(
-        c, flat->span, "Tensor", written_type(c, flat->span, check_type_text(c, a->element), NULL));
+    b->last->annotation = written_type(c, flat->span, "Tensor",
+                                       written_type(c, flat->span, check_type_text(c, a->element), NULL));
     return check_new_name(c, flat->span, "<flat>");
 }
 
@@ -340,9 +310,8 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
     expr *e = *slot, *shape = a->dynamic_shape;
     source_span span = e->span;
     block_builder b = build_block(c, span);
-    if (shape->type->kind == TYPE_VEC) {
+    if (shape->type->kind == TYPE_VEC)
         shape = build_call(c, span, "Tensor", "__shape", &shape, 1);
-    }
     build_let(&b, "<shape>", false, shape);
     expr *wanted = check_new_name(c, span, "<shape>"), *flat;
     if (function == TL_FN_tl_tensor_reshape) {
@@ -354,17 +323,14 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
         return;
     } else {
         expr *elements = build_method(
-            c, span, build_method(c, span, check_new_name(c, span, "<shape>"), "prod", NULL, 0),
-            "item_i64", NULL, 0);
+            c, span, build_method(c, span, check_new_name(c, span, "<shape>"), "prod", NULL, 0), "item_i64", NULL, 0);
         expr *list = check_new(c, EXPR_ARRAY, span, NULL);
         list->list.items = check_join_list(c, NULL, &elements, 1);
         list->list.count = 1;
         expr **args = check_join_list(c, list, e->call.args + 1, e->call.arg_count - 1);
-        flat = build_call(c, span, a->grad ? "GradTensor" : "Tensor", a->name, args,
-                          e->call.arg_count);
-        if (a->element != NULL && check_creates(function)) {
+        flat = build_call(c, span, a->grad ? "GradTensor" : "Tensor", a->name, args, e->call.arg_count);
+        if (a->element != NULL && check_creates(function))
             flat = flat_of_element(a, &b, flat);
-        }
     }
     *slot = build_method(c, span, flat, "__reshape_to", &wanted, 1);
     *slot = build_finish(&b, *slot);
@@ -379,81 +345,63 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
 /* Tensor::relu(x): a method that is called as a function. */
 static bool call_of_method(checker *c, expr **slot, const char *scope, const char *name) {
     expr *e = *slot;
-    if (strcmp(scope, "Tensor") != 0 || e->call.arg_count == 0 || !check_abi_known("", name)) {
+    if (strcmp(scope, "Tensor") != 0 || e->call.arg_count == 0 || !check_abi_known("", name))
         return false;
-    }
-    *slot =
-        build_method(c, e->span, e->call.args[0], name, e->call.args + 1, e->call.arg_count - 1);
+    *slot = build_method(c, e->span, e->call.args[0], name, e->call.args + 1, e->call.arg_count - 1);
     (*slot)->call.name_span = e->call.name_span;
     check_expr(c, slot, NULL);
     return true;
 }
 
-bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad,
-                    const type *expected) {
+bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad, const type *expected) {
     expr *e = *slot;
     bool known = check_abi_known(scope, name), method = scope[0] == 0;
-    if (known) {
+    if (known)
         check_lent_lists(e);
-    }
-    if (!known && call_of_method(c, slot, scope, name)) {
+    if (!known && call_of_method(c, slot, scope, name))
         return true;
-    }
-    if (!known) {
+    if (!known)
         return false;
-    }
     struct_item *owner = check_builtin_owner(c, method ? "Tensor" : scope);
     const choice of = {scope, name, method, owner == NULL ? NULL : check_find_method(c, owner, name)};
     const form meant = check_choose(c, &of, e);
-    if (meant.written != NULL) {
+    if (meant.written != NULL)
         return false;
-    }
     tl_abi_index function = meant.row;
-    if (function == TL_FN_COUNT) {
+    if (function == TL_FN_COUNT)
         report_count(c, e, scope, name, method);
-    }
-    abi_call a = {.c = c,
-                  .call = e,
-                  .name = name,
-                  .method = method,
-                  .grad = grad,
-                  .element = wanted_element(c, expected)};
-    if (function != TL_FN_COUNT) {
+    abi_call a = {
+        .c = c, .call = e, .name = name, .method = method, .grad = grad, .element = wanted_element(c, expected)};
+    if (function != TL_FN_COUNT)
         add_arguments(&a, function);
-    }
-    if (function == TL_FN_COUNT || a.broken) {
+    if (function == TL_FN_COUNT || a.broken)
         check_make_error(c, e);
-    } else if (a.dynamic_shape != NULL) {
+    else if (a.dynamic_shape != NULL)
         finish_dynamic(&a, slot, function);
-    } else {
+    else
         finish(&a, slot, function);
-    }
     return true;
 }
 
 static tl_abi_index function_of_symbol(const char *symbol) {
     tl_abi_index at = 0;
-    while (at < TL_FN_COUNT && strcmp(tl_abi_functions[at].symbol, symbol) != 0) {
+    while (at < TL_FN_COUNT && strcmp(tl_abi_functions[at].symbol, symbol) != 0)
         at++;
-    }
     return at;
 }
 
 /* What the table calls an object is what is wanted of it, a String where nothing is. */
 bool check_runtime_call(checker *c, expr *e, const type *expected) {
     const char *scope = e->call.callee->name.scope;
-    if (strcmp(scope, "__runtime") != 0 || e->span.file != c->tree->prelude) {
+    if (strcmp(scope, "__runtime") != 0 || e->span.file != c->tree->prelude)
         return false;
-    }
-    if (strcmp(e->call.callee->name.name, "held") == 0 && check_dyn_held(c, e)) {
+    if (strcmp(e->call.callee->name.name, "held") == 0 && check_dyn_held(c, e))
         return true;
-    }
     tl_abi_index function = function_of_symbol(e->call.callee->name.name);
     const tl_abi_parameter *p = function == TL_FN_COUNT ? NULL : tl_abi_functions[function].parameters;
     uint32_t count = 0;
-    while (p != NULL && count < TL_ABI_MAX_PARAMETERS && p[count].name != NULL) {
+    while (p != NULL && count < TL_ABI_MAX_PARAMETERS && p[count].name != NULL)
         count++;
-    }
     if (p == NULL || count != e->call.arg_count) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
@@ -463,13 +411,11 @@ bool check_runtime_call(checker *c, expr *e, const type *expected) {
     for (uint32_t i = 0; i < count; i++) {
         const type *wanted = p[i].kind == ABI_object ? NULL : check_kind_type(c, p[i].kind);
         check_expr(c, &e->call.args[i], wanted);
-        if (wanted != NULL) {
+        if (wanted != NULL)
             check_coerce(c, &e->call.args[i], wanted, NULL);
-        }
     }
     check_become_abi(c, e, function, e->call.args, count);
-    if (tl_abi_functions[function].result == ABI_object && expected != NULL) {
+    if (tl_abi_functions[function].result == ABI_object && expected != NULL)
         e->type = type_resolve(c->types, expected);
-    }
     return true;
 }

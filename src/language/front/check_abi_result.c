@@ -10,9 +10,8 @@ static int place_in_order(const type *t) {
 
 const type *check_wider_element(checker *c, const type *a, const type *b) {
     int one = place_in_order(a), other = place_in_order(b);
-    if (a != b && one == 1 && other == 1) {
+    if (a != b && one == 1 && other == 1)
         return check_scalar(c, TYPE_I64);
-    }
     return one >= other ? a : b;
 }
 
@@ -21,23 +20,19 @@ static const type *promoted_element(checker *c, const expr *call, uint32_t first
     const type *element = NULL;
     for (uint32_t i = first; i < call->call.operand_count; i++) {
         const type *t = call->call.operands[i]->type;
-        if (t->kind != TYPE_TENSOR) {
+        if (t->kind != TYPE_TENSOR)
             continue;
-        }
-        if (t->tensor.element == NULL) {
+        if (t->tensor.element == NULL)
             return NULL;
-        }
         element = element == NULL ? t->tensor.element : check_wider_element(c, element, t->tensor.element);
     }
     return element;
 }
 
 static const type *first_tensor(const expr *call) {
-    for (uint32_t i = 0; i < call->call.operand_count; i++) {
-        if (call->call.operands[i]->type->kind == TYPE_TENSOR) {
+    for (uint32_t i = 0; i < call->call.operand_count; i++)
+        if (call->call.operands[i]->type->kind == TYPE_TENSOR)
             return call->call.operands[i]->type;
-        }
-    }
     return NULL;
 }
 
@@ -80,9 +75,8 @@ static int32_t broadcast_rank(const expr *call) {
     for (uint32_t i = 0; i < call->call.operand_count; i++) {
         const type *t = call->call.operands[i]->type;
         if (t->kind == TYPE_TENSOR) {
-            if (t->tensor.rank < 0) {
+            if (t->tensor.rank < 0)
                 return -1;
-            }
             rank = t->tensor.rank > rank ? t->tensor.rank : rank;
         }
     }
@@ -90,8 +84,7 @@ static int32_t broadcast_rank(const expr *call) {
 }
 
 static int32_t matmul_rank(const expr *call) {
-    int32_t left = call->call.operands[0]->type->tensor.rank,
-            right = call->call.operands[1]->type->tensor.rank;
+    int32_t left = call->call.operands[0]->type->tensor.rank, right = call->call.operands[1]->type->tensor.rank;
     return left < 2 || right < 2 ? -1 : left > right ? left : right;
 }
 
@@ -112,9 +105,8 @@ static int32_t second_rank(const expr *call) {
     bool passed = false;
     for (uint32_t i = 0; i < call->call.operand_count; i++) {
         const type *t = call->call.operands[i]->type;
-        if (t->kind == TYPE_TENSOR && passed) {
+        if (t->kind == TYPE_TENSOR && passed)
             return t->tensor.rank;
-        }
         passed |= t->kind == TYPE_TENSOR;
     }
     return -1;

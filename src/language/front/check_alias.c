@@ -45,9 +45,8 @@ static void find_move(expr *e, void *context) {
     const expr *target = e->kind == EXPR_ASSIGN ? e->assign.target : NULL;
     s->found |= target != NULL && target->kind == EXPR_NAME && !target->is_followed &&
                 strcmp(target->name.name, s->name) == 0 && e->assign.op == BINARY_NONE;
-    if (!s->found) {
+    if (!s->found)
         expr_each_child(e, find_move, s);
-    }
 }
 
 static bool is_moved_on(expr *body, const char *name) {
@@ -60,31 +59,26 @@ static void become_nothing(checker *c, stmt *s) {
     s->kind = STMT_EXPR;
     s->pattern = NULL;
     s->annotation = NULL;
-    s->value = build_finish(
-        &(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = s->span}, NULL);
+    s->value = build_finish(&(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = s->span}, NULL);
     s->value->block->span = s->span;
     check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
 }
 
 bool check_let_alias(checker *c, stmt *s) {
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
-    if (!named || s->value == NULL || s->value->type != NULL || s->otherwise != NULL ||
-        s->value->is_followed || c->function == NULL || s->value->kind == EXPR_NAME ||
-        !check_refers(c, s->value)) {
+    if (!named || s->value == NULL || s->value->type != NULL || s->otherwise != NULL || s->value->is_followed ||
+        c->function == NULL || s->value->kind == EXPR_NAME || !check_refers(c, s->value))
         return false;
-    }
     const expr *e = s->value;
     bool option = e->kind == EXPR_METHOD &&
                   (strcmp(e->call.name, "get_mut") == 0 || strcmp(e->call.name, "last_mut") == 0 ||
                    strcmp(e->call.name, "first_mut") == 0);
-    if (option) {
+    if (option)
         return false;
-    }
     binding *name = s->pattern->binding;
     expr body = {.kind = EXPR_BLOCK, .block = c->function->body};
-    if (name->is_mutable && is_moved_on(&body, name->name)) {
+    if (name->is_mutable && is_moved_on(&body, name->name))
         return false; /* a reference, which may be another one later */
-    }
     block_builder b = build_block(c, s->span);
     expr *place = check_freeze(&b, &s->value);
     if (place == NULL) { /* a value of its own that the name holds */
@@ -111,14 +105,12 @@ bool check_let_alias(checker *c, stmt *s) {
 /* Some(p) against the index of an element: p against the element. */
 bool check_alias_element(checker *c, pattern *p, const type *t) {
     expr *elements = c->places->alias_elements;
-    if (elements == NULL || p->kind != PATTERN_VARIANT || p->part_count != 1) {
+    if (elements == NULL || p->kind != PATTERN_VARIANT || p->part_count != 1)
         return false;
-    }
     c->places->alias_elements = NULL;
     pattern *part = p->parts[0], *at = CHECK_ARRAY(c, pattern, 1);
     char *name = check_printf(c, "<at %u>", c->text_count++);
-    *at =
-        (pattern){.span = part->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *at = (pattern){.span = part->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
     *at->binding = (binding){.name = name, .span = part->span, .kind = BINDING_LET};
     p->parts[0] = at;
     check_pattern(c, p, t);
@@ -140,18 +132,16 @@ bool check_alias_element(checker *c, pattern *p, const type *t) {
 
 static bool has_ref_mut(const pattern *p) {
     bool found = p->binding != NULL && p->binding->is_alias;
-    for (uint32_t i = 0; !found && i < p->part_count; i++) {
+    for (uint32_t i = 0; !found && i < p->part_count; i++)
         found = has_ref_mut(p->parts[i]);
-    }
     return found;
 }
 
 /* let S { ref mut x, .. } = place: x means the part of the place. What the place needs comes before; *slot is the let. */
 const expr *check_let_by_name(checker *c, stmt **slot) {
     stmt *s = *slot;
-    if (s->value->type != NULL || s->otherwise != NULL || !has_ref_mut(s->pattern)) {
+    if (s->value->type != NULL || s->otherwise != NULL || !has_ref_mut(s->pattern))
         return NULL;
-    }
     block_builder b = build_block(c, s->span);
     expr *place = check_freeze(&b, &s->value);
     if (place == NULL) {
@@ -177,9 +167,8 @@ const expr *check_let_by_name(checker *c, stmt **slot) {
 static bool takes_all(const pattern *p) {
     bool all = p->kind == PATTERN_WILDCARD || p->kind == PATTERN_TUPLE ||
                (p->kind == PATTERN_NAME && (p->binding == NULL || !isupper((unsigned char)p->binding->name[0])));
-    for (uint32_t i = 0; all && i < p->part_count; i++) {
+    for (uint32_t i = 0; all && i < p->part_count; i++)
         all = takes_all(p->parts[i]);
-    }
     return all;
 }
 
@@ -189,9 +178,8 @@ static bool takes_elements(const expr *e) {
     for (uint32_t i = 0; all && i < e->match.count; i++) {
         const pattern *p = e->match.arms[i].pattern;
         all = p->kind != PATTERN_BOUND;
-        for (uint32_t k = 0; all && k < p->part_count; k++) {
+        for (uint32_t k = 0; all && k < p->part_count; k++)
             all = takes_all(p->parts[k]);
-        }
     }
     return all;
 }
@@ -200,12 +188,10 @@ static bool takes_elements(const expr *e) {
 void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) {
     *out = (match_alias){0};
     bool refers = check_refers(c, e->match.value) && !e->match.value->is_followed, by_name = false;
-    for (uint32_t i = 0; i < e->match.count; i++) {
+    for (uint32_t i = 0; i < e->match.count; i++)
         by_name |= has_ref_mut(e->match.arms[i].pattern);
-    }
-    if (!refers && !by_name) {
+    if (!refers && !by_name)
         return;
-    }
     maybe_place maybe;
     if (e->match.value->kind == EXPR_METHOD && takes_elements(e) && check_freeze_maybe(b, e->match.value, &maybe)) {
         out->elements = maybe.elements;
@@ -229,28 +215,21 @@ typedef struct chain_part {
     bool first, second; /* whether the element is the pair's first or second part */
 } chain_part;
 
-static const chain_part chain_parts[] = {{"enumerate", false, true}, {"zip", true, false},
-                                         {"rev", false, false},      {"skip", false, false},
-                                         {"take", false, false},     {"step_by", false, false}};
+static const chain_part chain_parts[] = {{"enumerate", false, true}, {"zip", true, false},   {"rev", false, false},
+                                         {"skip", false, false},     {"take", false, false}, {"step_by", false, false}};
 
 static const chain_part *chain_part_of(const expr *e) {
-    for (size_t i = 0; e->kind == EXPR_METHOD && e->type == NULL &&
-                       i < sizeof chain_parts / sizeof chain_parts[0];
-         i++) {
-        if (strcmp(e->call.name, chain_parts[i].name) == 0) {
+    for (size_t i = 0; e->kind == EXPR_METHOD && e->type == NULL && i < sizeof chain_parts / sizeof chain_parts[0]; i++)
+        if (strcmp(e->call.name, chain_parts[i].name) == 0)
             return &chain_parts[i];
-        }
-    }
     return NULL;
 }
 
 static bool is_mutable_source(const checker *c, const expr *e) {
-    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         return e->unary.is_mutable;
-    }
-    if (e->kind == EXPR_METHOD && e->type == NULL && e->call.arg_count == 0) {
+    if (e->kind == EXPR_METHOD && e->type == NULL && e->call.arg_count == 0)
         return strcmp(e->call.name, "iter_mut") == 0 || strcmp(e->call.name, "values_mut") == 0;
-    }
     return e->kind == EXPR_NAME && check_refers(c, e) && strcmp(e->name.name, "self") != 0;
 }
 
@@ -266,18 +245,15 @@ static expr *whole_range(checker *c, const expr *all) {
 /* Descends to iter_mut() below the chain and puts the indices in its place. */
 static expr *replace_source(block_builder *b, expr **slot) {
     checker *c = b->c;
-    if (chain_part_of(*slot) != NULL) {
+    if (chain_part_of(*slot) != NULL)
         return replace_source(b, &(*slot)->call.receiver);
-    }
-    if (!is_mutable_source(c, *slot)) {
+    if (!is_mutable_source(c, *slot))
         return NULL;
-    }
     expr *e = *slot;
     bool plain = e->kind == EXPR_NAME;
     expr *place = check_freeze(b, e->kind == EXPR_METHOD ? &e->call.receiver : slot);
-    if (place == NULL) {
+    if (place == NULL)
         return NULL;
-    }
     check_unbox(c, &place);
     const type *t = type_of(c, place);
     if (t->kind != TYPE_VEC && (!check_is_map(t) || plain)) {
@@ -287,9 +263,8 @@ static expr *replace_source(block_builder *b, expr **slot) {
         } else {
             *slot = place;
             if (e->kind == EXPR_UNARY && t->kind == TYPE_STRUCT &&
-                check_method_named(c, t->structure, "iter_mut") != NULL) {
+                check_method_named(c, t->structure, "iter_mut") != NULL)
                 *slot = build_method(c, e->span, place, "iter_mut", NULL, 0);
-            }
         }
         return NULL;
     }
@@ -299,9 +274,8 @@ static expr *replace_source(block_builder *b, expr **slot) {
 
 static bool can_split(const expr *chain, const pattern *p) {
     const chain_part *part = chain_part_of(chain);
-    if (part == NULL) {
+    if (part == NULL)
         return true;
-    }
     bool pair = part->first || part->second;
     return pair ? p->kind == PATTERN_TUPLE && p->part_count == 2 &&
                       can_split(chain->call.receiver, p->parts[part->first ? 0 : 1])
@@ -309,17 +283,15 @@ static bool can_split(const expr *chain, const pattern *p) {
 }
 
 /* p against what the chain yields; the element's part of it against the element itself. */
-static pattern *split_pattern(checker *c, const expr *chain, pattern *p, pattern **element,
-                              const char *name) {
+static pattern *split_pattern(checker *c, const expr *chain, pattern *p, pattern **element, const char *name) {
     const chain_part *part = chain_part_of(chain);
     if (part != NULL && (part->first || part->second)) {
         pattern **inner = &p->parts[part->first ? 0 : 1];
         *inner = split_pattern(c, chain->call.receiver, *inner, element, name);
         return p;
     }
-    if (part != NULL) {
+    if (part != NULL)
         return split_pattern(c, chain->call.receiver, p, element, name);
-    }
     *element = p;
     pattern *at = CHECK_ARRAY(c, pattern, 1);
     *at = (pattern){.span = p->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
@@ -331,33 +303,28 @@ bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
     *out = (for_alias){0};
     *b = build_block(c, e->span);
     expr *source = e->loop->iterable;
-    while (chain_part_of(source) != NULL) {
+    while (chain_part_of(source) != NULL)
         source = source->call.receiver;
-    }
-    if (!is_mutable_source(c, source) || !can_split(e->loop->iterable, e->loop->pattern)) {
+    if (!is_mutable_source(c, source) || !can_split(e->loop->iterable, e->loop->pattern))
         return false;
-    }
     out->values = source->kind == EXPR_METHOD && strcmp(source->call.name, "values_mut") == 0;
     out->place = replace_source(b, &e->loop->iterable);
     if (out->place != NULL) {
         out->name = check_printf(c, "<at %u>", c->text_count++);
-        e->loop->pattern =
-            split_pattern(c, e->loop->iterable, e->loop->pattern, &out->element, out->name);
+        e->loop->pattern = split_pattern(c, e->loop->iterable, e->loop->pattern, &out->element, out->name);
     }
     return true;
 }
 
 /* After the loop's own pattern was declared. */
 void check_for_element(checker *c, const for_alias *f) {
-    if (f->place == NULL) {
+    if (f->place == NULL)
         return;
-    }
     const type *t = type_of(c, f->place);
     expr *at = check_new_name(c, f->element->span, f->name);
     check_expr(c, &at, NULL);
     check_coerce(c, &at, check_scalar(c, TYPE_I64), NULL);
-    bool pair = check_is_map(t) && f->element->kind == PATTERN_TUPLE &&
-                f->element->part_count == 2 && !f->values;
+    bool pair = check_is_map(t) && f->element->kind == PATTERN_TUPLE && f->element->part_count == 2 && !f->values;
     expr *element = check_element_at(c, check_elements_of(c, f->place), check_alias_copy(c, at));
     const expr *outer = c->places->alias_place;
     bool all = c->places->alias_all;

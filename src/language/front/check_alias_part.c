@@ -27,9 +27,8 @@ expr *check_alias_copy(checker *c, const expr *e) {
     case EXPR_INDEX:
         copy->index.base = check_alias_copy(c, e->index.base);
         copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
-        for (uint32_t i = 0; i < e->index.count; i++) {
+        for (uint32_t i = 0; i < e->index.count; i++)
             copy->index.indices[i] = check_alias_copy(c, e->index.indices[i]);
-        }
         break;
     default:
         break;
@@ -38,9 +37,8 @@ expr *check_alias_copy(checker *c, const expr *e) {
 }
 
 expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t) {
-    if (place == NULL) {
+    if (place == NULL)
         return NULL;
-    }
     bool tuple = p->kind == PATTERN_TUPLE;
     expr *e = check_new(c, tuple ? EXPR_TUPLE_FIELD : EXPR_FIELD, p->span, t);
     e->field.base = check_alias_copy(c, place);
@@ -55,17 +53,15 @@ expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part,
 /* name @ parts: the name is the place, and what remains are the parts. */
 bool check_alias_bound(checker *c, pattern *p, const type *t) {
     pattern name = {.kind = PATTERN_NAME, .span = p->span, .binding = p->binding};
-    if (!check_alias_name(c, &name, c->places->alias_place, t)) {
+    if (!check_alias_name(c, &name, c->places->alias_place, t))
         return false;
-    }
     *p = *p->parts[0];
     return true;
 }
 
 bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t) {
-    if (place == NULL || (!c->places->alias_all && !p->binding->is_alias)) {
+    if (place == NULL || (!c->places->alias_all && !p->binding->is_alias))
         return false;
-    }
     p->binding->alias = check_alias_copy(c, place);
     p->binding->is_mutable = true;
     check_declare(c, p->binding, t);

@@ -11,19 +11,17 @@ block_builder build_block(checker *c, source_span span) {
 }
 
 static void append(block_builder *b, stmt *s) {
-    if (b->last == NULL) {
+    if (b->last == NULL)
         b->block->first = s;
-    } else {
+    else
         b->last->next = s;
-    }
     b->last = s;
 }
 
 void build_let(block_builder *b, const char *name, bool is_mutable, expr *value) {
     stmt *s = CHECK_ARRAY(b->c, stmt, 1);
     binding *local = CHECK_ARRAY(b->c, binding, 1);
-    *local =
-        (binding){.name = name, .span = b->span, .kind = BINDING_LET, .is_mutable = is_mutable};
+    *local = (binding){.name = name, .span = b->span, .kind = BINDING_LET, .is_mutable = is_mutable};
     s->kind = STMT_LET;
     s->span = b->span;
     s->value = value;
@@ -47,8 +45,7 @@ expr *build_finish(block_builder *b, expr *result) {
     return e;
 }
 
-expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args,
-                   uint32_t count) {
+expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args, uint32_t count) {
     expr *e = check_new(c, EXPR_METHOD, span, NULL);
     e->call.receiver = receiver;
     e->call.name = name;
@@ -58,8 +55,7 @@ expr *build_method(checker *c, source_span span, expr *receiver, const char *nam
     return e;
 }
 
-expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args,
-                 uint32_t count) {
+expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args, uint32_t count) {
     expr *e = check_new(c, EXPR_CALL, span, NULL);
     e->call.callee = check_new_name(c, span, name);
     e->call.callee->name.scope = scope;
@@ -88,13 +84,10 @@ expr *build_assign(checker *c, source_span span, expr *target, expr *value) {
 
 expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise) {
     expr *e = check_new(c, EXPR_MATCH, option->span, NULL);
-    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1),
-            *part = CHECK_ARRAY(c, pattern, 1);
-    *part = (pattern){
-        .span = option->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1), *part = CHECK_ARRAY(c, pattern, 1);
+    *part = (pattern){.span = option->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
     *part->binding = (binding){.name = value, .span = option->span, .kind = BINDING_LET};
-    *some =
-        (pattern){.span = option->span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
+    *some = (pattern){.span = option->span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
     some->parts = CHECK_ARRAY(c, pattern *, 1);
     some->parts[0] = part;
     *none = (pattern){.span = option->span, .kind = PATTERN_WILDCARD};
@@ -107,9 +100,8 @@ expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr
 }
 
 void build_append(stmt **list, stmt *s) {
-    while (*list != NULL) {
+    while (*list != NULL)
         list = &(*list)->next;
-    }
     *list = s;
 }
 

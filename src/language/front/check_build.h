@@ -16,10 +16,8 @@ void build_let(block_builder *b, const char *name, bool is_mutable, expr *value)
 void build_let_made(block_builder *b, const char *name, const made_of *of); /* see check_part.c */
 void build_stmt(block_builder *b, expr *e);
 expr *build_finish(block_builder *b, expr *result); /* NULL: no result */
-expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args,
-                   uint32_t count);
-expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args,
-                 uint32_t count);
+expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args, uint32_t count);
+expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args, uint32_t count);
 /* match option { Some(value) => body, None => otherwise } */
 expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise);
 expr *build_field(checker *c, source_span span, expr *base, const char *name);

@@ -19,8 +19,7 @@ static expr *message_of(checker *c, const expr *e, uint32_t first, const char *o
     message->string.data = otherwise;
     message->string.length = strlen(otherwise);
     if (e->call.arg_count > first) {
-        message =
-            build_call(c, e->span, NULL, "format", e->call.args + first, e->call.arg_count - first);
+        message = build_call(c, e->span, NULL, "format", e->call.args + first, e->call.arg_count - first);
         check_format(c, &message);
     }
     return message;
@@ -55,11 +54,10 @@ static void check_assert(checker *c, expr **slot) {
         return;
     }
     check_condition(c, &e->call.args[0]);
-    if (e->call.arg_count == 1) {
+    if (e->call.arg_count == 1)
         check_become_abi(c, e, TL_FN_tl_assert, e->call.args, 1);
-    } else {
+    else
         demand(c, slot, e->call.args[0], message_of(c, e, 1, ""));
-    }
 }
 
 /* assert_eq(a, b) is { let <left> = a; let <right> = b; if !(<left> == <right>) { panic(…) } } */
@@ -120,33 +118,19 @@ static const struct {
     {"metal_pool_count", 0, TL_FN_tl_get_gpu_free_count},
 };
 
-static const char *const function_names[] = {"print",
-                                             "println",
-                                             "panic",
-                                             "assert",
-                                             "range",
-                                             "format",
-                                             "format_args",
-                                             "assert_eq",
-                                             "assert_ne",
-                                             "args_count",
-                                             "args_get",
-                                             "metal_sync",
-                                             "metal_pool_count",
-                                             "metal_pool_mb"};
+static const char *const function_names[] = {
+    "print",     "println",   "panic",      "assert",   "range",      "format",           "format_args",
+    "assert_eq", "assert_ne", "args_count", "args_get", "metal_sync", "metal_pool_count", "metal_pool_mb"};
 
 void check_suggest_builtin(suggestion *s) {
-    for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
+    for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++)
         suggest_add(s, function_names[i]);
-    }
 }
 
 void check_suggest_functions(const checker *c, suggestion *s) {
-    for (uint32_t i = 0; i < c->tree->function_count && s->distance > 0; i++) {
-        if (c->tree->functions[i]->owner_name == NULL && !c->tree->functions[i]->is_closure) {
+    for (uint32_t i = 0; i < c->tree->function_count && s->distance > 0; i++)
+        if (c->tree->functions[i]->owner_name == NULL && !c->tree->functions[i]->is_closure)
             suggest_add(s, c->tree->functions[i]->name);
-        }
-    }
     names_suggest_types(c->names, s);
     check_suggest_builtin(s);
 }
@@ -154,17 +138,15 @@ void check_suggest_functions(const checker *c, suggestion *s) {
 static bool system_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
     for (size_t i = 0; i < sizeof system_functions / sizeof system_functions[0]; i++) {
-        if (!check_same_text(system_functions[i].name, name)) {
+        if (!check_same_text(system_functions[i].name, name))
             continue;
-        }
         for (uint32_t a = 0; a < e->call.arg_count; a++) {
             check_expr(c, &e->call.args[a], check_scalar(c, TYPE_I64));
             check_coerce(c, &e->call.args[a], check_scalar(c, TYPE_I64), NULL);
         }
         check_make_error(c, e);
-        if (check_count(c, e, name, system_functions[i].args, (source_span){0})) {
+        if (check_count(c, e, name, system_functions[i].args, (source_span){0}))
             check_become_abi(c, e, system_functions[i].abi, e->call.args, e->call.arg_count);
-        }
         return true;
     }
     return false;
@@ -209,14 +191,14 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
         check_print(c, slot, check_same_text(name, "println"));
     } else if (check_same_text(name, "panic")) {
         check_panic(c, e, "panic");
-    } else if (check_same_text(name, "unreachable") || check_same_text(name, "todo") || check_same_text(name, "unimplemented")) {
+    } else if (check_same_text(name, "unreachable") || check_same_text(name, "todo") ||
+               check_same_text(name, "unimplemented")) {
         check_panic(c, e,
-                    check_same_text(name, "unreachable") ? "this was never to be reached"
-                                            : "this is not written yet");
+                    check_same_text(name, "unreachable") ? "this was never to be reached" : "this is not written yet");
     } else if (check_same_text(name, "assert") || check_same_text(name, "debug_assert")) {
         check_assert(c, slot);
-    } else if (check_same_text(name, "assert_eq") || check_same_text(name, "assert_ne") || check_same_text(name, "debug_assert_eq") ||
-               check_same_text(name, "debug_assert_ne")) {
+    } else if (check_same_text(name, "assert_eq") || check_same_text(name, "assert_ne") ||
+               check_same_text(name, "debug_assert_eq") || check_same_text(name, "debug_assert_ne")) {
         check_assert_equal(c, slot, strstr(name, "_eq") != NULL);
     } else if ((check_same_text(name, "write") || check_same_text(name, "writeln")) && e->call.arg_count > 0) {
         check_write_text(c, slot, check_same_text(name, "writeln"));
@@ -274,12 +256,10 @@ bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
         vec_new(c, e, expected);
         return true;
     }
-    if (check_same_text(scope, "String")) {
+    if (check_same_text(scope, "String"))
         return string_static(c, slot, name);
-    }
-    if (check_same_text(scope, "System")) {
+    if (check_same_text(scope, "System"))
         return device_function(c, slot, name);
-    }
     return e->call.arg_count == 0 && check_scalar_constant(c, e, scope, name, true);
 }
 
@@ -288,11 +268,9 @@ bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
 static void become_length(checker *c, expr **slot, expr *length, bool is_empty) {
     source_span span = (*slot)->span;
     *slot = !is_empty ? length
-                      : check_new_binary(c, BINARY_EQ, length, check_new_int(c, span, 0),
-                                         check_scalar(c, TYPE_BOOL));
-    if (!is_empty) {
+                      : check_new_binary(c, BINARY_EQ, length, check_new_int(c, span, 0), check_scalar(c, TYPE_BOOL));
+    if (!is_empty)
         check_cast_to(c, slot, check_scalar(c, TYPE_USIZE));
-    }
 }
 
 static void string_length(checker *c, expr **slot, bool is_empty) {
@@ -328,9 +306,8 @@ static const struct {
 
 bool check_is_string_method(const char *name) {
     bool found = check_same_text(name, "len") || check_same_text(name, "is_empty") || check_same_text(name, "to_f32");
-    for (size_t i = 0; i < sizeof string_methods / sizeof string_methods[0]; i++) {
+    for (size_t i = 0; i < sizeof string_methods / sizeof string_methods[0]; i++)
         found |= check_same_text(string_methods[i].name, name);
-    }
     return found;
 }
 
@@ -354,24 +331,21 @@ static const type *letter_type(checker *c, char letter) {
 static bool table_method(checker *c, expr **slot) {
     expr *e = *slot;
     const expr *first = e->call.arg_count > 0 ? e->call.args[0] : NULL;
-    while (first != NULL && first->kind == EXPR_UNARY && first->unary.op == UNARY_REFERENCE) {
+    while (first != NULL && first->kind == EXPR_UNARY && first->unary.op == UNARY_REFERENCE)
         first = first->unary.operand;
-    }
     bool function = first != NULL && first->type == NULL &&
                     (first->kind == EXPR_CLOSURE || first->kind == EXPR_ARRAY ||
                      (first->kind == EXPR_NAME && first->name.scope != NULL));
     for (size_t i = 0; !function && i < sizeof string_methods / sizeof string_methods[0]; i++) {
-        if (!check_same_text(string_methods[i].name, e->call.name)) {
+        if (!check_same_text(string_methods[i].name, e->call.name))
             continue;
-        }
         const char *letters = string_methods[i].args;
         bool good = check_count(c, e, e->call.name, (uint32_t)strlen(letters), (source_span){0});
         for (uint32_t a = 0; a < e->call.arg_count; a++) {
             const type *t = good ? letter_type(c, letters[a]) : NULL;
             check_expr(c, &e->call.args[a], t);
-            if (good && e->call.args[a]->type->kind == TYPE_CHAR && letters[a] == 's') {
+            if (good && e->call.args[a]->type->kind == TYPE_CHAR && letters[a] == 's')
                 e->call.args[a] = check_text_of(c, e->call.args[a], 0);
-            }
             good = good && check_coerce(c, &e->call.args[a], t, NULL);
         }
         if (!good) {
@@ -380,13 +354,11 @@ static bool table_method(checker *c, expr **slot) {
         }
         const type *yields = letter_type(c, string_methods[i].yields);
         check_become_abi(c, e, string_methods[i].abi,
-                         check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count),
-                         e->call.arg_count + 1);
-        if (yields->kind == TYPE_CHAR) {
+                         check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count), e->call.arg_count + 1);
+        if (yields->kind == TYPE_CHAR)
             check_cast_to(c, slot, yields);
-        } else {
+        else
             e->type = yields;
-        }
         return true;
     }
     return false;
@@ -408,9 +380,8 @@ static bool room_method(checker *c, expr **slot) {
     const type *t = type_resolve(c->types, e->call.receiver->type);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].owner != t->kind || e->call.arg_count != rows[i].writes ||
-            !check_same_text(rows[i].name, e->call.name)) {
+            !check_same_text(rows[i].name, e->call.name))
             continue;
-        }
         expr *operands[2] = {e->call.receiver, NULL};
         if (rows[i].writes) {
             check_expr(c, &e->call.args[0], check_scalar(c, TYPE_I64));
@@ -435,9 +406,8 @@ bool check_string_method(checker *c, expr **slot, const type *expected) {
         string_length(c, slot, check_same_text(name, "is_empty"));
     } else if (args == 0 && (check_same_text(name, "to_f32") || check_same_text(name, "to_f64"))) {
         check_become_abi(c, e, TL_FN_tl_string_to_f64, &e->call.receiver, 1);
-        if (check_same_text(name, "to_f32")) {
+        if (check_same_text(name, "to_f32"))
             check_cast_to(c, slot, check_scalar(c, TYPE_F32));
-        }
     } else if (args == 1 && check_same_text(name, "__is_number")) {
         check_expr(c, &e->call.args[0], NULL);
         expr *operands[2] = {e->call.receiver, e->call.args[0]};
@@ -452,8 +422,7 @@ bool check_string_method(checker *c, expr **slot, const type *expected) {
         *slot = build_assign(c, e->span, copy, sum);
         check_expr(c, slot, NULL);
     } else {
-        return room_method(c, slot) || check_string_parse(c, slot, expected) ||
-               table_method(c, slot);
+        return room_method(c, slot) || check_string_parse(c, slot, expected) || table_method(c, slot);
     }
     return true;
 }
@@ -468,11 +437,8 @@ static void become_vec_call(checker *c, expr *e, call_kind kind, const type *t) 
     e->call.kind = kind;
     e->call.operands = operands;
     e->call.operand_count = count;
-    if (kind == CALL_VEC_PUSH || kind == CALL_VEC_SET || kind == CALL_VEC_POP ||
-        kind == CALL_VEC_OUT) {
-        e->call.writes_receiver =
-            check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
-    }
+    if (kind == CALL_VEC_PUSH || kind == CALL_VEC_SET || kind == CALL_VEC_POP || kind == CALL_VEC_OUT)
+        e->call.writes_receiver = check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
 }
 
 static void vec_length(checker *c, expr **slot, bool is_empty) {
@@ -496,9 +462,8 @@ static bool may_grow(const expr *e) {
 bool check_is_list_method(const char *name) {
     static const char *const names[] = {"len", "is_empty", "push", "get", "set"};
     bool found = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         found |= check_same_text(names[i], name);
-    }
     return found;
 }
 
@@ -515,9 +480,8 @@ bool check_vec_method(checker *c, expr **slot) {
         vec_argument(c, &e->call.args[0], integer);
         become_vec_call(c, e, CALL_VEC_OUT, element);
     } else if (args == 1 && check_same_text(name, "push") && may_grow(e)) {
-        if (type_is(type_resolve(c->types, element), TYPE_OPEN)) {
+        if (type_is(type_resolve(c->types, element), TYPE_OPEN))
             check_keep_reference(e->call.args[0]);
-        }
         vec_argument(c, &e->call.args[0], element);
         become_vec_call(c, e, CALL_VEC_PUSH, check_scalar(c, TYPE_VOID));
     } else if (room_method(c, slot)) {

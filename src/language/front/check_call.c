@@ -27,21 +27,16 @@
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         const binding *parameter = first + i < f->parameter_count ? f->parameters[first + i] : NULL;
-        bool lent =
-            parameter != NULL && check_comes_back(parameter) && check_is_dyn(parameter->type);
-        if (parameter != NULL && check_comes_back(parameter)) {
+        bool lent = parameter != NULL && check_comes_back(parameter) && check_is_dyn(parameter->type);
+        if (parameter != NULL && check_comes_back(parameter))
             check_lend_place(c, e, &e->call.args[i]);
-        }
         check_expr(c, &e->call.args[i], parameter == NULL || lent ? NULL : parameter->type);
-        if (parameter != NULL && check_comes_back(parameter)) {
+        if (parameter != NULL && check_comes_back(parameter))
             check_dyn_lend(c, e, &e->call.args[i], parameter->type);
-        }
         if (parameter != NULL) {
             coerce_reason why = {parameter->span, "the parameter is declared here"};
-            if (!check_comes_back(parameter) ||
-                check_same_number(c, e->call.args[i], parameter->type, &why)) {
+            if (!check_comes_back(parameter) || check_same_number(c, e->call.args[i], parameter->type, &why))
                 check_coerce_branch(c, &e->call.args[i], parameter->type, &why);
-            }
         }
     }
 }
@@ -57,33 +52,28 @@ static bool may_be_state(checker *c, const expr *e) {
 static void note_capture(checker *c, expr *receiver, function_item *f, source_span span) {
     const binding *root = check_root(receiver);
     if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
-        (check_may_write_self(c, f) || may_be_state(c, receiver))) {
+        (check_may_write_self(c, f) || may_be_state(c, receiver)))
         check_captured_write(c, receiver, span);
-    }
 }
 
 static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
     function_item *f = e->call.function;
     note_capture(c, e->call.operands[0], f, e->span);
-    if (root != NULL && f->parameters[0]->is_lent) {
+    if (root != NULL && f->parameters[0]->is_lent)
         root->asks_for_mut = true;
-    }
-    bool captured =
-        c->nest->comprehension != NULL && root != NULL && root->id < c->nest->comprehension->first_binding;
+    bool captured = c->nest->comprehension != NULL && root != NULL && root->id < c->nest->comprehension->first_binding;
     method_use use = {.caller = c->function, .call = e, .root = root, .captured = captured};
     CHECK_PUSH(c, c->writes->uses, c->writes->use_count, c->writes->use_capacity, use);
 }
 
 /* self is a reference: to the receiver's place, or to a value that nothing else holds. */
 static void lend_receiver(checker *c, expr *e, const function_item *f) {
-    if (!f->has_self || e->call.operand_count == 0 || !f->parameters[0]->by_reference) {
+    if (!f->has_self || e->call.operand_count == 0 || !f->parameters[0]->by_reference)
         return;
-    }
     expr **self = &e->call.operands[0];
-    if (type_is_reference(type_resolve(c->types, (*self)->type))) {
+    if (type_is_reference(type_resolve(c->types, (*self)->type)))
         return;
-    }
     if (!check_is_place(*self)) {
         char *name = check_printf(c, "<value %u>", c->text_count++);
         check_call_before(c, e, name, *self);
@@ -107,18 +97,15 @@ void check_finish_call(checker *c, expr *e, function_item *f) {
     e->call.function = f;
     e->call.operands = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
     e->call.operand_count = e->call.arg_count + with_receiver;
-    if (e->call.pending == NULL) {
+    if (e->call.pending == NULL)
         e->type = check_result_of(c, f, e);
-    }
     lend_receiver(c, e, f);
     check_note_writes_back(c, e, f, NULL);
-    if (f->has_self && e->call.operand_count > 0) {
+    if (f->has_self && e->call.operand_count > 0)
         note_method_use(c, e);
-    }
 }
 
-static void call_function(checker *c, expr *e, function_item *f, struct_item *owner,
-                          const type *expected) {
+static void call_function(checker *c, expr *e, function_item *f, struct_item *owner, const type *expected) {
     f = check_choose_overload(c, e, f);
     if (f->is_template) {
         check_template_call(c, e, f, owner, expected);
@@ -126,10 +113,8 @@ static void call_function(checker *c, expr *e, function_item *f, struct_item *ow
     }
     check_arguments(c, e, f, 0);
     e->type = f->result; /* also after a mistake: what follows is then judged by what was meant */
-    if (f->has_self ? check_count(c, e, f->qualified, f->parameter_count, f->span)
-                    : check_count_of(c, e, f)) {
+    if (f->has_self ? check_count(c, e, f->qualified, f->parameter_count, f->span) : check_count_of(c, e, f))
         check_finish_call(c, e, f);
-    }
 }
 
 /* ---- P(a, b) --------------------------------------------------------------------------------- */
@@ -137,9 +122,8 @@ static void call_function(checker *c, expr *e, function_item *f, struct_item *ow
 static void call_struct(checker *c, expr *e, struct_item *s, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     s = check_struct_open(c, s, callee->arguments, callee->argument_count);
-    if (expected != NULL && s->template != NULL) {
+    if (expected != NULL && s->template != NULL)
         check_fits(c, s->type, expected);
-    }
     s = check_decide_lengths(c, e, s);
     e->type = s->type;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
@@ -170,22 +154,18 @@ static void unknown_function(checker *c, expr *e, const char *name) {
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
     if (s != NULL && s->binding != NULL) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, e->call.name_span, SAY(is_variable_not_function), name);
+        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(is_variable_not_function), name);
         diagnostics_note(c->diagnostics, d, s->binding->span, "it is declared here");
         return;
     }
-    diagnostic *d =
-        diagnostics_say(c->diagnostics, e->call.name_span, SAY(there_is_no_function), name);
+    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(there_is_no_function), name);
     if (c->function->owner != NULL && check_find_method(c, c->function->owner, name) != NULL) {
-        diagnostics_note(
-            c->diagnostics, d, (source_span){0}, "did you mean `%s%s`?",
-            check_find_method(c, c->function->owner, name)->has_self ? "self." : "Self::", name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s%s`?",
+                         check_find_method(c, c->function->owner, name)->has_self ? "self." : "Self::", name);
         return;
     }
-    if (hint_for_function(c, d, e, name)) {
+    if (hint_for_function(c, d, e, name))
         return;
-    }
     suggestion near = check_suggest(d, name);
     check_suggest_functions(c, &near);
     check_suggest_note(c, d, &near);
@@ -196,9 +176,8 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
     symbol *s = check_find(c, name);
     bool misfits = s != NULL && check_is_other_form(c, s->function, e->call.arg_count);
     struct_item *structure = check_struct_named(c, name);
-    if (check_closure_call(c, slot)) {
+    if (check_closure_call(c, slot))
         return;
-    }
     if (s != NULL && s->function != NULL && !misfits) {
         call_function(c, e, s->function, NULL, expected);
     } else if (structure != NULL && !structure->is_enum &&
@@ -210,8 +189,7 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
         e->call.callee->name.scope = strcmp(name, "GradTensor") == 0 ? name : "Tensor"; /* tensor([1.0, 2.0]) */
         e->call.callee->name.name = "from";
         check_call(c, slot, expected);
-    } else if (!check_builtin_function(c, slot, name) &&
-               !check_std_call(c, slot, NULL, name, expected) &&
+    } else if (!check_builtin_function(c, slot, name) && !check_std_call(c, slot, NULL, name, expected) &&
                !((s == NULL || misfits) && check_function_form(c, slot, name, expected))) {
         misfits ? call_function(c, e, s->function, NULL, expected) : unknown_function(c, e, name);
     }
@@ -219,29 +197,23 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
 
 /* ---- T::f(…) --------------------------------------------------------------------------------- */
 
-static void unknown_static(checker *c, expr *e, const char *scope, const char *name,
-                           const struct_item *owner) {
-    if (check_report_outside(c, e->call.name_span, scope, name)) {
+static void unknown_static(checker *c, expr *e, const char *scope, const char *name, const struct_item *owner) {
+    if (check_report_outside(c, e->call.name_span, scope, name))
         return;
-    }
-    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span,
-                                    SAY(there_is_no_associated_function), scope, name);
+    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(there_is_no_associated_function), scope,
+                                    name);
     suggestion near = check_suggest(d, name);
-    for (uint32_t i = 0; owner != NULL && i < c->tree->function_count && near.distance > 0; i++) {
-        if (c->tree->functions[i]->owner == owner) {
+    for (uint32_t i = 0; owner != NULL && i < c->tree->function_count && near.distance > 0; i++)
+        if (c->tree->functions[i]->owner == owner)
             suggest_add(&near, c->tree->functions[i]->name);
-        }
-    }
     check_suggest_abi(strcmp(scope, "GradTensor") == 0 ? "Tensor" : scope, &near);
     if (near.best != NULL) {
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s::%s`?", scope,
-                         near.best);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s::%s`?", scope, near.best);
         return;
     }
     near = check_suggest(d, name);
-    if (strcmp(scope, "Tensor") == 0 || strcmp(scope, "GradTensor") == 0) {
+    if (strcmp(scope, "Tensor") == 0 || strcmp(scope, "GradTensor") == 0)
         check_suggest_abi("", &near);
-    }
     if (near.best != NULL || near.exact) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "there is a method: `x.%s(…)`",
                          near.exact ? name : near.best);
@@ -250,19 +222,15 @@ static void unknown_static(checker *c, expr *e, const char *scope, const char *n
 
 static void unknown_scope(checker *c, source_span span, const char *scope, const char *name) {
     symbol *s = check_find(c, scope);
-    if (s != NULL && s->refused) {
+    if (s != NULL && s->refused)
         return;
-    }
-    if (check_report_outside(c, span, scope, name)) {
+    if (check_report_outside(c, span, scope, name))
         return;
-    }
     bool module = scope[0] >= 'a' && scope[0] <= 'z';
-    diagnostic *d =
-        module ? diagnostics_say(c->diagnostics, span, SAY(there_is_no_module_or_type), scope)
-               : diagnostics_say(c->diagnostics, span, SAY(there_is_no_type), scope);
+    diagnostic *d = module ? diagnostics_say(c->diagnostics, span, SAY(there_is_no_module_or_type), scope)
+                           : diagnostics_say(c->diagnostics, span, SAY(there_is_no_type), scope);
     if (hint_for_path(scope) != NULL) {
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s",
-                         hint_for_path(scope));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", hint_for_path(scope));
         return;
     }
     suggestion near = check_suggest(d, scope);
@@ -273,38 +241,33 @@ static void unknown_scope(checker *c, source_span span, const char *scope, const
 /* P::new() where a P<i64> is expected. */
 static void use_expected_owner(checker *c, const struct_item *owner, const type *expected) {
     const type *t = type_resolve(c->types, expected);
-    bool same = t->kind == TYPE_VEC || (t->kind == TYPE_STRUCT && owner->template != NULL &&
-                                        t->structure->template == owner->template);
-    if (same) {
+    bool same = t->kind == TYPE_VEC ||
+                (t->kind == TYPE_STRUCT && owner->template != NULL && t->structure->template == owner->template);
+    if (same)
         check_fits(c, owner->type, t);
-    }
 }
 
-static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner,
-                           const type *expected) {
+static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     const char *name = callee->name;
     if (owner->generics.count > 0 && owner->template == NULL) {
         owner = check_struct_open(c, owner, callee->arguments, callee->argument_count);
         if (expected != NULL && type_resolve(c->types, expected)->kind == owner->type->kind &&
-            check_method_named(c, owner, name) != NULL) {
+            check_method_named(c, owner, name) != NULL)
             use_expected_owner(c, owner, expected);
-        }
     }
     function_item *f = check_method_named(c, owner, name);
     f = f == NULL ? check_derived_method(c, owner, name, e->call.name_span) : f;
     if (f != NULL) {
-        if (f->has_self && callee->argument_count > 0 && e->call.arg_count > 0) {
+        if (f->has_self && callee->argument_count > 0 && e->call.arg_count > 0)
             check_receiver_is(c, &e->call.args[0], owner->type);
-        }
         call_function(c, e, f, owner, expected);
         return;
     }
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
-    if (owner->is_enum && check_report_variant(c, e->call.callee)) {
+    if (owner->is_enum && check_report_variant(c, e->call.callee))
         return;
-    }
     unknown_static(c, e, scope, name, owner);
 }
 
@@ -317,9 +280,8 @@ static const name_expr *scope_of_type(checker *c, expr *e, const type *t) {
 /* Vec::from(…), i64::parse(…): from an impl block for a type of the language. */
 static bool call_of_builtin(checker *c, expr *e, struct_item *owner, const type *expected) {
     const char *name = e->call.callee->name.name;
-    if (check_find_method(c, owner, name) == NULL) {
+    if (check_find_method(c, owner, name) == NULL)
         return false;
-    }
     call_of_struct(c, e, e->call.callee->name.scope, owner, expected);
     return true;
 }
@@ -329,22 +291,23 @@ static bool call_of_own_from(checker *c, expr *e, struct_item *owner, const type
     const function_item *f = owner == NULL || strcmp(e->call.callee->name.name, "from") != 0
                                  ? NULL
                                  : check_find_method(c, owner, "from");
-    if (f == NULL || f->span.file == c->tree->prelude || e->call.arg_count != 1) {
+    if (f == NULL || f->span.file == c->tree->prelude || e->call.arg_count != 1)
         return false;
-    }
     check_expr(c, &e->call.args[0], NULL);
     const type *t = type_resolve(c->types, e->call.args[0]->type);
-    return (t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE) &&
-           call_of_builtin(c, e, owner, expected);
+    return (t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE) && call_of_builtin(c, e, owner, expected);
 }
 
 /* Box::new(x): a Box where one is wanted or nothing is known, else x. */
 static void make_box(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &(*slot)->call.callee->name;
     const bool converts = strcmp(callee->name, "from") == 0, shared = callee->scope[0] != 'B'; /* Rc, Arc */
-    if (callee->argument_count == 1) { /* Box::<T>::new(x) */
-        type_expr written = {.span = callee->scope_span, .kind = TYPE_EXPR_NAME, .name = callee->scope,
-                             .arguments = callee->arguments, .argument_count = 1};
+    if (callee->argument_count == 1) {                                                         /* Box::<T>::new(x) */
+        type_expr written = {.span = callee->scope_span,
+                             .kind = TYPE_EXPR_NAME,
+                             .name = callee->scope,
+                             .arguments = callee->arguments,
+                             .argument_count = 1};
         expected = check_type(c, &written);
     }
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -364,26 +327,22 @@ static void make_box(checker *c, expr **slot, const type *expected) {
         check_expr(c, slot, wish);
         return;
     }
-    if (box ||
-        (open && t->kind == TYPE_STRUCT && t->structure->closure == NULL && !check_is_dyn(t))) {
+    if (box || (open && t->kind == TYPE_STRUCT && t->structure->closure == NULL && !check_is_dyn(t))) {
         check_coerce(c, slot, box ? wish : type_array(c->types, t, shared ? TYPE_SHARED : TYPE_BOX), NULL);
         (*slot)->is_boxed = true;
     }
 }
 
 /* Trait::method(x, …) is x.method(…); Trait::new() is that of the type that is wanted. */
-static bool call_of_trait(checker *c, expr **slot, const char *scope, const char *name,
-                          const type *expected) {
-    static const char *const known[] = {"Iterator",   "IntoIterator", "Clone", "ToString", "Ord",
-                                        "PartialOrd", "PartialEq",    "Add",   "Sub",      "Mul",
-                                        "Div",        "Rem",          "Neg",   "Not",      "Into",
-                                        "ToOwned",    "AsRef",        "Index", "Hash"};
+static bool call_of_trait(checker *c, expr **slot, const char *scope, const char *name, const type *expected) {
+    static const char *const known[] = {
+        "Iterator", "IntoIterator", "Clone", "ToString", "Ord",  "PartialOrd", "PartialEq", "Add",   "Sub", "Mul",
+        "Div",      "Rem",          "Neg",   "Not",      "Into", "ToOwned",    "AsRef",     "Index", "Hash"};
     expr *e = *slot;
     const trait_item *trait = names_trait(c->names, scope);
     bool found = false;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         found |= strcmp(known[i], scope) == 0;
-    }
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (strcmp(scope, "From") == 0 && strcmp(name, "from") == 0 && e->call.arg_count == 1) {
         found = true; /* what is wanted has it */
@@ -399,12 +358,10 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
         check_expr(c, slot, expected);
         return true;
     }
-    for (uint32_t i = 0; trait != NULL && i < trait->method_count; i++) {
+    for (uint32_t i = 0; trait != NULL && i < trait->method_count; i++)
         found |= trait->methods[i]->has_self && strcmp(trait->methods[i]->name, name) == 0;
-    }
-    if (!found || e->call.arg_count == 0) {
+    if (!found || e->call.arg_count == 0)
         return false;
-    }
     check_first_as_receiver(c, slot, name, expected);
     return true;
 }
@@ -414,9 +371,8 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
-    if (check_runtime_call(c, e, expected)) {
+    if (check_runtime_call(c, e, expected))
         return;
-    }
     const char *full = names_of_library(c->names, scope, name);
     if (full != NULL) {
         e->call.callee->name.name = full;
@@ -427,34 +383,29 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const type *argument = callee->of != NULL ? check_type(c, callee->of) : check_type_argument(c, scope);
     struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
                                           : check_struct_named(c, scope);
-    if (argument != NULL && !type_is(argument, TYPE_STRUCT)) {
+    if (argument != NULL && !type_is(argument, TYPE_STRUCT))
         scope = scope_of_type(c, e, argument)->scope;
-    }
     if (strncmp(scope, "std::", 5) == 0 && name[0] >= 'A' && name[0] <= 'Z') {
         e->call.callee->name.scope = NULL; /* std::cmp::Reverse(x) */
         call_plain(c, slot, name, expected);
         return;
     }
     if (check_variant_call(c, e, expected) || check_default_call(c, slot, scope, name, expected) ||
-        (owner == NULL && check_std_call(c, slot, scope, name, expected))) {
+        (owner == NULL && check_std_call(c, slot, scope, name, expected)))
         return;
-    }
     if (owner != NULL && owner->type != NULL && owner->type->kind != TYPE_STRUCT &&
-        check_method_named(c, owner, name) == NULL) {
+        check_method_named(c, owner, name) == NULL)
         owner = NULL;
-    }
     if (owner != NULL) {
-        if (!check_method_by_path(c, slot, owner, expected)) {
+        if (!check_method_by_path(c, slot, owner, expected))
             call_of_struct(c, e, scope, owner, expected);
-        }
         return;
     }
     bool box = strcmp(scope, "Box") == 0 || strcmp(scope, "Rc") == 0 || strcmp(scope, "Arc") == 0;
     static const char *const makers[] = {"new", "clone", "from"};
     bool makes = false;
-    for (size_t i = 0; box && i < sizeof makers / sizeof makers[0]; i++) {
+    for (size_t i = 0; box && i < sizeof makers / sizeof makers[0]; i++)
         makes |= strcmp(name, makers[i]) == 0;
-    }
     if (makes && e->call.arg_count == 1) {
         make_box(c, slot, expected);
         return;
@@ -466,44 +417,35 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     }
     owner = check_builtin_owner(c, scope);
-    if (call_of_own_from(c, e, owner, expected)) {
+    if (call_of_own_from(c, e, owner, expected))
         return;
-    }
     bool grad = strcmp(scope, "GradTensor") == 0;
     if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad, expected) ||
-        check_builtin_scope(c, slot, expected)) {
+        check_builtin_scope(c, slot, expected))
         return;
-    }
     bool converts = strcmp(name, "from") == 0; /* what is left is the language's own */
-    if (owner != NULL && !(converts && check_scalar_scope(scope)) &&
-        call_of_builtin(c, e, owner, expected)) {
-        if (grad && e->type->kind == TYPE_TENSOR) { /* from_vec: made, then told to track */
+    if (owner != NULL && !(converts && check_scalar_scope(scope)) && call_of_builtin(c, e, owner, expected)) {
+        if (grad && e->type->kind == TYPE_TENSOR) /* from_vec: made, then told to track */
             *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
-        }
         return;
     }
     bool tensor = grad || strcmp(scope, "Tensor") == 0;
     const char *last = strrchr(scope, ':');
-    if (tensor && check_tensor_static(c, slot, grad, expected)) {
+    if (tensor && check_tensor_static(c, slot, grad, expected))
         return;
-    }
-    if (check_scalar_call(c, slot, last == NULL ? scope : last + 1, name, expected)) {
+    if (check_scalar_call(c, slot, last == NULL ? scope : last + 1, name, expected))
         return;
-    }
-    if (call_of_trait(c, slot, last == NULL ? scope : last + 1, name, expected)) {
+    if (call_of_trait(c, slot, last == NULL ? scope : last + 1, name, expected))
         return;
-    }
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
-    if (check_report_variant(c, e->call.callee)) {
+    if (check_report_variant(c, e->call.callee))
         return;
-    }
     if (grad || check_abi_scope(scope) || check_scalar_scope(scope) || strcmp(scope, "Vec") == 0 ||
-        strcmp(scope, "String") == 0) {
+        strcmp(scope, "String") == 0)
         unknown_static(c, e, scope, name, NULL);
-    } else {
+    else
         unknown_scope(c, callee->scope_span, scope, name);
-    }
 }
 
 /* (|x| …)(a) is { let mut <called> = |x| …; <called>(a) }: a closure writes to what it captures by way of its variable. */
@@ -520,21 +462,19 @@ static void call_of_literal(checker *c, expr **slot, const type *expected) {
 static bool is_process_exit(const name_expr *callee) {
     static const char *const scopes[] = {"std::process", "process", "System"};
     bool ends = false;
-    for (size_t i = 0; callee->scope != NULL && i < sizeof scopes / sizeof scopes[0]; i++) {
+    for (size_t i = 0; callee->scope != NULL && i < sizeof scopes / sizeof scopes[0]; i++)
         ends |= strcmp(callee->scope, scopes[i]) == 0;
-    }
     return ends && strcmp(callee->name, "exit") == 0;
 }
 
 /* f<T>(…) -> Tensor<T>: T is the tensor's, whichever side of the name it is written on. */
 static bool yields_elements_of(const function_item *f) {
     const type_expr *result = f->result_annotation;
-    const type_expr *element =
-        result != NULL && result->kind == TYPE_EXPR_NAME && result->argument_count > 0
-            ? result->arguments[0]
-            : NULL;
-    return element != NULL && strcmp(result->name, "Tensor") == 0 &&
-           element->kind == TYPE_EXPR_NAME && strcmp(element->name, f->generics.items[0].name) == 0;
+    const type_expr *element = result != NULL && result->kind == TYPE_EXPR_NAME && result->argument_count > 0
+                                   ? result->arguments[0]
+                                   : NULL;
+    return element != NULL && strcmp(result->name, "Tensor") == 0 && element->kind == TYPE_EXPR_NAME &&
+           strcmp(element->name, f->generics.items[0].name) == 0;
 }
 
 /* Tensor::<i32, 1>::zeros([3]): what the path says is what is wanted. */
@@ -542,15 +482,12 @@ static bool call_of_tensor_type(checker *c, expr **slot) {
     expr *e = *slot;
     name_expr *callee = &e->call.callee->name;
     bool grad = callee->scope != NULL && strcmp(callee->scope, "GradTensor") == 0;
-    if (callee->argument_count == 0 || callee->scope == NULL ||
-        (!grad && strcmp(callee->scope, "Tensor") != 0)) {
+    if (callee->argument_count == 0 || callee->scope == NULL || (!grad && strcmp(callee->scope, "Tensor") != 0))
         return false;
-    }
     const struct_item *owner = check_builtin_owner(c, callee->scope);
     const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, callee->name);
-    if (f != NULL && f->generics.count > 0 && !yields_elements_of(f)) {
+    if (f != NULL && f->generics.count > 0 && !yields_elements_of(f))
         return false; /* Tensor::f::<T>(…) */
-    }
     type_expr written = {.span = callee->scope_span,
                          .kind = TYPE_EXPR_NAME,
                          .name = callee->scope,
@@ -565,9 +502,8 @@ static bool call_of_tensor_type(checker *c, expr **slot) {
         found = type_resolve(c->types, (*slot)->type);
         bool unsaid = found->tensor.element == NULL && t->tensor.element != NULL;
         (*slot)->type = found;
-        if (unsaid && check_cast_tensor(c, slot, *slot, t)) {
+        if (unsaid && check_cast_tensor(c, slot, *slot, t))
             return true;
-        }
         (*slot)->type = found->tensor.rank < 0 ? t : found;
     }
     return true;
@@ -575,24 +511,21 @@ static bool call_of_tensor_type(checker *c, expr **slot) {
 
 void check_call(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *callee = e->call.callee;
-    if (callee->kind == EXPR_NAME) {
+    if (callee->kind == EXPR_NAME)
         names_settle(c->names, &callee->name);
-    }
-    if (callee->kind == EXPR_NAME && call_of_tensor_type(c, slot)) {
+    if (callee->kind == EXPR_NAME && call_of_tensor_type(c, slot))
         return;
-    }
     if (callee->kind == EXPR_NAME && is_process_exit(&callee->name)) {
         callee->name.scope = NULL;
         check_builtin_function(c, slot, "exit");
         return;
     }
-    if (callee->kind == EXPR_CLOSURE && callee->type == NULL) {
+    if (callee->kind == EXPR_CLOSURE && callee->type == NULL)
         call_of_literal(c, slot, expected);
-    } else if (callee->kind != EXPR_NAME) {
+    else if (callee->kind != EXPR_NAME)
         check_closure_call(c, slot);
-    } else if (callee->name.scope != NULL) {
+    else if (callee->name.scope != NULL)
         call_scoped(c, slot, expected);
-    } else {
+    else
         call_plain(c, slot, callee->name.name, expected);
-    }
 }

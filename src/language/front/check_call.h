@@ -15,15 +15,14 @@
 #include "language/front/check_context.h"
 
 void check_suggest_functions(const checker *c, suggestion *s);
-void check_suggest_methods(const checker *c, const type *t,
-                           suggestion *s); /* of values of type t */
+void check_suggest_methods(const checker *c, const type *t, suggestion *s); /* of values of type t */
 /* x.try_into(): T::try_from(x) of the T that is wanted. */
 bool check_try_into(checker *c, expr **slot, const type *expected);
 void check_finish_call(checker *c, expr *e, function_item *f);
 void check_finish_pending(checker *c, expr *e, function_item *made);
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
-bool check_comes_back(const binding *parameter); /* of type `&mut T` */
+bool check_comes_back(const binding *parameter);     /* of type `&mut T` */
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
@@ -32,14 +31,13 @@ void check_lent_lists(expr *e);
 bool check_order_method(checker *c, expr **slot, const type *t);
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
 bool check_hash_method(checker *c, expr **slot, const type *t);
-bool check_default_call(checker *c, expr **slot, const char *scope, const char *name,
-                        const type *expected);
+bool check_default_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
 bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
                     const type *expected); /* scope NULL: imported */
-bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name,
-                       const type *expected);
+bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
 void check_name_as_closure(checker *c, expr **slot, uint32_t count);
-void check_collect_parts(checker *c, expr **slot, const type *expected); /* of a pair of lists, where other collections are wanted */
+void check_collect_parts(checker *c, expr **slot,
+                         const type *expected); /* of a pair of lists, where other collections are wanted */
 bool check_collect(checker *c, expr **slot, const type *expected);
 /* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */
 void check_range_as_list(checker *c, expr **slot);
@@ -50,7 +48,7 @@ expr *check_map_cast(checker *c, expr *list, const char *scalar);
 bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
 expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
-bool check_is_parse(const expr *e); /* s.parse(), x.try_into(), not checked yet */
+bool check_is_parse(const expr *e);                  /* s.parse(), x.try_into(), not checked yet */
 /* What t, the type of the error of a parse() or of an into(), is as far as that is known. */
 void check_settle_late(checker *c, const type *t);
 /* x.into(), of a type that is decided by what becomes of it; x is checked. */
@@ -61,8 +59,7 @@ void check_finish_parses(checker *c);
 bool check_only_lists_have(checker *c, const char *name);
 bool check_is_identity(const char *name);    /* x.clone(), v.iter(): what it is called on */
 bool check_is_list_method(const char *name); /* of those that are not written in the language */
-expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
-                    uint32_t count);
+expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count);
 void check_call(checker *c, expr **slot, const type *expected);
 /* Says once of each subject that it is outside of the language (outside.h); false: it is nothing of the kind. */
 bool check_report_outside(checker *c, source_span span, const char *scope, const char *name);
@@ -71,8 +68,7 @@ void check_method(checker *c, expr **slot, const type *expected);
  * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
  * such name. */
 /* `expected` says of which elements a tensor is made; NULL: f32. */
-bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad,
-                    const type *expected);
+bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad, const type *expected);
 /* Makes a tensor from numbers in the elements of `to` (check_create.c); false: it is none, nothing has changed. */
 bool check_create_as(checker *c, expr **slot, const type *to);
 bool check_creates(tl_abi_index abi);
@@ -87,8 +83,7 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
 /* A function of the library that takes another number of arguments: log("loss", x) is one, log(x) another. */
 bool check_is_other_form(const checker *c, const function_item *f, uint32_t given);
 bool check_count_of(checker *c, const expr *call, const function_item *f);
-bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
-                 source_span declared);
+bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted, source_span declared);
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
 bool check_is_math_method(const char *name); /* of numbers of any type: x.sqrt(), n.max(m) */
@@ -111,8 +106,8 @@ typedef struct abi_arity {
 } abi_arity;
 
 abi_arity check_abi_arity(tl_abi_index function, bool method);
-void check_report_arity(checker *c, const expr *call, const char *name, abi_arity all,
-                         tl_abi_index longest, bool method);
+void check_report_arity(checker *c, const expr *call, const char *name, abi_arity all, tl_abi_index longest,
+                        bool method);
 
 /* f(x, …) becomes x.f(…): what is behind the references of the first argument is the receiver. */
 void check_first_as_receiver(checker *c, expr **slot, const char *f, const type *expected);

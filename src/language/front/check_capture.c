@@ -20,11 +20,9 @@ bool check_is_own(const function_item *f, const binding *b) {
 }
 
 static uint32_t capture(checker *c, struct_item *s, binding *b) {
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].captured == b) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (s->fields[i].captured == b)
             return i;
-        }
-    }
     struct_field field = {.name = b->name, .span = b->span, .type = b->type, .captured = b};
     uint32_t capacity = s->field_count;
     CHECK_PUSH(c, s->fields, s->field_count, capacity, field);
@@ -35,13 +33,11 @@ bool check_captured_name(checker *c, expr **slot) {
     expr *e = *slot;
     binding *b = e->name.binding;
     function_item *f = c->function;
-    if (f == NULL || !f->is_closure || check_is_own(f, b)) {
+    if (f == NULL || !f->is_closure || check_is_own(f, b))
         return false;
-    }
     b->is_read = true;
     uint32_t index = capture(c, f->owner, b);
-    expr *base = check_new_name(c, e->span, f->parameters[0]->name),
-         *field = build_field(c, e->span, base, b->name);
+    expr *base = check_new_name(c, e->span, f->parameters[0]->name), *field = build_field(c, e->span, base, b->name);
     base->name.binding = f->parameters[0];
     base->type = f->owner->type;
     check_use_binding(c, f->parameters[0]);
@@ -53,18 +49,15 @@ bool check_captured_name(checker *c, expr **slot) {
 
 static struct_field *field_of(const function_item *closure, const binding *b) {
     struct_item *s = closure->owner;
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].captured == b) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (s->fields[i].captured == b)
             return &s->fields[i];
-        }
-    }
     return NULL;
 }
 
 void check_refer_field(checker *c, function_item *closure, struct_field *field) {
-    if (field->by_reference) {
+    if (field->by_reference)
         return;
-    }
     function_item *around = closure->outer;
     field->is_written = field->captured->is_written = field->by_reference = true;
     field->type = type_reference(c->types, type_resolve(c->types, field->type), false);
@@ -73,40 +66,33 @@ void check_refer_field(checker *c, function_item *closure, struct_field *field) 
         return;
     }
     struct_field *outer = field_of(around, field->captured);
-    if (around->is_move) {
+    if (around->is_move)
         around->parameters[0]->in_cell = true;
-    } else {
+    else
         check_refer_field(c, around, outer);
-    }
 }
 
 bool check_refer_captures(checker *c, const struct_item *s) {
-    if (!s->closure->is_closure || s->closure->is_move || !s->closure->body_is_checked) {
+    if (!s->closure->is_closure || s->closure->is_move || !s->closure->body_is_checked)
         return false;
-    }
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].is_written) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (s->fields[i].is_written)
             check_refer_field(c, s->closure, &s->fields[i]);
-        }
-    }
     return true;
 }
 
 /* Whether the closure is called within another one of the function that its variables belong to. */
 bool check_called_inside(const checker *c, const struct_item *s) {
     const function_item *around = c->function;
-    while (around != s->closure->outer && around->is_closure) {
+    while (around != s->closure->outer && around->is_closure)
         around = around->outer;
-    }
     return around != c->function && around == s->closure->outer;
 }
 
 static bool takes_reference(const closure_signature *s) {
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (type_is_reference(s->parameters[i])) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (type_is_reference(s->parameters[i]))
             return true;
-        }
-    }
     return false;
 }
 
@@ -115,13 +101,11 @@ static bool takes_reference(const closure_signature *s) {
 void check_call_through(checker *c, expr **slot, const closure_signature *signature) {
     const uint32_t count = signature->count;
     expr *e = *slot, *f = e;
-    while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE && f->type == NULL) {
+    while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE && f->type == NULL)
         f = f->unary.operand;
-    }
     bool alone = f == e && e->kind == EXPR_NAME && takes_reference(signature);
-    if ((f == e && !alone) || f->type != NULL) {
+    if ((f == e && !alone) || f->type != NULL)
         return;
-    }
     if (!alone && (f->kind == EXPR_CLOSURE || !e->unary.is_mutable)) {
         *slot = f;
         return;
@@ -145,11 +129,8 @@ void check_call_through(checker *c, expr **slot, const closure_signature *signat
 
 bool check_is_lent(const type *t) {
     bool writes = false;
-    for (uint32_t i = 0;
-         t->kind == TYPE_STRUCT && t->structure->closure != NULL && i < t->structure->field_count;
-         i++) {
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && t->structure->closure != NULL && i < t->structure->field_count; i++)
         writes |= t->structure->fields[i].is_written;
-    }
     return writes && !t->structure->closure->is_move;
 }
 
@@ -158,11 +139,9 @@ type_expr *check_field_function(const struct_item *s, const struct_field *field)
     const type_expr *t = field->annotation;
     for (uint32_t i = 0; t != NULL && t->name != NULL && i < s->generics.count; i++) {
         const type_parameter *p = &s->generics.items[i];
-        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
-            if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION) {
+        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++)
+            if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION)
                 return p->bounds[b];
-            }
-        }
     }
     return NULL;
 }

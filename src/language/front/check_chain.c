@@ -56,11 +56,10 @@ static bool is_used_up(const chain *h) {
     checker *c = h->c;
     expr **start = h->start;
     stage_kind end = h->count == 0 ? STAGE_NONE : chain_kind_of(h->stages[h->count - 1]);
-    bool form = (*start)->kind == EXPR_NAME || (*start)->kind == EXPR_CALL ||
-                (*start)->kind == EXPR_STRUCT || (*start)->kind == EXPR_METHOD;
-    if (!form || !check_may_be_iterators(c)) {
+    bool form = (*start)->kind == EXPR_NAME || (*start)->kind == EXPR_CALL || (*start)->kind == EXPR_STRUCT ||
+                (*start)->kind == EXPR_METHOD;
+    if (!form || !check_may_be_iterators(c))
         return false;
-    }
     check_expr(c, start, NULL);
     bool keeps_rest = h->count == 1 && end >= STAGE_FIND && end <= STAGE_ALL && check_is_place(*start);
     return !keeps_rest && check_is_iterator(c, (*start)->type);
@@ -70,28 +69,23 @@ static bool is_used_up(const chain *h) {
 static bool makes_iterator(const expr *e) {
     static const char *const names[] = {"iter_mut", "by_ref", "cycle", "peekable", "repeat"};
     bool named = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         named |= strcmp(e->call.name, names[i]) == 0;
-    }
     return named;
 }
 
 /* x.iter() and its like, when a list comes out of it and its elements are values. */
 static bool is_list(checker *c, expr **start) {
-    static const char *const names[] = {
-        "iter",  "into_iter", "chars",     "bytes",       "char_indices",
-        "lines", "split",     "rev",       "windows",     "chunks",
-        "keys",  "values",    "into_keys", "into_values", "split_whitespace"};
+    static const char *const names[] = {"iter",  "into_iter", "chars",     "bytes",       "char_indices",
+                                        "lines", "split",     "rev",       "windows",     "chunks",
+                                        "keys",  "values",    "into_keys", "into_values", "split_whitespace"};
     bool named = false;
-    for (size_t i = 0; (*start)->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; (*start)->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++)
         named |= strcmp((*start)->call.name, names[i]) == 0;
-    }
-    for (const expr *e = *start; named && e->kind == EXPR_METHOD; e = e->call.receiver) {
+    for (const expr *e = *start; named && e->kind == EXPR_METHOD; e = e->call.receiver)
         named &= !makes_iterator(e);
-    }
-    if (!named) {
+    if (!named)
         return false;
-    }
     check_expr(c, start, NULL);
     return type_resolve(c->types, (*start)->type)->kind == TYPE_VEC;
 }
@@ -101,13 +95,11 @@ static bool is_ready_list(checker *c, expr **slot) {
     const expr *e = *slot;
     for (; e->kind == EXPR_METHOD; e = e->call.receiver) {
         stage_kind k = chain_kind_of(e);
-        if ((k != STAGE_NONE && chain_stages[k].has_function) || makes_iterator(e)) {
+        if ((k != STAGE_NONE && chain_stages[k].has_function) || makes_iterator(e))
             return false;
-        }
     }
-    if (e->kind == EXPR_RANGE || e->kind == EXPR_CALL || e->kind == EXPR_ARRAY) {
+    if (e->kind == EXPR_RANGE || e->kind == EXPR_CALL || e->kind == EXPR_ARRAY)
         return false;
-    }
     check_expr(c, slot, NULL);
     return type_resolve(c->types, (*slot)->type)->kind == TYPE_VEC;
 }
@@ -136,9 +128,8 @@ static bool can_be_seen(const chain *h) {
     uint32_t functions = h->last_body != NULL;
     for (uint32_t i = 0; i < h->count; i++) {
         stage_kind k = chain_kind_of(h->stages[i]);
-        if ((chain_stages[k].may_stop && functions > 0) || k == STAGE_FLAT_MAP) { /* what it yields may be no list */
+        if ((chain_stages[k].may_stop && functions > 0) || k == STAGE_FLAT_MAP) /* what it yields may be no list */
             return true;
-        }
         functions += chain_stages[k].has_function;
     }
     return functions > 1;
@@ -147,10 +138,8 @@ static bool can_be_seen(const chain *h) {
 /* An end that looks at every value needs no list of them. */
 static bool saves_list(const chain *h) {
     stage_kind end = h->count == 0 ? STAGE_NONE : chain_kind_of(h->stages[h->count - 1]);
-    return end != STAGE_NONE && end >= STAGE_FIND &&
-           end != STAGE_COLLECT &&
-           (h->count > 1 || end == STAGE_FOLD || end == STAGE_REDUCE || h->backwards ||
-            h->behind != NULL);
+    return end != STAGE_NONE && end >= STAGE_FIND && end != STAGE_COLLECT &&
+           (h->count > 1 || end == STAGE_FOLD || end == STAGE_REDUCE || h->backwards || h->behind != NULL);
 }
 
 /* `reduce` of what methods yield is an Option, that of a list itself is a value (Vec::reduce). */
@@ -158,9 +147,8 @@ static bool reduces_list(const chain *h) {
     expr **start = h->start;
     bool reduces = h->count > 0 && chain_kind_of(h->stages[h->count - 1]) == STAGE_REDUCE &&
                    ((*start)->kind == EXPR_METHOD || (h->count > 1 && (*start)->kind == EXPR_NAME));
-    if (!reduces) {
+    if (!reduces)
         return false;
-    }
     check_expr(h->c, start, NULL);
     return type_resolve(h->c->types, (*start)->type)->kind == TYPE_VEC;
 }
@@ -168,17 +156,14 @@ static bool reduces_list(const chain *h) {
 /* x.rev() and x.chain(y) at the start of a chain: x, and how it is gone over. */
 static void take_way(chain *h) {
     expr *e = *h->start;
-    if (e->kind != EXPR_METHOD || e->type != NULL || h->last_body != NULL) {
+    if (e->kind != EXPR_METHOD || e->type != NULL || h->last_body != NULL)
         return;
-    }
-    if (strcmp(e->call.name, "rev") == 0 && e->call.arg_count == 0 &&
-        e->call.receiver->kind != EXPR_RANGE) {
+    if (strcmp(e->call.name, "rev") == 0 && e->call.arg_count == 0 && e->call.receiver->kind != EXPR_RANGE)
         h->backwards = true;
-    } else if (strcmp(e->call.name, "chain") == 0 && e->call.arg_count == 1) {
+    else if (strcmp(e->call.name, "chain") == 0 && e->call.arg_count == 1)
         h->behind = e->call.args[0];
-    } else {
+    else
         return;
-    }
     bool ready = saves_list(h) && is_list(h->c, &e->call.receiver) &&
                  (h->behind == NULL || is_ready_list(h->c, &e->call.args[0]));
     if (ready) {
@@ -191,9 +176,8 @@ static void take_way(chain *h) {
 }
 
 static bool is_parts(checker *c, expr *e) {
-    if (!check_gives_parts(c, e)) {
+    if (!check_gives_parts(c, e))
         return false;
-    }
     e->call.receiver->is_vec |= e->call.receiver->kind == EXPR_ARRAY;
     check_expr(c, &e->call.receiver, NULL);
     return type_resolve(c->types, e->call.receiver->type)->kind == TYPE_VEC;
@@ -212,28 +196,22 @@ static bool takes_parts(chain *h) {
 }
 
 static source source_of(chain *h) {
-    if (takes_parts(h)) {
+    if (takes_parts(h))
         return SOURCE_LIST;
-    }
     take_way(h);
     source from = source_by_form(*h->start);
     stage_kind end = h->count == 0 ? STAGE_NONE : chain_kind_of(h->stages[h->count - 1]);
-    if (h->backwards || h->behind != NULL) {
+    if (h->backwards || h->behind != NULL)
         return SOURCE_LIST;
-    }
     bool ends = h->last_body != NULL || (end != STAGE_NONE && end >= STAGE_FIND);
-    if (from == SOURCE_LIST) {
+    if (from == SOURCE_LIST)
         return can_be_seen(h) || saves_list(h) ? from : SOURCE_NONE;
-    }
-    if (from != SOURCE_NONE) {
+    if (from != SOURCE_NONE)
         return ends ? from : SOURCE_NONE;
-    }
-    if ((can_be_seen(h) || saves_list(h)) && is_list(h->c, h->start)) {
+    if ((can_be_seen(h) || saves_list(h)) && is_list(h->c, h->start))
         return SOURCE_LIST;
-    }
-    if (reduces_list(h)) {
+    if (reduces_list(h))
         return SOURCE_LIST;
-    }
     return ends && is_used_up(h) ? SOURCE_NEXT : SOURCE_NONE;
 }
 
@@ -286,10 +264,10 @@ static expr *places_of_parts(const chain *h, block_builder *before, block_builde
 static expr *places_of_part(const chain *h, block_builder *body) {
     checker *c = h->c;
     const char *const *names = h->part->names;
-    build_let(body, "<v 0>", false,
-              chain_element(c, h->e, chain_name(c, h->e, names[0]), chain_name(c, h->e, "<at>")));
-    return range_of(h, chain_name(c, h->e, names[1]),
-                    check_new_binary(c, BINARY_ADD, chain_name(c, h->e, names[1]), chain_name(c, h->e, names[2]), NULL));
+    build_let(body, "<v 0>", false, chain_element(c, h->e, chain_name(c, h->e, names[0]), chain_name(c, h->e, "<at>")));
+    return range_of(
+        h, chain_name(c, h->e, names[1]),
+        check_new_binary(c, BINARY_ADD, chain_name(c, h->e, names[1]), chain_name(c, h->e, names[2]), NULL));
 }
 
 /* The places of the list, from its end on, or of two lists, one behind the other: what the loop runs over. */
@@ -302,22 +280,19 @@ static expr *places_of(const chain *h, block_builder *before, block_builder *bod
     range->range.high = chain_length(c, e, "<list>");
     expr *at = chain_name(c, e, "<at>");
     if (h->backwards) {
-        expr *last = check_new_binary(c, BINARY_SUB, chain_length(c, e, "<list>"),
-                                      check_new_int(c, e->span, 1), NULL);
-        build_let(
-            body, "<v 0>", false,
-            chain_element(c, e, chain_name(c, e, "<list>"), check_new_binary(c, BINARY_SUB, last, at, NULL)));
+        expr *last = check_new_binary(c, BINARY_SUB, chain_length(c, e, "<list>"), check_new_int(c, e->span, 1), NULL);
+        build_let(body, "<v 0>", false,
+                  chain_element(c, e, chain_name(c, e, "<list>"), check_new_binary(c, BINARY_SUB, last, at, NULL)));
         return range;
     }
     build_let(before, "<behind>", false, h->behind);
-    range->range.high =
-        check_new_binary(c, BINARY_ADD, range->range.high, chain_length(c, e, "<behind>"), NULL);
+    range->range.high = check_new_binary(c, BINARY_ADD, range->range.high, chain_length(c, e, "<behind>"), NULL);
     expr *first = check_new(c, EXPR_IF, e->span, NULL);
     block_builder here = build_block(c, e->span), there = build_block(c, e->span);
     expr *past = check_new_binary(c, BINARY_SUB, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"), NULL);
     build_finish(&here, chain_element(c, e, chain_name(c, e, "<list>"), at));
-    first->branch.condition =
-        check_new_binary(c, BINARY_LT, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"), NULL);
+    first->branch.condition = check_new_binary(c, BINARY_LT, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"),
+                                               NULL);
     first->branch.then = here.block;
     first->branch.otherwise = build_finish(&there, chain_element(c, e, chain_name(c, e, "<behind>"), past));
     build_let(body, "<v 0>", false, first);
@@ -330,8 +305,7 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     const expr *e = h->e;
     for (uint32_t i = 0; i < h->count; i++) {
         bool nested = chain_kind_of(h->stages[i]) == STAGE_FLAT_MAP;
-        h->label =
-            nested && h->label == NULL ? check_printf(c, "<chain %u>", c->text_count++) : h->label;
+        h->label = nested && h->label == NULL ? check_printf(c, "<chain %u>", c->text_count++) : h->label;
     }
     h->label = label != NULL ? label : h->label;
     block_builder body = build_block(c, e->span);
@@ -349,10 +323,9 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     if (from == SOURCE_LIST) {
         loop->loop->iterable = by_place ? places : *h->start;
         loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-        *loop->loop->pattern =
-            (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-        *loop->loop->pattern->binding =
-            (binding){.name = by_place ? "<at>" : "<v 0>", .span = e->span, .kind = BINDING_LOOP};
+        *loop->loop->pattern = (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+        *loop->loop->pattern->binding = (binding){
+            .name = by_place ? "<at>" : "<v 0>", .span = e->span, .kind = BINDING_LOOP};
         build_stmt(&body, then);
     } else {
         build_let(before, "<i>", true, from == SOURCE_NEXT ? *h->start : (*h->start)->range.low);
@@ -381,9 +354,8 @@ static expr *begin_of(const chain *h, stage_kind end) {
 /* A sum of a type that says itself what that is, or that is an Option or a Result. */
 static bool sums_otherwise(checker *c, const expr *e, const type *expected) {
     stage_kind end = chain_kind_of(e);
-    if (end != STAGE_SUM && end != STAGE_PRODUCT) {
+    if (end != STAGE_SUM && end != STAGE_PRODUCT)
         return false;
-    }
     const type *t = e->call.type_argument_count == 1 ? check_type(c, e->call.type_arguments[0])
                     : expected == NULL               ? NULL
                                                      : type_resolve(c->types, expected);
@@ -401,20 +373,17 @@ static bool sums_otherwise(checker *c, const expr *e, const type *expected) {
 bool check_chain(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     stage_kind kind = chain_kind_of(e);
-    if (kind == STAGE_NONE || sums_otherwise(c, e, expected)) {
+    if (kind == STAGE_NONE || sums_otherwise(c, e, expected))
         return false;
-    }
     chain h = {.c = c, .e = e};
     take_apart(&h, slot);
     source from = source_of(&h);
-    if (from == SOURCE_NONE) {
+    if (from == SOURCE_NONE)
         return false;
-    }
     block_builder b = build_block(c, e->span);
     bool listed = kind < STAGE_FIND || kind == STAGE_COLLECT;
     const char *result = listed ? "<all>" : "<found>";
-    build_let(&b, result, true,
-              listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind));
+    build_let(&b, result, true, listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind));
     build_stmt(&b, build_loop_of(&h, from, NULL, &b));
     expr *value = chain_name(c, e, result);
     if (kind == STAGE_COLLECT) {
@@ -422,9 +391,8 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
         value->call.type_arguments = e->call.type_arguments;
         value->call.type_argument_count = e->call.type_argument_count;
     }
-    if (kind == STAGE_SUM || kind == STAGE_PRODUCT) {
+    if (kind == STAGE_SUM || kind == STAGE_PRODUCT)
         value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);
-    }
     *slot = build_finish(&b, value);
     check_expr(c, slot, kind >= STAGE_SUM ? expected : NULL);
     return true;
@@ -434,23 +402,18 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
 bool check_loop_over_chain(checker *c, expr **slot) {
     expr *e = *slot;
     const bool parts = is_parts(c, e->loop->iterable);
-    if ((chain_kind_of(e->loop->iterable) == STAGE_NONE && !parts) || e->loop->iterable->type != NULL) {
+    if ((chain_kind_of(e->loop->iterable) == STAGE_NONE && !parts) || e->loop->iterable->type != NULL)
         return false;
-    }
     expr *body = check_new(c, EXPR_BLOCK, e->loop->body->span, NULL);
     body->block = e->loop->body;
     chain h = {.c = c, .e = e->loop->iterable, .last_body = body, .pattern = e->loop->pattern};
     take_apart(&h, &e->loop->iterable);
-    for (uint32_t i = 0; i < h.count;
-         i++) { /* `break` of the body would leave the inner loop only */
-        if (chain_kind_of(h.stages[i]) == STAGE_FLAT_MAP) {
+    for (uint32_t i = 0; i < h.count; i++) /* `break` of the body would leave the inner loop only */
+        if (chain_kind_of(h.stages[i]) == STAGE_FLAT_MAP)
             return false;
-        }
-    }
     source from = h.count == 0 && !parts ? SOURCE_NONE : source_of(&h);
-    if (from == SOURCE_NONE) {
+    if (from == SOURCE_NONE)
         return false;
-    }
     block_builder b = build_block(c, e->span);
     build_stmt(&b, build_loop_of(&h, from, e->loop->label, &b));
     *slot = build_finish(&b, NULL);

@@ -55,13 +55,13 @@ typedef struct chain {
     expr *stages[STAGES_MAX];
     uint32_t count;
     expr **start;
-    bool backwards;    /* the list that the chain starts from, from its end on */
-    expr *behind;      /* another list that follows it; NULL: none */
-    expr *parts;       /* the method whose parts of a list the chain starts from; NULL: it starts from elements */
+    bool backwards;      /* the list that the chain starts from, from its end on */
+    expr *behind;        /* another list that follows it; NULL: none */
+    expr *parts;         /* the method whose parts of a list the chain starts from; NULL: it starts from elements */
     const made_of *part; /* the part whose elements it starts from; NULL: another list */
-    expr *last_body;   /* of `for`: what is done with each value; NULL: it goes to <all> */
-    pattern *pattern;  /* likewise: what the value is called there */
-    const char *label; /* of the loop over the source; NULL: none */
+    expr *last_body;     /* of `for`: what is done with each value; NULL: it goes to <all> */
+    pattern *pattern;    /* likewise: what the value is called there */
+    const char *label;   /* of the loop over the source; NULL: none */
 } chain;
 
 stage_kind chain_kind_of(const expr *e); /* STAGE_NONE: of no method of a chain */

@@ -23,49 +23,40 @@ typedef enum tail { TAIL_VALUE, TAIL_PLACE, TAIL_LEAVES } tail;
 bool check_is_panic(const expr *e) {
     static const char *const names[] = {"panic", "unreachable", "todo", "unimplemented"};
     const expr *callee = e->kind == EXPR_CALL ? e->call.callee : NULL;
-    for (size_t i = 0; callee != NULL && i < sizeof names / sizeof names[0]; i++) {
-        if (callee->kind == EXPR_NAME && strcmp(callee->name.name, names[i]) == 0) {
+    for (size_t i = 0; callee != NULL && i < sizeof names / sizeof names[0]; i++)
+        if (callee->kind == EXPR_NAME && strcmp(callee->name.name, names[i]) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 static bool leaves(const expr *e) {
-    return e->kind == EXPR_RETURN || e->kind == EXPR_BREAK || e->kind == EXPR_CONTINUE ||
-           check_is_panic(e);
+    return e->kind == EXPR_RETURN || e->kind == EXPR_BREAK || e->kind == EXPR_CONTINUE || check_is_panic(e);
 }
 
 /* by_name: a name that is alone is one that the pattern bound to a place. */
 static tail tail_of(const expr *e, bool by_name) {
     if (e->kind == EXPR_BLOCK) {
         const stmt *last = e->block->first;
-        while (last != NULL && last->next != NULL) {
+        while (last != NULL && last->next != NULL)
             last = last->next;
-        }
         bool ends = e->block->result == NULL && last != NULL && last->kind == STMT_EXPR;
-        if (ends && leaves(last->value)) {
+        if (ends && leaves(last->value))
             return TAIL_LEAVES;
-        }
-        return e->block->result == NULL ? TAIL_VALUE
-               : e->block->first == NULL || leaves(e->block->result)
-                   ? tail_of(e->block->result, by_name)
-                   : TAIL_VALUE;
+        return e->block->result == NULL                              ? TAIL_VALUE
+               : e->block->first == NULL || leaves(e->block->result) ? tail_of(e->block->result, by_name)
+                                                                     : TAIL_VALUE;
     }
-    if (leaves(e)) {
+    if (leaves(e))
         return TAIL_LEAVES;
-    }
     bool place = e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable;
-    return place || (by_name && e->kind == EXPR_NAME && e->name.scope == NULL) ? TAIL_PLACE
-                                                                               : TAIL_VALUE;
+    return place || (by_name && e->kind == EXPR_NAME && e->name.scope == NULL) ? TAIL_PLACE : TAIL_VALUE;
 }
 
 /* Counts the places; false when some branch is a value. */
 static bool all_places(const checker *c, const expr *e, uint32_t *places) {
     if (e->kind == EXPR_BLOCK && !e->block->unrecorded && e->block->first == NULL && e->block->result != NULL &&
-        (e->block->result->kind == EXPR_IF || e->block->result->kind == EXPR_MATCH)) {
+        (e->block->result->kind == EXPR_IF || e->block->result->kind == EXPR_MATCH))
         return all_places(c, e->block->result, places);
-    }
     if (e->kind == EXPR_IF) {
         expr then = {.kind = EXPR_BLOCK, .block = e->branch.then};
         return e->branch.otherwise != NULL && all_places(c, &then, places) &&
@@ -80,9 +71,8 @@ static bool all_places(const checker *c, const expr *e, uint32_t *places) {
     for (uint32_t i = 0; i < e->match.count; i++) {
         tail t = tail_of(e->match.arms[i].body, by_name);
         *places += t == TAIL_PLACE;
-        if (t == TAIL_VALUE) {
+        if (t == TAIL_VALUE)
             return false;
-        }
     }
     return true;
 }
@@ -98,14 +88,12 @@ typedef struct rest {
 /* let NAME = &mut place; and the rest. */
 static expr *with_rest(rest *r, expr *place) {
     checker *c = r->c;
-    while (place->kind == EXPR_BLOCK) {
+    while (place->kind == EXPR_BLOCK)
         place = place->block->result;
-    }
     expr *tail = --r->count == 0 ? r->block : expr_copy(c->arena, r->block);
     if (tail != NULL && r->let == NULL) {
         tail->call.args[r->argument] = place;
-        return build_finish(
-            &(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = place->span}, tail);
+        return build_finish(&(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = place->span}, tail);
     }
     expr *named = check_new(c, EXPR_UNARY, place->span, NULL);
     named->unary.op = UNARY_REFERENCE;
@@ -115,9 +103,8 @@ static expr *with_rest(rest *r, expr *place) {
     build_let(&b, r->let->pattern->binding->name, true, named);
     b.last->span = r->let->span;
     b.last->pattern->binding->span = r->let->pattern->binding->span;
-    if (tail == NULL) {
+    if (tail == NULL)
         check_out_of_memory(c);
-    }
     b.last->next = tail->block->first;
     return build_finish(&b, tail->block->result);
 }
@@ -135,11 +122,9 @@ static void write_out(rest *r, expr **slot) {
         write_out(r, &e->branch.otherwise);
     } else if (e->kind == EXPR_MATCH) {
         bool by_name = check_refers(r->c, e->match.value);
-        for (uint32_t i = 0; i < e->match.count; i++) {
-            if (tail_of(e->match.arms[i].body, by_name) == TAIL_PLACE) {
+        for (uint32_t i = 0; i < e->match.count; i++)
+            if (tail_of(e->match.arms[i].body, by_name) == TAIL_PLACE)
                 e->match.arms[i].body = with_rest(r, e->match.arms[i].body);
-            }
-        }
     } else if (tail_of(e, false) == TAIL_PLACE) {
         *slot = with_rest(r, e);
     }
@@ -168,22 +153,18 @@ static expr *let_else(checker *c, const block *b, stmt *s) {
 }
 
 expr *check_choice(checker *c, const block *b, stmt *s) {
-    if (s->kind != STMT_LET || s->value == NULL || s->value->type != NULL ||
-        c->places->choice_depth >= CHOICES_MAX) {
+    if (s->kind != STMT_LET || s->value == NULL || s->value->type != NULL || c->places->choice_depth >= CHOICES_MAX)
         return NULL;
-    }
     if (s->otherwise != NULL) {
-        return check_refers(c, s->value) && !s->value->is_followed &&
-                       s->pattern->kind == PATTERN_VARIANT
+        return check_refers(c, s->value) && !s->value->is_followed && s->pattern->kind == PATTERN_VARIANT
                    ? let_else(c, b, s)
                    : NULL;
     }
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
     uint32_t places = 0;
-    if (!named || (s->value->kind != EXPR_IF && s->value->kind != EXPR_MATCH) ||
-        !all_places(c, s->value, &places) || places == 0) {
+    if (!named || (s->value->kind != EXPR_IF && s->value->kind != EXPR_MATCH) || !all_places(c, s->value, &places) ||
+        places == 0)
         return NULL;
-    }
     rest r = {.c = c, .let = s, .block = rest_of(c, b, s), .count = places};
     expr *e = s->value;
     write_out(&r, &e);
@@ -194,19 +175,17 @@ expr *check_choice(checker *c, const block *b, stmt *s) {
 static void refuse_names(checker *c, expr *e) {
     const expr *callee = e->call.callee;
     bool plain = callee != NULL && callee->kind == EXPR_NAME && callee->name.scope == NULL;
-    if (plain) {
+    if (plain)
         names_settle(c->names, &e->call.callee->name);
-    }
     const symbol *s = plain ? check_find(c, callee->name.name) : NULL;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         expr *arg = e->call.args[i];
-        bool named = arg->kind == EXPR_ASSIGN && arg->type == NULL &&
-                     arg->assign.target->kind == EXPR_NAME && arg->assign.op == BINARY_NONE;
+        bool named = arg->kind == EXPR_ASSIGN && arg->type == NULL && arg->assign.target->kind == EXPR_NAME &&
+                     arg->assign.op == BINARY_NONE;
         if (named && (!plain || (s != NULL && s->function != NULL))) {
             diagnostic *d = diagnostics_say(c->diagnostics, arg->assign.target->span,
                                             SAY(expected_value_arguments_go_by_their));
-            diagnostics_note(c->diagnostics, d, (source_span){0},
-                             "write the value alone, without `%s =`",
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "write the value alone, without `%s =`",
                              arg->assign.target->name.name);
             e->call.args[i] = arg->assign.value;
         }
@@ -220,8 +199,8 @@ bool check_choice_argument(checker *c, expr **slot) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         expr *arg = e->call.args[i];
         uint32_t places = 0;
-        if ((arg->kind == EXPR_IF || arg->kind == EXPR_MATCH) && arg->type == NULL &&
-            all_places(c, arg, &places) && places > 0) {
+        if ((arg->kind == EXPR_IF || arg->kind == EXPR_MATCH) && arg->type == NULL && all_places(c, arg, &places) &&
+            places > 0) {
             rest r = {.c = c, .block = e, .argument = i, .count = places};
             e->call.args[i] = check_new_int(c, arg->span, 0);
             write_out(&r, &arg);

@@ -43,9 +43,8 @@ typedef struct demand {
 
 static demand demand_of_type(const checker *c, const type *t) {
     t = type_resolve(c->types, t);
-    if (t->kind == TYPE_REFERENCE && !type_is_slice(t)) {
+    if (t->kind == TYPE_REFERENCE && !type_is_slice(t))
         t = type_resolve(c->types, t->vec.element);
-    }
     demand d = {.kind = t->kind, .exact = t, .item = TYPE_OPEN};
     if (t->kind == TYPE_REFERENCE || t->kind == TYPE_VEC) {
         d.kind = TYPE_VEC;
@@ -81,9 +80,8 @@ static demand demand_of_written(checker *c, const function_item *f, const type_e
         any.kind = t->kind == TYPE_EXPR_ARRAY ? TYPE_VEC : TYPE_OPEN;
         return any;
     }
-    if (strcmp(t->name, "Self") == 0) {
+    if (strcmp(t->name, "Self") == 0)
         return f->owner == NULL ? any : demand_of_owner(c, f->owner);
-    }
     const struct_item *owner = check_builtin_owner(c, t->name);
     if (owner == check_vec_owner(c)) {
         any.kind = TYPE_VEC;
@@ -97,15 +95,14 @@ static demand demand_of_written(checker *c, const function_item *f, const type_e
 static demand demand_of_parameter(checker *c, const function_item *f, uint32_t at) {
     const binding *p = f->parameters[at];
     demand d = {.kind = TYPE_OPEN, .item = TYPE_OPEN};
-    if (at == 0 && f->has_self && f->owner != NULL) {
+    if (at == 0 && f->has_self && f->owner != NULL)
         d = demand_of_owner(c, f->owner);
-    } else if (check_function_bound(f, p) != NULL) {
+    else if (check_function_bound(f, p) != NULL)
         d.function = true;
-    } else if (!f->is_template && p->type != NULL) {
+    else if (!f->is_template && p->type != NULL)
         d = demand_of_type(c, p->type);
-    } else {
+    else
         d = demand_of_written(c, f, p->annotation);
-    }
     d.takes_number = d.kind == TYPE_TENSOR && f->span.file == c->tree->prelude;
     return d;
 }
@@ -128,22 +125,17 @@ bool check_wants_tensor(checker *c, const function_item *f, uint32_t at) {
 /* ---- how well it is met ------------------------------------------------------------------------- */
 
 static degree number_meets(const checker *c, const type *t, const demand *d, bool literal) {
-    if (d->kind == TYPE_TENSOR) {
+    if (d->kind == TYPE_TENSOR)
         return d->takes_number ? AS_OTHER : NOT;
-    }
-    if (d->kind >= TYPE_SCALAR_END || !type_is_numeric(check_scalar(c, d->kind))) {
+    if (d->kind >= TYPE_SCALAR_END || !type_is_numeric(check_scalar(c, d->kind)))
         return NOT;
-    }
-    if (t->kind == d->kind) {
+    if (t->kind == d->kind)
         return AS_IS;
-    }
     const type *to = check_scalar(c, d->kind);
-    if (type_is_float(t) && !type_is_float(to)) {
+    if (type_is_float(t) && !type_is_float(to))
         return NOT;
-    }
-    if (literal) { /* i32 is what Rust makes of a literal: before the other widths */
+    if (literal) /* i32 is what Rust makes of a literal: before the other widths */
         return d->kind == TYPE_I32 || type_is_float(to) ? WIDENED : AS_OTHER;
-    }
     return check_widens(t, to) ? WIDENED : AS_OTHER;
 }
 
@@ -151,41 +143,32 @@ static degree bracket_meets(const checker *c, const offer *o, const demand *d) {
     const expr *first = o->e != NULL && o->e->kind == EXPR_ARRAY && o->e->list.count > 0 ? o->e->list.items[0] : NULL;
     const type *becomes = o->e == NULL ? NULL : o->e->becomes;
     bool list = (o->e != NULL && o->e->is_vec) || (becomes != NULL && becomes->kind == TYPE_VEC);
-    if (d->kind == TYPE_TENSOR) {
+    if (d->kind == TYPE_TENSOR)
         return list || (first != NULL && first->kind == EXPR_STRING) ? NOT : AS_IS;
-    }
-    if (d->kind != TYPE_VEC || (becomes != NULL && becomes->kind == TYPE_TENSOR)) {
+    if (d->kind != TYPE_VEC || (becomes != NULL && becomes->kind == TYPE_TENSOR))
         return NOT;
-    }
     bool whole = d->item < TYPE_SCALAR_END && type_is_integer(check_scalar(c, d->item));
     return first != NULL && offer_is_real(first) && whole ? NOT : AS_IS;
 }
 
 static degree type_meets(checker *c, const type *t, const demand *d) {
     t = type_resolve(c->types, t);
-    if (t->kind == TYPE_REFERENCE && !type_is_slice(t)) {
+    if (t->kind == TYPE_REFERENCE && !type_is_slice(t))
         t = type_resolve(c->types, t->vec.element);
-    }
-    if (t == d->exact || type_is_silent(t) || t->kind == TYPE_OPEN) {
+    if (t == d->exact || type_is_silent(t) || t->kind == TYPE_OPEN)
         return AS_IS;
-    }
     bool function = t->kind == TYPE_STRUCT && (t->structure->closure != NULL || check_dyn_signature(t) != NULL);
-    if (function != d->function && (d->function || d->kind != TYPE_OPEN)) {
+    if (function != d->function && (d->function || d->kind != TYPE_OPEN))
         return NOT;
-    }
-    if (d->function || d->kind == TYPE_OPEN) {
+    if (d->function || d->kind == TYPE_OPEN)
         return AS_IS;
-    }
-    if (type_is_numeric(t)) {
+    if (type_is_numeric(t))
         return number_meets(c, t, d, type_is_open_number(t));
-    }
     const type_kind kind = t->kind == TYPE_REFERENCE ? TYPE_VEC : t->kind;
-    if (t->kind == TYPE_TENSOR && d->kind < TYPE_SCALAR_END && type_is_numeric(check_scalar(c, d->kind))) {
+    if (t->kind == TYPE_TENSOR && d->kind < TYPE_SCALAR_END && type_is_numeric(check_scalar(c, d->kind)))
         return t->tensor.rank == 0 ? AS_OTHER : NOT;
-    }
-    if (kind != d->kind) {
+    if (kind != d->kind)
         return kind == TYPE_CHAR && d->kind == TYPE_STRING ? AS_OTHER : NOT; /* s.find('x') */
-    }
     if (kind == TYPE_STRUCT) {
         const struct_item *own = t->structure->template != NULL ? t->structure->template : t->structure;
         return own != d->owner ? NOT : d->exact == NULL || check_fits(c, t, d->exact) ? AS_IS : NOT;
@@ -203,9 +186,8 @@ static degree meets(checker *c, const offer *o, const demand *d) {
     switch (o->kind) {
     case OFFER_WHOLE:
     case OFFER_REAL:
-        if (d->function || d->kind == TYPE_OPEN) {
+        if (d->function || d->kind == TYPE_OPEN)
             return d->function ? NOT : AS_IS;
-        }
         return number_meets(c, check_scalar(c, o->kind == OFFER_REAL ? TYPE_F32 : TYPE_I64), d, true);
     case OFFER_BRACKET:
         return d->function ? NOT : d->kind == TYPE_OPEN ? AS_IS : bracket_meets(c, o, d);
@@ -240,9 +222,8 @@ static bool is_better(score a, score b) {
 
 static bool takes_so_many(const function_item *f, bool method, uint32_t count) {
     uint32_t first = method && f->has_self, least = first;
-    while (least < f->parameter_count && f->parameters[least]->otherwise == NULL) {
+    while (least < f->parameter_count && f->parameters[least]->otherwise == NULL)
         least++;
-    }
     return count + first >= least && count + first <= f->parameter_count;
 }
 
@@ -270,9 +251,8 @@ static void add_row_list(checker *c, score *s, const tl_abi_parameter *p, const 
     }
     for (bool leading = true; *next < end; leading = false, (*next)++) {
         const offer *o = &offers[*next];
-        if (!leading && o->kind == OFFER_TYPE && type_resolve(c->types, o->type)->kind == TYPE_BOOL) {
+        if (!leading && o->kind == OFFER_TYPE && type_resolve(c->types, o->type)->kind == TYPE_BOOL)
             return;
-        }
         add_degree(s, meets(c, o, d));
     }
 }
@@ -289,23 +269,20 @@ static score score_of_row(checker *c, tl_abi_index row, bool method, const offer
             continue;
         }
         uint32_t behind = 0;
-        for (const tl_abi_parameter *q = p + 1; q->name != NULL; q++) {
+        for (const tl_abi_parameter *q = p + 1; q->name != NULL; q++)
             behind += !q->optional;
-        }
         add_row_list(c, &s, p, &d, offers, &next, count - behind);
     }
-    if (next < count) {
+    if (next < count)
         add_degree(&s, NOT);
-    }
     return s;
 }
 
 /* The first form from f on. */
 static function_item *next_written(const choice *of, function_item *f) {
-    while (f != NULL && (f->owner != of->written->owner || strcmp(f->name, of->written->name) != 0 ||
-                         (of->method && !f->has_self))) {
+    while (f != NULL &&
+           (f->owner != of->written->owner || strcmp(f->name, of->written->name) != 0 || (of->method && !f->has_self)))
         f = f->next_in_bucket;
-    }
     return f;
 }
 
@@ -315,16 +292,13 @@ static void for_each_form(const choice *of, uint32_t count, each_form *visit, vo
     for (size_t i = 0; of->scope != NULL && i < tl_abi_name_count; i++) {
         if (check_abi_named(&tl_abi_names[i], of->scope, of->name)) {
             abi_arity a = check_abi_arity(tl_abi_names[i].function, of->method);
-            if (count >= a.least && count <= a.most) {
+            if (count >= a.least && count <= a.most)
                 visit(context, (form){NULL, tl_abi_names[i].function});
-            }
         }
     }
-    for (function_item *f = next_written(of, of->written); f != NULL; f = next_written(of, f->next_in_bucket)) {
-        if (takes_so_many(f, of->method, count)) {
+    for (function_item *f = next_written(of, of->written); f != NULL; f = next_written(of, f->next_in_bucket))
+        if (takes_so_many(f, of->method, count))
             visit(context, (form){f, TL_FN_COUNT});
-        }
-    }
 }
 
 typedef struct search {
@@ -359,10 +333,10 @@ uint32_t check_count_forms(const choice *of, uint32_t count) {
 }
 
 form check_choose_offered(checker *c, const choice *of, const offer *offers, uint32_t count) {
-    search s = {.c = c, .of = of, .offers = offers, .count = count, .best = {next_written(of, of->written), TL_FN_COUNT}};
+    search s = {
+        .c = c, .of = of, .offers = offers, .count = count, .best = {next_written(of, of->written), TL_FN_COUNT}};
     for_each_form(of, count, count_form, &s);
-    if (s.forms > 1) {
+    if (s.forms > 1)
         for_each_form(of, count, weigh_form, &s);
-    }
     return s.best;
 }

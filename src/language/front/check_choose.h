@@ -29,9 +29,8 @@ typedef struct offer {
 
 /* 0.5, -0.5 */
 static inline bool offer_is_real(const expr *e) {
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
         e = e->unary.operand;
-    }
     return e->kind == EXPR_FLOAT;
 }
 

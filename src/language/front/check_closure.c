@@ -13,9 +13,9 @@
  * A body that writes to a variable from outside writes to the copy; a call from the function that the
  * variable belongs to copies it in before and out after. Handed on, such a closure holds references (check_capture.c).
  */
+#include "language/front/check_closure.h"
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
@@ -61,11 +61,9 @@ static function_item *new_closure_function(checker *c, expr *e) {
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, f);
     f->parameters = CHECK_ARRAY(c, binding *, count + 1);
     f->parameters[0] = CHECK_ARRAY(c, binding, 1);
-    *f->parameters[0] =
-        (binding){.name = self_name, .span = e->span, .kind = BINDING_SELF, .is_mutable = true};
-    for (uint32_t i = 0; i < count; i++) {
+    *f->parameters[0] = (binding){.name = self_name, .span = e->span, .kind = BINDING_SELF, .is_mutable = true};
+    for (uint32_t i = 0; i < count; i++)
         f->parameters[i + 1] = e->closure.parameters[i];
-    }
     f->owner = check_new_closure_struct(c, e, f);
     f->parameters[0]->type = f->owner->type;
     return f;
@@ -96,9 +94,8 @@ static void return_to(checker *c, const outside *o) {
 }
 
 static block *body_block(checker *c, expr *body) {
-    if (body->kind == EXPR_BLOCK) {
+    if (body->kind == EXPR_BLOCK)
         return body->block;
-    }
     block *b = CHECK_ARRAY(c, block, 1);
     b->span = body->span;
     b->result = body;
@@ -112,9 +109,8 @@ static void declare_parameters(checker *c, function_item *f, const closure_signa
         const type *t = b->annotation != NULL ? check_type(c, b->annotation)
                         : i - 1 < s->count    ? s->parameters[i - 1]
                                               : check_scalar(c, TYPE_ERROR);
-        if (b->annotation != NULL && i - 1 < s->count) {
+        if (b->annotation != NULL && i - 1 < s->count)
             check_fits(c, t, s->parameters[i - 1]);
-        }
         b->comes_back |= s->places != NULL && i - 1 < s->count && s->places[i - 1];
         check_declare(c, b, type_resolve(c->types, t));
     }
@@ -142,11 +138,8 @@ static void fill_captures(checker *c, struct_item *s) {
         }
     }
     e->kind = EXPR_CALL;
-    e->call = (call_expr){.kind = CALL_STRUCT,
-                          .name_span = span,
-                          .structure = s,
-                          .operands = operands,
-                          .operand_count = s->field_count};
+    e->call = (call_expr){
+        .kind = CALL_STRUCT, .name_span = span, .structure = s, .operands = operands, .operand_count = s->field_count};
     e->type = s->type;
     uint32_t size = 1;
     for (uint32_t i = 0; i < s->field_count; i++) {
@@ -171,17 +164,15 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     uint32_t mark = check_scope_open(c);
     f->body_is_open = true;
     declare_parameters(c, f, signature);
-    f->result = f->result_annotation != NULL ? check_type(c, f->result_annotation)
+    f->result = f->result_annotation != NULL                                  ? check_type(c, f->result_annotation)
                 : signature->is_known && signature->result->kind != TYPE_OPEN ? signature->result
                                                                               : NULL;
     f->body = body_block(c, f->body_expression);
     check_block(c, f->body, f->result);
-    if (f->result == NULL && signature->is_known && f->body->type->kind == TYPE_VOID) {
+    if (f->result == NULL && signature->is_known && f->body->type->kind == TYPE_VOID)
         yield_unit(c, f->body); /* what is wanted is some value */
-    }
-    if (f->result == NULL) {
+    if (f->result == NULL)
         f->result = f->body->type->kind == TYPE_NEVER ? check_scalar(c, TYPE_VOID) : f->body->type;
-    }
     if (f->result->kind != TYPE_VOID && f->body->type->kind != TYPE_NEVER) {
         if (f->body->result == NULL) {
             diagnostics_say(c->diagnostics, f->body->span, SAY(this_closure_ends_without_value_of),
@@ -199,19 +190,16 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
 }
 
 static bool is_written_out(const function_item *f) {
-    for (uint32_t i = 1; i < f->parameter_count; i++) {
-        if (f->parameters[i]->annotation == NULL) {
+    for (uint32_t i = 1; i < f->parameter_count; i++)
+        if (f->parameters[i]->annotation == NULL)
             return false;
-        }
-    }
     return true;
 }
 
 /* |f| f(f): what its body yields is asked for while the body is read. */
 static bool report_open(checker *c, const expr *e, const function_item *f) {
-    if (!f->is_closure || f->body_is_checked || !f->body_is_open) {
+    if (!f->is_closure || f->body_is_checked || !f->body_is_open)
         return false;
-    }
     diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(this_closure_needs_itself));
     diagnostics_note(c->diagnostics, d, (source_span){0}, "a `fn` may call itself");
     return true;
@@ -224,22 +212,20 @@ void check_closure(checker *c, expr *e, const closure_signature *signature) {
     c->open->has_open = true; /* it may have to be closed */
     e->type = f->owner->type;
     closure_signature none = {0};
-    if (signature != NULL && signature->is_known) {
+    if (signature != NULL && signature->is_known)
         check_body(c, f->owner, signature);
-    } else if (is_written_out(f)) {
+    else if (is_written_out(f))
         check_body(c, f->owner, &none);
-    }
 }
 
 /* ---- where a function is wanted --------------------------------------------------------------- */
 
-static bool demand_signature(checker *c, expr *e, struct_item *s,
-                             const closure_signature *wanted) {
+static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_signature *wanted) {
     const function_item *f = s->closure;
     uint32_t first = f->has_self, count = f->parameter_count - first;
     if (count != wanted->count) {
-        diagnostics_say(c->diagnostics, e->span, SAY(function_of_is_wanted_here_this),
-                        wanted->count, wanted->count == 1 ? "parameter" : "parameters", count);
+        diagnostics_say(c->diagnostics, e->span, SAY(function_of_is_wanted_here_this), wanted->count,
+                        wanted->count == 1 ? "parameter" : "parameters", count);
         return false;
     }
     bool good = true;
@@ -277,22 +263,18 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         e = *slot;
     }
     const type *t = type_resolve(c->types, e->type);
-    if (type_is_silent(t) || check_dyn_signature(t) != NULL) {
+    if (type_is_silent(t) || check_dyn_signature(t) != NULL)
         return;
-    }
     if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {
-        diagnostics_say(c->diagnostics, e->span, SAY(function_is_wanted_here_this_is),
-                        check_type_text(c, t));
+        diagnostics_say(c->diagnostics, e->span, SAY(function_is_wanted_here_this_is), check_type_text(c, t));
         return;
     }
     struct_item *s = t->structure;
     bool open = report_open(c, e, s->closure);
-    if (!open && s->closure->is_closure && !s->closure->body_is_checked) {
+    if (!open && s->closure->is_closure && !s->closure->body_is_checked)
         check_body(c, s, signature);
-    }
-    if (!open && !check_lend_closure(c, call, slot, s)) {
+    if (!open && !check_lend_closure(c, call, slot, s))
         check_refer_captures(c, s);
-    }
     e = *slot;
     if (open || !demand_signature(c, e, s, signature)) {
         expr *wrong = check_new(c, EXPR_ERROR, e->span, NULL);
@@ -306,9 +288,8 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
 static void check_first_call(checker *c, expr *e, struct_item *s) {
     function_item *f = s->closure;
     const function_item *around = c->function;
-    while (around != f->outer && around->is_closure) {
+    while (around != f->outer && around->is_closure)
         around = around->outer;
-    }
     if (around != f->outer) {
         check_close_closure(c, s->made_by); /* its names are out of sight here */
         return;
@@ -317,9 +298,8 @@ static void check_first_call(checker *c, expr *e, struct_item *s) {
     found.parameters = CHECK_ARRAY(c, const type *, found.count + 1);
     for (uint32_t i = 0; i < found.count; i++) {
         bool written = i + 1 < f->parameter_count && f->parameters[i + 1]->annotation != NULL;
-        if (e->call.args[i]->type == NULL && !written) {
+        if (e->call.args[i]->type == NULL && !written)
             check_expr(c, &e->call.args[i], NULL);
-        }
         found.parameters[i] = written ? check_type(c, f->parameters[i + 1]->annotation)
                                       : type_resolve(c->types, e->call.args[i]->type);
     }
@@ -327,12 +307,10 @@ static void check_first_call(checker *c, expr *e, struct_item *s) {
 }
 
 static bool writes_outside(const checker *c, const struct_item *s) {
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].is_written && !s->fields[i].by_reference &&
-            s->closure->outer == c->function && !s->closure->is_move) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (s->fields[i].is_written && !s->fields[i].by_reference && s->closure->outer == c->function &&
+            !s->closure->is_move)
             return true;
-        }
-    }
     return false;
 }
 
@@ -345,23 +323,19 @@ static void wrap_call(checker *c, expr **slot, const char *name, const struct_it
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *captured = s->fields[i].name;
         if (s->fields[i].is_written && !s->fields[i].by_reference) {
-            build_stmt(&b,
-                       build_assign(c, span,
-                                    build_field(c, span, check_new_name(c, span, name), captured),
-                                    check_new_name(c, span, captured)));
+            build_stmt(&b, build_assign(c, span, build_field(c, span, check_new_name(c, span, name), captured),
+                                        check_new_name(c, span, captured)));
         }
     }
-    if (value) {
+    if (value)
         build_let(&b, "<result>", false, e);
-    } else {
+    else
         build_stmt(&b, e);
-    }
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *captured = s->fields[i].name;
         if (s->fields[i].is_written && !s->fields[i].by_reference) {
-            build_stmt(&b,
-                       build_assign(c, span, check_new_name(c, span, captured),
-                                    build_field(c, span, check_new_name(c, span, name), captured)));
+            build_stmt(&b, build_assign(c, span, check_new_name(c, span, captured),
+                                        build_field(c, span, check_new_name(c, span, name), captured)));
         }
     }
     *slot = build_finish(&b, value ? check_new_name(c, span, "<result>") : NULL);
@@ -393,33 +367,27 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
     }
     e->call.receiver = f->has_self ? receiver : NULL;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        const binding *parameter =
-            f->has_self + i < f->parameter_count ? f->parameters[f->has_self + i] : NULL;
+        const binding *parameter = f->has_self + i < f->parameter_count ? f->parameters[f->has_self + i] : NULL;
         check_expr(c, &e->call.args[i], parameter == NULL ? NULL : parameter->type);
-        if (parameter != NULL) {
+        if (parameter != NULL)
             check_coerce_branch(c, &e->call.args[i], parameter->type, NULL);
-        }
     }
     e->type = f->result == NULL ? check_scalar(c, TYPE_ERROR) : f->result;
-    if (!check_count(c, e, name == NULL ? "closure" : name, f->parameter_count - f->has_self,
-                     f->span)) {
+    if (!check_count(c, e, name == NULL ? "closure" : name, f->parameter_count - f->has_self, f->span))
         return;
-    }
     check_finish_call(c, e, f);
-    if (check_called_inside(c, s) || (name == NULL && writes_outside(c, s))) {
+    if (check_called_inside(c, s) || (name == NULL && writes_outside(c, s)))
         check_refer_captures(c, s);
-    } else if (writes_outside(c, s)) {
+    else if (writes_outside(c, s))
         wrap_call(c, slot, name, s);
-    }
 }
 
 bool check_closure_call(checker *c, expr **slot) {
     expr *e = *slot, *callee = e->call.callee;
     if (callee->kind == EXPR_NAME) {
         symbol *s = callee->name.scope == NULL ? check_find(c, callee->name.name) : NULL;
-        if (s == NULL || s->binding == NULL) {
+        if (s == NULL || s->binding == NULL)
             return false;
-        }
     }
     expr *receiver = callee;
     check_expr(c, &receiver, NULL);

@@ -12,19 +12,15 @@
  * *rest. */
 static type_kind scope_type(const char *scope, const char **rest) {
     static const char *const prefixes[] = {"std::", "core::"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        if (strncmp(scope, prefixes[i], strlen(prefixes[i])) == 0) {
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strncmp(scope, prefixes[i], strlen(prefixes[i])) == 0)
             scope += strlen(prefixes[i]);
-        }
-    }
-    if (strcmp(scope, "consts") == 0) { /* use std::f64::consts; */
+    if (strcmp(scope, "consts") == 0) /* use std::f64::consts; */
         scope = "f64::consts";
-    }
     size_t length = strcspn(scope, ":");
     char lower[8];
-    if (length == 0 || length >= sizeof lower) {
+    if (length == 0 || length >= sizeof lower)
         return TYPE_ERROR;
-    }
     memcpy(lower, scope, length);
     lower[0] = (char)(lower[0] >= 'A' && lower[0] <= 'Z' ? lower[0] - 'A' + 'a' : lower[0]);
     type_kind kind = scalar_type_of_name(lower, length);
@@ -98,15 +94,14 @@ static bool integer_constant(expr *e, const type *t, const char *name) {
     uint32_t bits = type_bits(t);
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     uint64_t max = type_is_signed(t) ? all >> 1 : all;
-    if (strcmp(name, "max_value") == 0 || strcmp(name, "MAX") == 0) {
+    if (strcmp(name, "max_value") == 0 || strcmp(name, "MAX") == 0)
         become_int(e, t, max);
-    } else if (strcmp(name, "min_value") == 0 || strcmp(name, "MIN") == 0) {
+    else if (strcmp(name, "min_value") == 0 || strcmp(name, "MIN") == 0)
         become_int(e, t, type_is_signed(t) ? ~max : 0);
-    } else if (strcmp(name, "BITS") == 0) {
+    else if (strcmp(name, "BITS") == 0)
         become_int(e, t, bits);
-    } else {
+    else
         return false;
-    }
     return true;
 }
 
@@ -118,19 +113,17 @@ bool check_scalar_scope(const char *scope) {
 bool check_scalar_constant(checker *c, expr *e, const char *scope, const char *name, bool called) {
     const char *rest;
     type_kind kind = scope_type(scope, &rest);
-    if (kind == TYPE_ERROR) {
+    if (kind == TYPE_ERROR)
         return false;
-    }
     const type *t = check_scalar(c, kind);
     if (called && strcmp(name, "sizeof") == 0) {
         become_int(e, check_scalar(c, TYPE_I64), kind == TYPE_BOOL ? 1 : type_bits(t) / 8);
         return true;
     }
     bool known = false;
-    if (type_is_float(t) && (rest[0] == 0 || strcmp(rest, "::consts") == 0)) {
+    if (type_is_float(t) && (rest[0] == 0 || strcmp(rest, "::consts") == 0))
         known = float_constant(e, t, name);
-    } else if (type_is_integer(t) && rest[0] == 0) {
+    else if (type_is_integer(t) && rest[0] == 0)
         known = integer_constant(e, t, name);
-    }
     return known;
 }

@@ -15,17 +15,14 @@
 
 static void bind_fields(checker *c, pattern *p, const type *t) {
     check_variant_pattern(c, p, t, check_bind);
-    if (p->kind == PATTERN_VARIANT && !type_is_silent(t) && p->structure->is_enum &&
-        p->structure->variant_count > 1) {
+    if (p->kind == PATTERN_VARIANT && !type_is_silent(t) && p->structure->is_enum && p->structure->variant_count > 1)
         diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_does_not_match_every));
-    }
 }
 
 /* (a, .., z): a `_` for each part that `..` leaves out. */
 static void write_rest(checker *c, pattern *p, const type *t) {
-    if (!p->rest || t->kind != TYPE_TUPLE || t->tuple.count < p->part_count) {
+    if (!p->rest || t->kind != TYPE_TUPLE || t->tuple.count < p->part_count)
         return;
-    }
     uint32_t left_out = t->tuple.count - p->part_count;
     pattern **parts = CHECK_ARRAY(c, pattern *, t->tuple.count);
     for (uint32_t i = 0; i < t->tuple.count; i++) {
@@ -41,11 +38,9 @@ static void write_rest(checker *c, pattern *p, const type *t) {
     p->rest = false;
 }
 
-bool check_tuple_parts(checker *c, pattern *p, const type *t,
-                       void (*check_part)(checker *, pattern *, const type *)) {
-    if (p->part_count == 0 && (t->kind == TYPE_VOID || t == check_unit_type(c))) {
+bool check_tuple_parts(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *)) {
+    if (p->part_count == 0 && (t->kind == TYPE_VOID || t == check_unit_type(c)))
         return false; /* `()`, of which there is one */
-    }
     write_rest(c, p, t);
     bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
     if (!fits && !type_is_silent(t)) {
@@ -64,15 +59,13 @@ bool check_tuple_parts(checker *c, pattern *p, const type *t,
 }
 
 void check_bind(checker *c, pattern *p, const type *t) {
-    if (check_bind_behind(c, p, t, check_bind)) {
+    if (check_bind_behind(c, p, t, check_bind))
         return;
-    }
     p->type = t;
     switch (p->kind) {
     case PATTERN_NAME:
-        if (p->binding != NULL && !check_alias_name(c, p, c->places->alias_place, t)) {
+        if (p->binding != NULL && !check_alias_name(c, p, c->places->alias_place, t))
             check_declare(c, p->binding, t);
-        }
         break;
     case PATTERN_TUPLE:
         check_tuple_parts(c, p, t, check_bind);
@@ -98,8 +91,7 @@ void check_twice(checker *c, uint32_t mark) {
         binding *hidden = c->names->entries[i].hidden;
         if (hidden != NULL && c->function != NULL &&
             hidden->id >= c->function->binding_count - (c->names->entry_count - mark) &&
-            hidden->id < c->function->binding_count &&
-            c->function->bindings[hidden->id] == hidden) {
+            hidden->id < c->function->binding_count && c->function->bindings[hidden->id] == hidden) {
             diagnostics_say(c->diagnostics, c->names->entries[i].symbol->binding->span,
                             SAY(is_bound_twice_in_one_pattern), hidden->name);
         }
@@ -109,53 +101,45 @@ void check_twice(checker *c, uint32_t mark) {
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static void add_assigned(checker *c, const expr *target) {
-    if (target->kind == EXPR_NAME && target->name.scope == NULL) {
+    if (target->kind == EXPR_NAME && target->name.scope == NULL)
         CHECK_PUSH(c, c->writes->assigned, c->writes->assigned_count, c->writes->assigned_capacity, target->name.name);
-    }
-    for (uint32_t i = 0; target->kind == EXPR_TUPLE && i < target->list.count; i++) {
+    for (uint32_t i = 0; target->kind == EXPR_TUPLE && i < target->list.count; i++)
         add_assigned(c, target->list.items[i]);
-    }
 }
 
 static void find_assigned(expr *e, void *context) {
     checker *c = context;
-    if (e->kind == EXPR_ASSIGN) {
+    if (e->kind == EXPR_ASSIGN)
         add_assigned(c, e->assign.target);
-    } else if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
+    else if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         add_assigned(c, e->unary.operand);
-    }
     expr_each_child(e, find_assigned, context);
 }
 
 /* By name: of two variables of one name either may be meant. */
 static bool is_assigned(checker *c, const char *name) {
     function_item *f = c->function;
-    while (f->is_closure) {
+    while (f->is_closure)
         f = f->outer;
-    }
     if (c->writes->assigned_in != f) {
         expr body = {.kind = EXPR_BLOCK, .block = f->body};
         c->writes->assigned_in = f;
         c->writes->assigned_count = 0;
         find_assigned(&body, c);
     }
-    for (uint32_t i = 0; i < c->writes->assigned_count; i++) {
-        if (strcmp(c->writes->assigned[i], name) == 0) {
+    for (uint32_t i = 0; i < c->writes->assigned_count; i++)
+        if (strcmp(c->writes->assigned[i], name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 /* What a variable that is assigned to starts as need not be what it stays: its rank is what its tensor has when the
  * program runs. What it starts as says how `t[i]` is read where its uses leave that open. */
 static const type *variable_type(checker *c, const pattern *p, const type *t) {
-    bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable &&
-                   t->kind == TYPE_TENSOR && t->tensor.rank >= 0 &&
-                   is_assigned(c, p->binding->name);
-    if (!changes) {
+    bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable && t->kind == TYPE_TENSOR &&
+                   t->tensor.rank >= 0 && is_assigned(c, p->binding->name);
+    if (!changes)
         return t;
-    }
     p->binding->first_rank = (uint8_t)t->tensor.rank;
     return type_tensor(c->types, t->tensor.element, -1);
 }
@@ -165,10 +149,8 @@ static void check_otherwise(checker *c, stmt *s, const type *t) {
     check_block(c, s->otherwise, check_scalar(c, TYPE_VOID));
     c->places->checked_up_to = NULL;
     if (s->otherwise->type->kind != TYPE_NEVER) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, s->otherwise->span, SAY(else_of_let_must_not_reach));
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "`return`, `break`, `continue` or `panic` leave it");
+        diagnostic *d = diagnostics_say(c->diagnostics, s->otherwise->span, SAY(else_of_let_must_not_reach));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`return`, `break`, `continue` or `panic` leave it");
     }
     check_pattern(c, s->pattern, t);
 }
@@ -176,11 +158,9 @@ static void check_otherwise(checker *c, stmt *s, const type *t) {
 /* let x = <s 0>[i], of a slice pattern against a place: x refers to the element. */
 static void refer_to_element(checker *c, stmt *s) {
     const expr *e = s->value;
-    if (e == NULL || e->type != NULL || e->kind != EXPR_INDEX ||
-        e->index.base->kind != EXPR_NAME || strncmp(e->index.base->name.name, "<s ", 3) != 0 ||
-        !check_refers(c, e->index.base)) {
+    if (e == NULL || e->type != NULL || e->kind != EXPR_INDEX || e->index.base->kind != EXPR_NAME ||
+        strncmp(e->index.base->name.name, "<s ", 3) != 0 || !check_refers(c, e->index.base))
         return;
-    }
     expr *reference = check_new(c, EXPR_UNARY, e->span, NULL);
     reference->unary.op = UNARY_REFERENCE;
     reference->unary.is_mutable = true;
@@ -192,7 +172,8 @@ static void refer_to_element(checker *c, stmt *s) {
 static void let_later(checker *c, stmt *s) {
     binding *b = s->pattern->binding;
     if (!s->is_late) { /* the parser has said that it needs a value */
-        check_bind(c, s->pattern, s->annotation != NULL ? check_part_type(c, s->annotation) : check_scalar(c, TYPE_ERROR));
+        check_bind(c, s->pattern,
+                   s->annotation != NULL ? check_part_type(c, s->annotation) : check_scalar(c, TYPE_ERROR));
         return;
     }
     const type *t = s->annotation == NULL ? type_open(c->types, NULL) : check_part_type(c, s->annotation);
@@ -207,47 +188,39 @@ static void let_later(checker *c, stmt *s) {
 }
 
 void check_let(checker *c, stmt *s) {
-    if (check_let_made(c, s)) {
+    if (check_let_made(c, s))
         return;
-    }
     if (s->value == NULL) {
         let_later(c, s);
         return;
     }
     refer_to_element(c, s);
-    if (check_let_alias(c, s)) {
+    if (check_let_alias(c, s))
         return;
-    }
     const type *t = s->annotation == NULL ? NULL : check_held_type(c, s->annotation);
-    if (s->pattern->kind != PATTERN_TUPLE) {
+    if (s->pattern->kind != PATTERN_TUPLE)
         check_unit_value(c, &s->value);
-    }
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
-    if (named && s->annotation == NULL) {
+    if (named && s->annotation == NULL)
         s->pattern->binding->form = check_form_of(s->value);
-    }
-    bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
-               s->pattern->binding->name[0] == '<' && s->value->kind == EXPR_NAME;
+    bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL && s->pattern->binding->name[0] == '<' &&
+               s->value->kind == EXPR_NAME;
     const expr *outer = c->places->alias_place;
     c->places->alias_place = check_let_by_name(c, &s);
-    if (!own && (s->annotation == NULL || s->annotation->is_place)) {
+    if (!own && (s->annotation == NULL || s->annotation->is_place))
         check_keep_reference(s->value);
-    }
     check_equation(c, &s->value);
     check_value_pair(c, s->pattern, &s->value, t != NULL ? t : s->value->becomes);
     check_written_value(c, &s->value);
     check_expr(c, &s->value, t);
-    if (named && t == NULL) {
+    if (named && t == NULL)
         s->pattern->binding->is_lengths = !s->pattern->binding->is_mutable && check_yields_lengths(s->value);
-    }
-    if (t != NULL && t->kind == TYPE_ERROR && s->value->type->may_have_open) {
+    if (t != NULL && t->kind == TYPE_ERROR && s->value->type->may_have_open)
         check_make_error(c, s->value); /* what it holds was to follow from the type */
-    }
     if (t != NULL) {
         check_coerce_branch(c, &s->value, t,
-                            s->annotation == NULL
-                                ? NULL
-                                : &(coerce_reason){s->annotation->span, "the type is given here"});
+                            s->annotation == NULL ? NULL
+                                                  : &(coerce_reason){s->annotation->span, "the type is given here"});
     } else {
         t = variable_type(c, s->pattern, type_resolve(c->types, s->value->type));
         bool written = named && s->pattern->binding->name[0] == '<';
@@ -257,31 +230,26 @@ void check_let(checker *c, stmt *s) {
         }
         if (t->kind == TYPE_VOID && !written) {
             diagnostic *d = diagnostics_say(c->diagnostics, s->value->span, SAY(this_has_no_value));
-            if (s->value->kind == EXPR_IF && s->value->branch.otherwise == NULL) {
-                diagnostics_note(c->diagnostics, d, (source_span){0},
-                                 "an `if` has one when it ends in `else { … }`");
-            }
+            if (s->value->kind == EXPR_IF && s->value->branch.otherwise == NULL)
+                diagnostics_note(c->diagnostics, d, (source_span){0}, "an `if` has one when it ends in `else { … }`");
             t = check_scalar(c, TYPE_ERROR);
         }
     }
     uint32_t mark = c->names->entry_count;
-    if (s->otherwise != NULL) {
+    if (s->otherwise != NULL)
         check_otherwise(c, s, t);
-    } else {
+    else
         check_bind(c, s->pattern, t);
-    }
-    if (s->pattern->kind == PATTERN_TUPLE) {
+    if (s->pattern->kind == PATTERN_TUPLE)
         check_twice(c, mark);
-    }
     c->places->alias_place = outer;
 }
 
 static bool check_statement(checker *c, stmt *s) {
-    if (s->kind == STMT_LET) {
+    if (s->kind == STMT_LET)
         check_let(c, s);
-    } else {
+    else
         check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
-    }
     return s->value != NULL && s->value->type->kind == TYPE_NEVER;
 }
 
@@ -290,11 +258,10 @@ static bool check_statement(checker *c, stmt *s) {
 static void result_to_statement(checker *c, block *b, stmt *last) {
     stmt *s = CHECK_ARRAY(c, stmt, 1);
     *s = (stmt){.kind = STMT_EXPR, .span = b->result->span, .value = b->result};
-    if (last == NULL) {
+    if (last == NULL)
         b->first = s;
-    } else {
+    else
         last->next = s;
-    }
     b->result = NULL;
 }
 
@@ -323,14 +290,12 @@ void check_block(checker *c, block *b, const type *expected) {
     if (b->result != NULL) {
         check_expr(c, &b->result, expected);
         const type *t = type_resolve(c->types, b->result->type);
-        if (t->kind == TYPE_NEVER) {
+        if (t->kind == TYPE_NEVER)
             b->type = t;
-        }
-        if (t->kind == TYPE_NEVER || t->kind == TYPE_VOID || !wanted) {
+        if (t->kind == TYPE_NEVER || t->kind == TYPE_VOID || !wanted)
             result_to_statement(c, b, last);
-        } else {
+        else
             b->type = t;
-        }
     }
     c->places->choice_depth = choices;
     check_scope_close(c, mark);
@@ -351,17 +316,15 @@ static void join_branches(checker *c, expr *e, const type *expected) {
     }
     if (joined == NULL) {
         const expr *value = then->result != NULL ? then->result : e;
-        diagnostic *d = diagnostics_say(c->diagnostics, e->branch.otherwise->span,
-                                        SAY(branches_differ_here_before), check_type_text(c, right),
-                                        check_type_text(c, left));
+        diagnostic *d = diagnostics_say(c->diagnostics, e->branch.otherwise->span, SAY(branches_differ_here_before),
+                                        check_type_text(c, right), check_type_text(c, left));
         diagnostics_note(c->diagnostics, d, value->span, "this is `%s`", check_type_text(c, left));
         check_make_error(c, e);
         return;
     }
     e->type = joined;
-    if (type_is_silent(joined) || joined->kind == TYPE_VOID) {
+    if (type_is_silent(joined) || joined->kind == TYPE_VOID)
         return;
-    }
     if (then->result != NULL) {
         check_coerce_branch(c, &then->result, joined, NULL);
         then->type = joined;
@@ -370,9 +333,7 @@ static void join_branches(checker *c, expr *e, const type *expected) {
 }
 
 static const type *wish_of(const type *expected, const type *first) {
-    return expected != NULL                                       ? expected
-           : type_is_numeric(first) || first->kind == TYPE_TENSOR ? first
-                                                                  : NULL;
+    return expected != NULL ? expected : type_is_numeric(first) || first->kind == TYPE_TENSOR ? first : NULL;
 }
 
 void check_if(checker *c, expr *e, const type *expected) {
@@ -389,8 +350,7 @@ void check_if(checker *c, expr *e, const type *expected) {
     if (wanted) {
         join_branches(c, e, expected);
     } else {
-        bool never = e->branch.then->type->kind == TYPE_NEVER &&
-                     e->branch.otherwise->type->kind == TYPE_NEVER;
+        bool never = e->branch.then->type->kind == TYPE_NEVER && e->branch.otherwise->type->kind == TYPE_NEVER;
         e->type = never ? check_scalar(c, TYPE_NEVER) : none;
     }
 }

@@ -6,10 +6,10 @@
  *
  * Everything else needs `as`.
  */
+#include "language/front/check_convert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
-#include "language/front/check_convert.h"
 #include "language/front/check_derive.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
@@ -24,21 +24,14 @@
 static bool has_other_lengths(checker *c, const type *from, const type *to) {
     from = type_resolve(c->types, from);
     to = type_resolve(c->types, to);
-    if (from == to || from->kind == TYPE_VEC) {
+    if (from == to || from->kind == TYPE_VEC)
         return false;
-    }
     bool other = check_are_lengths(from, to);
-    for (uint32_t i = 0;
-         from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE && !other && i < from->tuple.count;
-         i++) {
+    for (uint32_t i = 0; from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE && !other && i < from->tuple.count; i++)
         other = has_other_lengths(c, from->tuple.items[i], to->tuple.items[i]);
-    }
-    bool instances =
-        from->kind == TYPE_STRUCT && to->kind == TYPE_STRUCT && from->structure->template != NULL;
-    for (uint32_t i = 0; instances && !other && i < from->structure->template->generics.count;
-         i++) {
+    bool instances = from->kind == TYPE_STRUCT && to->kind == TYPE_STRUCT && from->structure->template != NULL;
+    for (uint32_t i = 0; instances && !other && i < from->structure->template->generics.count; i++)
         other = has_other_lengths(c, from->structure->arguments[i], to->structure->arguments[i]);
-    }
     return other;
 }
 
@@ -46,9 +39,8 @@ static bool has_other_lengths(checker *c, const type *from, const type *to) {
 
 /* A Box with the value in it. */
 static bool put_in_box(checker *c, expr **slot, const type *box) {
-    if (!check_coerce_branch(c, slot, box->vec.element, NULL)) {
+    if (!check_coerce_branch(c, slot, box->vec.element, NULL))
         return false;
-    }
     expr *list = check_new(c, EXPR_ARRAY, (*slot)->span, NULL);
     list->is_vec = true;
     list->list.items = CHECK_ARRAY(c, expr *, 1);
@@ -74,70 +66,54 @@ static bool become_unit(checker *c, expr **slot) {
 
 static bool convert(checker *c, expr **slot, const type *to) {
     to = type_resolve(c->types, to);
-    if (to->kind == TYPE_STRUCT && to == check_unit_type(c) && type_is((*slot)->type, TYPE_VOID)) {
+    if (to->kind == TYPE_STRUCT && to == check_unit_type(c) && type_is((*slot)->type, TYPE_VOID))
         return become_unit(c, slot);
-    }
     const type *boxed = type_resolve(c->types, (*slot)->type);
-    if (type_is_box(boxed) && to->kind == TYPE_VEC && to->vec.length == -1 &&
-        to->vec.element == boxed->vec.element) {
+    if (type_is_box(boxed) && to->kind == TYPE_VEC && to->vec.length == -1 && to->vec.element == boxed->vec.element)
         return true; /* the prelude compares Boxes, empty ones of other variants too */
-    }
-    if (to->kind != TYPE_OPEN && !type_is_box(to)) {
+    if (to->kind != TYPE_OPEN && !type_is_box(to))
         check_unbox(c, slot);
-    }
-    if (check_to_slice(c, slot, to)) {
+    if (check_to_slice(c, slot, to))
         return true;
-    }
-    if (to->kind != TYPE_OPEN && !type_is_reference(to)) {
+    if (to->kind != TYPE_OPEN && !type_is_reference(to))
         check_follow(c, slot);
-    }
     const type *from = type_resolve(c->types, (*slot)->type);
-    if (check_hands_out_tensor(c, *slot, from, to)) {
+    if (check_hands_out_tensor(c, *slot, from, to))
         return true;
-    }
-    if (check_is_dyn(to) && check_dyn_convert(c, slot, to)) {
+    if (check_is_dyn(to) && check_dyn_convert(c, slot, to))
         return true;
-    }
-    if (type_is_box(to) && !type_is_box(from) && from->kind != TYPE_OPEN && !type_is_silent(from)) {
+    if (type_is_box(to) && !type_is_box(from) && from->kind != TYPE_OPEN && !type_is_silent(from))
         return put_in_box(c, slot, to);
-    }
     c->open->deciding = (*slot)->span;
     const number_conversion number = check_convert_number(c, slot, from, to);
-    if (number != NUMBER_KNOWN) {
+    if (number != NUMBER_KNOWN)
         return number == NUMBER_CONVERTED;
-    }
     if (check_fits(c, from, to)) {
-        if (has_other_lengths(c, from, to)) { /* better made so than converted */
+        if (has_other_lengths(c, from, to)) /* better made so than converted */
             check_cast_to(c, slot, to);
-        }
         return true;
     }
     if ((*slot)->kind == EXPR_TUPLE && to->kind == TYPE_TUPLE && from->kind == TYPE_TUPLE &&
         from->tuple.count == to->tuple.count) {
         bool all = true;
-        for (uint32_t i = 0; all && i < to->tuple.count; i++) {
+        for (uint32_t i = 0; all && i < to->tuple.count; i++)
             all = convert(c, &(*slot)->list.items[i], to->tuple.items[i]);
-        }
         (*slot)->type = all ? to : from;
         return all;
     }
-    if (from->kind == TYPE_TENSOR && to->kind == TYPE_TENSOR) {
+    if (from->kind == TYPE_TENSOR && to->kind == TYPE_TENSOR)
         return check_create_as(c, slot, to);
-    }
     bool scalar = type_is_numeric(to) || to->kind == TYPE_BOOL;
     if (from->kind == TYPE_TENSOR && scalar) {
         const type *element = type_of_element(c->types, from);
-        bool fits = element == to || (type_is_numeric(element) && type_is_float(to)) ||
-                    check_widens(element, to);
-        if (!fits || !check_item(c, slot)) {
+        bool fits = element == to || (type_is_numeric(element) && type_is_float(to)) || check_widens(element, to);
+        if (!fits || !check_item(c, slot))
             return false;
-        }
         check_cast_to(c, slot, to);
         return true;
     }
-    if (!type_is_numeric(from) || !check_widens(from, to)) {
+    if (!type_is_numeric(from) || !check_widens(from, to))
         return false;
-    }
     check_widen_to(c, slot, to);
     return true;
 }
@@ -153,29 +129,25 @@ static void note_dyn(checker *c, diagnostic *d, const type *to, const type *from
 }
 
 bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why) {
-    if (convert(c, slot, to)) {
+    if (convert(c, slot, to))
         return true;
-    }
     note_dyn(c, check_mismatch(c, *slot, to, why), to, type_resolve(c->types, (*slot)->type));
     return false;
 }
 
 bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why) {
     expr *e = *slot;
-    if (type_is_silent(e->type)) {
+    if (type_is_silent(e->type))
         return true;
-    }
     bool good = true;
     to = type_resolve(c->types, to);
     if (e->kind == EXPR_MATCH && e->type->kind != TYPE_VOID) {
-        for (uint32_t i = 0; i < e->match.count; i++) {
+        for (uint32_t i = 0; i < e->match.count; i++)
             good &= check_coerce_branch(c, &e->match.arms[i].body, to, why);
-        }
     } else if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
         good = check_coerce_branch(c, &e->block->result, to, why);
         e->block->type = to;
-    } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL &&
-               e->branch.then->result != NULL) {
+    } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL && e->branch.then->result != NULL) {
         good = check_coerce_branch(c, &e->branch.then->result, to, why);
         good &= check_coerce_branch(c, &e->branch.otherwise, to, why);
         e->branch.then->type = to;
@@ -189,8 +161,7 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
 bool check_condition(checker *c, expr **slot) {
     const type *boolean = check_scalar(c, TYPE_BOOL);
     if ((*slot)->kind == EXPR_ASSIGN && (*slot)->assign.op == BINARY_NONE) { /* one mistake */
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, (*slot)->span, SAY(expected_bool_but_this_has_no));
+        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(expected_bool_but_this_has_no));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`==` compares, `=` assigns");
         check_make_error(c, *slot);
         return false;
@@ -198,8 +169,7 @@ bool check_condition(checker *c, expr **slot) {
     check_expr(c, slot, boolean);
     (*slot)->type = type_resolve(c->types, (*slot)->type);
     expr *e = *slot;
-    if (e->type->kind == TYPE_TENSOR && e->type->tensor.element == NULL &&
-        e->type->tensor.rank <= 0) {
+    if (e->type->kind == TYPE_TENSOR && e->type->tensor.element == NULL && e->type->tensor.rank <= 0) {
         *slot = check_new_abi(c, TL_FN_tl_tensor_item_bool, e->span, &e, 1);
         return true;
     }
@@ -208,8 +178,7 @@ bool check_condition(checker *c, expr **slot) {
         check_read_item(c, slot); /* of shape [1] or [1, 1], too: else item() says so */
         return true;
     }
-    if (e->type->kind == TYPE_NEVER) {
+    if (e->type->kind == TYPE_NEVER)
         diagnostics_say(c->diagnostics, e->span, SAY(this_never_yields_value));
-    }
     return check_coerce(c, slot, boolean, NULL);
 }

@@ -73,8 +73,7 @@ bool check_same_number(checker *c, const expr *e, const type *to, const coerce_r
 /* The same through the results of blocks and branches: a block stays a block, an if an if. */
 bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why);
 bool check_condition(checker *c, expr **slot);
-void check_cast_to(checker *c, expr **slot,
-                   const type *to); /* wraps in an implicit cast unless it is of that type */
+void check_cast_to(checker *c, expr **slot, const type *to); /* wraps in an implicit cast unless it is of that type */
 /* The same; an open number becomes one of that type where it can. */
 void check_widen_to(checker *c, expr **slot, const type *to);
 /* The smallest number type that both widen to. */
@@ -84,8 +83,7 @@ const type *check_join(checker *c, const type *a, const type *b);
 bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
 /* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
 bool check_item(checker *c, expr **slot);
-void check_read_item(checker *c,
-                     expr **slot); /* whatever the rank: one element is demanded at run time */
+void check_read_item(checker *c, expr **slot); /* whatever the rank: one element is demanded at run time */
 diagnostic *check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
 /* One is an i64, the other a usize. */
 bool check_are_lengths(const type *a, const type *b);

@@ -33,11 +33,9 @@ static const creator *creator_of(tl_abi_index abi) {
         {TL_FN_tl_tensor_arange, TL_FN_tl_tensor_arange_f64, TL_FN_tl_tensor_arange_i64, false, 0},
         {TL_FN_tl_tensor_linspace, TL_FN_tl_tensor_linspace_f64, TL_FN_COUNT, false, 0},
     };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (all[i].abi == abi) {
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].abi == abi)
             return &all[i];
-        }
-    }
     return NULL;
 }
 
@@ -47,15 +45,13 @@ bool check_creates(tl_abi_index abi) {
 
 /* The literal 0.1 or -0.1 behind a conversion, or NULL. */
 static bool is_real_literal(const expr *e) {
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
         e = e->unary.operand;
-    }
     return e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
 }
 
 static bool is_tracking(const expr *e, const creator *made) {
-    const expr *grad =
-        made->grad == 0 ? NULL : e->call.operands[e->call.operand_count - (uint32_t)made->grad];
+    const expr *grad = made->grad == 0 ? NULL : e->call.operands[e->call.operand_count - (uint32_t)made->grad];
     return grad != NULL && (grad->kind != EXPR_BOOL || grad->boolean);
 }
 
@@ -67,8 +63,7 @@ static bool operands_can_be(checker *c, const expr *e, const type *element, int 
     for (uint32_t i = 0; all && i < e->call.operand_count; i++) {
         const type *t = type_resolve(c->types, e->call.operands[i]->type);
         if (t->kind == TYPE_TENSOR) {
-            bool is =
-                t->tensor.element != NULL && type_resolve(c->types, t->tensor.element) == element;
+            bool is = t->tensor.element != NULL && type_resolve(c->types, t->tensor.element) == element;
             all = is || can_be(c, e->call.operands[i], element, depth + 1);
             some |= all && !is;
         }
@@ -80,35 +75,28 @@ static bool keeps_elements(tl_abi_index abi, const type *element) {
     const tl_abi_function *f = &tl_abi_functions[abi];
     bool real = f->dtype == DTYPE_FLOAT || f->dtype == DTYPE_REAL;
     return f->result == ABI_tensor && (f->effects & REPLACES) == 0 &&
-           (f->dtype == DTYPE_SAME || f->dtype == DTYPE_PROMOTE ||
-            (real && element->kind == TYPE_F64));
+           (f->dtype == DTYPE_SAME || f->dtype == DTYPE_PROMOTE || (real && element->kind == TYPE_F64));
 }
 
 static bool list_can_be(const expr *e, const type *element, int depth) {
     bool all = depth < DEPTH_MAX && element->kind == TYPE_F64;
     for (uint32_t i = 0; all && i < e->list.count; i++) {
         const expr *item = e->list.items[i];
-        all = item->kind == EXPR_ARRAY ? list_can_be(item, element, depth + 1)
-                                       : is_real_literal(item);
+        all = item->kind == EXPR_ARRAY ? list_can_be(item, element, depth + 1) : is_real_literal(item);
     }
     return all;
 }
 
 static bool can_be(checker *c, const expr *e, const type *element, int depth) {
-    if (e->kind == EXPR_ARRAY) {
+    if (e->kind == EXPR_ARRAY)
         return list_can_be(e, element, depth);
-    }
-    if (e->kind != EXPR_CALL || e->call.kind != CALL_ABI || depth > DEPTH_MAX) {
+    if (e->kind != EXPR_CALL || e->call.kind != CALL_ABI || depth > DEPTH_MAX)
         return false;
-    }
     const creator *made = creator_of(e->call.abi);
-    if (made != NULL) {
+    if (made != NULL)
         return element->kind == TYPE_F64 || (!made->draws && !is_tracking(e, made));
-    }
-    if (e->call.abi == TL_FN_tl_tensor_literal_f32) { /* a number beside a tensor */
-        return element->kind == TYPE_F64 && e->call.operand_count == 2 &&
-               is_real_literal(e->call.operands[1]);
-    }
+    if (e->call.abi == TL_FN_tl_tensor_literal_f32) /* a number beside a tensor */
+        return element->kind == TYPE_F64 && e->call.operand_count == 2 && is_real_literal(e->call.operands[1]);
     return keeps_elements(e->call.abi, element) && operands_can_be(c, e, element, depth);
 }
 
@@ -124,11 +112,10 @@ static void list_becomes(checker *c, expr *e, const type *element) {
     e->type = type_tensor(c->types, element, e->type->tensor.rank);
     for (uint32_t i = 0; i < e->list.count; i++) {
         expr *item = e->list.items[i];
-        if (item->kind == EXPR_ARRAY) {
+        if (item->kind == EXPR_ARRAY)
             list_becomes(c, item, element);
-        } else {
+        else
             literal_becomes(item, element);
-        }
     }
 }
 
@@ -156,24 +143,19 @@ static expr *as_whole(checker *c, expr *e) {
 
 /* The operation for whole numbers, when all that it is given are whole. */
 static bool becomes_whole(checker *c, expr *e, const creator *made) {
-    uint32_t first = made->i64 == TL_FN_tl_tensor_arange_i64
-                         ? 0
-                         : e->call.operand_count - 1 - (uint32_t)made->grad,
+    uint32_t first = made->i64 == TL_FN_tl_tensor_arange_i64 ? 0 : e->call.operand_count - 1 - (uint32_t)made->grad,
              end = e->call.operand_count - (uint32_t)made->grad;
     expr *whole[3] = {NULL};
-    if (made->i64 == TL_FN_COUNT) {
+    if (made->i64 == TL_FN_COUNT)
         return false;
-    }
     for (uint32_t i = first; i < end; i++) {
         whole[i - first] = as_whole(c, e->call.operands[i]);
-        if (whole[i - first] == NULL) {
+        if (whole[i - first] == NULL)
             return false;
-        }
         check_cast_to(c, &whole[i - first], check_scalar(c, TYPE_I64));
     }
-    for (uint32_t i = first; i < end; i++) {
+    for (uint32_t i = first; i < end; i++)
         e->call.operands[i] = whole[i - first];
-    }
     e->call.operand_count = end;
     e->call.abi = made->i64;
     e->type = type_tensor(c->types, check_scalar(c, TYPE_I64), e->type->tensor.rank);
@@ -200,15 +182,12 @@ static void create(checker *c, expr **slot, const creator *made, const type *ele
     bool tracks = is_tracking(e, made);
     if (made->f64 != TL_FN_COUNT) {
         becomes_f64(c, e, made);
-        if (element->kind == TYPE_F64) {
+        if (element->kind == TYPE_F64)
             return;
-        }
     }
     expr *grad = tracks ? e->call.operands[e->call.operand_count - (uint32_t)made->grad] : NULL;
-    if (tracks) {
-        e->call.operands[e->call.operand_count - (uint32_t)made->grad] =
-            check_new_bool(c, e->span, false);
-    }
+    if (tracks)
+        e->call.operands[e->call.operand_count - (uint32_t)made->grad] = check_new_bool(c, e->span, false);
     expr *operands[2] = {e, check_new_int(c, e->span,
                                           element->kind == TYPE_F64  ? TL_F64
                                           : type_is_integer(element) ? TL_I64
@@ -218,8 +197,8 @@ static void create(checker *c, expr **slot, const creator *made, const type *ele
     if (tracks) {
         expr *leaf[2] = {*slot, grad};
         bool said = grad->kind == EXPR_BOOL;
-        *slot = check_new_abi(c, said ? TL_FN_tl_tensor_enable_grad : TL_FN_tl_tensor_detach,
-                              e->span, leaf, said ? 1 : 2);
+        *slot = check_new_abi(c, said ? TL_FN_tl_tensor_enable_grad : TL_FN_tl_tensor_detach, e->span, leaf,
+                              said ? 1 : 2);
         (*slot)->type = type_tensor(c->types, element, rank);
     }
 }
@@ -241,10 +220,9 @@ static void become(checker *c, expr **slot, const type *element) {
     } else {
         for (uint32_t i = 0; i < e->call.operand_count; i++) {
             const type *t = type_resolve(c->types, e->call.operands[i]->type);
-            if (t->kind == TYPE_TENSOR && (t->tensor.element == NULL ||
-                                           type_resolve(c->types, t->tensor.element) != element)) {
+            if (t->kind == TYPE_TENSOR &&
+                (t->tensor.element == NULL || type_resolve(c->types, t->tensor.element) != element))
                 become(c, &e->call.operands[i], element);
-            }
         }
     }
     e->type = type_tensor(c->types, element, e->type->tensor.rank);
@@ -252,13 +230,11 @@ static void become(checker *c, expr **slot, const type *element) {
 
 bool check_create_as(checker *c, expr **slot, const type *to) {
     const type *from = type_resolve(c->types, (*slot)->type);
-    const type *element =
-        to->tensor.element == NULL ? NULL : type_resolve(c->types, to->tensor.element);
+    const type *element = to->tensor.element == NULL ? NULL : type_resolve(c->types, to->tensor.element);
     int32_t rank = from->tensor.rank;
     bool ranks = rank < 0 || to->tensor.rank < 0 || rank == to->tensor.rank;
-    if (element == NULL || !ranks || !can_be(c, *slot, element, 0)) {
+    if (element == NULL || !ranks || !can_be(c, *slot, element, 0))
         return false;
-    }
     become(c, slot, element);
     return true;
 }

@@ -46,7 +46,7 @@ typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK
 typedef struct derived_walk {
     walk_sort sort;
     const char *trait, *method, *fields; /* method NULL: there is only the one that is written */
-    const char *before, *after; /* the text around the fields */
+    const char *before, *after;          /* the text around the fields */
 } derived_walk;
 
 typedef struct seeker {
@@ -86,9 +86,8 @@ static holding larger(holding a, holding b) {
 
 static holding of_fields(const seeker *k, const struct_item *s, uint32_t depth) {
     holding all = HOLDS_NONE;
-    for (uint32_t i = 0; i < s->field_count && all != HOLDS_UNSEEN; i++) {
+    for (uint32_t i = 0; i < s->field_count && all != HOLDS_UNSEEN; i++)
         all = larger(all, s->fields[i].type == NULL ? HOLDS_NONE : holding_of(k, s->fields[i].type, depth));
-    }
     return all;
 }
 
@@ -101,14 +100,12 @@ static holding of_struct(const seeker *k, struct_item *s, uint32_t depth) {
     bool has_walk = check_method_named(k->c, s, k->walk->method) != NULL, is_generic = s->template != NULL;
     if (is_generic && is_of_library(k->c, s)) {
         holding all = HOLDS_NONE;
-        for (uint32_t i = 0; i < s->template->generics.count; i++) {
+        for (uint32_t i = 0; i < s->template->generics.count; i++)
             all = larger(all, holding_of(k, s->arguments[i], depth));
-        }
         return all == HOLDS_SOME && !has_walk ? HOLDS_UNSEEN : all;
     }
-    if (has_walk || s->dyn != NULL || s->closure != NULL) {
+    if (has_walk || s->dyn != NULL || s->closure != NULL)
         return has_walk ? HOLDS_SOME : HOLDS_NONE;
-    }
     holding some = of_fields(k, s, depth);
     return some != HOLDS_NONE && s->is_enum ? HOLDS_UNSEEN : some;
 }
@@ -116,20 +113,17 @@ static holding of_struct(const seeker *k, struct_item *s, uint32_t depth) {
 /* HOLDS_UNSEEN: it lies where no walk goes, as in an enum. */
 static holding holding_of(const seeker *k, const type *t, uint32_t depth) {
     t = type_resolve(k->c->types, t);
-    if (depth == 0 || t->kind == TYPE_TENSOR) {
+    if (depth == 0 || t->kind == TYPE_TENSOR)
         return t->kind == TYPE_TENSOR && k->walk->sort == WALK_TENSORS ? HOLDS_SOME : HOLDS_NONE;
-    }
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         return holding_of(k, t->vec.element, depth - 1);
-    }
     holding some = HOLDS_NONE;
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
         some = larger(some, holding_of(k, t->tuple.items[i], depth - 1));
-    }
-    if (t->kind != TYPE_STRUCT) {
+    if (t->kind != TYPE_STRUCT)
         return some;
-    }
-    return derive_is_option(t) ? holding_of(k, t->structure->arguments[0], depth - 1) : of_struct(k, t->structure, depth - 1);
+    return derive_is_option(t) ? holding_of(k, t->structure->arguments[0], depth - 1)
+                               : of_struct(k, t->structure, depth - 1);
 }
 
 /* ---- the text -------------------------------------------------------------------------------------- */
@@ -157,20 +151,18 @@ static void put_option(walk_text *w, const type *t, const char *place, const cha
 
 static void put_call(walk_text *w, const char *place, const char *path) {
     const derived_walk *walk = w->k.walk;
-    if (walk->sort == WALK_TENSORS) {
+    if (walk->sort == WALK_TENSORS)
         masu__buffer_printf(&w->out, "__all.__join(%s.%s(%s, every));\n", place, walk->method, path);
-    } else {
+    else
         masu__buffer_printf(&w->out, "%s.%s(on);\n", place, walk->method);
-    }
 }
 
 /* Writes the walk over what lies in `place`; `path` is the expression of its path. */
 static void put_walk(walk_text *w, const type *t, const char *place, const char *path) {
     checker *c = w->k.c;
     t = type_resolve(c->types, t);
-    if (holding_of(&w->k, t, NESTED_MAX) != HOLDS_SOME) {
+    if (holding_of(&w->k, t, NESTED_MAX) != HOLDS_SOME)
         return;
-    }
     if (t->kind == TYPE_TENSOR) {
         put_tensor(w, place, path);
     } else if (type_is_box(t)) {
@@ -179,7 +171,8 @@ static void put_walk(walk_text *w, const type *t, const char *place, const char 
         put_elements(w, t, place, path);
     } else if (t->kind == TYPE_TUPLE) {
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            put_walk(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i), check_printf(c, "%s + \".%u\"", path, i));
+            put_walk(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i),
+                     check_printf(c, "%s + \".%u\"", path, i));
         }
     } else if (derive_is_option(t)) {
         put_option(w, t, place, path);
@@ -204,38 +197,32 @@ typedef struct looked_at {
 } looked_at;
 
 static bool is_looked_at(const looked_at *l, const struct_item *item) {
-    while (l != NULL && l->item != item) {
+    while (l != NULL && l->item != item)
         l = l->outer;
-    }
     return l != NULL;
 }
 
 static bool has_state(checker *c, const type *t, const looked_at *outer);
 
 static bool struct_has_state(checker *c, struct_item *s, const looked_at *outer) {
-    if (is_looked_at(outer, s) || check_method_named(c, s, state_method) != NULL) {
+    if (is_looked_at(outer, s) || check_method_named(c, s, state_method) != NULL)
         return true;
-    }
     const looked_at inner = {s, outer};
     bool all = s->dyn == NULL && s->closure == NULL && !s->is_builtin;
-    for (uint32_t i = 0; all && i < s->field_count; i++) {
+    for (uint32_t i = 0; all && i < s->field_count; i++)
         all = s->fields[i].type == NULL || has_state(c, s->fields[i].type, &inner);
-    }
     return all;
 }
 
 static bool has_state(checker *c, const type *t, const looked_at *outer) {
     t = type_resolve(c->types, t);
-    if (is_said(t) || t->kind == TYPE_TENSOR) {
+    if (is_said(t) || t->kind == TYPE_TENSOR)
         return true;
-    }
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         return has_state(c, t->vec.element, outer);
-    }
     bool all = t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT;
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
         all = all && has_state(c, t->tuple.items[i], outer);
-    }
     return all && (t->kind == TYPE_TUPLE || struct_has_state(c, t->structure, outer));
 }
 
@@ -263,8 +250,8 @@ static void put_list(walk_text *w, const type *element, const char *place, const
     }
     masu__buffer_printf(&w->out, "match s.__grows(%s, %s.len(), %s) {\n2 => {", path, place, can);
     if (new != NULL) {
-        masu__buffer_printf(&w->out, "%s.clear(); for __%u in 0..s.__length(%s) { %s.push(%s); }\n", place, number, path,
-                            place, new);
+        masu__buffer_printf(&w->out, "%s.clear(); for __%u in 0..s.__length(%s) { %s.push(%s); }\n", place, number,
+                            path, place, new);
     }
     masu__buffer_printf(&w->out, "}\n1 => { for __%u in 0..s.__length(%s) { %s } }\n4 => {}\n", number, path, looked);
     masu__buffer_printf(&w->out, "_ => { for __%u in 0..%s.len() {\n", number, place);
@@ -274,10 +261,11 @@ static void put_list(walk_text *w, const type *element, const char *place, const
 
 /* None becomes the scalar that the file has, and the other way round. */
 static void put_said_option(walk_text *w, const type *inner, const char *place, const char *path, uint32_t number) {
-    masu__buffer_printf(&w->out, "match s.__holds(%s, %s.is_some()) {\n3 => { %s = None; }\n2 => { %s = Some(s.__said(%s)); }\n", path,
-                        place, place, place, path);
-    masu__buffer_printf(&w->out, "1 => { %s }\n4 => {}\n_ => { if let Some(__%u) = &mut %s {\n", expectation(w->k.c, inner, path),
-                        number, place);
+    masu__buffer_printf(&w->out,
+                        "match s.__holds(%s, %s.is_some()) {\n3 => { %s = None; }\n2 => { %s = Some(s.__said(%s)); }\n",
+                        path, place, place, place, path);
+    masu__buffer_printf(&w->out, "1 => { %s }\n4 => {}\n_ => { if let Some(__%u) = &mut %s {\n",
+                        expectation(w->k.c, inner, path), number, place);
     put_state(w, inner, check_printf(w->k.c, "__%u", number), path);
     masu__buffer_printf(&w->out, "} } }\n");
 }
@@ -287,9 +275,8 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
     checker *c = w->k.c;
     t = type_resolve(c->types, t);
     uint32_t number = ++w->names;
-    if (!has_state(c, t, NULL)) { /* the call is an error */
+    if (!has_state(c, t, NULL)) /* the call is an error */
         return;
-    }
     if (is_said(t)) {
         masu__buffer_printf(&w->out, "s.__value(%s, &mut %s);\n", path, place);
     } else if (t->kind == TYPE_TENSOR) {
@@ -300,7 +287,8 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
         put_list(w, t->vec.element, place, path, number);
     } else if (t->kind == TYPE_TUPLE) {
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            put_state(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i), check_printf(c, "%s + \".%u\"", path, i));
+            put_state(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i),
+                      check_printf(c, "%s + \".%u\"", path, i));
         }
     } else if (derive_is_option(t) && is_said(type_resolve(c->types, t->structure->arguments[0]))) {
         put_said_option(w, t->structure->arguments[0], place, path, number);
@@ -333,16 +321,16 @@ static void put_variant(walk_text *w, const struct_item *s, const variant_item *
     masu__buffer_printf(&w->out, "Self::%s%s", v->name, v->count == 0 ? "" : v->positional ? "(" : " { ");
     for (uint32_t i = 0; i < v->count; i++) {
         const char *name = s->fields[v->first + i].name;
-        masu__buffer_printf(&w->out, "%s%s%s%s", i > 0 ? ", " : "", v->positional ? "" : name, v->positional ? "" : ": ", texts[i]);
+        masu__buffer_printf(&w->out, "%s%s%s%s", i > 0 ? ", " : "", v->positional ? "" : name,
+                            v->positional ? "" : ": ", texts[i]);
     }
     masu__buffer_printf(&w->out, "%s", v->count == 0 ? "" : v->positional ? ")" : " }");
 }
 
 static const char **names_of(walk_text *w, const variant_item *v) {
     const char **names = CHECK_ARRAY(w->k.c, const char *, v->count + 1);
-    for (uint32_t i = 0; i < v->count; i++) {
+    for (uint32_t i = 0; i < v->count; i++)
         names[i] = check_printf(w->k.c, "__%u", ++w->names);
-    }
     return names;
 }
 
@@ -364,9 +352,8 @@ static void put_present(walk_text *w, const struct_item *s) {
         const char **names = names_of(w, v);
         put_variant(w, s, v, names);
         masu__buffer_printf(&w->out, " => {\n");
-        for (uint32_t i = 0; i < v->count; i++) {
+        for (uint32_t i = 0; i < v->count; i++)
             put_state(w, s->fields[v->first + i].type, names[i], field_path(w->k.c, s, v, i));
-        }
         masu__buffer_printf(&w->out, "}\n");
     }
     masu__buffer_printf(&w->out, "}\n");
@@ -377,15 +364,14 @@ static void put_other(walk_text *w, const struct_item *s, const variant_item *v)
     const char **texts = CHECK_ARRAY(c, const char *, v->count + 1);
     for (uint32_t i = 0; i < v->count; i++) {
         const type *t = s->fields[v->first + i].type;
-        if (!is_made_again(c, t)) {
+        if (!is_made_again(c, t))
             return;
-        }
-        texts[i] = check_printf(c, "s.%s(%s)", is_said(type_resolve(c->types, t)) ? "__said" : "__next", field_path(c, s, v, i));
+        texts[i] = check_printf(c, "s.%s(%s)", is_said(type_resolve(c->types, t)) ? "__said" : "__next",
+                                field_path(c, s, v, i));
     }
     masu__buffer_printf(&w->out, "\"%s\" => { if s.mode == 1 { ", v->name);
-    for (uint32_t i = 0; i < v->count; i++) {
+    for (uint32_t i = 0; i < v->count; i++)
         masu__buffer_printf(&w->out, "%s ", expectation(c, s->fields[v->first + i].type, field_path(c, s, v, i)));
-    }
     masu__buffer_printf(&w->out, "} else { *self = ");
     put_variant(w, s, v, texts);
     masu__buffer_printf(&w->out, "; } }\n");
@@ -400,9 +386,8 @@ static void put_variants(walk_text *w, const struct_item *s) {
     masu__buffer_printf(&w->out, "};\nif s.__same_variant(path, __here) {\n");
     put_present(w, s);
     masu__buffer_printf(&w->out, "} else { match s.__variant(path).as_str() {\n");
-    for (uint32_t k = 0; k < s->variant_count; k++) {
+    for (uint32_t k = 0; k < s->variant_count; k++)
         put_other(w, s, &s->variants[k]);
-    }
     masu__buffer_printf(&w->out, "_ => { s.__differing(path, __here); } } } }");
 }
 
@@ -411,48 +396,44 @@ static void put_fields(walk_text *w, const struct_item *s) {
     masu__buffer_printf(&w->out, "{ %s", w->k.walk->before);
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *name = s->fields[i].name;
-        (w->k.walk->sort == WALK_STATE ? put_state : put_walk)(
-            w, s->fields[i].type, check_printf(c, "self.%s", name), check_printf(c, "__at + \"%s\"", name));
+        (w->k.walk->sort == WALK_STATE ? put_state : put_walk)(w, s->fields[i].type, check_printf(c, "self.%s", name),
+                                                               check_printf(c, "__at + \"%s\"", name));
     }
     masu__buffer_printf(&w->out, "%s}", w->k.walk->after);
 }
 
 static char *body_of(const seeker *k, const struct_item *s) {
     walk_text w = {.k = *k};
-    if (k->walk->sort == WALK_RECORD) {
+    if (k->walk->sort == WALK_RECORD)
         derive_put_record(k->c, &w.out, s);
-    } else if (k->walk->sort == WALK_NAMES) {
+    else if (k->walk->sort == WALK_NAMES)
         derive_put_names(&w.out, s);
-    } else if (k->walk->sort == WALK_CLONE) {
+    else if (k->walk->sort == WALK_CLONE)
         derive_put_clone(k->c, &w.out, s);
-    } else if (k->walk->sort == WALK_STATE && s->is_enum) {
+    else if (k->walk->sort == WALK_STATE && s->is_enum)
         put_variants(&w, s);
-    } else {
+    else
         put_fields(&w, s);
-    }
     char *text = check_printf(k->c, "%s", masu__buffer_text(&w.out));
     bool failed = w.out.failed;
     masu__buffer_destroy(&w.out);
-    if (failed) {
+    if (failed)
         check_out_of_memory(k->c);
-    }
     return text;
 }
 
 static source_span text_as_source(checker *c, char *text) {
     source_file *file = CHECK_ARRAY(c, source_file, 1);
-    if (source_file_init(file, c->arena, fields_path, text, strlen(text)) != MASU_OK) {
+    if (source_file_init(file, c->arena, fields_path, text, strlen(text)) != MASU_OK)
         check_out_of_memory(c);
-    }
     return source_span_make(file, 0, (uint32_t)file->length);
 }
 
 /* A reference to a tensor of some type as one to a tensor of any: Parameters writes only what has that shape and element. */
 bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *to) {
     if (e->span.file == NULL || strcmp(e->span.file->path, fields_path) != 0 || !type_is_reference(from) ||
-        !type_is_reference(to)) {
+        !type_is_reference(to))
         return false;
-    }
     const type *place = type_resolve(c->types, type_target(c->types, from)),
                *any = type_resolve(c->types, type_target(c->types, to));
     bool opens = place->kind == TYPE_TENSOR && any->kind == TYPE_TENSOR && any->tensor.element == NULL &&
@@ -465,11 +446,9 @@ bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *t
 
 static function_item *method_of_trait(const checker *c, const char *trait, const char *name) {
     const symbol *s = check_find(c, trait);
-    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
-        if (strcmp(s->trait->methods[i]->name, name) == 0) {
+    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++)
+        if (strcmp(s->trait->methods[i]->name, name) == 0)
             return s->trait->methods[i];
-        }
-    }
     return NULL;
 }
 
@@ -490,11 +469,9 @@ static bool is_seen(const seeker *k, const type *t) {
 }
 
 static const struct_field *unseen_field(const seeker *k, const struct_item *s) {
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (!is_seen(k, s->fields[i].type)) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (!is_seen(k, s->fields[i].type))
             return &s->fields[i];
-        }
-    }
     return NULL;
 }
 
@@ -508,39 +485,40 @@ static void say_unseen(const seeker *k, const struct_field *unseen, const char *
          unseen->type->structure->template == NULL;
          depth--) {
         const struct_field *inner = unseen_field(k, unseen->type->structure);
-        if (inner == NULL) {
+        if (inner == NULL)
             break;
-        }
         unseen = inner;
         path = check_printf(c, "%s.%s", path, unseen->name);
     }
     const char *text = check_type_text(c, unseen->type);
-    diagnostic *d = sort == WALK_STATE    ? diagnostics_say(c->diagnostics, span, SAY(state_is_not_reached), path, text)
-                    : sort == WALK_RECORD ? diagnostics_say(c->diagnostics, span, SAY(field_is_not_text), path, text)
-                                          : diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name, path, text);
-    diagnostics_note(c->diagnostics, d, (source_span){0},
-                     sort == WALK_STATE    ? "numbers, texts and tensors in structs, enums, tuples, lists, maps, boxes and `Option`s are reached"
-                     : sort == WALK_RECORD ? "a field is a number, bool, char or String, or an `Option` of one"
-                                           : "tensors in structs, tuples, lists, boxes, maps and `Option`s are reached");
+    diagnostic *d = sort == WALK_STATE ? diagnostics_say(c->diagnostics, span, SAY(state_is_not_reached), path, text)
+                    : sort == WALK_RECORD
+                        ? diagnostics_say(c->diagnostics, span, SAY(field_is_not_text), path, text)
+                        : diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name, path, text);
+    diagnostics_note(
+        c->diagnostics, d, (source_span){0},
+        sort == WALK_STATE
+            ? "numbers, texts and tensors in structs, enums, tuples, lists, maps, boxes and `Option`s are reached"
+        : sort == WALK_RECORD ? "a field is a number, bool, char or String, or an `Option` of one"
+                              : "tensors in structs, tuples, lists, boxes, maps and `Option`s are reached");
 }
 
 /* What the library asks for has an answer for every struct: nothing is reached in it. */
 static bool is_there(const seeker *k, struct_item *owner, source_span span) {
     const seeker tensors = {k->c, &walks[0]};
     bool is_mode = k->walk->sort == WALK_MODES;
-    if (k->walk->sort == WALK_CLONE) {
+    if (k->walk->sort == WALK_CLONE)
         return type_is(owner->type, TYPE_STRUCT) && check_clone_differs(k->c, owner->type);
-    }
-    return k->walk->sort >= WALK_STATE || span.file == NULL || span.file != k->c->tree->file || of_fields(k, owner, NESTED_MAX) != HOLDS_NONE ||
+    return k->walk->sort >= WALK_STATE || span.file == NULL || span.file != k->c->tree->file ||
+           of_fields(k, owner, NESTED_MAX) != HOLDS_NONE ||
            (is_mode && of_fields(&tensors, owner, NESTED_MAX) != HOLDS_NONE);
 }
 
 static function_item *make_method(const seeker *k, struct_item *owner, const function_item *f, bool is_written) {
     checker *c = k->c;
     function_item *made = function_copy(c->arena, f);
-    if (made == NULL) {
+    if (made == NULL)
         check_out_of_memory(c);
-    }
     if (is_written) {
         made->body = NULL;
         made->unread = text_as_source(c, body_of(k, owner));
@@ -573,15 +551,14 @@ function_item *check_derived_method(checker *c, struct_item *owner, const char *
     function_item *f = NULL;
     seeker k = {c, walk_of(c, name, &f)};
     bool is_state = k.walk != NULL && (k.walk->sort == WALK_STATE || k.walk->sort == WALK_CLONE);
-    bool is_plain = (is_state || !owner->is_enum) && owner->dyn == NULL && owner->closure == NULL && owner->type != NULL &&
+    bool is_plain = (is_state || !owner->is_enum) && owner->dyn == NULL && owner->closure == NULL &&
+                    owner->type != NULL &&
                     (owner->template == NULL ? owner->generics.count == 0 : is_state || !is_of_library(c, owner));
-    if (k.walk == NULL || !is_plain || !is_there(&k, owner, span)) {
+    if (k.walk == NULL || !is_plain || !is_there(&k, owner, span))
         return NULL;
-    }
     const struct_field *unseen = unseen_field(&k, owner);
-    if (unseen != NULL) {
+    if (unseen != NULL)
         say_unseen(&k, unseen, name, span);
-    }
     bool is_written = strcmp(name, k.walk->fields) == 0 && !(k.walk->sort == WALK_RECORD && unseen != NULL);
     return make_method(&k, owner, f, is_written);
 }

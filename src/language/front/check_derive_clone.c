@@ -33,32 +33,26 @@ static bool says_itself(const checker *c, const struct_item *s) {
 static bool struct_differs(const checker *c, const struct_item *s, const looked_at *outer) {
     const struct_item *declared = s->template != NULL ? s->template : s;
     bool seen = false;
-    for (const looked_at *l = outer; l != NULL && !seen; l = l->outer) {
+    for (const looked_at *l = outer; l != NULL && !seen; l = l->outer)
         seen = l->item == s;
-    }
-    if (seen || s->dyn != NULL || s->closure != NULL) {
+    if (seen || s->dyn != NULL || s->closure != NULL)
         return false;
-    }
-    if (says_itself(c, s) || (declared->drop != NULL && declared->is_clone)) {
+    if (says_itself(c, s) || (declared->drop != NULL && declared->is_clone))
         return true;
-    }
     const looked_at inner = {s, outer};
     bool some = false;
-    for (uint32_t i = 0; i < s->field_count && !some; i++) {
+    for (uint32_t i = 0; i < s->field_count && !some; i++)
         some = s->fields[i].type != NULL && differs(c, s->fields[i].type, &inner);
-    }
     return some;
 }
 
 static bool differs(const checker *c, const type *t, const looked_at *outer) {
     t = type_resolve(c->types, t);
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         return !type_is_shared(t) && differs(c, t->vec.element, outer);
-    }
     bool some = false;
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count && !some; i++) {
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count && !some; i++)
         some = differs(c, t->tuple.items[i], outer);
-    }
     return some || (t->kind == TYPE_STRUCT && struct_differs(c, t->structure, outer));
 }
 
@@ -85,9 +79,8 @@ static void put_part(checker *c, masu__buffer *out, const type *t, const char *p
 static void put_struct(checker *c, masu__buffer *out, const struct_item *s) {
     masu__buffer_printf(out, "{ Self %c\n", s->positional ? '(' : '{');
     for (uint32_t i = 0; i < s->field_count; i++) {
-        if (!s->positional) {
+        if (!s->positional)
             masu__buffer_printf(out, "%s: ", s->fields[i].name);
-        }
         put_part(c, out, s->fields[i].type, check_printf(c, "self.%s", s->fields[i].name));
         masu__buffer_puts(out, ",\n");
     }
@@ -100,12 +93,12 @@ static void put_variant(checker *c, masu__buffer *out, const struct_item *s, con
     for (uint32_t i = 0; i < v->count; i++) {
         const struct_field *field = &s->fields[v->first + i];
         const char *name = check_printf(c, "__%u", i);
-        masu__buffer_printf(out, "%s%s%s", i > 0 ? ", " : "", v->positional ? "" : field->name, v->positional ? "" : ": ");
-        if (cloned) {
+        masu__buffer_printf(out, "%s%s%s", i > 0 ? ", " : "", v->positional ? "" : field->name,
+                            v->positional ? "" : ": ");
+        if (cloned)
             put_part(c, out, field->type, name);
-        } else {
+        else
             masu__buffer_puts(out, name);
-        }
     }
     masu__buffer_puts(out, v->count == 0 ? "" : v->positional ? ")" : " }");
 }

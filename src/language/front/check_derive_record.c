@@ -46,9 +46,8 @@ void derive_put_record(checker *c, masu__buffer *out, const struct_item *s) {
     masu__buffer_printf(out, "{ Self %c\n", s->positional ? '(' : '{');
     for (uint32_t i = 0; i < s->field_count; i++) {
         const struct_field *field = &s->fields[i];
-        if (!s->positional) {
+        if (!s->positional)
             masu__buffer_printf(out, "%s: ", field->name);
-        }
         masu__buffer_printf(out, "%s,\n", read_field(c, field->type, i));
     }
     masu__buffer_printf(out, "%c }", s->positional ? ')' : '}');
@@ -56,8 +55,7 @@ void derive_put_record(checker *c, masu__buffer *out, const struct_item *s) {
 
 void derive_put_names(masu__buffer *out, const struct_item *s) {
     masu__buffer_puts(out, "{ let mut all: Vec<String> = Vec::new();\n");
-    for (uint32_t i = 0; i < s->field_count; i++) {
+    for (uint32_t i = 0; i < s->field_count; i++)
         masu__buffer_printf(out, "all.push(\"%s\");\n", s->fields[i].name);
-    }
     masu__buffer_puts(out, "all }");
 }

@@ -23,19 +23,18 @@ static function_item *destructor_of(checker *c, const impl_item *impl, const str
         function_item *f = c->tree->functions[i];
         found = f->impl == impl && strcmp(f->name, "drop") == 0 ? f : NULL;
     }
-    bool good = found != NULL && found->has_self && found->parameter_count == 1 &&
-                found->parameters[0]->is_lent && found->result_annotation == NULL;
+    bool good = found != NULL && found->has_self && found->parameter_count == 1 && found->parameters[0]->is_lent &&
+                found->result_annotation == NULL;
     if (!good) {
-        diagnostics_say(c->diagnostics, found == NULL ? impl->trait_span : found->span,
-                        SAY(destructor_is_drop_of_self), owner->name);
+        diagnostics_say(c->diagnostics, found == NULL ? impl->trait_span : found->span, SAY(destructor_is_drop_of_self),
+                        owner->name);
     }
     return good ? found : NULL;
 }
 
 void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner) {
-    if (impl->trait_name == NULL || strcmp(impl->trait_name, "Drop") != 0) {
+    if (impl->trait_name == NULL || strcmp(impl->trait_name, "Drop") != 0)
         return;
-    }
     if (owner->is_builtin || owner->span.file == c->tree->prelude) {
         diagnostics_say(c->diagnostics, impl->trait_span, SAY(destructor_of_another_type), owner->name);
         return;
@@ -51,9 +50,8 @@ void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner) {
 }
 
 bool check_refuse_drop_call(checker *c, const expr *e, const function_item *f) {
-    if (!check_is_destructor(f)) {
+    if (!check_is_destructor(f))
         return false;
-    }
     diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(destructor_is_called));
     diagnostics_note(c->diagnostics, d, (source_span){0},
                      "it runs when the value's last owner goes: `drop(x)` takes it away now");

@@ -2,8 +2,8 @@
 #ifndef MASU_LANGUAGE_CHECK_DYN_H
 #define MASU_LANGUAGE_CHECK_DYN_H
 
-#include "language/front/check_context.h"
 #include "language/front/check_closure.h"
+#include "language/front/check_context.h"
 
 /* A dyn type, its variants and the functions that choose among them; see check_dyn.c.
  *     s->variants[i] is the type behind s->fields[i + 1], and i its tag
@@ -22,13 +22,12 @@ struct dyn_type {
     dyn_type *next;
 };
 
-
 const type *check_dyn_type(checker *c, type_expr *t);
 /* Variants that dyn types get from here on are gone after check_dyn_return. */
 void check_dyn_mark(checker *c);
 void check_dyn_return(checker *c);
 bool check_is_dyn(const type *t);
-const trait_item *check_dyn_trait(const type *t); /* NULL: of functions, or no dyn type */
+const trait_item *check_dyn_trait(const type *t);            /* NULL: of functions, or no dyn type */
 const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */
 /* The value becomes one of the dyn type `to`. False when its type cannot. */
 bool check_dyn_convert(checker *c, expr **slot, const type *to);

@@ -14,7 +14,7 @@ bool check_is_dyn(const type *t) {
 const closure_signature *check_dyn_signature(const type *t) {
     return check_is_dyn(t) && t->structure->dyn->trait == NULL && t->structure->dyn->item == NULL
                ? &t->structure->dyn->signature
-                                                               : NULL;
+               : NULL;
 }
 
 void check_dyn_mark(checker *c) {
@@ -47,14 +47,12 @@ static bool is_shown(const checker *c, const trait_item *trait, int depth) {
 }
 
 bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth) {
-    if (trait == from) {
+    if (trait == from)
         return true;
-    }
     for (uint32_t i = 0; i < trait->supertrait_count && depth < 20; i++) {
         const trait_item *over = check_supertrait(c, trait, i);
-        if (over != NULL && check_inherits(c, over, from, depth + 1)) {
+        if (over != NULL && check_inherits(c, over, from, depth + 1))
             return true;
-        }
     }
     return false;
 }
@@ -71,12 +69,8 @@ bool check_dyn_is_shown(const checker *c, const type *t) {
 dyn_type *check_new_dyn(checker *c, source_span span, const char *name) {
     dyn_type *d = CHECK_ARRAY(c, dyn_type, 1);
     struct_item *s = CHECK_ARRAY(c, struct_item, 1);
-    *s = (struct_item){.name = name,
-                       .span = span,
-                       .is_enum = true,
-                       .dyn = d,
-                       .index = c->tree->struct_count,
-                       .visit = 2};
+    *s = (struct_item){
+        .name = name, .span = span, .is_enum = true, .dyn = d, .index = c->tree->struct_count, .visit = 2};
     CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
     struct_field tag = {.name = "<tag>", .span = span, .type = check_scalar(c, TYPE_I64)};
     CHECK_PUSH(c, s->fields, s->field_count, d->field_capacity, tag);
@@ -90,11 +84,9 @@ dyn_type *check_new_dyn(checker *c, source_span span, const char *name) {
 }
 
 const type *check_trait_dyn(checker *c, source_span span, trait_item *trait) {
-    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
-        if (d->trait == trait) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
+        if (d->trait == trait)
             return d->s->type;
-        }
-    }
     const char *plain = names_trait_text(trait);
     plain = names_trait(c->names, plain) == trait ? plain : trait->name;
     dyn_type *d = check_new_dyn(c, span, check_printf(c, OWNER_DYN "%s", plain));

@@ -18,16 +18,14 @@
 static const struct {
     const char *word;
     element_rule rule;
-} words[] = {
-    {"Same", ELEMENT_SAME}, {"Real", ELEMENT_REAL}, {"Wide", ELEMENT_WIDE}, {"Sum", ELEMENT_SUM}};
+} words[] = {{"Same", ELEMENT_SAME}, {"Real", ELEMENT_REAL}, {"Wide", ELEMENT_WIDE}, {"Sum", ELEMENT_SUM}};
 
 /* Takes the word out of a copy of t: what is left is a type. */
 static type_expr *without_word(checker *c, const type_expr *t, element_rule *rule) {
     type_expr *made = CHECK_ARRAY(c, type_expr, 1);
     *made = *t;
     const type_expr *word = t->argument_count == 1 ? t->arguments[0] : NULL;
-    bool tensor = t->name != NULL && strcmp(t->name, "Tensor") == 0 && word != NULL &&
-                  word->name != NULL;
+    bool tensor = t->name != NULL && strcmp(t->name, "Tensor") == 0 && word != NULL && word->name != NULL;
     for (size_t i = 0; tensor && i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(words[i].word, word->name) == 0) {
             *rule = words[i].rule;
@@ -36,18 +34,16 @@ static type_expr *without_word(checker *c, const type_expr *t, element_rule *rul
         }
     }
     made->arguments = CHECK_ARRAY(c, type_expr *, t->argument_count + 1);
-    for (uint32_t i = 0; i < t->argument_count; i++) {
+    for (uint32_t i = 0; i < t->argument_count; i++)
         made->arguments[i] = without_word(c, t->arguments[i], rule);
-    }
     return made;
 }
 
 void check_element_rule(checker *c, function_item *f) {
     bool of_tensor = f->owner_name != NULL && strcmp(f->owner_name, "Tensor") == 0;
     if (f->span.file != c->tree->prelude || !of_tensor || f->result_annotation == NULL ||
-        f->elements != ELEMENT_UNKNOWN) {
+        f->elements != ELEMENT_UNKNOWN)
         return;
-    }
     f->elements = strncmp(f->name, "__", 2) == 0 ? ELEMENT_UNKNOWN : ELEMENT_SAME;
     f->result_annotation = without_word(c, f->result_annotation, &f->elements);
 }
@@ -55,9 +51,8 @@ void check_element_rule(checker *c, function_item *f) {
 /* The elements of a tensor, or of the tensors of a list; NULL: another type. */
 static const type *tensor_in(checker *c, const type *t) {
     t = type_resolve(c->types, t);
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         t = type_resolve(c->types, t->vec.element);
-    }
     return t->kind == TYPE_TENSOR ? t : NULL;
 }
 
@@ -69,9 +64,8 @@ static const type *element_of(checker *c, const type *tensor) {
 
 /* A list that is written out is a block, which was made what is wanted: what it holds is told by what it ends in. */
 static const type *type_given(const expr *e) {
-    while (e->kind == EXPR_BLOCK && e->block->result != NULL) {
+    while (e->kind == EXPR_BLOCK && e->block->result != NULL)
         e = e->block->result;
-    }
     return e->type;
 }
 
@@ -81,47 +75,38 @@ static const type *operand_element(checker *c, const function_item *f, const exp
     for (uint32_t i = 0; i < f->parameter_count && i < call->call.operand_count; i++) {
         const type *wanted = tensor_in(c, f->parameters[i]->type),
                    *given = tensor_in(c, type_given(call->call.operands[i]));
-        if (wanted == NULL || wanted->tensor.element != NULL) {
+        if (wanted == NULL || wanted->tensor.element != NULL)
             continue;
-        }
         const type *element = given == NULL ? NULL : element_of(c, given);
-        if (element == NULL || f->elements == ELEMENT_SAME) {
+        if (element == NULL || f->elements == ELEMENT_SAME)
             return element;
-        }
         all = all == NULL ? element : check_wider_element(c, all, element);
     }
     return all;
 }
 
 static const type *with_element(checker *c, const type *t, const type *element) {
-    if (t->kind == TYPE_TENSOR) {
+    if (t->kind == TYPE_TENSOR)
         return t->tensor.element != NULL ? t : type_tensor(c->types, element, t->tensor.rank);
-    }
-    if (t->kind == TYPE_VEC && t->vec.length == -1) {
+    if (t->kind == TYPE_VEC && t->vec.length == -1)
         return type_vec(c->types, with_element(c, t->vec.element, element));
-    }
-    if (t->kind != TYPE_TUPLE) {
+    if (t->kind != TYPE_TUPLE)
         return t;
-    }
     const type **items = CHECK_ARRAY(c, const type *, t->tuple.count);
-    for (uint32_t i = 0; i < t->tuple.count; i++) {
+    for (uint32_t i = 0; i < t->tuple.count; i++)
         items[i] = with_element(c, t->tuple.items[i], element);
-    }
     return type_tuple(c->types, items, t->tuple.count);
 }
 
 const type *check_result_of(checker *c, const function_item *f, const expr *call) {
-    if (f->elements == ELEMENT_UNKNOWN) {
+    if (f->elements == ELEMENT_UNKNOWN)
         return f->result;
-    }
     const type *element = operand_element(c, f, call);
-    if (element == NULL) {
+    if (element == NULL)
         return f->result;
-    }
-    if (f->elements == ELEMENT_REAL && !type_is_float(element)) {
+    if (f->elements == ELEMENT_REAL && !type_is_float(element))
         element = check_scalar(c, TYPE_F32);
-    } else if (f->elements == ELEMENT_SUM && element->kind == TYPE_BOOL) {
+    else if (f->elements == ELEMENT_SUM && element->kind == TYPE_BOOL)
         element = check_scalar(c, TYPE_I64);
-    }
     return with_element(c, f->result, element);
 }

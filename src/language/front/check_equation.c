@@ -31,26 +31,22 @@ typedef struct index_search {
 } index_search;
 
 static bool is_free(checker *c, const expr *e) {
-    if (e->kind != EXPR_NAME || e->type != NULL || e->name.scope != NULL) {
+    if (e->kind != EXPR_NAME || e->type != NULL || e->name.scope != NULL)
         return false;
-    }
     const symbol *s = check_find(c, e->name.name);
     return s == NULL || (s->binding == NULL && s->constant == NULL && !s->refused);
 }
 
 static int64_t find(const index_set *set, const char *name) {
-    for (uint32_t i = 0; i < set->count; i++) {
-        if (strcmp(set->names[i], name) == 0) {
+    for (uint32_t i = 0; i < set->count; i++)
+        if (strcmp(set->names[i], name) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
 static void add(index_set *set, const char *name, source_span span) {
-    if (find(set, name) >= 0) {
+    if (find(set, name) >= 0)
         return;
-    }
     if (set->count == INDICES_MAX) {
         set->too_many = true;
         return;
@@ -66,9 +62,8 @@ static void add(index_set *set, const char *name, source_span span) {
 
 static void collect(expr *e, void *context) {
     index_search *search = context;
-    if (e->kind == EXPR_CLOSURE || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_BLOCK) {
+    if (e->kind == EXPR_CLOSURE || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_BLOCK)
         return;
-    }
     for (uint32_t i = 0; e->kind == EXPR_INDEX && i < e->index.count; i++) {
         const expr *index = e->index.indices[i];
         if (is_free(search->c, index)) {
@@ -89,13 +84,10 @@ static index_set indices_of(checker *c, expr *e) {
 static void find_summed(expr *e, void *context) {
     index_search *search = context;
     if (e->kind == EXPR_BINARY && e->binary.op == BINARY_MUL) {
-        index_set left = indices_of(search->c, e->binary.left),
-                  right = indices_of(search->c, e->binary.right);
-        for (uint32_t i = 0; i < left.count; i++) {
-            if (find(&right, left.names[i]) >= 0) {
+        index_set left = indices_of(search->c, e->binary.left), right = indices_of(search->c, e->binary.right);
+        for (uint32_t i = 0; i < left.count; i++)
+            if (find(&right, left.names[i]) >= 0)
                 add(search->out, left.names[i], left.spans[i]);
-            }
-        }
     }
     expr_each_child(e, find_summed, context);
 }
@@ -115,30 +107,24 @@ static bool dimensions_of(checker *c, expr *e, index_set *out) {
     *out = (index_set){0};
     if (is_sum(e)) {
         index_set right;
-        if (!dimensions_of(c, e->binary.left, out) || !dimensions_of(c, e->binary.right, &right)) {
+        if (!dimensions_of(c, e->binary.left, out) || !dimensions_of(c, e->binary.right, &right))
             return false;
-        }
         bool same = out->count == right.count;
-        for (uint32_t i = 0; same && i < out->count; i++) {
+        for (uint32_t i = 0; same && i < out->count; i++)
             same = strcmp(out->names[i], right.names[i]) == 0;
-        }
-        if (!same && indices_of(c, e->binary.left).count > 0 &&
-            indices_of(c, e->binary.right).count > 0) {
+        if (!same && indices_of(c, e->binary.left).count > 0 && indices_of(c, e->binary.right).count > 0) {
             diagnostic *d = diagnostics_say(c->diagnostics, e->binary.op_span,
                                             SAY(two_sides_have_different_free_indices));
-            diagnostics_note(c->diagnostics, d, (source_span){0},
-                             "name the dimensions: `let y[i, j] = …`");
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "name the dimensions: `let y[i, j] = …`");
             return false;
         }
         *out = out->count > 0 ? *out : right;
         return true;
     }
     index_set all = indices_of(c, e), summed = summed_in(c, e);
-    for (uint32_t i = 0; i < all.count; i++) {
-        if (find(&summed, all.names[i]) < 0) {
+    for (uint32_t i = 0; i < all.count; i++)
+        if (find(&summed, all.names[i]) < 0)
             add(out, all.names[i], all.spans[i]);
-        }
-    }
     return true;
 }
 
@@ -159,9 +145,8 @@ static expr *comprehension_of(checker *c, expr *body, const index_set *dimension
 /* One comprehension where nothing is summed over, else one a term. */
 static expr *written_out(checker *c, expr *e) {
     index_set dimensions;
-    if (indices_of(c, e).count == 0) {
+    if (indices_of(c, e).count == 0)
         return e;
-    }
     if (is_sum(e) && summed_in(c, e).count > 0) {
         e->binary.left = written_out(c, e->binary.left);
         e->binary.right = written_out(c, e->binary.right);
@@ -173,13 +158,11 @@ static expr *written_out(checker *c, expr *e) {
 
 void check_equation(checker *c, expr **slot) {
     expr *e = *slot;
-    if (e->type != NULL || (e->kind != EXPR_BINARY && e->kind != EXPR_UNARY)) {
+    if (e->type != NULL || (e->kind != EXPR_BINARY && e->kind != EXPR_UNARY))
         return;
-    }
     index_set all = indices_of(c, e), dimensions;
-    if (all.places < 2 || all.too_many) {
+    if (all.places < 2 || all.too_many)
         return;
-    }
     if (!dimensions_of(c, e, &dimensions)) {
         check_make_error(c, e);
         return;

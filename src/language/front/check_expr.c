@@ -21,15 +21,14 @@
 
 static void unknown_name(checker *c, expr *e) {
     symbol *s = check_find(c, e->name.name);
-    if (s != NULL && s->refused) {
+    if (s != NULL && s->refused)
         return;
-    }
     if (s != NULL && (s->function != NULL || s->structure != NULL)) {
-        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(item_is_not_value),
-                                        e->name.name, s->function != NULL ? "function" : "struct");
+        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(item_is_not_value), e->name.name,
+                                        s->function != NULL ? "function" : "struct");
         if (s->function == NULL) {
-            diagnostics_note(c->diagnostics, d, (source_span){0},
-                             "what belongs to it is reached with `::`: `%s::name`", e->name.name);
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "what belongs to it is reached with `::`: `%s::name`",
+                             e->name.name);
         }
         return;
     }
@@ -39,11 +38,9 @@ static void unknown_name(checker *c, expr *e) {
                          "a method takes it as its first parameter: `fn m(self, …)`");
         return;
     }
-    diagnostic *d =
-        diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_variable), e->name.name);
-    if (hint_for_variable(c, d, e->name.name)) {
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_variable), e->name.name);
+    if (hint_for_variable(c, d, e->name.name))
         return;
-    }
     suggestion near = check_suggest(d, e->name.name);
     names_suggest_visible(c->names, &near);
     check_suggest_note(c, d, &near);
@@ -64,9 +61,8 @@ static void copy_constant(checker *c, expr **slot, const const_item *item, const
     }
     source_span span = (*slot)->span;
     *slot = expr_copy(c->arena, item->value);
-    if (*slot == NULL) {
+    if (*slot == NULL)
         check_out_of_memory(c);
-    }
     check_expr(c, slot, t);
     check_coerce_branch(c, slot, t, NULL);
     (*slot)->span = span;
@@ -77,8 +73,7 @@ static void check_constant_use(checker *c, expr **slot, const_item *item, const 
     expr *e = *slot;
     check_constant_now(c, item, e->span);
     if (item->is_made) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, e->span, SAY(name_is_made_as_main_begins), item->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(name_is_made_as_main_begins), item->name);
         diagnostics_note(c->diagnostics, d, item->span,
                          "only what is made of literals is known to all functions: pass this one");
     }
@@ -92,17 +87,14 @@ static void check_constant_use(checker *c, expr **slot, const_item *item, const 
 
 static void check_scoped_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (check_variant_name(c, e, expected) || check_function_name(c, e)) {
+    if (check_variant_name(c, e, expected) || check_function_name(c, e))
         return;
-    }
     const char *scope = e->name.scope;
     struct_item *owner = check_struct_named(c, scope);
     const type *of = owner == NULL ? check_scope_type(c, scope) : NULL;
-    if (owner != NULL) {
+    if (owner != NULL)
         of = check_struct_open(c, owner, e->name.arguments, e->name.argument_count)->type;
-    }
-    symbol *known =
-        check_find(c, check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
+    symbol *known = check_find(c, check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
     if (known != NULL && known->constant != NULL && known->constant->type != NULL) {
         check_constant_use(c, slot, known->constant, of);
         return;
@@ -112,17 +104,14 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
         check_constant_use(c, slot, associated, of);
         return;
     }
-    if (check_number_function(c, slot)) {
+    if (check_number_function(c, slot))
         return;
-    }
     check_make_error(c, e);
-    if (check_scalar_constant(c, e, scope, e->name.name, false)) {
+    if (check_scalar_constant(c, e, scope, e->name.name, false))
         return;
-    }
     symbol *s = check_find(c, scope);
-    if ((s != NULL && s->refused) || check_report_variant(c, e)) {
+    if ((s != NULL && s->refused) || check_report_variant(c, e))
         return;
-    }
     struct_item *structure = check_struct_named(c, scope);
     if (structure != NULL && check_find_method(c, structure, e->name.name) != NULL) {
         diagnostics_say(c->diagnostics, e->span, SAY(is_function_not_value), scope, e->name.name);
@@ -135,9 +124,8 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
 static bool number_argument(checker *c, expr *e, const type *expected) {
     const type *t = check_type_argument(c, e->name.name);
     t = t == NULL ? NULL : type_resolve(c->types, t);
-    if (t == NULL || !check_is_number_type(t)) {
+    if (t == NULL || !check_is_number_type(t))
         return false;
-    }
     e->kind = EXPR_INT;
     e->integer.value = (uint64_t)t->vec.length;
     e->integer.suffix = TYPE_VOID;
@@ -149,9 +137,8 @@ static void check_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     names_settle(c->names, &e->name);
     const closure_signature *wanted = expected == NULL ? NULL : check_dyn_signature(type_resolve(c->types, expected));
-    if (wanted != NULL) { /* ("max", std::cmp::max) where a function is wanted */
+    if (wanted != NULL) /* ("max", std::cmp::max) where a function is wanted */
         check_name_as_closure(c, slot, wanted->count);
-    }
     if (*slot != e) {
         check_expr(c, slot, expected);
         return;
@@ -175,11 +162,9 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         *slot = check_alias_copy(c, s->binding->alias);
         return;
     }
-    if (s != NULL && s->binding != NULL && s->binding->is_late) {
+    if (s != NULL && s->binding != NULL && s->binding->is_late)
         s->binding->type = type_resolve(c->types, s->binding->type); /* its first value has said it */
-    }
-    if (s != NULL && s->binding != NULL && c->function != NULL &&
-        !check_is_own(c->function, s->binding)) {
+    if (s != NULL && s->binding != NULL && c->function != NULL && !check_is_own(c->function, s->binding)) {
         e->name.binding = s->binding;
         check_captured_name(c, slot);
     } else if (s != NULL && s->binding != NULL) {
@@ -188,8 +173,8 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         check_use_binding(c, s->binding);
     } else if (s != NULL && s->constant != NULL) {
         check_constant_use(c, slot, s->constant, NULL);
-    } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e) &&
-               !check_unit_struct(c, e) && !number_argument(c, e, expected)) {
+    } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e) && !check_unit_struct(c, e) &&
+               !number_argument(c, e, expected)) {
         unknown_name(c, e);
         check_make_error(c, e);
     }
@@ -201,9 +186,8 @@ static void check_field(checker *c, expr *e) {
     check_expr(c, &e->field.base, NULL);
     const type *base = type_resolve(c->types, e->field.base->type);
     check_make_error(c, e);
-    if (type_is_silent(base)) {
+    if (type_is_silent(base))
         return;
-    }
     if (base->kind != TYPE_STRUCT || base->structure->is_enum) {
         diagnostic *d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(has_no_fields),
                                         check_type_text(c, base));
@@ -224,19 +208,17 @@ static void check_tuple_field(checker *c, expr *e) {
     check_expr(c, &e->field.base, NULL);
     const type *base = type_resolve(c->types, e->field.base->type);
     check_make_error(c, e);
-    if (type_is_silent(base)) {
+    if (type_is_silent(base))
         return;
-    }
     bool positional = base->kind == TYPE_STRUCT && base->structure->positional;
     if (base->kind != TYPE_TUPLE && !positional) {
-        diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_not_tuple),
-                        check_type_text(c, base));
+        diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_not_tuple), check_type_text(c, base));
         return;
     }
     uint32_t count = positional ? base->structure->field_count : base->tuple.count;
     if (e->field.index >= count) {
-        diagnostics_say(c->diagnostics, e->field.name_span, SAY(parts_are_counted_from_0),
-                        check_type_text(c, base), count, count == 1 ? "part" : "parts");
+        diagnostics_say(c->diagnostics, e->field.name_span, SAY(parts_are_counted_from_0), check_type_text(c, base),
+                        count, count == 1 ? "part" : "parts");
         return;
     }
     if (positional) {
@@ -251,8 +233,7 @@ static void check_tuple_field(checker *c, expr *e) {
 /* ---- tuples ---------------------------------------------------------------------------------- */
 
 static void check_tuple(checker *c, expr *e, const type *expected) {
-    bool wished =
-        expected != NULL && expected->kind == TYPE_TUPLE && expected->tuple.count == e->list.count;
+    bool wished = expected != NULL && expected->kind == TYPE_TUPLE && expected->tuple.count == e->list.count;
     const type **items = CHECK_ARRAY(c, const type *, e->list.count);
     bool broken = false;
     for (uint32_t i = 0; i < e->list.count; i++) {
@@ -260,13 +241,11 @@ static void check_tuple(checker *c, expr *e, const type *expected) {
         check_keep_reference(e->list.items[i]);
         check_unit_value(c, &e->list.items[i]);
         check_expr(c, &e->list.items[i], wish);
-        if (wish != NULL) {
+        if (wish != NULL)
             check_coerce(c, &e->list.items[i], wish, NULL);
-        }
         items[i] = e->list.items[i]->type;
-        if (items[i]->kind == TYPE_VOID) {
+        if (items[i]->kind == TYPE_VOID)
             diagnostics_say(c->diagnostics, e->list.items[i]->span, SAY(part_of_tuple_needs_value));
-        }
         broken |= type_is_silent(items[i]) || items[i]->kind == TYPE_VOID;
     }
     e->type = broken ? check_scalar(c, TYPE_ERROR)
@@ -281,30 +260,26 @@ static void check_block_expr(checker *c, expr *e, const type *expected) {
 }
 
 static void check_range_value(checker *c, expr *e) {
-    if (e->range.low != NULL) {
+    if (e->range.low != NULL)
         check_expr(c, &e->range.low, NULL);
-    }
-    if (e->range.high != NULL) {
+    if (e->range.high != NULL)
         check_expr(c, &e->range.high, NULL);
-    }
     diagnostics_say(c->diagnostics, e->span, SAY(range_stands_in_for_in_comprehension));
     check_make_error(c, e);
 }
 
 void check_list(checker *c, expr **items, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         check_expr(c, &items[i], NULL);
-    }
 }
 
 void check_lost_arguments(checker *c, expr *call) {
     for (uint32_t i = 0; i < call->call.arg_count; i++) {
         expr **arg = &call->call.args[i];
-        if ((*arg)->kind == EXPR_CLOSURE && (*arg)->type == NULL) {
+        if ((*arg)->kind == EXPR_CLOSURE && (*arg)->type == NULL)
             check_make_error(c, *arg); /* what its parameters are is not known any more */
-        } else {
+        else
             check_expr(c, arg, NULL);
-        }
     }
 }
 
@@ -328,9 +303,8 @@ static void check_arrivals(checker *c, expr **slot) {
     arrival a = {c, false};
     switch (e->kind) {
     case EXPR_ASSIGN:
-        if (e->assign.value->type->kind == TYPE_NEVER) {
+        if (e->assign.value->type->kind == TYPE_NEVER)
             *slot = e->assign.value;
-        }
         return;
     case EXPR_UNARY:
     case EXPR_BINARY:
@@ -351,9 +325,8 @@ static void check_arrivals(checker *c, expr **slot) {
     default:
         return;
     }
-    if (a.broken) {
+    if (a.broken)
         check_make_error(c, e);
-    }
 }
 
 static void check_node(checker *c, expr **slot, const type *expected) {
@@ -367,9 +340,8 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         break;
     case EXPR_FLOAT:
         check_float(c, e, e->becomes != NULL ? e->becomes->tensor.element : expected);
-        if (e->becomes != NULL) { /* a sum of tensors begins with it */
+        if (e->becomes != NULL) /* a sum of tensors begins with it */
             check_number_as_tensor(c, slot);
-        }
         break;
     case EXPR_BOOL:
         e->type = check_scalar(c, TYPE_BOOL);
@@ -384,9 +356,8 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_name(c, slot, expected);
         break;
     case EXPR_UNARY:
-        if (!check_negative_literal(c, e, expected)) {
+        if (!check_negative_literal(c, e, expected))
             check_unary(c, slot, expected);
-        }
         break;
     case EXPR_BINARY:
         check_binary(c, slot, expected);
@@ -419,9 +390,8 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_field(c, e);
         break;
     case EXPR_TUPLE_FIELD:
-        if (!check_value_part(c, slot)) {
+        if (!check_value_part(c, slot))
             check_tuple_field(c, e);
-        }
         break;
     case EXPR_INDEX:
         check_index(c, slot, expected);
@@ -430,9 +400,8 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_struct(c, slot, expected);
         break;
     case EXPR_TUPLE:
-        if (expected != NULL && expected == check_unit_type(c) && check_unit_value(c, slot)) {
+        if (expected != NULL && expected == check_unit_type(c) && check_unit_value(c, slot))
             break;
-        }
         if (e->list.count == 0) { /* () is not a value */
             e->kind = EXPR_BLOCK;
             e->block = CHECK_ARRAY(c, block, 1);
@@ -449,9 +418,8 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_comprehension(c, slot, expected);
         break;
     case EXPR_RANGE:
-        if (!check_range_for(c, slot, expected)) {
+        if (!check_range_for(c, slot, expected))
             check_range_value(c, e);
-        }
         break;
     case EXPR_BLOCK:
         check_block_expr(c, e, expected);
@@ -499,22 +467,18 @@ void check_expr(checker *c, expr **slot, const type *expected) {
     if ((*slot)->type == NULL) { /* else made of checked parts by another check */
         bool kept = check_wants_reference(c, *slot, expected);
         const bool place = kept && yields_place(c, *slot, expected);
-        if (place) {
+        if (place)
             check_make_reference(c, slot, expected);
-        } else {
+        else
             check_node(c, slot, expected);
-        }
         check_arrivals(c, slot);
-        if (!kept) {
+        if (!kept)
             check_follow(c, slot);
-        }
         bool made = (*slot)->is_boxed;
         const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-        if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID) {
+        if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID)
             check_dyn_convert(c, slot, wish);
-        }
-        if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected)))) {
+        if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected))))
             check_unbox(c, slot);
-        }
     }
 }

@@ -56,8 +56,7 @@ void check_close_operator(checker *c, expr *e);
  * or of another rank. */
 bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to);
 void check_expr(checker *c, expr **slot, const type *expected);
-void check_list(checker *c, expr **items,
-                uint32_t count); /* each without an expectation, for their own mistakes */
+void check_list(checker *c, expr **items, uint32_t count); /* each without an expectation, for their own mistakes */
 void check_unary(checker *c, expr **slot, const type *expected);
 void check_binary(checker *c, expr **slot, const type *expected);
 void check_cast(checker *c, expr **slot, const type *expected);
@@ -75,8 +74,7 @@ void check_let(checker *c, stmt *s);
 void check_late_names(checker *c, const function_item *f);
 void check_bind(checker *c, pattern *p, const type *t);
 /* The parts of a tuple's pattern, each by check_part. False: the value has other parts, which is told. */
-bool check_tuple_parts(checker *c, pattern *p, const type *t,
-                       void (*check_part)(checker *, pattern *, const type *));
+bool check_tuple_parts(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *));
 /* Reports names that one pattern binds twice; mark: the scopes before it. */
 void check_twice(checker *c, uint32_t mark);
 /* A tensor of whole numbers as one of f32, others as they are. */

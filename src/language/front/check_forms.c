@@ -56,9 +56,8 @@ static const struct other_name {
 const char *check_other_name(const char *name, uint32_t argument_count) {
     for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++) {
         const struct other_name *o = &other_names[i];
-        if (strcmp(o->name, name) == 0 && argument_count >= o->least && argument_count <= o->most) {
+        if (strcmp(o->name, name) == 0 && argument_count >= o->least && argument_count <= o->most)
             return o->meant;
-        }
     }
     return NULL;
 }
@@ -66,12 +65,10 @@ const char *check_other_name(const char *name, uint32_t argument_count) {
 static void use_other_name(checker *c, expr *e) {
     for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++) {
         const struct other_name *o = &other_names[i];
-        if (strcmp(o->name, e->call.name) == 0 && e->call.arg_count >= o->least &&
-            e->call.arg_count <= o->most) {
+        if (strcmp(o->name, e->call.name) == 0 && e->call.arg_count >= o->least && e->call.arg_count <= o->most) {
             e->call.name = o->meant;
-            while (e->call.arg_count > o->kept) { /* a device: there is one */
+            while (e->call.arg_count > o->kept) /* a device: there is one */
                 check_expr(c, &e->call.args[--e->call.arg_count], NULL);
-            }
             return;
         }
     }
@@ -81,16 +78,14 @@ static void use_other_name(checker *c, expr *e) {
 
 static bool get_element(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
-    if (strcmp(e->call.name, "get") != 0 || e->call.arg_count == 0) {
+    if (strcmp(e->call.name, "get") != 0 || e->call.arg_count == 0)
         return false;
-    }
     expr *first = e->call.args[0], *index = check_new(c, EXPR_INDEX, e->span, NULL);
     bool list = e->call.arg_count == 1 && first->kind == EXPR_ARRAY;
     index->index.indices = list ? first->list.items : e->call.args;
     index->index.count = list ? first->list.count : e->call.arg_count;
     bool flat = index->index.count == 1 && t->tensor.rank != 1;
-    index->index.base =
-        flat ? build_method(c, e->span, e->call.receiver, "flatten", NULL, 0) : e->call.receiver;
+    index->index.base = flat ? build_method(c, e->span, e->call.receiver, "flatten", NULL, 0) : e->call.receiver;
     *slot = index;
     check_expr(c, slot, NULL);
     return true;
@@ -100,29 +95,23 @@ static bool get_element(checker *c, expr **slot, const type *t) {
 
 /* Tensor::topk(t, k), topk(t, k): as t.topk(k). */
 static void name_as_method(checker *c, expr *e) {
-    if (e->kind != EXPR_CALL || e->call.callee == NULL || e->call.callee->kind != EXPR_NAME ||
-        e->call.arg_count == 0 || e->type != NULL) {
+    if (e->kind != EXPR_CALL || e->call.callee == NULL || e->call.callee->kind != EXPR_NAME || e->call.arg_count == 0 ||
+        e->type != NULL)
         return;
-    }
     const name_expr *callee = &e->call.callee->name;
-    if (callee->scope != NULL ? strcmp(callee->scope, "Tensor") != 0
-                              : check_find(c, callee->name) != NULL) {
+    if (callee->scope != NULL ? strcmp(callee->scope, "Tensor") != 0 : check_find(c, callee->name) != NULL)
         return;
-    }
-    expr *method = build_method(c, e->span, e->call.args[0], callee->name, e->call.args + 1,
-                                e->call.arg_count - 1);
-    if (check_has_places(method)) {
+    expr *method = build_method(c, e->span, e->call.args[0], callee->name, e->call.args + 1, e->call.arg_count - 1);
+    if (check_has_places(method))
         *e = *method;
-    }
 }
 
 /* What says where the values of e lie; NULL: e is not such a method of a tensor. Its receiver is checked then. */
 static const char *places_of(checker *c, expr *e) {
     name_as_method(c, e);
     const char *name = check_name_of_places(e);
-    if (name == NULL) {
+    if (name == NULL)
         return NULL;
-    }
     check_expr(c, &e->call.receiver, NULL);
     bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
     return tensor ? name : NULL;
@@ -132,24 +121,20 @@ static const char *places_of(checker *c, expr *e) {
 void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish) {
     expr *e = *slot;
     bool wished = wish != NULL && wish->kind == TYPE_TUPLE && wish->tuple.count == 2;
-    if (!wished && (p->kind != PATTERN_TUPLE || p->part_count != 2)) {
+    if (!wished && (p->kind != PATTERN_TUPLE || p->part_count != 2))
         return;
-    }
     const char *places = places_of(c, e); /* the call is a method then */
     const char *names[2] = {e->call.name, places};
-    if (places == NULL) {
+    if (places == NULL)
         return;
-    }
     block_builder b = build_block(c, e->span);
     build_let(&b, "<t>", false, e->call.receiver);
     expr *both[2], *pair = check_new(c, EXPR_TUPLE, e->span, NULL);
     for (int k = 0; k < 2; k++) {
         expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
-        for (uint32_t a = 0; a < e->call.arg_count; a++) {
+        for (uint32_t a = 0; a < e->call.arg_count; a++)
             args[a] = check_copy_place(c, e->call.args[a]);
-        }
-        both[k] = build_method(c, e->span, check_new_name(c, e->span, "<t>"), names[k], args,
-                               e->call.arg_count);
+        both[k] = build_method(c, e->span, check_new_name(c, e->span, "<t>"), names[k], args, e->call.arg_count);
     }
     pair->list.items = check_join_list(c, NULL, both, 2);
     pair->list.count = 2;
@@ -160,9 +145,8 @@ void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wis
 bool check_value_part(checker *c, expr **slot) {
     expr *e = *slot, *base = e->field.base;
     const char *places = e->field.index < 2 ? places_of(c, base) : NULL;
-    if (places == NULL) {
+    if (places == NULL)
         return false;
-    }
     base->call.name = e->field.index == 0 ? base->call.name : places;
     *slot = base;
     check_expr(c, slot, NULL);
@@ -177,20 +161,16 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     bool whole = strcmp(e->call.name, "to_i64") == 0;
     bool real = strcmp(e->call.name, "to_f32") == 0;
-    if ((!whole && !real) || e->call.arg_count > 0 || (wish != NULL && type_is_numeric(wish))) {
+    if ((!whole && !real) || e->call.arg_count > 0 || (wish != NULL && type_is_numeric(wish)))
         return false;
-    }
     const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
-    bool converts = t->tensor.rank < 0 && held != NULL &&
-                    (held->kind == TYPE_BOOL || (real && type_is_integer(held)));
+    bool converts = t->tensor.rank < 0 && held != NULL && (held->kind == TYPE_BOOL || (real && type_is_integer(held)));
     bool many = t->tensor.rank > 0 || converts || (wish != NULL && wish->kind == TYPE_TENSOR);
-    if (!many) {
+    if (!many)
         return false;
-    }
     expr *operands[2] = {e->call.receiver, check_new_int(c, e->span, whole ? TL_I64 : TL_F32)};
     *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
-    (*slot)->type =
-        type_tensor(c->types, check_scalar(c, whole ? TYPE_I64 : TYPE_F32), t->tensor.rank);
+    (*slot)->type = type_tensor(c->types, check_scalar(c, whole ? TYPE_I64 : TYPE_F32), t->tensor.rank);
     return true;
 }
 
@@ -201,38 +181,28 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
  */
 static bool adam_step(checker *c, expr **slot) {
     enum { G, M, V, STEP, LR, BETA1, BETA2, EPS, DECAY, ARGUMENTS };
-    static const char *const names[] = {"<g>",     NULL,      NULL,    "<step>", "<lr>",
-                                        "<beta1>", "<beta2>", "<eps>", "<decay>"};
+    static const char *const names[] = {"<g>", NULL, NULL, "<step>", "<lr>", "<beta1>", "<beta2>", "<eps>", "<decay>"};
     expr *e = *slot, **args = e->call.args, *w = e->call.receiver;
     source_span span = e->span;
-    if (strcmp(e->call.name, "adam_step") != 0 || e->call.arg_count != ARGUMENTS) {
+    if (strcmp(e->call.name, "adam_step") != 0 || e->call.arg_count != ARGUMENTS)
         return false;
-    }
     block_builder b = build_block(c, span);
     expr *values[ARGUMENTS];
-    for (int i = 0; i < ARGUMENTS; i++) {
-        if (names[i] != NULL) {
+    for (int i = 0; i < ARGUMENTS; i++)
+        if (names[i] != NULL)
             build_let(&b, names[i], false, args[i]);
-        }
-    }
     for (int k = 0; k < 2; k++) { /* m of the gradient, v of its square */
-        expr *mean[2] = {check_new_name(c, span, "<g>"),
-                         check_new_name(c, span, k == 0 ? "<beta1>" : "<beta2>")};
-        if (k == 1) {
-            mean[0] =
-                check_new_binary(c, BINARY_MUL, mean[0], check_new_name(c, span, "<g>"), NULL);
-        }
+        expr *mean[2] = {check_new_name(c, span, "<g>"), check_new_name(c, span, k == 0 ? "<beta1>" : "<beta2>")};
+        if (k == 1)
+            mean[0] = check_new_binary(c, BINARY_MUL, mean[0], check_new_name(c, span, "<g>"), NULL);
         build_stmt(&b, build_assign(c, span, args[M + k],
-                                    build_method(c, span, check_copy_place(c, args[M + k]),
-                                                 "__adam_mean", mean, 2)));
+                                    build_method(c, span, check_copy_place(c, args[M + k]), "__adam_mean", mean, 2)));
     }
     uint32_t count = 0;
-    for (int i = M; i < ARGUMENTS; i++) {
-        values[count++] =
-            names[i] != NULL ? check_new_name(c, span, names[i]) : check_copy_place(c, args[i]);
-    }
-    build_stmt(&b, build_assign(c, span, check_copy_place(c, w),
-                                build_method(c, span, w, "__adam_step", values, count)));
+    for (int i = M; i < ARGUMENTS; i++)
+        values[count++] = names[i] != NULL ? check_new_name(c, span, names[i]) : check_copy_place(c, args[i]);
+    build_stmt(&b,
+               build_assign(c, span, check_copy_place(c, w), build_method(c, span, w, "__adam_step", values, count)));
     *slot = build_finish(&b, NULL);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
@@ -248,22 +218,18 @@ static bool moving_batch_norm(checker *c, expr **slot) {
     expr *e = *slot, **args = e->call.args;
     uint32_t count = e->call.arg_count;
     source_span span = e->span;
-    if (strcmp(e->call.name, "batch_norm") != 0 || count <= TRAINING || count > ARGUMENTS) {
+    if (strcmp(e->call.name, "batch_norm") != 0 || count <= TRAINING || count > ARGUMENTS)
         return false;
-    }
-    for (int i = 0; i < ARGUMENTS && i < (int)count; i++) {
-        if (args[i]->type == NULL && (i == TRAINING || i < WEIGHT)) {
+    for (int i = 0; i < ARGUMENTS && i < (int)count; i++)
+        if (args[i]->type == NULL && (i == TRAINING || i < WEIGHT))
             check_expr(c, &args[i], NULL);
-        }
-    }
     bool moves = true;
     for (int i = 0; i < WEIGHT; i++) {
         binding *root = check_root(args[i]);
         moves &= root != NULL && (root->kind == BINDING_SELF || root->is_mutable);
     }
-    if (!moves || type_resolve(c->types, args[TRAINING]->type)->kind != TYPE_BOOL) {
+    if (!moves || type_resolve(c->types, args[TRAINING]->type)->kind != TYPE_BOOL)
         return false;
-    }
     block_builder b = build_block(c, span);
     build_let(&b, "<t>", false, args[TRAINING]);
     build_let(&b, "<x>", false, e->call.receiver);
@@ -272,17 +238,13 @@ static bool moving_batch_norm(checker *c, expr **slot) {
         build_let(&b, "<m>", false, args[MOMENTUM]);
         args[MOMENTUM] = check_new_name(c, span, "<m>");
     }
-    expr *normal =
-        build_method(c, span, check_new_name(c, span, "<x>"), "__batch_norm", args, count);
+    expr *normal = build_method(c, span, check_new_name(c, span, "<x>"), "__batch_norm", args, count);
     build_let(&b, "<n>", false, normal);
     for (int i = 0; i < WEIGHT; i++) {
-        expr *moved[4] = {check_new_name(c, span, "<x>"), check_new_name(c, span, "<t>"),
-                          check_new_int(c, span, i)};
-        if (count > MOMENTUM) {
+        expr *moved[4] = {check_new_name(c, span, "<x>"), check_new_name(c, span, "<t>"), check_new_int(c, span, i)};
+        if (count > MOMENTUM)
             moved[3] = check_new_name(c, span, "<m>");
-        }
-        expr *value = build_method(c, span, check_copy_place(c, args[i]), "__moved", moved,
-                                   count > MOMENTUM ? 4 : 3);
+        expr *value = build_method(c, span, check_copy_place(c, args[i]), "__moved", moved, count > MOMENTUM ? 4 : 3);
         build_stmt(&b, build_assign(c, span, check_copy_place(c, args[i]), value));
     }
     *slot = build_finish(&b, check_new_name(c, span, "<n>"));
@@ -294,13 +256,11 @@ static bool moving_batch_norm(checker *c, expr **slot) {
 static bool convert_to(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const char *name = e->call.name;
-    type_kind kind =
-        strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3)) : TYPE_ERROR;
+    type_kind kind = strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3)) : TYPE_ERROR;
     const type *to = kind < TYPE_CHAR ? check_scalar(c, kind) : NULL;
     bool has = strcmp(name, "to_i64") == 0 || strcmp(name, "to_f32") == 0;
-    if (to == NULL || !type_is_numeric(to) || has || e->call.arg_count > 0) {
+    if (to == NULL || !type_is_numeric(to) || has || e->call.arg_count > 0)
         return false;
-    }
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     bool many = t->tensor.rank > 0 || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many) {
@@ -327,9 +287,8 @@ static void name_list(checker *c, expr *e, const type *t, const type *expected) 
 static bool made_like(checker *c, expr **slot) {
     expr *e = *slot;
     const char *name = e->call.name, *end = strstr(name, "_like");
-    if (end == NULL || end[5] != 0 || name[0] == '_' || e->call.arg_count > 1) {
+    if (end == NULL || end[5] != 0 || name[0] == '_' || e->call.arg_count > 1)
         return false;
-    }
     expr *both[2] = {e->call.receiver, e->call.arg_count > 0 ? e->call.args[0] : NULL};
     *slot = build_call(c, e->span, "Tensor", name, both, 1 + e->call.arg_count);
     (*slot)->call.name_span = e->call.name_span;
@@ -340,16 +299,14 @@ static bool made_like(checker *c, expr **slot) {
 /* t.slice(start, length): rows. mask.where_cond(a, b) and a.where_cond(mask, b) are Tensor::where_cond(mask, a, b). */
 static bool other_order(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot, **args = e->call.args;
-    if (e->call.arg_count != 2) {
+    if (e->call.arg_count != 2)
         return false;
-    }
     if (strcmp(e->call.name, "slice") == 0) {
         expr *rows[3] = {check_new_int(c, e->span, 0), args[0], args[1]};
         *slot = build_method(c, e->span, e->call.receiver, "narrow", rows, 3);
     } else if (strcmp(e->call.name, "where_cond") == 0) {
         bool mask = t->tensor.element != NULL && t->tensor.element->kind == TYPE_BOOL;
-        expr *three[3] = {mask ? e->call.receiver : args[0], mask ? args[0] : e->call.receiver,
-                          args[1]};
+        expr *three[3] = {mask ? e->call.receiver : args[0], mask ? args[0] : e->call.receiver, args[1]};
         *slot = build_call(c, e->span, "Tensor", "where_cond", three, 3);
     } else {
         return false;
@@ -361,9 +318,8 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
 
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
-    if (other_order(c, slot, t, expected) || made_like(c, slot) || moving_batch_norm(c, slot)) {
+    if (other_order(c, slot, t, expected) || made_like(c, slot) || moving_batch_norm(c, slot))
         return true;
-    }
     name_list(c, *slot, t, expected);
     return check_update_method(c, slot) || convert_to(c, slot, t, expected) || adam_step(c, slot) ||
            get_element(c, slot, t) || convert_all(c, slot, t, expected);
@@ -374,13 +330,11 @@ bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expec
  *     { t.set(0, 1.0); t }
  */
 void check_written_value(checker *c, expr **slot) {
-    static const char *const names[] = {"set",        "add_assign", "sub_assign",
-                                        "mul_assign", "div_assign", "rem_assign"};
+    static const char *const names[] = {"set", "add_assign", "sub_assign", "mul_assign", "div_assign", "rem_assign"};
     expr *e = *slot;
     for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(e->call.name, names[i]) != 0) {
+        if (strcmp(e->call.name, names[i]) != 0)
             continue;
-        }
         check_expr(c, &e->call.receiver, NULL);
         bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
         if (tensor && check_is_place(e->call.receiver)) {
@@ -398,9 +352,8 @@ void check_written_value(checker *c, expr **slot) {
 bool check_has_method(checker *c, const type *t, const char *name) {
     suggestion near = {.wanted = name, .distance = 1};
     struct_item *owner = check_owner_of(c, t);
-    if (owner != NULL && check_find_method(c, owner, name) != NULL) {
+    if (owner != NULL && check_find_method(c, owner, name) != NULL)
         return check_find_method(c, owner, name)->has_self;
-    }
     check_suggest_methods(c, t, &near);
     return near.exact;
 }
@@ -410,9 +363,8 @@ bool check_is_tensor_function(checker *c, const char *name, uint32_t count) {
     const struct_item *owner = c->instances->builtin_owners[TYPE_TENSOR];
     const function_item *f = owner == NULL ? NULL : names_find_method(c->names, owner, name);
     bool written = false;
-    for (; f != NULL && !written; f = f->next_in_bucket) {
+    for (; f != NULL && !written; f = f->next_in_bucket)
         written = f->owner == owner && !f->has_self && strcmp(f->name, name) == 0 && f->parameter_count == count;
-    }
     return written || check_count_forms(&rows, count) > 0;
 }
 
@@ -424,21 +376,16 @@ bool check_function_form(checker *c, expr **slot, const char *name, const type *
         check_expr(c, slot, expected);
         return true;
     }
-    if (e->call.arg_count == 0) {
+    if (e->call.arg_count == 0)
         return false;
-    }
-    if (e->call.args[0]->type == NULL) {
+    if (e->call.args[0]->type == NULL)
         check_expr(c, &e->call.args[0], NULL);
-    }
     const type *t = type_resolve(c->types, e->call.args[0]->type);
     bool known = (t->kind == TYPE_TENSOR && check_has_method(c, t, name)) ||
-                 (t->kind == TYPE_STRING && check_is_string_method(name)) ||
-                 check_is_number_method(c, t, name);
-    if (!known) {
+                 (t->kind == TYPE_STRING && check_is_string_method(name)) || check_is_number_method(c, t, name);
+    if (!known)
         return false;
-    }
-    expr *method =
-        build_method(c, e->span, e->call.args[0], name, e->call.args + 1, e->call.arg_count - 1);
+    expr *method = build_method(c, e->span, e->call.args[0], name, e->call.args + 1, e->call.arg_count - 1);
     method->call.name_span = e->call.name_span;
     *slot = method;
     check_expr(c, slot, expected);
@@ -446,14 +393,11 @@ bool check_function_form(checker *c, expr **slot, const char *name, const type *
 }
 
 bool check_makes_of_values(const char *name) {
-    static const char *const names[] = {"from",        "new",        "tensor",
-                                        "from_slice",  "of_slice",   "from_data",
-                                        "from_floats", "from_array", "from_list"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0) {
+    static const char *const names[] = {"from",      "new",         "tensor",     "from_slice", "of_slice",
+                                        "from_data", "from_floats", "from_array", "from_list"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -474,9 +418,8 @@ static void value_as_tensor(checker *c, expr **slot, bool grad, const type *expe
         track->boolean = true;
         *slot = build_method(c, e->span, *slot, "detach", &track, 1);
     }
-    if ((*slot)->type == NULL) {
+    if ((*slot)->type == NULL)
         check_expr(c, slot, expected);
-    }
 }
 
 bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expected) {
@@ -492,9 +435,8 @@ bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expecte
         check_expr(c, slot, expected);
         return true;
     }
-    if (count == 0 || check_other_name(callee->name, count - 1) == NULL) {
+    if (count == 0 || check_other_name(callee->name, count - 1) == NULL)
         return false;
-    }
     *slot = build_method(c, e->span, e->call.args[0], callee->name, e->call.args + 1, count - 1);
     check_expr(c, slot, expected);
     return true;
@@ -505,14 +447,11 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
     const type *own = beside == NULL ? NULL : type_resolve(c->types, beside);
     bool real = own != NULL && own->kind == TYPE_TENSOR && own->tensor.element != NULL &&
                 type_is_float(type_resolve(c->types, own->tensor.element));
-    bool number =
-        e->type == NULL ? check_free_literal(e) : type_is_numeric(type_resolve(c->types, e->type));
-    if (!number) {
+    bool number = e->type == NULL ? check_free_literal(e) : type_is_numeric(type_resolve(c->types, e->type));
+    if (!number)
         return false;
-    }
-    if (check_arithmetic_as_row(c, slot)) { /* t[0] of unknown rank is a row where a tensor is wanted */
+    if (check_arithmetic_as_row(c, slot)) /* t[0] of unknown rank is a row where a tensor is wanted */
         return true;
-    }
     expr *list = check_new(c, EXPR_ARRAY, e->span, NULL), *zero = check_new_int(c, e->span, 0);
     list->list.items = check_join_list(c, NULL, &e, 1);
     list->list.count = 1;
@@ -526,12 +465,10 @@ bool check_update_method(checker *c, expr **slot) {
     static const struct {
         const char *name;
         binary_op op;
-    } names[] = {
-        {"add_", BINARY_ADD}, {"sub_", BINARY_SUB}, {"mul_", BINARY_MUL}, {"div_", BINARY_DIV}};
+    } names[] = {{"add_", BINARY_ADD}, {"sub_", BINARY_SUB}, {"mul_", BINARY_MUL}, {"div_", BINARY_DIV}};
     expr *e = *slot;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(e->call.name, names[i].name) == 0 && e->call.arg_count == 1 &&
-            check_is_place(e->call.receiver)) {
+        if (strcmp(e->call.name, names[i].name) == 0 && e->call.arg_count == 1 && check_is_place(e->call.receiver)) {
             block_builder b = build_block(c, e->span);
             check_number_beside(c, &e->call.args[0], e->call.receiver->type);
             expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);

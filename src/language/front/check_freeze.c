@@ -25,9 +25,8 @@ void check_build_let(block_builder *b, stmt *let) {
     *(b->last == NULL ? &b->block->first : &b->last->next) = let;
     b->last = let;
     check_let(b->c, let);
-    while (b->last->next != NULL) { /* what that let needed itself */
+    while (b->last->next != NULL) /* what that let needed itself */
         b->last = b->last->next;
-    }
     b->c->places->checked_up_to = NULL;
 }
 
@@ -47,36 +46,32 @@ expr *check_hold_argument(block_builder *b, expr *e, const type *wanted) {
     const type *t = wanted == NULL ? NULL : type_resolve(b->c->types, wanted);
     if (t != NULL && (type_is_numeric(t) || t->kind == TYPE_BOOL)) {
         check_expr(b->c, &e, t);
-        if (!check_coerce(b->c, &e, t, NULL)) {
+        if (!check_coerce(b->c, &e, t, NULL))
             check_make_error(b->c, e); /* said once */
-        }
     }
     return check_hold(b, e, "argument");
 }
 
 static bool is_fixed(const expr *e) {
-    return e->kind == EXPR_INT || (e->kind == EXPR_NAME && e->name.binding != NULL &&
-                                   e->name.name[0] == '<' && !e->name.binding->is_mutable);
+    return e->kind == EXPR_INT ||
+           (e->kind == EXPR_NAME && e->name.binding != NULL && e->name.name[0] == '<' && !e->name.binding->is_mutable);
 }
 
 static bool freeze_index(block_builder *b, expr *e) {
     checker *c = b->c;
     for (uint32_t i = 0; i < e->index.count; i++) {
         expr **at = &e->index.indices[i];
-        if ((*at)->kind == EXPR_RANGE) {
+        if ((*at)->kind == EXPR_RANGE)
             return false;
-        }
         check_expr(c, at, check_scalar(c, TYPE_I64));
-        if (!is_fixed(*at) && check_coerce(c, at, check_scalar(c, TYPE_I64), NULL)) {
+        if (!is_fixed(*at) && check_coerce(c, at, check_scalar(c, TYPE_I64), NULL))
             *at = check_hold(b, *at, "at");
-        }
     }
     return true;
 }
 
 static expr *method_of(expr *e, const char *name, uint32_t count) {
-    return e->kind == EXPR_METHOD && e->type == NULL && strcmp(e->call.name, name) == 0 &&
-                   e->call.arg_count == count
+    return e->kind == EXPR_METHOD && e->type == NULL && strcmp(e->call.name, name) == 0 && e->call.arg_count == count
                ? e->call.receiver
                : NULL;
 }
@@ -112,9 +107,8 @@ expr *check_element_at(checker *c, expr *all, expr *at) {
 
 /* What was checked as a place turned out to be wanted as a value. */
 static void give_up(checker *c, expr **slot) {
-    if ((*slot)->type != NULL) {
+    if ((*slot)->type != NULL)
         check_unbox(c, slot);
-    }
 }
 
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
@@ -135,9 +129,8 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
         finder = seeks[i][1];
     }
     expr *place = m == NULL ? NULL : check_freeze(b, held);
-    if (place == NULL) {
+    if (place == NULL)
         return false;
-    }
     check_unbox(c, &place);
     const type *t = type_of(c, place);
     if (check_is_map(t)) {
@@ -147,17 +140,15 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
         return false;
     }
     out->elements = check_elements_of(c, place);
-    out->index = build_method(c, e->span, check_alias_copy(c, place), finder, e->call.args,
-                              e->call.arg_count);
+    out->index = build_method(c, e->span, check_alias_copy(c, place), finder, e->call.args, e->call.arg_count);
     return true;
 }
 
 /* entry(<key>).and_modify(|v| e): if let Some(v) = map.get_mut(<key>) { e } */
 static bool modify_entry(block_builder *b, const expr *place, const expr *key, expr *f) {
     checker *c = b->c;
-    if (f->kind != EXPR_CLOSURE || f->type != NULL || f->closure.parameter_count != 1) {
+    if (f->kind != EXPR_CLOSURE || f->type != NULL || f->closure.parameter_count != 1)
         return false;
-    }
     expr *name = check_alias_copy(c, key);
     expr *value = build_method(c, f->span, check_alias_copy(c, place), "get_mut", &name, 1);
     block_builder body = build_block(c, f->span), nothing = build_block(c, f->span);
@@ -171,15 +162,13 @@ static bool modify_entry(block_builder *b, const expr *place, const expr *key, e
 
 /* Methods of entry(k) that make a value, and the map's functions that find its place. */
 enum { MAKERS = 3 };
-static const char *const makers[MAKERS][2] = {{"or_insert", "__slot"},
-                                              {"or_insert_with", "__slot_with"},
-                                              {"or_default", "__slot_default"}};
+static const char *const makers[MAKERS][2] = {
+    {"or_insert", "__slot"}, {"or_insert_with", "__slot_with"}, {"or_default", "__slot_default"}};
 
 static bool makes_value(const char *name) {
     bool makes = false;
-    for (size_t i = 0; i < MAKERS; i++) {
+    for (size_t i = 0; i < MAKERS; i++)
         makes |= strcmp(name, makers[i][0]) == 0;
-    }
     return makes;
 }
 
@@ -188,32 +177,24 @@ static expr *freeze_entry(block_builder *b, expr *e) {
     checker *c = b->c;
     for (uint32_t i = 0; i < MAKERS; i++) {
         expr *first = method_of(e, makers[i][0], i < 2), *entry = first, *inner;
-        while (entry != NULL && (inner = method_of(entry, "and_modify", 1)) != NULL) {
+        while (entry != NULL && (inner = method_of(entry, "and_modify", 1)) != NULL)
             entry = inner;
-        }
-        if (entry == NULL || method_of(entry, "entry", 1) == NULL) {
+        if (entry == NULL || method_of(entry, "entry", 1) == NULL)
             continue;
-        }
         expr *place = check_freeze(b, &entry->call.receiver);
-        if (place == NULL || !check_is_map(type_of(c, place))) {
+        if (place == NULL || !check_is_map(type_of(c, place)))
             continue;
-        }
         const expr *f = i == 1 ? e->call.args[0] : NULL;
         i += f != NULL && f->kind == EXPR_NAME && strcmp(f->name.name, "default") == 0;
         expr *args[2] = {entry->call.args[0], i < 2 ? e->call.args[0] : NULL};
-        if (first != entry) {
+        if (first != entry)
             args[0] = check_hold(b, args[0], "key");
-        }
-        for (expr *m = first; m != entry; m = m->call.receiver) {
-            if (!modify_entry(b, place, args[0], m->call.args[0])) {
+        for (expr *m = first; m != entry; m = m->call.receiver)
+            if (!modify_entry(b, place, args[0], m->call.args[0]))
                 return NULL;
-            }
-        }
-        if (first != entry) {
+        if (first != entry)
             args[0] = check_alias_copy(c, args[0]);
-        }
-        expr *at =
-            build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);
+        expr *at = build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);
         at = check_hold(b, at, "at");
         return check_element_at(c, check_elements_of(c, place), at);
     }
@@ -245,13 +226,11 @@ static expr *freeze_try(block_builder *b, expr *e) {
 static expr *freeze_unwrap(block_builder *b, expr *e) {
     checker *c = b->c;
     bool expects = method_of(e, "expect", 1) != NULL;
-    if (!expects && method_of(e, "unwrap", 0) == NULL) {
+    if (!expects && method_of(e, "unwrap", 0) == NULL)
         return NULL;
-    }
     maybe_place maybe;
     if (check_freeze_maybe(b, e->call.receiver, &maybe)) {
-        expr *at =
-            build_method(c, e->span, maybe.index, e->call.name, e->call.args, e->call.arg_count);
+        expr *at = build_method(c, e->span, maybe.index, e->call.name, e->call.args, e->call.arg_count);
         return check_element_at(c, maybe.elements, check_hold(b, at, "at"));
     }
     static const char *const views[] = {"as_mut", "as_deref_mut"};
@@ -260,11 +239,9 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
         expr *place = option == NULL ? NULL : check_freeze(b, &e->call.receiver->call.receiver);
         const type *t = place == NULL ? NULL : type_of(c, place);
         if (t == NULL || t->kind != TYPE_STRUCT || !t->structure->is_enum ||
-            check_find_variant(t->structure, "Some") < 0) {
+            check_find_variant(t->structure, "Some") < 0)
             continue;
-        }
-        const variant_item *some =
-            &t->structure->variants[check_find_variant(t->structure, "Some")];
+        const variant_item *some = &t->structure->variants[check_find_variant(t->structure, "Some")];
         demand_some(b, e, build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0));
         expr *content = build_field(c, e->span, place, "0");
         content->field.index = some->first;
@@ -276,9 +253,8 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
 
 static bool only_lets(const block *b) {
     const stmt *s = b->first;
-    while (s != NULL && s->kind == STMT_LET && s->otherwise == NULL) {
+    while (s != NULL && s->kind == STMT_LET && s->otherwise == NULL)
         s = s->next;
-    }
     return s == NULL;
 }
 
@@ -297,32 +273,27 @@ static type_environment environment_of(checker *c, function_item *f, const expr 
  * does not, nothing of the block is used, and the call reads what its receiver yields. */
 static void stay_receiver(checker *c, expr *e, expr *place, const function_item *f) {
     const bool refers = f != NULL && f->result_annotation != NULL && f->result_annotation->is_place;
-    if (place != NULL && refers) {
+    if (place != NULL && refers)
         e->call.receiver = place;
-    } else if (e->call.receiver->type != NULL) {
+    else if (e->call.receiver->type != NULL)
         check_follow(c, &e->call.receiver);
-    }
     give_up(c, &e->call.receiver);
 }
 
 /* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
 static expr *freeze_simple(block_builder *b, expr *e) {
     checker *c = b->c;
-    if (e->type != NULL) {
+    if (e->type != NULL)
         return NULL;
-    }
     expr *place = check_freeze(b, &e->call.receiver);
     const type *t = place == NULL ? NULL : type_of(c, place);
-    function_item *f = t == NULL || t->kind != TYPE_STRUCT
-                           ? NULL
-                           : check_method_named(c, t->structure, e->call.name);
+    function_item *f = t == NULL || t->kind != TYPE_STRUCT ? NULL : check_method_named(c, t->structure, e->call.name);
     if (f == NULL && t != NULL && type_is_box(t) && t->vec.element->kind == TYPE_STRUCT) {
         check_unbox(c, &place);
         f = check_method_named(c, t->vec.element->structure, e->call.name);
     }
-    bool getter = f != NULL && f->has_self && f->result_annotation != NULL &&
-                  f->result_annotation->is_place && f->body != NULL &&
-                  f->parameter_count == e->call.arg_count + 1;
+    bool getter = f != NULL && f->has_self && f->result_annotation != NULL && f->result_annotation->is_place &&
+                  f->body != NULL && f->parameter_count == e->call.arg_count + 1;
     if (!getter) {
         stay_receiver(c, e, place, f);
         return NULL;
@@ -330,16 +301,16 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     const function_item *written = f->template != NULL ? f->template : f;
     const expr *yields = written->unchecked == NULL ? NULL : written->unchecked->result;
     if (yields != NULL && yields->kind == EXPR_NAME && strcmp(yields->name.name, "self") == 0) {
-        expr *call = build_method(c, e->span, check_alias_copy(c, place), e->call.name,
-                                  e->call.args, e->call.arg_count);
+        expr *call = build_method(c, e->span, check_alias_copy(c, place), e->call.name, e->call.args,
+                                  e->call.arg_count);
         check_method(c, &call, check_scalar(c, TYPE_VOID)); /* the same place again */
         check_call_wrap(c, &call);
         build_stmt(b, call);
         return place;
     }
     bool simple = yields != NULL && only_lets(written->unchecked) &&
-                  (yields->kind == EXPR_UNARY || yields->kind == EXPR_NAME ||
-                   yields->kind == EXPR_METHOD || yields->kind == EXPR_FIELD);
+                  (yields->kind == EXPR_UNARY || yields->kind == EXPR_NAME || yields->kind == EXPR_METHOD ||
+                   yields->kind == EXPR_FIELD);
     if (!simple) {
         stay_receiver(c, e, place, f);
         return NULL;
@@ -347,9 +318,8 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     function_item whole = *written;
     whole.body = written->unchecked;
     function_item *copy = function_copy(c->arena, &whole);
-    if (copy == NULL) {
+    if (copy == NULL)
         check_out_of_memory(c);
-    }
     uint32_t mark = check_scope_open(c);
     copy->parameters[0]->alias = place;
     check_declare(c, copy->parameters[0], type_of(c, place));
@@ -375,46 +345,37 @@ static expr *freeze_simple(block_builder *b, expr *e) {
 static expr *freeze_part(block_builder *b, expr **slot) {
     checker *c = b->c;
     expr *e = *slot, **base = e->kind == EXPR_INDEX ? &e->index.base : &e->field.base;
-    if (e->kind == EXPR_INDEX && e->index.count == 1 &&
-        e->index.indices[0]->kind == EXPR_RANGE) {
+    if (e->kind == EXPR_INDEX && e->index.count == 1 && e->index.indices[0]->kind == EXPR_RANGE)
         return check_freeze_part(b, e);
-    }
     expr *place = check_freeze(b, base);
-    if (place == NULL) {
+    if (place == NULL)
         return NULL;
-    }
     check_unbox(c, &place);
     if (e->kind == EXPR_INDEX && check_is_map(type_of(c, place)) && e->index.count == 1) {
-        expr *at =
-            build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
+        expr *at = build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
         return check_element_at(c, check_elements_of(c, place), check_hold(b, at, "at"));
     }
     *base = place;
     const type *t = type_of(c, place);
-    if (e->kind == EXPR_INDEX && t->kind == TYPE_STRUCT &&
-        check_method_named(c, t->structure, "index_mut") != NULL) {
+    if (e->kind == EXPR_INDEX && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "index_mut") != NULL) {
         *slot = build_method(c, e->span, place, "index_mut", e->index.indices, e->index.count);
         return freeze_simple(b, *slot);
     }
-    if (e->kind == EXPR_INDEX && (type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e))) {
+    if (e->kind == EXPR_INDEX && (type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e)))
         return NULL;
-    }
-    if (e->kind == EXPR_INDEX) {
+    if (e->kind == EXPR_INDEX)
         c->around->index_goes_on = true;
-    }
     check_expr(c, slot, type_array(c->types, type_open(c->types, NULL), TYPE_BOX));
     c->around->index_goes_on = false;
     return check_is_place(*slot) ? *slot : NULL;
 }
 
 expr *check_freeze(block_builder *b, expr **slot) {
-    static const char *const views[] = {"as_mut", "as_deref_mut", "as_mut_slice",
-                                        "by_ref"};
+    static const char *const views[] = {"as_mut", "as_deref_mut", "as_mut_slice", "by_ref"};
     checker *c = b->c;
     expr *e = *slot;
-    if (e->type != NULL) {
+    if (e->type != NULL)
         return check_is_place(e) ? e : NULL;
-    }
     switch (e->kind) {
     case EXPR_UNARY:
         return e->unary.op == UNARY_REFERENCE ? check_freeze(b, &e->unary.operand) : NULL;
@@ -426,11 +387,9 @@ expr *check_freeze(block_builder *b, expr **slot) {
     case EXPR_INDEX:
         return freeze_part(b, slot);
     case EXPR_METHOD: {
-        for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-            if (method_of(e, views[i], 0) != NULL) {
+        for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
+            if (method_of(e, views[i], 0) != NULL)
                 return check_freeze(b, &e->call.receiver);
-            }
-        }
         const bool lends = check_may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
@@ -454,25 +413,19 @@ expr *check_freeze(block_builder *b, expr **slot) {
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
 static bool refers_by_method(const checker *c, const expr *e) {
     static const char *const names[] = {"as_mut", "get_mut", "last_mut", "first_mut", "as_deref_mut", "as_mut_slice"};
-    if (e->kind == EXPR_TRY && e->type == NULL) {
+    if (e->kind == EXPR_TRY && e->type == NULL)
         return refers_by_method(c, e->attempt.operand);
-    }
-    if (e->kind != EXPR_METHOD || e->type != NULL) {
+    if (e->kind != EXPR_METHOD || e->type != NULL)
         return false;
-    }
     bool named = makes_value(e->call.name);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         named |= strcmp(e->call.name, names[i]) == 0;
-    }
-    if (named) {
+    if (named)
         return true;
-    }
-    if (strcmp(e->call.name, "unwrap") == 0 || strcmp(e->call.name, "expect") == 0) {
+    if (strcmp(e->call.name, "unwrap") == 0 || strcmp(e->call.name, "expect") == 0)
         return refers_by_method(c, e->call.receiver);
-    }
     bool finds = strcmp(e->call.name, "find") == 0 || strcmp(e->call.name, "next") == 0;
-    return finds && e->call.receiver->kind == EXPR_METHOD &&
-           strcmp(e->call.receiver->call.name, "iter_mut") == 0;
+    return finds && e->call.receiver->kind == EXPR_METHOD && strcmp(e->call.receiver->call.name, "iter_mut") == 0;
 }
 
 static bool holds_reference(const checker *c, const binding *b) {
@@ -480,9 +433,8 @@ static bool holds_reference(const checker *c, const binding *b) {
 }
 
 bool check_refers(const checker *c, const expr *e) {
-    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable) {
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable)
         return true;
-    }
     if (e->kind == EXPR_NAME && e->name.scope == NULL && !e->is_followed) {
         const symbol *s = check_find(c, e->name.name);
         const binding *b = s == NULL ? NULL : s->binding;
@@ -494,19 +446,16 @@ bool check_refers(const checker *c, const expr *e) {
 
 /* impl IndexMut: which values have it is known when they are checked. */
 static bool indexes_itself(const checker *c) {
-    for (uint32_t i = 0; i < c->tree->getter_count; i++) {
-        if (strcmp(c->tree->getters[i]->name, "index_mut") == 0) {
+    for (uint32_t i = 0; i < c->tree->getter_count; i++)
+        if (strcmp(c->tree->getters[i]->name, "index_mut") == 0)
             return true;
-        }
-    }
     return false;
 }
 
 static bool has_method(const checker *c, const expr *e) {
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
-        if (e->kind == EXPR_INDEX && indexes_itself(c)) {
+        if (e->kind == EXPR_INDEX && indexes_itself(c))
             return true;
-        }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
     return refers_by_method(c, e) || check_may_lend(c, e);
@@ -516,9 +465,8 @@ static bool has_method(const checker *c, const expr *e) {
 static bool entry_place(const expr *e) {
     const bool makes = makes_value(e->call.name);
     e = e->call.receiver;
-    while (e->kind == EXPR_METHOD && strcmp(e->call.name, "and_modify") == 0) {
+    while (e->kind == EXPR_METHOD && strcmp(e->call.name, "and_modify") == 0)
         e = e->call.receiver;
-    }
     return makes && e->kind == EXPR_METHOD && strcmp(e->call.name, "entry") == 0;
 }
 
@@ -526,19 +474,16 @@ static bool entry_place(const expr *e) {
 static bool only_modifies(block_builder *b, expr **slot) {
     checker *c = b->c;
     expr *entry = *slot;
-    while (method_of(entry, "and_modify", 1) != NULL) {
+    while (method_of(entry, "and_modify", 1) != NULL)
         entry = entry->call.receiver;
-    }
-    expr *place = entry == *slot || method_of(entry, "entry", 1) == NULL ? NULL : check_freeze(b, &entry->call.receiver);
-    if (place == NULL || !check_is_map(type_of(c, place))) {
+    expr *place = entry == *slot || method_of(entry, "entry", 1) == NULL ? NULL
+                                                                         : check_freeze(b, &entry->call.receiver);
+    if (place == NULL || !check_is_map(type_of(c, place)))
         return false;
-    }
     expr *key = check_hold(b, entry->call.args[0], "key");
-    for (expr *m = *slot; m != entry; m = m->call.receiver) {
-        if (!modify_entry(b, place, key, m->call.args[0])) {
+    for (expr *m = *slot; m != entry; m = m->call.receiver)
+        if (!modify_entry(b, place, key, m->call.args[0]))
             return false;
-        }
-    }
     *slot = build_finish(b, NULL);
     b->block->type = (*slot)->type = check_scalar(c, TYPE_VOID);
     return true;
@@ -546,9 +491,8 @@ static bool only_modifies(block_builder *b, expr **slot) {
 
 /* … as a value or a statement */
 bool check_entry_value(checker *c, expr **slot) {
-    if (strcmp((*slot)->call.name, "and_modify") != 0 && !entry_place(*slot)) {
+    if (strcmp((*slot)->call.name, "and_modify") != 0 && !entry_place(*slot))
         return false;
-    }
     uint32_t mark = check_scope_open(c);
     block_builder b = build_block(c, (*slot)->span);
     if (!entry_place(*slot)) {
@@ -558,22 +502,19 @@ bool check_entry_value(checker *c, expr **slot) {
     }
     expr *place = check_freeze(&b, slot);
     check_scope_close(c, mark);
-    if (place == NULL) {
+    if (place == NULL)
         return false;
-    }
     *slot = build_finish(&b, place);
     b.block->type = (*slot)->type = place->type;
     return true;
 }
 
 bool check_freeze_target(checker *c, block_builder *b, expr **slot) {
-    if ((*slot)->type != NULL || !has_method(c, *slot)) {
+    if ((*slot)->type != NULL || !has_method(c, *slot))
         return false;
-    }
     *b = build_block(c, (*slot)->span);
     expr *place = check_freeze(b, slot);
-    if (place != NULL) {
+    if (place != NULL)
         *slot = place;
-    }
     return place != NULL;
 }

@@ -39,8 +39,8 @@ typedef struct check_instances {
     uint32_t count;
     uint32_t checked_count; /* functions whose bodies are checked, from the first on */
     instance_table structs;
-    uint32_t struct_depth;  /* instances of generic structs whose fields are being made */
-    bool refused;           /* the last one asked for, with a message */
+    uint32_t struct_depth; /* instances of generic structs whose fields are being made */
+    bool refused;          /* the last one asked for, with a message */
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     struct dyn_type *dyns;
@@ -63,8 +63,7 @@ bool check_implements(const checker *c, const type *t, const trait_item *trait);
 bool check_is_template(const checker *c, const function_item *f);
 /* Afterwards the body is there, also of a function of the prelude. */
 void check_read_body(checker *c, function_item *f);
-void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
-                         const type *expected);
+void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner, const type *expected);
 void check_pending_call(checker *c, expr *e);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
 bool check_has_overloads(const function_item *f); /* of other impls of its trait */
@@ -77,10 +76,9 @@ struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */
 expr *check_from(checker *c, expr *e, const type *to);
 /* Parts of check_generic.c that check_generic_call.c needs. */
-function_item *check_instance_of(checker *c, function_item *f, struct_item *owner,
-                                 type_environment *e, source_span span);
-bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner,
-                     const type_environment *environment);
+function_item *check_instance_of(checker *c, function_item *f, struct_item *owner, type_environment *e,
+                                 source_span span);
+bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner, const type_environment *environment);
 type_environment check_environment_new(checker *c, function_item *f);
 /* The type parameter of the function or of its impl; NULL: none has the name. */
 const type_parameter *check_parameter_named(const function_item *f, const char *name);

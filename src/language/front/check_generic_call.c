@@ -16,13 +16,11 @@
 
 /* How many items a list has, by its form or by its type; -1: it is none. */
 static int64_t items_of(checker *c, expr **slot) {
-    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE)
         slot = &(*slot)->unary.operand;
-    }
     expr *e = *slot;
-    if (e->type == NULL && e->kind == EXPR_ARRAY) {
+    if (e->type == NULL && e->kind == EXPR_ARRAY)
         return e->list.count;
-    }
     if (e->type == NULL && e->kind == EXPR_REPEAT) {
         int64_t count = -1;
         return check_constant_integer(c, &e->repeat.count, &count, "a count") ? count : -1;
@@ -45,71 +43,57 @@ static bool has_open_length(checker *c, const type_expr *t) {
 /* The lengths of what a row is an array of: found is the type of such a row. */
 static void decide_inner_lengths(checker *c, const type_expr *t, const type *found) {
     found = type_resolve(c->types, found);
-    if (t->kind != TYPE_EXPR_ARRAY || found->kind != TYPE_VEC) {
+    if (t->kind != TYPE_EXPR_ARRAY || found->kind != TYPE_VEC)
         return;
-    }
-    if (is_open_length(c, t) && found->vec.length >= 0) {
+    if (is_open_length(c, t) && found->vec.length >= 0)
         check_fits(c, check_length_argument(c, t), check_number_type(c, found->vec.length));
-    }
     decide_inner_lengths(c, t->arguments[0], found->vec.element);
 }
 
 /* a: [T; N] given [1, 2, 3] says what N is. The environment is that of the type. */
-static void decide_length(checker *c, const type_expr *t, expr **slot,
-                          const type_environment *outer) {
-    if (!has_open_length(c, t)) {
+static void decide_length(checker *c, const type_expr *t, expr **slot, const type_environment *outer) {
+    if (!has_open_length(c, t))
         return;
-    }
     const type_environment *own = c->environment;
     c->environment = outer;
     int64_t count = items_of(c, slot);
     c->environment = own;
-    if (count >= 0 && is_open_length(c, t)) {
+    if (count >= 0 && is_open_length(c, t))
         check_fits(c, check_length_argument(c, t), check_number_type(c, count));
-    }
-    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE)
         slot = &(*slot)->unary.operand;
-    }
     expr *e = *slot;
-    if (e->type != NULL && type_is(type_resolve(c->types, e->type), TYPE_VEC)) {
+    if (e->type != NULL && type_is(type_resolve(c->types, e->type), TYPE_VEC))
         decide_inner_lengths(c, t->arguments[0], type_resolve(c->types, e->type)->vec.element);
-    } else if (e->kind == EXPR_ARRAY && e->list.count > 0) {
+    else if (e->kind == EXPR_ARRAY && e->list.count > 0)
         decide_length(c, t->arguments[0], &e->list.items[0], outer);
-    } else if (e->kind == EXPR_REPEAT) {
+    else if (e->kind == EXPR_REPEAT)
         decide_length(c, t->arguments[0], &e->repeat.value, outer);
-    }
 }
 
 /* P { a: [1, 2, 3] }, P([1, 2, 3]) of a struct P<const N: usize>. */
 struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s) {
-    if (s->template == NULL || !s->type->may_have_open) {
+    if (s->template == NULL || !s->type->may_have_open)
         return s;
-    }
     type_environment own = {.parameters = &s->template->generics, .arguments = s->arguments};
     const type_environment *outer = c->environment;
     c->environment = &own;
     for (uint32_t i = 0; e->kind == EXPR_STRUCT && i < e->structure.init_count; i++) {
-        for (uint32_t k = 0; k < s->field_count; k++) {
-            if (s->fields[k].annotation != NULL &&
-                strcmp(s->fields[k].name, e->structure.inits[i].name) == 0) {
+        for (uint32_t k = 0; k < s->field_count; k++)
+            if (s->fields[k].annotation != NULL && strcmp(s->fields[k].name, e->structure.inits[i].name) == 0)
                 decide_length(c, s->fields[k].annotation, &e->structure.inits[i].value, outer);
-            }
-        }
     }
-    for (uint32_t i = 0; e->kind == EXPR_CALL && i < e->call.arg_count && i < s->field_count; i++) {
-        if (s->fields[i].annotation != NULL) {
+    for (uint32_t i = 0; e->kind == EXPR_CALL && i < e->call.arg_count && i < s->field_count; i++)
+        if (s->fields[i].annotation != NULL)
             decide_length(c, s->fields[i].annotation, &e->call.args[i], outer);
-        }
-    }
     c->environment = outer;
     return type_resolve(c->types, s->type)->structure;
 }
 
 static bool mentions(const type_expr *t, const char *name) {
     bool found = t != NULL && t->name != NULL && strcmp(t->name, name) == 0;
-    for (uint32_t i = 0; t != NULL && !found && i < t->argument_count; i++) {
+    for (uint32_t i = 0; t != NULL && !found && i < t->argument_count; i++)
         found = mentions(t->arguments[i], name);
-    }
     return found;
 }
 
@@ -120,32 +104,27 @@ static bool keeps(const function_item *f, const binding *parameter) {
     return own || mentions(t, parameter->annotation->name);
 }
 
-static void check_argument(checker *c, expr *call, expr **slot, const function_item *f,
-                           const binding *parameter, const type_environment *e) {
+static void check_argument(checker *c, expr *call, expr **slot, const function_item *f, const binding *parameter,
+                           const type_environment *e) {
     const type_environment *outer = c->environment;
     const type_expr *bound = check_function_bound(f, parameter);
     c->environment = e;
-    if (parameter->annotation != NULL) {
+    if (parameter->annotation != NULL)
         decide_length(c, parameter->annotation, slot, outer);
-    }
     const type *wanted = parameter->annotation == NULL ? NULL
                          : parameter->by_reference     ? check_part_type(c, parameter->annotation)
                                                        : check_type(c, parameter->annotation);
-    if (parameter->annotation != NULL && !parameter->annotation->is_place) {
+    if (parameter->annotation != NULL && !parameter->annotation->is_place)
         check_keep_reference(*slot);
-    }
     bool self = f->has_self && parameter == f->parameters[0] && e->self != NULL;
-    if (self && e->self->type != NULL && type_is_numeric(e->self->type)) {
+    if (self && e->self->type != NULL && type_is_numeric(e->self->type))
         wanted = e->self->type; /* u64::pow(2, 63) */
-    }
     closure_signature signature = {0};
-    if (bound != NULL) {
+    if (bound != NULL)
         signature = check_closure_signature(c, bound);
-    }
     c->environment = outer;
-    if (f->span.file == c->tree->prelude && check_takes_iterator(f, parameter)) {
+    if (f->span.file == c->tree->prelude && check_takes_iterator(f, parameter))
         check_as_iterator(c, slot);
-    }
     check_items_as_argument(c, slot, f, parameter);
     if (bound != NULL) {
         c->around->lends_to = keeps(f, parameter) ? NULL : call;
@@ -153,49 +132,37 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         c->around->lends_to = NULL;
     } else {
         const type *wish = wanted == NULL ? NULL : type_resolve(c->types, wanted);
-        if (check_comes_back(parameter)) { /* f(&mut v[a..b]) */
+        if (check_comes_back(parameter)) /* f(&mut v[a..b]) */
             check_lend_place(c, call, slot);
-        }
         check_expr(c, slot, wish == NULL || wish->kind == TYPE_OPEN ? NULL : wish);
     }
-    if (wanted != NULL && f->span.file == c->tree->prelude &&
-        type_is(type_resolve(c->types, wanted), TYPE_STRING) &&
-        type_is(type_resolve(c->types, (*slot)->type), TYPE_CHAR)) { /* s.find('c') */
+    if (wanted != NULL && f->span.file == c->tree->prelude && type_is(type_resolve(c->types, wanted), TYPE_STRING) &&
+        type_is(type_resolve(c->types, (*slot)->type), TYPE_CHAR)) /* s.find('c') */
         *slot = check_text_of(c, *slot, 0);
-    }
     const type *list = wanted != NULL && f->span.file == c->tree->prelude ? type_resolve(c->types, wanted) : NULL;
-    if (list != NULL && list->kind == TYPE_VEC && !type_is_box(list)) { /* v.chain(Some(3)): what can be gone over */
+    if (list != NULL && list->kind == TYPE_VEC && !type_is_box(list)) /* v.chain(Some(3)): what can be gone over */
         check_as_list(c, slot);
-    }
     const coerce_reason why = {parameter->span, "the parameter is declared here"};
-    if (wanted != NULL &&
-        (!check_comes_back(parameter) || check_same_number(c, *slot, wanted, &why))) {
+    if (wanted != NULL && (!check_comes_back(parameter) || check_same_number(c, *slot, wanted, &why)))
         check_coerce_branch(c, slot, wanted, &why);
-    }
 }
 
 /* An expected struct of the same kind, or number, says what the result holds. */
 static void use_expectation(checker *c, const type *result, const type *expected) {
-    if (expected == NULL) {
+    if (expected == NULL)
         return;
-    }
     result = type_resolve(c->types, result);
     expected = type_resolve(c->types, expected);
     bool same = result->kind == expected->kind &&
-                (result->kind != TYPE_STRUCT ||
-                 (result->structure->template == expected->structure->template));
-    if (result->may_have_open &&
-        (same || (result->kind == TYPE_OPEN && type_is_numeric(expected)))) {
+                (result->kind != TYPE_STRUCT || (result->structure->template == expected->structure->template));
+    if (result->may_have_open && (same || (result->kind == TYPE_OPEN && type_is_numeric(expected))))
         check_fits(c, result, expected);
-    }
 }
 
 static bool has_wrong_argument(const expr *e) {
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (e->call.args[i]->type->kind == TYPE_ERROR) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        if (e->call.args[i]->type->kind == TYPE_ERROR)
             return true;
-        }
-    }
     return false;
 }
 
@@ -208,51 +175,41 @@ static void find_cast(expr *e, void *context) {
 /* The number in what is folded; the parts of a pair have to agree. */
 static const type *number_in(checker *c, const type *t) {
     t = type_resolve(c->types, t);
-    if (t->kind != TYPE_TUPLE) {
+    if (t->kind != TYPE_TUPLE)
         return t;
-    }
     const type *first = number_in(c, t->tuple.items[0]);
-    for (uint32_t i = 1; i < t->tuple.count; i++) {
-        if (number_in(c, t->tuple.items[i]) != first) {
+    for (uint32_t i = 1; i < t->tuple.count; i++)
+        if (number_in(c, t->tuple.items[i]) != first)
             return check_scalar(c, TYPE_ERROR);
-        }
-    }
     return first;
 }
 
 /* v.fold(0.0, |a, x| a + x) of a Vec<f64> starts with an f64, where no cast says otherwise. */
 static void start_of_fold(checker *c, expr *e, const function_item *f, const type_environment *at) {
-    bool folds = f->span.file == c->tree->prelude && strcmp(f->name, "fold") == 0 &&
-                 e->call.arg_count == 2 && e->call.args[0]->type == NULL &&
-                 check_free_literal(e->call.args[0]) && e->call.receiver != NULL &&
+    bool folds = f->span.file == c->tree->prelude && strcmp(f->name, "fold") == 0 && e->call.arg_count == 2 &&
+                 e->call.args[0]->type == NULL && check_free_literal(e->call.args[0]) && e->call.receiver != NULL &&
                  e->call.args[1]->kind == EXPR_CLOSURE && f->generics.count > 0;
     const type *t = folds ? type_resolve(c->types, e->call.receiver->type) : NULL;
     bool casts = false;
-    if (t == NULL || t->kind != TYPE_VEC ||
-        type_resolve(c->types, at->arguments[0])->kind != TYPE_OPEN) {
+    if (t == NULL || t->kind != TYPE_VEC || type_resolve(c->types, at->arguments[0])->kind != TYPE_OPEN)
         return;
-    }
     find_cast(e->call.args[1], &casts);
     t = number_in(c, t->vec.element);
     const expr *start = e->call.args[0];
-    while (start->kind == EXPR_UNARY) {
+    while (start->kind == EXPR_UNARY)
         start = start->unary.operand;
-    }
-    if (!casts && (start->kind == EXPR_FLOAT ? type_is_float(t) : type_is_integer(t))) {
+    if (!casts && (start->kind == EXPR_FLOAT ? type_is_float(t) : type_is_integer(t)))
         check_fits(c, at->arguments[0], t);
-    }
 }
 
 static bool holds_length(const type_expr *t) {
     bool holds = t->kind == TYPE_EXPR_ARRAY && t->length != NULL;
-    for (uint32_t i = 0; !holds && i < t->argument_count; i++) {
+    for (uint32_t i = 0; !holds && i < t->argument_count; i++)
         holds = holds_length(t->arguments[i]);
-    }
     return holds;
 }
 
-void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
-                         const type *expected) {
+void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner, const type *expected) {
     type_environment environment = check_environment_new(c, f);
     const type_environment *outer = c->environment;
     environment.self = owner;
@@ -265,14 +222,12 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         written = e->call.type_argument_count;
     }
     for (uint32_t i = 0; i < written && i < f->generics.count; i++) {
-        if (f->generics.items[i].name[0] == '<') {
+        if (f->generics.items[i].name[0] == '<')
             break; /* partition::<Vec<_>, _>(f): what Rust calls them is nothing here */
-        }
         environment.arguments[i] = check_held_type(c, types[i]);
     }
-    if (owner != NULL) {
+    if (owner != NULL)
         check_impl_fits(c, f, owner, &environment);
-    }
     check_lends_references(c, f);
     c->environment = &environment;
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
@@ -280,19 +235,16 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     c->environment = outer;
     use_expectation(c, result, expected);
     start_of_fold(c, e, f, &environment);
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (first + i < f->parameter_count) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        if (first + i < f->parameter_count)
             check_argument(c, e, &e->call.args[i], f, f->parameters[first + i], &environment);
-        } else {
+        else
             check_expr(c, &e->call.args[i], NULL);
-        }
-    }
     bool lengths = f->result_annotation != NULL && holds_length(f->result_annotation);
     if (lengths || (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open)) {
-        c->environment = &environment; /* T::Item and [T; N], now that T and N are known */
-        if (lengths && expected != NULL) { /* let a: [i32; 2] = f(); */
+        c->environment = &environment;   /* T::Item and [T; N], now that T and N are known */
+        if (lengths && expected != NULL) /* let a: [i32; 2] = f(); */
             decide_inner_lengths(c, f->result_annotation, expected);
-        }
         const type *known = check_part_type(c, f->result_annotation);
         check_fits(c, result, known);
         result = lengths ? known : result;
@@ -306,10 +258,8 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     }
     e->type = type_resolve(c->types, result);
     bool whole = first == (uint32_t)f->has_self;
-    if (whole ? !check_count_of(c, e, f)
-              : !check_count(c, e, f->qualified, f->parameter_count - first, f->span)) {
+    if (whole ? !check_count_of(c, e, f) : !check_count(c, e, f->qualified, f->parameter_count - first, f->span))
         return;
-    }
     if (has_wrong_argument(e)) { /* said; an instance would only say it again inside */
         check_make_error(c, e);
         return;
@@ -328,10 +278,8 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     uint32_t count = f->generics.count, more = check_type_count(environment.more);
     e->call.pending_arguments = CHECK_ARRAY(c, const type *, count + more + 1);
     memcpy(e->call.pending_arguments, environment.arguments, count * sizeof(const type *));
-    if (more > 0) {
-        memcpy(e->call.pending_arguments + count, environment.more_arguments,
-               more * sizeof(const type *));
-    }
+    if (more > 0)
+        memcpy(e->call.pending_arguments + count, environment.more_arguments, more * sizeof(const type *));
     e->call.pending_owner = owner;
     check_finish_call(c, e, f);
 }
@@ -343,8 +291,7 @@ void check_pending_call(checker *c, expr *e) {
     type_environment environment = {.parameters = &f->generics,
                                     .more = f->impl == NULL ? NULL : &f->impl->generics,
                                     .arguments = e->call.pending_arguments,
-                                    .more_arguments =
-                                        e->call.pending_arguments + f->generics.count};
+                                    .more_arguments = e->call.pending_arguments + f->generics.count};
     environment.self = owner;
     e->call.pending = NULL;
     if (owner != NULL && owner->type != NULL) {
@@ -358,12 +305,11 @@ void check_pending_call(checker *c, expr *e) {
         return;
     }
     if (made == NULL) {
-        const char *name = f->generics.count > 0 ? f->generics.items[0].name
-                           : f->impl != NULL && f->impl->generics.count > 0
-                               ? f->impl->generics.items[0].name
-                               : "T";
-        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span,
-                                        SAY(nothing_says_what_of_stands_for), name, f->qualified);
+        const char *name = f->generics.count > 0                            ? f->generics.items[0].name
+                           : f->impl != NULL && f->impl->generics.count > 0 ? f->impl->generics.items[0].name
+                                                                            : "T";
+        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(nothing_says_what_of_stands_for), name,
+                                        f->qualified);
         diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
         check_make_error(c, e);
         return;
@@ -372,14 +318,11 @@ void check_pending_call(checker *c, expr *e) {
 }
 
 void check_receiver_is(checker *c, expr **arg, const type *owner) {
-    if ((*arg)->type == NULL) {
+    if ((*arg)->type == NULL)
         check_expr(c, arg, NULL);
-    }
     const type *t = type_resolve(c->types, (*arg)->type);
-    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t))) {
+    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t)))
         t = type_resolve(c->types, t->vec.element);
-    }
-    if (t->kind == TYPE_STRUCT && !check_fits(c, t, owner)) {
+    if (t->kind == TYPE_STRUCT && !check_fits(c, t, owner))
         check_coerce(c, arg, owner, NULL);
-    }
 }

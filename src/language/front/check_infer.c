@@ -48,12 +48,10 @@ void infer_close_names(inference *n, uint32_t mark) {
 
 static const type *type_of_name(inference *n, expr *e) {
     const symbol *s = e->name.scope == NULL ? names_find(n->c->names, e->name.name) : NULL;
-    if (s != NULL && s->inferred != NULL) {
+    if (s != NULL && s->inferred != NULL)
         return s->inferred;
-    }
-    if (s != NULL && s->constant != NULL && s->constant->type != NULL) {
+    if (s != NULL && s->constant != NULL && s->constant->type != NULL)
         return s->constant->type;
-    }
     struct_item *of = s != NULL ? s->variant_of : NULL;
     if (e->name.scope != NULL) {
         struct_item *named = check_struct_named(n->c, e->name.scope);
@@ -66,9 +64,8 @@ static const type *type_of_name(inference *n, expr *e) {
 
 static void tuple_pattern(inference *n, const pattern *p, const type *t) {
     const type **parts = CHECK_ARRAY(n->c, const type *, p->part_count + 1);
-    for (uint32_t i = 0; i < p->part_count; i++) {
+    for (uint32_t i = 0; i < p->part_count; i++)
         parts[i] = infer_open(n);
-    }
     if (!p->rest && p->part_count > 0) {
         infer_same(n, type_tuple(n->c->types, parts, p->part_count), t);
     } else if (t->kind == TYPE_TUPLE && p->part_count <= t->tuple.count) {
@@ -77,16 +74,15 @@ static void tuple_pattern(inference *n, const pattern *p, const type *t) {
             infer_same(n, parts[i], t->tuple.items[behind ? t->tuple.count - p->part_count + i : i]);
         }
     }
-    for (uint32_t i = 0; i < p->part_count; i++) {
+    for (uint32_t i = 0; i < p->part_count; i++)
         infer_pattern(n, p->parts[i], parts[i]);
-    }
 }
 
 static void variant_pattern(inference *n, const pattern *p, const type *t) {
     checker *c = n->c;
     const symbol *s = p->scope == NULL && p->name != NULL ? names_find(c->names, p->name) : NULL;
-    struct_item *of = p->scope != NULL ? check_struct_named(c, p->scope)
-                      : s == NULL      ? NULL
+    struct_item *of = p->scope != NULL       ? check_struct_named(c, p->scope)
+                      : s == NULL            ? NULL
                       : s->structure != NULL ? s->structure
                                              : s->variant_of;
     uint32_t first = 0, count = of == NULL ? 0 : of->field_count;
@@ -97,12 +93,10 @@ static void variant_pattern(inference *n, const pattern *p, const type *t) {
     }
     bool known = of != NULL && of->type != NULL && (variant >= 0 || !of->is_enum) && !of->is_builtin;
     const struct_item *made = known ? check_struct_open(c, of, NULL, 0) : NULL;
-    if (made != NULL && made->template == NULL && t->kind == TYPE_STRUCT && t->structure->template == of) {
+    if (made != NULL && made->template == NULL && t->kind == TYPE_STRUCT && t->structure->template == of)
         made = t->structure;
-    }
-    if (made != NULL) {
+    if (made != NULL)
         infer_same(n, made->type, t);
-    }
     for (uint32_t i = 0; i < p->part_count; i++) {
         const type *part = n->any;
         for (uint32_t k = 0; made != NULL && k < count; k++) {
@@ -123,14 +117,12 @@ static bool names_a_variant(inference *n, const pattern *p) {
 void infer_pattern(inference *n, const pattern *p, const type *t) {
     t = infer_value(n, t);
     bool names = p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND;
-    if (names && p->binding == NULL) { /* the parser has said why */
+    if (names && p->binding == NULL) /* the parser has said why */
         return;
-    }
     switch (p->kind) {
     case PATTERN_NAME:
-        if (!names_a_variant(n, p)) {
+        if (!names_a_variant(n, p))
             infer_name(n, p->binding->name, t);
-        }
         return;
     case PATTERN_TUPLE:
         tuple_pattern(n, p, t);
@@ -151,12 +143,10 @@ void infer_pattern(inference *n, const pattern *p, const type *t) {
 
 static const type *type_of_bracket(inference *n, expr *e) {
     const type *element = infer_open(n);
-    for (uint32_t i = 0; i < e->list.count; i++) {
+    for (uint32_t i = 0; i < e->list.count; i++)
         infer_same(n, element, infer_expr(n, e->list.items[i]));
-    }
-    if (e->is_vec) {
+    if (e->is_vec)
         return type_vec(n->c->types, element);
-    }
     open_form *f = infer_form(n, FORM_BRACKET, e);
     f->element = element;
     if (infer_only_lists_hold(infer_value(n, element))) {
@@ -170,8 +160,8 @@ static const type *type_of_bracket(inference *n, expr *e) {
 
 /* let mut s = 0.0: a number, or a tensor where elements of tensors are added to it and their history is wanted. */
 static bool begins_a_sum(const stmt *s) {
-    return infer_is_bare(s->value) && s->annotation == NULL && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
-           s->pattern->binding->is_mutable;
+    return infer_is_bare(s->value) && s->annotation == NULL && s->pattern->kind == PATTERN_NAME &&
+           s->pattern->binding != NULL && s->pattern->binding->is_mutable;
 }
 
 /* if b { w[0] } else { 0.0 } */
@@ -185,7 +175,8 @@ static const type *type_of_sums(inference *n, stmt *s) {
     for (uint32_t i = 0; i < s->value->list.count; i++) {
         expr *item = s->value->list.items[i];
         const pattern *part = s->pattern->parts[i];
-        bool begins = infer_is_bare(item) && part->kind == PATTERN_NAME && part->binding != NULL && part->binding->is_mutable;
+        bool begins = infer_is_bare(item) && part->kind == PATTERN_NAME && part->binding != NULL &&
+                      part->binding->is_mutable;
         items[i] = begins ? infer_sum(n, item) : infer_expr(n, item);
     }
     return type_tuple(n->c->types, items, s->value->list.count);
@@ -200,8 +191,9 @@ static void infer_let(inference *n, stmt *s) {
         t = infer_form(n, FORM_PAIR, s->value)->open;
     } else if (begins_a_sum(s)) {
         t = infer_sum(n, s->value);
-    } else if (s->value != NULL && s->value->kind == EXPR_TUPLE && s->pattern->kind == PATTERN_TUPLE && !s->pattern->rest &&
-               written == NULL && s->pattern->part_count == s->value->list.count && s->value->list.count > 0) {
+    } else if (s->value != NULL && s->value->kind == EXPR_TUPLE && s->pattern->kind == PATTERN_TUPLE &&
+               !s->pattern->rest && written == NULL && s->pattern->part_count == s->value->list.count &&
+               s->value->list.count > 0) {
         t = type_of_sums(n, s);
     } else {
         t = s->value == NULL ? infer_open(n) : infer_expr(n, s->value);
@@ -211,16 +203,14 @@ static void infer_let(inference *n, stmt *s) {
         infer_same(n, t, written);
         t = infer_value(n, t)->kind == TYPE_NEVER || s->value == NULL ? written : infer_value(n, written);
     }
-    if (s->otherwise != NULL) {
+    if (s->otherwise != NULL)
         infer_block(n, s->otherwise);
-    }
     infer_pattern(n, s->pattern, t);
 }
 
 const type *infer_block(inference *n, block *b) {
-    if (b == NULL) {
+    if (b == NULL)
         return n->any;
-    }
     uint32_t mark = n->name_count;
     bool never = false;
     for (stmt *s = b->first; s != NULL; s = s->next) {
@@ -232,17 +222,15 @@ const type *infer_block(inference *n, block *b) {
         const type *t = s->value == NULL ? NULL : infer_expr(n, s->value);
         never |= t != NULL && type_is(type_resolve(n->c->types, t), TYPE_NEVER);
     }
-    const type *t = b->result != NULL ? infer_result(n, b->result)
-                                      : check_scalar(n->c, never ? TYPE_NEVER : TYPE_VOID);
+    const type *t = b->result != NULL ? infer_result(n, b->result) : check_scalar(n->c, never ? TYPE_NEVER : TYPE_VOID);
     infer_close_names(n, mark);
     return t;
 }
 
 /* What two ways to one value agree on. */
 static const type *joined(inference *n, const type *a, const type *b) {
-    if (a == NULL || type_is(type_resolve(n->c->types, a), TYPE_NEVER)) {
+    if (a == NULL || type_is(type_resolve(n->c->types, a), TYPE_NEVER))
         return b;
-    }
     infer_same(n, a, b);
     return a;
 }
@@ -259,9 +247,8 @@ static const type *type_of_match(inference *n, expr *e) {
     for (uint32_t i = 0; i < e->match.count; i++) {
         uint32_t mark = n->name_count;
         infer_pattern(n, e->match.arms[i].pattern, value);
-        if (e->match.arms[i].guard != NULL) {
+        if (e->match.arms[i].guard != NULL)
             infer_condition(n, e->match.arms[i].guard);
-        }
         t = joined(n, t, infer_result(n, e->match.arms[i].body));
         infer_close_names(n, mark);
     }
@@ -275,9 +262,8 @@ static const type *type_of_item(inference *n, const type *t) {
         infer_tensor(n, t);
         t = infer_value(n, t);
     }
-    if (infer_is_bracket(t)) {
+    if (infer_is_bracket(t))
         return t->open.form->element;
-    }
     switch (t->kind) {
     case TYPE_VEC:
         return t->vec.element;
@@ -302,10 +288,10 @@ static const type *type_of_item(inference *n, const type *t) {
 static void infer_for_head(inference *n, expr *e) {
     expr *list = e->loop->iterable;
     const type *over = infer_value(n, infer_expr(n, list));
-    while (list->kind == EXPR_UNARY && list->unary.op == UNARY_REFERENCE) {
+    while (list->kind == EXPR_UNARY && list->unary.op == UNARY_REFERENCE)
         list = list->unary.operand;
-    }
-    if (list->kind == EXPR_ARRAY && infer_is_bracket(over)) { /* written where it is used up: nothing else can be done */
+    if (list->kind == EXPR_ARRAY &&
+        infer_is_bracket(over)) { /* written where it is used up: nothing else can be done */
         n->at = list->span;
         infer_same(n, over, type_vec(n->c->types, infer_open(n)));
         over = infer_value(n, over);
@@ -322,11 +308,10 @@ static const type *type_of_loop(inference *n, expr *e) {
     uint32_t mark = n->name_count;
     inferred_loop l = {.label = e->loop->label, .is_block = e->loop->is_block, .outer = n->loops};
     l.result = e->kind == EXPR_LOOP ? infer_open(n) : n->any;
-    if (e->kind == EXPR_WHILE) {
+    if (e->kind == EXPR_WHILE)
         infer_condition(n, e->loop->condition);
-    } else if (e->kind == EXPR_FOR) {
+    else if (e->kind == EXPR_FOR)
         infer_for_head(n, e);
-    }
     n->loops = &l;
     infer_block(n, e->loop->body);
     n->loops = l.outer;
@@ -352,16 +337,15 @@ static const type *type_of_assign(inference *n, expr *e) {
     const type *value = infer_value(n, infer_expr(n, e->assign.value)),
                *target = infer_value(n, infer_expr(n, e->assign.target));
     n->at = e->span;
-    if (e->assign.op == BINARY_NONE && infer_is_row(target) && target->open.form->is_literal && value->kind == TYPE_TENSOR) {
+    if (e->assign.op == BINARY_NONE && infer_is_row(target) && target->open.form->is_literal &&
+        value->kind == TYPE_TENSOR)
         return check_scalar(n->c, TYPE_VOID); /* a tensor of rank 0 will do where a number is wanted */
-    }
     if (e->assign.op == BINARY_NONE) {
         infer_same(n, target, value);
     } else if (infer_is_arithmetic(e->assign.op)) {
         const type *t = infer_arithmetic(n, target, value);
-        if (t != NULL && (type_is_numeric(t) || (infer_is_row(t) && infer_is_row(target)))) {
+        if (t != NULL && (type_is_numeric(t) || (infer_is_row(t) && infer_is_row(target))))
             infer_same(n, target, value);
-        }
     }
     return check_scalar(n->c, TYPE_VOID);
 }
@@ -397,21 +381,17 @@ static const type *type_of_comprehension(inference *n, expr *e) {
     for (uint32_t i = 0; i < made->clause_count; i++) {
         comprehension_clause *clause = &made->clauses[i];
         expr *parts[3] = {clause->low, clause->high, clause->condition};
-        for (int k = 0; k < 3; k++) {
-            if (parts[k] != NULL) {
+        for (int k = 0; k < 3; k++)
+            if (parts[k] != NULL)
                 infer_expr(n, parts[k]);
-            }
-        }
-        if (clause->index != NULL) {
+        if (clause->index != NULL)
             infer_name(n, clause->index->name, check_scalar(n->c, TYPE_I64));
-        }
     }
     const type *element = made->body == NULL ? n->any : infer_expr(n, made->body);
     n->comprehensions--;
     infer_close_names(n, mark);
-    if (made->einstein || made->output_count != 1) {
+    if (made->einstein || made->output_count != 1)
         return type_tensor(n->c->types, NULL, made->einstein ? -1 : (int32_t)made->output_count);
-    }
     open_form *f = infer_form(n, FORM_BRACKET, e); /* a tensor, unless something demands a list */
     f->element = element;
     return f->open;
@@ -419,17 +399,15 @@ static const type *type_of_comprehension(inference *n, expr *e) {
 
 static const type *type_of_tuple(inference *n, expr *e) {
     const type **items = CHECK_ARRAY(n->c, const type *, e->list.count + 1);
-    for (uint32_t i = 0; i < e->list.count; i++) {
+    for (uint32_t i = 0; i < e->list.count; i++)
         items[i] = infer_expr(n, e->list.items[i]);
-    }
     return e->list.count == 0 ? n->any : type_tuple(n->c->types, items, e->list.count);
 }
 
 static const type *type_of_range(inference *n, expr *e) {
     const type *low = e->range.low == NULL ? infer_open(n) : infer_expr(n, e->range.low);
-    if (e->range.high != NULL) {
+    if (e->range.high != NULL)
         infer_same(n, low, infer_expr(n, e->range.high));
-    }
     return type_vec(n->c->types, low);
 }
 
@@ -441,16 +419,14 @@ static const type *type_of_field(inference *n, const expr *e, const type *base) 
         infer_same(n, base, type_tuple(n->c->types, both, 2));
         return both[0];
     }
-    if (base->kind == TYPE_TUPLE && e->kind == EXPR_TUPLE_FIELD) {
+    if (base->kind == TYPE_TUPLE && e->kind == EXPR_TUPLE_FIELD)
         return e->field.index < base->tuple.count ? base->tuple.items[e->field.index] : n->any;
-    }
     const struct_item *s = base->kind == TYPE_STRUCT ? base->structure : NULL;
     for (uint32_t i = 0; s != NULL && i < s->field_count; i++) {
         bool meant = e->kind == EXPR_TUPLE_FIELD ? s->positional && i == e->field.index
                                                  : strcmp(s->fields[i].name, e->field.name) == 0;
-        if (meant && s->fields[i].type != NULL) {
+        if (meant && s->fields[i].type != NULL)
             return s->fields[i].type;
-        }
     }
     return base->kind == TYPE_OPEN ? NULL : n->any;
 }
@@ -474,9 +450,8 @@ static const type *type_of_try(inference *n, expr *e) {
 static const type *type_of_repeat(inference *n, expr *e) {
     infer_expr(n, e->repeat.count);
     const type *element = infer_expr(n, e->repeat.value);
-    if (e->is_vec || infer_only_lists_hold(infer_value(n, element))) {
+    if (e->is_vec || infer_only_lists_hold(infer_value(n, element)))
         return type_vec(n->c->types, element);
-    }
     open_form *f = infer_form(n, FORM_BRACKET, e);
     f->element = element;
     f->prefers_list = true;
@@ -487,12 +462,10 @@ const type *infer_expr(inference *n, expr *e) {
     checker *c = n->c;
     bool dropped = n->drops;
     n->drops = false;
-    if (e == NULL) {
+    if (e == NULL)
         return n->any;
-    }
-    if (e->type != NULL && e->type->kind != TYPE_VOID) { /* the parser's, or of a constant that was looked at */
+    if (e->type != NULL && e->type->kind != TYPE_VOID) /* the parser's, or of a constant that was looked at */
         return e->type;
-    }
     switch (e->kind) {
     case EXPR_INT:
     case EXPR_FLOAT:

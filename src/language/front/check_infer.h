@@ -14,9 +14,9 @@
 
 typedef enum form_kind {
     FORM_BRACKET, /* [a, b]: a list or a tensor */
-    FORM_ROW,     /* t[i] of a tensor: a number or, where its rank leaves that open or its history is wanted, a tensor */
-    FORM_PAIR,    /* t.topk(k): the values, or these and where they are */
-    FORM_TRUTH,   /* a == b of brackets: one answer of lists, one for each element of tensors */
+    FORM_ROW,   /* t[i] of a tensor: a number or, where its rank leaves that open or its history is wanted, a tensor */
+    FORM_PAIR,  /* t.topk(k): the values, or these and where they are */
+    FORM_TRUTH, /* a == b of brackets: one answer of lists, one for each element of tensors */
     FORM_FUNCTION /* a closure */
 } form_kind;
 
@@ -25,15 +25,16 @@ struct open_form {
     form_kind kind;
     expr *e;
     const type *open;
-    const type *element;   /* of a bracket: what a list of it holds; of an element: its number; of a truth: what is compared */
-    bool prefers_list;     /* nothing demands a list, but most of what is done with it is done with lists */
-    bool grows;            /* it gets longer or shorter: a Vec */
-    bool is_element;       /* of a row: it has as many indices as its tensor has dimensions */
-    bool is_shown;         /* of a row: it is printed, as what it is when the program runs */
-    bool is_literal;       /* of an element: a number that sums begin with, as no element of a tensor has joined it */
-    bool has_literal;      /* such a number has joined it */
-    bool prefers_tensor;   /* of a row: nothing demands a number, and beside a tensor its history counts */
-    source_span because;   /* what decided it; no file: nothing */
+    const type
+        *element; /* of a bracket: what a list of it holds; of an element: its number; of a truth: what is compared */
+    bool prefers_list;   /* nothing demands a list, but most of what is done with it is done with lists */
+    bool grows;          /* it gets longer or shorter: a Vec */
+    bool is_element;     /* of a row: it has as many indices as its tensor has dimensions */
+    bool is_shown;       /* of a row: it is printed, as what it is when the program runs */
+    bool is_literal;     /* of an element: a number that sums begin with, as no element of a tensor has joined it */
+    bool has_literal;    /* such a number has joined it */
+    bool prefers_tensor; /* of a row: nothing demands a number, and beside a tensor its history counts */
+    source_span because; /* what decided it; no file: nothing */
     const type **parameters, *result; /* of a closure */
     uint32_t count;
 };
@@ -74,7 +75,7 @@ typedef struct inference {
     const type *any;    /* nothing is known, and nothing will be */
     source_span at;     /* the use that is being looked at */
     uint32_t comprehensions;
-    bool drops;         /* the result of the expression being walked is dropped */
+    bool drops; /* the result of the expression being walked is dropped */
 } inference;
 
 const type *infer_expr(inference *n, expr *e);

@@ -19,13 +19,11 @@ static void prefer_lists(inference *n) {
     for (uint32_t i = 0; i < n->form_count; i++) { /* what is inside comes first */
         open_form *f = n->forms[i];
         if (f->kind != FORM_BRACKET || f->e->kind == EXPR_COMPREHENSION ||
-            type_resolve(n->c->types, f->open)->kind != TYPE_OPEN) {
+            type_resolve(n->c->types, f->open)->kind != TYPE_OPEN)
             continue;
-        }
         const type *element = infer_value(n, f->element);
         open_form *now = infer_value(n, f->open)->open.form;
-        now->prefers_list |= !tensors_keep(element) ||
-                             (infer_is_bracket(element) && element->open.form->prefers_list);
+        now->prefers_list |= !tensors_keep(element) || (infer_is_bracket(element) && element->open.form->prefers_list);
         if (now->prefers_list) {
             n->at = f->because = f->e->span;
             infer_same(n, now->open, type_vec(n->c->types, infer_open(n)));
@@ -34,9 +32,8 @@ static void prefer_lists(inference *n) {
     for (uint32_t i = n->form_count; i-- > 0;) { /* and what is inside of a list of them is one */
         const open_form *f = n->forms[i];
         const type *t = infer_value(n, f->open);
-        if (f->kind == FORM_BRACKET && t->kind == TYPE_VEC && infer_is_bracket(infer_value(n, t->vec.element))) {
+        if (f->kind == FORM_BRACKET && t->kind == TYPE_VEC && infer_is_bracket(infer_value(n, t->vec.element)))
             infer_same(n, t->vec.element, type_vec(n->c->types, infer_open(n)));
-        }
     }
 }
 
@@ -45,11 +42,11 @@ static void prefer_lists(inference *n) {
 static void settle_row(inference *n, const open_form *f, const type *t, bool differentiates) {
     const open_form *now = t->open.form;
     n->at = f->e->span;
-    if ((now->prefers_tensor && !now->is_literal && differentiates) || (now->is_shown && !now->is_element && !now->has_literal)) {
+    if ((now->prefers_tensor && !now->is_literal && differentiates) ||
+        (now->is_shown && !now->is_element && !now->has_literal))
         infer_tensor(n, t);
-    } else if (now->is_element) {
+    else if (now->is_element)
         infer_same(n, t, now->element);
-    }
 }
 
 static void settle_rows(inference *n) {
@@ -58,24 +55,21 @@ static void settle_rows(inference *n) {
     for (uint32_t i = 0; i < n->form_count; i++) {
         const open_form *f = n->forms[i];
         const type *t = infer_value(n, f->open);
-        if (f->kind == FORM_ROW && infer_is_row(t)) {
+        if (f->kind == FORM_ROW && infer_is_row(t))
             f->e->is_shown = t->open.form->is_shown && !(t->open.form->prefers_tensor && differentiates);
-        }
     }
     for (uint32_t i = 0; i < n->form_count; i++) {
         const open_form *f = n->forms[i];
         const type *t = infer_value(n, f->open);
-        if (f->kind == FORM_ROW && infer_is_row(t)) {
+        if (f->kind == FORM_ROW && infer_is_row(t))
             settle_row(n, f, t, differentiates);
-        }
     }
 }
 
 /* A list of what will turn out to be in it: the numbers of this walk are not those of the check. */
 static const type *list_like(inference *n, const open_form *f, const type *t) {
-    if (f->e->kind != EXPR_ARRAY) {
+    if (f->e->kind != EXPR_ARRAY)
         return type_vec(n->c->types, type_open(n->c->types, NULL));
-    }
     const type *element = infer_value(n, t->vec.element);
     bool nested = element->kind == TYPE_VEC && f->e->list.count > 0 && f->e->list.items[0]->kind == EXPR_ARRAY &&
                   !f->e->list.items[0]->is_vec;
@@ -86,9 +80,8 @@ static const type *list_like(inference *n, const open_form *f, const type *t) {
 
 static const type *tensor_like(inference *n, const open_form *f) {
     const type *element = infer_value(n, f->element);
-    while (element->kind == TYPE_OPEN && infer_is_bracket(element)) {
+    while (element->kind == TYPE_OPEN && infer_is_bracket(element))
         element = infer_value(n, element->open.form->element);
-    }
     bool wide = element->kind == TYPE_F64 && !type_is_open_number(element);
     return type_tensor(n->c->types, wide ? element : NULL, -1);
 }
@@ -103,18 +96,16 @@ static void answer(inference *n, const open_form *f) {
     const open_form *now = t->kind == TYPE_OPEN ? t->open.form : f;
     switch (f->kind) {
     case FORM_BRACKET:
-        if (f->e->kind == EXPR_ARRAY) {
+        if (f->e->kind == EXPR_ARRAY)
             f->e->list.form = now;
-        }
         f->e->becomes = t->kind == TYPE_VEC ? list_like(n, f, t) : t->kind == TYPE_TENSOR ? tensor_like(n, f) : NULL;
-        if (t->kind == TYPE_OPEN && tensor_like(n, now)->tensor.element != NULL) {
+        if (t->kind == TYPE_OPEN && tensor_like(n, now)->tensor.element != NULL)
             f->e->becomes = tensor_like(n, now);
-        }
         return;
     case FORM_ROW:
-        f->e->becomes = t->kind != TYPE_TENSOR         ? NULL
+        f->e->becomes = t->kind != TYPE_TENSOR     ? NULL
                         : f->e->kind == EXPR_FLOAT ? number_like(n, infer_value(n, f->element))
-                                                       : t;
+                                                   : t;
         return;
     case FORM_PAIR:
         f->e->becomes = t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE ? t : NULL;
@@ -132,12 +123,11 @@ static bool asks_in_block(const block *b);
 static void find_question(expr *e, void *context) {
     bool *found = context;
     bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
-    if (bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX || (e->kind == EXPR_METHOD && check_has_places(e))) {
+    if (bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX ||
+        (e->kind == EXPR_METHOD && check_has_places(e)))
         *found = true;
-    }
-    if (!*found) {
+    if (!*found)
         expr_each_child(e, find_question, context);
-    }
 }
 
 static bool asks_in_block(const block *b) {
@@ -148,9 +138,8 @@ static bool asks_in_block(const block *b) {
 }
 
 void check_infer(checker *c, function_item *f) {
-    if (f->body == NULL || !asks_in_block(f->body)) {
+    if (f->body == NULL || !asks_in_block(f->body))
         return;
-    }
     const diagnostics before = *c->diagnostics;
     said_type *said = c->said->types;
     const type_environment *environment = c->environment;
@@ -161,29 +150,25 @@ void check_infer(checker *c, function_item *f) {
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
     inference n = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
-    for (uint32_t i = 0; i < f->parameter_count; i++) {
+    for (uint32_t i = 0; i < f->parameter_count; i++)
         infer_name(&n, f->parameters[i]->name, f->parameters[i]->type);
-    }
     const type *result = infer_block(&n, f->body);
     n.at = f->result_annotation != NULL ? f->result_annotation->span : f->span;
-    if (f->result != NULL) {
+    if (f->result != NULL)
         infer_same(&n, result, f->result);
-    }
     infer_close_names(&n, 0);
     infer_answer_waiting(&n);
     prefer_lists(&n);
     infer_answer_waiting(&n);
     settle_rows(&n);
     infer_answer_waiting(&n);
-    for (uint32_t i = 0; i < n.form_count; i++) {
+    for (uint32_t i = 0; i < n.form_count; i++)
         answer(&n, n.forms[i]);
-    }
     type_default_numbers(c->types);
     check_dyn_return(c);
     diagnostics_return_to(c->diagnostics, &before);
-    for (; c->said->types != said; c->said->types = c->said->types->before) {
+    for (; c->said->types != said; c->said->types = c->said->types->before)
         c->said->types->symbol->refused = false;
-    }
     c->said->outside = outside;
     c->open->has_open = had_open;
     c->environment = environment;

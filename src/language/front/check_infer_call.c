@@ -21,62 +21,55 @@
 static void function_argument(inference *n, const type_expr *bound, const type *argument) {
     argument = infer_value(n, argument);
     const open_form *f = infer_form_of(argument);
-    if (f == NULL || f->kind != FORM_FUNCTION) {
+    if (f == NULL || f->kind != FORM_FUNCTION)
         return;
-    }
-    for (uint32_t i = 0; i < f->count && i < bound->argument_count; i++) {
+    for (uint32_t i = 0; i < f->count && i < bound->argument_count; i++)
         infer_same(n, f->parameters[i], infer_written(n, bound->arguments[i]));
-    }
-    if (bound->result != NULL) {
+    if (bound->result != NULL)
         infer_same(n, f->result, infer_written(n, bound->result));
-    }
 }
 
 static void argument_of(inference *n, const function_item *f, const binding *parameter, const type *argument) {
     const type_expr *bound = check_function_bound(f, parameter);
-    if (bound == NULL && parameter->annotation != NULL && parameter->annotation->kind == TYPE_EXPR_FUNCTION) {
+    if (bound == NULL && parameter->annotation != NULL && parameter->annotation->kind == TYPE_EXPR_FUNCTION)
         bound = parameter->annotation;
-    }
-    if (bound != NULL) {
+    if (bound != NULL)
         function_argument(n, bound, argument);
-    } else if (parameter->annotation != NULL) {
+    else if (parameter->annotation != NULL)
         infer_same(n, argument, infer_written(n, parameter->annotation));
-    }
 }
 
 /* f with these arguments, the receiver not among them. owner: of a method; NULL: a free function. */
-static const type *yield_of(inference *n, function_item *f, struct_item *owner, const type **arguments, uint32_t count) {
+static const type *yield_of(inference *n, function_item *f, struct_item *owner, const type **arguments,
+                            uint32_t count) {
     checker *c = n->c;
     uint32_t first = f->has_self ? 1 : 0;
     if (!f->is_template) {
         for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++) {
             const binding *p = f->parameters[i + first];
-            if (p->type != NULL) {
+            if (p->type != NULL)
                 infer_same(n, arguments[i], p->type);
-            }
         }
         return f->result == NULL ? n->any : f->result;
     }
     type_environment e = check_environment_new(c, f);
     e.self = owner;
-    if (owner != NULL && !check_impl_fits(c, f, owner, &e)) {
+    if (owner != NULL && !check_impl_fits(c, f, owner, &e))
         return n->any;
-    }
     const type_environment *outer = c->environment;
     c->environment = &e;
-    for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++) {
+    for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++)
         argument_of(n, f, f->parameters[i + first], arguments[i]);
-    }
-    const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID) : infer_written(n, f->result_annotation);
+    const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
+                                                      : infer_written(n, f->result_annotation);
     c->environment = outer;
     return result;
 }
 
 static const type **arguments_of(inference *n, expr *e) {
     const type **arguments = CHECK_ARRAY(n->c, const type *, e->call.arg_count + 1);
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
         arguments[i] = infer_expr(n, e->call.args[i]);
-    }
     n->at = e->span;
     return arguments;
 }
@@ -102,16 +95,16 @@ static const type *result_of_table(inference *n, tl_abi_index function) {
     }
 }
 
-static const type *call_of_table(inference *n, tl_abi_index function, bool method, const type **arguments, uint32_t count) {
+static const type *call_of_table(inference *n, tl_abi_index function, bool method, const type **arguments,
+                                 uint32_t count) {
     const tl_abi_parameter *p = tl_abi_functions[function].parameters + method;
     for (uint32_t i = 0; i < count && p->name != NULL; i++, p += p->mode != TL_LIST) {
         if (p->mode == TL_LIST && p->kind == ABI_i64) {
             infer_prefer_list(n, arguments[i]); /* dimensions */
         } else if (p->mode != TL_LIST && p->kind == ABI_tensor) {
             const type *t = infer_value(n, arguments[i]);
-            if (infer_is_bracket(t) || infer_is_truth(t)) {
+            if (infer_is_bracket(t) || infer_is_truth(t))
                 infer_tensor(n, t);
-            }
         }
     }
     return result_of_table(n, function);
@@ -127,19 +120,17 @@ static struct_item *tensor_owner(const inference *n) {
 static offer offer_of(inference *n, const expr *arg, const type *t) {
     t = infer_value(n, t);
     const open_form *f = infer_form_of(t);
-    if (f != NULL && f->kind == FORM_ROW && f->is_element && !check_free_literal(arg)) {
+    if (f != NULL && f->kind == FORM_ROW && f->is_element && !check_free_literal(arg))
         return (offer){.kind = OFFER_TYPE, .type = infer_value(n, f->element)};
-    }
-    if (check_free_literal(arg)) {
+    if (check_free_literal(arg))
         return (offer){.kind = type_is_float(t) ? OFFER_REAL : OFFER_WHOLE};
-    }
-    if (infer_is_bracket(t)) {
+    if (infer_is_bracket(t))
         return (offer){.kind = OFFER_BRACKET, .e = f->e};
-    }
-    if (arg->kind == EXPR_CLOSURE || (f != NULL && f->kind == FORM_FUNCTION)) {
+    if (arg->kind == EXPR_CLOSURE || (f != NULL && f->kind == FORM_FUNCTION))
         return (offer){.kind = OFFER_FUNCTION};
-    }
-    return (offer){.kind = arg->kind == EXPR_TUPLE ? OFFER_TUPLE : f != NULL || t->kind == TYPE_OPEN ? OFFER_UNKNOWN : OFFER_TYPE,
+    return (offer){.kind = arg->kind == EXPR_TUPLE             ? OFFER_TUPLE
+                           : f != NULL || t->kind == TYPE_OPEN ? OFFER_UNKNOWN
+                                                               : OFFER_TYPE,
                    .type = t};
 }
 
@@ -151,12 +142,15 @@ static const type *tensor_of_values(inference *n, const type *t) {
         return infer_value(n, t);
     }
     const type *element = t->kind == TYPE_VEC ? infer_value(n, t->vec.element) : t;
-    return t->kind == TYPE_TENSOR ? t : type_is_numeric(element) ? type_tensor(n->c->types, element, -1) : infer_any_tensor(n);
+    return t->kind == TYPE_TENSOR     ? t
+           : type_is_numeric(element) ? type_tensor(n->c->types, element, -1)
+                                      : infer_any_tensor(n);
 }
 
 /* What moves or keeps elements keeps their type. */
 static const type *with_element_of(inference *n, const type *t, const type *receiver) {
-    bool says = t->kind == TYPE_TENSOR && t->tensor.element == NULL && receiver != NULL && receiver->kind == TYPE_TENSOR;
+    bool says = t->kind == TYPE_TENSOR && t->tensor.element == NULL && receiver != NULL &&
+                receiver->kind == TYPE_TENSOR;
     return says ? type_tensor(n->c->types, receiver->tensor.element, t->tensor.rank) : t;
 }
 
@@ -165,25 +159,21 @@ static const type *call_of_tensor(inference *n, expr *const *args, const char *n
                                   const type **arguments, uint32_t count) {
     bool method = receiver != NULL;
     struct_item *owner = tensor_owner(n);
-    if (owner == NULL) {
+    if (owner == NULL)
         return n->any;
-    }
     offer *offers = CHECK_ARRAY(n->c, offer, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         offers[i] = offer_of(n, args[i], arguments[i]);
-    }
     const choice of = {method ? "" : owner->name, name, method, names_find_method(n->c->names, owner, name)};
     const form meant = check_choose_offered(n->c, &of, offers, count);
     if (meant.row != TL_FN_COUNT) {
         const type *t = call_of_table(n, meant.row, method, arguments, count);
         return tl_abi_functions[meant.row].dtype == DTYPE_SAME ? with_element_of(n, t, receiver) : t;
     }
-    if (!method && count == 1 && check_makes_of_values(name)) {
+    if (!method && count == 1 && check_makes_of_values(name))
         return tensor_of_values(n, arguments[0]);
-    }
-    if (meant.written == NULL || (!method && meant.written->has_self)) {
+    if (meant.written == NULL || (!method && meant.written->has_self))
         return method ? n->any : infer_any_tensor(n);
-    }
     const type *t = yield_of(n, meant.written, owner, arguments, count);
     return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver) : t;
 }
@@ -192,16 +182,15 @@ static const type *method_of_tensor(inference *n, expr *e, const type *receiver,
     return call_of_tensor(n, e->call.args, e->call.name, receiver, arguments, e->call.arg_count);
 }
 
-static const type *method_of_owner(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
+static const type *method_of_owner(inference *n, const type *t, const char *name, const type **arguments,
+                                   uint32_t count) {
     checker *c = n->c;
     struct_item *owner = check_owner_of(c, t);
     function_item *f = owner == NULL ? NULL : check_method_named(c, owner, name);
-    if (f == NULL && owner != NULL && t->kind == TYPE_STRUCT) {
+    if (f == NULL && owner != NULL && t->kind == TYPE_STRUCT)
         f = check_iterator_method(c, owner, name);
-    }
-    if (f == NULL && owner != NULL && t->kind == TYPE_VEC) { /* as an Option, where it may yield an element, too */
+    if (f == NULL && owner != NULL && t->kind == TYPE_VEC) /* as an Option, where it may yield an element, too */
         f = check_method_named(c, owner, check_printf(c, "__%s", name));
-    }
     return f == NULL || !f->has_self ? NULL : yield_of(n, f, owner, arguments, count);
 }
 
@@ -212,33 +201,40 @@ const type *infer_yield(inference *n, const type *t, const char *name, const typ
 static const type *method_of_list(inference *n, expr *e, const type *t, const type **arguments) {
     if (e->call.type_argument_count == 1) { /* sum::<f64>() */
         const type *written = infer_written(n, e->call.type_arguments[0]);
-        if (type_is_numeric(written)) {
+        if (type_is_numeric(written))
             infer_same(n, t->vec.element, written);
-        }
     }
     const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
-    if (found != NULL) {
+    if (found != NULL)
         return found;
-    }
     for (uint32_t i = 0; i < e->call.arg_count; i++) { /* push, set: what is put into it */
         const type *given = infer_value(n, arguments[i]);
         bool number = type_is_numeric(given) && !type_is_numeric(infer_value(n, t->vec.element));
-        if (i + 1 == e->call.arg_count && !number && e->call.args[i]->kind != EXPR_CLOSURE) {
+        if (i + 1 == e->call.arg_count && !number && e->call.args[i]->kind != EXPR_CLOSURE)
             infer_same(n, t->vec.element, given);
-        }
     }
     return check_is_identity(e->call.name) ? t : e->call.arg_count == 0 ? check_scalar(n->c, TYPE_USIZE) : n->any;
 }
 
 /* Lists, not arrays: their length changes. */
 static bool changes_length(const char *name) {
-    static const char *const names[] = {"push",   "pop",    "insert", "remove", "extend",      "append",           "clear",
-                                        "truncate", "resize", "retain", "drain",  "swap_remove", "extend_from_slice", "dedup"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
+    static const char *const names[] = {"push",
+                                        "pop",
+                                        "insert",
+                                        "remove",
+                                        "extend",
+                                        "append",
+                                        "clear",
+                                        "truncate",
+                                        "resize",
+                                        "retain",
+                                        "drain",
+                                        "swap_remove",
+                                        "extend_from_slice",
+                                        "dedup"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -293,9 +289,8 @@ static bool stays_a_row(inference *n, const type *t, const char *name, const typ
     bool stays = made == NULL || infer_value(n, made) == number;
     for (uint32_t i = 0; i < count && stays; i++) {
         const type *beside = infer_value(n, arguments[i]);
-        if (infer_is_row(beside) && !beside->open.form->is_literal) {
+        if (infer_is_row(beside) && !beside->open.form->is_literal)
             infer_same(n, t, beside);
-        }
     }
     return stays;
 }
@@ -307,31 +302,27 @@ static const type *method_of_bracket(inference *n, expr *e, const type *t, bool 
     f->grows |= changes_length(name);
     bool lists = check_only_lists_have(n->c, name);
     if (!lists && (check_is_identity(name) || strcmp(name, "into") == 0)) { /* what is wanted of that is wanted of it */
-        f->prefers_list |= strcmp(name, "into") == 0; /* of a map, say */
+        f->prefers_list |= strcmp(name, "into") == 0;                       /* of a map, say */
         return t;
     }
-    if (!lists && only_tensors_have(n, e)) {
+    if (!lists && only_tensors_have(n, e))
         infer_tensor(n, t);
-    } else {
+    else
         f->prefers_list |= (dropped && only_changes(n, name)) || lists;
-    }
     return NULL;
 }
 
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped) {
     if (infer_is_bracket(t)) {
         const type *same = method_of_bracket(n, e, t, dropped);
-        if (same != NULL) {
+        if (same != NULL)
             return same;
-        }
-    } else if ((infer_is_row(t) || infer_is_truth(t)) &&
-               (check_has_method(n->c, infer_any_tensor(n), e->call.name) ||
-                check_other_name(e->call.name, e->call.arg_count) != NULL)) {
-        if (!numbers_have(n, e->call.name)) {
+    } else if ((infer_is_row(t) || infer_is_truth(t)) && (check_has_method(n->c, infer_any_tensor(n), e->call.name) ||
+                                                          check_other_name(e->call.name, e->call.arg_count) != NULL)) {
+        if (!numbers_have(n, e->call.name))
             infer_tensor(n, t);
-        } else if (infer_is_row(t) && stays_a_row(n, t, e->call.name, arguments, e->call.arg_count)) {
+        else if (infer_is_row(t) && stays_a_row(n, t, e->call.name, arguments, e->call.arg_count))
             return t;
-        }
     }
     t = infer_value(n, t);
     switch (t->kind) {
@@ -347,10 +338,11 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         return n->any;
     default: {
         const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
-        bool of_key = found == NULL && t->kind == TYPE_STRUCT && t->structure->template != NULL && e->call.arg_count == 1;
-        if (of_key && e->call.args[0]->kind != EXPR_CLOSURE) { /* m.entry(k), which is a place: a key as the map has them */
+        bool of_key = found == NULL && t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+                      e->call.arg_count == 1;
+        if (of_key &&
+            e->call.args[0]->kind != EXPR_CLOSURE) /* m.entry(k), which is a place: a key as the map has them */
             infer_same(n, arguments[0], t->structure->arguments[0]);
-        }
         return found != NULL ? found : type_is_numeric(t) || check_is_identity(e->call.name) ? t : n->any;
     }
     }
@@ -378,18 +370,16 @@ static const struct_item *open_struct(inference *n, struct_item *s, type_expr **
 
 static const type *filled(inference *n, const struct_item *s, uint32_t first, uint32_t fields, const type **arguments,
                           uint32_t count) {
-    for (uint32_t i = 0; i < count && i < fields; i++) {
-        if (s->fields[first + i].type != NULL) {
+    for (uint32_t i = 0; i < count && i < fields; i++)
+        if (s->fields[first + i].type != NULL)
             infer_same(n, arguments[i], s->fields[first + i].type);
-        }
-    }
     return s->type;
 }
 
-static const type *filled_variant(inference *n, struct_item *of, int64_t variant, const type **arguments, uint32_t count) {
+static const type *filled_variant(inference *n, struct_item *of, int64_t variant, const type **arguments,
+                                  uint32_t count) {
     const struct_item *s = open_struct(n, of, NULL, 0);
-    return s == NULL ? n->any
-                     : filled(n, s, s->variants[variant].first, s->variants[variant].count, arguments, count);
+    return s == NULL ? n->any : filled(n, s, s->variants[variant].first, s->variants[variant].count, arguments, count);
 }
 
 const type *infer_struct(inference *n, expr *e) {
@@ -399,15 +389,12 @@ const type *infer_struct(inference *n, expr *e) {
     for (uint32_t i = 0; i < made->init_count; i++) {
         const type *value = infer_expr(n, made->inits[i].value);
         n->at = made->inits[i].value->span;
-        for (uint32_t k = 0; s != NULL && !s->is_enum && k < s->field_count; k++) {
-            if (strcmp(s->fields[k].name, made->inits[i].name) == 0 && s->fields[k].type != NULL) {
+        for (uint32_t k = 0; s != NULL && !s->is_enum && k < s->field_count; k++)
+            if (strcmp(s->fields[k].name, made->inits[i].name) == 0 && s->fields[k].type != NULL)
                 infer_same(n, value, s->fields[k].type);
-            }
-        }
     }
-    if (made->base != NULL) {
+    if (made->base != NULL)
         infer_expr(n, made->base);
-    }
     return s == NULL ? n->any : s->type;
 }
 
@@ -415,16 +402,15 @@ const type *infer_struct(inference *n, expr *e) {
 
 /* `{:?}` in the text that is printed. A row that is shown is shown as what it is when the program runs. */
 static void shown(inference *n, const expr *e, const char *name, const type **arguments) {
-    for (uint32_t i = 0; i < e->call.arg_count && (strstr(name, "print") != NULL || strstr(name, "format") != NULL); i++) {
+    for (uint32_t i = 0; i < e->call.arg_count && (strstr(name, "print") != NULL || strstr(name, "format") != NULL);
+         i++) {
         const open_form *f = infer_form_of(infer_value(n, arguments[i]));
-        if (f != NULL && f->kind == FORM_ROW) {
+        if (f != NULL && f->kind == FORM_ROW)
             infer_value(n, arguments[i])->open.form->is_shown = true;
-        }
     }
     const expr *text = e->call.arg_count > 1 ? e->call.args[0] : NULL;
-    if (text == NULL || text->kind != EXPR_STRING) {
+    if (text == NULL || text->kind != EXPR_STRING)
         return;
-    }
     uint32_t next = 1;
     const char *at = text->string.data, *end = at + text->string.length;
     for (; at < end && next < e->call.arg_count; at++) {
@@ -434,18 +420,16 @@ static void shown(inference *n, const expr *e, const char *name, const type **ar
             const char *close = memchr(at, '}', (size_t)(end - at));
             bool debug = close != NULL && close[-1] == '?';
             bool unnamed = close != NULL && (at[1] == '}' || at[1] == ':');
-            if (unnamed && debug) {
+            if (unnamed && debug)
                 infer_prefer_list(n, arguments[next]);
-            }
             next += unnamed;
         }
     }
 }
 
 static const type *call_of_closure(inference *n, const open_form *f, const type **arguments, uint32_t count) {
-    for (uint32_t i = 0; i < count && i < f->count; i++) {
+    for (uint32_t i = 0; i < count && i < f->count; i++)
         infer_same(n, f->parameters[i], arguments[i]);
-    }
     return f->result;
 }
 
@@ -457,17 +441,15 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
         const open_form *f = infer_form_of(infer_value(n, s->inferred));
         return f != NULL && f->kind == FORM_FUNCTION ? call_of_closure(n, f, arguments, count) : n->any;
     }
-    if (s != NULL && s->function != NULL) {
+    if (s != NULL && s->function != NULL)
         return yield_of(n, s->function, NULL, arguments, count);
-    }
     struct_item *structure = check_struct_named(c, name);
     if (structure != NULL && !structure->is_enum && structure->positional) {
         const struct_item *made = open_struct(n, structure, NULL, 0);
         return made == NULL ? n->any : filled(n, made, 0, made->field_count, arguments, count);
     }
-    if (s != NULL && s->variant_of != NULL) {
+    if (s != NULL && s->variant_of != NULL)
         return filled_variant(n, s->variant_of, s->variant, arguments, count);
-    }
     if (count >= 2 && strstr(name, "assert_") != NULL) { /* both sides are of one type */
         infer_same(n, arguments[0], arguments[1]);
         infer_prefer_list(n, arguments[0]);
@@ -475,12 +457,10 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
         infer_same(n, arguments[0], check_scalar(c, TYPE_BOOL));
     }
     shown(n, e, name, arguments);
-    if (check_is_tensor_maker(name) && count == 1) {
+    if (check_is_tensor_maker(name) && count == 1)
         return tensor_of_values(n, arguments[0]);
-    }
-    if (check_is_tensor_function(c, name, count)) { /* zeros([2, 3]) */
+    if (check_is_tensor_function(c, name, count)) /* zeros([2, 3]) */
         return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
-    }
     const type *first = count == 0 ? n->any : infer_value(n, arguments[0]);
     expr method = *e; /* sqrt(x) */
     method.call.name = name;
@@ -497,9 +477,8 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
 static const type *function_of_tensor(inference *n, expr *e, const char *name, const type **arguments) {
     uint32_t count = e->call.arg_count;
     bool method = count > 0 && !check_makes_of_values(name) && !check_is_tensor_function(n->c, name, count);
-    if (!method) {
+    if (!method)
         return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
-    }
     infer_tensor(n, arguments[0]);
     const type *t = infer_value(n, arguments[0]);
     t = t->kind == TYPE_TENSOR ? t : infer_any_tensor(n);
@@ -512,16 +491,13 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
     const type *stands_for = check_type_argument(c, scope);
     struct_item *owner = stands_for != NULL ? check_owner_of(c, type_resolve(c->types, stands_for))
                                             : check_struct_named(c, scope);
-    if (owner != NULL && owner->is_enum && check_find_variant(owner, name) >= 0) {
+    if (owner != NULL && owner->is_enum && check_find_variant(owner, name) >= 0)
         return filled_variant(n, owner, check_find_variant(owner, name), arguments, count);
-    }
-    if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL) {
+    if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL)
         return function_of_tensor(n, e, name, arguments);
-    }
     owner = owner != NULL ? owner : check_builtin_owner(c, scope);
-    if (owner == NULL || (owner->type == NULL && owner->generics.count == 0)) {
+    if (owner == NULL || (owner->type == NULL && owner->generics.count == 0))
         return n->any;
-    }
     if (owner->generics.count > 0 && owner->template == NULL) {
         const name_expr *callee = &e->call.callee->name;
         owner = check_struct_open(c, owner, callee->arguments, callee->argument_count);
@@ -531,28 +507,24 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
         infer_same(n, arguments[0], owner->type);
         return yield_of(n, f, owner, arguments + 1, count - 1);
     }
-    if (f == NULL && count == 0 && owner->type != NULL && owner->type->kind == TYPE_VEC) { /* new() */
+    if (f == NULL && count == 0 && owner->type != NULL && owner->type->kind == TYPE_VEC) /* new() */
         return owner->type;
-    }
-    if (f == NULL) { /* String::from(…), i64::max_value(): what only the checker knows yields what it belongs to */
+    if (f == NULL) /* String::from(…), i64::max_value(): what only the checker knows yields what it belongs to */
         return owner->type != NULL && owner->type->kind < TYPE_SCALAR_END ? owner->type : n->any;
-    }
     return yield_of(n, f, owner, arguments, count);
 }
 
 const type *infer_call(inference *n, expr *e) {
     const expr *callee = e->call.callee;
     const type **arguments = arguments_of(n, e);
-    if (callee == NULL) {
+    if (callee == NULL)
         return n->any;
-    }
     if (callee->kind != EXPR_NAME) { /* (p.f)(x), |x| e called at once */
         const open_form *f = infer_form_of(infer_value(n, infer_expr(n, e->call.callee)));
         return f != NULL && f->kind == FORM_FUNCTION ? call_of_closure(n, f, arguments, e->call.arg_count) : n->any;
     }
-    if (callee->name.scope != NULL) {
+    if (callee->name.scope != NULL)
         check_alias_scope(n->c, &e->call.callee->name);
-    }
     const char *scope = names_without_modules(n->c->names, callee->name.scope);
     if (scope == NULL) {
         const char *name = callee->name.scope == NULL && callee->name.item != NULL &&

@@ -13,12 +13,10 @@
 static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
     const type *element = type_of_element(n->c->types, tensor);
     bool is_element = tensor->tensor.rank == (int32_t)count;
-    if (n->comprehensions > 0 || (is_element && !type_is_float(element))) {
+    if (n->comprehensions > 0 || (is_element && !type_is_float(element)))
         return element;
-    }
-    if (tensor->tensor.rank > (int32_t)count) {
+    if (tensor->tensor.rank > (int32_t)count)
         return type_tensor(n->c->types, tensor->tensor.element, tensor->tensor.rank - (int32_t)count);
-    }
     open_form *f = infer_form(n, FORM_ROW, e);
     f->is_element = is_element;
     f->element = element;
@@ -32,9 +30,8 @@ const type *infer_index(inference *n, expr *e, const type *base, const type **at
         infer_tensor(n, base);
         base = infer_value(n, base);
     }
-    if (infer_is_bracket(base)) {
+    if (infer_is_bracket(base))
         return part ? base : base->open.form->element;
-    }
     if (infer_form_of(base) != NULL && base->open.form->kind == FORM_ROW) {
         infer_tensor(n, base);
         base = infer_value(n, base);
@@ -63,14 +60,12 @@ const type *infer_indexed(inference *n, expr *e) {
     const type **at = CHECK_ARRAY(n->c, const type *, e->index.count + 1);
     for (uint32_t i = 0; i < e->index.count; i++) {
         at[i] = infer_value(n, infer_expr(n, e->index.indices[i]));
-        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at[i])) {
+        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at[i]))
             infer_tensor(n, at[i]);
-        }
     }
     const open_form *row = infer_form_of(base);
-    if (merges && row != NULL && row->kind == FORM_ROW && row->e == inner) {
+    if (merges && row != NULL && row->kind == FORM_ROW && row->e == inner)
         return infer_form(n, FORM_ROW, e)->open; /* the check sees one index of both */
-    }
     const type *t = infer_index(n, e, base, at);
     if (t == NULL) {
         t = infer_open(n);
@@ -93,9 +88,8 @@ static const type *arithmetic_of_tensors(inference *n, const type *a, const type
         other = infer_value(n, other);
     }
     const type *held = tensor->tensor.element, *beside = other->kind == TYPE_TENSOR ? other->tensor.element : other;
-    if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside))) {
+    if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside)))
         infer_same(n, held, beside);
-    }
     bool numbers = tensor->tensor.rank == 0 && (other->kind != TYPE_TENSOR || other->tensor.rank == 0);
     return type_tensor(n->c->types, tensor->tensor.element, numbers ? 0 : -1);
 }
@@ -108,22 +102,19 @@ const type *infer_arithmetic(inference *n, const type *a, const type *b) {
         a = infer_value(n, a);
         b = infer_value(n, b);
     }
-    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR) {
+    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
         return arithmetic_of_tensors(n, a, b);
-    }
     if (infer_is_row(a) || infer_is_row(b)) {
-        if (infer_is_row(a) && infer_is_row(b)) {
+        if (infer_is_row(a) && infer_is_row(b))
             infer_same(n, a, b);
-        }
         return infer_is_row(a) ? a : b;
     }
     if (type_is_numeric(a) && type_is_numeric(b)) {
         infer_same(n, a, b);
         return infer_value(n, type_is_float(b) ? b : a);
     }
-    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN) {
+    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN)
         return NULL;
-    }
     return a->kind == TYPE_STRING ? a : n->any;
 }
 
@@ -131,26 +122,23 @@ static const type *type_of_comparison(inference *n, expr *e, const type *a, cons
     const type *left = infer_is_element(a) ? infer_value(n, a->open.form->element) : a,
                *right = infer_is_element(b) ? infer_value(n, b->open.form->element) : b;
     if (left != a || right != b) { /* a number is compared */
-        if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
+        if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR)
             return type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1);
-        }
         a = left;
         b = right;
     }
     bool equal = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
     bool brackets = infer_is_bracket(a) || infer_is_bracket(b);
     const type *other = infer_is_bracket(a) ? b : a;
-    if (brackets && (type_is_numeric(other) || (!equal && other->kind == TYPE_TENSOR))) {
+    if (brackets && (type_is_numeric(other) || (!equal && other->kind == TYPE_TENSOR)))
         infer_tensor(n, infer_is_bracket(a) ? a : b); /* each element is compared */
-    } else if (a->kind != TYPE_TENSOR || b->kind == TYPE_OPEN) {
+    else if (a->kind != TYPE_TENSOR || b->kind == TYPE_OPEN)
         infer_same(n, a, b);
-    } else if (infer_is_bracket(b)) {
+    else if (infer_is_bracket(b))
         infer_tensor(n, b);
-    }
     bool masks = infer_value(n, a)->kind == TYPE_TENSOR || infer_value(n, b)->kind == TYPE_TENSOR;
-    if (masks || !brackets) {
+    if (masks || !brackets)
         return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1) : check_scalar(n->c, TYPE_BOOL);
-    }
     open_form *f = infer_form(n, FORM_TRUTH, e);
     f->element = a;
     return f->open;
@@ -167,15 +155,12 @@ const type *infer_binary(inference *n, expr *e) {
         infer_condition(n, e->binary.right);
         return check_scalar(n->c, TYPE_BOOL);
     }
-    const type *a = infer_value(n, infer_expr(n, e->binary.left)),
-               *b = infer_value(n, infer_expr(n, e->binary.right));
+    const type *a = infer_value(n, infer_expr(n, e->binary.left)), *b = infer_value(n, infer_expr(n, e->binary.right));
     n->at = e->span;
-    if (e->binary.op >= BINARY_EQ && e->binary.op <= BINARY_GE) {
+    if (e->binary.op >= BINARY_EQ && e->binary.op <= BINARY_GE)
         return type_of_comparison(n, e, a, b);
-    }
-    if (!infer_is_arithmetic(e->binary.op)) {
+    if (!infer_is_arithmetic(e->binary.op))
         return a;
-    }
     const type *t = infer_arithmetic(n, a, b);
     if (t == NULL) {
         t = infer_open(n);
@@ -201,8 +186,7 @@ const type *infer_cast(inference *n, expr *e) {
         infer_tensor(n, from);
         from = infer_value(n, from);
     }
-    if (infer_is_row(from)) {
+    if (infer_is_row(from))
         return from;
-    }
     return from->kind == TYPE_TENSOR && to->kind != TYPE_TENSOR ? type_tensor(n->c->types, to, from->tensor.rank) : to;
 }

@@ -25,9 +25,8 @@ bool infer_is_bracket(const type *t) {
 
 const type *infer_value(inference *n, const type *t) {
     t = type_resolve(n->c->types, t);
-    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t))) {
+    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t)))
         t = type_resolve(n->c->types, t->vec.element);
-    }
     return type_is_slice(t) ? type_vec(n->c->types, t->vec.element) : t;
 }
 
@@ -38,15 +37,13 @@ const type *infer_any_tensor(inference *n) {
 /* ---- deciding ---------------------------------------------------------------------------------- */
 
 static void decide(inference *n, const type *open, const type *t) {
-    if (!check_occurs(open, t)) {
+    if (!check_occurs(open, t))
         type_decide(n->c->types, open, t);
-    }
 }
 
 static void bracket_becomes(inference *n, open_form *f, const type *t) {
-    if (t->kind != TYPE_VEC && t->kind != TYPE_TENSOR) {
+    if (t->kind != TYPE_VEC && t->kind != TYPE_TENSOR)
         return;
-    }
     f->because = n->at;
     if (t->kind == TYPE_VEC) {
         decide(n, f->open, t);
@@ -58,27 +55,23 @@ static void bracket_becomes(inference *n, open_form *f, const type *t) {
     element = element->kind == TYPE_TENSOR ? element->tensor.element : element;
     bool number = element != NULL && (element->kind == TYPE_OPEN || type_is_numeric(element)); /* of what is in it */
     decide(n, f->open, number ? type_tensor(n->c->types, element, -1) : t);
-    if (number && t->tensor.element != NULL && type_is_float(element)) {
+    if (number && t->tensor.element != NULL && type_is_float(element))
         infer_same(n, element, t->tensor.element);
-    }
 }
 
 static void functions_meet(inference *n, const open_form *a, const open_form *b) {
-    for (uint32_t i = 0; i < a->count && i < b->count; i++) {
+    for (uint32_t i = 0; i < a->count && i < b->count; i++)
         infer_same(n, a->parameters[i], b->parameters[i]);
-    }
     infer_same(n, a->result, b->result);
 }
 
 /* Both are open and have a form. */
 static void forms_meet(inference *n, open_form *a, open_form *b) {
-    if (a->kind != b->kind) {
+    if (a->kind != b->kind)
         return;
-    }
     if (check_occurs(a->open, b->open) ||
-        (a->kind == FORM_BRACKET && (check_occurs(a->open, b->element) || check_occurs(b->open, a->element)))) {
+        (a->kind == FORM_BRACKET && (check_occurs(a->open, b->element) || check_occurs(b->open, a->element))))
         return;
-    }
     type_decide(n->c->types, a->open, b->open);
     b->prefers_list |= a->prefers_list;
     b->grows |= a->grows;
@@ -87,11 +80,10 @@ static void forms_meet(inference *n, open_form *a, open_form *b) {
     b->is_literal &= a->is_literal;
     b->has_literal |= a->has_literal;
     b->is_shown |= a->is_shown;
-    if (a->kind == FORM_BRACKET || (a->kind == FORM_ROW && a->element != NULL && b->element != NULL)) {
+    if (a->kind == FORM_BRACKET || (a->kind == FORM_ROW && a->element != NULL && b->element != NULL))
         infer_same(n, a->element, b->element);
-    } else if (a->kind == FORM_FUNCTION) {
+    else if (a->kind == FORM_FUNCTION)
         functions_meet(n, a, b);
-    }
 }
 
 /* open has a form, t is decided. */
@@ -101,17 +93,14 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
         bracket_becomes(n, f, t);
         return;
     case FORM_ROW:
-        if (t->kind == TYPE_TENSOR || t->kind == TYPE_BOOL || type_is_numeric(t)) {
+        if (t->kind == TYPE_TENSOR || t->kind == TYPE_BOOL || type_is_numeric(t))
             decide(n, f->open, t);
-        }
-        if (f->element != NULL && type_is_numeric(t)) {
+        if (f->element != NULL && type_is_numeric(t))
             infer_same(n, f->element, t);
-        }
         return;
     case FORM_PAIR:
-        if (t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE) {
+        if (t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE)
             decide(n, f->open, t);
-        }
         return;
     case FORM_TRUTH:
         if (t->kind == TYPE_BOOL) {
@@ -129,25 +118,23 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
 
 static void open_meets(inference *n, const type *a, const type *b) {
     open_form *f = infer_form_of(a), *g = infer_form_of(b);
-    if (f != NULL && g != NULL) {
+    if (f != NULL && g != NULL)
         forms_meet(n, f, g);
-    } else if (f != NULL && b->kind == TYPE_OPEN) {
+    else if (f != NULL && b->kind == TYPE_OPEN)
         decide(n, b, a);
-    } else if (f != NULL) {
+    else if (f != NULL)
         form_becomes(n, f, b);
-    } else if (a->kind != TYPE_OPEN && g != NULL) {
+    else if (a->kind != TYPE_OPEN && g != NULL)
         form_becomes(n, g, a);
-    } else if (a->kind == TYPE_OPEN) {
+    else if (a->kind == TYPE_OPEN)
         decide(n, a, b);
-    } else {
+    else
         decide(n, b, a);
-    }
 }
 
 static void parts_meet(inference *n, const type *const *a, const type *const *b, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         infer_same(n, a[i], b[i]);
-    }
 }
 
 /* A list and what is collected from it: HashMap<K, V> of pairs, HashSet<T>. */
@@ -155,52 +142,47 @@ static void collection_meets(inference *n, const type *collection, const type *e
     const struct_item *s = collection->structure;
     element = infer_value(n, element);
     uint32_t count = s->template == NULL ? 0 : s->template->generics.count;
-    if (count == 1) {
+    if (count == 1)
         infer_same(n, s->arguments[0], element);
-    } else if (count > 1 && element->kind == TYPE_TUPLE && element->tuple.count == count) {
+    else if (count > 1 && element->kind == TYPE_TUPLE && element->tuple.count == count)
         parts_meet(n, s->arguments, element->tuple.items, count);
-    }
 }
 
 /* The numbers of a tensor that is written out are what its uses want. */
 static void elements_meet(inference *n, const type *a, const type *b) {
-    if (a != NULL && b != NULL && type_is_float(infer_value(n, a)) && type_is_float(infer_value(n, b))) {
+    if (a != NULL && b != NULL && type_is_float(infer_value(n, a)) && type_is_float(infer_value(n, b)))
         infer_same(n, a, b);
-    }
 }
 
 void infer_same(inference *n, const type *a, const type *b) {
     a = infer_value(n, a);
     b = infer_value(n, b);
-    if (a == b || type_is_silent(a) || type_is_silent(b) || a->kind == TYPE_VOID || b->kind == TYPE_VOID) {
+    if (a == b || type_is_silent(a) || type_is_silent(b) || a->kind == TYPE_VOID || b->kind == TYPE_VOID)
         return;
-    }
-    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN) {
+    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN)
         open_meets(n, a, b);
-    } else if (type_is_numeric(a) && type_is_numeric(b)) {
+    else if (type_is_numeric(a) && type_is_numeric(b))
         check_unify_numbers(n->c, a, b);
-    } else if (a->kind == TYPE_VEC && b->kind == TYPE_VEC) {
+    else if (a->kind == TYPE_VEC && b->kind == TYPE_VEC)
         infer_same(n, a->vec.element, b->vec.element);
-    } else if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR) {
+    else if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR)
         elements_meet(n, a->tensor.element, b->tensor.element);
-    } else if (a->kind == TYPE_STRUCT && b->kind == TYPE_VEC) {
+    else if (a->kind == TYPE_STRUCT && b->kind == TYPE_VEC)
         collection_meets(n, a, b->vec.element);
-    } else if (a->kind == TYPE_VEC && b->kind == TYPE_STRUCT) {
+    else if (a->kind == TYPE_VEC && b->kind == TYPE_STRUCT)
         collection_meets(n, b, a->vec.element);
-    } else if (a->kind == TYPE_TUPLE && b->kind == TYPE_TUPLE && a->tuple.count == b->tuple.count) {
+    else if (a->kind == TYPE_TUPLE && b->kind == TYPE_TUPLE && a->tuple.count == b->tuple.count)
         parts_meet(n, a->tuple.items, b->tuple.items, a->tuple.count);
-    } else if (a->kind == TYPE_STRUCT && b->kind == TYPE_STRUCT && a->structure->template != NULL &&
-               a->structure->template == b->structure->template) {
+    else if (a->kind == TYPE_STRUCT && b->kind == TYPE_STRUCT && a->structure->template != NULL &&
+             a->structure->template == b->structure->template)
         parts_meet(n, a->structure->arguments, b->structure->arguments, a->structure->template->generics.count);
-    }
 }
 
 void infer_tensor(inference *n, const type *t) {
     t = infer_value(n, t);
     open_form *f = infer_form_of(t);
-    if (f != NULL) {
+    if (f != NULL)
         form_becomes(n, f, infer_any_tensor(n));
-    }
 }
 
 /* And every bracket in it. */
@@ -212,9 +194,8 @@ void infer_prefer_list(inference *n, const type *t) {
     } else if (t->kind == TYPE_VEC) {
         infer_prefer_list(n, t->vec.element);
     }
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
         infer_prefer_list(n, t->tuple.items[i]);
-    }
 }
 
 void infer_wait(inference *n, waiting w) {
@@ -222,9 +203,8 @@ void infer_wait(inference *n, waiting w) {
 }
 
 const type *infer_written(inference *n, type_expr *t) {
-    if (t == NULL || t->kind == TYPE_EXPR_FUNCTION || t->kind == TYPE_EXPR_DYN) {
+    if (t == NULL || t->kind == TYPE_EXPR_FUNCTION || t->kind == TYPE_EXPR_DYN)
         return n->any;
-    }
     const type *found = check_held_type(n->c, t);
     return found == NULL ? n->any : found;
 }

@@ -21,13 +21,10 @@
 /* ---- items ----------------------------------------------------------------------------------- */
 
 static bool reserved_type(const char *name) {
-    static const char *const names[] = {"Tensor", "GradTensor", "Vec",    "System",
-                                        "Self",   "str",        "Option", "Result"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
+    static const char *const names[] = {"Tensor", "GradTensor", "Vec", "System", "Self", "str", "Option", "Result"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
             return true;
-        }
-    }
     return scalar_type_of_name(name, strlen(name)) != TYPE_ERROR;
 }
 
@@ -35,16 +32,12 @@ static bool reserved_type(const char *name) {
 static bool is_same_enum(const checker *c, const struct_item *s) {
     static const char *const names[] = {"Option", "Result"};
     static const char *const variants[][2] = {{"Some", "None"}, {"Ok", "Err"}};
-    if (!s->is_enum || s->variant_count != 2 || c->tree->prelude == NULL) {
+    if (!s->is_enum || s->variant_count != 2 || c->tree->prelude == NULL)
         return false;
-    }
     for (uint32_t i = 0; i < 2; i++) {
-        int64_t first = check_find_variant(s, variants[i][0]),
-                second = check_find_variant(s, variants[i][1]);
-        if (strcmp(s->name, names[i]) == 0 && first >= 0 && second >= 0) {
-            return s->generics.count == 1 + i && s->variants[first].count == 1 &&
-                   s->variants[second].count == i;
-        }
+        int64_t first = check_find_variant(s, variants[i][0]), second = check_find_variant(s, variants[i][1]);
+        if (strcmp(s->name, names[i]) == 0 && first >= 0 && second >= 0)
+            return s->generics.count == 1 + i && s->variants[first].count == 1 && s->variants[second].count == i;
     }
     return false;
 }
@@ -54,18 +47,16 @@ static void declare_structs(checker *c) {
         struct_item *s = c->tree->structs[i];
         symbol *known = check_symbol(c, s->name);
         s->type = type_struct(c->types, s);
-        if (s->span.file != c->tree->prelude && is_same_enum(c, s)) {
+        if (s->span.file != c->tree->prelude && is_same_enum(c, s))
             continue;
-        }
         if (s->span.file != c->tree->prelude && reserved_type(s->name)) {
             diagnostics_say(c->diagnostics, s->span, SAY(is_type_of_language), s->name);
         } else if (known->structure != NULL && known->structure->span.file != c->tree->prelude) {
             check_report_twice(c, s->span, s->name, known->structure->span);
         } else {
             known->structure = s;
-            if (s->span.file == c->tree->prelude && s->generics.count > 0) {
+            if (s->span.file == c->tree->prelude && s->generics.count > 0)
                 check_import_variants(c, s);
-            }
         }
     }
 }
@@ -74,9 +65,8 @@ static void declare_structs(checker *c) {
 static void declare_renames(checker *c) {
     for (const rename_item *r = c->tree->renames; r != NULL; r = r->next) {
         const symbol *of = check_find(c, r->of);
-        if (of == NULL || strcmp(r->name, "_") == 0) {
+        if (of == NULL || strcmp(r->name, "_") == 0)
             continue;
-        }
         symbol *s = check_symbol(c, r->name);
         s->structure = s->structure != NULL ? s->structure : of->structure;
         s->function = s->function != NULL ? s->function : of->function;
@@ -93,9 +83,8 @@ static void declare_renames(checker *c) {
 static void declare_imports(checker *c) {
     for (const import_name *i = c->tree->imports; i != NULL; i = i->next) {
         symbol *s = check_find(c, i->name);
-        if (s != NULL && s->structure != NULL && s->structure->is_enum) {
+        if (s != NULL && s->structure != NULL && s->structure->is_enum)
             check_import_variants(c, s->structure);
-        }
     }
 }
 
@@ -103,11 +92,10 @@ static void declare_traits(checker *c) {
     for (uint32_t i = 0; i < c->tree->trait_count; i++) {
         trait_item *t = c->tree->traits[i];
         symbol *known = check_symbol(c, t->name);
-        if (known->trait != NULL) {
+        if (known->trait != NULL)
             check_report_twice(c, t->span, t->name, known->trait->span);
-        } else {
+        else
             known->trait = t;
-        }
     }
 }
 
@@ -125,8 +113,7 @@ static void declare_method(checker *c, function_item *f) {
     struct_item *builtin = check_builtin_owner(c, f->owner_name);
     if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {
         if (owner == NULL || !owner->refused) {
-            diagnostic *d = diagnostics_say(c->diagnostics, f->owner_span, SAY(there_is_no_struct),
-                                            f->owner_name);
+            diagnostic *d = diagnostics_say(c->diagnostics, f->owner_span, SAY(there_is_no_struct), f->owner_name);
             suggestion near = check_suggest(d, f->owner_name);
             names_suggest_types(c->names, &near);
             check_suggest_note(c, d, &near);
@@ -139,11 +126,10 @@ static void declare_method(checker *c, function_item *f) {
     /* Those of the prelude are chosen by their arguments; a program's come before them. */
     bool overloads = known != NULL && known->span.file == c->tree->prelude;
     overloads |= known != NULL && check_is_other_trait(known->impl, f->impl);
-    if (known != NULL && f->impl->owner->argument_count == 0 && !overloads) {
+    if (known != NULL && f->impl->owner->argument_count == 0 && !overloads)
         check_report_twice(c, f->span, f->qualified, known->span);
-    } else {
+    else
         check_add_method(c, f);
-    }
 }
 
 static void declare_functions(checker *c) {
@@ -157,11 +143,10 @@ static void declare_functions(checker *c) {
         symbol *known = check_symbol(c, f->name);
         f->is_template = check_is_template(c, f);
         bool own = f->span.file != c->tree->prelude;
-        if (known->function != NULL && (known->function->span.file != c->tree->prelude) == own) {
+        if (known->function != NULL && (known->function->span.file != c->tree->prelude) == own)
             check_report_twice(c, f->span, f->name, known->function->span);
-        } else if (known->function == NULL || own) { /* a program's own name is its own */
+        else if (known->function == NULL || own) /* a program's own name is its own */
             known->function = f;
-        }
     }
 }
 
@@ -177,9 +162,8 @@ static struct_item *impl_owner(checker *c, const impl_item *impl) {
 static void add_default(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
     function_item *made = function_copy(c->arena, f);
     char *qualified = masu__arena_printf(c->arena, "%s::%s", impl->owner->name, f->name);
-    if (made == NULL || qualified == NULL) {
+    if (made == NULL || qualified == NULL)
         check_out_of_memory(c);
-    }
     check_trait_arguments(c, impl, made);
     made->qualified = qualified;
     made->owner_name = impl->owner->name;
@@ -187,9 +171,8 @@ static void add_default(checker *c, impl_item *impl, struct_item *owner, const f
     made->impl = impl;
     made->owner = owner;
     made->is_template = check_is_template(c, made);
-    if (!made->is_template) {
+    if (!made->is_template)
         check_read_body(c, made);
-    }
     made->index = c->tree->function_count;
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
     check_add_method(c, made);
@@ -197,20 +180,17 @@ static void add_default(checker *c, impl_item *impl, struct_item *owner, const f
 
 static void default_constants(checker *c, const impl_item *impl) {
     for (uint32_t i = 0; i < impl->trait->constant_count; i++) {
-        const char *name =
-            check_printf(c, "%s::%s", impl->owner->name, impl->trait->constants[i]->name);
+        const char *name = check_printf(c, "%s::%s", impl->owner->name, impl->trait->constants[i]->name);
         bool known = false;
-        for (uint32_t k = 0; k < c->tree->constant_count && !known; k++) {
+        for (uint32_t k = 0; k < c->tree->constant_count && !known; k++)
             known = strcmp(c->tree->constants[k]->name, name) == 0;
-        }
         if (!known) {
             const_item *made = CHECK_ARRAY(c, const_item, 1);
             *made = *impl->trait->constants[i];
             made->name = name;
             made->impl = impl;
             made->value = expr_copy(c->arena, made->value);
-            CHECK_PUSH(c, c->tree->constants, c->tree->constant_count, c->tree->constant_capacity,
-                       made);
+            CHECK_PUSH(c, c->tree->constants, c->tree->constant_count, c->tree->constant_capacity, made);
         }
     }
 }
@@ -220,22 +200,19 @@ static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
     for (uint32_t i = 0; i < impl->trait->method_count; i++) {
         const function_item *f = impl->trait->methods[i];
         const function_item *known = check_find_method(c, owner, f->name);
-        while (known != NULL && (known->impl != impl || strcmp(known->name, f->name) != 0)) {
+        while (known != NULL && (known->impl != impl || strcmp(known->name, f->name) != 0))
             known = known->next_in_bucket;
-        }
         if (known != NULL) {
             if (known->parameter_count != f->parameter_count || known->has_self != f->has_self) {
-                diagnostic *d =
-                    diagnostics_say(c->diagnostics, known->span, SAY(is_declared_otherwise_in),
-                                    known->qualified, names_trait_text(impl->trait));
+                diagnostic *d = diagnostics_say(c->diagnostics, known->span, SAY(is_declared_otherwise_in),
+                                                known->qualified, names_trait_text(impl->trait));
                 diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
             }
         } else if (f->body != NULL || f->unread.length > 0) {
             add_default(c, impl, owner, f);
         } else {
-            diagnostic *d =
-                diagnostics_say(c->diagnostics, impl->owner->span, SAY(needs_method_to_be),
-                                impl->owner->name, f->name, names_trait_text(impl->trait));
+            diagnostic *d = diagnostics_say(c->diagnostics, impl->owner->span, SAY(needs_method_to_be),
+                                            impl->owner->name, f->name, names_trait_text(impl->trait));
             diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
         }
     }
@@ -257,21 +234,17 @@ static bool is_known_trait(const char *name) {
 /* A trait that is declared nowhere is its methods, too, unless its name is nearly that of one that is. */
 static void check_trait_name(checker *c, const impl_item *impl) {
     static const diagnostic somebody_reads = {0};
-    if (impl->trait_name == NULL || is_known_trait(impl->trait_name)) {
+    if (impl->trait_name == NULL || is_known_trait(impl->trait_name))
         return;
-    }
     suggestion near = check_suggest(&somebody_reads, impl->trait_name);
     for (uint32_t i = 0; i < c->tree->trait_count; i++) {
         const trait_item *t = c->tree->traits[i];
-        if (t->span.file != c->tree->prelude && strchr(t->name, MODULES_MARK) == NULL) {
+        if (t->span.file != c->tree->prelude && strchr(t->name, MODULES_MARK) == NULL)
             suggest_add(&near, t->name);
-        }
     }
-    if (near.best == NULL) {
+    if (near.best == NULL)
         return;
-    }
-    diagnostic *d =
-        diagnostics_say(c->diagnostics, impl->trait_span, SAY(there_is_no_trait), impl->trait_name);
+    diagnostic *d = diagnostics_say(c->diagnostics, impl->trait_span, SAY(there_is_no_trait), impl->trait_name);
     check_suggest_note(c, d, &near);
 }
 
@@ -289,8 +262,8 @@ static void declare_impls(checker *c) {
         }
         impl->trait = trait;
         implementation made = {impl->trait, owner, impl};
-        CHECK_PUSH(c, c->instances->implementations, c->instances->implementation_count, c->instances->implementation_capacity,
-                   made);
+        CHECK_PUSH(c, c->instances->implementations, c->instances->implementation_count,
+                   c->instances->implementation_capacity, made);
         complete_impl(c, impl, owner);
     }
 }
@@ -300,18 +273,16 @@ static void declare_constants(checker *c, uint32_t first) {
         const_item *item = c->tree->constants[i];
         symbol *known = check_symbol(c, item->name);
         item->type = check_scalar(c, TYPE_ERROR);
-        if (known->constant != NULL) {
+        if (known->constant != NULL)
             check_report_twice(c, item->span, item->name, known->constant->span);
-        } else {
+        else
             known->constant = item;
-        }
     }
 }
 
 static void declare_refused(checker *c) {
-    for (refused_name *r = c->tree->refused; r != NULL; r = r->next) {
+    for (refused_name *r = c->tree->refused; r != NULL; r = r->next)
         check_symbol(c, r->name)->refused = true;
-    }
 }
 
 /* The cache of a decoder is one thing for all who hold it: what a function puts into it, its caller finds there. */
@@ -329,20 +300,16 @@ void check_signature(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         binding *parameter = f->parameters[i];
         parameter->type = check_parameter_type(c, f, parameter);
-        if (parameter->kind != BINDING_SELF) {
+        if (parameter->kind != BINDING_SELF)
             parameter->comes_back |= is_handle(c, parameter->type);
-        }
         if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {
-            diagnostics_say(c->diagnostics, parameter->span, SAY(parameter_needs_type),
-                            parameter->name);
+            diagnostics_say(c->diagnostics, parameter->span, SAY(parameter_needs_type), parameter->name);
             parameter->type = check_scalar(c, TYPE_ERROR);
         }
     }
-    f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
-                                             : check_part_type(c, f->result_annotation);
+    f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID) : check_part_type(c, f->result_annotation);
     if (f->result->may_have_open) {
-        diagnostics_say(c->diagnostics, f->result_annotation->span,
-                        SAY(result_type_is_written_out));
+        diagnostics_say(c->diagnostics, f->result_annotation->span, SAY(result_type_is_written_out));
         f->result = check_scalar(c, TYPE_ERROR);
     }
     c->function = outer;

@@ -24,8 +24,8 @@
 #include "language/front/check_types.h"
 
 /* The library's names that are known here. */
-static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator",
-                  made_of_list[] = "__items", made_of_start[] = "__range_from", all_of_it[] = "__list";
+static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator", made_of_list[] = "__items",
+                  made_of_start[] = "__range_from", all_of_it[] = "__list";
 
 static const type *target_of(checker *c, const type *t) {
     t = type_resolve(c->types, t);
@@ -58,21 +58,17 @@ bool check_may_be_iterators(checker *c) {
 
 const type *check_item_of(checker *c, const type *t) {
     t = target_of(c, t);
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         return type_resolve(c->types, t->vec.element);
-    }
     const function_item *next = next_of(c, t);
-    if (next == NULL) {
+    if (next == NULL)
         return NULL;
-    }
     const type_environment *outer = c->environment;
     type_environment e = {.self = t->structure};
-    if (next->impl != NULL) {
+    if (next->impl != NULL)
         e = check_impl_environment(c, next->impl, t);
-    }
     c->environment = &e;
-    const type *option = next->result_annotation == NULL ? next->result
-                                                         : check_type(c, next->result_annotation);
+    const type *option = next->result_annotation == NULL ? next->result : check_type(c, next->result_annotation);
     option = option == NULL ? check_scalar(c, TYPE_ERROR) : type_resolve(c->types, option);
     c->environment = outer;
     return option->kind == TYPE_STRUCT && option->structure->template != NULL
@@ -84,24 +80,20 @@ const type *check_item_of(checker *c, const type *t) {
 
 static function_item *method_of_trait(const checker *c, const char *name) {
     const symbol *s = check_find(c, iterator_trait);
-    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
-        if (strcmp(s->trait->methods[i]->name, name) == 0) {
+    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++)
+        if (strcmp(s->trait->methods[i]->name, name) == 0)
             return s->trait->methods[i];
-        }
-    }
     return NULL;
 }
 
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name) {
     function_item *f = method_of_trait(c, name);
     function_item *next = f == NULL || owner->type == NULL ? NULL : next_of(c, owner->type);
-    if (next == NULL || next->owner == NULL) {
+    if (next == NULL || next->owner == NULL)
         return NULL;
-    }
     function_item *made = function_copy(c->arena, f);
-    if (made == NULL) {
+    if (made == NULL)
         check_out_of_memory(c);
-    }
     made->owner_name = next->owner_name;
     made->owner_span = next->owner_span;
     made->qualified = check_printf(c, "%s::%s", names_plain(c->names, next->owner_name), name);
@@ -120,24 +112,21 @@ static bool range_without_end(const expr *e) {
 }
 
 void check_range_as_iterator(checker *c, expr **slot) {
-    if (range_without_end(*slot)) {
+    if (range_without_end(*slot))
         *slot = build_call(c, (*slot)->span, NULL, made_of_start, &(*slot)->range.low, 1);
-    }
 }
 
 /* A list, a range or what `into_iter` or `iter` makes an iterator of. */
 void check_as_iterator(checker *c, expr **slot) {
     while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE && (*slot)->type == NULL &&
-           (*slot)->unary.operand->kind == EXPR_ARRAY) {
+           (*slot)->unary.operand->kind == EXPR_ARRAY)
         *slot = (*slot)->unary.operand;
-    }
     (*slot)->is_vec |= (*slot)->kind == EXPR_ARRAY;
     check_range_as_iterator(c, slot);
     check_range_as_list(c, slot);
     check_expr(c, slot, NULL);
-    if (!check_is_iterator(c, (*slot)->type)) {
+    if (!check_is_iterator(c, (*slot)->type))
         check_as_list(c, slot);
-    }
     if (type_is(type_resolve(c->types, (*slot)->type), TYPE_VEC)) {
         *slot = build_call(c, (*slot)->span, NULL, made_of_list, slot, 1);
         check_expr(c, slot, NULL);
@@ -148,16 +137,13 @@ void check_as_iterator(checker *c, expr **slot) {
 bool check_range_for(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    const type *item =
-        wish != NULL && check_is_dyn(wish) && e->range.low != NULL ? check_item_of(c, wish) : NULL;
-    if (item == NULL) {
+    const type *item = wish != NULL && check_is_dyn(wish) && e->range.low != NULL ? check_item_of(c, wish) : NULL;
+    if (item == NULL)
         return false;
-    }
     for (int i = 0; i < 2; i++) {
         expr **end = i == 0 ? &e->range.low : &e->range.high;
-        if (*end != NULL) {
+        if (*end != NULL)
             check_expr(c, end, item);
-        }
     }
     check_as_iterator(c, slot);
     return true;
@@ -184,11 +170,9 @@ static bool is_bound_by(const function_item *f, const binding *parameter, bool (
     const type_expr *t = parameter->annotation;
     for (uint32_t i = 0; t != NULL && t->name != NULL && i < f->generics.count; i++) {
         const type_parameter *p = &f->generics.items[i];
-        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
-            if (such(p->bounds[b])) {
+        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++)
+            if (such(p->bounds[b]))
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -199,12 +183,11 @@ bool check_takes_iterator(const function_item *f, const binding *parameter) {
 
 void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter) {
     expr *e = *slot;
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         e = e->unary.operand;
-    }
-    if (e->type != NULL || (e->kind != EXPR_RANGE && e->kind != EXPR_ARRAY) || !is_bound_by(f, parameter, check_bounds_items)) {
+    if (e->type != NULL || (e->kind != EXPR_RANGE && e->kind != EXPR_ARRAY) ||
+        !is_bound_by(f, parameter, check_bounds_items))
         return;
-    }
     e->is_vec |= e->kind == EXPR_ARRAY;
     check_range_as_iterator(c, slot);
     check_range_as_list(c, slot);
@@ -215,14 +198,12 @@ bool check_list_beside_iterator(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const function_item *f = method_of_trait(c, e->call.name);
     for (uint32_t i = 0; f != NULL && i < e->call.arg_count && i + 1 < f->parameter_count; i++) {
-        if (!check_takes_iterator(f, f->parameters[i + 1])) {
+        if (!check_takes_iterator(f, f->parameters[i + 1]))
             continue;
-        }
         expr **arg = &e->call.args[i];
         check_range_as_iterator(c, arg);
-        if ((*arg)->kind == EXPR_RANGE || (*arg)->kind == EXPR_ARRAY) {
+        if ((*arg)->kind == EXPR_RANGE || (*arg)->kind == EXPR_ARRAY)
             continue;
-        }
         check_expr(c, arg, NULL);
         if (check_is_iterator(c, (*arg)->type)) {
             check_as_iterator(c, &e->call.receiver);
@@ -239,10 +220,9 @@ bool check_list_beside_iterator(checker *c, expr **slot, const type *expected) {
 static bool list_of_parts(checker *c, expr **slot, const type *t) {
     const function_item *len = check_method_named(c, t->structure, "len"),
                         *get = check_method_named(c, t->structure, "get");
-    if (len == NULL || get == NULL || !len->has_self || !get->has_self ||
-        len->parameter_count != 1 || get->parameter_count != 2) {
+    if (len == NULL || get == NULL || !len->has_self || !get->has_self || len->parameter_count != 1 ||
+        get->parameter_count != 2)
         return false;
-    }
     *slot = check_numbered_parts(c, *slot);
     check_expr(c, slot, NULL);
     return true;
@@ -252,9 +232,8 @@ bool check_as_list(checker *c, expr **slot) {
     static const char *const names[] = {"into_iter", "iter"};
     const type *t = target_of(c, (*slot)->type);
     source_span span = (*slot)->span;
-    if (t->kind != TYPE_STRUCT || t->structure->closure != NULL) {
+    if (t->kind != TYPE_STRUCT || t->structure->closure != NULL)
         return false;
-    }
     if (check_is_iterator(c, t)) {
         *slot = build_method(c, span, *slot, all_of_it, NULL, 0);
         check_expr(c, slot, NULL);
@@ -277,9 +256,8 @@ bool check_as_list(checker *c, expr **slot) {
 /* { let <one> = …; body } as the arm of what was found. */
 static expr *arm_of(checker *c, const loop_expr *loop, const char *found, source_span span) {
     stmt *let = CHECK_ARRAY(c, stmt, 1);
-    *let = (stmt){.kind = STMT_LET,
-                  .span = loop->pattern->span,
-                  .value = check_new_name(c, loop->pattern->span, found)};
+    *let = (stmt){
+        .kind = STMT_LET, .span = loop->pattern->span, .value = check_new_name(c, loop->pattern->span, found)};
     let->pattern = loop->pattern;
     expr *body = check_new(c, EXPR_BLOCK, loop->body->span, NULL);
     body->block = loop->body;
@@ -304,31 +282,27 @@ static void ask_for_iterator(checker *c, expr **source) {
 }
 
 bool check_found_iterator(checker *c, expr **source) {
-    if (!check_may_be_iterators(c)) {
+    if (!check_may_be_iterators(c))
         return false;
-    }
-    if (!check_is_iterator(c, (*source)->type)) {
+    if (!check_is_iterator(c, (*source)->type))
         ask_for_iterator(c, source);
-    }
     return check_is_iterator(c, (*source)->type);
 }
 
 void check_loop_by_next(checker *c, expr **slot) {
     expr *e = *slot, **source = &e->loop->iterable;
     source_span span = (*source)->span;
-    char *it = check_printf(c, "<it %u>", c->text_count),
-         *one = check_printf(c, "<one %u>", c->text_count++);
+    char *it = check_printf(c, "<it %u>", c->text_count), *one = check_printf(c, "<one %u>", c->text_count++);
     block_builder b = build_block(c, e->span), body = build_block(c, e->span);
     const binding *root = check_is_place(*source) ? check_root(*source) : NULL;
     bool in_place = root != NULL && (root->is_mutable || root->kind == BINDING_SELF);
-    if (!in_place) {
+    if (!in_place)
         build_let(&b, it, true, *source);
-    }
     expr *loop = check_new(c, EXPR_LOOP, e->span, NULL);
     expr *from = in_place ? check_alias_copy(c, *source) : check_new_name(c, span, it);
     expr *next = build_method(c, span, from, "next", NULL, 0);
-    build_stmt(&body, build_unpack(c, next, one, arm_of(c, e->loop, one, e->span),
-                                   check_new(c, EXPR_BREAK, span, NULL)));
+    build_stmt(&body,
+               build_unpack(c, next, one, arm_of(c, e->loop, one, e->span), check_new(c, EXPR_BREAK, span, NULL)));
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->label = e->loop->label;
     loop->loop->body = body.block;
@@ -340,9 +314,8 @@ void check_loop_by_next(checker *c, expr **slot) {
 /* (a..b).rev(): the numbers as a Vec, of the type of its ends. */
 void check_range_as_list(checker *c, expr **slot) {
     expr *range = *slot;
-    if (range->kind != EXPR_RANGE || range->range.low == NULL || range->range.high == NULL) {
+    if (range->kind != EXPR_RANGE || range->range.low == NULL || range->range.high == NULL)
         return;
-    }
     bool letters = range->range.low->kind == EXPR_CHAR;
     if (letters) {
         check_expr(c, &range->range.low, NULL);
@@ -353,11 +326,9 @@ void check_range_as_list(checker *c, expr **slot) {
     }
     check_range(c, range, NULL);
     expr *ends[2] = {range->range.low, range->range.high};
-    *slot = build_call(c, range->span, NULL, range->range.inclusive ? "__range_to" : "__range",
-                       ends, 2);
-    if (letters) {
+    *slot = build_call(c, range->span, NULL, range->range.inclusive ? "__range_to" : "__range", ends, 2);
+    if (letters)
         *slot = check_map_cast(c, *slot, "char");
-    }
 }
 
 /* (a..b).contains(x): { let <x> = x; a <= <x> && <x> < b } */
@@ -367,14 +338,12 @@ void check_range_contains(checker *c, expr **slot) {
     block_builder b = build_block(c, span);
     char *name = check_printf(c, "<x %u>", c->text_count++);
     build_let(&b, name, false, e->call.args[0]);
-    expr *low =
-        range->range.low == NULL
-            ? check_new_bool(c, span, true)
-            : check_new_binary(c, BINARY_GE, check_new_name(c, span, name), range->range.low, NULL);
-    expr *high = range->range.high == NULL
-                     ? check_new_bool(c, span, true)
-                     : check_new_binary(c, range->range.inclusive ? BINARY_LE : BINARY_LT,
-                                        check_new_name(c, span, name), range->range.high, NULL);
+    expr *low = range->range.low == NULL
+                    ? check_new_bool(c, span, true)
+                    : check_new_binary(c, BINARY_GE, check_new_name(c, span, name), range->range.low, NULL);
+    expr *high = range->range.high == NULL ? check_new_bool(c, span, true)
+                                           : check_new_binary(c, range->range.inclusive ? BINARY_LE : BINARY_LT,
+                                                              check_new_name(c, span, name), range->range.high, NULL);
     *slot = build_finish(&b, check_new_binary(c, BINARY_AND, low, high, NULL));
     check_expr(c, slot, NULL);
 }
@@ -383,9 +352,8 @@ void check_range_contains(checker *c, expr **slot) {
 void check_ranges_as_lists(checker *c, expr *e, const type *t) {
     for (uint32_t i = 0; t->kind == TYPE_VEC && i < e->call.arg_count; i++) {
         expr *range = e->call.args[i];
-        if (range->kind != EXPR_RANGE || range->range.low == NULL) {
+        if (range->kind != EXPR_RANGE || range->range.low == NULL)
             continue;
-        }
         if (range->range.high == NULL && strcmp(e->call.name, "zip") == 0) {
             e->call.name = "__zip_from";
             e->call.args[i] = range->range.low;
@@ -400,38 +368,31 @@ void check_split_range(checker *c, expr *e, const type *t) {
     static const char *const names[] = {"drain", "range", "copy_within", "splice", "extend_from_within"};
     expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
     bool splits = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         splits |= strcmp(e->call.name, names[i]) == 0;
-    }
     bool gets = strcmp(e->call.name, "get") == 0 && e->call.arg_count == 1 &&
                 (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
-    if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE) {
+    if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE)
         return;
-    }
     bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
     bool ordered = t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "__from") != NULL;
     bool half = !all && ordered && (range->range.low == NULL || range->range.high == NULL);
     if (half) {
         e->call.args[0] = range->range.low != NULL ? range->range.low : range->range.high;
-        e->call.name = range->range.low != NULL ? "__from"
-                       : range->range.inclusive ? "__until_with"
-                                                : "__until";
+        e->call.name = range->range.low != NULL ? "__from" : range->range.inclusive ? "__until_with" : "__until";
         return;
     }
     const uint32_t rest = e->call.arg_count - 1; /* splice(a..b, items) */
     expr **args = CHECK_ARRAY(c, expr *, 2 + rest);
     memcpy(args + 2, e->call.args + 1, rest * sizeof *args);
     args[0] = range->range.low != NULL ? range->range.low : check_new_int(c, range->span, 0);
-    args[1] =
-        range->range.high != NULL
-            ? range->range.high
-            : build_method(c, range->span, check_alias_copy(c, e->call.receiver), "len", NULL, 0);
-    if (range->range.inclusive) {
+    args[1] = range->range.high != NULL
+                  ? range->range.high
+                  : build_method(c, range->span, check_alias_copy(c, e->call.receiver), "len", NULL, 0);
+    if (range->range.inclusive)
         args[1] = check_new_binary(c, BINARY_ADD, args[1], check_new_int(c, range->span, 1), NULL);
-    }
     e->call.args = args;
     e->call.arg_count = all ? 0 : 2 + rest;
-    if (gets || strcmp(e->call.name, "range") == 0) {
+    if (gets || strcmp(e->call.name, "range") == 0)
         e->call.name = all ? "iter" : "__between";
-    }
 }

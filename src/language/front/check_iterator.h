@@ -4,7 +4,7 @@
 
 #include "language/front/check_context.h"
 
-bool check_may_be_iterators(checker *c); /* whether there are any in the program */
+bool check_may_be_iterators(checker *c);           /* whether there are any in the program */
 bool check_is_iterator(checker *c, const type *t); /* it has `next`, or leads to what has it */
 /* What an iterator of this type yields; NULL: it is none. */
 const type *check_item_of(checker *c, const type *t);
@@ -12,7 +12,7 @@ const type *check_item_of(checker *c, const type *t);
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
 /* Afterwards the value, not checked before or checked, is an iterator where it can be one. */
 void check_as_iterator(checker *c, expr **slot);
-void check_range_as_iterator(checker *c, expr **slot); /* a..; anything else stays */
+void check_range_as_iterator(checker *c, expr **slot);               /* a..; anything else stays */
 bool check_range_for(checker *c, expr **slot, const type *expected); /* false: no iterator is wanted */
 const type *check_wish_as_list(checker *c, const type *expected);
 bool check_takes_iterator(const function_item *f, const binding *parameter);

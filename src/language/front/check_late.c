@@ -49,9 +49,8 @@ static void join(ways *to, ways from) {
 
 static uint64_t bit_of(const late_walk *w, const binding *b) {
     uint32_t i = 0;
-    while (i < w->count && w->names[i] != b) {
+    while (i < w->count && w->names[i] != b)
         i++;
-    }
     return i < w->count ? UINT64_C(1) << i : 0;
 }
 
@@ -59,9 +58,8 @@ static uint64_t bit_of(const late_walk *w, const binding *b) {
 
 static void read_name(late_walk *w, const expr *e) {
     uint64_t bit = e->name.binding != NULL && e->name.binding->is_late ? bit_of(w, e->name.binding) : 0;
-    if ((w->now.unset & bit) == 0 || w->silent) {
+    if ((w->now.unset & bit) == 0 || w->silent)
         return;
-    }
     diagnostic *d = diagnostics_say(w->c->diagnostics, e->span, SAY(late_is_read_before), e->name.binding->name);
     diagnostics_note(w->c->diagnostics, d, e->name.binding->span,
                      (w->now.set & bit) != 0 ? "it is declared here, and one of the ways from here does not assign it"
@@ -96,9 +94,8 @@ static void walk_if(late_walk *w, const expr *e) {
     walk_block(w, e->branch.then);
     ways then = w->now;
     w->now = otherwise;
-    if (e->branch.otherwise != NULL) {
+    if (e->branch.otherwise != NULL)
         walk(w, e->branch.otherwise);
-    }
     join(&w->now, then);
 }
 
@@ -107,9 +104,8 @@ static void walk_match(late_walk *w, const expr *e) {
     ways begin = w->now, all = no_way;
     for (uint32_t i = 0; i < e->match.count; i++) {
         w->now = begin;
-        if (e->match.arms[i].guard != NULL) {
+        if (e->match.arms[i].guard != NULL)
             walk(w, e->match.arms[i].guard);
-        }
         walk(w, e->match.arms[i].body);
         join(&all, w->now);
     }
@@ -119,20 +115,17 @@ static void walk_match(late_walk *w, const expr *e) {
 static void walk_body_once(late_walk *w, const expr *e, late_loop *l, ways head) {
     l->left = l->again = no_way;
     w->now = head;
-    if (e->kind == EXPR_WHILE) {
+    if (e->kind == EXPR_WHILE)
         walk(w, e->loop->condition);
-    }
-    if (e->kind != EXPR_LOOP) {
+    if (e->kind != EXPR_LOOP)
         join(&l->left, w->now);
-    }
     walk_block(w, e->loop->body);
     join(&l->again, w->now);
 }
 
 static void walk_loop(late_walk *w, const expr *e) {
-    if (e->loop->iterable != NULL) {
+    if (e->loop->iterable != NULL)
         walk(w, e->loop->iterable);
-    }
     late_loop l = {.loop = e, .outer = w->loops};
     ways head = w->now;
     bool silent = w->silent, once = e->loop->is_block;
@@ -149,15 +142,13 @@ static void walk_loop(late_walk *w, const expr *e) {
     walk_body_once(w, e, &l, head);
     w->loops = l.outer;
     w->now = l.left;
-    if (once) {
+    if (once)
         join(&w->now, l.again);
-    }
 }
 
 static void walk_jump(late_walk *w, const expr *e) {
-    if (e->jump.value != NULL) {
+    if (e->jump.value != NULL)
         walk(w, e->jump.value);
-    }
     for (late_loop *l = w->loops; l != NULL && e->kind != EXPR_RETURN; l = l->outer) {
         if (l->loop == e->jump.target || (e->jump.target != NULL && l->loop->loop == e->jump.target->loop)) {
             join(e->kind == EXPR_BREAK ? &l->left : &l->again, w->now);
@@ -174,11 +165,10 @@ static void walk_child(expr *e, void *context) {
 /* A block that the checker wrote beside a call takes the place of its statements. */
 static void walk_statements(late_walk *w, const stmt *s) {
     for (; s != NULL; s = s->next) {
-        if (s->is_late) {
+        if (s->is_late)
             assign(w, s->pattern->binding, false);
-        } else if (s->value != NULL) {
+        else if (s->value != NULL)
             walk(w, s->value);
-        }
         if (s->otherwise != NULL) {
             ways fits = w->now;
             walk_block(w, s->otherwise);
@@ -200,11 +190,10 @@ static void walk(late_walk *w, const expr *e) {
         break;
     case EXPR_ASSIGN:
         walk(w, e->assign.value);
-        if (e->assign.target->kind == EXPR_NAME) {
+        if (e->assign.target->kind == EXPR_NAME)
             write_name(w, e->assign.target);
-        } else {
+        else
             walk(w, e->assign.target);
-        }
         break;
     case EXPR_IF:
         walk_if(w, e);
@@ -242,29 +231,24 @@ static void walk(late_walk *w, const expr *e) {
         expr_each_child((expr *)e, walk_child, w);
         break;
     }
-    if (e->type != NULL && e->type->kind == TYPE_NEVER) {
+    if (e->type != NULL && e->type->kind == TYPE_NEVER)
         w->now = no_way; /* panic(…) */
-    }
 }
 
 static void walk_block(late_walk *w, const block *b) {
     walk_statements(w, b->first);
-    if (b->result != NULL) {
+    if (b->result != NULL)
         walk(w, b->result);
-    }
 }
 
 void check_late_names(checker *c, const function_item *f) {
     uint32_t next = 0;
     while (f->has_late && next < f->binding_count) {
         late_walk w = {.c = c, .now = {.set = LATE_REACHED}};
-        for (; next < f->binding_count && w.count < LATE_MAX; next++) {
-            if (f->bindings[next]->is_late) {
+        for (; next < f->binding_count && w.count < LATE_MAX; next++)
+            if (f->bindings[next]->is_late)
                 w.names[w.count++] = f->bindings[next];
-            }
-        }
-        if (w.count > 0) {
+        if (w.count > 0)
             walk_block(&w, f->body);
-        }
     }
 }

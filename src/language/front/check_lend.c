@@ -32,16 +32,14 @@ static void call_first(checker *c, expr *call, expr *statement) {
 /* { before; let <result> = f(…); after; <result> } */
 static void wrap_lent(checker *c, expr **slot) {
     expr *e = *slot;
-    if (e->kind != EXPR_CALL || e->call.before == NULL) {
+    if (e->kind != EXPR_CALL || e->call.before == NULL)
         return;
-    }
     block_builder b = build_block(c, e->span);
     bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
     char *name = check_printf(c, "<result %u>", c->text_count++);
     b.block->first = b.last = e->call.before;
-    while (b.last->next != NULL) {
+    while (b.last->next != NULL)
         b.last = b.last->next;
-    }
     e->call.before = NULL;
     if (value) {
         build_let(&b, name, false, e);
@@ -81,31 +79,25 @@ void check_call_wrap(checker *c, expr **slot) {
     expr *e = *slot;
     wrap_lent(c, slot);
     if (e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION && e->call.function != NULL &&
-        e->call.function->never_returns) {
+        e->call.function->never_returns)
         end_after(c, slot);
-    }
 }
 
 /* f(list.as_mut().unwrap()) of a `&mut T`: the place is found before the call. */
 void check_lend_place(checker *c, expr *call, expr **slot) {
     expr **inner = slot;
-    while ((*inner)->kind == EXPR_UNARY && (*inner)->unary.op == UNARY_REFERENCE) {
+    while ((*inner)->kind == EXPR_UNARY && (*inner)->unary.op == UNARY_REFERENCE)
         inner = &(*inner)->unary.operand;
-    }
-    bool part = (*inner)->kind == EXPR_INDEX && (*inner)->type == NULL &&
-                (*inner)->index.count == 1 && (*inner)->index.indices[0]->kind == EXPR_RANGE;
-    if (!part && ((*inner)->kind != EXPR_METHOD || (*inner)->type != NULL ||
-                  !check_refers(c, *inner))) {
+    bool part = (*inner)->kind == EXPR_INDEX && (*inner)->type == NULL && (*inner)->index.count == 1 &&
+                (*inner)->index.indices[0]->kind == EXPR_RANGE;
+    if (!part && ((*inner)->kind != EXPR_METHOD || (*inner)->type != NULL || !check_refers(c, *inner)))
         return;
-    }
     block_builder b = build_block(c, call->span);
     expr *place = check_freeze(&b, inner);
-    if (place != NULL) {
+    if (place != NULL)
         *slot = place;
-    }
-    if (b.block->first != NULL) {
+    if (b.block->first != NULL)
         build_append(&call->call.before, b.block->first);
-    }
 }
 
 /* ---- closures ---- */
@@ -127,9 +119,8 @@ static expr *captured_place(checker *c, source_span span, binding *b) {
 static void hold_before(checker *c, expr *call, expr **slot) {
     expr *e = *slot;
     bool runs = e != NULL && e->type != NULL && (e->kind == EXPR_CALL || e->kind == EXPR_BLOCK || e->kind == EXPR_TRY);
-    if (!runs || type_is_silent(e->type) || type_is(type_resolve(c->types, e->type), TYPE_VOID)) {
+    if (!runs || type_is_silent(e->type) || type_is(type_resolve(c->types, e->type), TYPE_VOID))
         return;
-    }
     const type *t = e->type;
     char *name = check_printf(c, "<held %u>", c->text_count++);
     check_call_before(c, call, name, e);
@@ -139,38 +130,32 @@ static void hold_before(checker *c, expr *call, expr **slot) {
 
 static void hold_earlier(checker *c, expr *call, expr *const *slot) {
     hold_before(c, call, &call->call.receiver);
-    for (uint32_t i = 0; i < call->call.arg_count && &call->call.args[i] != slot; i++) {
+    for (uint32_t i = 0; i < call->call.arg_count && &call->call.args[i] != slot; i++)
         hold_before(c, call, &call->call.args[i]);
-    }
 }
 
 /* A closure that writes to variables of this function is lent to the call:
  * { let mut <f> = closure; <f>.n = n; call(<f>); n = <f>.n } */
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s) {
     bool writes = false;
-    for (uint32_t i = 0; i < s->field_count; i++) {
+    for (uint32_t i = 0; i < s->field_count; i++)
         writes |= s->fields[i].is_written && !s->fields[i].by_reference;
-    }
-    if (call == NULL || !writes || s->closure->is_move || s->closure->outer != c->function) {
+    if (call == NULL || !writes || s->closure->is_move || s->closure->outer != c->function)
         return false;
-    }
     hold_earlier(c, call, slot);
     source_span span = (*slot)->span;
     char *name = check_printf(c, "<lent %u>", c->text_count++);
     check_call_before(c, call, name, *slot);
     for (uint32_t i = 0; i < s->field_count; i++) {
         const struct_field *field = &s->fields[i];
-        if (!field->is_written || field->by_reference) {
+        if (!field->is_written || field->by_reference)
             continue;
-        }
-        call_first(
-            c, call,
-            build_assign(c, span, build_field(c, span, check_new_name(c, span, name), field->name),
-                         captured_place(c, span, field->captured)));
-        check_call_after(
-            c, call,
-            build_assign(c, span, captured_place(c, span, field->captured),
-                         build_field(c, span, check_new_name(c, span, name), field->name)));
+        call_first(c, call,
+                   build_assign(c, span, build_field(c, span, check_new_name(c, span, name), field->name),
+                                captured_place(c, span, field->captured)));
+        check_call_after(c, call,
+                         build_assign(c, span, captured_place(c, span, field->captured),
+                                      build_field(c, span, check_new_name(c, span, name), field->name)));
     }
     *slot = check_new_name(c, span, name);
     check_expr(c, slot, NULL);

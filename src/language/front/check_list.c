@@ -37,20 +37,16 @@ static bool combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
 
 /* The expression is checked. */
 static bool evaluate(const expr *e, int64_t *out, int depth) {
-    if (depth > 200 || e->type == NULL) {
+    if (depth > 200 || e->type == NULL)
         return false;
-    }
-    if (e->kind == EXPR_NAME && e->name.constant != NULL && e->name.constant->value != NULL) {
+    if (e->kind == EXPR_NAME && e->name.constant != NULL && e->name.constant->value != NULL)
         return evaluate(e->name.constant->value, out, depth + 1);
-    }
-    if (e->kind == EXPR_CAST) {
+    if (e->kind == EXPR_CAST)
         return type_is_integer(e->type) && evaluate(e->cast.operand, out, depth + 1);
-    }
     if (e->kind == EXPR_BINARY) {
         int64_t left, right;
         return type_is_integer(e->type) && evaluate(e->binary.left, &left, depth + 1) &&
-               evaluate(e->binary.right, &right, depth + 1) &&
-               combine(e->binary.op, left, right, out);
+               evaluate(e->binary.right, &right, depth + 1) && combine(e->binary.op, left, right, out);
     }
     if (e->kind == EXPR_INT && type_is_integer(e->type)) {
         *out = (int64_t)e->integer.value;
@@ -63,12 +59,10 @@ bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *w
     const type *integer = check_scalar(c, TYPE_I64);
     check_expr(c, slot, integer);
     const expr *e = *slot;
-    if (evaluate(e, out, 0)) {
+    if (evaluate(e, out, 0))
         return true;
-    }
-    if (!type_is_silent(e->type)) {
+    if (!type_is_silent(e->type))
         diagnostics_say(c->diagnostics, e->span, SAY(is_whole_number_known_beforehand), what);
-    }
     return false;
 }
 
@@ -80,37 +74,30 @@ static expr *new_vec(checker *c, source_span span, const type *t) {
 }
 
 static const type *element_wanted(checker *c, const type *expected) {
-    if (expected != NULL && expected->kind == TYPE_VEC) {
+    if (expected != NULL && expected->kind == TYPE_VEC)
         return expected->vec.element;
-    }
     c->open->has_open = true;
     return type_open(c->types, NULL);
 }
 
 static void push(checker *c, block_builder *b, expr *item) {
-    build_stmt(
-        b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push", &item, 1));
+    build_stmt(b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push", &item, 1));
 }
 
 /* Where any tensors are wanted, what all items hold is kept: a list of Tensor<i64> is one for all that takes tensors. */
 static const type *element_of_items(checker *c, expr *e, const type *wanted) {
     const type *open = type_resolve(c->types, wanted), *held = NULL;
-    if (open->kind != TYPE_TENSOR || open->tensor.element != NULL) {
+    if (open->kind != TYPE_TENSOR || open->tensor.element != NULL)
         return wanted;
-    }
     for (uint32_t i = 0; i < e->list.count; i++) {
         check_keep_reference(e->list.items[i]);
         check_expr(c, &e->list.items[i], open);
         const type *t = type_resolve(c->types, e->list.items[i]->type);
-        if (t->kind != TYPE_TENSOR || t->tensor.element == NULL ||
-            (held != NULL && held != t->tensor.element)) {
+        if (t->kind != TYPE_TENSOR || t->tensor.element == NULL || (held != NULL && held != t->tensor.element))
             return wanted;
-        }
         held = t->tensor.element;
     }
-    return held == NULL || held->kind == TYPE_OPEN
-               ? wanted
-               : type_tensor(c->types, held, open->tensor.rank);
+    return held == NULL || held->kind == TYPE_OPEN ? wanted : type_tensor(c->types, held, open->tensor.rank);
 }
 
 /* [f(), ()]: one item that is written so says that all are. */
@@ -140,27 +127,21 @@ static void fill(checker *c, expr **slot, const type *expected) {
 }
 
 static bool holds_no_tensor_elements(checker *c, expr *e) {
-    if (e->list.count == 0 || holds_units(c, e)) {
+    if (e->list.count == 0 || holds_units(c, e))
         return e->list.count > 0;
-    }
     expr **first = &e->list.items[0];
-    while ((*first)->kind == EXPR_UNARY && (*first)->unary.op == UNARY_REFERENCE &&
-           !(*first)->unary.is_mutable) {
+    while ((*first)->kind == EXPR_UNARY && (*first)->unary.op == UNARY_REFERENCE && !(*first)->unary.is_mutable)
         first = &(*first)->unary.operand;
-    }
-    if ((*first)->kind == EXPR_ARRAY) {
+    if ((*first)->kind == EXPR_ARRAY)
         return (*first)->is_vec || holds_no_tensor_elements(c, *first);
-    }
     switch ((*first)->kind) {
     case EXPR_INT:
     case EXPR_FLOAT:
     case EXPR_BOOL:
     case EXPR_UNARY:
     case EXPR_BINARY:
-        if ((*first)->kind == EXPR_UNARY && (*first)->unary.op == UNARY_REFERENCE &&
-            (*first)->unary.is_mutable) {
+        if ((*first)->kind == EXPR_UNARY && (*first)->unary.op == UNARY_REFERENCE && (*first)->unary.is_mutable)
             return true;
-        }
         return false; /* literals follow what is wanted: they are checked later */
     case EXPR_CLOSURE:
         return true;
@@ -178,10 +159,8 @@ bool check_list_literal(checker *c, expr **slot, const type *expected) {
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
     bool wanted = expected != NULL && expected->kind == TYPE_VEC;
     if (!(*slot)->is_vec && !wanted &&
-        ((expected != NULL && expected->kind == TYPE_TENSOR) ||
-         !holds_no_tensor_elements(c, *slot))) {
+        ((expected != NULL && expected->kind == TYPE_TENSOR) || !holds_no_tensor_elements(c, *slot)))
         return false;
-    }
     fill(c, slot, expected);
     return true;
 }
@@ -190,13 +169,11 @@ bool check_list_literal(checker *c, expr **slot, const type *expected) {
 static expr *fill_all(checker *c, source_span span) {
     expr *branch = check_new(c, EXPR_IF, span, NULL), *zero = check_new(c, EXPR_INT, span, NULL);
     zero->integer.suffix = TYPE_VOID;
-    branch->branch.condition =
-        check_new_binary(c, BINARY_GT, check_new_name(c, span, "<count>"), zero, NULL);
+    branch->branch.condition = check_new_binary(c, BINARY_GT, check_new_name(c, span, "<count>"), zero, NULL);
     block_builder body = build_block(c, span);
     push(c, &body, check_new_name(c, span, "<value>"));
     expr *count = check_new_name(c, span, "<count>");
-    build_stmt(&body,
-               build_method(c, span, check_new_name(c, span, "<list>"), "__fill", &count, 1));
+    build_stmt(&body, build_method(c, span, check_new_name(c, span, "<list>"), "__fill", &count, 1));
     branch->branch.then = body.block;
     return branch;
 }
@@ -205,24 +182,20 @@ static expr *fill_all(checker *c, source_span span) {
 static void fill_tensor(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *value = e, *shape = check_new(c, EXPR_ARRAY, e->span, NULL), *arguments[2];
     uint32_t capacity = 0;
-    for (; value->kind == EXPR_REPEAT && !value->is_vec; value = value->repeat.value) {
+    for (; value->kind == EXPR_REPEAT && !value->is_vec; value = value->repeat.value)
         CHECK_PUSH(c, shape->list.items, shape->list.count, capacity, value->repeat.count);
-    }
-    if (value->kind != EXPR_INT && value->kind != EXPR_UNARY) {
+    if (value->kind != EXPR_INT && value->kind != EXPR_UNARY)
         check_expr(c, &value, NULL);
-    }
     const expr *number = value->kind == EXPR_UNARY ? value->unary.operand : value;
     bool whole = value->type == NULL ? number->kind == EXPR_INT : type_is_integer(type_resolve(c->types, value->type));
-    if (expected == NULL && whole) { /* as [2, 2] */
+    if (expected == NULL && whole) /* as [2, 2] */
         expected = type_tensor(c->types, check_scalar(c, TYPE_I64), (int32_t)shape->list.count);
-    }
     arguments[0] = shape;
     arguments[1] = value;
     *slot = build_call(c, e->span, "Tensor", "full", arguments, 2);
     check_expr(c, slot, expected);
-    if (expected != NULL) {
+    if (expected != NULL)
         check_coerce(c, slot, expected, NULL);
-    }
 }
 
 void check_repeat(checker *c, expr **slot, const type *expected) {

@@ -80,28 +80,24 @@ expr *check_numbered_parts(checker *c, expr *value) {
 /* f64::sqrt, String::from, Some, Shape::Circle, Vec::new where a function check_same_text wanted: |…| name(…) */
 void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     expr *e = *slot;
-    if (e->kind != EXPR_NAME || e->type != NULL) {
+    if (e->kind != EXPR_NAME || e->type != NULL)
         return;
-    }
     names_settle(c->names, &e->name);
     const symbol *s = check_find(c, e->name.name);
     bool plain = e->name.scope == NULL;
-    const bool known_here = s != NULL && (s->binding != NULL || s->function != NULL || s->variant_of != NULL || s->structure != NULL);
+    const bool known_here = s != NULL && (s->binding != NULL || s->function != NULL || s->variant_of != NULL ||
+                                          s->structure != NULL);
     if (plain && (known_here ? s->binding != NULL || (s->function != NULL && !s->function->is_template)
-                             : check_std_name(c, e->name.name) == NULL)) {
+                             : check_std_name(c, e->name.name) == NULL))
         return;
-    }
-    static const char *const traits[] = {"ToString", "Clone",        "Into",
-                                         "Iterator", "IntoIterator", "ToOwned"};
+    static const char *const traits[] = {"ToString", "Clone", "Into", "Iterator", "IntoIterator", "ToOwned"};
     struct_item *owner = plain ? NULL : check_struct_named(c, e->name.scope);
     const function_item *known = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
     bool method = known != NULL && known->has_self; /* Result::unwrap */
-    if (known != NULL && !known->has_self && !known->is_template) {
+    if (known != NULL && !known->has_self && !known->is_template)
         return;
-    }
-    for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++) {
+    for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++)
         method |= check_same_text(e->name.scope, traits[i]);
-    }
     method |= !plain && names_trait(c->names, e->name.scope) != NULL;
     expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);
     expr **args = CHECK_ARRAY(c, expr *, count + 1);
@@ -110,12 +106,10 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const char *name = check_printf(c, "<%u>", i);
         closure->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
-        *closure->closure.parameters[i] =
-            (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
+        *closure->closure.parameters[i] = (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
         args[i] = check_new_name(c, e->span, name);
     }
-    closure->closure.body =
-        method && count > 0 ? build_method(c, e->span, args[0], e->name.name, args + 1, count - 1)
-                            : build_call(c, e->span, e->name.scope, e->name.name, args, count);
+    closure->closure.body = method && count > 0 ? build_method(c, e->span, args[0], e->name.name, args + 1, count - 1)
+                                                : build_call(c, e->span, e->name.scope, e->name.name, args, count);
     *slot = closure;
 }

@@ -38,8 +38,7 @@ static void decide(checker *c, const type *open, const type *t) {
 }
 
 static bool may_be_parsed(const type *t) {
-    return t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_STRING ||
-           t->kind == TYPE_STRUCT;
+    return t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_STRING || t->kind == TYPE_STRUCT;
 }
 
 bool check_unify_numbers(checker *c, const type *a, const type *b) {
@@ -48,9 +47,8 @@ bool check_unify_numbers(checker *c, const type *a, const type *b) {
         decide(c, parsed, other);
         return true;
     }
-    if (a == b || !type_is_numeric(a) || !type_is_numeric(b)) {
+    if (a == b || !type_is_numeric(a) || !type_is_numeric(b))
         return a == b;
-    }
     bool whole = !type_is_float(a), other_whole = !type_is_float(b);
     if (type_is_open_number(a) && type_is_open_number(b) && whole == other_whole) {
         bool younger = a->id > b->id; /* points to the older one: paths stay short, however many meet in one list */
@@ -70,9 +68,8 @@ bool check_unify_numbers(checker *c, const type *a, const type *b) {
 
 const type *check_settle_number(checker *c, const type *t) {
     t = type_resolve(c->types, t);
-    if (type_is_open_number(t)) {
+    if (type_is_open_number(t))
         decide(c, t, t->number->prefers != NULL ? t->number->prefers : check_scalar(c, t->kind));
-    }
     return type_resolve(c->types, t);
 }
 
@@ -83,22 +80,18 @@ static bool only_likes(const type *from, const type *to) {
 
 number_conversion check_convert_number(checker *c, expr **slot, const type *from, const type *to) {
     bool open = type_is_open_number(from), wanted_open = type_is_open_number(to);
-    if (from == to) {
+    if (from == to)
         return NUMBER_CONVERTED;
-    }
-    if ((!open && !wanted_open) || !type_is_numeric(from) || !type_is_numeric(to)) {
+    if ((!open && !wanted_open) || !type_is_numeric(from) || !type_is_numeric(to))
         return NUMBER_KNOWN;
-    }
-    if (type_is_float(from) && !type_is_float(to) && !wanted_open) {
+    if (type_is_float(from) && !type_is_float(to) && !wanted_open)
         return NUMBER_MISFITS;
-    }
     bool follows = open && (from->number->is_parsed || check_free_literal(*slot));
     bool widens = !type_is_float(from) && type_is_float(to) && !follows;
     if (open && !wanted_open && only_likes(from, to) && !follows) {
         const type *prefers = from->number->prefers;
-        if (!widens && to->kind == TYPE_F64 && prefers == NULL) {
+        if (!widens && to->kind == TYPE_F64 && prefers == NULL)
             from->number->prefers = to;
-        }
         widens = true;
     }
     if (widens) {
@@ -112,19 +105,15 @@ number_conversion check_convert_number(checker *c, expr **slot, const type *from
 bool check_is_vague(checker *c, const type *t) {
     t = type_resolve(c->types, t);
     bool vague = t->kind == TYPE_OPEN;
-    if (!t->may_have_open || vague) {
+    if (!t->may_have_open || vague)
         return vague;
-    }
-    if (t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE) {
+    if (t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE)
         return check_is_vague(c, t->vec.element);
-    }
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && !vague && i < t->tuple.count; i++) {
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && !vague && i < t->tuple.count; i++)
         vague = check_is_vague(c, t->tuple.items[i]);
-    }
     const struct_item *template = t->kind == TYPE_STRUCT ? t->structure->template : NULL;
-    for (uint32_t i = 0; template != NULL && !vague && i < template->generics.count; i++) {
+    for (uint32_t i = 0; template != NULL && !vague && i < template->generics.count; i++)
         vague = check_is_vague(c, t->structure->arguments[i]);
-    }
     return vague || t->kind == TYPE_TENSOR;
 }
 
@@ -133,9 +122,7 @@ bool check_is_vague(checker *c, const type *t) {
 /* Largest magnitude that fits; negative numbers reach one further. */
 static uint64_t integer_limit(const type *t) {
     uint32_t bits = type_bits(t);
-    return type_is_signed(t) ? (UINT64_C(1) << (bits - 1)) - 1
-           : bits == 64      ? UINT64_MAX
-                             : (UINT64_C(1) << bits) - 1;
+    return type_is_signed(t) ? (UINT64_C(1) << (bits - 1)) - 1 : bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
 /* before: what the type was while it was open. */
@@ -143,31 +130,24 @@ static void check_limit(checker *c, expr *e, uint64_t magnitude, const type *bef
     const type *t = e->type;
     uint64_t limit = integer_limit(t);
     if (magnitude > limit + (e->is_negative && type_is_signed(t))) {
-        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(number_does_not_fit),
-                                        e->is_negative ? "-" : "", (unsigned long long)magnitude,
-                                        check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "the largest `%s` is %llu",
-                         check_type_text(c, t), (unsigned long long)limit);
+        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(number_does_not_fit), e->is_negative ? "-" : "",
+                                        (unsigned long long)magnitude, check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "the largest `%s` is %llu", check_type_text(c, t),
+                         (unsigned long long)limit);
         check_note_literal(c, d, before);
         e->integer.value = 0;
     } else if (e->is_negative && !type_is_signed(t) && magnitude != 0) {
-        check_note_literal(c,
-                           diagnostics_say(c->diagnostics, e->span, SAY(has_no_negative_numbers),
-                                           check_type_text(c, t)),
-                           before);
+        check_note_literal(
+            c, diagnostics_say(c->diagnostics, e->span, SAY(has_no_negative_numbers), check_type_text(c, t)), before);
     }
 }
 
-static const type *literal_type(checker *c, const expr *e, type_kind suffix, type_kind kind,
-                                const type *expected) {
-    if (suffix != TYPE_VOID) {
+static const type *literal_type(checker *c, const expr *e, type_kind suffix, type_kind kind, const type *expected) {
+    if (suffix != TYPE_VOID)
         return check_scalar(c, suffix);
-    }
-    bool follows = expected != NULL && (kind == TYPE_I64 ? type_is_integer(expected)
-                                                         : type_is_float(expected));
-    if (follows || c->function == NULL || c->open->is_closing) {
+    bool follows = expected != NULL && (kind == TYPE_I64 ? type_is_integer(expected) : type_is_float(expected));
+    if (follows || c->function == NULL || c->open->is_closing)
         return follows ? expected : check_scalar(c, kind);
-    }
     c->open->has_open = true;
     return type_open_number(c->types, kind, e->span);
 }
@@ -190,9 +170,8 @@ void check_int(checker *c, expr *e, const type *expected, bool negative) {
     }
     e->is_negative = negative;
     e->type = literal_type(c, e, e->integer.suffix, TYPE_I64, expected);
-    if (!type_is_open_number(e->type)) {
+    if (!type_is_open_number(e->type))
         check_limit(c, e, e->integer.value, e->type);
-    }
 }
 
 void check_float(checker *c, expr *e, const type *expected) {
@@ -202,9 +181,8 @@ void check_float(checker *c, expr *e, const type *expected) {
 
 bool check_negative_literal(checker *c, expr *e, const type *expected) {
     expr *operand = e->unary.operand;
-    if (e->unary.op != UNARY_NEG || (operand->kind != EXPR_INT && operand->kind != EXPR_FLOAT)) {
+    if (e->unary.op != UNARY_NEG || (operand->kind != EXPR_INT && operand->kind != EXPR_FLOAT))
         return false;
-    }
     source_span span = e->span;
     if (operand->kind == EXPR_INT) {
         operand->span = span;
@@ -216,24 +194,22 @@ bool check_negative_literal(checker *c, expr *e, const type *expected) {
     *e = *operand;
     e->span = span;
     e->in_parentheses = parentheses;
-    if (e->kind == EXPR_INT) {
+    if (e->kind == EXPR_INT)
         e->integer.value = 0 - e->integer.value;
-    } else {
+    else
         e->floating.value = -e->floating.value;
-    }
     return true;
 }
 
 /* ---- the end of the function -------------------------------------------------------------------- */
 
 static void close_int(checker *c, expr *e, const type *before) {
-    if (e->is_largest) { /* of a range without an end */
+    if (e->is_largest) /* of a range without an end */
         e->integer.value = integer_limit(e->type) & INT64_MAX;
-    } else if (type_is_float(e->type)) {
+    else if (type_is_float(e->type))
         become_float(e, e->type);
-    } else if (type_is_integer(e->type)) {
+    else if (type_is_integer(e->type))
         check_limit(c, e, e->is_negative ? 0 - e->integer.value : e->integer.value, before);
-    }
 }
 
 bool check_is_no_conversion(checker *c, const expr *e) {
@@ -245,9 +221,8 @@ void check_close_number(checker *c, expr *e, const type *before) {
     const bool was_open = before->may_have_open;
     if (e->kind == EXPR_CAST && e->is_judged) {
         const type *from = type_resolve(c->types, e->cast.operand->type);
-        if (!type_is_silent(e->type) && !check_widens(from, e->type)) {
+        if (!type_is_silent(e->type) && !check_widens(from, e->type))
             check_mismatch(c, e->cast.operand, e->type, NULL);
-        }
     } else if (e->kind == EXPR_INT && was_open && e->integer.suffix == TYPE_VOID) {
         close_int(c, e, before);
     } else if (was_open && (e->kind == EXPR_UNARY || e->kind == EXPR_BINARY)) {

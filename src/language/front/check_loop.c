@@ -19,12 +19,9 @@ static void range_call(checker *c, expr **slot) {
     expr *e = *slot;
     symbol *s = check_find(c, "range");
     bool call = e->kind == EXPR_CALL && e->type == NULL && e->call.callee->kind == EXPR_NAME &&
-                e->call.callee->name.scope == NULL &&
-                strcmp(e->call.callee->name.name, "range") == 0;
-    if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 ||
-        e->call.arg_count > 2) {
+                e->call.callee->name.scope == NULL && strcmp(e->call.callee->name.name, "range") == 0;
+    if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 || e->call.arg_count > 2)
         return;
-    }
     expr *range = check_new(c, EXPR_RANGE, e->span, NULL);
     range->range.low = e->call.arg_count == 2 ? e->call.args[0] : check_new_int(c, e->span, 0);
     range->range.high = e->call.args[e->call.arg_count - 1];
@@ -45,9 +42,8 @@ void check_range_call(checker *c, expr **slot) {
         args[0] = e->call.args[0];
         args[1] = e->call.args[1];
     }
-    if (e->call.arg_count == 3) {
+    if (e->call.arg_count == 3)
         args[2] = e->call.args[2];
-    }
     *slot = build_call(c, e->span, NULL, "__steps", args, 3);
     check_expr(c, slot, NULL);
 }
@@ -65,26 +61,21 @@ static void range_to_the_end(checker *c, expr *e, const type *wish) {
 }
 
 const type *check_range(checker *c, expr *e, const type *wish) {
-    if (e->range.low != NULL && e->range.high == NULL) {
+    if (e->range.low != NULL && e->range.high == NULL)
         range_to_the_end(c, e, wish);
-    }
-    if (e->range.low == NULL) {
+    if (e->range.low == NULL)
         diagnostics_say(c->diagnostics, e->span, SAY(loop_needs_start_of_its_range));
-    }
     e->type = check_scalar(c, TYPE_VOID);
     const type *t = wish;
     bool swap = e->range.low != NULL && e->range.high != NULL && check_free_literal(e->range.low);
-    expr **order[2] = {swap ? &e->range.high : &e->range.low,
-                       swap ? &e->range.low : &e->range.high};
+    expr **order[2] = {swap ? &e->range.high : &e->range.low, swap ? &e->range.low : &e->range.high};
     for (int i = 0; i < 2; i++) {
-        if (*order[i] == NULL) {
+        if (*order[i] == NULL)
             return check_scalar(c, TYPE_ERROR);
-        }
         check_expr(c, order[i], t);
         const type *end = type_resolve(c->types, (*order[i])->type);
-        if (end->kind == TYPE_NEVER) {
+        if (end->kind == TYPE_NEVER)
             diagnostics_say(c->diagnostics, (*order[i])->span, SAY(this_never_yields_value));
-        }
         if (!type_is_silent(end) && !type_is_integer(end)) {
             check_coerce(c, order[i], check_scalar(c, TYPE_I64), NULL);
             end = check_scalar(c, TYPE_I64);
@@ -93,9 +84,8 @@ const type *check_range(checker *c, expr *e, const type *wish) {
             : type_is_integer(end) && type_is_integer(t) ? check_common(c, t, end)
                                                          : t;
     }
-    if (!type_is_integer(t)) {
+    if (!type_is_integer(t))
         return check_scalar(c, TYPE_ERROR);
-    }
     check_cast_to(c, &e->range.low, t);
     check_cast_to(c, &e->range.high, t);
     return t;
@@ -104,17 +94,13 @@ const type *check_range(checker *c, expr *e, const type *wish) {
 /* The type of what a `for` yields; NULL: `next` says what, and when. */
 static const type *check_iterable(checker *c, expr **slot) {
     range_call(c, slot);
-    if ((*slot)->kind == EXPR_RANGE && (*slot)->range.low != NULL &&
-        (*slot)->range.low->kind == EXPR_CHAR) {
+    if ((*slot)->kind == EXPR_RANGE && (*slot)->range.low != NULL && (*slot)->range.low->kind == EXPR_CHAR)
         check_range_as_list(c, slot);
-    }
-    if ((*slot)->kind == EXPR_RANGE) {
+    if ((*slot)->kind == EXPR_RANGE)
         return check_range(c, *slot, NULL);
-    }
     check_expr(c, slot, NULL);
-    if (check_found_iterator(c, slot)) {
+    if (check_found_iterator(c, slot))
         return NULL;
-    }
     check_as_list(c, slot);
     const type *t = type_resolve(c->types, (*slot)->type);
     switch (t->kind) {
@@ -125,8 +111,7 @@ static const type *check_iterable(checker *c, expr **slot) {
             diagnostics_say(c->diagnostics, (*slot)->span, SAY(tensor_of_rank_0_has_no));
             return check_scalar(c, TYPE_ERROR);
         }
-        return type_tensor(c->types, t->tensor.element,
-                           t->tensor.rank < 0 ? -1 : t->tensor.rank - 1);
+        return type_tensor(c->types, t->tensor.element, t->tensor.rank < 0 ? -1 : t->tensor.rank - 1);
     case TYPE_ERROR:
         return t;
     case TYPE_NEVER:
@@ -137,22 +122,18 @@ static const type *check_iterable(checker *c, expr **slot) {
         check_expr(c, slot, NULL);
         return check_scalar(c, TYPE_CHAR);
     default: {
-        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(for_cannot_run_over),
-                                        check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "it runs over `a..b`, a tensor or a `Vec`");
+        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(for_cannot_run_over), check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "it runs over `a..b`, a tensor or a `Vec`");
         return check_scalar(c, TYPE_ERROR);
     }
     }
 }
 
 static void mark_loop_bindings(pattern *p) {
-    if (p->binding != NULL) {
+    if (p->binding != NULL)
         p->binding->kind = BINDING_LOOP;
-    }
-    for (uint32_t i = 0; i < p->part_count; i++) {
+    for (uint32_t i = 0; i < p->part_count; i++)
         mark_loop_bindings(p->parts[i]);
-    }
 }
 
 static bool is_true(const expr *e) {
@@ -161,11 +142,9 @@ static bool is_true(const expr *e) {
 
 static const type *loop_type(checker *c, const expr *e, const loop_context *context) {
     bool endless = e->kind == EXPR_LOOP || (e->kind == EXPR_WHILE && is_true(e->loop->condition));
-    if (endless && !e->loop->has_break) {
+    if (endless && !e->loop->has_break)
         return check_scalar(c, TYPE_NEVER);
-    }
-    return e->kind == EXPR_LOOP && context->break_type != NULL ? context->break_type
-                                                               : check_scalar(c, TYPE_VOID);
+    return e->kind == EXPR_LOOP && context->break_type != NULL ? context->break_type : check_scalar(c, TYPE_VOID);
 }
 
 /* False: what the loop runs over is an iterator. */
@@ -174,9 +153,8 @@ static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
         check_condition(c, &e->loop->condition);
     } else if (e->kind == EXPR_FOR) {
         const type *t = check_iterable(c, &e->loop->iterable);
-        if (t == NULL) {
+        if (t == NULL)
             return false;
-        }
         mark_loop_bindings(e->loop->pattern);
         check_bind(c, e->loop->pattern, t);
         check_for_element(c, alias);
@@ -187,18 +165,15 @@ static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
 
 void check_loop(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (e->kind == EXPR_FOR) {
+    if (e->kind == EXPR_FOR)
         (void)check_loop_over_part(c, e);
-    }
-    if (e->kind == EXPR_FOR && check_loop_over_chain(c, slot)) {
+    if (e->kind == EXPR_FOR && check_loop_over_chain(c, slot))
         return;
-    }
     uint32_t outer = check_scope_open(c);
     block_builder b = build_block(c, e->span);
     for_alias alias = {0};
-    if (e->kind == EXPR_FOR) {
+    if (e->kind == EXPR_FOR)
         check_for_alias(c, e, &b, &alias);
-    }
     uint32_t mark = check_scope_open(c);
     if (!check_head(c, e, mark, &alias)) {
         check_scope_close(c, outer);
@@ -224,28 +199,23 @@ void check_loop(checker *c, expr **slot, const type *expected) {
 static loop_context *find_loop(checker *c, expr *e) {
     const char *word = e->kind == EXPR_BREAK ? "break" : "continue";
     loop_context *context = c->nest->loop;
-    while (context != NULL &&
-           (e->jump.label == NULL ? context->loop->loop->is_block
-                                  : context->loop->loop->label == NULL ||
-                                        strcmp(context->loop->loop->label, e->jump.label) != 0)) {
+    while (context != NULL && (e->jump.label == NULL ? context->loop->loop->is_block
+                                                     : context->loop->loop->label == NULL ||
+                                                           strcmp(context->loop->loop->label, e->jump.label) != 0))
         context = context->outer;
-    }
     if (context == NULL && e->jump.label != NULL) {
-        diagnostics_say(c->diagnostics, e->jump.label_span, SAY(there_is_no_loop_here),
-                        e->jump.label);
+        diagnostics_say(c->diagnostics, e->jump.label_span, SAY(there_is_no_loop_here), e->jump.label);
     } else if (context == NULL) {
-        diagnostics_say(
-            c->diagnostics, e->span,
-            SAY_IF(c->nest->comprehension != NULL, cannot_leave_body_of_comprehension, outside_of_loop),
-            word);
+        diagnostics_say(c->diagnostics, e->span,
+                        SAY_IF(c->nest->comprehension != NULL, cannot_leave_body_of_comprehension, outside_of_loop),
+                        word);
     }
     return context;
 }
 
 static void check_break_value(checker *c, expr *e, loop_context *context) {
     if (e->jump.value == NULL) {
-        if (context != NULL && context->break_type != NULL &&
-            context->break_type->kind != TYPE_ERROR) {
+        if (context != NULL && context->break_type != NULL && context->break_type->kind != TYPE_ERROR) {
             diagnostics_say(c->diagnostics, e->span, SAY(this_loop_yields_break_needs_value),
                             check_type_text(c, context->break_type));
         }
@@ -253,46 +223,39 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
     }
     const type *wish = context == NULL ? NULL : context->break_type;
     check_expr(c, &e->jump.value, wish);
-    if (context == NULL) {
+    if (context == NULL)
         return;
-    }
     wish = context->break_type; /* the value may hold breaks of its own */
     bool falls_through = context->loop->loop->is_block && e->jump.value->kind == EXPR_BLOCK;
-    if (falls_through && (e->jump.value->type->kind == TYPE_NEVER ||
-                          (e->jump.value->type->kind == TYPE_VOID && wish == NULL))) {
+    if (falls_through &&
+        (e->jump.value->type->kind == TYPE_NEVER || (e->jump.value->type->kind == TYPE_VOID && wish == NULL)))
         return; /* the end of a labelled block without a value */
-    }
-    if (context->loop->kind != EXPR_LOOP) {
+    if (context->loop->kind != EXPR_LOOP)
         diagnostics_say(c->diagnostics, e->jump.value->span, SAY(only_loop_yields_value));
-    } else if (wish != NULL) {
+    else if (wish != NULL)
         check_coerce_branch(c, &e->jump.value, wish, NULL);
-    } else if (context->loop->loop->has_break) {
+    else if (context->loop->loop->has_break)
         diagnostics_say(c->diagnostics, e->jump.value->span, SAY(another_break_of_this_loop_has));
-    } else {
+    else
         context->break_type = type_resolve(c->types, e->jump.value->type);
-    }
 }
 
 static void check_return(checker *c, expr *e) {
     const type *result = c->function->result;
     if (result == NULL) { /* of a closure: its first `return` says what it is */
-        if (e->jump.value != NULL) {
+        if (e->jump.value != NULL)
             check_expr(c, &e->jump.value, NULL);
-        }
         c->function->result = e->jump.value == NULL ? check_scalar(c, TYPE_VOID)
                                                     : type_resolve(c->types, e->jump.value->type);
         return;
     }
-    if (c->nest->comprehension != NULL) {
+    if (c->nest->comprehension != NULL)
         diagnostics_say(c->diagnostics, e->span, SAY(return_cannot_leave_body_of_comprehension));
-    }
     if (e->jump.value == NULL) {
         if (result->kind != TYPE_VOID && result->kind != TYPE_ERROR) {
-            diagnostic *d =
-                diagnostics_say(c->diagnostics, e->span, SAY(return_needs_value_of_type),
-                                check_type_text(c, result));
-            diagnostics_note(c->diagnostics, d, c->function->span, "`%s` is declared here",
-                             c->function->qualified);
+            diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(return_needs_value_of_type),
+                                            check_type_text(c, result));
+            diagnostics_note(c->diagnostics, d, c->function->span, "`%s` is declared here", c->function->qualified);
         }
         return;
     }
@@ -301,15 +264,14 @@ static void check_return(checker *c, expr *e) {
     if (nothing && e->jump.value->type->kind != TYPE_VOID && !type_is_silent(e->jump.value->type)) {
         diagnostic *d = diagnostics_say(c->diagnostics, e->jump.value->span, SAY(returns_nothing),
                                         c->function->qualified);
-        diagnostics_note(c->diagnostics, d, c->function->span,
-                         "write `-> %s` behind its parameters",
+        diagnostics_note(c->diagnostics, d, c->function->span, "write `-> %s` behind its parameters",
                          check_type_text(c, e->jump.value->type));
     } else if (!nothing) {
-        check_coerce_branch(c, &e->jump.value, result,
-                            c->function->result_annotation == NULL
-                                ? NULL
-                                : &(coerce_reason){c->function->result_annotation->span,
-                                                   "the result's type is given here"});
+        check_coerce_branch(
+            c, &e->jump.value, result,
+            c->function->result_annotation == NULL
+                ? NULL
+                : &(coerce_reason){c->function->result_annotation->span, "the result's type is given here"});
     }
 }
 
@@ -320,13 +282,11 @@ void check_jump(checker *c, expr *e) {
         return;
     }
     loop_context *context = find_loop(c, e);
-    if (context != NULL) {
+    if (context != NULL)
         e->jump.target = context->loop;
-    }
     if (e->kind == EXPR_BREAK) {
         check_break_value(c, e, context);
-        if (context != NULL) {
+        if (context != NULL)
             context->loop->loop->has_break = true;
-        }
     }
 }

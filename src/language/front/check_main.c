@@ -14,10 +14,9 @@ static function_item *main_with_result(const syntax_tree *tree) {
     for (uint32_t i = 0; i < tree->function_count; i++) {
         function_item *f = tree->functions[i];
         const type_expr *result = f->result_annotation;
-        if (f->owner_name != NULL || strcmp(f->name, "main") != 0 || result == NULL ||
-            f->parameter_count > 0 || f->generics.count > 0) {
+        if (f->owner_name != NULL || strcmp(f->name, "main") != 0 || result == NULL || f->parameter_count > 0 ||
+            f->generics.count > 0)
             continue;
-        }
         bool nothing = (result->kind == TYPE_EXPR_TUPLE && result->argument_count == 0) ||
                        (result->kind == TYPE_EXPR_NAME && strcmp(result->name, "void") == 0);
         return nothing ? NULL : f;
@@ -46,22 +45,19 @@ static void add_main_of_module(checker *c) {
 
 void check_main_result(checker *c) {
     function_item *inner = c->tree->is_module ? NULL : main_with_result(c->tree);
-    if (c->tree->is_module) {
+    if (c->tree->is_module)
         add_main_of_module(c);
-    }
-    if (inner == NULL || inner->span.file == c->tree->prelude) {
+    if (inner == NULL || inner->span.file == c->tree->prelude)
         return;
-    }
     const type_expr *result = inner->result_annotation;
     bool attempt = result->kind == TYPE_EXPR_NAME && strcmp(result->name, "Result") == 0;
     inner->name = "<main>";
     block_builder b = build_block(c, inner->span);
     expr *call = build_call(c, inner->span, NULL, "<main>", NULL, 0);
-    if (attempt) {
+    if (attempt)
         build_stmt(&b, build_call(c, inner->span, NULL, "__end", &call, 1));
-    } else {
+    else
         build_let(&b, "_", false, call);
-    }
     add_main(c, inner->span, &b);
 }
 
@@ -71,22 +67,18 @@ static function_item *first_function(const syntax_tree *tree) {
     for (uint32_t i = 0; i < tree->function_count; i++) {
         function_item *f = tree->functions[i];
         bool inner = strcmp(f->name, "<main>") == 0;
-        if (f->owner_name == NULL && f->body != NULL &&
-            (inner || (main == NULL && strcmp(f->name, "main") == 0))) {
+        if (f->owner_name == NULL && f->body != NULL && (inner || (main == NULL && strcmp(f->name, "main") == 0)))
             main = f;
-        }
-        if (inner) {
+        if (inner)
             break;
-        }
     }
     return main;
 }
 
 void check_made_lets(checker *c) {
     function_item *main = first_function(c->tree);
-    if (main == NULL) {
+    if (main == NULL)
         return;
-    }
     stmt *own = main->body->first;
     block_builder b = {.c = c, .block = main->body};
     main->body->first = NULL;
@@ -100,11 +92,10 @@ void check_made_lets(checker *c) {
             b.last->annotation = item->annotation;
         }
     }
-    if (b.last != NULL) {
+    if (b.last != NULL)
         b.last->next = own;
-    } else {
+    else
         main->body->first = own;
-    }
 }
 
 void check_find_main(checker *c) {
@@ -113,8 +104,7 @@ void check_find_main(checker *c) {
         if (c->diagnostics->error_count == 0) { /* else it may be what could not be read */
             diagnostic *d = diagnostics_say(c->diagnostics, source_span_make(c->tree->file, 0, 0),
                                             SAY(there_is_no_function_main));
-            diagnostics_note(c->diagnostics, d, (source_span){0},
-                             "a program starts at `fn main() { … }`");
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "a program starts at `fn main() { … }`");
         }
         return;
     }
@@ -126,7 +116,6 @@ void check_find_main(checker *c) {
     if (s->function->parameter_count > 0) {
         diagnostic *d = diagnostics_say(c->diagnostics, s->function->parameters[0]->span,
                                         SAY(main_takes_no_parameters));
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "`args_get(i)` reads the program's arguments");
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`args_get(i)` reads the program's arguments");
     }
 }

@@ -17,21 +17,17 @@
 
 static void check_pattern_literal(checker *c, expr **slot, const type *t) {
     check_expr(c, slot, t);
-    if (!type_is_silent((*slot)->type) && !type_is_silent(t) && !check_fits(c, (*slot)->type, t)) {
+    if (!type_is_silent((*slot)->type) && !type_is_silent(t) && !check_fits(c, (*slot)->type, t))
         check_mismatch(c, *slot, t, NULL);
-    }
 }
 
 static void check_range_pattern(checker *c, pattern *p, const type *t) {
-    if (p->low != NULL) {
+    if (p->low != NULL)
         check_pattern_literal(c, &p->low, t);
-    }
-    if (p->high != NULL) {
+    if (p->high != NULL)
         check_pattern_literal(c, &p->high, t);
-    }
-    if (!type_is_silent(t) && !type_is_integer(t) && t->kind != TYPE_CHAR) {
+    if (!type_is_silent(t) && !type_is_integer(t) && t->kind != TYPE_CHAR)
         diagnostics_say(c->diagnostics, p->span, SAY(only_integers_and_characters_have_ranges));
-    }
 }
 
 /* All alternatives bind the same names: the first one's bindings are used for those of the others. */
@@ -39,21 +35,18 @@ static void check_alternatives(checker *c, pattern *p, const type *t) {
     for (uint32_t i = 0; i < p->part_count; i++) {
         uint32_t before = c->names->entry_count;
         check_pattern(c, p->parts[i], t);
-        if (c->names->entry_count != before) {
+        if (c->names->entry_count != before)
             diagnostics_say(c->diagnostics, p->parts[i]->span, SAY(names_cannot_stand_between));
-        }
     }
 }
 
 void check_pattern(checker *c, pattern *p, const type *t) {
     p->type = t;
-    if (check_alias_element(c, p, t)) {
+    if (check_alias_element(c, p, t))
         return;
-    }
     const bool may_be_name = p->kind == PATTERN_VARIANT && p->part_count == 0;
-    if (!may_be_name && check_bind_behind(c, p, t, check_pattern)) {
+    if (!may_be_name && check_bind_behind(c, p, t, check_pattern))
         return;
-    }
     if (p->kind == PATTERN_NAME && p->binding != NULL && check_name_is_pattern(c, p)) {
         check_pattern(c, p, t);
         return;
@@ -67,24 +60,19 @@ void check_pattern(checker *c, pattern *p, const type *t) {
             check_pattern(c, p, t);
             break;
         }
-        if (p->binding != NULL && p->kind == PATTERN_NAME &&
-            check_alias_name(c, p, c->places->alias_place, t)) {
+        if (p->binding != NULL && p->kind == PATTERN_NAME && check_alias_name(c, p, c->places->alias_place, t))
             break;
-        }
         if (p->binding != NULL) {
-            if (p->binding->kind == BINDING_LET) {
+            if (p->binding->kind == BINDING_LET)
                 p->binding->kind = BINDING_LOOP;
-            }
             check_declare(c, p->binding, t);
         }
-        if (p->kind == PATTERN_BOUND) {
+        if (p->kind == PATTERN_BOUND)
             check_pattern(c, p->parts[0], t);
-        }
         break;
     case PATTERN_TUPLE:
-        if (!check_tuple_parts(c, p, t, check_pattern)) {
+        if (!check_tuple_parts(c, p, t, check_pattern))
             p->kind = PATTERN_WILDCARD;
-        }
         break;
     case PATTERN_VARIANT:
         check_variant_pattern(c, p, t, check_pattern);
@@ -103,8 +91,7 @@ void check_pattern(checker *c, pattern *p, const type *t) {
 
 /* ---- match ----------------------------------------------------------------------------------- */
 
-static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected,
-                      const match_alias *alias) {
+static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected, const match_alias *alias) {
     uint32_t mark = check_scope_open(c);
     c->places->alias_place = alias->place;
     c->places->alias_elements = alias->elements;
@@ -113,9 +100,8 @@ static void check_arm(checker *c, match_arm *arm, const type *t, const type *exp
     c->places->alias_place = NULL;
     c->places->alias_elements = NULL;
     check_twice(c, mark);
-    if (arm->guard != NULL) {
+    if (arm->guard != NULL)
         check_condition(c, &arm->guard);
-    }
     check_expr(c, &arm->body, expected);
     check_scope_close(c, mark);
 }
@@ -123,9 +109,8 @@ static void check_arm(checker *c, match_arm *arm, const type *t, const type *exp
 /* Each arm by itself is judged by what is wanted of all. */
 static void judge_arms(checker *c, expr *e, const type *expected) {
     bool good = true;
-    for (uint32_t i = 0; i < e->match.count; i++) {
+    for (uint32_t i = 0; i < e->match.count; i++)
         good &= check_coerce_branch(c, &e->match.arms[i].body, expected, NULL);
-    }
     e->type = good ? expected : check_scalar(c, TYPE_ERROR);
 }
 
@@ -139,27 +124,23 @@ static void join_arms(checker *c, expr *e, const type *expected) {
             return;
         }
         if (next == NULL) {
-            diagnostics_say(c->diagnostics, body->span, SAY(arms_differ_here_before),
-                            check_type_text(c, t), check_type_text(c, joined));
+            diagnostics_say(c->diagnostics, body->span, SAY(arms_differ_here_before), check_type_text(c, t),
+                            check_type_text(c, joined));
             check_make_error(c, e);
             return;
         }
         joined = next;
     }
     e->type = joined;
-    for (uint32_t i = 0; !type_is_silent(joined) && joined->kind != TYPE_VOID && i < e->match.count;
-         i++) {
+    for (uint32_t i = 0; !type_is_silent(joined) && joined->kind != TYPE_VOID && i < e->match.count; i++)
         check_coerce_branch(c, &e->match.arms[i].body, joined, NULL);
-    }
 }
 
 static bool binds_names(const pattern *p) {
-    bool found =
-        p->kind == PATTERN_BOUND || (p->kind == PATTERN_NAME && p->binding != NULL &&
-                                     p->binding->name[0] >= 'a' && p->binding->name[0] <= 'z');
-    for (uint32_t i = 0; !found && i < p->part_count; i++) {
+    bool found = p->kind == PATTERN_BOUND || (p->kind == PATTERN_NAME && p->binding != NULL &&
+                                              p->binding->name[0] >= 'a' && p->binding->name[0] <= 'z');
+    for (uint32_t i = 0; !found && i < p->part_count; i++)
         found = binds_names(p->parts[i]);
-    }
     return found;
 }
 
@@ -172,15 +153,13 @@ static void split_alternatives(checker *c, expr *e) {
         bool split = arm.pattern->kind == PATTERN_OR && binds_names(arm.pattern);
         for (uint32_t k = 0; k < (split ? arm.pattern->part_count : 1); k++) {
             match_arm part = arm;
-            if (split) {
+            if (split)
                 part.pattern = arm.pattern->parts[k];
-            }
             if (k > 0) {
                 part.guard = arm.guard == NULL ? NULL : expr_copy(c->arena, e->match.arms[i].guard);
                 part.body = expr_copy(c->arena, e->match.arms[i].body);
-                if (part.body == NULL || (arm.guard != NULL && part.guard == NULL)) {
+                if (part.body == NULL || (arm.guard != NULL && part.guard == NULL))
                     check_out_of_memory(c);
-                }
             }
             CHECK_PUSH(c, arms, count, capacity, part);
         }
@@ -192,18 +171,16 @@ static void split_alternatives(checker *c, expr *e) {
 /* The first arm that says what is taken apart: `None` alone may be a name. */
 static const pattern *telling_arm(const expr *e) {
     uint32_t i = 0;
-    while (i + 1 < e->match.count && e->match.arms[i].pattern->kind == PATTERN_NAME) {
+    while (i + 1 < e->match.count && e->match.arms[i].pattern->kind == PATTERN_NAME)
         i++;
-    }
     return e->match.arms[i].pattern;
 }
 
 /* A variant of the pattern that takes part `at` of a tuple apart; NULL: none does. */
 static const pattern *variant_of_part(const pattern *p, uint32_t at) {
     const pattern *found = NULL;
-    for (uint32_t i = 0; p->kind == PATTERN_OR && found == NULL && i < p->part_count; i++) {
+    for (uint32_t i = 0; p->kind == PATTERN_OR && found == NULL && i < p->part_count; i++)
         found = variant_of_part(p->parts[i], at);
-    }
     bool takes = p->kind == PATTERN_TUPLE && !p->rest && at < p->part_count;
     return takes && p->parts[at]->kind == PATTERN_VARIANT ? p->parts[at] : found;
 }
@@ -213,9 +190,8 @@ static void check_parts_taken_apart(checker *c, const expr *e) {
     const expr *tuple = e->match.value;
     for (uint32_t i = 0; tuple->kind == EXPR_TUPLE && i < tuple->list.count; i++) {
         const pattern *found = NULL;
-        for (uint32_t a = 0; found == NULL && a < e->match.count; a++) {
+        for (uint32_t a = 0; found == NULL && a < e->match.count; a++)
             found = variant_of_part(e->match.arms[a].pattern, i);
-        }
         if (found != NULL && tuple->list.items[i]->kind == EXPR_METHOD && tuple->list.items[i]->type == NULL) {
             check_keep_reference(tuple->list.items[i]);
             c->around->wanted_variants = found;
@@ -244,19 +220,15 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
         check_arm(c, &e->match.arms[i], t, wish, alias);
         const type *body = e->match.arms[i].body->type;
         never &= body->kind == TYPE_NEVER;
-        if (wish == NULL &&
-            (type_is_numeric(body) || body->kind == TYPE_TENSOR || body->kind == TYPE_STRUCT)) {
+        if (wish == NULL && (type_is_numeric(body) || body->kind == TYPE_TENSOR || body->kind == TYPE_STRUCT))
             wish = body; /* literals of the other arms follow the first */
-        }
     }
-    if (!type_is_silent(t) && errors == d->error_count + d->dropped) {
+    if (!type_is_silent(t) && errors == d->error_count + d->dropped)
         check_exhaustive(c, e, t);
-    }
-    if (wanted) {
+    if (wanted)
         join_arms(c, e, expected);
-    } else {
+    else
         e->type = check_scalar(c, never ? TYPE_NEVER : TYPE_VOID);
-    }
 }
 
 void check_match(checker *c, expr **slot, const type *expected) {
@@ -271,11 +243,10 @@ void check_match(checker *c, expr **slot, const type *expected) {
     if (b.block->first != NULL) { /* what the place needs is evaluated before */
         bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
         *slot = build_finish(&b, NULL);
-        if (value) {
+        if (value)
             b.block->result = e;
-        } else {
+        else
             build_stmt(&b, e);
-        }
         b.block->type = (*slot)->type = e->type;
     }
 }
@@ -322,13 +293,11 @@ static bool shows_itself(checker *c, const type *error, const type *wanted) {
 
 /* The name of what makes an error one that is wanted; NULL: nothing has to. */
 static const char *maker_between(checker *c, const type *error, const type *wanted) {
-    if (shows_itself(c, error, wanted)) {
+    if (shows_itself(c, error, wanted))
         return error_text;
-    }
     bool makes = wanted->kind == TYPE_STRUCT && wanted != error &&
-                 (!check_is_dyn(wanted) || check_dyn_from(c, wanted, error)) &&
-                 !error->may_have_open && wanted->structure->template == NULL &&
-                 check_method_named(c, wanted->structure, "from") != NULL;
+                 (!check_is_dyn(wanted) || check_dyn_from(c, wanted, error)) && !error->may_have_open &&
+                 wanted->structure->template == NULL && check_method_named(c, wanted->structure, "from") != NULL;
     return makes ? wanted->structure->name : NULL;
 }
 
@@ -342,8 +311,8 @@ static const char *error_maker(checker *c, const type *from, const type *to) {
 
 /* What error a parse() fails with follows from what it yields, which may not be known yet. */
 static bool fail_later(checker *c, expr *jump, const type *from, const type *to) {
-    const type *wanted =
-        to == NULL || to->kind != TYPE_STRUCT ? NULL : type_resolve(c->types, to->structure->arguments[1]);
+    const type *wanted = to == NULL || to->kind != TYPE_STRUCT ? NULL
+                                                               : type_resolve(c->types, to->structure->arguments[1]);
     bool later = wanted != NULL && !wanted->may_have_open &&
                  type_is(type_resolve(c->types, from->structure->arguments[1]), TYPE_OPEN);
     if (later) {
@@ -374,19 +343,16 @@ static expr *early_return(checker *c, source_span span, bool result, const char 
     expr *jump = check_new(c, EXPR_RETURN, span, NULL);
     expr *failure = check_new_name(c, span, "<failure>");
     failure = made_error(c, span, from, failure);
-    jump->jump.value =
-        result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
+    jump->jump.value = result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
     return jump;
 }
 
 expr *check_failure(checker *c, source_span span, expr *error, const type *result) {
     expr *jump = early_return(c, span, error != NULL, NULL);
-    const type *yields =
-        c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
+    const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
     const char *from = error == NULL ? NULL : error_maker(c, result, yields);
-    if (error != NULL) {
+    if (error != NULL)
         jump->jump.value->call.args[0] = made_error(c, span, from, error);
-    }
     return jump;
 }
 
@@ -396,22 +362,17 @@ static bool try_of_error(checker *c, expr **slot) {
     bool fails = call->kind == EXPR_CALL && call->type == NULL && call->call.callee != NULL &&
                  call->call.callee->kind == EXPR_NAME && call->call.callee->name.scope == NULL &&
                  strcmp(call->call.callee->name.name, "Err") == 0 && call->call.arg_count == 1;
-    const type *yields =
-        c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
-    if (!fails || yields == NULL || !is_prelude(c, yields, "Result")) {
+    const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
+    if (!fails || yields == NULL || !is_prelude(c, yields, "Result"))
         return false;
-    }
     const type *wanted = type_resolve(c->types, yields->structure->arguments[1]);
     expr *error = call->call.args[0];
-    check_expr(c, &error,
-               wanted->kind == TYPE_STRUCT || wanted->kind == TYPE_STRING ? NULL : wanted);
+    check_expr(c, &error, wanted->kind == TYPE_STRUCT || wanted->kind == TYPE_STRING ? NULL : wanted);
     const type *t = type_resolve(c->types, error->type);
     bool makes = wanted->kind == TYPE_STRUCT && t != wanted &&
                  (!check_is_dyn(wanted) || check_dyn_from(c, wanted, t)) &&
                  check_method_named(c, wanted->structure, "from") != NULL;
-    const char *from = shows_itself(c, t, wanted) ? error_text
-                       : makes                    ? wanted->structure->name
-                                                  : NULL;
+    const char *from = shows_itself(c, t, wanted) ? error_text : makes ? wanted->structure->name : NULL;
     expr *jump = early_return(c, (*slot)->span, true, NULL);
     jump->jump.value->call.args[0] = made_error(c, call->span, from, error);
     *slot = jump;
@@ -423,32 +384,27 @@ void check_try(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     source_span span = e->span;
     static const pattern variant = {.kind = PATTERN_VARIANT};
-    if (try_of_error(c, slot)) {
+    if (try_of_error(c, slot))
         return;
-    }
     c->around->wanted_variants = e->attempt.operand->kind == EXPR_METHOD ? &variant : NULL;
     c->around->parse_wish = check_is_parse(e->attempt.operand) ? expected : NULL;
     check_expr(c, &e->attempt.operand, NULL);
     c->around->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->attempt.operand->type);
     bool result = is_prelude(c, t, "Result"), option = is_prelude(c, t, "Option");
-    const type *yields =
-        c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
+    const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
     if (type_is_silent(t)) {
         check_make_error(c, e);
         return;
     }
     if (!result && !option) {
-        diagnostics_say(c->diagnostics, span, SAY(question_mark_takes_option_or_result),
-                        check_type_text(c, t));
+        diagnostics_say(c->diagnostics, span, SAY(question_mark_takes_option_or_result), check_type_text(c, t));
         check_make_error(c, e);
         return;
     }
-    if (yields != NULL && !type_is_silent(yields) &&
-        !is_prelude(c, yields, result ? "Result" : "Option")) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, span, SAY(question_mark_leaves_function),
-                            c->function->qualified, result ? "a `Result`" : "an `Option`");
+    if (yields != NULL && !type_is_silent(yields) && !is_prelude(c, yields, result ? "Result" : "Option")) {
+        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(question_mark_leaves_function),
+                                        c->function->qualified, result ? "a `Result`" : "an `Option`");
         diagnostics_note(c->diagnostics, d, c->function->span, "it is declared here");
         check_make_error(c, e);
         return;
@@ -457,16 +413,14 @@ void check_try(checker *c, expr **slot, const type *expected) {
     match->match.value = e->attempt.operand;
     match->match.count = 2;
     match->match.arms = CHECK_ARRAY(c, match_arm, 2);
-    match->match.arms[0] =
-        (match_arm){.pattern = variant_pattern(c, span, result ? "Ok" : "Some", "<value>"),
-                    .body = check_new_name(c, span, "<value>")};
+    match->match.arms[0] = (match_arm){.pattern = variant_pattern(c, span, result ? "Ok" : "Some", "<value>"),
+                                       .body = check_new_name(c, span, "<value>")};
     match->match.arms[1] = (match_arm){
         .pattern = variant_pattern(c, span, result ? "Err" : "None", result ? "<failure>" : NULL),
         .body = early_return(c, span, result, NULL)};
     if (result && !fail_later(c, match->match.arms[1].body, t, yields)) {
         check_settle_late(c, type_resolve(c->types, t->structure->arguments[1]));
-        match->match.arms[1].body =
-            early_return(c, span, true, error_maker(c, type_resolve(c->types, t), yields));
+        match->match.arms[1].body = early_return(c, span, true, error_maker(c, type_resolve(c->types, t), yields));
     }
     *slot = match;
     check_keep_reference(match->match.arms[0].body); /* followed where a value is wanted */

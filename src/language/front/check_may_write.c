@@ -17,24 +17,42 @@ typedef struct write_search {
 } write_search;
 
 static bool starts_at_self(const expr *e) {
-    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-    }
     return e->kind == EXPR_NAME && e->name.scope == NULL && strcmp(e->name.name, "self") == 0;
 }
 
 static bool changes_its_receiver(const char *name) {
-    static const char *const names[] = {
-        "push",       "pop",        "__pop",      "__out",      "set",        "insert",  "remove",
-        "clear",      "extend",     "append",     "swap",       "reverse", "sort",
-        "truncate",   "fill_",      "retain",     "dedup",      "fill",    "extend_from_slice",
-        "add_assign", "sub_assign", "mul_assign", "div_assign", "freeze",  "enable_grad",
-        "unfreeze",   "push_str"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
+    static const char *const names[] = {"push",
+                                        "pop",
+                                        "__pop",
+                                        "__out",
+                                        "set",
+                                        "insert",
+                                        "remove",
+                                        "clear",
+                                        "extend",
+                                        "append",
+                                        "swap",
+                                        "reverse",
+                                        "sort",
+                                        "truncate",
+                                        "fill_",
+                                        "retain",
+                                        "dedup",
+                                        "fill",
+                                        "extend_from_slice",
+                                        "add_assign",
+                                        "sub_assign",
+                                        "mul_assign",
+                                        "div_assign",
+                                        "freeze",
+                                        "enable_grad",
+                                        "unfreeze",
+                                        "push_str"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -45,9 +63,8 @@ static bool some_method_writes(const checker *c, const char *name) {
     for (uint32_t i = 0; i < c->tree->function_count; i++) {
         const function_item *f = c->tree->functions[i];
         if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0 &&
-            !f->parameters[0]->is_shared) {
+            !f->parameters[0]->is_shared)
             return true;
-        }
     }
     return changes_its_receiver(name);
 }
@@ -57,35 +74,29 @@ static void find_write(expr *e, void *context) {
     if (e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target)) {
         s->found = true;
     } else if (e->kind == EXPR_METHOD && starts_at_self(e->call.receiver)) {
-        function_item *called =
-            e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
-                ? check_find_method(
-                      s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
-                      e->call.name)
-                : NULL;
-        s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1)
-                                   : some_method_writes(s->c, e->call.name);
+        function_item *called = e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
+                                    ? check_find_method(
+                                          s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
+                                          e->call.name)
+                                    : NULL;
+        s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1) : some_method_writes(s->c, e->call.name);
     }
-    if (!s->found) {
+    if (!s->found)
         expr_each_child(e, find_write, s);
-    }
 }
 
 static bool search_writes(checker *c, function_item *f, int depth) {
-    if (f->has_self && f->parameters[0]->is_shared) { /* `&self`: at most what lies behind a reference in it */
+    if (f->has_self && f->parameters[0]->is_shared) /* `&self`: at most what lies behind a reference in it */
         return false;
-    }
-    if (f->writes_self || depth > SEARCH_DEPTH) {
+    if (f->writes_self || depth > SEARCH_DEPTH)
         return true;
-    }
     if (f->is_checked) { /* what it calls itself is not spread yet */
         for (uint32_t i = 0; i < c->writes->use_count; i++) {
             const method_use *use = &c->writes->uses[i];
             function_item *called = check_call_of_use(use)->call.function;
-            if (use->caller == f && called != f && use->root != NULL &&
-                use->root->kind == BINDING_SELF && search_writes(c, called, depth + 1)) {
+            if (use->caller == f && called != f && use->root != NULL && use->root->kind == BINDING_SELF &&
+                search_writes(c, called, depth + 1))
                 return true;
-            }
         }
         return false;
     }

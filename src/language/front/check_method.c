@@ -26,30 +26,25 @@
 static void unknown_method(checker *c, expr *e, const type *t) {
     check_lost_arguments(c, e);
     check_make_error(c, e);
-    if (check_report_outside(c, e->call.name_span, ".", e->call.name)) {
+    if (check_report_outside(c, e->call.name_span, ".", e->call.name))
         return;
-    }
-    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(has_no_method),
-                                    check_type_text(c, t), e->call.name);
+    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(has_no_method), check_type_text(c, t),
+                                    e->call.name);
     if ((t->kind == TYPE_TENSOR && check_only_lists_have(c, e->call.name)) ||
-        (t->kind == TYPE_VEC && check_has_method(c, type_tensor(c->types, NULL, -1), e->call.name))) {
+        (t->kind == TYPE_VEC && check_has_method(c, type_tensor(c->types, NULL, -1), e->call.name)))
         check_note_bracket(c, d, e->call.receiver);
-    }
     suggestion near = check_suggest(d, e->call.name);
     check_suggest_methods(c, t, &near);
     if (t->kind == TYPE_STRUCT) {
-        for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (strcmp(t->structure->fields[i].name, e->call.name) == 0) {
-                diagnostics_note(c->diagnostics, d, t->structure->fields[i].span, "`%s` is a field",
-                                 e->call.name);
-            }
-        }
+        for (uint32_t i = 0; i < t->structure->field_count; i++)
+            if (strcmp(t->structure->fields[i].name, e->call.name) == 0)
+                diagnostics_note(c->diagnostics, d, t->structure->fields[i].span, "`%s` is a field", e->call.name);
     }
     if (type_is_float(t) && strcmp(e->call.name, "backward") == 0) {
-        diagnostics_note(
-            c->diagnostics, d, (source_span){0},
-            "a number has no history: leave the `f32` away where elements of tensors are added up, or begin with a tensor: "
-            "`Tensor::scalar(0.0)`");
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "a number has no history: leave the `f32` away where elements of tensors are added up, or "
+                         "begin with a tensor: "
+                         "`Tensor::scalar(0.0)`");
         return;
     }
     const char *hint = near.exact ? NULL : hint_for_method(e->call.name);
@@ -81,18 +76,14 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     function_item *f = owner == NULL ? NULL : check_method_named(c, owner, e->call.name);
     f = f == NULL && owner != NULL ? check_iterator_method(c, owner, e->call.name) : f;
     f = f == NULL && owner != NULL ? check_derived_method(c, owner, e->call.name, e->call.name_span) : f;
-    if (f == NULL) {
+    if (f == NULL)
         return false;
-    }
-    for (function_item *o = f; o != NULL && !f->has_self; o = o->next_in_bucket) {
-        if (o->owner == f->owner && o->has_self && strcmp(o->name, f->name) == 0) {
+    for (function_item *o = f; o != NULL && !f->has_self; o = o->next_in_bucket)
+        if (o->owner == f->owner && o->has_self && strcmp(o->name, f->name) == 0)
             f = o; /* Tensor::cat([a, b]) and a.cat(b) */
-        }
-    }
     if (!f->has_self) {
         check_list(c, e->call.args, e->call.arg_count);
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, e->call.name_span, SAY(takes_no_self), f->qualified);
+        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(takes_no_self), f->qualified);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "call it as `%s(…)`", f->qualified);
         e->type = f->result != NULL ? f->result : check_scalar(c, TYPE_ERROR);
         return true;
@@ -108,20 +99,17 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     }
     check_arguments(c, e, f, 1);
     e->type = f->result;
-    if (check_count_of(c, e, f)) {
+    if (check_count_of(c, e, f))
         check_finish_call(c, e, f);
-    }
     return true;
 }
 
 /* t.set(i, j, v) is t[i, j] = v. */
 static bool tensor_set(checker *c, expr **slot) {
     expr *e = *slot;
-    if (strcmp(e->call.name, "set") != 0 || e->call.arg_count < 2) {
+    if (strcmp(e->call.name, "set") != 0 || e->call.arg_count < 2)
         return false;
-    }
-    expr *index = check_new(c, EXPR_INDEX, e->span, NULL),
-         *assign = check_new(c, EXPR_ASSIGN, e->span, NULL);
+    expr *index = check_new(c, EXPR_INDEX, e->span, NULL), *assign = check_new(c, EXPR_ASSIGN, e->span, NULL);
     expr *first = e->call.args[0];
     bool bracketed = e->call.arg_count == 2 && first->kind == EXPR_ARRAY;
     index->index.base = e->call.receiver;
@@ -155,38 +143,32 @@ static bool tensor_operator(checker *c, expr **slot) {
     expr *e = *slot;
     for (size_t i = 0; e->call.arg_count == 1 && i < sizeof operators / sizeof operators[0]; i++) {
         bool in_place = strcmp(e->call.name, operators[i].in_place) == 0;
-        if (!in_place && strcmp(e->call.name, operators[i].name) != 0) {
+        if (!in_place && strcmp(e->call.name, operators[i].name) != 0)
             continue;
-        }
-        if (e->call.args[0]->type == NULL) {
+        if (e->call.args[0]->type == NULL)
             check_expr(c, &e->call.args[0], NULL);
-        }
         bool compares = operators[i].in_place[0] == 0;
-        if (!compares && !type_is_numeric(type_resolve(c->types, e->call.args[0]->type))) {
+        if (!compares && !type_is_numeric(type_resolve(c->types, e->call.args[0]->type)))
             return false;
-        }
         expr *operation = check_new(c, EXPR_BINARY, e->span, NULL), *target = e->call.receiver;
         operation->binary.op = operators[i].op;
         operation->binary.op_span = e->call.name_span;
         operation->binary.left = in_place ? check_copy_place(c, target) : target;
         operation->binary.right = e->call.args[0];
-        *slot = in_place && check_is_place(target) ? build_assign(c, e->span, target, operation)
-                                                   : operation;
+        *slot = in_place && check_is_place(target) ? build_assign(c, e->span, target, operation) : operation;
         check_expr(c, slot, NULL);
         return true;
     }
     return false;
 }
 
-static const char *const identities[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
-                                         "to_string", "as_str",   "collect", "to_vec",    "as_mut",
-                                         "copied",    "cloned"};
+static const char *const identities[] = {"clone",  "to_owned", "iter",   "into_iter", "as_ref", "to_string",
+                                         "as_str", "collect",  "to_vec", "as_mut",    "copied", "cloned"};
 
 bool check_is_identity(const char *name) {
     bool found = false;
-    for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
+    for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++)
         found |= strcmp(identities[i], name) == 0;
-    }
     return found;
 }
 
@@ -198,12 +180,10 @@ static bool identity_method(checker *c, expr **slot, const type *t) {
         if (strcmp(identities[i], e->call.name) == 0) {
             bool option = i >= 10 && t->kind == TYPE_STRUCT;
             if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR && !option) ||
-                (text && t->kind != TYPE_STRING)) {
+                (text && t->kind != TYPE_STRING))
                 return false;
-            }
-            if (i == 9 && check_option_by_reference(c, slot, t)) {
+            if (i == 9 && check_option_by_reference(c, slot, t))
                 return true;
-            }
             const bool clones = i <= 1 || strcmp(identities[i], "cloned") == 0 || strcmp(identities[i], "to_vec") == 0;
             expr *clone = clones ? check_cloned(c, e->call.receiver) : NULL;
             if (clone != NULL) {
@@ -222,13 +202,11 @@ static bool identity_method(checker *c, expr **slot, const type *t) {
 /* The clone of an Rc is the same Rc, whatever it holds. */
 static bool clone_of_shared(checker *c, expr **slot) {
     expr *e = *slot, *held = e->call.receiver;
-    if (held->kind == EXPR_INDEX && type_is_box(type_resolve(c->types, held->index.base->type))) { /* what is in it */
+    if (held->kind == EXPR_INDEX && type_is_box(type_resolve(c->types, held->index.base->type))) /* what is in it */
         held = held->index.base;
-    }
     const type *t = type_resolve(c->types, held->type);
-    if (!type_is_shared(t) || e->call.arg_count > 0 || strcmp(e->call.name, identities[0]) != 0) {
+    if (!type_is_shared(t) || e->call.arg_count > 0 || strcmp(e->call.name, identities[0]) != 0)
         return false;
-    }
     *slot = held;
     held->is_copied = true;
     return true;
@@ -239,13 +217,11 @@ static bool deref_view(checker *c, expr **slot, const type *t, const type *expec
     expr *e = *slot, *option = e->call.receiver;
     bool named = strcmp(e->call.name, "as_deref") == 0 || strcmp(e->call.name, "as_deref_mut") == 0;
     if (!named || e->call.arg_count > 0 || t->kind != TYPE_STRUCT ||
-        t->structure->template != check_struct_named(c, "Option")) {
+        t->structure->template != check_struct_named(c, "Option"))
         return false;
-    }
     const bool writes = strcmp(e->call.name, "as_deref_mut") == 0;
-    if (writes && check_option_by_reference(c, slot, t)) {
+    if (writes && check_option_by_reference(c, slot, t))
         return true;
-    }
     *slot = option;
     if (type_is_box(type_resolve(c->types, t->structure->arguments[0]))) {
         expr *inner = check_new_name(c, e->span, "<inner>");
@@ -262,8 +238,7 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
         return deref_view(c, slot, t, expected) || field_call(c, slot, t);
     case TYPE_TENSOR:
         return check_tensor_form(c, slot, t, expected) || tensor_operator(c, slot) ||
-               check_abi_call(c, slot, "", (*slot)->call.name, false, expected) ||
-               tensor_set(c, slot);
+               check_abi_call(c, slot, "", (*slot)->call.name, false, expected) || tensor_set(c, slot);
     case TYPE_STRING:
         return check_string_method(c, slot, expected);
     case TYPE_VEC:
@@ -282,26 +257,22 @@ static bool method_of(checker *c, expr **slot, const type *t, const type *expect
         check_expr(c, slot, expected);
         return true;
     }
-    return check_try_into(c, slot, expected) ||
-           (t->kind == TYPE_VEC && check_collect(c, slot, expected)) ||
-           (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
-           method_of_kind(c, slot, t, expected) ||
+    return check_try_into(c, slot, expected) || (t->kind == TYPE_VEC && check_collect(c, slot, expected)) ||
+           (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) || method_of_kind(c, slot, t, expected) ||
            (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
 }
 
 static bool is_of_option(checker *c, const char *user) {
     struct_item *option = check_struct_named(c, "Option");
     return user != NULL && option != NULL &&
-           (check_find_method(c, option, user) != NULL || strcmp(user, "cloned") == 0 ||
-            strcmp(user, "copied") == 0);
+           (check_find_method(c, option, user) != NULL || strcmp(user, "cloned") == 0 || strcmp(user, "copied") == 0);
 }
 
 /* t.shape().get(0).unwrap(): a tensor of one dimension is asked as the list that it might be. */
 static const type *tensor_as_list(checker *c, expr *e, const type *t, const char *user) {
-    if (t->kind != TYPE_TENSOR || t->tensor.rank != 1 || strcmp(e->call.name, "get") != 0 ||
-        e->call.arg_count != 1 || !is_of_option(c, user)) {
+    if (t->kind != TYPE_TENSOR || t->tensor.rank != 1 || strcmp(e->call.name, "get") != 0 || e->call.arg_count != 1 ||
+        !is_of_option(c, user))
         return t;
-    }
     e->call.receiver = check_tensor_as_list(c, e->call.receiver);
     check_expr(c, &e->call.receiver, NULL);
     return type_resolve(c->types, e->call.receiver->type);
@@ -309,20 +280,18 @@ static const type *tensor_as_list(checker *c, expr *e, const type *t, const char
 
 /* get, pop, first, last yield an Option where one is taken apart or wanted. Else get yields the element, and
  * pop, first and last do where something else than an Option is wanted. */
-static void choose_element_or_option(checker *c, expr *e, const type *t, const type *expected,
-                                     const char *user, const pattern *arm) {
-    static const char *const names[4][3] = {{"get", "get", "__get"},
-                                            {"pop", "__pop", "pop"},
-                                            {"first", "__first", "first"},
-                                            {"last", "__last", "last"}};
+static void choose_element_or_option(checker *c, expr *e, const type *t, const type *expected, const char *user,
+                                     const pattern *arm) {
+    static const char *const names[4][3] = {
+        {"get", "get", "__get"}, {"pop", "__pop", "pop"}, {"first", "__first", "first"}, {"last", "__last", "last"}};
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     const type *element = type_resolve(c->types, t->vec.element);
     struct_item *option = check_struct_named(c, "Option");
     bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
-    bool own = user != NULL && (element->kind == TYPE_STRUCT
-                                    ? check_method_named(c, element->structure, user) != NULL
-                                    : element->kind == TYPE_TENSOR &&
-                                          check_has_method(c, element, user)); /* t.transpose(…) */
+    bool own = user != NULL &&
+               (element->kind == TYPE_STRUCT
+                    ? check_method_named(c, element->structure, user) != NULL
+                    : element->kind == TYPE_TENSOR && check_has_method(c, element, user)); /* t.transpose(…) */
     wanted |= is_of_option(c, user) && !own;
     bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
     if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
@@ -342,26 +311,22 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
 static bool method_of_found(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const expr *view = e->call.receiver;
-    if (view->kind == EXPR_METHOD && (strcmp(view->call.name, "as_mut") == 0 ||
-                                      strcmp(view->call.name, "as_deref_mut") == 0)) {
+    if (view->kind == EXPR_METHOD &&
+        (strcmp(view->call.name, "as_mut") == 0 || strcmp(view->call.name, "as_deref_mut") == 0))
         return false; /* an option of a reference, which the method is one of */
-    }
     block_builder b;
     uint32_t mark = check_scope_open(c);
-    if (!check_freeze_target(c, &b, &e->call.receiver)) {
+    if (!check_freeze_target(c, &b, &e->call.receiver))
         return false;
-    }
     check_method(c, slot, expected);
     check_call_wrap(c, slot); /* what is lent to it comes back here, behind the places that were looked up */
     check_scope_close(c, mark);
     bool value = (*slot)->type->kind != TYPE_VOID && (*slot)->type->kind != TYPE_NEVER;
     const type *t = (*slot)->type;
-    if (b.block->first == NULL) {
+    if (b.block->first == NULL)
         return true;
-    }
-    if (!value) {
+    if (!value)
         build_stmt(&b, *slot);
-    }
     *slot = build_finish(&b, value ? *slot : NULL);
     b.block->type = (*slot)->type = t;
     return true;
@@ -370,15 +335,13 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
 /* A method of Vec on a struct that is an iterator: on what it yields. */
 static bool method_of_list(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
-    if (check_is_map(t) && strcmp(e->call.name, "contains") == 0) {
+    if (check_is_map(t) && strcmp(e->call.name, "contains") == 0)
         return false; /* contains_key is meant */
-    }
     bool has = t->kind == TYPE_STRUCT && c->instances->builtin_owners[TYPE_VEC] != NULL &&
                (check_find_method(c, c->instances->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
                 strcmp(e->call.name, "collect") == 0);
-    if (!has || !check_as_list(c, &e->call.receiver)) {
+    if (!has || !check_as_list(c, &e->call.receiver))
         return false;
-    }
     check_method(c, slot, expected);
     return true;
 }
@@ -386,10 +349,9 @@ static bool method_of_list(checker *c, expr **slot, const type *t, const type *e
 /* v.iter_mut().for_each(|x| e) is for x in v.iter_mut() { e } */
 static bool for_each(checker *c, expr **slot) {
     expr *e = *slot, *f = e->call.arg_count == 1 ? e->call.args[0] : NULL;
-    if (f == NULL || f->kind != EXPR_CLOSURE || f->type != NULL ||
-        strcmp(e->call.name, "for_each") != 0 || f->closure.parameter_count != 1) {
+    if (f == NULL || f->kind != EXPR_CLOSURE || f->type != NULL || strcmp(e->call.name, "for_each") != 0 ||
+        f->closure.parameter_count != 1)
         return false;
-    }
     expr *loop = check_new(c, EXPR_FOR, e->span, NULL), *body = f->closure.body;
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->iterable = e->call.receiver;
@@ -413,10 +375,8 @@ static bool for_each(checker *c, expr **slot) {
 /* s.parse().unwrap() is parsed as what is wanted of it, or as what unwrap_or would put in its place. */
 static void wish_of_parse(checker *c, expr *e, const type *expected) {
     expr *parse = e->call.receiver;
-    if (!check_is_parse(parse) ||
-        (strncmp(e->call.name, "unwrap", 6) != 0 && strcmp(e->call.name, "expect") != 0)) {
+    if (!check_is_parse(parse) || (strncmp(e->call.name, "unwrap", 6) != 0 && strcmp(e->call.name, "expect") != 0))
         return;
-    }
     bool other = strcmp(e->call.name, "unwrap_or") == 0 && e->call.arg_count == 1;
     if (expected == NULL && other) {
         check_expr(c, &e->call.args[0], NULL);
@@ -431,9 +391,8 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
     const type *element = t->kind == TYPE_VEC ? type_resolve(c->types, t->vec.element) : t;
     bool sums = strcmp(e->call.name, "sum") == 0 || strcmp(e->call.name, "product") == 0;
     if (!sums || e->call.arg_count > 0 || t->kind != TYPE_VEC || element->kind != TYPE_STRUCT ||
-        check_method_named(c, element->structure, e->call.name) == NULL) {
+        check_method_named(c, element->structure, e->call.name) == NULL)
         return false;
-    }
     const struct_item *owner = element->structure;
     *slot = build_call(c, e->span, owner->template != NULL ? owner->template->name : owner->name, e->call.name,
                        &e->call.receiver, 1);
@@ -444,19 +403,16 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
 /* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the number's is
  * decided here. */
 static const type *number_with_method(checker *c, const type *t, const char *name) {
-    if (!type_is_open_number(t)) {
+    if (!type_is_open_number(t))
         return t;
-    }
     struct_item *owner = c->instances->builtin_owners[t->kind];
-    if (check_is_math_method(name) || (owner != NULL && check_find_method(c, owner, name) != NULL)) {
+    if (check_is_math_method(name) || (owner != NULL && check_find_method(c, owner, name) != NULL))
         return check_is_math_method(name) ? t : check_settle_number(c, t);
-    }
     static const type_kind kinds[] = {TYPE_F64, TYPE_I32, TYPE_U32, TYPE_U64, TYPE_USIZE, TYPE_U8, TYPE_I16, TYPE_U16};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const type *other = check_scalar(c, kinds[i]);
         owner = c->instances->builtin_owners[kinds[i]];
-        if (type_is_float(t) == type_is_float(other) && owner != NULL &&
-            check_find_method(c, owner, name) != NULL) {
+        if (type_is_float(t) == type_is_float(other) && owner != NULL && check_find_method(c, owner, name) != NULL) {
             check_unify_numbers(c, t, other);
             return other;
         }
@@ -468,71 +424,59 @@ static void method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     expected = check_wish_as_list(c, expected);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
-           e->call.receiver->unary.op == UNARY_REFERENCE) { /* (&mut x).f() is x.f() */
+           e->call.receiver->unary.op == UNARY_REFERENCE) /* (&mut x).f() is x.f() */
         e->call.receiver = e->call.receiver->unary.operand;
-    }
     if (check_made_method(c, slot)) {
         check_expr(c, slot, expected);
         return;
     }
     if (for_each(c, slot) || check_chain(c, slot, expected) || check_entry_value(c, slot) ||
-        method_of_found(c, slot, expected)) {
+        method_of_found(c, slot, expected))
         return;
-    }
-    if (check_may_write_lists(c, e->call.name)) {
+    if (check_may_write_lists(c, e->call.name))
         check_part_receiver(c, &e->call.receiver);
-    }
     const char *user = c->around->receiver_of;
     const pattern *arm = c->around->wanted_variants;
     c->around->receiver_of = NULL;
     c->around->wanted_variants = NULL;
-    if (e->call.receiver->kind == EXPR_RANGE && strcmp(e->call.name, "contains") == 0 &&
-        e->call.arg_count == 1) {
+    if (e->call.receiver->kind == EXPR_RANGE && strcmp(e->call.name, "contains") == 0 && e->call.arg_count == 1) {
         check_range_contains(c, slot);
         return;
     }
-    bool literal =
-        check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
+    bool literal = check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
     check_range_as_list(c, &e->call.receiver);
     check_range_as_iterator(c, &e->call.receiver);
     c->around->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
     wish_of_parse(c, e, expected);
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
     c->around->receiver_of = NULL;
-    if (clone_of_shared(c, slot)) {
+    if (clone_of_shared(c, slot))
         return;
-    }
-    if (e->call.name[0] != '_' || e->call.name[1] != '_') {
+    if (e->call.name[0] != '_' || e->call.name[1] != '_')
         check_unbox(c, &e->call.receiver);
-    }
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (wish != NULL && wish->kind == TYPE_TENSOR) {
+    if (wish != NULL && wish->kind == TYPE_TENSOR)
         check_arithmetic_as_row(c, &e->call.receiver);
-    }
     check_settle_late(c, type_resolve(c->types, e->call.receiver->type));
     const type *t = type_resolve(c->types, e->call.receiver->type);
     t = number_with_method(c, t, e->call.name);
     e->call.receiver->type = t;
     t = tensor_as_list(c, e, t, user);
     check_split_range(c, e, t);
-    if (t->kind == TYPE_VEC && check_list_beside_iterator(c, slot, expected)) {
+    if (t->kind == TYPE_VEC && check_list_beside_iterator(c, slot, expected))
         return;
-    }
     check_ranges_as_lists(c, e, t);
-    if (sum_of_their_own(c, slot, t, expected)) {
+    if (sum_of_their_own(c, slot, t, expected))
         return;
-    }
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         choose_element_or_option(c, e, t, expected, user, arm);
-    }
-    if (check_rows_in_a_row(c, slot, t, expected)) {
+    if (check_rows_in_a_row(c, slot, t, expected))
         return;
-    }
     if (type_is_silent(t)) {
         check_lost_arguments(c, e);
         check_make_error(c, e);
-    } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
-               !check_hash_method(c, slot, t) && !check_delegated_text(c, slot) && !check_to_string(c, slot, t, expected) &&
+    } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) && !check_hash_method(c, slot, t) &&
+               !check_delegated_text(c, slot) && !check_to_string(c, slot, t, expected) &&
                !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
                !check_method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);
@@ -547,7 +491,6 @@ void check_method(checker *c, expr **slot, const type *expected) {
     check_collect_parts(c, slot, expected);
     e = *slot;
     bool grows = e->kind == EXPR_CALL && (e->call.kind == CALL_VEC_PUSH || e->call.kind == CALL_VEC_SET);
-    if (part && (writes || grows)) {
+    if (part && (writes || grows))
         (void)check_part_is_written(c, named);
-    }
 }

@@ -11,9 +11,8 @@ _Noreturn void check_out_of_memory(checker *c) {
 
 void *check_alloc(checker *c, size_t count, size_t bytes) {
     void *made = masu__arena_calloc(c->arena, count, bytes, _Alignof(max_align_t));
-    if (made == NULL) {
+    if (made == NULL)
         check_out_of_memory(c);
-    }
     return made;
 }
 
@@ -22,21 +21,18 @@ char *check_printf(checker *c, const char *format, ...) {
     va_start(arguments, format);
     char *made = masu__arena_vprintf(c->arena, format, arguments);
     va_end(arguments);
-    if (made == NULL) {
+    if (made == NULL)
         check_out_of_memory(c);
-    }
     return made;
 }
 
 expr **check_join_list(checker *c, expr *first, expr *const *items, uint32_t count) {
     uint32_t at = 0;
     expr **list = CHECK_ARRAY(c, expr *, count + 1);
-    if (first != NULL) {
+    if (first != NULL)
         list[at++] = first;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         list[at++] = items[i];
-    }
     return list;
 }
 

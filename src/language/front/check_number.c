@@ -76,8 +76,7 @@ static void become_integer_choice(checker *c, expr *e, scalar_math math, expr *l
     stmt *first = hidden_let(c, "<left>", left, second, &a);
     expr *zero = check_new_int(c, span, 0);
     zero->type = t;
-    expr *condition =
-        check_new_binary(c, BINARY_LT, name_of(c, a), b == NULL ? zero : name_of(c, b), boolean);
+    expr *condition = check_new_binary(c, BINARY_LT, name_of(c, a), b == NULL ? zero : name_of(c, b), boolean);
     expr *when = name_of(c, a), *otherwise = b == NULL ? name_of(c, a) : name_of(c, b);
     if (math == MATH_ABS) {
         when = check_new(c, EXPR_UNARY, span, t);
@@ -116,41 +115,35 @@ static bool check_math_argument(checker *c, expr *e, math_arguments arguments) {
         check_make_error(c, e);
         return false;
     }
-    if (found->kind == TYPE_TENSOR && check_item(c, argument)) {
+    if (found->kind == TYPE_TENSOR && check_item(c, argument))
         found = (*argument)->type;
-    }
     if (!type_is_numeric(found) || (arguments == WITH_INTEGER && !type_is_integer(found))) {
-        check_mismatch(c, *argument, arguments == WITH_INTEGER ? check_scalar(c, TYPE_I64) : t,
-                       NULL);
+        check_mismatch(c, *argument, arguments == WITH_INTEGER ? check_scalar(c, TYPE_I64) : t, NULL);
         check_make_error(c, e);
         return false;
     }
-    if (arguments == WITH_INTEGER) {
+    if (arguments == WITH_INTEGER)
         check_cast_to(c, argument, t);
-    }
     unify(c, &e->call.receiver, argument);
     return true;
 }
 
 static bool math_method(checker *c, expr *e, const struct math_method *m) {
     const type *t = e->call.receiver->type;
-    if (type_is_integer(t) && !m->integers) { /* as n * 0.5 widens n */
+    if (type_is_integer(t) && !m->integers) /* as n * 0.5 widens n */
         check_cast_to(c, &e->call.receiver, check_scalar(c, TYPE_F32));
-    }
     if (!check_count(c, e, m->name, m->arguments != ALONE, (source_span){0})) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
         return true;
     }
-    if (m->arguments != ALONE && !check_math_argument(c, e, m->arguments)) {
+    if (m->arguments != ALONE && !check_math_argument(c, e, m->arguments))
         return true;
-    }
     expr *left = e->call.receiver, *right = m->arguments == ALONE ? NULL : e->call.args[0];
-    if (type_is_integer(left->type)) {
+    if (type_is_integer(left->type))
         become_integer_choice(c, e, m->math, left, right);
-    } else {
+    else
         become_math(c, e, m->math, left, right);
-    }
     return true;
 }
 
@@ -159,19 +152,16 @@ static bool conversion_method(checker *c, expr **slot) {
     static const struct {
         const char *name;
         type_kind kind; /* TYPE_VOID: stays what it is */
-    } conversions[] = {{"to_f32", TYPE_F32},  {"to_f64", TYPE_F64},     {"to_i64", TYPE_I64},
-                       {"to_i32", TYPE_I32},  {"to_i16", TYPE_I16},     {"to_i8", TYPE_I8},
-                       {"to_u64", TYPE_U64},  {"to_u32", TYPE_U32},     {"to_u16", TYPE_U16},
-                       {"to_u8", TYPE_U8},    {"to_usize", TYPE_USIZE}, {"item", TYPE_VOID},
+    } conversions[] = {{"to_f32", TYPE_F32},  {"to_f64", TYPE_F64}, {"to_i64", TYPE_I64},     {"to_i32", TYPE_I32},
+                       {"to_i16", TYPE_I16},  {"to_i8", TYPE_I8},   {"to_u64", TYPE_U64},     {"to_u32", TYPE_U32},
+                       {"to_u16", TYPE_U16},  {"to_u8", TYPE_U8},   {"to_usize", TYPE_USIZE}, {"item", TYPE_VOID},
                        {"item_i64", TYPE_I64}};
     expr *e = *slot;
-    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof conversions / sizeof conversions[0];
-         i++) {
+    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof conversions / sizeof conversions[0]; i++) {
         if (strcmp(conversions[i].name, e->call.name) == 0) {
             *slot = e->call.receiver;
-            if (conversions[i].kind != TYPE_VOID) {
+            if (conversions[i].kind != TYPE_VOID)
                 check_cast_to(c, slot, check_scalar(c, conversions[i].kind));
-            }
             return true;
         }
     }
@@ -180,29 +170,24 @@ static bool conversion_method(checker *c, expr **slot) {
 
 /* n.pow(0.5) */
 static bool real_argument(checker *c, expr *e) {
-    if (e->call.arg_count != 1) {
+    if (e->call.arg_count != 1)
         return false;
-    }
-    if (e->call.args[0]->type == NULL) {
+    if (e->call.args[0]->type == NULL)
         check_expr(c, &e->call.args[0], NULL);
-    }
     return type_is_float(type_resolve(c->types, e->call.args[0]->type));
 }
 
 bool check_is_math_method(const char *name) {
-    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
-        if (strcmp(math_methods[i].name, name) == 0) {
+    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++)
+        if (strcmp(math_methods[i].name, name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 bool check_is_number_method(checker *c, const type *t, const char *name) {
     struct_item *owner = type_is_numeric(t) ? check_owner_of(c, t) : NULL;
-    if (type_is_numeric(t) && check_is_math_method(name)) {
+    if (type_is_numeric(t) && check_is_math_method(name))
         return true;
-    }
     const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, name);
     return f != NULL && f->has_self;
 }
@@ -210,8 +195,7 @@ bool check_is_number_method(checker *c, const type *t, const char *name) {
 bool check_number_method(checker *c, expr **slot) {
     expr *e = *slot;
     if (strcmp(e->call.name, "item") == 0 && e->call.arg_count == 0) {
-        block_builder b =
-            build_block(c, e->span); /* t[i].item(): no row of t, whatever is done with it */
+        block_builder b = build_block(c, e->span); /* t[i].item(): no row of t, whatever is done with it */
         const type *t = e->call.receiver->type;
         *slot = build_finish(&b, e->call.receiver);
         b.block->type = (*slot)->type = t;
@@ -222,9 +206,8 @@ bool check_number_method(checker *c, expr **slot) {
             const type *t = e->call.receiver->type;
             struct_item *owner = check_owner_of(c, t);
             if (type_is_integer(t) && !math_methods[i].integers && owner != NULL &&
-                check_find_method(c, owner, e->call.name) != NULL && !real_argument(c, e)) {
+                check_find_method(c, owner, e->call.name) != NULL && !real_argument(c, e))
                 return false; /* pow of an integer is one: the prelude has it */
-            }
             return math_method(c, e, &math_methods[i]);
         }
     }
@@ -237,13 +220,10 @@ bool check_number_function(checker *c, expr **slot) {
     const char *name = e->name.name;
     type_kind kind = scalar_type_of_name(e->name.scope, strlen(e->name.scope));
     const struct math_method *m = NULL;
-    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
+    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++)
         m = strcmp(math_methods[i].name, name) == 0 ? &math_methods[i] : m;
-    }
-    if (m == NULL || kind == TYPE_ERROR || m->arguments == WITH_INTEGER ||
-        !type_is_numeric(check_scalar(c, kind))) {
+    if (m == NULL || kind == TYPE_ERROR || m->arguments == WITH_INTEGER || !type_is_numeric(check_scalar(c, kind)))
         return false;
-    }
     static const char *const names[2] = {"<x>", "<y>"};
     uint32_t count = m->arguments == ALONE ? 1 : 2;
     expr *f = check_new(c, EXPR_CLOSURE, e->span, NULL), *operands[2];
@@ -253,8 +233,7 @@ bool check_number_function(checker *c, expr **slot) {
         binding *b = CHECK_ARRAY(c, binding, 1);
         *b = (binding){.name = names[i], .span = e->span, .kind = BINDING_PARAMETER};
         b->annotation = CHECK_ARRAY(c, type_expr, 1);
-        *b->annotation =
-            (type_expr){.span = e->span, .kind = TYPE_EXPR_NAME, .name = e->name.scope};
+        *b->annotation = (type_expr){.span = e->span, .kind = TYPE_EXPR_NAME, .name = e->name.scope};
         f->closure.parameters[i] = b;
         operands[i] = check_new_name(c, e->span, names[i]);
     }

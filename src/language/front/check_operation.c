@@ -5,22 +5,16 @@
 #include "language/front/check_context.h"
 #include "language/front/check_types.h"
 
-void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands,
-                      uint32_t count) {
+void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count) {
     source_span name_span = e->call.name_span;
     expr **copy = check_join_list(c, NULL, operands, count);
     e->kind = EXPR_CALL;
-    e->call = (call_expr){.name_span = name_span,
-                          .kind = CALL_ABI,
-                          .abi = abi,
-                          .operands = copy,
-                          .operand_count = count};
-    e->type = abi == TL_FN_tl_panic || abi == TL_FN_tl_exit ? check_scalar(c, TYPE_NEVER)
-                                                            : check_abi_result(c, e);
+    e->call = (call_expr){
+        .name_span = name_span, .kind = CALL_ABI, .abi = abi, .operands = copy, .operand_count = count};
+    e->type = abi == TL_FN_tl_panic || abi == TL_FN_tl_exit ? check_scalar(c, TYPE_NEVER) : check_abi_result(c, e);
 }
 
-expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
-                    uint32_t count) {
+expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count) {
     expr *e = check_new(c, EXPR_CALL, span, NULL);
     e->call.name_span = span;
     check_become_abi(c, e, abi, operands, count);
@@ -51,28 +45,22 @@ const type *check_kind_type(checker *c, tl_abi_kind kind) {
 }
 
 bool check_abi_scope(const char *scope) {
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (scope[0] != 0 && strcmp(tl_abi_names[i].scope, scope) == 0) {
+    for (size_t i = 0; i < tl_abi_name_count; i++)
+        if (scope[0] != 0 && strcmp(tl_abi_names[i].scope, scope) == 0)
             return true;
-        }
-    }
     return false;
 }
 
 void check_suggest_abi(const char *scope, suggestion *s) {
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (strcmp(tl_abi_names[i].scope, scope) == 0) {
+    for (size_t i = 0; i < tl_abi_name_count; i++)
+        if (strcmp(tl_abi_names[i].scope, scope) == 0)
             suggest_add(s, tl_abi_names[i].name);
-        }
-    }
 }
 
 bool check_abi_known(const char *scope, const char *name) {
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (check_abi_named(&tl_abi_names[i], scope, name)) {
+    for (size_t i = 0; i < tl_abi_name_count; i++)
+        if (check_abi_named(&tl_abi_names[i], scope, name))
             return true;
-        }
-    }
     return false;
 }
 

@@ -33,10 +33,8 @@ bool check_operator_accepts(binary_op op, const type *t) {
 
 void check_close_operator(checker *c, expr *e) {
     bool negative = e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG;
-    if (negative && type_is_integer(e->type) && !type_is_signed(e->type)) {
+    if (negative && type_is_integer(e->type) && !type_is_signed(e->type))
         check_wrong_operand(c, e, "-", e->type);
-    } else if (e->kind == EXPR_BINARY && type_is_numeric(e->type) &&
-               !check_operator_accepts(e->binary.op, e->type)) {
+    else if (e->kind == EXPR_BINARY && type_is_numeric(e->type) && !check_operator_accepts(e->binary.op, e->type))
         check_wrong_operand(c, e, binary_op_text(e->binary.op), e->type);
-    }
 }

@@ -25,8 +25,7 @@
 
 void check_unary(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (e->unary.op == UNARY_REFERENCE && e->unary.is_mutable &&
-        check_wants_reference(c, e, expected)) {
+    if (e->unary.op == UNARY_REFERENCE && e->unary.is_mutable && check_wants_reference(c, e, expected)) {
         check_make_reference(c, slot, expected);
         return;
     }
@@ -44,14 +43,11 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
     } else if (t->kind == TYPE_TENSOR) {
         expr *operand = e->unary.operand;
-        *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not,
-                              e->span, &operand, 1);
-    } else if (t->kind == TYPE_STRUCT &&
-               check_method_named(c, t->structure, negative ? "neg" : "not") != NULL) {
+        *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not, e->span, &operand, 1);
+    } else if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, negative ? "neg" : "not") != NULL) {
         *slot = build_method(c, e->span, e->unary.operand, negative ? "neg" : "not", NULL, 0);
         check_expr(c, slot, expected);
-    } else if (negative ? !(type_is_float(t) || type_is_signed(t))
-                        : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
+    } else if (negative ? !(type_is_float(t) || type_is_signed(t)) : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
         check_wrong_operand(c, e, negative ? "-" : "!", t);
     }
 }
@@ -67,9 +63,8 @@ static expr *negate(checker *c, expr *e) {
 
 /* What `shape()` yields is a list of numbers: it is equal to another or not, as a whole. */
 bool check_yields_lengths(const expr *e) {
-    if (e->kind == EXPR_NAME) {
+    if (e->kind == EXPR_NAME)
         return e->name.binding != NULL && e->name.binding->is_lengths;
-    }
     return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_shape;
 }
 
@@ -77,17 +72,15 @@ bool check_yields_lengths(const expr *e) {
 static bool compare_lengths(checker *c, expr **slot) {
     expr *e = *slot, *left = e->binary.left, *right = e->binary.right;
     bool equality = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
-    if (!equality || (!check_yields_lengths(left) && !check_yields_lengths(right))) {
+    if (!equality || (!check_yields_lengths(left) && !check_yields_lengths(right)))
         return false;
-    }
     for (int i = 0; i < 2; i++) {
         expr **side = i == 0 ? &left : &right;
         const type *t = type_resolve(c->types, (*side)->type);
-        if (t->kind == TYPE_VEC) {
+        if (t->kind == TYPE_VEC)
             *side = build_call(c, (*side)->span, "Tensor", "from_vec", side, 1);
-        } else if (t->kind != TYPE_TENSOR) {
+        else if (t->kind != TYPE_TENSOR)
             return false;
-        }
     }
     *slot = build_method(c, e->span, left, "equal", &right, 1);
     check_expr(c, slot, NULL);
@@ -114,8 +107,7 @@ static bool string_binary(checker *c, expr **slot) {
     case BINARY_GT:
     case BINARY_GE: {
         expr *order = check_new_abi(c, TL_FN_tl_string_compare, e->span, operands, 2);
-        *slot = check_new_binary(c, e->binary.op, order, check_new_int(c, e->span, 0),
-                                 check_scalar(c, TYPE_BOOL));
+        *slot = check_new_binary(c, e->binary.op, order, check_new_int(c, e->span, 0), check_scalar(c, TYPE_BOOL));
         check_cast_to(c, &(*slot)->binary.right, check_scalar(c, TYPE_I32));
         return true;
     }
@@ -128,11 +120,9 @@ static bool string_binary(checker *c, expr **slot) {
 static void widen_to_text(checker *c, binary_op op, expr **slot, const type *other) {
     const type *own = type_resolve(c->types, (*slot)->type);
     bool shown = own->kind == TYPE_CHAR ||
-                 (op == BINARY_ADD &&
-                  (type_is_numeric(own) || own->kind == TYPE_BOOL || own->kind == TYPE_TENSOR));
-    if (other->kind == TYPE_STRING && shown) {
+                 (op == BINARY_ADD && (type_is_numeric(own) || own->kind == TYPE_BOOL || own->kind == TYPE_TENSOR));
+    if (other->kind == TYPE_STRING && shown)
         *slot = check_text_of(c, *slot, 0);
-    }
 }
 
 /* ---- binary on structs ------------------------------------------------------------------------ */
@@ -140,45 +130,36 @@ static void widen_to_text(checker *c, binary_op op, expr **slot, const type *oth
 /* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */
 static const char *operator_method(binary_op op) {
     static const char *const names[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = "add",      [BINARY_SUB] = "sub",        [BINARY_MUL] = "mul",
-        [BINARY_DIV] = "div",      [BINARY_REM] = "rem",        [BINARY_EQ] = "eq",
-        [BINARY_NE] = "eq",        [BINARY_LT] = "lt",          [BINARY_LE] = "le",
-        [BINARY_GT] = "gt",        [BINARY_GE] = "ge",          [BINARY_BIT_AND] = "bitand",
-        [BINARY_BIT_OR] = "bitor", [BINARY_BIT_XOR] = "bitxor", [BINARY_SHL] = "shl",
-        [BINARY_SHR] = "shr",
+        [BINARY_ADD] = "add",      [BINARY_SUB] = "sub",        [BINARY_MUL] = "mul", [BINARY_DIV] = "div",
+        [BINARY_REM] = "rem",      [BINARY_EQ] = "eq",          [BINARY_NE] = "eq",   [BINARY_LT] = "lt",
+        [BINARY_LE] = "le",        [BINARY_GT] = "gt",          [BINARY_GE] = "ge",   [BINARY_BIT_AND] = "bitand",
+        [BINARY_BIT_OR] = "bitor", [BINARY_BIT_XOR] = "bitxor", [BINARY_SHL] = "shl", [BINARY_SHR] = "shr",
     };
     return names[op];
 }
 
 /* budget: a type may hold Vecs of itself, several times over. */
 static bool has_equality(const checker *c, const type *t, int *budget) {
-    if (--*budget < 0) {
+    if (--*budget < 0)
         return true;
-    }
     switch (t->kind) {
     case TYPE_STRUCT:
         if (check_find_method(c, t->structure->template != NULL ? t->structure->template : t->structure,
-                              operator_method(BINARY_EQ)) != NULL) {
+                              operator_method(BINARY_EQ)) != NULL)
             return true; /* it says itself what is equal */
-        }
-        for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!has_equality(c, t->structure->fields[i].type, budget)) {
+        for (uint32_t i = 0; i < t->structure->field_count; i++)
+            if (!has_equality(c, t->structure->fields[i].type, budget))
                 return false;
-            }
-        }
         return t->structure->closure == NULL;
     case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!has_equality(c, t->tuple.items[i], budget)) {
+        for (uint32_t i = 0; i < t->tuple.count; i++)
+            if (!has_equality(c, t->tuple.items[i], budget))
                 return false;
-            }
-        }
         return true;
     case TYPE_VEC:
         return has_equality(c, t->vec.element, budget);
     default:
-        return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
-               t->kind == TYPE_STRING;
+        return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_STRING;
     }
 }
 
@@ -187,11 +168,9 @@ static expr *part_of(checker *c, const char *name, source_span span, const type 
     e->field.base = check_new_name(c, span, name);
     check_expr(c, &e->field.base, NULL);
     e->field.index = i;
-    if (t->kind != TYPE_TUPLE) {
+    if (t->kind != TYPE_TUPLE)
         e->field.name = t->structure->fields[i].name;
-    }
-    e->type = type_resolve(c->types, t->kind == TYPE_TUPLE ? t->tuple.items[i]
-                                                           : t->structure->fields[i].type);
+    e->type = type_resolve(c->types, t->kind == TYPE_TUPLE ? t->tuple.items[i] : t->structure->fields[i].type);
     return e;
 }
 
@@ -200,8 +179,7 @@ static void compare_parts(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
     source_span span = e->span;
     block_builder b = build_block(c, span);
-    char *left = check_printf(c, "<left %u>", c->text_count),
-         *right = check_printf(c, "<right %u>", c->text_count++);
+    char *left = check_printf(c, "<left %u>", c->text_count), *right = check_printf(c, "<right %u>", c->text_count++);
     uint32_t mark = check_scope_open(c);
     build_let(&b, left, false, e->binary.left);
     b.last->pattern->type = t;
@@ -218,8 +196,7 @@ static void compare_parts(checker *c, expr **slot, const type *t) {
         equal->binary.left = part_of(c, left, span, t, i);
         equal->binary.right = part_of(c, right, span, t, i);
         check_expr(c, &equal, NULL);
-        all = all == NULL ? equal
-                          : check_new_binary(c, BINARY_AND, all, equal, check_scalar(c, TYPE_BOOL));
+        all = all == NULL ? equal : check_new_binary(c, BINARY_AND, all, equal, check_scalar(c, TYPE_BOOL));
     }
     check_scope_close(c, mark);
     all = all == NULL ? check_new_bool(c, span, true) : all;
@@ -249,9 +226,8 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
         bool negated = e->binary.op == BINARY_NE;
         *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
         check_expr(c, slot, NULL);
-        if (negated && (*slot)->type->kind == TYPE_BOOL) {
+        if (negated && (*slot)->type->kind == TYPE_BOOL)
             *slot = negate(c, *slot);
-        }
         return true;
     }
     bool equality = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
@@ -261,14 +237,12 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
         e->type = check_scalar(c, TYPE_BOOL);
         return true;
     }
-    if (check_order_operator(c, slot, t, other)) {
+    if (check_order_operator(c, slot, t, other))
         return true;
-    }
     bool lists = t->kind == TYPE_VEC && other->kind == TYPE_VEC; /* a Vec equals an array */
     bool fits = check_fits(c, t, other) || (lists && check_fits(c, other, t));
-    if (!equality || !fits || !has_equality(c, t, &(int){1000})) {
+    if (!equality || !fits || !has_equality(c, t, &(int){1000}))
         return false;
-    }
     if (t->kind == TYPE_VEC) {
         bool negated = e->binary.op == BINARY_NE;
         *slot = build_method(c, e->span, e->binary.left, "__equal", &e->binary.right, 1);
@@ -284,9 +258,8 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
 static bool takes_operand(const function_item *f, const type *t) {
     const type_expr *written = f->parameters[1]->annotation;
     const struct_item *of = t->kind == TYPE_STRUCT ? t->structure->template : NULL;
-    return f->parameters[1]->type == t ||
-           (of != NULL && written != NULL && written->kind == TYPE_EXPR_NAME && written->argument_count > 0 &&
-            strcmp(written->name, of->name) == 0);
+    return f->parameters[1]->type == t || (of != NULL && written != NULL && written->kind == TYPE_EXPR_NAME &&
+                                           written->argument_count > 0 && strcmp(written->name, of->name) == 0);
 }
 
 /* 2.0 * v of `impl Mul<V> for f64`: the number's type is one that has it. */
@@ -299,14 +272,12 @@ static bool scalar_times_struct(checker *c, expr **slot, const type *left, const
         struct_item *owner = c->instances->builtin_owners[kind];
         bool fits = t == left || (literal && (type_is_float(t) || !type_is_float(left)));
         function_item *f = fits && owner != NULL ? check_find_method(c, owner, name) : NULL;
-        while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0 ||
-                             f->parameter_count != 2 || !takes_operand(f, right))) {
+        while (f != NULL &&
+               (f->owner != owner || strcmp(f->name, name) != 0 || f->parameter_count != 2 || !takes_operand(f, right)))
             f = f->next_in_bucket;
-        }
         if (f != NULL) {
-            if (open) {
+            if (open)
                 check_unify_numbers(c, left, t);
-            }
             check_cast_to(c, &e->binary.left, t);
             *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
             check_expr(c, slot, NULL);
@@ -323,23 +294,19 @@ static bool scalar_binary(checker *c, expr *e, const type *expected) {
     if (type_is_numeric(left) && type_is_numeric(right)) {
         common = shift ? left : check_common(c, left, right);
         bool signed_wanted = expected != NULL && expected->kind == TYPE_I64;
-        if (common->kind == TYPE_USIZE && signed_wanted && !check_is_comparison(e->binary.op)) {
+        if (common->kind == TYPE_USIZE && signed_wanted && !check_is_comparison(e->binary.op))
             common = expected; /* where an i64 is wanted, lengths are i64: what is below 0 is told by its user */
-        }
     } else if (left != right) {
         return false;
     }
-    if (!check_operator_accepts(e->binary.op, common) || (shift && !type_is_integer(right))) {
+    if (!check_operator_accepts(e->binary.op, common) || (shift && !type_is_integer(right)))
         return false;
-    }
     check_widen_to(c, &e->binary.left, common);
-    if (shift) { /* by how much need not be of the same type */
+    if (shift) /* by how much need not be of the same type */
         check_cast_to(c, &e->binary.right, common);
-    } else {
+    else
         check_widen_to(c, &e->binary.right, common);
-    }
-    bool yields_bool =
-        check_is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
+    bool yields_bool = check_is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
     e->type = yields_bool ? check_scalar(c, TYPE_BOOL) : common;
     return true;
 }
@@ -350,23 +317,18 @@ static void wrong_operands(checker *c, expr *e) {
     const type *left = e->binary.left->type, *right = e->binary.right->type;
     bool left_fits = left->kind == TYPE_TENSOR || check_operator_accepts(e->binary.op, left);
     bool right_fits = right->kind == TYPE_TENSOR || check_operator_accepts(e->binary.op, right);
-    const expr *culprit = left_fits == right_fits ? NULL
-                          : left_fits             ? e->binary.right
-                                                  : e->binary.left;
+    const expr *culprit = left_fits == right_fits ? NULL : left_fits ? e->binary.right : e->binary.left;
     source_span span = culprit == NULL ? e->binary.op_span : culprit->span;
     const char *op = binary_op_text(e->binary.op);
     if (left == right) {
-        diagnostics_say(c->diagnostics, e->binary.op_span, SAY(cannot_be_applied_to), op,
-                        check_type_text(c, left));
+        diagnostics_say(c->diagnostics, e->binary.op_span, SAY(cannot_be_applied_to), op, check_type_text(c, left));
     } else {
         diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(cannot_be_applied_to_and), op,
                                         check_type_text(c, left), check_type_text(c, right));
         hint_for_operands(c, d, e->binary.op, left, right);
         if (culprit == NULL) {
-            diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`",
-                             check_type_text(c, left));
-            diagnostics_note(c->diagnostics, d, e->binary.right->span, "this is `%s`",
-                             check_type_text(c, right));
+            diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`", check_type_text(c, left));
+            diagnostics_note(c->diagnostics, d, e->binary.right->span, "this is `%s`", check_type_text(c, right));
         }
     }
     check_make_error(c, e);
@@ -383,15 +345,12 @@ static const type *operand_wanted(checker *c, binary_op op, const type *t) {
     const char *name = operator_method(op);
     struct_item *owner = check_owner_of(c, t);
     function_item *f = name == NULL || owner == NULL ? NULL : check_method_named(c, owner, name);
-    if (f == NULL) {
+    if (f == NULL)
         return check_is_comparison(op) ? t : NULL;
-    }
-    if (f->parameter_count != 2 || f->span.file == c->tree->prelude || check_has_overloads(f)) {
+    if (f->parameter_count != 2 || f->span.file == c->tree->prelude || check_has_overloads(f))
         return NULL;
-    }
-    if (!f->is_template) {
+    if (!f->is_template)
         return f->parameters[1]->type;
-    }
     type_environment environment = check_environment_new(c, f);
     environment.self = owner;
     check_impl_fits(c, f, owner, &environment);
@@ -404,16 +363,15 @@ static const type *operand_wanted(checker *c, binary_op op, const type *t) {
 
 /* A literal takes the type of what is on the other side; so that side goes first. */
 static void check_operands(checker *c, expr *e, const type *expected) {
-    bool left_literal = check_free_literal(e->binary.left),
-         right_literal = check_free_literal(e->binary.right);
+    bool left_literal = check_free_literal(e->binary.left), right_literal = check_free_literal(e->binary.right);
     const type *wish = check_is_comparison(e->binary.op) ? NULL : number_or_null(expected);
-    const bool shift = e->binary.op == BINARY_SHL || e->binary.op == BINARY_SHR; /* by how much says nothing of what is shifted */
+    const bool shift = e->binary.op == BINARY_SHL ||
+                       e->binary.op == BINARY_SHR; /* by how much says nothing of what is shifted */
     expr **first = left_literal && !right_literal && !shift ? &e->binary.right : &e->binary.left;
     expr **second = first == &e->binary.left ? &e->binary.right : &e->binary.left;
     if (left_literal && right_literal && wish == NULL &&
-        (e->binary.left->kind == EXPR_FLOAT) != (e->binary.right->kind == EXPR_FLOAT)) {
+        (e->binary.left->kind == EXPR_FLOAT) != (e->binary.right->kind == EXPR_FLOAT))
         wish = check_scalar(c, TYPE_F32); /* 1 + 0.5 */
-    }
     check_unit_value(c, first);
     check_unit_value(c, second);
     check_expr(c, first, wish);
@@ -427,8 +385,8 @@ static void check_operands(checker *c, expr *e, const type *expected) {
     } else if (other->kind == TYPE_TENSOR) { /* the table takes scalars as f64 */
         bool whole = other->tensor.element != NULL && !type_is_float(other->tensor.element);
         other = check_is_comparison(e->binary.op) ? type_of_element(c->types, other)
-                : whole                     ? check_scalar(c, TYPE_VOID)
-                                            : check_scalar(c, TYPE_F64);
+                : whole                           ? check_scalar(c, TYPE_VOID)
+                                                  : check_scalar(c, TYPE_F64);
     }
     check_expr(c, second, number_or_null(other));
 }
@@ -500,29 +458,24 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     } else {
         as_scalars = true;
     }
-    if (as_scalars) {
+    if (as_scalars)
         done = scalar_binary(c, e, wish);
-    }
-    if (!done) {
+    if (!done)
         wrong_operands(c, e);
-    }
 }
 
 /* ---- casts ----------------------------------------------------------------------------------- */
 
 static bool castable(const type *from, const type *to) {
-    if (type_is_numeric(from) && type_is_numeric(to)) {
+    if (type_is_numeric(from) && type_is_numeric(to))
         return true;
-    }
-    if (from->kind == TYPE_BOOL || from->kind == TYPE_CHAR) {
+    if (from->kind == TYPE_BOOL || from->kind == TYPE_CHAR)
         return type_is_integer(to) || (from->kind == TYPE_BOOL && type_is_float(to));
-    }
     return from->kind == TYPE_U8 && to->kind == TYPE_CHAR;
 }
 
 /* t as f64: every element; the number in it where its rank is 0. Of unknown rank: where one number is wanted, it. */
-static const type *cast_elements(checker *c, const type *from, const type *to,
-                                 const type *expected) {
+static const type *cast_elements(checker *c, const type *from, const type *to, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     bool one = (wish != NULL && type_is_numeric(wish)) || c->nest->comprehension != NULL;
     bool many = from->tensor.rank > 0 || (from->tensor.rank < 0 && !one);
@@ -531,9 +484,8 @@ static const type *cast_elements(checker *c, const type *from, const type *to,
 
 /* Made of numbers with a point: (1.0 / 3.0) as f64 has f64's digits, (7 / 2) as f64 is 3. */
 static bool is_real(const expr *e) {
-    while (e->kind == EXPR_UNARY || e->kind == EXPR_BINARY) {
+    while (e->kind == EXPR_UNARY || e->kind == EXPR_BINARY)
         e = e->kind == EXPR_UNARY ? e->unary.operand : e->binary.left;
-    }
     return e->kind == EXPR_FLOAT;
 }
 
@@ -548,11 +500,8 @@ void check_cast(checker *c, expr **slot, const type *expected) {
     }
     bool literal = type_is_float(to) && check_free_literal(e->cast.operand) &&
                    (e->cast.operand->kind == EXPR_INT || is_real(e->cast.operand));
-    bool cut_off = type_is_integer(to) && check_free_literal(e->cast.operand) &&
-                   is_real(e->cast.operand);
-    check_expr(c, &e->cast.operand, literal   ? to
-                                    : cut_off ? check_scalar(c, TYPE_F64)
-                                              : NULL);
+    bool cut_off = type_is_integer(to) && check_free_literal(e->cast.operand) && is_real(e->cast.operand);
+    check_expr(c, &e->cast.operand, literal ? to : cut_off ? check_scalar(c, TYPE_F64) : NULL);
     e->type = to;
     const type *from = type_resolve(c->types, e->cast.operand->type);
     if (type_is_silent(from) || type_is_silent(to)) {
@@ -560,7 +509,8 @@ void check_cast(checker *c, expr **slot, const type *expected) {
         return;
     }
     if (to->kind == TYPE_TENSOR && to->tensor.rank <= 0 && type_is_numeric(from)) { /* a tensor of rank 0 */
-        const type *held = to->tensor.element == NULL ? check_scalar(c, TYPE_F32) : type_resolve(c->types, to->tensor.element);
+        const type *held = to->tensor.element == NULL ? check_scalar(c, TYPE_F32)
+                                                      : type_resolve(c->types, to->tensor.element);
         if (castable(from, held)) {
             check_cast_to(c, &e->cast.operand, held);
             *slot = e->cast.operand;
@@ -571,12 +521,10 @@ void check_cast(checker *c, expr **slot, const type *expected) {
     if (from->kind == TYPE_TENSOR) {
         e->cast.operand->type = from;
         to = cast_elements(c, from, to, expected);
-        if (check_cast_tensor(c, slot, e->cast.operand, to)) {
+        if (check_cast_tensor(c, slot, e->cast.operand, to))
             return;
-        }
-        if (type_is_numeric(to) && check_item(c, &e->cast.operand)) {
+        if (type_is_numeric(to) && check_item(c, &e->cast.operand))
             from = e->cast.operand->type;
-        }
     }
     if (from->kind == TYPE_STRUCT && from->structure->is_enum && type_is_integer(to) &&
         from->structure->field_count == 1) { /* the tag */
@@ -587,10 +535,9 @@ void check_cast(checker *c, expr **slot, const type *expected) {
     }
     if (from == to) { /* nothing to do */
         *slot = e->cast.operand;
-    } else if (!castable(from, to) &&
-               !(e->cast.implicit && from->kind == TYPE_U32 && to->kind == TYPE_CHAR)) {
-        diagnostics_say(c->diagnostics, e->span, SAY(cannot_be_converted_to),
-                        check_type_text(c, from), check_type_text(c, to));
+    } else if (!castable(from, to) && !(e->cast.implicit && from->kind == TYPE_U32 && to->kind == TYPE_CHAR)) {
+        diagnostics_say(c->diagnostics, e->span, SAY(cannot_be_converted_to), check_type_text(c, from),
+                        check_type_text(c, to));
         check_make_error(c, e);
     }
 }

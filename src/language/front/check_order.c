@@ -26,8 +26,7 @@ static bool is_compound(const type *t) {
 }
 
 static const type *part_type(checker *c, const type *t, uint32_t i) {
-    return type_resolve(c->types,
-                        t->kind == TYPE_TUPLE ? t->tuple.items[i] : t->structure->fields[i].type);
+    return type_resolve(c->types, t->kind == TYPE_TUPLE ? t->tuple.items[i] : t->structure->fields[i].type);
 }
 
 static expr *part(checker *c, source_span span, const char *name, const type *t, uint32_t i) {
@@ -60,17 +59,13 @@ typedef struct seen_struct {
 /* Whether two values may have no order: there is a fraction in them, or a part that says so itself. */
 static bool is_partial(checker *c, const type *t, seen_struct **seen) {
     t = type_resolve(c->types, t);
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         return is_partial(c, t->vec.element, seen);
-    }
-    if (!is_compound(t) || has(c, t, "cmp") || has(c, t, "partial_cmp")) {
+    if (!is_compound(t) || has(c, t, "cmp") || has(c, t, "partial_cmp"))
         return type_is_float(t) || (is_compound(t) && !has(c, t, "cmp"));
-    }
-    for (const seen_struct *s = *seen; t->kind == TYPE_STRUCT && s != NULL; s = s->before) {
-        if (s->s == t->structure) {
+    for (const seen_struct *s = *seen; t->kind == TYPE_STRUCT && s != NULL; s = s->before)
+        if (s->s == t->structure)
             return false;
-        }
-    }
     if (t->kind == TYPE_STRUCT) {
         seen_struct *now = CHECK_ARRAY(c, seen_struct, 1);
         *now = (seen_struct){t->structure, *seen};
@@ -78,17 +73,15 @@ static bool is_partial(checker *c, const type *t, seen_struct **seen) {
     }
     uint32_t count = t->kind == TYPE_TUPLE ? t->tuple.count : t->structure->field_count;
     bool partial = false;
-    for (uint32_t i = 0; i < count && !partial; i++) {
+    for (uint32_t i = 0; i < count && !partial; i++)
         partial = is_partial(c, part_type(c, t, i), seen);
-    }
     return partial;
 }
 
 static expr *order_of(checker *c, expr *left, expr *right, const type *t, bool partial) {
     source_span span = left->span;
     block_builder b = build_block(c, span);
-    char *l = check_printf(c, "<left %u>", c->text_count),
-         *r = check_printf(c, "<right %u>", c->text_count++);
+    char *l = check_printf(c, "<left %u>", c->text_count), *r = check_printf(c, "<right %u>", c->text_count++);
     uint32_t mark = check_scope_open(c);
     build_let(&b, l, false, left);
     check_let(c, b.last);
@@ -118,25 +111,21 @@ static expr *order_of(checker *c, expr *left, expr *right, const type *t, bool p
 bool check_order_method(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
     const char *name = e->call.name;
-    if (e->call.arg_count != 1) {
+    if (e->call.arg_count != 1)
         return false;
-    }
     bool partial = strcmp(name, "partial_cmp") == 0, max = strcmp(name, "max") == 0;
-    if (!partial && strcmp(name, "cmp") != 0 && !max && strcmp(name, "min") != 0) {
+    if (!partial && strcmp(name, "cmp") != 0 && !max && strcmp(name, "min") != 0)
         return false;
-    }
     if (max || strcmp(name, "min") == 0) {
-        if (!is_compound(t) && t->kind != TYPE_STRING && t->kind != TYPE_CHAR) {
+        if (!is_compound(t) && t->kind != TYPE_STRING && t->kind != TYPE_CHAR)
             return false;
-        }
         expr *both[2] = {e->call.receiver, e->call.args[0]};
         *slot = build_call(c, e->span, NULL, max ? "__std_max" : "__std_min", both, 2);
         check_expr(c, slot, NULL);
         return true;
     }
-    if (!is_compound(t)) {
+    if (!is_compound(t))
         return false;
-    }
     if (partial && has(c, t, "cmp")) {
         e->call.name = "cmp";
         check_method(c, slot, NULL);
@@ -163,10 +152,8 @@ bool check_order_operator(checker *c, expr **slot, const type *t, const type *ot
     static const char *const tests[BINARY_OP_COUNT] = {
         [BINARY_LT] = "is_lt", [BINARY_LE] = "is_le", [BINARY_GT] = "is_gt", [BINARY_GE] = "is_ge"};
     expr *e = *slot;
-    if (tests[e->binary.op] == NULL || !(is_compound(t) || t->kind == TYPE_VEC) ||
-        !check_fits(c, other, t)) {
+    if (tests[e->binary.op] == NULL || !(is_compound(t) || t->kind == TYPE_VEC) || !check_fits(c, other, t))
         return false;
-    }
     bool partial = has(c, t, "partial_cmp") || is_partial(c, t, &(seen_struct *){NULL});
     expr *order = build_method(c, e->span, e->binary.left, partial ? "partial_cmp" : "cmp", &e->binary.right, 1);
     if (partial) {
@@ -184,9 +171,8 @@ bool check_order_operator(checker *c, expr **slot, const type *t, const type *ot
 
 bool check_hash_method(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
-    if (strcmp(e->call.name, "__hash") != 0 || (!is_compound(t) && t->kind != TYPE_VEC)) {
+    if (strcmp(e->call.name, "__hash") != 0 || (!is_compound(t) && t->kind != TYPE_VEC))
         return false;
-    }
     expr *text = check_text_of(c, e->call.receiver, HOW(HOW_DEBUG));
     *slot = build_method(c, e->span, text, "__hash", NULL, 0);
     check_expr(c, slot, NULL);
@@ -202,18 +188,13 @@ static expr *default_struct(checker *c, source_span span, const type *t, int dep
     const struct_item *s = t->structure;
     if (s->is_enum) {
         const struct_item *written = s->template != NULL ? s->template : s;
-        if (written->default_variant == 0) {
+        if (written->default_variant == 0)
             return NULL;
-        }
         uint32_t chosen = written->default_variant - 1;
         expr *e = check_new(c, EXPR_CALL, span, t);
-        if (s->variants[chosen].count > 0) {
+        if (s->variants[chosen].count > 0)
             return NULL;
-        }
-        e->call = (call_expr){.kind = CALL_VARIANT,
-                              .name_span = span,
-                              .structure = t->structure,
-                              .variant = chosen};
+        e->call = (call_expr){.kind = CALL_VARIANT, .name_span = span, .structure = t->structure, .variant = chosen};
         return e;
     }
     expr *e = check_new(c, EXPR_CALL, span, t);
@@ -224,9 +205,8 @@ static expr *default_struct(checker *c, source_span span, const type *t, int dep
                           .operand_count = s->field_count};
     for (uint32_t i = 0; i < s->field_count; i++) {
         e->call.operands[i] = default_of(c, span, s->fields[i].type, depth + 1);
-        if (e->call.operands[i] == NULL) {
+        if (e->call.operands[i] == NULL)
             return NULL;
-        }
     }
     return e;
 }
@@ -249,59 +229,48 @@ static expr *default_list(checker *c, source_span span, const type *t, int depth
         return e;
     }
     expr *e = check_new(c, EXPR_TUPLE, span, t);
-    if (t->kind != TYPE_TUPLE) {
+    if (t->kind != TYPE_TUPLE)
         return NULL;
-    }
     e->list.items = CHECK_ARRAY(c, expr *, t->tuple.count);
     e->list.count = t->tuple.count;
     for (uint32_t i = 0; i < t->tuple.count; i++) {
         e->list.items[i] = default_of(c, span, t->tuple.items[i], depth + 1);
-        if (e->list.items[i] == NULL) {
+        if (e->list.items[i] == NULL)
             return NULL;
-        }
     }
     return e;
 }
 
 static expr *default_of(checker *c, source_span span, const type *t, int depth) {
     t = type_resolve(c->types, t);
-    if (depth > 30) {
+    if (depth > 30)
         return NULL;
-    }
-    if (type_is_float(t)) {
+    if (type_is_float(t))
         return check_new_float(c, span, 0.0, t);
-    }
     if (type_is_integer(t)) {
         expr *e = check_new_int(c, span, 0);
         e->type = t;
         return e;
     }
-    if (t->kind == TYPE_BOOL) {
+    if (t->kind == TYPE_BOOL)
         return check_new_bool(c, span, false);
-    }
-    if (t->kind == TYPE_CHAR) {
+    if (t->kind == TYPE_CHAR)
         return check_new(c, EXPR_CHAR, span, t); /* '\0' */
-    }
-    if (t->kind == TYPE_STRING) {
+    if (t->kind == TYPE_STRING)
         return check_text_node(c, span, "", 0);
-    }
     if (t->kind == TYPE_STRUCT && (has(c, t, "default") || has(c, t, "__shown"))) {
-        expr *e = build_call(c, span, t->structure->name, has(c, t, "default") ? "default" : "new",
-                             NULL, 0);
+        expr *e = build_call(c, span, t->structure->name, has(c, t, "default") ? "default" : "new", NULL, 0);
         check_expr(c, &e, t);
         return e;
     }
-    return t->kind == TYPE_STRUCT ? default_struct(c, span, t, depth)
-                                  : default_list(c, span, t, depth);
+    return t->kind == TYPE_STRUCT ? default_struct(c, span, t, depth) : default_list(c, span, t, depth);
 }
 
 /* Default::default(), T::default() of a type that does not say itself. */
-bool check_default_call(checker *c, expr **slot, const char *scope, const char *name,
-                        const type *expected) {
+bool check_default_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected) {
     expr *e = *slot;
-    if (strcmp(name, "default") != 0 || e->call.arg_count != 0) {
+    if (strcmp(name, "default") != 0 || e->call.arg_count != 0)
         return false;
-    }
     const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (strcmp(scope, "Default") != 0) {
         type_expr written = {.span = e->span,
@@ -310,10 +279,8 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
                              .arguments = e->call.callee->name.arguments,
                              .argument_count = e->call.callee->name.argument_count};
         const struct_item *s = check_struct_named(c, scope);
-        if (s != NULL &&
-            check_find_method(c, s->template != NULL ? s->template : s, name) != NULL) {
+        if (s != NULL && check_find_method(c, s->template != NULL ? s->template : s, name) != NULL)
             return false;
-        }
         const name_expr *callee = &e->call.callee->name;
         t = callee->of != NULL ? callee->of->type : check_type(c, &written);
     }
@@ -325,8 +292,7 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
     expr *made = type_is_silent(t) ? NULL : default_of(c, e->span, t, 0);
     if (made == NULL) {
         if (!type_is_silent(t)) {
-            diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(has_no_default),
-                                            check_type_text(c, t));
+            diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(has_no_default), check_type_text(c, t));
             if (t->kind == TYPE_STRUCT && t->structure->is_enum) {
                 diagnostics_note(c->diagnostics, d, t->structure->span,
                                  "write `#[default]` before one of its variants without fields");

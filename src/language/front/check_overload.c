@@ -27,12 +27,10 @@
 /* ---- bounds ------------------------------------------------------------------------------------ */
 
 /* F: Fn(A) -> B of a function that is known says what B is. */
-static void function_decides(checker *c, const type_environment *e, const type *t,
-                             const type_expr *bound) {
+static void function_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     const function_item *f = t->kind == TYPE_STRUCT ? t->structure->closure : NULL;
-    if (f == NULL || f->result == NULL || bound->result == NULL) {
+    if (f == NULL || f->result == NULL || bound->result == NULL)
         return;
-    }
     const type_environment *outer = c->environment;
     c->environment = e;
     check_fits(c, check_type(c, bound->result), f->result);
@@ -52,25 +50,22 @@ static void number_decided(checker *c, const type *t, const trait_item *trait) {
             count++;
         }
     }
-    if (count == 1 || (count > 1 && !check_implements(c, usual, trait))) {
+    if (count == 1 || (count > 1 && !check_implements(c, usual, trait)))
         check_unify_numbers(c, t, only);
-    }
 }
 
 /* I: IntoIterator<Item = i32> of a list of numbers that nothing decided: they are i32. */
 static void item_decided(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     const type *item = t->kind == TYPE_VEC || t->kind == TYPE_STRUCT ? check_item_of(c, t) : NULL;
-    if (item == NULL) {
+    if (item == NULL)
         return;
-    }
     const type_environment *outer = c->environment;
     c->environment = e;
     check_fits(c, check_type(c, bound->arguments[0]), item);
     c->environment = outer;
 }
 
-static void bound_decides(checker *c, const type_environment *e, const type *t,
-                          const type_expr *bound) {
+static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
         function_decides(c, e, t, bound);
         return;
@@ -84,9 +79,8 @@ static void bound_decides(checker *c, const type_environment *e, const type *t,
         number_decided(c, t, trait);
         return;
     }
-    if (trait == NULL || bound->argument_count == 0 || t->may_have_open) {
+    if (trait == NULL || bound->argument_count == 0 || t->may_have_open)
         return;
-    }
     const struct_item *owner = check_owner_of(c, t);
     const type_environment *outer = c->environment;
     for (uint32_t i = 0; i < c->instances->implementation_count; i++) {
@@ -95,9 +89,8 @@ static void bound_decides(checker *c, const type_environment *e, const type *t,
                      (made->owner == owner || made->owner == owner->template) &&
                      made->impl->trait_type->argument_count == bound->argument_count;
         type_environment of_impl = {0};
-        if (known && made->impl->generics.count > 0) {
+        if (known && made->impl->generics.count > 0)
             of_impl = check_impl_environment(c, made->impl, t);
-        }
         for (uint32_t k = 0; known && k < bound->argument_count; k++) {
             c->environment = of_impl.parameters == NULL ? NULL : &of_impl;
             const type *is = check_type(c, made->impl->trait_type->arguments[k]);
@@ -114,9 +107,8 @@ void check_bounds_decide(checker *c, const type_environment *e) {
     for (int l = 0; l < 2; l++) {
         for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
             const type_parameter *p = &lists[l]->items[i];
-            for (uint32_t b = 0; b < p->bound_count; b++) {
+            for (uint32_t b = 0; b < p->bound_count; b++)
                 bound_decides(c, e, type_resolve(c->types, arguments[l][i]), p->bounds[b]);
-            }
         }
     }
 }
@@ -131,34 +123,29 @@ static bool names_closure(const checker *c, const expr *e) {
 
 /* |c| …, a variable that holds one, char::is_alphabetic. */
 static bool is_function(const checker *c, const expr *e) {
-    if (e->type == NULL && (e->kind == EXPR_CLOSURE || (e->kind == EXPR_NAME && e->name.scope != NULL && e->name.name[0] >= 'a'))) {
+    if (e->type == NULL &&
+        (e->kind == EXPR_CLOSURE || (e->kind == EXPR_NAME && e->name.scope != NULL && e->name.name[0] >= 'a')))
         return true;
-    }
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         e = e->unary.operand;
-    }
     return names_closure(c, e);
 }
 
 /* Checks what has a type of its own, whatever is wanted. */
 static offer offer_of(checker *c, expr **slot) {
     const expr *e = *slot;
-    if (is_function(c, e)) {
+    if (is_function(c, e))
         return (offer){.kind = OFFER_FUNCTION};
-    }
     if (check_free_literal(e)) {
         const type *t = e->type == NULL ? NULL : type_resolve(c->types, e->type);
         return (offer){.kind = (t != NULL ? type_is_float(t) : offer_is_real(e)) ? OFFER_REAL : OFFER_WHOLE};
     }
-    if (e->type == NULL && (e->kind == EXPR_ARRAY || e->kind == EXPR_TUPLE)) {
+    if (e->type == NULL && (e->kind == EXPR_ARRAY || e->kind == EXPR_TUPLE))
         return (offer){.kind = e->kind == EXPR_ARRAY ? OFFER_BRACKET : OFFER_TUPLE, .e = e};
-    }
-    if (e->type == NULL && e->kind == EXPR_RANGE) {
+    if (e->type == NULL && e->kind == EXPR_RANGE)
         return (offer){.kind = OFFER_UNKNOWN};
-    }
-    if (e->type == NULL) {
+    if (e->type == NULL)
         check_expr(c, slot, NULL);
-    }
     return (offer){.kind = OFFER_TYPE, .type = (*slot)->type};
 }
 
@@ -166,9 +153,8 @@ form check_choose(checker *c, const choice *of, expr *e) {
     const uint32_t count = e->call.arg_count;
     offer *offers = CHECK_ARRAY(c, offer, count + 1);
     const bool several = check_count_forms(of, count) > 1;
-    for (uint32_t i = 0; i < count && several; i++) {
+    for (uint32_t i = 0; i < count && several; i++)
         offers[i] = offer_of(c, &e->call.args[i]);
-    }
     return check_choose_offered(c, of, offers, count);
 }
 
@@ -179,9 +165,8 @@ static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
     expr **args = CHECK_ARRAY(c, expr *, f->parameter_count + count + 1);
     for (uint32_t i = 0; i < count; i++) {
         args[i] = e->call.args[i];
-        if (args[i]->kind == EXPR_TUPLE && args[i]->type == NULL) { /* a kernel of (3, 3) */
+        if (args[i]->kind == EXPR_TUPLE && args[i]->type == NULL) /* a kernel of (3, 3) */
             args[i]->kind = EXPR_ARRAY;
-        }
     }
     while (first + count < f->parameter_count && f->parameters[first + count]->otherwise != NULL) {
         args[count] = check_new(c, EXPR_INT, e->span, NULL);
@@ -196,28 +181,22 @@ static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
 /* x.fmod(2.0): numbers where the operation takes tensors are tensors of rank 0. */
 static void numbers_to_tensors(checker *c, expr *e, const function_item *f) {
     uint32_t first = e->call.receiver != NULL && f->has_self;
-    for (uint32_t i = 0; i < e->call.arg_count && first + i < f->parameter_count; i++) {
-        if (check_wants_tensor(c, f, first + i)) {
+    for (uint32_t i = 0; i < e->call.arg_count && first + i < f->parameter_count; i++)
+        if (check_wants_tensor(c, f, first + i))
             check_number_beside(c, &e->call.args[i], first == 1 ? e->call.receiver->type : NULL);
-        }
-    }
 }
 
 function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
     bool ours = f->span.file == c->tree->prelude, member = f->owner != NULL && f->owner->type != NULL;
     bool of_tensor = ours && member && f->owner->type->kind == TYPE_TENSOR;
-    if (of_tensor) {
+    if (of_tensor)
         check_lent_lists(e);
-    }
-    if (ours ? member : check_has_overloads(f)) {
+    if (ours ? member : check_has_overloads(f))
         f = check_choose(c, &(choice){.method = e->call.receiver != NULL, .written = f}, e).written;
-    }
-    if (of_tensor) {
+    if (of_tensor)
         numbers_to_tensors(c, e, f);
-    }
-    if (of_tensor || (ours && e->call.arg_count + f->has_self < f->parameter_count)) {
+    if (of_tensor || (ours && e->call.arg_count + f->has_self < f->parameter_count))
         fill_in_defaults(c, e, f);
-    }
     return f;
 }
 
@@ -227,7 +206,6 @@ expr *check_from(checker *c, expr *e, const type *to) {
     to = type_resolve(c->types, to);
     const type *t = type_resolve(c->types, e->type);
     bool makes = to->kind == TYPE_STRUCT && to != t && (!check_is_dyn(to) || check_dyn_from(c, to, t)) &&
-                 to->structure->closure == NULL &&
-                 check_method_named(c, to->structure, "from") != NULL;
+                 to->structure->closure == NULL && check_method_named(c, to->structure, "from") != NULL;
     return makes ? build_call(c, e->span, to->structure->name, "from", &e, 1) : NULL;
 }

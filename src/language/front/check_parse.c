@@ -17,17 +17,13 @@ static const type *parse_target(checker *c, const expr *e, const type *expected)
     const type *wish = c->around->parse_wish;
     c->around->parse_wish = NULL;
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (e->call.type_argument_count == 1) {
+    if (e->call.type_argument_count == 1)
         return check_type(c, e->call.type_arguments[0]);
-    }
-    if (expected != NULL && expected->kind == TYPE_STRUCT &&
-        expected->structure->template != NULL) {
+    if (expected != NULL && expected->kind == TYPE_STRUCT && expected->structure->template != NULL)
         wish = expected->structure->arguments[0];
-    }
     wish = wish == NULL ? NULL : type_resolve(c->types, wish);
-    bool says = wish != NULL &&
-                (type_is_numeric(wish) || wish->kind == TYPE_BOOL || wish->kind == TYPE_CHAR ||
-                 wish->kind == TYPE_STRING || reads_itself(c, wish));
+    bool says = wish != NULL && (type_is_numeric(wish) || wish->kind == TYPE_BOOL || wish->kind == TYPE_CHAR ||
+                                 wish->kind == TYPE_STRING || reads_itself(c, wish));
     return says ? wish : NULL;
 }
 
@@ -51,8 +47,7 @@ static void parse_as(checker *c, expr **slot, const type *t, const type *expecte
                        : type_is_integer(t)     ? "__parse_i64"
                                                 : NULL;
     if (name == NULL) {
-        diagnostics_say(c->diagnostics, e->span, SAY(is_not_parsed_numbers_are_and),
-                        check_type_text(c, t));
+        diagnostics_say(c->diagnostics, e->span, SAY(is_not_parsed_numbers_are_and), check_type_text(c, t));
         check_make_error(c, e);
         return;
     }
@@ -62,8 +57,7 @@ static void parse_as(checker *c, expr **slot, const type *t, const type *expecte
     } else if (type_is_integer(t) && type_bits(t) < 64) {
         uint32_t bits = type_bits(t) - (type_is_signed(t) ? 1 : 0);
         int64_t high = (INT64_C(1) << bits) - 1;
-        expr *ends[2] = {check_new_int(c, e->span, type_is_signed(t) ? -high - 1 : 0),
-                         check_new_int(c, e->span, high)};
+        expr *ends[2] = {check_new_int(c, e->span, type_is_signed(t) ? -high - 1 : 0), check_new_int(c, e->span, high)};
         parsed = build_method(c, e->span, e->call.receiver, "__parse_within", ends, 2);
         parsed = check_map_cast(c, parsed, check_type_text(c, t));
     }
@@ -114,12 +108,10 @@ void check_settle_late(checker *c, const type *t) {
             check_fits(c, type_resolve(c->types, p->e->call.operands[0]->type), t);
             return;
         }
-        if (p->error == NULL) {
+        if (p->error == NULL)
             continue;
-        }
         if (type_resolve(c->types, p->error) == t && type_is_numeric(parsed)) {
-            struct_item *s = check_struct_named(c, type_is_float(parsed) ? "__ParseFloatError"
-                                                                         : "__ParseIntError");
+            struct_item *s = check_struct_named(c, type_is_float(parsed) ? "__ParseFloatError" : "__ParseIntError");
             check_fits(c, s->type, t);
             return;
         }
@@ -136,8 +128,7 @@ void check_finish_parses(checker *c) {
             check_finish_into(c, p.e, type_resolve(c->types, p.parsed));
             continue;
         }
-        expr *text = p.e->call.operands[0],
-             *made = build_method(c, p.e->span, text, "parse", NULL, 0);
+        expr *text = p.e->call.operands[0], *made = build_method(c, p.e->span, text, "parse", NULL, 0);
         made->call.name_span = p.e->call.name_span;
         const type *wanted = type_resolve(c->types, p.e->type);
         parse_as(c, &made, type_resolve(c->types, p.parsed), NULL);
@@ -151,14 +142,12 @@ void check_finish_parses(checker *c) {
 /* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
 bool check_string_parse(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!check_same_text(e->call.name, "parse") || e->call.arg_count > 0) {
+    if (!check_same_text(e->call.name, "parse") || e->call.arg_count > 0)
         return false;
-    }
     const type *t = parse_target(c, e, expected);
-    if (t == NULL) {
+    if (t == NULL)
         parse_later(c, slot);
-    } else {
+    else
         parse_as(c, slot, t, expected);
-    }
     return true;
 }

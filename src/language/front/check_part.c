@@ -23,9 +23,8 @@
 #include "language/front/check_types.h"
 
 static binding *named_by(const checker *c, const expr *e) {
-    const symbol *s = e->kind == EXPR_NAME && e->type == NULL && e->name.scope == NULL
-                          ? check_find(c, e->name.name)
-                          : NULL;
+    const symbol *s = e->kind == EXPR_NAME && e->type == NULL && e->name.scope == NULL ? check_find(c, e->name.name)
+                                                                                       : NULL;
     return s == NULL ? NULL : s->binding;
 }
 
@@ -36,9 +35,8 @@ const made_of *check_made_of(const checker *c, const expr *e) {
 
 static const made_of *part_of(const checker *c, const expr *e) {
     binding *b = named_by(c, e);
-    if (b == NULL || b->made_of == NULL || b->made_of->is_pair) {
+    if (b == NULL || b->made_of == NULL || b->made_of->is_pair)
         return NULL;
-    }
     b->is_read = true;
     return b->made_of;
 }
@@ -71,9 +69,8 @@ static void name_it(checker *c, pattern *p, const made_of *of) {
 
 /* let (a, b) = pair: two lets */
 static bool take_apart(checker *c, stmt *s, const made_of *of) {
-    if (!of->is_pair || s->pattern->part_count != 2) {
+    if (!of->is_pair || s->pattern->part_count != 2)
         return false;
-    }
     for (uint32_t i = 0; i < 2; i++) {
         stmt let = {.kind = STMT_LET, .span = s->span, .pattern = s->pattern->parts[i]};
         let.value = check_new_name(c, s->span, of->names[i]);
@@ -94,38 +91,32 @@ static bool take_apart(checker *c, stmt *s, const made_of *of) {
 bool check_let_made(checker *c, stmt *s) {
     const pattern *p = s->pattern;
     bool named = p->kind == PATTERN_NAME && p->binding != NULL;
-    if (s->value == NULL || s->otherwise != NULL) {
+    if (s->value == NULL || s->otherwise != NULL)
         return false;
-    }
     const made_of *of = named && p->binding->made_of != NULL ? p->binding->made_of : check_made_of(c, s->value);
-    if (of == NULL || s->annotation != NULL) {
+    if (of == NULL || s->annotation != NULL)
         return false;
-    }
-    if (p->kind == PATTERN_TUPLE) {
+    if (p->kind == PATTERN_TUPLE)
         return take_apart(c, s, of);
-    }
-    if (!named || p->binding->is_mutable || p->binding->is_alias) {
+    if (!named || p->binding->is_mutable || p->binding->is_alias)
         return false;
-    }
     binding *before = named_by(c, s->value);
-    if (before != NULL) {
+    if (before != NULL)
         before->is_read = true;
-    }
     name_it(c, s->pattern, of);
     become_nothing(c, s);
     return true;
 }
 
 bool check_part_is_written(checker *c, const expr *e) {
-    while (e->type == NULL && (e->kind == EXPR_INDEX || e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD)) {
+    while (e->type == NULL && (e->kind == EXPR_INDEX || e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD))
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-    }
     const binding *b = part_of(c, e) == NULL ? NULL : named_by(c, e);
-    if (b == NULL) {
+    if (b == NULL)
         return false;
-    }
     diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(immutable_is_written), b->name);
-    diagnostics_note(c->diagnostics, d, b->span, "it is a part of a list that is looked at; `chunks_mut` yields parts that can be written to");
+    diagnostics_note(c->diagnostics, d, b->span,
+                     "it is a part of a list that is looked at; `chunks_mut` yields parts that can be written to");
     return true;
 }
 
@@ -138,9 +129,8 @@ static expr *name_of(checker *c, const expr *e, const made_of *of, uint32_t i) {
 bool check_made_name(checker *c, expr **slot) {
     binding *b = named_by(c, *slot);
     const made_of *of = b == NULL ? NULL : b->made_of;
-    if (of == NULL) {
+    if (of == NULL)
         return false;
-    }
     b->is_read = true;
     const expr *e = *slot;
     expr *both[2] = {name_of(c, e, of, 1), of->is_pair ? NULL : name_of(c, e, of, 2)};
@@ -156,9 +146,8 @@ bool check_made_name(checker *c, expr **slot) {
 }
 
 expr *check_made_length(checker *c, const expr *e) {
-    const made_of *of = e->index.count == 1 && e->index.indices[0]->kind != EXPR_RANGE
-                            ? part_of(c, e->index.base)
-                            : NULL;
+    const made_of *of = e->index.count == 1 && e->index.indices[0]->kind != EXPR_RANGE ? part_of(c, e->index.base)
+                                                                                       : NULL;
     return of == NULL ? NULL : name_of(c, e, of, 2);
 }
 
@@ -180,15 +169,13 @@ bool check_made_method(checker *c, expr **slot) {
     expr *e = *slot;
     const made_of *of = part_of(c, e->call.receiver);
     const char *name = of == NULL ? NULL : check_printf(c, "__part_%s", e->call.name);
-    if (of == NULL || check_find_method(c, check_builtin_owner(c, "Vec"), name) == NULL) {
+    if (of == NULL || check_find_method(c, check_builtin_owner(c, "Vec"), name) == NULL)
         return false;
-    }
     expr *place[2] = {name_of(c, e, of, 1), name_of(c, e, of, 2)};
     expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 2);
     memcpy(args, place, sizeof place);
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
         args[2 + i] = e->call.args[i];
-    }
     *slot = build_method(c, e->span, name_of(c, e, of, 0), name, args, e->call.arg_count + 2);
     return true;
 }
@@ -205,17 +192,15 @@ static bool is_same(const checker *c, const char *name) {
 
 const made_of *check_elements_of_part(const checker *c, const expr *e) {
     while (e->type == NULL && ((e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && !e->unary.is_mutable) ||
-                               (e->kind == EXPR_METHOD && e->call.arg_count == 0 && is_same(c, e->call.name)))) {
+                               (e->kind == EXPR_METHOD && e->call.arg_count == 0 && is_same(c, e->call.name))))
         e = e->kind == EXPR_UNARY ? e->unary.operand : e->call.receiver;
-    }
     return part_of(c, e);
 }
 
 bool check_loop_over_part(checker *c, expr *e) {
     const made_of *of = check_elements_of_part(c, e->loop->iterable);
-    if (of == NULL) {
+    if (of == NULL)
         return false;
-    }
     source_span span = e->loop->iterable->span;
     expr *range = check_new(c, EXPR_RANGE, span, NULL);
     range->range.low = check_new_name(c, span, of->names[1]);

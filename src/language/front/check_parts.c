@@ -25,14 +25,12 @@ static bool is_negative_literal(const expr *e) {
 
 /* dim(d) - n of the tensor that `base` names; base is checked. */
 static void from_the_end(checker *c, expr **index, const expr *base, uint32_t d) {
-    if (!is_negative_literal(*index) || !check_is_place(base)) {
+    if (!is_negative_literal(*index) || !check_is_place(base))
         return;
-    }
     source_span span = (*index)->span;
     expr *extent[2] = {check_copy_place(c, base), check_new_int(c, span, d)};
     expr *length = check_new_abi(c, TL_FN_tl_tensor_dim, span, extent, 2);
-    *index =
-        check_new_binary(c, BINARY_SUB, length, (*index)->unary.operand, check_scalar(c, TYPE_I64));
+    *index = check_new_binary(c, BINARY_SUB, length, (*index)->unary.operand, check_scalar(c, TYPE_I64));
     check_expr(c, &(*index)->binary.right, check_scalar(c, TYPE_I64));
 }
 
@@ -51,50 +49,42 @@ void check_count_from_end(checker *c, expr *e, uint32_t first) {
 /* The end of a range that is written, exclusive. */
 static expr *end_of(checker *c, const expr *range) {
     expr *high = range->range.high;
-    if (high != NULL && range->range.inclusive) {
+    if (high != NULL && range->range.inclusive)
         high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
-    }
     return high;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static expr *take_range(checker *c, expr *part, const expr *range, uint32_t d) {
-    if (range->range.low == NULL && range->range.high == NULL) {
+    if (range->range.low == NULL && range->range.high == NULL)
         return part;
-    }
     source_span span = range->span;
     expr *dimension = check_new_int(c, span, d), *high = end_of(c, range);
     if (high == NULL) {
         expr *whole = check_new_name(c, span, "<t>");
         high = build_method(c, span, whole, "dim", (expr *[]){check_new_int(c, span, d)}, 1);
     }
-    expr *args[3] = {dimension,
-                     range->range.low != NULL ? range->range.low : check_new_int(c, span, 0), high};
+    expr *args[3] = {dimension, range->range.low != NULL ? range->range.low : check_new_int(c, span, 0), high};
     return build_method(c, span, part, "slice", args, 3);
 }
 
 bool check_part(checker *c, expr **slot, const type *base) {
     expr *e = *slot;
     uint32_t ranges = 0, singles = 0;
-    for (uint32_t i = 0; i < e->index.count; i++) {
+    for (uint32_t i = 0; i < e->index.count; i++)
         ranges += e->index.indices[i]->kind == EXPR_RANGE;
-    }
-    if (ranges == 0 || e->index.count < 2) {
+    if (ranges == 0 || e->index.count < 2)
         return false;
-    }
     block_builder b = build_block(c, e->span);
     build_let(&b, "<t>", false, e->index.base);
     expr *part = check_new_name(c, e->span, "<t>");
-    for (uint32_t i = 0; i < e->index.count; i++) { /* ranges first: they keep the dimensions */
-        if (e->index.indices[i]->kind == EXPR_RANGE) {
+    for (uint32_t i = 0; i < e->index.count; i++) /* ranges first: they keep the dimensions */
+        if (e->index.indices[i]->kind == EXPR_RANGE)
             part = take_range(c, part, e->index.indices[i], i);
-        }
-    }
     for (uint32_t i = e->index.count; i-- > 0;) {
         if (e->index.indices[i]->kind != EXPR_RANGE) {
-            expr *one[3] = {check_new_int(c, e->span, i), e->index.indices[i],
-                            check_new_int(c, e->span, 1)};
+            expr *one[3] = {check_new_int(c, e->span, i), e->index.indices[i], check_new_int(c, e->span, 1)};
             part = build_method(c, e->span, part, "narrow", one, 3);
             part = build_method(c, e->span, part, "squeeze", one, 1);
             singles++;
@@ -103,8 +93,7 @@ bool check_part(checker *c, expr **slot, const type *base) {
     *slot = build_finish(&b, part);
     check_expr(c, slot, NULL);
     if (base->tensor.rank >= 0 && (*slot)->type->kind == TYPE_TENSOR) {
-        const type *t =
-            type_tensor(c->types, base->tensor.element, base->tensor.rank - (int32_t)singles);
+        const type *t = type_tensor(c->types, base->tensor.element, base->tensor.rank - (int32_t)singles);
         (*slot)->type = (*slot)->block->type = (*slot)->block->result->type = t;
     }
     return true;
@@ -113,9 +102,8 @@ bool check_part(checker *c, expr **slot, const type *base) {
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static expr *bound(checker *c, expr *e, source_span span, int64_t otherwise) {
-    if (e == NULL) {
+    if (e == NULL)
         return check_new_int(c, span, otherwise);
-    }
     check_expr(c, &e, check_scalar(c, TYPE_I64));
     check_coerce(c, &e, check_scalar(c, TYPE_I64), NULL);
     return e;
@@ -123,17 +111,15 @@ static expr *bound(checker *c, expr *e, source_span span, int64_t otherwise) {
 
 /* The variable that e is a part of; NULL: of none. */
 static const char *variable_of(const expr *e) {
-    for (;;) {
-        if (e->kind == EXPR_NAME) {
+    for (;;)
+        if (e->kind == EXPR_NAME)
             return e->name.name;
-        } else if (e->kind == EXPR_INDEX) {
+        else if (e->kind == EXPR_INDEX)
             e = e->index.base;
-        } else if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
+        else if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD)
             e = e->field.base;
-        } else {
+        else
             return NULL;
-        }
-    }
 }
 
 /* t[..] = t[..]: what is read is a view of what is written, so that the whole would be copied for the part. */
@@ -162,17 +148,14 @@ static expr *put_of(checker *c, expr *target, expr *value, source_span span) {
 /* m[i] = v is m.set(i, v) of a struct that has it (IndexMut). */
 static bool assign_by_set(checker *c, expr **slot, const type *t) {
     expr *e = *slot, *target = e->assign.target;
-    const function_item *set =
-        t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, "set") : NULL;
+    const function_item *set = t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, "set") : NULL;
     uint32_t count = target->index.count;
     if (set == NULL || !set->has_self || set->parameter_count != count + 2 ||
-        check_method_named(c, t->structure, "index_mut") != NULL) {
+        check_method_named(c, t->structure, "index_mut") != NULL)
         return false;
-    }
     expr **args = CHECK_ARRAY(c, expr *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         args[i] = target->index.indices[i];
-    }
     args[count] = e->assign.value;
     *slot = build_method(c, e->span, target->index.base, "set", args, count + 1);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
@@ -181,13 +164,15 @@ static bool assign_by_set(checker *c, expr **slot, const type *t) {
 
 /* Such an index is a tensor of places, or may be one. */
 static bool may_be_places(const expr *index) {
-    return index->kind == EXPR_NAME || index->kind == EXPR_BINARY || index->kind == EXPR_METHOD || index->kind == EXPR_CALL ||
-           index->kind == EXPR_FIELD || index->kind == EXPR_ARRAY || (index->kind == EXPR_UNARY && index->unary.op == UNARY_NOT);
+    return index->kind == EXPR_NAME || index->kind == EXPR_BINARY || index->kind == EXPR_METHOD ||
+           index->kind == EXPR_CALL || index->kind == EXPR_FIELD || index->kind == EXPR_ARRAY ||
+           (index->kind == EXPR_UNARY && index->unary.op == UNARY_NOT);
 }
 
 static bool is_mask(checker *c, const expr *index) {
     const type *t = type_resolve(c->types, index->type);
-    const type *held = t->kind != TYPE_TENSOR || t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
+    const type *held = t->kind != TYPE_TENSOR || t->tensor.element == NULL ? NULL
+                                                                           : type_resolve(c->types, t->tensor.element);
     return held != NULL && held->kind == TYPE_BOOL;
 }
 
@@ -195,24 +180,24 @@ static bool is_mask(checker *c, const expr *index) {
 static bool assign_by_places(checker *c, expr **slot, const type *t) {
     expr *e = *slot, *target = e->assign.target;
     bool may_be = false;
-    for (uint32_t i = 0; i < target->index.count; i++) {
+    for (uint32_t i = 0; i < target->index.count; i++)
         may_be |= may_be_places(target->index.indices[i]);
-    }
-    if (t->kind != TYPE_TENSOR || !may_be || !check_is_place(target) || !check_place_tensors(c, target)) {
+    if (t->kind != TYPE_TENSOR || !may_be || !check_is_place(target) || !check_place_tensors(c, target))
         return false;
-    }
     expr *base = target->index.base, *args[2] = {target->index.indices[0], e->assign.value};
     bool mask = target->index.count == 1 && is_mask(c, args[0]);
     check_expr(c, &args[1], NULL);
     bool number = type_is_numeric(type_resolve(c->types, args[1]->type));
     if (!mask) {
         args[0] = check_list_of_places(c, target);
-        if (number) {
+        if (number)
             check_number_as_tensor(c, &args[1]);
-        }
     }
     expr *put = build_method(c, e->span, check_copy_place(c, base),
-                             !mask ? "__put_at" : number ? "__mask_fill" : "__mask_put", args, 2);
+                             !mask    ? "__put_at"
+                             : number ? "__mask_fill"
+                                      : "__mask_put",
+                             args, 2);
     *slot = build_assign(c, e->span, base, put);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
@@ -220,17 +205,15 @@ static bool assign_by_places(checker *c, expr **slot, const type *t) {
 
 /* What a literal is that is written to elements: of the tensor's type, f64 while that is not known. */
 static const type *number_wanted(checker *c, const type *t, const expr *value) {
-    const type *element =
-        t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
+    const type *element = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
     bool real = check_free_literal(value) && (element == NULL || type_is_float(element));
     return !real ? NULL : element != NULL ? element : check_scalar(c, TYPE_F64);
 }
 
 /* t[i] = v of a tensor t whose rank is not known: v says that a row is meant. */
 static bool is_row(checker *c, const type *t, const expr *target, expr **value) {
-    if (t->kind != TYPE_TENSOR || t->tensor.rank >= 0 || check_free_literal(*value)) {
+    if (t->kind != TYPE_TENSOR || t->tensor.rank >= 0 || check_free_literal(*value))
         return t->kind == TYPE_TENSOR && t->tensor.rank > (int32_t)target->index.count;
-    }
     check_expr(c, value, NULL);
     const type *of_value = type_resolve(c->types, (*value)->type);
     return of_value->kind == TYPE_TENSOR && of_value->tensor.rank != 0;
@@ -239,24 +222,19 @@ static bool is_row(checker *c, const type *t, const expr *target, expr **value) 
 bool check_assign_part(checker *c, expr **slot) {
     expr *e = *slot, *target = e->assign.target;
     if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE ||
-        target->index.base->kind == EXPR_INDEX) { /* w[0][1] is w[0, 1] */
+        target->index.base->kind == EXPR_INDEX) /* w[0][1] is w[0, 1] */
         return false;
-    }
     bool ranges = false;
-    for (uint32_t i = 0; i < target->index.count; i++) {
+    for (uint32_t i = 0; i < target->index.count; i++)
         ranges |= target->index.indices[i]->kind == EXPR_RANGE;
-    }
     check_expr(c, &target->index.base, NULL);
     const type *t = type_resolve(c->types, target->index.base->type);
-    if (assign_by_set(c, slot, t) || assign_by_places(c, slot, t)) {
+    if (assign_by_set(c, slot, t) || assign_by_places(c, slot, t))
         return true;
-    }
-    bool copies =
-        reads_what_it_writes(target, e->assign.value); /* by its form: it is not checked yet */
+    bool copies = reads_what_it_writes(target, e->assign.value); /* by its form: it is not checked yet */
     bool rows = !ranges && is_row(c, t, target, &e->assign.value);
-    if (t->kind != TYPE_TENSOR || !check_is_place(target) || (!ranges && !rows)) {
+    if (t->kind != TYPE_TENSOR || !check_is_place(target) || (!ranges && !rows))
         return false;
-    }
     check_count_from_end(c, target, 0);
     check_expr(c, &e->assign.value, number_wanted(c, t, e->assign.value));
     if (type_is_silent(type_resolve(c->types, e->assign.value->type))) {
@@ -264,12 +242,10 @@ bool check_assign_part(checker *c, expr **slot) {
         return true;
     }
     if (t->tensor.element != NULL && type_is(type_resolve(c->types, t->tensor.element), TYPE_F64) &&
-        type_is_float(type_resolve(c->types, e->assign.value->type))) {
+        type_is_float(type_resolve(c->types, e->assign.value->type)))
         check_widen_to(c, &e->assign.value, check_scalar(c, TYPE_F64));
-    }
-    if (type_is_numeric(type_resolve(c->types, e->assign.value->type))) {
+    if (type_is_numeric(type_resolve(c->types, e->assign.value->type)))
         check_number_as_tensor(c, &e->assign.value);
-    }
     if (!check_coerce(c, &e->assign.value, type_tensor(c->types, NULL, -1), NULL) ||
         !check_write(c, target, target->span, WRITE_ASSIGN)) {
         check_make_error(c, e);
@@ -288,23 +264,18 @@ bool check_assign_part(checker *c, expr **slot) {
 bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     bool rows = t->kind == TYPE_VEC && type_resolve(c->types, t->vec.element)->kind == TYPE_TENSOR;
-    if (!rows || e->call.arg_count > 0 ||
-        (strcmp(e->call.name, "flatten") != 0 && strcmp(e->call.name, "concat") != 0)) {
+    if (!rows || e->call.arg_count > 0 || (strcmp(e->call.name, "flatten") != 0 && strcmp(e->call.name, "concat") != 0))
         return false;
-    }
     block_builder b = build_block(c, e->span), body = build_block(c, e->span);
     build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
     expr *row = build_method(c, e->span, check_new_name(c, e->span, "<row>"), "to_vec", NULL, 0);
-    build_stmt(&body,
-               build_method(c, e->span, check_new_name(c, e->span, "<all>"), "extend", &row, 1));
+    build_stmt(&body, build_method(c, e->span, check_new_name(c, e->span, "<all>"), "extend", &row, 1));
     expr *loop = check_new(c, EXPR_FOR, e->span, NULL);
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     *loop->loop = (loop_expr){.iterable = e->call.receiver, .body = body.block};
     loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    *loop->loop->pattern =
-        (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *loop->loop->pattern->binding =
-        (binding){.name = "<row>", .span = e->span, .kind = BINDING_LOOP};
+    *loop->loop->pattern = (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *loop->loop->pattern->binding = (binding){.name = "<row>", .span = e->span, .kind = BINDING_LOOP};
     build_stmt(&b, loop);
     *slot = build_finish(&b, check_new_name(c, e->span, "<all>"));
     check_expr(c, slot, expected);
@@ -316,9 +287,8 @@ bool check_method_of_row(checker *c, expr **slot, const type *t, const type *exp
     expr *e = *slot;
     const type *row = type_tensor(c->types, check_scalar(c, TYPE_F32), -1);
     if (!type_is_numeric(t) || !check_has_method(c, row, e->call.name) ||
-        !check_arithmetic_as_row(c, &e->call.receiver)) {
+        !check_arithmetic_as_row(c, &e->call.receiver))
         return false;
-    }
     check_method(c, slot, expected);
     return true;
 }

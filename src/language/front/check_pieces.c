@@ -21,66 +21,55 @@ const check_shown_way check_shown[CHECK_SHOWN_COUNT] = {
 
 const char *check_shown_by(const char *trait) {
     size_t i = 0;
-    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].trait, trait) != 0) {
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].trait, trait) != 0)
         i++;
-    }
     return i < CHECK_SHOWN_COUNT ? check_shown[i].method : NULL;
 }
 
 bool check_shows_itself(const checker *c, const struct_item *s) {
     const struct_item *owner = s->template != NULL ? s->template : s;
     size_t i = 0;
-    while (i < CHECK_SHOWN_COUNT && check_find_method(c, owner, check_shown[i].method) == NULL) {
+    while (i < CHECK_SHOWN_COUNT && check_find_method(c, owner, check_shown[i].method) == NULL)
         i++;
-    }
     return i < CHECK_SHOWN_COUNT;
 }
 
 bool check_is_shown_by(const char *method) {
     size_t i = 0;
-    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].method, method) != 0) {
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].method, method) != 0)
         i++;
-    }
     return i < CHECK_SHOWN_COUNT;
 }
 
 /* ---- what is printed ------------------------------------------------------------------------------- */
 
 bool check_is_plain(const type *t) {
-    return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
-           t->kind == TYPE_STRING || t->kind == TYPE_TENSOR;
+    return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_STRING ||
+           t->kind == TYPE_TENSOR;
 }
 
 /* budget: a type may hold Vecs of itself, several times over. */
 static bool printable(const checker *c, const type *t, int *budget) {
-    if (check_is_plain(t) || type_is_silent(t) || --*budget < 0) {
+    if (check_is_plain(t) || type_is_silent(t) || --*budget < 0)
         return true;
-    }
-    if (t->kind == TYPE_STRUCT && t->structure->closure != NULL) {
+    if (t->kind == TYPE_STRUCT && t->structure->closure != NULL)
         return false;
-    }
-    if (check_is_dyn(t)) {
+    if (check_is_dyn(t))
         return check_dyn_is_shown(c, t);
-    }
-    if (t->kind == TYPE_STRUCT && check_shows_itself(c, t->structure)) {
+    if (t->kind == TYPE_STRUCT && check_shows_itself(c, t->structure))
         return true;
-    }
     switch (t->kind) {
     case TYPE_VEC:
         return printable(c, t->vec.element, budget);
     case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!printable(c, t->tuple.items[i], budget)) {
+        for (uint32_t i = 0; i < t->tuple.count; i++)
+            if (!printable(c, t->tuple.items[i], budget))
                 return false;
-            }
-        }
         return true;
     case TYPE_STRUCT:
-        for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!printable(c, t->structure->fields[i].type, budget)) {
+        for (uint32_t i = 0; i < t->structure->field_count; i++)
+            if (!printable(c, t->structure->fields[i].type, budget))
                 return false;
-            }
-        }
         return true;
     default:
         return t->kind == TYPE_OPEN;

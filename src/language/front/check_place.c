@@ -1,6 +1,7 @@
 /* check_place.c: assignments, as what they are: of a name, a part, an element, what a call yields. Who may be assigned to is told by
  * check_writes.c.
  */
+#include "language/front/check_place.h"
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
@@ -8,7 +9,6 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_part.h"
-#include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/hints.h"
@@ -18,9 +18,8 @@
 /* Puts `let <index> = e;` into the block and the name where e stood. */
 static void hoist(checker *c, block *b, stmt **last, expr **slot, uint32_t number) {
     char *name = check_printf(c, "<index %u>", number);
-    if (name == NULL) {
+    if (name == NULL)
         check_out_of_memory(c);
-    }
     stmt *s = CHECK_ARRAY(c, stmt, 1);
     binding *local = CHECK_ARRAY(c, binding, 1);
     s->kind = STMT_LET;
@@ -31,19 +30,17 @@ static void hoist(checker *c, block *b, stmt **last, expr **slot, uint32_t numbe
     s->pattern->span = s->span;
     s->pattern->binding = local;
     *local = (binding){.name = name, .span = s->span, .kind = BINDING_LET};
-    if (*last == NULL) {
+    if (*last == NULL)
         b->first = s;
-    } else {
+    else
         (*last)->next = s;
-    }
     *last = s;
     *slot = check_new_name(c, s->span, name);
 }
 
 static bool place_form(const expr *e) {
-    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-    }
     return e->kind == EXPR_NAME;
 }
 
@@ -54,23 +51,18 @@ static void hoist_indices(checker *c, expr *place, block *b, stmt **last, uint32
         hoist_indices(c, place->field.base, b, last, number);
     } else if (place->kind == EXPR_INDEX) {
         hoist_indices(c, place->index.base, b, last, number);
-        for (uint32_t i = 0; i < place->index.count; i++) {
-            if (!check_is_harmless(place->index.indices[i], 0) &&
-                place->index.indices[i]->kind != EXPR_RANGE) {
+        for (uint32_t i = 0; i < place->index.count; i++)
+            if (!check_is_harmless(place->index.indices[i], 0) && place->index.indices[i]->kind != EXPR_RANGE)
                 hoist(c, b, last, &place->index.indices[i], (*number)++);
-            }
-        }
     }
 }
 
 static bool has_range_index(const expr *e) {
     for (; e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX;
          e = e->kind == EXPR_INDEX ? e->index.base : e->field.base) {
-        for (uint32_t i = 0; e->kind == EXPR_INDEX && i < e->index.count; i++) {
-            if (e->index.indices[i]->kind == EXPR_RANGE) {
+        for (uint32_t i = 0; e->kind == EXPR_INDEX && i < e->index.count; i++)
+            if (e->index.indices[i]->kind == EXPR_RANGE)
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -82,17 +74,15 @@ static void write_out(checker *c, expr **slot) {
     stmt *last = NULL;
     uint32_t number = 0;
     hoist_indices(c, e->assign.target, b, &last, &number);
-    expr *operation = check_new(
-        c, EXPR_BINARY, source_span_join(e->assign.target->span, e->assign.value->span), NULL);
+    expr *operation = check_new(c, EXPR_BINARY, source_span_join(e->assign.target->span, e->assign.value->span), NULL);
     operation->binary.op = e->assign.op;
     operation->binary.op_span = e->assign.op_span;
     operation->binary.left = check_copy_place(c, e->assign.target);
     operation->binary.right = e->assign.value;
     e->assign.value = operation;
     e->assign.op = BINARY_NONE;
-    if (last == NULL) {
+    if (last == NULL)
         return;
-    }
     stmt *assignment = CHECK_ARRAY(c, stmt, 1);
     assignment->kind = STMT_EXPR;
     assignment->span = e->span;
@@ -108,8 +98,7 @@ static void write_out(checker *c, expr **slot) {
 
 static void report_no_place(checker *c, const expr *target) {
     if (target->kind == EXPR_NAME && target->name.constant != NULL) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, target->span, SAY(is_constant), target->name.name);
+        diagnostic *d = diagnostics_say(c->diagnostics, target->span, SAY(is_constant), target->name.name);
         diagnostics_note(c->diagnostics, d, target->name.constant->span, "it is declared here");
     } else {
         diagnostics_say(c->diagnostics, target->span, SAY(only_variables_fields_and_elements_can));
@@ -120,17 +109,15 @@ static void report_no_place(checker *c, const expr *target) {
 static bool assign_element(checker *c, expr *e) {
     expr *target = e->assign.target;
     bool element = target->kind == EXPR_INDEX && target->index.base->type->kind == TYPE_TENSOR;
-    if (!element || !type_is_float(target->type) || !type_is_float(e->assign.value->type)) {
+    if (!element || !type_is_float(target->type) || !type_is_float(e->assign.value->type))
         return false;
-    }
     check_cast_to(c, &e->assign.value, target->type);
     return true;
 }
 
 static bool has_field(const expr *place) {
-    while (place->kind == EXPR_INDEX || place->kind == EXPR_TUPLE_FIELD) {
+    while (place->kind == EXPR_INDEX || place->kind == EXPR_TUPLE_FIELD)
         place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
-    }
     return place->kind == EXPR_FIELD;
 }
 
@@ -138,29 +125,24 @@ static bool has_field(const expr *place) {
 static bool declares(checker *c, expr *e) {
     expr *target = e->assign.target;
     if (target->kind != EXPR_NAME || target->name.scope != NULL || e->assign.op != BINARY_NONE ||
-        target->name.name[0] == '<' || c->function == NULL || c->function->is_closure) {
+        target->name.name[0] == '<' || c->function == NULL || c->function->is_closure)
         return false;
-    }
     names_settle(c->names, &target->name);
     const symbol *s = check_find(c, target->name.name);
-    if (s != NULL && (s->binding != NULL || s->constant != NULL || s->function != NULL ||
-                      s->structure != NULL || s->variant_of != NULL || s->refused)) {
+    if (s != NULL && (s->binding != NULL || s->constant != NULL || s->function != NULL || s->structure != NULL ||
+                      s->variant_of != NULL || s->refused))
         return false;
-    }
     check_expr(c, &e->assign.value, NULL);
     target->type = check_scalar(c, TYPE_ERROR);
-    diagnostic *d =
-        diagnostics_say(c->diagnostics, target->span, SAY(there_is_no_variable), target->name.name);
+    diagnostic *d = diagnostics_say(c->diagnostics, target->span, SAY(there_is_no_variable), target->name.name);
     suggestion near = check_suggest(d, target->name.name);
     names_suggest_visible(c->names, &near);
     if (!hint_for_variable(c, d, target->name.name)) {
         check_suggest_note(c, d, &near);
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "a variable begins with `let %s = …`",
-                         target->name.name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "a variable begins with `let %s = …`", target->name.name);
     }
     binding *b = CHECK_ARRAY(c, binding, 1);
-    *b = (binding){
-        .name = target->name.name, .span = target->span, .kind = BINDING_LET, .is_mutable = true};
+    *b = (binding){.name = target->name.name, .span = target->span, .kind = BINDING_LET, .is_mutable = true};
     b->is_read = true;
     const type *t = type_resolve(c->types, e->assign.value->type);
     check_declare(c, b, t->kind == TYPE_VOID ? check_scalar(c, TYPE_ERROR) : t);
@@ -178,54 +160,46 @@ static bool names_reference(checker *c, const expr *e) {
 
 /* `*x` of a variable that is not a reference and not a name for a place: `*x = …` would write to a copy. */
 static bool follows_nothing(checker *c, const expr *e) {
-    const symbol *s =
-        e->kind == EXPR_NAME && e->name.scope == NULL && e->type == NULL && e->is_followed
-            ? check_find(c, e->name.name)
-            : NULL;
+    const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL && e->type == NULL && e->is_followed
+                          ? check_find(c, e->name.name)
+                          : NULL;
     const binding *b = s == NULL ? NULL : s->binding;
     const type *t = b == NULL || b->type == NULL ? NULL : type_resolve(c->types, b->type);
-    return t != NULL && b->alias == NULL && b->kind != BINDING_SELF && !b->is_lent &&
-           !b->in_cell && !check_comes_back(b) && !type_is_reference(t) && !type_is_box(t) &&
-           b->name[0] != '<';
+    return t != NULL && b->alias == NULL && b->kind != BINDING_SELF && !b->is_lent && !b->in_cell &&
+           !check_comes_back(b) && !type_is_reference(t) && !type_is_box(t) && b->name[0] != '<';
 }
 
 static void report_copy(checker *c, const expr *target) {
-    diagnostic *d = diagnostics_say(c->diagnostics, target->span,
-                                    SAY(value_is_not_a_reference), target->name.name);
+    diagnostic *d = diagnostics_say(c->diagnostics, target->span, SAY(value_is_not_a_reference), target->name.name);
     diagnostics_note(c->diagnostics, d, (source_span){0},
                      "a place is referred to by `&mut place`, `iter_mut()`, `get_mut(…)`, `ref mut`; "
                      "a variable itself is written without `*`");
 }
 
 static void assign(checker *c, expr *e) {
-    if (declares(c, e)) {
+    if (declares(c, e))
         return;
-    }
     c->around->index_goes_on = e->assign.target->kind == EXPR_INDEX;
-    if (e->assign.target->kind == EXPR_NAME) { /* r = &mut other */
+    if (e->assign.target->kind == EXPR_NAME) /* r = &mut other */
         e->assign.target->is_kept = names_reference(c, e->assign.target);
-    }
     const bool copy = follows_nothing(c, e->assign.target);
     check_expr(c, &e->assign.target, NULL);
     c->around->index_goes_on = false;
     expr *target = e->assign.target;
-    if (copy && !type_is_silent(target->type) && !type_is_box(type_resolve(c->types, target->type))) {
+    if (copy && !type_is_silent(target->type) && !type_is_box(type_resolve(c->types, target->type)))
         report_copy(c, target);
-    }
     const type *t = type_resolve(c->types, target->type);
     check_written_value(c, &e->assign.value);
     check_expr(c, &e->assign.value, t);
     e->type = check_scalar(c, TYPE_VOID);
-    if (type_is_silent(t) && (t->kind != TYPE_NEVER || check_is_place(target))) {
+    if (type_is_silent(t) && (t->kind != TYPE_NEVER || check_is_place(target)))
         return;
-    }
     if (!check_is_place(target)) { /* also `return = x`: nothing is ever assigned */
         report_no_place(c, target);
         return;
     }
-    if (!check_write(c, target, target->span, has_field(target) ? WRITE_FIELD : WRITE_ASSIGN)) {
+    if (!check_write(c, target, target->span, has_field(target) ? WRITE_FIELD : WRITE_ASSIGN))
         return;
-    }
     const binding *root = check_root(target);
     coerce_reason why = {root == NULL ? target->span : root->span, "it is declared here"};
     const type *given = type_resolve(c->types, e->assign.value->type);
@@ -233,9 +207,8 @@ static void assign(checker *c, expr *e) {
         check_unify_numbers(c, t, type_resolve(c->types, type_of_element(c->types, given)));
         t = type_resolve(c->types, t);
     }
-    if (!assign_element(c, e)) {
+    if (!assign_element(c, e))
         check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME ? &why : NULL);
-    }
 }
 
 static bool is_nothing(const expr *target) { /* `_` */
@@ -263,9 +236,8 @@ static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p,
     p->kind = PATTERN_NAME;
     p->binding = CHECK_ARRAY(c, binding, 1);
     char *name = check_printf(c, "<part %u>", (*count)++);
-    if (name == NULL) {
+    if (name == NULL)
         check_out_of_memory(c);
-    }
     *p->binding = (binding){.name = name, .span = target->span, .kind = BINDING_LET};
     for (uint32_t i = 0; target->kind == EXPR_ARRAY && i < target->list.count; i++) { /* [a, b] = v */
         expr *item = check_new(c, EXPR_INDEX, target->span, NULL);
@@ -273,13 +245,11 @@ static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p,
         item->index.indices = CHECK_ARRAY(c, expr *, 1);
         item->index.indices[0] = check_new_int(c, target->span, i);
         item->index.count = 1;
-        if (!is_nothing(target->list.items[i])) {
+        if (!is_nothing(target->list.items[i]))
             build_stmt(b, build_assign(c, target->span, target->list.items[i], item));
-        }
     }
-    if (target->kind != EXPR_ARRAY) {
+    if (target->kind != EXPR_ARRAY)
         build_stmt(b, build_assign(c, target->span, target, check_new_name(c, target->span, name)));
-    }
 }
 
 static void assign_tuple(checker *c, expr **slot) {
@@ -301,9 +271,8 @@ static void assign_tuple(checker *c, expr **slot) {
 static bool some_type_has(const checker *c, const char *name) {
     for (uint32_t i = 0; i < c->tree->function_count; i++) {
         const function_item *f = c->tree->functions[i];
-        if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0) {
+        if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0)
             return true;
-        }
     }
     return false;
 }
@@ -318,15 +287,13 @@ static bool assign_by_method(checker *c, expr **slot) {
     };
     expr *e = *slot;
     const char *name = names[e->assign.op];
-    if (name == NULL || !place_form(e->assign.target) || !some_type_has(c, name)) {
+    if (name == NULL || !place_form(e->assign.target) || !some_type_has(c, name))
         return false;
-    }
     expr *target = check_copy_place(c, e->assign.target);
     check_expr(c, &target, NULL);
     const type *t = type_resolve(c->types, target->type);
-    if (t->kind != TYPE_STRUCT || check_method_named(c, t->structure, name) == NULL) {
+    if (t->kind != TYPE_STRUCT || check_method_named(c, t->structure, name) == NULL)
         return false;
-    }
     *slot = build_method(c, e->span, e->assign.target, name, &e->assign.value, 1);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
@@ -337,13 +304,11 @@ static bool assign_to_found(checker *c, expr **slot) {
     block_builder b;
     expr *e = *slot;
     uint32_t mark = check_scope_open(c);
-    if (!check_freeze_target(c, &b, &e->assign.target)) {
+    if (!check_freeze_target(c, &b, &e->assign.target))
         return false;
-    }
     if (e->assign.op == BINARY_NONE || !assign_by_method(c, &e)) {
-        if (e->assign.op != BINARY_NONE) {
+        if (e->assign.op != BINARY_NONE)
             write_out(c, &e);
-        }
         assign(c, e);
     }
     check_scope_close(c, mark);
@@ -356,13 +321,10 @@ static bool assign_to_found(checker *c, expr **slot) {
 /* f(x).n = 1, += 1 where f yields a reference: { let <found> = f(x); <found>.n = 1 } */
 static bool update_found(checker *c, expr **slot) {
     expr *e = *slot, **root = &e->assign.target;
-    while ((*root)->kind == EXPR_FIELD || (*root)->kind == EXPR_TUPLE_FIELD ||
-           (*root)->kind == EXPR_INDEX) {
+    while ((*root)->kind == EXPR_FIELD || (*root)->kind == EXPR_TUPLE_FIELD || (*root)->kind == EXPR_INDEX)
         root = (*root)->kind == EXPR_INDEX ? &(*root)->index.base : &(*root)->field.base;
-    }
-    if ((*root)->type != NULL || ((*root)->kind != EXPR_METHOD && (*root)->kind != EXPR_CALL)) {
+    if ((*root)->type != NULL || ((*root)->kind != EXPR_METHOD && (*root)->kind != EXPR_CALL))
         return false;
-    }
     uint32_t mark = check_scope_open(c);
     block_builder b = build_block(c, e->span);
     char *name = check_printf(c, "<found %u>", c->text_count++);
@@ -371,18 +333,15 @@ static bool update_found(checker *c, expr **slot) {
     build_let(&b, name, false, *root);
     const binding *found = b.last->pattern->binding;
     check_let(c, b.last);
-    while (b.last->next != NULL) {
+    while (b.last->next != NULL)
         b.last = b.last->next;
-    }
     c->places->checked_up_to = NULL;
     *root = check_new_name(c, span, name);
     (*root)->is_followed = true;
-    if (found->alias == NULL && !type_is_silent(found->type) &&
-        !type_is_reference(type_resolve(c->types, found->type))) {
+    if (found->alias == NULL && !type_is_silent(found->type) && !type_is_reference(type_resolve(c->types, found->type)))
         report_no_place(c, e->assign.target);
-    } else {
+    else
         check_assign(c, &e);
-    }
     check_scope_close(c, mark);
     build_stmt(&b, e);
     *slot = build_finish(&b, NULL);
@@ -397,13 +356,11 @@ void check_assign(checker *c, expr **slot) {
         check_make_error(c, e);
         return;
     }
-    if (assign_to_found(c, slot)) {
+    if (assign_to_found(c, slot))
         return;
-    }
     bool updates = e->assign.op != BINARY_NONE;
-    if (updates && assign_by_method(c, slot)) {
+    if (updates && assign_by_method(c, slot))
         return;
-    }
     const bool parts = e->assign.target->kind == EXPR_TUPLE || e->assign.target->kind == EXPR_ARRAY;
     if (parts && e->assign.op == BINARY_NONE) {
         assign_tuple(c, slot);
@@ -416,13 +373,11 @@ void check_assign(checker *c, expr **slot) {
             return;
         }
     }
-    if (update_found(c, slot)) {
+    if (update_found(c, slot))
         return;
-    }
     e->assign.op = BINARY_NONE;
-    if (check_assign_part(c, slot)) {
+    if (check_assign_part(c, slot))
         return;
-    }
     if (has_range_index(e->assign.target)) {
         diagnostics_say(c->diagnostics, e->assign.target->span, SAY(slice_cannot_be_assigned_to));
         check_expr(c, &e->assign.value, NULL);
@@ -430,8 +385,7 @@ void check_assign(checker *c, expr **slot) {
         return;
     }
     assign(c, e);
-    if (updates) {
+    if (updates)
         check_update(c, slot);
-    }
     check_append(c, slot);
 }

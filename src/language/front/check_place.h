@@ -11,8 +11,8 @@
 #ifndef MASU_LANGUAGE_CHECK_PLACE_H
 #define MASU_LANGUAGE_CHECK_PLACE_H
 
-#include "language/front/check_context.h"
 #include "language/front/check_build.h"
+#include "language/front/check_context.h"
 
 /* x.m(…) with a user's method: whether it writes to x is known when all bodies are. */
 typedef struct method_use {
@@ -80,8 +80,7 @@ expr *check_reference_as(checker *c, expr *place, source_span span, const type *
 bool check_lends_references(checker *c, function_item *f);
 const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
 bool check_names_place(checker *c, const expr *e);
-bool check_bind_behind(checker *c, pattern *p, const type *t,
-                       void (*check_part)(checker *, pattern *, const type *));
+bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *));
 /* An index that can be evaluated twice: names, numbers, fields and what is reckoned of them. */
 bool check_is_harmless(const expr *e, int depth);
 /* A place made of names, fields and harmless indices, as it was before its check. */
@@ -126,7 +125,7 @@ bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out);
 void check_for_element(checker *c, const for_alias *f);
 bool check_is_place(const expr *e);
 bool check_is_shared(const binding *b); /* `&self`, `x: &T`: a shared reference, through which nothing is written */
-binding *check_root(const expr *e); /* NULL: no place */
+binding *check_root(const expr *e);     /* NULL: no place */
 /* Reports when place must not be written; notes that the function writes to self. */
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
 /* place lies in what the closure that is being checked captured. False after a message. */

@@ -50,7 +50,7 @@ static void flush_literal(format *f, const char *end) {
 static void push_value(format *f, expr **slot, int64_t how) {
     checker *c = f->c;
     check_unit_value(c, slot);
-    bool element = (*slot)->kind == EXPR_INDEX; /* a number looks the same as a tensor of rank 0 */
+    bool element = (*slot)->kind == EXPR_INDEX;              /* a number looks the same as a tensor of rank 0 */
     static const pattern option = {.kind = PATTERN_VARIANT}; /* {:?} of v.get(i) shows whether there is one */
     bool method = (*slot)->kind == EXPR_METHOD && (*slot)->type == NULL;
     c->around->wanted_variants = method && (how & HOW(HOW_DEBUG)) != 0 ? &option : NULL;
@@ -58,8 +58,7 @@ static void push_value(format *f, expr **slot, int64_t how) {
     c->around->wanted_variants = NULL;
     const type *t = type_resolve(c->types, (*slot)->type);
     if ((*slot)->kind == EXPR_STRING && how == 0) {
-        push_piece(f,
-                   (print_piece){.text = (*slot)->string.data, .length = (*slot)->string.length});
+        push_piece(f, (print_piece){.text = (*slot)->string.data, .length = (*slot)->string.length});
         return;
     }
     if (!type_is_silent(t) && !check_printable(c, t)) {
@@ -68,8 +67,7 @@ static void push_value(format *f, expr **slot, int64_t how) {
             diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_has_no_value_to_print));
             return;
         }
-        diagnostics_say(c->diagnostics, (*slot)->span, SAY(cannot_be_printed),
-                        check_type_text(c, t));
+        diagnostics_say(c->diagnostics, (*slot)->span, SAY(cannot_be_printed), check_type_text(c, t));
         return;
     }
     if (!type_is_silent(t) && (how != 0 || !check_is_plain(t))) {
@@ -103,17 +101,14 @@ static int align_of(char c) {
 
 static const char *read_align(const char *at, const char *end, int64_t *how) {
     size_t first = at < end ? 1 : 0;
-    while (at + first < end && ((unsigned char)at[first] & 0xC0) == 0x80) {
+    while (at + first < end && ((unsigned char)at[first] & 0xC0) == 0x80)
         first++;
-    }
     if (first > 0 && at + first < end && align_of(at[first]) != 0) {
         unsigned char lead = (unsigned char)*at;
         uint32_t fill = first == 1 ? lead : lead & (0x7Fu >> first);
-        for (size_t i = 1; i < first; i++) {
+        for (size_t i = 1; i < first; i++)
             fill = (fill << 6) | ((unsigned char)at[i] & 0x3F);
-        }
-        *how |=
-            ((int64_t)(fill & 0x1FFFFF) << HOW_FILL) | ((int64_t)align_of(at[first]) << HOW_ALIGN);
+        *how |= ((int64_t)(fill & 0x1FFFFF) << HOW_FILL) | ((int64_t)align_of(at[first]) << HOW_ALIGN);
         return at + first + 1;
     }
     if (at < end && align_of(*at) != 0) {
@@ -124,8 +119,7 @@ static const char *read_align(const char *at, const char *end, int64_t *how) {
 }
 
 static bool name_character(char c, bool first) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (!first && c >= '0' && c <= '9');
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (!first && c >= '0' && c <= '9');
 }
 
 /* `name = value` behind the text. NULL: there is none of that name. */
@@ -133,9 +127,8 @@ static expr *named_argument(format *f, const char *name) {
     for (uint32_t i = 0; i < f->named_count; i++) {
         if (strcmp(f->named[i]->assign.target->name.name, name) == 0) {
             expr *copy = expr_copy(f->c->arena, f->named[i]->assign.value);
-            if (copy == NULL) {
+            if (copy == NULL)
                 check_out_of_memory(f->c);
-            }
             return copy;
         }
     }
@@ -148,9 +141,8 @@ static expr *name_in_text(const format *f, const char *name) {
     expr *e = check_new_name(c, f->text->span, name);
     const module_scope *module = c->function == NULL ? NULL : c->function->module;
     const char *goes_on;
-    if (module != NULL && modules_are_settled(c->tree->names)) {
+    if (module != NULL && modules_are_settled(c->tree->names))
         e->name.item = modules_find(c->tree->names, module, name, f->text->span, &goes_on);
-    }
     return e;
 }
 
@@ -165,41 +157,35 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
         f->holes = f->unnamed > f->holes ? f->unnamed : f->holes;
         at++;
     } else {
-        while (at < end && name_character(*at, false)) {
+        while (at < end && name_character(*at, false))
             at++;
-        }
-        if (at == start || at == end || *at != '$') {
+        if (at == start || at == end || *at != '$')
             return NULL;
-        }
         char *name = masu__arena_strndup(c->arena, start, (size_t)(at - start));
-        if (name == NULL) {
+        if (name == NULL)
             check_out_of_memory(c);
-        }
         int64_t index;
         at++;
         if (*name >= '0' && *name <= '9') {
             (void)read_number(name, name + strlen(name), &index);
-            if (index >= (int64_t)f->arg_count) {
+            if (index >= (int64_t)f->arg_count)
                 return NULL;
-            }
             f->holes = index + 1 > (int64_t)f->holes ? (uint32_t)(index + 1) : f->holes;
             const expr *from = f->args[index]->type == NULL ? f->args[index] : f->again[index];
             value = expr_copy(c->arena, from);
-            if (value == NULL && from != NULL) {
+            if (value == NULL && from != NULL)
                 check_out_of_memory(c);
-            }
         } else {
             value = named_argument(f, name);
             value = value != NULL ? value : name_in_text(f, name);
         }
     }
-    if (value == NULL) {
+    if (value == NULL)
         check_out_of_memory(c);
-    }
-    expr *bits =
-        build_call(c, f->text->span, NULL, shift == 0 ? "__width" : "__precision", &value, 1);
-    c->around->how_more =
-        c->around->how_more == NULL ? bits : check_new_binary(c, BINARY_BIT_OR, c->around->how_more, bits, NULL);
+    expr *bits = build_call(c, f->text->span, NULL, shift == 0 ? "__width" : "__precision", &value, 1);
+    c->around->how_more = c->around->how_more == NULL
+                              ? bits
+                              : check_new_binary(c, BINARY_BIT_OR, c->around->how_more, bits, NULL);
     return at;
 }
 
@@ -232,9 +218,8 @@ static const char *read_how(format *f, const char *at, const char *end, int64_t 
         at = read_given(f, digits, end, HOW_PRECISION);
         if (at == NULL) {
             at = read_number(digits, end, &number);
-            if (at == digits) {
+            if (at == digits)
                 return NULL;
-            }
             *how |= (number + 1) << HOW_PRECISION;
         }
     }
@@ -251,9 +236,8 @@ static const char *read_how(format *f, const char *at, const char *end, int64_t 
                 : *at == 'e' ? HOW(HOW_EXPONENT)
                 : *at == 'E' ? HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)
                              : 0;
-        if (strchr("?xXbeEo", *at) == NULL) {
+        if (strchr("?xXbeEo", *at) == NULL)
             return NULL;
-        }
         at++;
     }
     return at;
@@ -265,23 +249,19 @@ static void push_argument(format *f, uint64_t index, int64_t how) {
     if (index < f->arg_count) {
         if (f->is_used[index] && f->again[index] != NULL) {
             expr *copy = expr_copy(f->c->arena, f->again[index]);
-            if (copy == NULL) {
+            if (copy == NULL)
                 check_out_of_memory(f->c);
-            }
             push_value(f, &copy, how);
             return;
         }
-        if (f->is_used[index] && f->args[index]->type != NULL &&
-            !type_is_silent(f->args[index]->type)) {
-            diagnostics_say(f->c->diagnostics, f->args[index]->span,
-                            SAY(this_value_is_printed_twice_bind));
+        if (f->is_used[index] && f->args[index]->type != NULL && !type_is_silent(f->args[index]->type)) {
+            diagnostics_say(f->c->diagnostics, f->args[index]->span, SAY(this_value_is_printed_twice_bind));
             return;
         }
         if (f->args[index]->type == NULL) {
             f->again[index] = expr_copy(f->c->arena, f->args[index]);
-            if (f->again[index] == NULL) {
+            if (f->again[index] == NULL)
                 check_out_of_memory(f->c);
-            }
         }
         f->is_used[index] = true;
         push_value(f, &f->args[index], how);
@@ -298,29 +278,24 @@ static const char *hole(format *f, const char *at, const char *end) {
     if (at < end && *at >= '0' && *at <= '9') {
         at = read_number(at, end, &index);
     } else if (at < end && name_character(*at, true)) {
-        while (at < end && name_character(*at, false)) {
+        while (at < end && name_character(*at, false))
             at++;
-        }
         char *name = masu__arena_strndup(c->arena, start, (size_t)(at - start));
-        if (name == NULL) {
+        if (name == NULL)
             check_out_of_memory(c);
-        }
         named = named_argument(f, name);
         named = named != NULL ? named : name_in_text(f, name);
     }
-    if (at < end && *at == ':') {
+    if (at < end && *at == ':')
         at = read_how(f, at + 1, end, &how);
-    }
     if (at == NULL || at == end || *at != '}') {
         bool closed = start < end && memchr(start, '}', (size_t)(end - start)) != NULL;
         report_format(f, SAY_IF(closed, this_hole_is_not_understood, hole_without_end),
-                      closed ? "`{}`, `{name}`, `{:>8.2}`, `{:?}`; `{{` prints a `{`"
-                             : "`{{` prints a `{`");
+                      closed ? "`{}`, `{name}`, `{:>8.2}`, `{:?}`; `{{` prints a `{`" : "`{{` prints a `{`");
         return NULL;
     }
-    if (c->around->how_more != NULL) {
+    if (c->around->how_more != NULL)
         how |= HOW(HOW_MORE);
-    }
     if (named != NULL) {
         push_value(f, &named, how);
     } else {
@@ -340,9 +315,8 @@ static bool split_format(format *f) {
         if (*at == '{' && !doubled) {
             flush_literal(f, out);
             at = hole(f, at + 1, end);
-            if (at == NULL) {
+            if (at == NULL)
                 return false;
-            }
             continue;
         }
         if (*at == '}' && !doubled) {
@@ -366,9 +340,8 @@ static bool has_no_holes(const expr *text) {
 static void split_list(format *f) {
     expr *e = f->call;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (i > 0) {
+        if (i > 0)
             push_piece(f, (print_piece){.text = " ", .length = 1});
-        }
         push_value(f, &e->call.args[i], 0);
     }
 }
@@ -381,10 +354,8 @@ static void split_call(format *f) {
     f->arg_count = e->call.arg_count - 1;
     while (f->arg_count > 0) {
         const expr *last = f->args[f->arg_count - 1];
-        if (last->kind != EXPR_ASSIGN || last->assign.op != BINARY_NONE ||
-            last->assign.target->kind != EXPR_NAME) {
+        if (last->kind != EXPR_ASSIGN || last->assign.op != BINARY_NONE || last->assign.target->kind != EXPR_NAME)
             break;
-        }
         f->arg_count--;
         f->named_count++;
     }
@@ -397,8 +368,8 @@ static void split_call(format *f) {
     }
     bool good = split_format(f);
     if (good && f->holes != f->arg_count) {
-        diagnostics_say(f->c->diagnostics, f->text->span, SAY(text_has_other_number_of_holes),
-                        f->holes, f->arg_count, f->arg_count == 1 ? "value is" : "values are");
+        diagnostics_say(f->c->diagnostics, f->text->span, SAY(text_has_other_number_of_holes), f->holes, f->arg_count,
+                        f->arg_count == 1 ? "value is" : "values are");
     }
     check_list(f->c, f->args, f->arg_count);
 }
@@ -407,13 +378,12 @@ static void split_call(format *f) {
 
 static void split(format *f) {
     expr *e = f->call;
-    if (e->call.arg_count > 0 && e->call.args[0]->kind == EXPR_STRING) {
+    if (e->call.arg_count > 0 && e->call.args[0]->kind == EXPR_STRING)
         split_call(f);
-    } else if (e->call.arg_count == 1) {
+    else if (e->call.arg_count == 1)
         push_value(f, &e->call.args[0], 0);
-    } else if (e->call.arg_count > 1) {
+    else if (e->call.arg_count > 1)
         split_list(f);
-    }
 }
 
 /* ---- the order of values --------------------------------------------------------------------- */
@@ -421,13 +391,11 @@ static void split(format *f) {
 /* Some hole has a name, a number or a `$` in it. */
 static bool shows_by_name(const expr *text) {
     const char *at = text->string.data, *end = at + text->string.length;
-    for (; at + 1 < end; at++) {
-        if (*at == '{' && at[1] == '{') {
+    for (; at + 1 < end; at++)
+        if (*at == '{' && at[1] == '{')
             at++;
-        } else if (*at == '$' || (*at == '{' && (name_character(at[1], false)))) {
+        else if (*at == '$' || (*at == '{' && (name_character(at[1], false))))
             return true;
-        }
-    }
     return false;
 }
 
@@ -456,28 +424,24 @@ static bool is_only_read(const expr *e) {
 static bool values_first(checker *c, expr **slot, bool is_value) {
     expr *e = *slot;
     bool any = false;
-    if (e->call.arg_count < 2 || e->call.args[0]->kind != EXPR_STRING || !shows_by_name(e->call.args[0])) {
+    if (e->call.arg_count < 2 || e->call.args[0]->kind != EXPR_STRING || !shows_by_name(e->call.args[0]))
         return false;
-    }
     block_builder b = build_block(c, e->span);
     for (uint32_t i = 1; i < e->call.arg_count; i++) {
         expr **value = &e->call.args[i];
         value = (*value)->kind == EXPR_ASSIGN && (*value)->assign.op == BINARY_NONE ? &(*value)->assign.value : value;
-        if (is_only_read(*value)) {
+        if (is_only_read(*value))
             continue;
-        }
         const char *name = check_printf(c, "<shown %u>", c->text_count++);
         source_span span = (*value)->span;
         build_let(&b, name, false, *value);
         *value = check_new_name(c, span, name);
         any = true;
     }
-    if (!any) {
+    if (!any)
         return false;
-    }
-    if (!is_value) {
+    if (!is_value)
         build_stmt(&b, e);
-    }
     *slot = build_finish(&b, is_value ? e : NULL);
     check_expr(c, slot, NULL);
     return true;
@@ -485,9 +449,8 @@ static bool values_first(checker *c, expr **slot, bool is_value) {
 
 void check_print(checker *c, expr **slot, bool newline) {
     expr *e = *slot;
-    if (values_first(c, slot, false)) {
+    if (values_first(c, slot, false))
         return;
-    }
     format f = {.c = c, .call = e};
     e->type = check_scalar(c, TYPE_VOID);
     split(&f);
@@ -501,34 +464,30 @@ void check_print(checker *c, expr **slot, bool newline) {
 static void format_text(checker *c, expr **slot, bool newline) {
     format f = {.c = c, .call = *slot};
     split(&f);
-    if (newline) {
+    if (newline)
         push_piece(&f, (print_piece){.text = "\n", .length = 1});
-    }
     text_pieces p = {.c = c, .span = (*slot)->span};
     for (uint32_t i = 0; i < f.piece_count; i++) {
         const print_piece *piece = &f.pieces[i];
-        if (piece->value == NULL) {
+        if (piece->value == NULL)
             check_add_piece(&p, check_text_node(c, p.span, piece->text, piece->length));
-        } else if (!type_is_silent(piece->value->type)) {
+        else if (!type_is_silent(piece->value->type))
             check_add_piece(&p, check_text_of(c, piece->value, 0));
-        }
     }
     *slot = p.all == NULL ? check_text_node(c, p.span, "", 0) : p.all;
 }
 
 /* format("…", …), the message of panic and assert. */
 void check_format(checker *c, expr **slot) {
-    if ((*slot)->kind == EXPR_CALL && values_first(c, slot, true)) {
+    if ((*slot)->kind == EXPR_CALL && values_first(c, slot, true))
         return;
-    }
     format_text(c, slot, false);
 }
 
 void check_print_error(checker *c, expr **slot, bool newline) {
     expr *call = *slot, *text = call;
-    if (values_first(c, slot, false)) {
+    if (values_first(c, slot, false))
         return;
-    }
     format_text(c, &text, newline);
     *slot = check_new_abi(c, TL_FN_tl_print_error, call->span, &text, 1);
 }

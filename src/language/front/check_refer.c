@@ -34,14 +34,12 @@ static void put_in_cell(const checker *c, const expr *place) {
         part = place;
         place = place->field.base;
     }
-    if (place->kind != EXPR_NAME || place->name.binding == NULL) {
+    if (place->kind != EXPR_NAME || place->name.binding == NULL)
         return;
-    }
     bool captured = c->function->is_closure && place->name.binding == c->function->parameters[0] &&
                     part->kind == EXPR_FIELD;
-    if (!captured || c->function->is_move) {
+    if (!captured || c->function->is_move)
         place->name.binding->in_cell = true;
-    }
 }
 
 static expr *reference_to(checker *c, expr *place, source_span span, const type *t) {
@@ -61,22 +59,17 @@ static expr *error_at(checker *c, source_span span) {
 static expr *reference_to_place(checker *c, expr *place, source_span span) {
     check_unbox(c, &place);
     const type *t = check_type_of(c, place);
-    if (type_is_silent(t)) {
+    if (type_is_silent(t))
         return place;
-    }
     if (place->kind == EXPR_INDEX && check_type_of(c, place->index.base)->kind == TYPE_TENSOR) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, span, SAY(element_of_tensor_cannot_be_referred));
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "write it where it is: `t[i, j] = …`, `t[i, j] += …`");
+        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(element_of_tensor_cannot_be_referred));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write it where it is: `t[i, j] = …`, `t[i, j] += …`");
         return error_at(c, span);
     }
-    if (leads_on(place)) {
+    if (leads_on(place))
         return place->index.base; /* &mut *r */
-    }
-    if (!check_write(c, place, span, WRITE_METHOD)) {
+    if (!check_write(c, place, span, WRITE_METHOD))
         return error_at(c, span);
-    }
     put_in_cell(c, place);
     return reference_to(c, place, span, type_reference(c->types, t, false));
 }
@@ -91,13 +84,11 @@ static expr *index_or(checker *c, expr *e, source_span span, int64_t otherwise) 
 /* &mut list[low..high]; low and high may be NULL */
 static expr *reference_to_part(checker *c, expr *list, const expr *range, source_span span) {
     const type *t = check_type_of(c, list);
-    if (!check_write(c, list, span, WRITE_METHOD)) {
+    if (!check_write(c, list, span, WRITE_METHOD))
         return error_at(c, span);
-    }
     expr *high = range == NULL ? NULL : range->range.high;
-    if (high != NULL && range->range.inclusive) {
+    if (high != NULL && range->range.inclusive)
         high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
-    }
     expr *part = check_new(c, EXPR_INDEX, span, type_vec(c->types, t->vec.element));
     part->index.base = list;
     part->index.indices = CHECK_ARRAY(c, expr *, 2);
@@ -109,8 +100,7 @@ static expr *reference_to_part(checker *c, expr *list, const expr *range, source
 
 /* v[a..b] of a list, not checked yet. */
 static bool is_part(const expr *e) {
-    return e->kind == EXPR_INDEX && e->type == NULL && e->index.count == 1 &&
-           e->index.indices[0]->kind == EXPR_RANGE;
+    return e->kind == EXPR_INDEX && e->type == NULL && e->index.count == 1 && e->index.indices[0]->kind == EXPR_RANGE;
 }
 
 static bool wants_slice(checker *c, const type *expected) {
@@ -119,9 +109,8 @@ static bool wants_slice(checker *c, const type *expected) {
 }
 
 static expr *block_of(checker *c, block_builder *b, expr *value) {
-    if (b->block->first == NULL) {
+    if (b->block->first == NULL)
         return value;
-    }
     expr *whole = build_finish(b, value);
     b->block->type = whole->type = value->type;
     (void)c;
@@ -132,9 +121,8 @@ static expr *block_of(checker *c, block_builder *b, expr *value) {
 static expr *part_by_range(block_builder *b, expr *e) {
     checker *c = b->c;
     expr *list = check_freeze(b, &e->index.base);
-    if (list == NULL) {
+    if (list == NULL)
         return NULL;
-    }
     check_unbox(c, &list);
     check_follow(c, &list);
     const binding *root = check_root(list);
@@ -171,13 +159,12 @@ void check_make_reference(checker *c, expr **slot, const type *expected) {
         }
         check_unbox(c, &place);
         const type *t = check_type_of(c, place);
-        if (type_is_reference(t)) { /* as it is: of `r`, the place behind it */
+        if (type_is_reference(t)) /* as it is: of `r`, the place behind it */
             made = place;
-        } else if (wants_slice(c, expected) && t->kind == TYPE_VEC) {
+        else if (wants_slice(c, expected) && t->kind == TYPE_VEC)
             made = reference_to_part(c, place, NULL, e->span);
-        } else {
+        else
             made = reference_to_place(c, place, e->span);
-        }
     }
     check_scope_close(c, mark);
     *slot = block_of(c, &b, made);
@@ -186,10 +173,9 @@ void check_make_reference(checker *c, expr **slot, const type *expected) {
 bool check_to_slice(checker *c, expr **slot, const type *to) {
     const type *from = check_type_of(c, *slot);
     const type *list = type_is_reference(from) ? type_target(c->types, from) : from;
-    if (!type_is_slice(to) || !type_is_reference(from) || type_is_slice(from) ||
-        list->kind != TYPE_VEC || !check_fits(c, list->vec.element, to->vec.element)) {
+    if (!type_is_slice(to) || !type_is_reference(from) || type_is_slice(from) || list->kind != TYPE_VEC ||
+        !check_fits(c, list->vec.element, to->vec.element))
         return false;
-    }
     check_follow(c, slot);
     *slot = reference_to_part(c, *slot, NULL, (*slot)->span);
     return true;
@@ -198,9 +184,8 @@ bool check_to_slice(checker *c, expr **slot, const type *to) {
 expr *check_freeze_part(block_builder *b, expr *e) {
     checker *c = b->c;
     expr *made = part_by_range(b, e);
-    if (made == NULL) {
+    if (made == NULL)
         return NULL;
-    }
     char *name = check_printf(c, "<part %u>", c->text_count++);
     const type *t = made->type;
     build_let(b, name, false, made);
@@ -214,23 +199,20 @@ expr *check_freeze_part(block_builder *b, expr *e) {
 
 bool check_may_lend(const checker *c, const expr *e) {
     while (e->type == NULL) {
-        const char *name = e->kind == EXPR_METHOD ? e->call.name
-                           : e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME
-                               ? e->call.callee->name.name
-                               : NULL;
+        const char *name = e->kind == EXPR_METHOD                                      ? e->call.name
+                           : e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME ? e->call.callee->name.name
+                                                                                       : NULL;
         for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
             const char *known = c->tree->getters[i]->name;
-            if (known[0] == name[0] && strcmp(known, name) == 0) {
+            if (known[0] == name[0] && strcmp(known, name) == 0)
                 return true;
-            }
         }
-        if (e->kind == EXPR_METHOD) {
+        if (e->kind == EXPR_METHOD)
             e = e->call.receiver;
-        } else if (e->kind == EXPR_TRY) {
+        else if (e->kind == EXPR_TRY)
             e = e->attempt.operand;
-        } else {
+        else
             return false;
-        }
     }
     return false;
 }
@@ -238,16 +220,14 @@ bool check_may_lend(const checker *c, const expr *e) {
 /* let <at n> = call;  *<at n> */
 expr *check_freeze_lent(block_builder *b, expr **slot) {
     checker *c = b->c;
-    if ((*slot)->type != NULL) {
+    if ((*slot)->type != NULL)
         return NULL;
-    }
     (*slot)->is_followed = false; /* `*call`: the place is meant in any case */
     check_keep_reference(*slot);
     check_expr(c, slot, NULL);
     const type *t = check_type_of(c, *slot);
-    if (!type_is_reference(t)) {
+    if (!type_is_reference(t))
         return NULL;
-    }
     char *name = check_printf(c, "<at %u>", c->text_count++);
     block_builder alone = build_block(c, b->span);
     build_let(&alone, name, false, *slot);
@@ -260,14 +240,12 @@ expr *check_freeze_lent(block_builder *b, expr **slot) {
 
 /* v[a..b].sort(): what the method writes is the part of v. */
 bool check_part_receiver(checker *c, expr **slot) {
-    if (!is_part(*slot)) {
+    if (!is_part(*slot))
         return false;
-    }
     block_builder b = build_block(c, (*slot)->span);
     expr *made = part_by_range(&b, *slot);
-    if (made == NULL) {
+    if (made == NULL)
         return false;
-    }
     *slot = block_of(c, &b, made);
     check_follow(c, slot);
     return true;
@@ -279,23 +257,19 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
     const int at = t->kind == TYPE_STRUCT && t->structure->is_enum && check_is_place(place)
                        ? check_find_variant(t->structure, "Some")
                        : -1;
-    if (at < 0 || t->structure->variants[at].count != 1) {
+    if (at < 0 || t->structure->variants[at].count != 1)
         return false;
-    }
     const variant_item *some = &t->structure->variants[at];
     expr *content = build_field(c, place->span, check_alias_copy(c, place), "0");
     content->field.index = some->first;
     content->type = type_resolve(c->types, t->structure->fields[some->first].type);
-    if (content->type->kind == TYPE_OPEN) {
+    if (content->type->kind == TYPE_OPEN)
         return false;
-    }
     expr *e = check_new(c, EXPR_IF, (*slot)->span, NULL), *reference = content;
-    if (!type_is_reference(content->type)) {
+    if (!type_is_reference(content->type))
         reference = reference_to_place(c, content, (*slot)->span);
-    }
     expr *found = build_call(c, e->span, NULL, "Some", &reference, 1);
-    e->branch.condition =
-        build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
+    e->branch.condition = build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
     e->branch.then = CHECK_ARRAY(c, block, 1);
     *e->branch.then = (block){.span = e->span, .result = found};
     block_builder none = build_block(c, e->span);
@@ -313,21 +287,18 @@ const type *check_parameter_type(checker *c, const function_item *f, binding *pa
                                        : check_type(c, parameter->annotation);
     }
     const type *self = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
-    if (!parameter->by_reference || type_is_silent(self)) {
+    if (!parameter->by_reference || type_is_silent(self))
         return self;
-    }
     bool list = self->kind == TYPE_VEC && parameter->annotation == NULL; /* else `self: &mut Vec<T>` */
     return type_reference(c->types, list ? self->vec.element : self, list);
 }
 
 expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted) {
     wanted = type_resolve(c->types, wanted);
-    if (type_is_slice(wanted) && leads_on(place) && type_is_slice(place->index.base->type)) {
+    if (type_is_slice(wanted) && leads_on(place) && type_is_slice(place->index.base->type))
         return place->index.base;
-    }
-    return type_is_slice(wanted) && check_type_of(c, place)->kind == TYPE_VEC
-               ? reference_to_part(c, place, NULL, span)
-               : reference_to_place(c, place, span);
+    return type_is_slice(wanted) && check_type_of(c, place)->kind == TYPE_VEC ? reference_to_part(c, place, NULL, span)
+                                                                              : reference_to_place(c, place, span);
 }
 
 /* ---- patterns ------------------------------------------------------------------------------------------- */
@@ -336,20 +307,17 @@ static bool asks(const pattern *p) { /* not every value has its form */
     bool any = p->kind == PATTERN_LITERAL || p->kind == PATTERN_RANGE || p->kind == PATTERN_OR ||
                p->kind == PATTERN_BOUND ||
                (p->kind == PATTERN_VARIANT && p->structure != NULL && p->structure->is_enum);
-    for (uint32_t i = 0; !any && i < p->part_count; i++) {
+    for (uint32_t i = 0; !any && i < p->part_count; i++)
         any = asks(p->parts[i]);
-    }
     return any;
 }
 
 /* A pattern that takes apart what a reference leads to: its names mean the parts. */
-bool check_bind_behind(checker *c, pattern *p, const type *t,
-                       void (*check_part)(checker *, pattern *, const type *)) {
+bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *)) {
     t = type_resolve(c->types, t);
     bool whole = p->kind == PATTERN_NAME || p->kind == PATTERN_WILDCARD;
-    if (!type_is_reference(t) || whole || (type_is_slice(t) && check_part != check_bind)) {
+    if (!type_is_reference(t) || whole || (type_is_slice(t) && check_part != check_bind))
         return false;
-    }
     pattern *parts = CHECK_ARRAY(c, pattern, 1);
     *parts = *p;
     char *name = check_printf(c, "<at %u>", c->text_count++);

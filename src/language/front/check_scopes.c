@@ -25,11 +25,9 @@ void check_declare(checker *c, binding *b, const type *t) {
 void check_use_binding(checker *c, binding *b) {
     b->is_read = true;
     uint32_t mark = b->capture_mark;
-    for (comprehension_context *context = c->nest->comprehension; context != NULL;
-         context = context->outer) {
-        if (b->id >= context->first_binding) {
+    for (comprehension_context *context = c->nest->comprehension; context != NULL; context = context->outer) {
+        if (b->id >= context->first_binding)
             continue;
-        }
         b->capture_mark = b->capture_mark > context->number ? b->capture_mark : context->number;
         if (mark < context->number) {
             comprehension_expr *e = context->comprehension;
@@ -40,13 +38,11 @@ void check_use_binding(checker *c, binding *b) {
 
 struct_item *check_struct_named(const checker *c, const char *name) {
     if (strcmp(name, "Self") == 0) {
-        if (c->environment != NULL && c->environment->self != NULL) {
+        if (c->environment != NULL && c->environment->self != NULL)
             return c->environment->self;
-        }
         const function_item *f = c->function;
-        while (f != NULL && f->is_closure) {
+        while (f != NULL && f->is_closure)
             f = f->outer;
-        }
         return f != NULL ? f->owner : NULL;
     }
     return names_struct(c->names, name);
@@ -57,9 +53,8 @@ suggestion check_suggest(const diagnostic *d, const char *wanted) {
 }
 
 void check_suggest_note(checker *c, diagnostic *d, const suggestion *s) {
-    if (s->best != NULL) {
+    if (s->best != NULL)
         diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s`?", s->best);
-    }
 }
 
 void check_report_twice(checker *c, source_span span, const char *name, source_span first) {

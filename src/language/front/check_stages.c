@@ -39,12 +39,9 @@ const chain_stage chain_stages[] = {
 };
 
 stage_kind chain_kind_of(const expr *e) {
-    for (int k = 0; e->kind == EXPR_METHOD && k < STAGE_NONE; k++) {
-        if (strcmp(e->call.name, chain_stages[k].name) == 0 &&
-            e->call.arg_count == chain_stages[k].args) {
+    for (int k = 0; e->kind == EXPR_METHOD && k < STAGE_NONE; k++)
+        if (strcmp(e->call.name, chain_stages[k].name) == 0 && e->call.arg_count == chain_stages[k].args)
             return (stage_kind)k;
-        }
-    }
     return STAGE_NONE;
 }
 
@@ -63,31 +60,27 @@ static expr *call_of(checker *c, const expr *e, expr *f, expr **args, uint32_t c
     call->call.name_span = e->kind == EXPR_METHOD ? e->call.name_span : e->span;
     call->call.args = CHECK_ARRAY(c, expr *, count + 1);
     call->call.arg_count = count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         call->call.args[i] = args[i];
-    }
     return call;
 }
 
 static void find_way_out(expr *e, void *found) {
     *(bool *)found |= e->kind == EXPR_RETURN || e->kind == EXPR_TRY;
-    if (!*(bool *)found) {
+    if (!*(bool *)found)
         expr_each_child(e, find_way_out, found);
-    }
 }
 
 /* |p| body of a part of a list: { let p = value; body } NULL: it has to be called. */
 static expr *written_out(checker *c, const expr *f, const char *value) {
     const bool one = f->kind == EXPR_CLOSURE && f->type == NULL && f->closure.parameter_count == 1;
     if (!one || f->closure.is_move || f->closure.result != NULL || f->closure.parameters[0]->is_mutable ||
-        f->closure.parameters[0]->annotation != NULL) {
+        f->closure.parameters[0]->annotation != NULL)
         return NULL;
-    }
     bool leaves = false;
     find_way_out(f->closure.body, &leaves);
-    if (leaves) {
+    if (leaves)
         return NULL;
-    }
     block_builder b = build_block(c, f->span);
     build_let(&b, f->closure.parameters[0]->name, false, check_new_name(c, f->span, value));
     b.last->pattern->binding->span = f->closure.parameters[0]->span;
@@ -121,9 +114,8 @@ static expr *apply(const chain *h, uint32_t at, const char *value) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
     expr *inside = is_made(h, at) ? written_out(c, stage->call.args[0], value) : NULL;
-    if (inside != NULL) {
+    if (inside != NULL)
         return inside;
-    }
     expr *arg = chain_name(c, stage, value);
     return call_of(c, stage, stage->call.args[0], &arg, 1);
 }
@@ -200,16 +192,15 @@ static char *counter_of(const chain *h, uint32_t at) {
 }
 
 static bool keeps_count(stage_kind k) {
-    return k == STAGE_ENUMERATE || k == STAGE_SKIP || k == STAGE_TAKE || k == STAGE_STEP_BY ||
-           k == STAGE_ZIP || k == STAGE_POSITION;
+    return k == STAGE_ENUMERATE || k == STAGE_SKIP || k == STAGE_TAKE || k == STAGE_STEP_BY || k == STAGE_ZIP ||
+           k == STAGE_POSITION;
 }
 
 /* The end of a chain: what becomes of a value that came through. */
 static expr *last_of(const chain *h, const char *value) {
     checker *c = h->c;
-    if (h->last_body == NULL) {
+    if (h->last_body == NULL)
         return push(c, h->e, value);
-    }
     stmt *let = CHECK_ARRAY(c, stmt, 1);
     *let = (stmt){.kind = STMT_LET, .span = h->pattern->span, .value = chain_name(c, h->e, value)};
     let->pattern = h->pattern;
@@ -280,10 +271,8 @@ static expr *flattened(const chain *h, uint32_t at, const char *value, const cha
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->iterable = apply(h, at, value);
     loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    *loop->loop->pattern =
-        (pattern){.span = stage->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *loop->loop->pattern->binding =
-        (binding){.name = next, .span = stage->span, .kind = BINDING_LOOP};
+    *loop->loop->pattern = (pattern){.span = stage->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *loop->loop->pattern->binding = (binding){.name = next, .span = stage->span, .kind = BINDING_LOOP};
     loop->loop->body = b.block;
     return loop;
 }
@@ -299,14 +288,12 @@ static expr *numbered(const chain *h, uint32_t at, const char *value) {
 }
 
 /* (value, <other>[<n>]), or out of the loop where there is none. */
-static void zipped(const chain *h, uint32_t at, const char *value, const char *next,
-                   block_builder *b) {
+static void zipped(const chain *h, uint32_t at, const char *value, const char *next, block_builder *b) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
     const char *other = check_printf(c, "<other %u>", at), *counter = counter_of(h, at);
-    if (!counts_pairs(h, at)) {
+    if (!counts_pairs(h, at))
         leave_without_partner(h, at, b);
-    }
     expr *partner = chain_element(c, stage, chain_name(c, stage, other), chain_name(c, stage, counter));
     if (is_made(h, at)) {
         let_pair(h, b, next, chain_name(c, stage, value), partner);
@@ -328,23 +315,19 @@ static void stepped(const chain *h, uint32_t at, const char *value, block_builde
     const expr *stage = h->stages[at];
     const char *passes = check_printf(c, "<passes %u>", at), *counter = counter_of(h, at);
     build_let(b, passes, false,
-              check_new_binary(c, BINARY_EQ, chain_name(c, stage, counter),
-                               check_new_int(c, stage->span, 0), NULL));
+              check_new_binary(c, BINARY_EQ, chain_name(c, stage, counter), check_new_int(c, stage->span, 0), NULL));
     build_stmt(b, chain_one_more(c, stage, counter));
     build_stmt(b, when(c,
                        check_new_binary(c, BINARY_GE, chain_name(c, stage, counter),
                                         chain_name(c, stage, check_printf(c, "<most %u>", at)), NULL),
-                       build_assign(c, stage->span, chain_name(c, stage, counter),
-                                    check_new_int(c, stage->span, 0))));
+                       build_assign(c, stage->span, chain_name(c, stage, counter), check_new_int(c, stage->span, 0))));
     build_stmt(b, when(c, chain_name(c, stage, passes), chain_body_of(h, at + 1, value)));
 }
 
 /* <found> = what it is with one value more, for ends that look at every value. */
 static expr *gathered(const chain *h, const expr *stage, const char *value) {
-    static const char *const methods[STAGE_NONE] = {[STAGE_SUM] = "__plus",
-                                                    [STAGE_PRODUCT] = "__times",
-                                                    [STAGE_MAX] = "__larger",
-                                                    [STAGE_MIN] = "__smaller"};
+    static const char *const methods[STAGE_NONE] = {
+        [STAGE_SUM] = "__plus", [STAGE_PRODUCT] = "__times", [STAGE_MAX] = "__larger", [STAGE_MIN] = "__smaller"};
     checker *c = h->c;
     expr *so_far = chain_name(c, stage, "<found>"), *args[2] = {so_far, chain_name(c, stage, value)};
     stage_kind kind = chain_kind_of(stage);
@@ -363,9 +346,8 @@ static expr *gathered(const chain *h, const expr *stage, const char *value) {
         expr *both = call_of(c, stage, stage->call.args[0], args, 2);
         expr *joined = build_call(c, stage->span, NULL, "Some", &both, 1);
         expr *none = build_method(c, stage->span, chain_name(c, stage, "<found>"), "is_none", NULL, 0);
-        expr *first =
-            when(c, none,
-                 build_assign(c, stage->span, chain_name(c, stage, "<found>"), some(c, stage, value)));
+        expr *first = when(c, none,
+                           build_assign(c, stage->span, chain_name(c, stage, "<found>"), some(c, stage, value)));
         block_builder other = build_block(c, stage->span);
         build_stmt(&other, build_assign(c, stage->span, chain_name(c, stage, "<found>"), joined));
         first->branch.otherwise = build_finish(&other, NULL);
@@ -379,9 +361,8 @@ static expr *gathered(const chain *h, const expr *stage, const char *value) {
 
 /* What happens with the value from stage `at` on. */
 expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
-    if (at == h->count) {
+    if (at == h->count)
         return last_of(h, value);
-    }
     checker *c = h->c;
     const expr *stage = h->stages[at];
     stage_kind kind = chain_kind_of(stage);
@@ -396,8 +377,7 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
         build_stmt(&b, when(c, apply(h, at, value), chain_body_of(h, at + 1, value)));
         break;
     case STAGE_FILTER_MAP:
-        build_stmt(&b, build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next),
-                                    nothing(c, stage)));
+        build_stmt(&b, build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next), nothing(c, stage)));
         break;
     case STAGE_INSPECT:
         build_stmt(&b, apply(h, at, value));
@@ -418,15 +398,14 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
         break;
     }
     case STAGE_MAP_WHILE:
-        build_stmt(&b, build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next),
-                                    chain_leave(h, stage)));
+        build_stmt(&b,
+                   build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next), chain_leave(h, stage)));
         break;
     case STAGE_ENUMERATE:
-        if (is_made(h, at)) {
+        if (is_made(h, at))
             let_pair(h, &b, next, chain_name(c, stage, counter), chain_name(c, stage, value));
-        } else {
+        else
             build_let(&b, next, false, numbered(h, at, value));
-        }
         build_stmt(&b, chain_one_more(c, stage, counter));
         build_stmt(&b, chain_body_of(h, at + 1, next));
         break;
@@ -451,20 +430,19 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
         build_stmt(&b, when(c, apply(h, at, value), found(h, stage, some(c, stage, value))));
         break;
     case STAGE_FIND_MAP:
-        build_stmt(&b, build_unpack(c, apply(h, at, value), next,
-                                    found(h, stage, some(c, stage, next)), nothing(c, stage)));
+        build_stmt(
+            &b, build_unpack(c, apply(h, at, value), next, found(h, stage, some(c, stage, next)), nothing(c, stage)));
         break;
     case STAGE_POSITION:
         build_stmt(&b, when(c, apply(h, at, value), found(h, stage, some(c, stage, counter))));
         build_stmt(&b, chain_one_more(c, stage, counter));
         break;
     case STAGE_ANY:
-        build_stmt(&b, when(c, apply(h, at, value),
-                            found(h, stage, check_new_bool(c, stage->span, true))));
+        build_stmt(&b, when(c, apply(h, at, value), found(h, stage, check_new_bool(c, stage->span, true))));
         break;
     case STAGE_ALL:
-        build_stmt(&b, when(c, negated(c, apply(h, at, value)),
-                            found(h, stage, check_new_bool(c, stage->span, false))));
+        build_stmt(&b,
+                   when(c, negated(c, apply(h, at, value)), found(h, stage, check_new_bool(c, stage->span, false))));
         break;
     case STAGE_COLLECT:
         build_stmt(&b, push(c, stage, value));
@@ -488,13 +466,11 @@ void chain_counters(const chain *h, block_builder *before) {
             type_kind counted = counts_places(stage) ? TYPE_USIZE : TYPE_I64;
             build_let(before, counter, true, number_of(c, stage, counted, 0));
         }
-        if (kind == STAGE_SKIP || kind == STAGE_TAKE) {
+        if (kind == STAGE_SKIP || kind == STAGE_TAKE)
             build_let(before, most, false, stage->call.args[0]);
-        } else if (kind == STAGE_STEP_BY) {
-            build_let(before, most, false,
-                      build_call(c, stage->span, NULL, "__step", stage->call.args, 1));
-        } else if (kind == STAGE_ZIP) {
+        else if (kind == STAGE_STEP_BY)
+            build_let(before, most, false, build_call(c, stage->span, NULL, "__step", stage->call.args, 1));
+        else if (kind == STAGE_ZIP)
             build_let(before, check_printf(c, "<other %u>", i), false, stage->call.args[0]);
-        }
     }
 }

@@ -30,11 +30,9 @@ static const char *last_of(const char *scope) {
 
 static bool is_std_module(const char *scope) {
     static const char *const modules[] = {"cmp", "mem", "iter", "convert", "std", "core"};
-    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
-        if (check_same_text(last_of(scope), modules[i])) {
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
+        if (check_same_text(last_of(scope), modules[i]))
             return true;
-        }
-    }
     return false;
 }
 
@@ -45,33 +43,26 @@ static bool widest_of_two(checker *c, expr **slot, const type *expected) {
     for (uint32_t i = 0; i < 2; i++) {
         const type *t = type_resolve(c->types, args[i]->type);
         bool one = t->kind == TYPE_TENSOR && t->tensor.rank == 0;
-        if (!one && !type_is_numeric(t)) {
+        if (!one && !type_is_numeric(t))
             return false;
-        }
         same &= !one && t == type_resolve(c->types, args[0]->type);
     }
-    if (same) {
+    if (same)
         return false;
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        if (args[i]->type->kind == TYPE_TENSOR) {
+    for (uint32_t i = 0; i < 2; i++)
+        if (args[i]->type->kind == TYPE_TENSOR)
             check_read_item(c, &args[i]);
-        }
-    }
     *slot = build_method(c, e->span, args[0], e->call.callee->name.name, &args[1], 1);
     check_expr(c, slot, expected);
     return true;
 }
 
-bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
-                    const type *expected) {
+bool check_std_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected) {
     expr *e = *slot;
-    if (scope != NULL && !is_std_module(scope)) {
+    if (scope != NULL && !is_std_module(scope))
         return false;
-    }
-    if (scope == NULL && e->call.arg_count == 1 && (check_same_text(name, "max") || check_same_text(name, "min"))) {
+    if (scope == NULL && e->call.arg_count == 1 && (check_same_text(name, "max") || check_same_text(name, "min")))
         return false; /* max(t) of a tensor */
-    }
     if (check_same_text(name, "size_of") && e->call.callee->name.argument_count == 1) {
         const type *t = check_type(c, e->call.callee->name.arguments[0]);
         uint32_t bits = type_bits(t);
@@ -87,16 +78,14 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
         return true;
     }
     const char *full = check_std_name(c, name);
-    if (full == NULL) {
+    if (full == NULL)
         return false;
-    }
     if (e->call.arg_count == 2 && (check_same_text(name, "max") || check_same_text(name, "min"))) {
         bool swap = check_free_literal(e->call.args[0]) && !check_free_literal(e->call.args[1]);
         check_expr(c, &e->call.args[swap], NULL);
         check_expr(c, &e->call.args[!swap], e->call.args[swap]->type);
-        if (widest_of_two(c, slot, expected)) {
+        if (widest_of_two(c, slot, expected))
             return true;
-        }
     }
     e->call.callee->name.name = full;
     e->call.callee->name.scope = NULL;
@@ -121,17 +110,13 @@ static expr *below_zero(checker *c, source_span span, const char *name) {
 /* { let <n> = x; let <m> = <n> as T; if (<n> < 0) == (<m> < 0) && <n> == <m> { Ok(<m>) } else { Err(…) } } */
 static expr *try_from(checker *c, source_span span, expr *value, const char *scope) {
     block_builder b = build_block(c, span);
-    char *from = check_printf(c, "<n %u>", c->text_count),
-         *made = check_printf(c, "<m %u>", c->text_count++);
+    char *from = check_printf(c, "<n %u>", c->text_count), *made = check_printf(c, "<m %u>", c->text_count++);
     build_let(&b, from, false, value);
     build_let(&b, made, false, check_cast_as_written(c, check_new_name(c, span, from), scope));
-    expr *signs = check_new_binary(c, BINARY_EQ, below_zero(c, span, from),
-                                   below_zero(c, span, made), NULL),
-         *bits = check_new_binary(c, BINARY_EQ, as_bits(c, span, from), as_bits(c, span, made),
-                                  NULL);
+    expr *signs = check_new_binary(c, BINARY_EQ, below_zero(c, span, from), below_zero(c, span, made), NULL),
+         *bits = check_new_binary(c, BINARY_EQ, as_bits(c, span, from), as_bits(c, span, made), NULL);
     expr *number = check_new_name(c, span, made);
-    expr *branch = check_new(c, EXPR_IF, span, NULL),
-         *otherwise = check_new(c, EXPR_BLOCK, span, NULL);
+    expr *branch = check_new(c, EXPR_IF, span, NULL), *otherwise = check_new(c, EXPR_BLOCK, span, NULL);
     branch->branch.condition = check_new_binary(c, BINARY_AND, signs, bits, NULL);
     branch->branch.then = build_block(c, span).block;
     branch->branch.then->result = build_call(c, span, NULL, "Ok", &number, 1);
@@ -143,22 +128,18 @@ static expr *try_from(checker *c, source_span span, expr *value, const char *sco
 
 bool check_try_into(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!check_same_text(e->call.name, "try_into") || e->call.arg_count > 0) {
+    if (!check_same_text(e->call.name, "try_into") || e->call.arg_count > 0)
         return false;
-    }
     const type *to = c->around->parse_wish;
     c->around->parse_wish = NULL;
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (expected != NULL && expected->kind == TYPE_STRUCT &&
-        expected->structure->template != NULL) {
+    if (expected != NULL && expected->kind == TYPE_STRUCT && expected->structure->template != NULL)
         to = expected->structure->arguments[0];
-    }
     to = to == NULL ? NULL : type_resolve(c->types, to);
     bool number = to != NULL && type_is_integer(to);
-    if (!number && (to == NULL || to->kind != TYPE_STRUCT ||
-                    check_method_named(c, to->structure, "try_from") == NULL)) {
-        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span,
-                                        SAY(nothing_says_what_try_into_yields));
+    if (!number &&
+        (to == NULL || to->kind != TYPE_STRUCT || check_method_named(c, to->structure, "try_from") == NULL)) {
+        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(nothing_says_what_try_into_yields));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "write `u8::try_from(x)`");
         check_make_error(c, e);
         return true;
@@ -176,8 +157,7 @@ static bool counted_otherwise(const checker *c, const type *from, const type *to
 static bool parts_otherwise(const checker *c, const type *from, const type *to) {
     bool some = false, all = from->tuple.count == to->tuple.count;
     for (uint32_t i = 0; all && i < to->tuple.count; i++) {
-        const type *a = type_resolve(c->types, from->tuple.items[i]),
-                   *b = type_resolve(c->types, to->tuple.items[i]);
+        const type *a = type_resolve(c->types, from->tuple.items[i]), *b = type_resolve(c->types, to->tuple.items[i]);
         bool otherwise = a->kind != TYPE_VEC && counted_otherwise(c, a, b);
         some |= otherwise;
         all = otherwise || a == b || b->kind == TYPE_OPEN;
@@ -192,16 +172,15 @@ static bool counted_otherwise(const checker *c, const type *from, const type *to
     }
     return from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE
                ? parts_otherwise(c, from, to)
-               : from != to && type_is_integer(from) && type_is_integer(to) &&
-                     !type_is_open_number(from) && !type_is_open_number(to);
+               : from != to && type_is_integer(from) && type_is_integer(to) && !type_is_open_number(from) &&
+                     !type_is_open_number(to);
 }
 
 static expr *cast_number(checker *c, expr *value, const type *from, const type *to) {
     const char *name = check_type_text(c, to);
     return check_widens(from, to)
                ? check_cast_as_written(c, value, name)
-               : build_method(c, value->span, try_from(c, value->span, value, name), "unwrap", NULL,
-                              0);
+               : build_method(c, value->span, try_from(c, value->span, value, name), "unwrap", NULL, 0);
 }
 
 /* (<0>.0 as usize, <0>.1) */
@@ -210,8 +189,7 @@ static expr *cast_parts(checker *c, source_span span, const type *from, const ty
     e->list.count = to->tuple.count;
     e->list.items = CHECK_ARRAY(c, expr *, to->tuple.count);
     for (uint32_t i = 0; i < to->tuple.count; i++) {
-        const type *a = type_resolve(c->types, from->tuple.items[i]),
-                   *b = type_resolve(c->types, to->tuple.items[i]);
+        const type *a = type_resolve(c->types, from->tuple.items[i]), *b = type_resolve(c->types, to->tuple.items[i]);
         expr *part = check_new(c, EXPR_TUPLE_FIELD, span, NULL);
         part->field.base = check_new_name(c, span, "<0>");
         part->field.index = i;
@@ -226,9 +204,8 @@ static expr *collected_as(checker *c, expr *list, const type *from, const type *
     from = type_resolve(c->types, from->vec.element);
     to = type_resolve(c->types, to->vec.element);
     const char *name = check_type_text(c, to);
-    if (from->kind != TYPE_VEC && from->kind != TYPE_TUPLE && check_widens(from, to)) {
+    if (from->kind != TYPE_VEC && from->kind != TYPE_TUPLE && check_widens(from, to))
         return check_map_cast(c, list, name);
-    }
     expr *f = check_closure_of_one(c, list->span), *value = check_new_name(c, list->span, "<0>");
     f->closure.body = from->kind == TYPE_VEC     ? collected_as(c, value, from, to)
                       : from->kind == TYPE_TUPLE ? cast_parts(c, list->span, from, to)
@@ -240,34 +217,31 @@ static expr *collected_as(checker *c, expr *list, const type *from, const type *
 static bool char_of(checker *c, expr **slot, const char *name) {
     expr *e = *slot, **args = e->call.args;
     bool digit = check_same_text(name, "from_digit");
-    if (!check_count(c, e, name, digit ? 2 : 1, (source_span){0})) {
+    if (!check_count(c, e, name, digit ? 2 : 1, (source_span){0}))
         return false;
-    }
     expr *number = check_cast_as_written(c, args[0], "i64");
     *slot = digit ? build_method(c, e->span, number, "__digit", &args[1], 1)
-                  : check_map_cast(c, build_method(c, e->span, number, "__code_point", NULL, 0),
-                                   "char");
+                  : check_map_cast(c, build_method(c, e->span, number, "__code_point", NULL, 0), "char");
     return true;
 }
 
 /* i64::from(x), u8::try_from(x), u8::from_str_radix(s, 16), char::from_digit(d, 10), f64::max(a, b) */
-bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name,
-                       const type *expected) {
+bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected) {
     expr *e = *slot, **args = e->call.args;
     uint32_t count = e->call.arg_count;
     source_span span = e->span;
-    if (count == 0 || (!check_scalar_scope(scope) && !check_same_text(scope, "char") && !check_same_text(scope, "bool") &&
-                       !check_same_text(scope, "str") && !check_same_text(scope, "String"))) {
+    if (count == 0 ||
+        (!check_scalar_scope(scope) && !check_same_text(scope, "char") && !check_same_text(scope, "bool") &&
+         !check_same_text(scope, "str") && !check_same_text(scope, "String")))
         return false;
-    }
     bool text = check_same_text(scope, "str") || check_same_text(scope, "String");
     expr *bytes = args[0];
-    while (bytes->kind == EXPR_UNARY && bytes->unary.op == UNARY_REFERENCE) {
+    while (bytes->kind == EXPR_UNARY && bytes->unary.op == UNARY_REFERENCE)
         bytes = bytes->unary.operand;
-    }
     bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
     if (check_same_text(name, "from_utf8") && text) {
-        *slot = build_method(c, span, args[0], check_same_text(scope, "str") ? "__str_from_utf8" : "__from_utf8", NULL, 0);
+        *slot = build_method(c, span, args[0], check_same_text(scope, "str") ? "__str_from_utf8" : "__from_utf8", NULL,
+                             0);
     } else if (check_same_text(name, "from_utf8_lossy") && text) {
         *slot = build_method(c, span, args[0], "__utf8", NULL, 0);
     } else if (text && (check_same_text(name, "from_iter"))) {
@@ -283,7 +257,8 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
                            check_cast_as_written(c, build_call(c, span, scope, "max_value", NULL, 0), "i64")};
         expr *parsed = build_method(c, span, args[0], "__radix", values, 3);
         *slot = check_map_cast(c, parsed, scope);
-    } else if (check_same_text(scope, "char") && (check_same_text(name, "from_digit") || check_same_text(name, "from_u32"))) {
+    } else if (check_same_text(scope, "char") &&
+               (check_same_text(name, "from_digit") || check_same_text(name, "from_u32"))) {
         if (!char_of(c, slot, name)) {
             check_list(c, args, count);
             check_make_error(c, e);
@@ -291,9 +266,8 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
         }
     } else {
         expr *receiver = args[0];
-        if (check_scalar_scope(scope) && receiver->type == NULL && check_free_literal(receiver)) {
+        if (check_scalar_scope(scope) && receiver->type == NULL && check_free_literal(receiver))
             receiver = check_cast_as_written(c, receiver, scope);
-        }
         *slot = build_method(c, span, receiver, name, args + 1, count - 1);
     }
     check_expr(c, slot, expected);
@@ -303,9 +277,8 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
 /* ---- methods by their path ------------------------------------------------------------------- */
 
 static expr **behind_references(expr **slot) {
-    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE)
         slot = &(*slot)->unary.operand;
-    }
     return slot;
 }
 
@@ -321,9 +294,8 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
     const name_expr *callee = &e->call.callee->name;
     const function_item *f = check_find_method(c, owner, callee->name);
     if (f == NULL || !f->has_self || owner->generics.count == 0 || owner->template != NULL || e->call.arg_count == 0 ||
-        callee->argument_count > 0) {
+        callee->argument_count > 0)
         return false;
-    }
     expr **first = behind_references(&e->call.args[0]), *seen = *first;
     const bool is_place = seen->kind == EXPR_NAME || seen->kind == EXPR_FIELD || seen->kind == EXPR_TUPLE_FIELD ||
                           seen->kind == EXPR_INDEX;
@@ -331,12 +303,10 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
     check_expr(c, &seen, NULL);
     *first = is_place ? *first : seen;
     const type *t = type_resolve(c->types, seen->type);
-    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t))) {
+    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t)))
         t = type_resolve(c->types, t->vec.element);
-    }
-    if (t->kind != TYPE_STRUCT || t->structure->template != owner) {
+    if (t->kind != TYPE_STRUCT || t->structure->template != owner)
         return false;
-    }
     check_first_as_receiver(c, slot, callee->name, expected);
     return true;
 }
@@ -351,26 +321,22 @@ static bool is_named(const type *t, const char *name) {
 /* The receiver check_same_text a checked Vec. */
 bool check_collect(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!check_same_text(e->call.name, "collect") || e->call.arg_count != 0) {
+    if (!check_same_text(e->call.name, "collect") || e->call.arg_count != 0)
         return false;
-    }
     const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (e->call.type_argument_count == 1) {
+    if (e->call.type_argument_count == 1)
         t = check_type(c, e->call.type_arguments[0]);
-    }
     source_span span = e->span;
     if (t != NULL && t->kind == TYPE_VEC) {
         const type *from = type_resolve(c->types, e->call.receiver->type);
-        if (!counted_otherwise(c, from, t)) {
+        if (!counted_otherwise(c, from, t))
             return false;
-        }
         *slot = collected_as(c, e->call.receiver, from, t);
         check_expr(c, slot, t);
         return true;
     }
-    if (t == NULL || t->kind == TYPE_OPEN || type_is_silent(t)) {
+    if (t == NULL || t->kind == TYPE_OPEN || type_is_silent(t))
         return false;
-    }
     if (t->kind == TYPE_STRING) {
         *slot = build_method(c, span, e->call.receiver, "__text_of", NULL, 0);
         check_expr(c, slot, NULL);
@@ -382,16 +348,14 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         check_expr(c, slot, NULL);
         if (inner->kind != TYPE_VEC && inner->kind != TYPE_OPEN) { /* of a map or text */
             expr *f = check_closure_of_one(c, span);
-            f->closure.body =
-                build_method(c, span, check_new_name(c, span, "<0>"), "collect", NULL, 0);
+            f->closure.body = build_method(c, span, check_new_name(c, span, "<0>"), "collect", NULL, 0);
             *slot = build_method(c, span, *slot, "map", &f, 1);
             check_expr(c, slot, t);
         }
         return true;
     }
     if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "from_iter") != NULL) {
-        const char *name =
-            t->structure->template != NULL ? t->structure->template->name : t->structure->name;
+        const char *name = t->structure->template != NULL ? t->structure->template->name : t->structure->name;
         *slot = build_call(c, span, name, "from_iter", &e->call.receiver, 1);
         check_expr(c, slot, t);
         return true;
@@ -412,9 +376,8 @@ void check_collect_parts(checker *c, expr **slot, const type *expected) {
         pair = type_is(type_resolve(c->types, t->tuple.items[i]), TYPE_VEC);
         others += part->kind == TYPE_STRING || part->kind == TYPE_STRUCT;
     }
-    if (!pair || others == 0) {
+    if (!pair || others == 0)
         return;
-    }
     block_builder b = build_block(c, e->span);
     const char *name = check_printf(c, "<parts %u>", c->text_count++);
     build_let(&b, name, false, e);
@@ -442,12 +405,10 @@ const type *check_bound_of_into(checker *c, const expr *value) {
     for (int l = 0; named && l < 2; l++) {
         for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
             const type_parameter *p = &lists[l]->items[i];
-            for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++) {
+            for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++)
                 if (p->bounds[k]->name != NULL && strcmp(p->bounds[k]->name, "Into") == 0 &&
-                    p->bounds[k]->argument_count == 1) {
+                    p->bounds[k]->argument_count == 1)
                     return type_resolve(c->types, check_type(c, p->bounds[k]->arguments[0]));
-                }
-            }
         }
     }
     return NULL;
@@ -458,18 +419,15 @@ void check_become_from(checker *c, expr **slot, const type *t, const type *expec
     expr *e = *slot, *value = e->call.receiver;
     const type *wish = expected == NULL ? check_bound_of_into(c, value) : type_resolve(c->types, expected);
     struct_item *owner = wish == NULL || type_is_silent(wish) || wish == t ? NULL
-                         : wish->kind == TYPE_STRUCT                      ? wish->structure
+                         : wish->kind == TYPE_STRUCT                       ? wish->structure
                          : t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE ? check_owner_of(c, wish)
                                                                            : NULL;
     bool taken = owner != NULL && check_is_dyn(wish) && !check_dyn_from(c, wish, t);
     bool other = owner != NULL && !taken && check_method_named(c, owner, "from") != NULL;
-    const char *name = !other                      ? NULL
-                       : wish->kind == TYPE_STRUCT ? owner->name
-                                                   : check_type_text(c, wish);
+    const char *name = !other ? NULL : wish->kind == TYPE_STRUCT ? owner->name : check_type_text(c, wish);
     *slot = other ? build_call(c, e->span, name, "from", &value, 1) : value;
-    if (other) {
+    if (other)
         check_expr(c, slot, wish);
-    }
 }
 
 void check_finish_into(checker *c, expr *e, const type *wanted) {
@@ -501,22 +459,21 @@ static expr *clone_of_tuple(checker *c, expr *value, const type *t) {
         part->field.base = check_new_name(c, value->span, name);
         part->field.index = i;
         part->field.name_span = value->span;
-        made->list.items[i] =
-            check_clone_differs(c, t->tuple.items[i]) ? build_method(c, value->span, part, check_clone_method, NULL, 0) : part;
+        made->list.items[i] = check_clone_differs(c, t->tuple.items[i])
+                                  ? build_method(c, value->span, part, check_clone_method, NULL, 0)
+                                  : part;
     }
     return build_finish(&b, made);
 }
 
 expr *check_cloned(checker *c, expr *value) {
     const type *t = type_resolve(c->types, value->type);
-    if (!check_clone_differs(c, t)) {
+    if (!check_clone_differs(c, t))
         return NULL;
-    }
-    if (t->kind == TYPE_TUPLE) {
+    if (t->kind == TYPE_TUPLE)
         return clone_of_tuple(c, value, t);
-    }
-    if (type_is_box(t)) {
+    if (type_is_box(t))
         check_unbox(c, &value);
-    }
-    return build_method(c, value->span, value, type_is(value->type, TYPE_VEC) ? "__cloned" : check_clone_method, NULL, 0);
+    return build_method(c, value->span, value, type_is(value->type, TYPE_VEC) ? "__cloned" : check_clone_method, NULL,
+                        0);
 }

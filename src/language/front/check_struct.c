@@ -14,34 +14,28 @@
 void check_unknown_field(checker *c, expr *e, const struct_item *s) {
     diagnostic *d;
     if (check_find_method(c, s, e->field.name) != NULL) {
-        d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_method_of_not_field),
-                            e->field.name, s->name);
+        d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_method_of_not_field), e->field.name, s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "call it: `%s(…)`", e->field.name);
         return;
     }
-    d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(struct_has_no_field), s->name,
-                        e->field.name);
+    d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(struct_has_no_field), s->name, e->field.name);
     suggestion near = check_suggest(d, e->field.name);
-    for (uint32_t i = 0; i < s->field_count && near.distance > 0; i++) {
+    for (uint32_t i = 0; i < s->field_count && near.distance > 0; i++)
         suggest_add(&near, s->fields[i].name);
-    }
     check_suggest_note(c, d, &near);
 }
 
 int64_t check_find_field(const struct_item *s, const char *name) {
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (strcmp(s->fields[i].name, name) == 0) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (strcmp(s->fields[i].name, name) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
 static void unknown_struct(checker *c, source_span span, const char *name) {
     symbol *s = check_find(c, name);
-    if (s != NULL && s->refused) {
+    if (s != NULL && s->refused)
         return;
-    }
     diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(there_is_no_struct), name);
     suggestion near = check_suggest(d, name);
     names_suggest_types(c->names, &near);
@@ -69,29 +63,23 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
     check_keep_reference(init->value);
     check_expr(c, &init->value, wish->kind == TYPE_OPEN ? NULL : wish);
     const type *held = type_resolve(c->types, init->value->type);
-    if (held->kind == TYPE_STRUCT && held->structure->closure != NULL) { /* a call of it writes what it captured */
+    if (held->kind == TYPE_STRUCT && held->structure->closure != NULL) /* a call of it writes what it captured */
         check_refer_captures(c, held->structure);
-    }
-    check_coerce_branch(c, &init->value, field->type,
-                        &(coerce_reason){field->span, "the field is declared here"});
-    if (e->structure.values[index] != NULL) {
+    check_coerce_branch(c, &init->value, field->type, &(coerce_reason){field->span, "the field is declared here"});
+    if (e->structure.values[index] != NULL)
         diagnostics_say(c->diagnostics, init->span, SAY(field_is_given_twice), init->name);
-    }
     e->structure.values[index] = init->value;
 }
 
 static void report_missing_fields(checker *c, expr *e, struct_item *s) {
     masu__buffer names = {0};
     uint32_t missing = 0;
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (e->structure.values[i] == NULL) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (e->structure.values[i] == NULL)
             masu__buffer_printf(&names, "%s`%s`", missing++ == 0 ? "" : ", ", s->fields[i].name);
-        }
-    }
     if (missing > 0) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, e->structure.name_span, SAY(struct_needs_fields),
-                            s->name, missing == 1 ? "field" : "fields", masu__buffer_text(&names));
+        diagnostic *d = diagnostics_say(c->diagnostics, e->structure.name_span, SAY(struct_needs_fields), s->name,
+                                        missing == 1 ? "field" : "fields", masu__buffer_text(&names));
         diagnostics_note(c->diagnostics, d, s->span, "it is declared here");
     }
     masu__buffer_destroy(&names);
@@ -100,22 +88,19 @@ static void report_missing_fields(checker *c, expr *e, struct_item *s) {
 /* P { x: a, ..base }: the fields that are not written are those of base. */
 static void check_base(checker *c, expr **slot, struct_item *s) {
     expr *e = *slot;
-    if (e->structure.base == NULL) {
+    if (e->structure.base == NULL)
         return;
-    }
     block_builder b = build_block(c, e->span);
     check_expr(c, &e->structure.base, s->type);
     build_let(&b, "<base>", false, e->structure.base);
     uint32_t capacity = e->structure.init_count;
     for (uint32_t i = 0; i < s->field_count; i++) {
         bool written = false;
-        for (uint32_t k = 0; k < e->structure.init_count; k++) {
+        for (uint32_t k = 0; k < e->structure.init_count; k++)
             written |= strcmp(e->structure.inits[k].name, s->fields[i].name) == 0;
-        }
         if (!written) {
             field_init init = {.name = s->fields[i].name, .span = e->structure.base->span};
-            init.value =
-                build_field(c, init.span, check_new_name(c, init.span, "<base>"), init.name);
+            init.value = build_field(c, init.span, check_new_name(c, init.span, "<base>"), init.name);
             CHECK_PUSH(c, e->structure.inits, e->structure.init_count, capacity, init);
         }
     }
@@ -126,9 +111,8 @@ static void check_base(checker *c, expr **slot, struct_item *s) {
 void check_struct(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     e->structure.scope = names_without_modules(c->names, e->structure.scope);
-    if (check_variant_struct(c, e, expected)) {
+    if (check_variant_struct(c, e, expected))
         return;
-    }
     struct_item *s = e->structure.scope != NULL ? NULL : check_struct_named(c, e->structure.name);
     if (s != NULL && e->structure.base != NULL) {
         check_base(c, slot, s);
@@ -138,24 +122,20 @@ void check_struct(checker *c, expr **slot, const type *expected) {
     check_make_error(c, e);
     if (s == NULL) {
         unknown_struct(c, e->structure.name_span, e->structure.name);
-        for (uint32_t i = 0; i < e->structure.init_count; i++) {
+        for (uint32_t i = 0; i < e->structure.init_count; i++)
             check_expr(c, &e->structure.inits[i].value, NULL);
-        }
         return;
     }
     s = check_struct_open(c, s, e->structure.type_arguments, e->structure.type_argument_count);
-    if (expected != NULL && s->template != NULL) {
+    if (expected != NULL && s->template != NULL)
         check_fits(c, s->type, expected);
-    }
     s = check_decide_lengths(c, e, s);
     e->structure.structure = s;
     e->structure.values = CHECK_ARRAY(c, expr *, s->field_count);
-    for (uint32_t i = 0; i < e->structure.init_count; i++) {
+    for (uint32_t i = 0; i < e->structure.init_count; i++)
         check_init(c, e, s, &e->structure.inits[i]);
-    }
-    if (e->structure.structure != NULL) {
+    if (e->structure.structure != NULL)
         report_missing_fields(c, e, s);
-    }
     e->structure.structure = s;
     e->type = type_resolve(c->types, s->type);
 }

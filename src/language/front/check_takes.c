@@ -11,12 +11,10 @@
 void check_lent_lists(expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         expr **arg = &e->call.args[i];
-        while ((*arg)->kind == EXPR_UNARY && (*arg)->unary.op == UNARY_REFERENCE &&
-               !(*arg)->unary.is_mutable && (*arg)->type == NULL &&
-               ((*arg)->unary.operand->kind == EXPR_ARRAY ||
-                (*arg)->unary.operand->kind == EXPR_UNARY)) {
+        while ((*arg)->kind == EXPR_UNARY && (*arg)->unary.op == UNARY_REFERENCE && !(*arg)->unary.is_mutable &&
+               (*arg)->type == NULL &&
+               ((*arg)->unary.operand->kind == EXPR_ARRAY || (*arg)->unary.operand->kind == EXPR_UNARY))
             *arg = (*arg)->unary.operand;
-        }
     }
 }
 
@@ -29,11 +27,9 @@ const char *check_name_of_places(const expr *e) {
                                            {"mode", "__mode_places"},
                                            {"cummax", "__cummax_places"},
                                            {"cummin", "__cummin_places"}};
-    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (strcmp(e->call.name, pairs[i][0]) == 0 && (i < 2 || e->call.arg_count > 0)) {
+    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof pairs / sizeof pairs[0]; i++)
+        if (strcmp(e->call.name, pairs[i][0]) == 0 && (i < 2 || e->call.arg_count > 0))
             return pairs[i][1];
-        }
-    }
     return NULL;
 }
 

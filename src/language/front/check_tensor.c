@@ -1,4 +1,5 @@
 /* check_tensor.c: tensor literals and indexing. */
+#include "language/front/check_tensor.h"
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
@@ -7,7 +8,6 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 
 /* ---- literals --------------------------------------------------------------------------------
@@ -27,15 +27,13 @@ static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *
     check_expr(c, slot, wish);
     const type *t = type_resolve(c->types, (*slot)->type);
     if (type_is_silent(t)) {
-        if (t->kind == TYPE_NEVER) {
+        if (t->kind == TYPE_NEVER)
             diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_never_yields_value));
-        }
         shape->broken = true;
     } else if (t->kind == TYPE_TENSOR) {
         shape->has_tensors = true;
     } else if (!type_is_numeric(t) && t->kind != TYPE_BOOL) {
-        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(tensor_cannot_hold),
-                                        check_type_text(c, t));
+        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(tensor_cannot_hold), check_type_text(c, t));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` can");
         shape->broken = true;
     } else if (shape->element == NULL || shape->element == t) {
@@ -69,12 +67,10 @@ static bool row_fits(checker *c, const expr *e, literal_shape *shape, uint32_t l
     return true;
 }
 
-static void add_rows(checker *c, expr *e, literal_shape *shape, uint32_t level, bool first,
-                     const type *wish) {
+static void add_rows(checker *c, expr *e, literal_shape *shape, uint32_t level, bool first, const type *wish) {
     e->type = check_scalar(c, TYPE_ERROR);
-    if (!row_fits(c, e, shape, level, first)) {
+    if (!row_fits(c, e, shape, level, first))
         return;
-    }
     for (uint32_t i = 0; i < e->list.count; i++) {
         expr *item = e->list.items[i];
         if (item->kind == EXPR_ARRAY) {
@@ -104,11 +100,9 @@ static void set_leaves(checker *c, expr *e, const type *element, const type *sto
 /* [a, b] of tensors: a new first dimension. */
 static bool stack_tensors(checker *c, expr **slot) {
     expr *e = *slot;
-    for (uint32_t i = 0; i < e->list.count; i++) {
-        if (e->list.items[i]->type->kind != TYPE_TENSOR) {
+    for (uint32_t i = 0; i < e->list.count; i++)
+        if (e->list.items[i]->type->kind != TYPE_TENSOR)
             return false;
-        }
-    }
     const type *part = e->list.items[0]->type;
     for (uint32_t i = 1; i < e->list.count; i++) {
         const type *joined = check_join(c, part, e->list.items[i]->type);
@@ -121,8 +115,7 @@ static bool stack_tensors(checker *c, expr **slot) {
         part = joined;
     }
     *slot = check_new_abi(c, TL_FN_tl_tensor_stack, e->span, e->list.items, e->list.count);
-    (*slot)->type = type_tensor(c->types, part->tensor.element,
-                                part->tensor.rank < 0 ? -1 : part->tensor.rank + 1);
+    (*slot)->type = type_tensor(c->types, part->tensor.element, part->tensor.rank < 0 ? -1 : part->tensor.rank + 1);
     return true;
 }
 
@@ -138,30 +131,22 @@ void check_array(checker *c, expr **slot, const type *expected) {
         c->open->has_open |= expected->may_have_open;
         e->is_vec |= expected->kind == TYPE_VEC && expected->vec.length < 0;
     }
-    if (check_list_literal(c, slot, expected)) {
+    if (check_list_literal(c, slot, expected))
         return;
-    }
-    bool wished =
-        expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
+    bool wished = expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
     const type *wish = wished ? expected->tensor.element : NULL;
     literal_shape shape = {0};
     add_rows(c, e, &shape, 0, true, wish);
     check_make_error(c, e);
-    if (shape.broken) {
+    if (shape.broken)
         return;
-    }
-    if (shape.has_tensors && shape.rank == 1 && shape.element == NULL && stack_tensors(c, slot)) {
+    if (shape.has_tensors && shape.rank == 1 && shape.element == NULL && stack_tensors(c, slot))
         return;
-    }
-    const type *element = shape.element != NULL ? shape.element
-                          : wished              ? wish
-                                                : check_scalar(c, TYPE_F32);
+    const type *element = shape.element != NULL ? shape.element : wished ? wish : check_scalar(c, TYPE_F32);
     element = check_settle_number(c, element);
-    if (wished && check_widens(element, wish)) {
+    if (wished && check_widens(element, wish))
         element = wish;
-    }
-    set_leaves(c, e, element, element == wish ? wish : stored_type(c, element),
-               (int32_t)shape.rank);
+    set_leaves(c, e, element, element == wish ? wish : stored_type(c, element), (int32_t)shape.rank);
 }
 
 /* ---- indexing -------------------------------------------------------------------------------- */
@@ -169,16 +154,12 @@ void check_array(checker *c, expr **slot, const type *expected) {
 /* t[i][j] is t[i, j]. */
 static void merge_indices(checker *c, expr *e) {
     expr *inner = e->index.base;
-    if (inner->kind != EXPR_INDEX || inner->in_parentheses ||
-        inner->index.base->type->kind != TYPE_TENSOR) {
+    if (inner->kind != EXPR_INDEX || inner->in_parentheses || inner->index.base->type->kind != TYPE_TENSOR)
         return;
-    }
     uint32_t count = inner->index.count + e->index.count;
     expr **indices = CHECK_ARRAY(c, expr *, count);
-    for (uint32_t i = 0; i < count; i++) {
-        indices[i] = i < inner->index.count ? inner->index.indices[i]
-                                            : e->index.indices[i - inner->index.count];
-    }
+    for (uint32_t i = 0; i < count; i++)
+        indices[i] = i < inner->index.count ? inner->index.indices[i] : e->index.indices[i - inner->index.count];
     e->index.base = inner->index.base;
     e->index.indices = indices;
     e->index.count = count;
@@ -186,17 +167,15 @@ static void merge_indices(checker *c, expr *e) {
 
 static uint32_t first_unchecked(const expr *e) {
     uint32_t i = 0;
-    while (i < e->index.count && e->index.indices[i]->type != NULL) {
+    while (i < e->index.count && e->index.indices[i]->type != NULL)
         i++;
-    }
     return i;
 }
 
 static void check_indices(checker *c, expr *e) {
     for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
         if (e->index.indices[i]->kind == EXPR_RANGE) {
-            diagnostics_say(c->diagnostics, e->index.indices[i]->span,
-                            SAY(range_stands_alone_between_brackets));
+            diagnostics_say(c->diagnostics, e->index.indices[i]->span, SAY(range_stands_alone_between_brackets));
             check_make_error(c, e->index.indices[i]);
             continue;
         }
@@ -209,8 +188,7 @@ static void check_indices(checker *c, expr *e) {
 static void check_slice(checker *c, expr **slot) {
     expr *e = *slot, *range = e->index.indices[0], *base = e->index.base;
     const type *index = check_scalar(c, TYPE_I64);
-    expr *operands[4] = {base, check_new_int(c, range->span, 0), range->range.low,
-                         range->range.high};
+    expr *operands[4] = {base, check_new_int(c, range->span, 0), range->range.low, range->range.high};
     if (operands[2] == NULL) {
         operands[2] = check_new_int(c, range->span, 0);
     } else {
@@ -228,10 +206,8 @@ static void check_slice(checker *c, expr **slot) {
     } else {
         check_expr(c, &operands[3], index);
         check_coerce(c, &operands[3], index, NULL);
-        if (range->range.inclusive) {
-            operands[3] = check_new_binary(c, BINARY_ADD, operands[3],
-                                           check_new_int(c, range->span, 1), index);
-        }
+        if (range->range.inclusive)
+            operands[3] = check_new_binary(c, BINARY_ADD, operands[3], check_new_int(c, range->span, 1), index);
     }
     *slot = check_new_abi(c, TL_FN_tl_tensor_slice, e->span, operands, 4);
     (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
@@ -241,9 +217,8 @@ static void check_slice(checker *c, expr **slot) {
 static bool is_places(checker *c, expr **index) {
     check_expr(c, index, (*index)->kind == EXPR_ARRAY ? NULL : check_scalar(c, TYPE_I64));
     const type *t = type_resolve(c->types, (*index)->type);
-    if (t->kind != TYPE_TENSOR || t->tensor.rank == 0) {
+    if (t->kind != TYPE_TENSOR || t->tensor.rank == 0)
         return false;
-    }
     const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
     if (t->tensor.rank > 0 && held != NULL && type_is_float(held)) {
         expr *operands[2] = {*index, check_new_int(c, (*index)->span, TL_I64)};
@@ -256,23 +231,18 @@ static bool is_places(checker *c, expr **index) {
 
 bool check_place_tensors(checker *c, expr *e) {
     bool tensors = false;
-    for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
-        if (e->index.indices[i]->kind == EXPR_RANGE) {
+    for (uint32_t i = first_unchecked(e); i < e->index.count; i++)
+        if (e->index.indices[i]->kind == EXPR_RANGE)
             return false;
-        }
-    }
-    for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
+    for (uint32_t i = first_unchecked(e); i < e->index.count; i++)
         tensors |= is_places(c, &e->index.indices[i]);
-    }
     for (uint32_t i = 0; i < e->index.count; i++) {
         expr **index = &e->index.indices[i];
         bool number = type_resolve(c->types, (*index)->type)->kind != TYPE_TENSOR;
-        if (!tensors || number) {
+        if (!tensors || number)
             check_coerce(c, index, check_scalar(c, TYPE_I64), NULL);
-        }
-        if (tensors && number) {
+        if (tensors && number)
             check_number_as_tensor(c, index);
-        }
     }
     return tensors;
 }
@@ -289,9 +259,8 @@ expr *check_list_of_places(checker *c, const expr *e) {
  * elements, or rows, with these numbers side by side. */
 static bool index_by_tensor(checker *c, expr **slot) {
     expr *e = *slot;
-    if (first_unchecked(e) > 0 || c->nest->comprehension != NULL || !check_place_tensors(c, e)) {
+    if (first_unchecked(e) > 0 || c->nest->comprehension != NULL || !check_place_tensors(c, e))
         return false;
-    }
     expr *several = e->index.count > 1 ? check_list_of_places(c, e) : NULL;
     *slot = build_method(c, e->span, e->index.base, several != NULL ? "__at" : "__rows_at",
                          several != NULL ? &several : e->index.indices, 1);
@@ -306,16 +275,14 @@ static bool is_zero(const expr *e) {
 static void index_tensor(checker *c, expr **slot, const type *base) {
     expr *e = *slot;
     check_count_from_end(c, e, first_unchecked(e));
-    if (check_part(c, slot, base)) {
+    if (check_part(c, slot, base))
         return;
-    }
     if (e->index.count == 1 && e->index.indices[0]->kind == EXPR_RANGE) {
         check_slice(c, slot);
         return;
     }
-    if (index_by_tensor(c, slot)) {
+    if (index_by_tensor(c, slot))
         return;
-    }
     if (base->tensor.rank == 0 && e->index.count == 1 && is_zero(e->index.indices[0])) {
         *slot = e->index.base; /* the one number of a tensor of rank 0 */
         check_read_item(c, slot);
@@ -323,9 +290,8 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
     }
     check_indices(c, e);
     if (base->tensor.rank >= 0 && e->index.count > (uint32_t)base->tensor.rank) {
-        diagnostics_say(c->diagnostics, e->span, SAY(tensor_of_rank_cannot_have),
-                        (int)base->tensor.rank, e->index.count,
-                        e->index.count == 1 ? "index" : "indices");
+        diagnostics_say(c->diagnostics, e->span, SAY(tensor_of_rank_cannot_have), (int)base->tensor.rank,
+                        e->index.count, e->index.count == 1 ? "index" : "indices");
     }
     if (e->index.count > TL_MAX_RANK) {
         diagnostics_say(c->diagnostics, e->span, SAY(tensor_has_at_most_dimensions), TL_MAX_RANK);
@@ -353,7 +319,8 @@ static bool wants_rows(const checker *c, const expr *e, const type *base, const 
         bool wanted = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_TENSOR;
         return c->nest->comprehension == NULL && (starts_as_more || wanted || e->becomes != NULL);
     }
-    return e->index.count < (uint32_t)base->tensor.rank || (e->becomes != NULL && !e->is_shown && c->nest->comprehension == NULL);
+    return e->index.count < (uint32_t)base->tensor.rank ||
+           (e->becomes != NULL && !e->is_shown && c->nest->comprehension == NULL);
 }
 
 /* v[a..b], v[a..], v[..b], v[..] of a Vec or String: a copy of that part. */
@@ -362,13 +329,11 @@ static bool index_range(checker *c, expr **slot) {
     const type *t = type_resolve(c->types, base->type);
     expr *range = e->index.count == 1 ? e->index.indices[0] : NULL;
     bool text = t->kind == TYPE_STRING;
-    if (range == NULL || range->kind != EXPR_RANGE || (t->kind != TYPE_VEC && !text)) {
+    if (range == NULL || range->kind != EXPR_RANGE || (t->kind != TYPE_VEC && !text))
         return false;
-    }
     expr *low = range->range.low, *high = range->range.high;
-    if (high != NULL && range->range.inclusive) {
+    if (high != NULL && range->range.inclusive)
         high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
-    }
     if (high == NULL) {
         expr *from = low != NULL ? low : check_new_int(c, e->span, 0);
         *slot = build_method(c, e->span, base, "__from", &from, 1);
@@ -397,17 +362,15 @@ void check_index(checker *c, expr **slot, const type *expected) {
     check_expr(c, &e->index.base, NULL);
     c->around->index_goes_on = false;
     merge_indices(c, e);
-    if (index_range(c, slot)) {
+    if (index_range(c, slot))
         return;
-    }
     const type *base = type_resolve(c->types, e->index.base->type);
     check_make_error(c, e);
     switch (base->kind) {
     case TYPE_TENSOR:
         index_tensor(c, slot, base);
-        if (!goes_on && *slot == e && e->kind == EXPR_INDEX && wants_rows(c, e, base, expected)) {
+        if (!goes_on && *slot == e && e->kind == EXPR_INDEX && wants_rows(c, e, base, expected))
             check_select_rows(c, slot, base);
-        }
         return;
     case TYPE_VEC:
         index_vec(c, e, base);
@@ -427,8 +390,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
         return;
     case TYPE_STRUCT: /* m[i] is m.index(i) */
         if (check_method_named(c, base->structure, "index") != NULL) {
-            *slot =
-                build_method(c, e->span, e->index.base, "index", e->index.indices, e->index.count);
+            *slot = build_method(c, e->span, e->index.base, "index", e->index.indices, e->index.count);
             check_expr(c, slot, NULL);
             return;
         }
@@ -437,10 +399,8 @@ void check_index(checker *c, expr **slot, const type *expected) {
         check_indices(c, e);
         diagnostic *d = diagnostics_say(c->diagnostics, e->index.base->span, SAY(cannot_be_indexed),
                                         check_type_text(c, base));
-        if (base->kind == TYPE_TUPLE) {
-            diagnostics_note(c->diagnostics, d, (source_span){0},
-                             "the parts of a tuple are `x.0`, `x.1`, …");
-        }
+        if (base->kind == TYPE_TUPLE)
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "the parts of a tuple are `x.0`, `x.1`, …");
         return;
     }
 }

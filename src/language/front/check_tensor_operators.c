@@ -12,16 +12,11 @@ typedef struct tensor_operator {
 
 static const tensor_operator *tensor_operator_of(binary_op op) {
     static const tensor_operator operators[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = {TL_FN_tl_tensor_add, TL_FN_tl_tensor_add_scalar, TL_FN_tl_tensor_add_scalar,
-                        true},
-        [BINARY_SUB] = {TL_FN_tl_tensor_sub, TL_FN_tl_tensor_sub_scalar,
-                        TL_FN_tl_tensor_rsub_scalar, true},
-        [BINARY_MUL] = {TL_FN_tl_tensor_mul, TL_FN_tl_tensor_mul_scalar, TL_FN_tl_tensor_mul_scalar,
-                        true},
-        [BINARY_DIV] = {TL_FN_tl_tensor_div, TL_FN_tl_tensor_div_scalar,
-                        TL_FN_tl_tensor_rdiv_scalar, true},
-        [BINARY_REM] = {TL_FN_tl_tensor_rem, TL_FN_tl_tensor_rem_scalar, TL_FN_tl_tensor_rem_scalar,
-                        false},
+        [BINARY_ADD] = {TL_FN_tl_tensor_add, TL_FN_tl_tensor_add_scalar, TL_FN_tl_tensor_add_scalar, true},
+        [BINARY_SUB] = {TL_FN_tl_tensor_sub, TL_FN_tl_tensor_sub_scalar, TL_FN_tl_tensor_rsub_scalar, true},
+        [BINARY_MUL] = {TL_FN_tl_tensor_mul, TL_FN_tl_tensor_mul_scalar, TL_FN_tl_tensor_mul_scalar, true},
+        [BINARY_DIV] = {TL_FN_tl_tensor_div, TL_FN_tl_tensor_div_scalar, TL_FN_tl_tensor_rdiv_scalar, true},
+        [BINARY_REM] = {TL_FN_tl_tensor_rem, TL_FN_tl_tensor_rem_scalar, TL_FN_tl_tensor_rem_scalar, false},
     };
     return op >= BINARY_ADD && op <= BINARY_REM ? &operators[op] : NULL;
 }
@@ -40,9 +35,8 @@ static int64_t relation(binary_op op, bool mirrored) {
 /* Beside a real number a tensor of whole ones is one of real ones. */
 expr *check_real_tensor(checker *c, expr *tensor) {
     const type *t = tensor->type;
-    if (t->tensor.element == NULL || type_is_float(t->tensor.element)) {
+    if (t->tensor.element == NULL || type_is_float(t->tensor.element))
         return tensor;
-    }
     expr *operands[2] = {tensor, check_new_int(c, tensor->span, TL_F32)};
     expr *cast = check_new_abi(c, TL_FN_tl_tensor_to_dtype, tensor->span, operands, 2);
     cast->type = type_tensor(c->types, check_scalar(c, TYPE_F32), t->tensor.rank);
@@ -55,24 +49,19 @@ static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
     expr **scalar = scalar_left ? &e->binary.left : &e->binary.right;
     const tensor_operator *info = tensor_operator_of(e->binary.op);
     bool comparison = check_is_comparison(e->binary.op);
-    if (!type_is_numeric((*scalar)->type) ||
-        (!comparison && (info == NULL || (scalar_left && !info->has_left_scalar)))) {
+    if (!type_is_numeric((*scalar)->type) || (!comparison && (info == NULL || (scalar_left && !info->has_left_scalar))))
         return false;
-    }
-    if (!comparison && type_is_float((*scalar)->type)) {
+    if (!comparison && type_is_float((*scalar)->type))
         tensor = check_real_tensor(c, tensor);
-    }
-    if ((*scalar)->kind == EXPR_FLOAT && (*scalar)->floating.suffix == TYPE_VOID) {
+    if ((*scalar)->kind == EXPR_FLOAT && (*scalar)->floating.suffix == TYPE_VOID)
         (*scalar)->type = check_scalar(c, TYPE_F64); /* 0.1 beside a tensor is not an f32 made longer */
-    }
     check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
     expr *operands[3] = {tensor, *scalar, NULL};
     tl_abi_index abi = TL_FN_tl_tensor_compare_scalar;
-    if (comparison) {
+    if (comparison)
         operands[2] = check_new_int(c, e->binary.op_span, relation(e->binary.op, scalar_left));
-    } else {
+    else
         abi = scalar_left ? info->left_scalar : info->right_scalar;
-    }
     *slot = check_new_abi(c, abi, e->span, operands, comparison ? 3 : 2);
     (*slot)->call.swapped = scalar_left;
     return true;
@@ -89,8 +78,7 @@ static bool both_tensors(checker *c, expr **slot) {
         abi = TL_FN_tl_tensor_compare;
         operands[count++] = check_new_int(c, e->binary.op_span, relation(e->binary.op, false));
     } else if (e->binary.op == BINARY_BIT_AND || e->binary.op == BINARY_BIT_OR) {
-        abi = e->binary.op == BINARY_BIT_AND ? TL_FN_tl_tensor_logical_and
-                                             : TL_FN_tl_tensor_logical_or;
+        abi = e->binary.op == BINARY_BIT_AND ? TL_FN_tl_tensor_logical_and : TL_FN_tl_tensor_logical_or;
     } else {
         return false;
     }
@@ -104,8 +92,7 @@ static bool compare_as_scalar(checker *c, expr *e) {
     expr **tensor = e->binary.left->type->kind == TYPE_TENSOR ? &e->binary.left : &e->binary.right;
     expr *other = tensor == &e->binary.left ? e->binary.right : e->binary.left;
     bool number = type_is_numeric(other->type) || other->type->kind == TYPE_BOOL;
-    return check_is_comparison(e->binary.op) && number && (*tensor)->type->tensor.rank == 0 &&
-           check_item(c, tensor);
+    return check_is_comparison(e->binary.op) && number && (*tensor)->type->tensor.rank == 0 && check_item(c, tensor);
 }
 
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
@@ -113,9 +100,8 @@ bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *
 /* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, where only a row can be meant. */
 bool check_arithmetic_as_row(checker *c, expr **slot) {
     expr *e = *slot;
-    if (check_index_as_row(c, slot)) {
+    if (check_index_as_row(c, slot))
         return true;
-    }
     if (e->kind == EXPR_CAST && e->cast.implicit && type_is_numeric(e->type)) {
         expr *inside = e->cast.operand;
         bool row = check_arithmetic_as_row(c, &inside);
@@ -127,12 +113,9 @@ bool check_arithmetic_as_row(checker *c, expr **slot) {
         *slot = row ? check_new_abi(c, TL_FN_tl_tensor_neg, e->span, &e->unary.operand, 1) : e;
         return row;
     }
-    if (e->kind != EXPR_BINARY || tensor_operator_of(e->binary.op) == NULL ||
-        !type_is_numeric(e->type)) {
+    if (e->kind != EXPR_BINARY || tensor_operator_of(e->binary.op) == NULL || !type_is_numeric(e->type))
         return false;
-    }
-    bool left = check_arithmetic_as_row(c, &e->binary.left),
-         right = check_arithmetic_as_row(c, &e->binary.right);
+    bool left = check_arithmetic_as_row(c, &e->binary.left), right = check_arithmetic_as_row(c, &e->binary.right);
     return (left || right) && check_tensor_binary(c, slot, &(bool){false}, NULL);
 }
 
@@ -142,16 +125,13 @@ static const type *tensor_of(const expr *e, bool left) {
 
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected) {
     expr *e = *slot;
-    bool left = e->binary.left->type->kind == TYPE_TENSOR,
-         right = e->binary.right->type->kind == TYPE_TENSOR;
-    if (left && right) {
+    bool left = e->binary.left->type->kind == TYPE_TENSOR, right = e->binary.right->type->kind == TYPE_TENSOR;
+    if (left && right)
         return both_tensors(c, slot);
-    }
     if (!check_is_comparison(e->binary.op) && tensor_of(e, left)->tensor.rank != 0) {
         expr **number = left ? &e->binary.right : &e->binary.left;
-        if (check_index_as_row(c, number)) {
+        if (check_index_as_row(c, number))
             return both_tensors(c, slot);
-        }
     }
     /* of a tensor of unknown rank: elements, unless one answer is wanted */
     const type *tensor = tensor_of(e, left);
@@ -178,13 +158,11 @@ static int64_t dtype_of(const type *element) {
 }
 
 bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
-    if (to->kind != TYPE_TENSOR) {
+    if (to->kind != TYPE_TENSOR)
         return false;
-    }
     int32_t from_rank = operand->type->tensor.rank;
-    if (from_rank >= 0 && to->tensor.rank >= 0 && from_rank != to->tensor.rank) {
+    if (from_rank >= 0 && to->tensor.rank >= 0 && from_rank != to->tensor.rank)
         return false;
-    }
     if (to->tensor.element == NULL || to->tensor.element == operand->type->tensor.element) {
         *slot = operand;
         return true;
@@ -192,8 +170,7 @@ bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
     source_span span = (*slot)->span;
     expr *operands[2] = {operand, check_new_int(c, span, dtype_of(to->tensor.element))};
     *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, span, operands, 2);
-    (*slot)->type =
-        type_tensor(c->types, to->tensor.element, from_rank >= 0 ? from_rank : to->tensor.rank);
+    (*slot)->type = type_tensor(c->types, to->tensor.element, from_rank >= 0 ? from_rank : to->tensor.rank);
     return true;
 }
 
@@ -218,8 +195,7 @@ void check_select_rows(checker *c, expr **slot, const type *base) {
     expr *e = *slot, *part = e->index.base;
     for (uint32_t i = 0; i < e->index.count; i++) {
         expr *operands[2] = {part, e->index.indices[i]};
-        int32_t rank =
-            base->tensor.rank < 0 ? base->tensor.rank : base->tensor.rank - 1 - (int32_t)i;
+        int32_t rank = base->tensor.rank < 0 ? base->tensor.rank : base->tensor.rank - 1 - (int32_t)i;
         const type *t = type_tensor(c->types, base->tensor.element, rank);
         part = check_new_abi(c, TL_FN_tl_tensor_row, e->span, operands, 2);
         part->type = t;
@@ -232,10 +208,8 @@ bool check_index_as_row(checker *c, expr **slot) {
     const type *base = e->kind == EXPR_INDEX && e->index.base->type != NULL
                            ? type_resolve(c->types, e->index.base->type)
                            : NULL;
-    if (base == NULL || base->kind != TYPE_TENSOR || base->tensor.rank >= 0 ||
-        c->nest->comprehension != NULL) {
+    if (base == NULL || base->kind != TYPE_TENSOR || base->tensor.rank >= 0 || c->nest->comprehension != NULL)
         return false;
-    }
     check_select_rows(c, slot, base);
     return true;
 }

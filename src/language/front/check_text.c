@@ -23,13 +23,11 @@
 /* The number that says how, with what is known only when the program runs. */
 static expr *how_number(checker *c, source_span span, int64_t how) {
     expr *number = check_new_int(c, span, how & ~HOW(HOW_MORE));
-    if ((how & HOW(HOW_MORE)) == 0) {
+    if ((how & HOW(HOW_MORE)) == 0)
         return number;
-    }
     expr *more = c->around->how_more->type != NULL ? c->around->how_more : expr_copy(c->arena, c->around->how_more);
-    if (more == NULL) {
+    if (more == NULL)
         check_out_of_memory(c);
-    }
     expr *all = check_new_binary(c, BINARY_BIT_OR, number, more, NULL);
     check_expr(c, &all, NULL);
     return all;
@@ -51,9 +49,8 @@ static expr *plain_text(checker *c, expr *value, const type *t, int64_t how) {
         abi = TL_FN_tl_text_char;
         break;
     case TYPE_STRING:
-        if (how == 0) {
+        if (how == 0)
             return value;
-        }
         abi = TL_FN_tl_text_string;
         break;
     case TYPE_TENSOR:
@@ -124,19 +121,16 @@ static expr *checked_name(checker *c, source_span span, const char *name, const 
 }
 
 /* `<text>` is a variable of the block around. */
-static expr *tuple_text(checker *c, source_span span, const char *name, const type *t,
-                        int64_t how) {
+static expr *tuple_text(checker *c, source_span span, const char *name, const type *t, int64_t how) {
     text_pieces p = {.c = c, .span = span};
     for (uint32_t i = 0; i < t->tuple.count; i++) {
-        expr *part =
-            check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
+        expr *part = check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
         part->field.base = checked_name(c, span, name, NULL);
         part->field.index = i;
         add_part(&p, i > 0 ? ", " : "(", "", part, how);
     }
-    if (t->tuple.count == 0) {
+    if (t->tuple.count == 0)
         return literal(&p, "()");
-    }
     add_end(&p, t->tuple.count == 1 ? ",)" : ")", how);
     return p.all;
 }
@@ -145,8 +139,7 @@ static const char *label_of(checker *c, bool positional, const struct_field *fie
     return positional ? "" : check_printf(c, "%s: ", field->name);
 }
 
-static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s,
-                         int64_t how) {
+static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s, int64_t how) {
     text_pieces p = {.c = c, .span = span};
     add_literal(&p, names_plain(c->names, type_shown_name(s)));
     for (uint32_t i = 0; i < s->field_count && !s->holds_itself; i++) {
@@ -155,15 +148,13 @@ static expr *fields_text(checker *c, source_span span, const char *name, const s
         part->type = type_resolve(c->types, s->fields[i].type);
         add_part(&p, i > 0 ? ", " : s->positional ? "(" : " { ", label_of(c, s->positional, &s->fields[i]), part, how);
     }
-    if (s->field_count > 0) {
+    if (s->field_count > 0)
         add_end(&p, s->positional ? ")" : " }", how);
-    }
     return p.all;
 }
 
 /* E::V(<0>, <1>) => "V(" + … */
-static match_arm variant_arm(checker *c, source_span span, const struct_item *s, uint32_t variant,
-                             int64_t how) {
+static match_arm variant_arm(checker *c, source_span span, const struct_item *s, uint32_t variant, int64_t how) {
     const variant_item *v = &s->variants[variant];
     pattern *arm = CHECK_ARRAY(c, pattern, 1);
     *arm = (pattern){.span = span, .kind = PATTERN_VARIANT, .type = s->type, .variant = variant};
@@ -185,12 +176,14 @@ static match_arm variant_arm(checker *c, source_span span, const struct_item *s,
         check_declare(c, b, part->type);
         arm->parts[i] = part;
         arm->part_fields[i] = v->first + i;
-        add_part(&p, i > 0 ? ", " : v->positional ? "(" : " { ", label_of(c, v->positional, field),
-                 checked_name(c, span, name, part->type), how);
+        add_part(&p,
+                 i > 0           ? ", "
+                 : v->positional ? "("
+                                 : " { ",
+                 label_of(c, v->positional, field), checked_name(c, span, name, part->type), how);
     }
-    if (v->count > 0) {
+    if (v->count > 0)
         add_end(&p, v->positional ? ")" : " }", how);
-    }
     check_scope_close(c, mark);
     return (match_arm){.pattern = arm, .body = p.all};
 }
@@ -200,9 +193,8 @@ static expr *enum_text(checker *c, expr *value, const struct_item *s, int64_t ho
     e->match.value = value;
     e->match.count = s->variant_count;
     e->match.arms = CHECK_ARRAY(c, match_arm, s->variant_count + 1);
-    for (uint32_t i = 0; i < s->variant_count; i++) {
+    for (uint32_t i = 0; i < s->variant_count; i++)
         e->match.arms[i] = variant_arm(c, value->span, s, i, how);
-    }
     return e;
 }
 
@@ -211,9 +203,8 @@ static const char *shows_itself(checker *c, const type *t, int64_t how) {
     const int64_t all = HOW(HOW_DEBUG) | HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY) | HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS);
     how &= (how & HOW(HOW_DEBUG)) != 0 ? HOW(HOW_DEBUG) : all;
     size_t i = 0;
-    while (check_shown[i].how != how && check_shown[i].how != 0) {
+    while (check_shown[i].how != how && check_shown[i].how != 0)
         i++;
-    }
     const function_item *f = check_method_named(c, t->structure, check_shown[i].method);
     if (f == NULL && check_shown[i].how == 0) { /* what can only be shown so is */
         i = 0;
@@ -245,12 +236,10 @@ static expr *own_text(checker *c, expr *value, const char *method, int64_t how) 
 static bool shown_as(checker *c, expr **slot, const char *method) {
     expr *e = *slot;
     size_t i = 0;
-    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].text, method) != 0) {
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].text, method) != 0)
         i++;
-    }
-    if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1) {
+    if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1)
         return false;
-    }
     expr *outer = c->around->how_more;
     c->around->how_more = e->call.args[0];
     check_expr(c, &c->around->how_more, NULL);
@@ -263,17 +252,14 @@ static bool shown_as(checker *c, expr **slot, const char *method) {
 bool check_delegated_text(checker *c, expr **slot) {
     expr *e = *slot;
     size_t i = 0;
-    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].method, e->call.name) != 0) {
+    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].method, e->call.name) != 0)
         i++;
-    }
-    if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1) {
+    if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1)
         return shown_as(c, slot, e->call.name);
-    }
     source_span span = e->span;
     expr *f = e->call.args[0];
-    while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE) {
+    while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE)
         f = f->unary.operand;
-    }
     block_builder b = build_block(c, span);
     char *name = check_printf(c, "<how %u>", c->text_count++);
     build_let(&b, name, false, build_method(c, span, check_copy_place(c, f), "__how", NULL, 0));
@@ -285,9 +271,8 @@ bool check_delegated_text(checker *c, expr **slot) {
 }
 
 static bool is_text_place(checker *c, expr *target) {
-    if (!check_is_place(target)) {
+    if (!check_is_place(target))
         return false;
-    }
     expr *seen = check_copy_place(c, target);
     check_expr(c, &seen, NULL);
     const type *t = type_resolve(c->types, seen->type);
@@ -298,14 +283,12 @@ static bool is_text_place(checker *c, expr *target) {
 void check_write_text(checker *c, expr **slot, bool newline) {
     expr *e = *slot, *target = e->call.args[0];
     source_span span = e->span;
-    while (target->kind == EXPR_UNARY && target->unary.op == UNARY_REFERENCE) {
+    while (target->kind == EXPR_UNARY && target->unary.op == UNARY_REFERENCE)
         target = target->unary.operand;
-    }
     block_builder b = build_block(c, span);
     expr *text = build_call(c, span, NULL, "format", e->call.args + 1, e->call.arg_count - 1);
-    if (newline) {
+    if (newline)
         text = check_new_binary(c, BINARY_ADD, text, check_text_node(c, span, "\n", 1), NULL);
-    }
     if (!is_text_place(c, target)) {
         *slot = build_method(c, span, target, "write_str", &text, 1);
         check_expr(c, slot, NULL);
@@ -326,12 +309,10 @@ static expr *late_text_of(checker *c, expr *value, int64_t how) {
     e->call.operand_count = 1;
     e->call.late = CHECK_ARRAY(c, late_call, 1);
     expr *more = c->around->how_more == NULL ? NULL : expr_copy(c->arena, c->around->how_more);
-    if (c->around->how_more != NULL && more == NULL) {
+    if (c->around->how_more != NULL && more == NULL)
         check_out_of_memory(c);
-    }
-    if (more != NULL) { /* its names are in sight here */
+    if (more != NULL) /* its names are in sight here */
         check_expr(c, &more, NULL);
-    }
     *e->call.late = (late_call){.how = how, .how_more = more};
     return e;
 }
@@ -348,19 +329,15 @@ void check_finish_text(checker *c, expr *e) {
 expr *check_text_of(checker *c, expr *value, int64_t how) {
     const type *t = type_resolve(c->types, value->type);
     source_span span = value->span;
-    if (t->may_have_open && !c->open->is_closing && c->function != NULL) {
+    if (t->may_have_open && !c->open->is_closing && c->function != NULL)
         return late_text_of(c, value, how);
-    }
-    if (check_is_plain(t)) {
+    if (check_is_plain(t))
         return plain_text(c, value, t, how);
-    }
     const char *own = t->kind == TYPE_STRUCT ? shows_itself(c, t, how) : NULL;
-    if (own != NULL) {
+    if (own != NULL)
         return own_text(c, value, own, how);
-    }
-    if (type_is_silent(t)) {
+    if (type_is_silent(t))
         return check_text_node(c, span, "", 0);
-    }
     if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "__shown") != NULL) {
         expr *number = how_number(c, span, how | HOW(HOW_DEBUG));
         expr *shown = build_method(c, span, value, "__shown", &number, 1);
@@ -371,19 +348,16 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     if (!parts) { /* the unknown part of a None, a block without a value */
         if (c->diagnostics->error_count == 0) {
             diagnostics_say(c->diagnostics, span,
-                            SAY_IF(t->kind == TYPE_VOID, this_has_no_value_to_print,
-                                   nothing_says_what_type_this_is));
+                            SAY_IF(t->kind == TYPE_VOID, this_has_no_value_to_print, nothing_says_what_type_this_is));
         }
         return check_text_node(c, span, "", 0);
     }
     how |= HOW(HOW_DEBUG);
-    if (t->kind == TYPE_STRUCT && t->structure->is_enum) {
+    if (t->kind == TYPE_STRUCT && t->structure->is_enum)
         return enum_text(c, value, t->structure, how);
-    }
     if (t->kind == TYPE_VEC) {
         expr *number = how_number(c, span, how);
-        expr *call =
-            build_method(c, span, value, type_is_box(t) ? "__boxed" : "__text", &number, 1);
+        expr *call = build_method(c, span, value, type_is_box(t) ? "__boxed" : "__text", &number, 1);
         check_expr(c, &call, NULL);
         return call;
     }
@@ -403,11 +377,9 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
 
 bool check_to_string(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
-    bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
-                 t->kind == TYPE_TENSOR;
+    bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_TENSOR;
     bool text = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_STRING;
-    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0 && text &&
-        t->kind == TYPE_CHAR) {
+    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0 && text && t->kind == TYPE_CHAR) {
         *slot = check_text_of(c, e->call.receiver, 0);
         return true;
     }
@@ -422,9 +394,8 @@ bool check_to_string(checker *c, expr **slot, const type *t, const type *expecte
     }
     shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
     bool letters = t->kind == TYPE_CHAR && strcmp(e->call.name, "collect") == 0;
-    if ((strcmp(e->call.name, "to_string") != 0 && !letters) || e->call.arg_count != 0 || !shown) {
+    if ((strcmp(e->call.name, "to_string") != 0 && !letters) || e->call.arg_count != 0 || !shown)
         return false;
-    }
     *slot = check_text_of(c, e->call.receiver, 0);
     return true;
 }

@@ -18,12 +18,10 @@
 static void find_grad(expr *e, void *context) {
     bool *found = context;
     bool method = e->kind == EXPR_METHOD && strcmp(e->call.name, "grad") == 0;
-    bool checked =
-        e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_grad;
+    bool checked = e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_grad;
     *found = *found || method || checked;
-    if (!*found) {
+    if (!*found)
         expr_each_child(e, find_grad, context);
-    }
 }
 
 static bool reads_gradients(const function_item *f) {
@@ -34,9 +32,8 @@ static bool reads_gradients(const function_item *f) {
 }
 
 static tl_abi_index update_of(const expr *value) {
-    if (value->kind != EXPR_CALL || value->call.kind != CALL_ABI) {
+    if (value->kind != EXPR_CALL || value->call.kind != CALL_ABI)
         return TL_FN_COUNT;
-    }
     switch (value->call.abi) {
     case TL_FN_tl_tensor_add:
     case TL_FN_tl_tensor_add_scalar:
@@ -57,9 +54,7 @@ static tl_abi_index update_of(const expr *value) {
 
 static const type *element_of(checker *c, const type *t) {
     t = type_resolve(c->types, t);
-    return t->kind != TYPE_TENSOR || t->tensor.element == NULL
-               ? NULL
-               : type_resolve(c->types, t->tensor.element);
+    return t->kind != TYPE_TENSOR || t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
 }
 
 /* What is not known is looked at when the program runs. */
@@ -81,25 +76,20 @@ static void number_as_tensor(checker *c, expr **slot, const type *beside) {
 void check_update(checker *c, expr **slot) {
     expr *e = *slot;
     if (e->kind != EXPR_ASSIGN || e->assign.target->type == NULL ||
-        type_resolve(c->types, e->assign.target->type)->kind != TYPE_TENSOR) {
+        type_resolve(c->types, e->assign.target->type)->kind != TYPE_TENSOR)
         return;
-    }
     expr *value = e->assign.value;
     tl_abi_index update = update_of(value);
-    if (update == TL_FN_COUNT || !may_be_real(c, e->assign.target->type) ||
-        !reads_gradients(c->function)) {
+    if (update == TL_FN_COUNT || !may_be_real(c, e->assign.target->type) || !reads_gradients(c->function))
         return;
-    }
     expr *operands[2] = {e->assign.target, value->call.operands[1]};
     if (type_is_numeric(type_resolve(c->types, operands[1]->type))) {
-        if (element_of(c, e->assign.target->type) == NULL) {
+        if (element_of(c, e->assign.target->type) == NULL)
             return;
-        }
         number_as_tensor(c, &operands[1], e->assign.target->type);
     }
-    if (!same_elements(c, operands[0], operands[1])) {
+    if (!same_elements(c, operands[0], operands[1]))
         return;
-    }
     expr *step = check_new_abi(c, update, e->span, operands, 2);
     step->call.writes_receiver = true;
     *slot = step;
@@ -113,9 +103,8 @@ static bool is_concat(const expr *e) {
 
 /* A variable or a field of it: naming it twice runs nothing. */
 static bool is_same_variable(const expr *a, const expr *b) {
-    if (a->kind == EXPR_NAME && b->kind == EXPR_NAME) {
+    if (a->kind == EXPR_NAME && b->kind == EXPR_NAME)
         return a->name.binding != NULL && a->name.binding == b->name.binding;
-    }
     bool field = a->kind == EXPR_FIELD || a->kind == EXPR_TUPLE_FIELD;
     return field && a->kind == b->kind && a->field.index == b->field.index &&
            is_same_variable(a->field.base, b->field.base);
@@ -123,16 +112,13 @@ static bool is_same_variable(const expr *a, const expr *b) {
 
 void check_append(checker *c, expr **slot) {
     expr *e = *slot;
-    if (e->kind != EXPR_ASSIGN || !is_concat(e->assign.value)) {
+    if (e->kind != EXPR_ASSIGN || !is_concat(e->assign.value))
         return;
-    }
     expr **first = &e->assign.value; /* the innermost sum, whose left side is the text itself */
-    while (is_concat((*first)->call.operands[0])) {
+    while (is_concat((*first)->call.operands[0]))
         first = &(*first)->call.operands[0];
-    }
-    if (!is_same_variable(e->assign.target, (*first)->call.operands[0])) {
+    if (!is_same_variable(e->assign.target, (*first)->call.operands[0]))
         return;
-    }
     *first = (*first)->call.operands[1];
     expr *operands[2] = {e->assign.target, e->assign.value};
     *slot = check_new_abi(c, TL_FN_tl_string_append, e->span, operands, 2);

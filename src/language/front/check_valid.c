@@ -12,15 +12,14 @@ typedef struct judge {
 
 static void fault(judge *j, source_span span, const char *what) {
     source_place place = source_place_of(span);
-    masu__buffer_printf(j->out, "%s:%u:%u: %s: %s\n", span.file == NULL ? "?" : span.file->path, place.line, place.column,
-                        j->function == NULL ? "a constant" : j->function->qualified, what);
+    masu__buffer_printf(j->out, "%s:%u:%u: %s: %s\n", span.file == NULL ? "?" : span.file->path, place.line,
+                        place.column, j->function == NULL ? "a constant" : j->function->qualified, what);
     j->good = false;
 }
 
 static void demand(judge *j, bool holds, const expr *e, const char *what) {
-    if (!holds) {
+    if (!holds)
         fault(j, e->span, what);
-    }
 }
 
 static bool is_value(const type *t) {
@@ -28,22 +27,20 @@ static bool is_value(const type *t) {
 }
 
 static void judge_type(judge *j, const type *t, source_span span) {
-    if (t == NULL) {
+    if (t == NULL)
         fault(j, span, "no type");
-    } else if (t->kind == TYPE_ERROR) {
+    else if (t->kind == TYPE_ERROR)
         fault(j, span, "the error type in a tree without errors");
-    } else if (t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->kind == TYPE_OPEN)) {
+    else if (t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->kind == TYPE_OPEN))
         fault(j, span, "an open type");
-    }
 }
 
 /* A part of a variable, or of what a reference leads to. */
 static bool is_place(const expr *e) {
     while (!e->is_copied && (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-        if (e->type != NULL && type_is_reference(e->type)) {
+        if (e->type != NULL && type_is_reference(e->type))
             return true;
-        }
     }
     return !e->is_copied && e->kind == EXPR_NAME && e->name.binding != NULL;
 }
@@ -75,8 +72,7 @@ static bool kind_matches(tl_abi_kind kind, const type *t) {
 
 /* never fits: it does not arrive. */
 static bool operand_matches(tl_abi_kind kind, const expr *operand) {
-    return operand->type != NULL &&
-           (operand->type->kind == TYPE_NEVER || kind_matches(kind, operand->type));
+    return operand->type != NULL && (operand->type->kind == TYPE_NEVER || kind_matches(kind, operand->type));
 }
 
 static bool is_index(const expr *e) {
@@ -92,8 +88,8 @@ static void judge_abi(judge *j, const expr *e) {
         parameters++;
         list |= p->mode == TL_LIST;
     }
-    demand(j, list ? e->call.operand_count + 1 >= parameters : e->call.operand_count == parameters,
-           e, "number of operands");
+    demand(j, list ? e->call.operand_count + 1 >= parameters : e->call.operand_count == parameters, e,
+           "number of operands");
     for (const tl_abi_parameter *p = f->parameters; p->name != NULL && j->good; p++) {
         uint32_t end = p->mode == TL_LIST ? at + e->call.operand_count + 1 - parameters : at + 1;
         for (; at < end && at < e->call.operand_count; at++) {
@@ -118,34 +114,30 @@ static bool is_length(const type *t) {
 
 /* Rule 8 of tree.h: what one leaves open (elements and rank of a tensor, length of an array) the other may know. */
 static bool alike(const type *a, const type *b, bool inside) {
-    if (a == b || (inside && is_length(a) && is_length(b))) {
+    if (a == b || (inside && is_length(a) && is_length(b)))
         return true;
-    }
-    if (a->kind != b->kind) {
+    if (a->kind != b->kind)
         return false;
-    }
     bool same = true;
     switch (a->kind) {
     case TYPE_TENSOR:
         return (a->tensor.element == NULL || b->tensor.element == NULL || a->tensor.element == b->tensor.element ||
-                (type_is_integer(a->tensor.element) && type_is_integer(b->tensor.element))) && /* they are kept as i64 */
+                (type_is_integer(a->tensor.element) &&
+                 type_is_integer(b->tensor.element))) && /* they are kept as i64 */
                (a->tensor.rank < 0 || b->tensor.rank < 0 || a->tensor.rank == b->tensor.rank);
     case TYPE_VEC:
     case TYPE_REFERENCE:
         return (a->vec.length == -1 || b->vec.length == -1 || a->vec.length == b->vec.length) &&
                alike(a->vec.element, b->vec.element, true);
     case TYPE_TUPLE:
-        for (uint32_t i = 0; i < a->tuple.count && i < b->tuple.count; i++) {
+        for (uint32_t i = 0; i < a->tuple.count && i < b->tuple.count; i++)
             same &= alike(a->tuple.items[i], b->tuple.items[i], true);
-        }
         return same && a->tuple.count == b->tuple.count;
     case TYPE_STRUCT:
-        if (a->structure->template == NULL || a->structure->template != b->structure->template) {
+        if (a->structure->template == NULL || a->structure->template != b->structure->template)
             return a->structure == b->structure;
-        }
-        for (uint32_t i = 0; i < a->structure->template->generics.count; i++) {
+        for (uint32_t i = 0; i < a->structure->template->generics.count; i++)
             same &= alike(a->structure->arguments[i], b->structure->arguments[i], true);
-        }
         return same;
     default:
         return false;
@@ -158,23 +150,19 @@ static bool assignable(const expr *value, const type *to) {
 
 /* A call may know the elements and ranks of tensors and the lengths of arrays that its function leaves open. */
 static bool same_but_elements(const type *a, const type *b) {
-    if (a == b) {
+    if (a == b)
         return true;
-    }
-    if (a == NULL || a->kind != b->kind) {
+    if (a == NULL || a->kind != b->kind)
         return false;
-    }
     if (a->kind == TYPE_TENSOR) {
         return (b->tensor.element == NULL || a->tensor.element == b->tensor.element) &&
                (b->tensor.rank < 0 || a->tensor.rank == b->tensor.rank);
     }
-    if (a->kind == TYPE_VEC) {
+    if (a->kind == TYPE_VEC)
         return same_but_elements(a->vec.element, b->vec.element);
-    }
     bool same = a->kind == TYPE_TUPLE && a->tuple.count == b->tuple.count;
-    for (uint32_t i = 0; same && i < a->tuple.count; i++) {
+    for (uint32_t i = 0; same && i < a->tuple.count; i++)
         same = same_but_elements(a->tuple.items[i], b->tuple.items[i]);
-    }
     return same;
 }
 
@@ -185,8 +173,7 @@ static void judge_function(judge *j, const expr *e) {
         demand(j, assignable(e->call.operands[i], f->parameters[i]->type), e->call.operands[i],
                "an argument's type is not the parameter's");
     }
-    demand(j, same_but_elements(e->type, f->result), e,
-           "the type is not that of the function's result");
+    demand(j, same_but_elements(e->type, f->result), e, "the type is not that of the function's result");
     bool writes = f->has_self && f->writes_self && is_place(e->call.operands[0]);
     demand(j, e->call.writes_receiver == writes, e, "writes_receiver");
 }
@@ -210,17 +197,18 @@ static void judge_list(judge *j, const expr *e) {
     const type *list = e->call.operands[0]->type;
     demand(j, list->kind == TYPE_VEC, e, "not a list");
     demand(j, !e->call.writes_receiver || is_place(e->call.operands[0]), e, "writes a receiver that is not a place");
-    if (!j->good) {
+    if (!j->good)
         return;
-    }
     const type *element = list->vec.element;
     switch (e->call.kind) {
     case CALL_VEC_PUSH:
-        demand(j, e->call.operand_count == 2 && assignable(e->call.operands[1], element), e, "an element of another type");
+        demand(j, e->call.operand_count == 2 && assignable(e->call.operands[1], element), e,
+               "an element of another type");
         break;
     case CALL_VEC_SET:
         demand(j, e->call.operand_count == 3 && is_index(e->call.operands[1]), e, "an index that is not of 64 bits");
-        demand(j, e->call.operand_count == 3 && assignable(e->call.operands[2], element), e, "an element of another type");
+        demand(j, e->call.operand_count == 3 && assignable(e->call.operands[2], element), e,
+               "an element of another type");
         break;
     default:
         demand(j, alike(e->type, element, true), e, "yields something else than an element");
@@ -240,7 +228,8 @@ static void judge_call(judge *j, const expr *e) {
         judge_fields(j, e, e->call.structure, 0, e->call.structure->field_count);
         break;
     case CALL_VARIANT:
-        demand(j, e->call.structure != NULL && e->call.variant < e->call.structure->variant_count, e, "a variant of nothing");
+        demand(j, e->call.structure != NULL && e->call.variant < e->call.structure->variant_count, e,
+               "a variant of nothing");
         if (j->good) {
             const variant_item *v = &e->call.structure->variants[e->call.variant];
             judge_fields(j, e, e->call.structure, v->first, v->count);
@@ -249,13 +238,10 @@ static void judge_call(judge *j, const expr *e) {
     case CALL_PRINT: /* a piece is a text, which may be empty, or a value */
         break;
     case CALL_MATH:
-        demand(j, e->call.operand_count == 1 || e->call.operand_count == 2, e,
-               "number of operands");
+        demand(j, e->call.operand_count == 1 || e->call.operand_count == 2, e, "number of operands");
         demand(j, type_is_float(e->type), e, "mathematics on something else than floats");
-        for (uint32_t i = 0; i < e->call.operand_count; i++) {
-            demand(j, assignable(e->call.operands[i], e->type), e,
-                   "an operand's type is not the result's");
-        }
+        for (uint32_t i = 0; i < e->call.operand_count; i++)
+            demand(j, assignable(e->call.operands[i], e->type), e, "an operand's type is not the result's");
         break;
     case CALL_NOTHING:
         demand(j, e->call.operand_count == 0, e, "nothing is made of something");
@@ -280,22 +266,17 @@ static void judge_call(judge *j, const expr *e) {
 
 static void judge_block(judge *j, const block *b, const expr *owner) {
     judge_type(j, b->type, b->span);
-    if (b->type == NULL) {
+    if (b->type == NULL)
         return;
-    }
-    demand(j, (b->result != NULL) == is_value(b->type), owner,
-           "a block has a result exactly when it has a value");
-    demand(j, b->result == NULL || assignable(b->result, b->type), owner,
-           "a block's result is of another type");
-    for (const stmt *s = b->first; s != NULL; s = s->next) {
-        if (s->value == NULL) {
+    demand(j, (b->result != NULL) == is_value(b->type), owner, "a block has a result exactly when it has a value");
+    demand(j, b->result == NULL || assignable(b->result, b->type), owner, "a block's result is of another type");
+    for (const stmt *s = b->first; s != NULL; s = s->next)
+        if (s->value == NULL)
             fault(j, s->span, "a statement without a value");
-        } else if (s->kind == STMT_LET && s->pattern->type == NULL) {
+        else if (s->kind == STMT_LET && s->pattern->type == NULL)
             fault(j, s->span, "a pattern without a type");
-        } else if (s->kind == STMT_LET && !s->is_late) {
+        else if (s->kind == STMT_LET && !s->is_late)
             demand(j, assignable(s->value, s->pattern->type), s->value, "a value of another type than its pattern");
-        }
-    }
 }
 
 static bool scalar_operand(const type *t) {
@@ -304,24 +285,20 @@ static bool scalar_operand(const type *t) {
 
 static void judge_binary(judge *j, const expr *e) {
     const type *left = e->binary.left->type, *right = e->binary.right->type;
-    if (left == NULL || right == NULL || left->kind == TYPE_NEVER || right->kind == TYPE_NEVER) {
+    if (left == NULL || right == NULL || left->kind == TYPE_NEVER || right->kind == TYPE_NEVER)
         return;
-    }
-    demand(j, left == right && scalar_operand(left), e,
-           "operands that are not two scalars of one type");
+    demand(j, left == right && scalar_operand(left), e, "operands that are not two scalars of one type");
     bool logical = e->binary.op >= BINARY_EQ;
-    demand(j, e->type == NULL || (logical ? e->type->kind == TYPE_BOOL : e->type == left), e,
-           "an operator's type");
+    demand(j, e->type == NULL || (logical ? e->type->kind == TYPE_BOOL : e->type == left), e, "an operator's type");
 }
 
 static void judge_if(judge *j, const expr *e) {
     judge_block(j, e->branch.then, e);
     const type *condition = e->branch.condition->type;
-    demand(j, condition != NULL && (condition->kind == TYPE_BOOL || condition->kind == TYPE_NEVER),
-           e, "a condition that is not a bool");
+    demand(j, condition != NULL && (condition->kind == TYPE_BOOL || condition->kind == TYPE_NEVER), e,
+           "a condition that is not a bool");
     const expr *otherwise = e->branch.otherwise;
-    demand(j, otherwise == NULL || otherwise->kind == EXPR_IF || otherwise->kind == EXPR_BLOCK, e,
-           "a strange else");
+    demand(j, otherwise == NULL || otherwise->kind == EXPR_IF || otherwise->kind == EXPR_BLOCK, e, "a strange else");
     if (is_value(e->type)) {
         demand(j, otherwise != NULL && assignable(otherwise, e->type), e, "else of another type");
         demand(j,
@@ -339,7 +316,8 @@ static void judge_match(judge *j, const expr *e) {
     for (uint32_t i = 0; i < e->match.count; i++) {
         const match_arm *arm = &e->match.arms[i];
         demand(j, arm->guard == NULL || is_condition(arm->guard), e, "a guard that is not a bool");
-        demand(j, arm->pattern->type != NULL && assignable(e->match.value, arm->pattern->type), e, "a pattern of another type");
+        demand(j, arm->pattern->type != NULL && assignable(e->match.value, arm->pattern->type), e,
+               "a pattern of another type");
         demand(j, !is_value(e->type) || assignable(arm->body, e->type), arm->body, "an arm of another type");
     }
 }
@@ -361,12 +339,13 @@ static void judge_part(judge *j, const expr *e) {
 
 static void judge_index(judge *j, const expr *e) {
     const type *base = e->index.base->type;
-    demand(j, base->kind == TYPE_TENSOR || base->kind == TYPE_VEC || type_is_reference(base), e, "an index into something else");
-    for (uint32_t i = 0; i < e->index.count; i++) {
+    demand(j, base->kind == TYPE_TENSOR || base->kind == TYPE_VEC || type_is_reference(base), e,
+           "an index into something else");
+    for (uint32_t i = 0; i < e->index.count; i++)
         demand(j, is_index(e->index.indices[i]), e, "an index that is not of 64 bits");
-    }
     if (e == j->part) {
-        demand(j, e->index.count == 2 && (base->kind == TYPE_VEC || type_is_reference(base)), e, "a part of something else than a list");
+        demand(j, e->index.count == 2 && (base->kind == TYPE_VEC || type_is_reference(base)), e,
+               "a part of something else than a list");
         return;
     }
     demand(j, base->kind != TYPE_VEC || alike(e->type, base->vec.element, true), e, "another type than the element's");
@@ -377,8 +356,9 @@ static void judge_index(judge *j, const expr *e) {
 static void judge_tuple(judge *j, const expr *e) {
     demand(j, e->type->kind == TYPE_TUPLE && e->type->tuple.count == e->list.count, e, "the parts of another tuple");
     for (uint32_t i = 0; j->good && i < e->list.count; i++) {
-        demand(j, e->list.items[i]->type != NULL && (e->list.items[i]->type->kind == TYPE_NEVER ||
-                                                     alike(e->list.items[i]->type, e->type->tuple.items[i], true)),
+        demand(j,
+               e->list.items[i]->type != NULL && (e->list.items[i]->type->kind == TYPE_NEVER ||
+                                                  alike(e->list.items[i]->type, e->type->tuple.items[i], true)),
                e->list.items[i], "a part of another type");
     }
 }
@@ -409,8 +389,7 @@ static void judge_return(judge *j, const expr *e) {
 }
 
 static void judge_name(judge *j, const expr *e) {
-    demand(j, (e->name.binding != NULL) != (e->name.constant != NULL), e,
-           "a name that is not resolved");
+    demand(j, (e->name.binding != NULL) != (e->name.constant != NULL), e, "a name that is not resolved");
     const binding *b = e->name.binding;
     if (b != NULL && j->function != NULL) {
         demand(j, b->id < j->function->binding_count && j->function->bindings[b->id] == b, e,
@@ -422,12 +401,10 @@ static void judge_comprehension(judge *j, const expr *e) {
     const comprehension_expr *c = e->comprehension;
     demand(j, e->type->kind == TYPE_TENSOR && e->type->tensor.rank == (int32_t)c->output_count, e,
            "the rank of a comprehension");
-    demand(j, c->body->type == e->type->tensor.element || c->body->type->kind == TYPE_NEVER,
-           c->body, "the body's type");
-    for (uint32_t i = 0; i < c->output_count; i++) {
-        demand(j, c->outputs[i] != NULL && c->outputs[i]->kind == BINDING_INDEX, e,
-               "an output without an index");
-    }
+    demand(j, c->body->type == e->type->tensor.element || c->body->type->kind == TYPE_NEVER, c->body,
+           "the body's type");
+    for (uint32_t i = 0; i < c->output_count; i++)
+        demand(j, c->outputs[i] != NULL && c->outputs[i]->kind == BINDING_INDEX, e, "an output without an index");
     for (uint32_t i = 0; i < c->clause_count; i++) {
         demand(j, (c->clauses[i].index == NULL) == (c->clauses[i].condition != NULL), e,
                "a clause that is neither range nor condition");
@@ -449,13 +426,10 @@ static void judge_kind(judge *j, expr *e) {
         judge_name(j, e);
         break;
     case EXPR_UNARY:
-        demand(j,
-               e->unary.op == UNARY_REFERENCE ? type_is_reference(e->type)
-                                              : e->unary.operand->type == e->type,
-               e, "a unary operator");
-        if (e->unary.op == UNARY_REFERENCE && type_is_slice(e->type) && e->unary.operand->kind == EXPR_INDEX) {
+        demand(j, e->unary.op == UNARY_REFERENCE ? type_is_reference(e->type) : e->unary.operand->type == e->type, e,
+               "a unary operator");
+        if (e->unary.op == UNARY_REFERENCE && type_is_slice(e->type) && e->unary.operand->kind == EXPR_INDEX)
             j->part = e->unary.operand;
-        }
         break;
     case EXPR_BINARY:
         judge_binary(j, e);
@@ -511,8 +485,7 @@ static void judge_kind(judge *j, expr *e) {
     case EXPR_ASSIGN:
         demand(j, e->assign.op == BINARY_NONE && is_place(e->assign.target), e,
                "an assignment to something else than a place");
-        demand(j, assignable(e->assign.value, e->assign.target->type), e,
-               "an assignment of another type");
+        demand(j, assignable(e->assign.value, e->assign.target->type), e, "an assignment of another type");
         break;
     default:
         break;
@@ -542,9 +515,8 @@ static void judge_expr(expr *e, void *context) {
     j->good = true;
     judge_type(j, e->type, e->span);
     expr_each_child(e, judge_child, j);
-    if (!j->good) {
+    if (!j->good)
         return; /* the rules lean on what is missing */
-    }
     judge_kind(j, e);
     judge_range(j, e);
     expr_each_child(e, judge_expr, context);
@@ -553,30 +525,23 @@ static void judge_expr(expr *e, void *context) {
 
 bool check_function_valid(const syntax_tree *tree, const function_item *f, masu__buffer *out) {
     judge j = {.tree = tree, .function = f, .out = out, .good = true};
-    if (f->body == NULL || f->is_template) {
+    if (f->body == NULL || f->is_template)
         return true; /* never compiled itself */
-    }
-    for (uint32_t b = 0; b < f->binding_count; b++) {
+    for (uint32_t b = 0; b < f->binding_count; b++)
         judge_type(&j, f->bindings[b]->type, f->bindings[b]->span);
-    }
-    if (f->is_template || f->body == NULL) { /* its instances are judged: it is never compiled itself */
+    if (f->is_template || f->body == NULL) /* its instances are judged: it is never compiled itself */
         return j.good;
-    }
-    expr body = {
-        .kind = EXPR_BLOCK, .span = f->body->span, .block = f->body, .type = f->body->type};
+    expr body = {.kind = EXPR_BLOCK, .span = f->body->span, .block = f->body, .type = f->body->type};
     judge_expr(&body, &j);
     return j.good;
 }
 
 bool check_tree_valid(const syntax_tree *tree, masu__buffer *out) {
     judge j = {.tree = tree, .out = out, .good = true};
-    for (uint32_t i = 0; i < tree->constant_count; i++) {
-        if (!tree->constants[i]->is_composed && tree->constants[i]->value->type != NULL) { /* else it is never used */
+    for (uint32_t i = 0; i < tree->constant_count; i++)
+        if (!tree->constants[i]->is_composed && tree->constants[i]->value->type != NULL) /* else it is never used */
             judge_expr(tree->constants[i]->value, &j);
-        }
-    }
-    for (uint32_t i = 0; i < tree->function_count; i++) {
+    for (uint32_t i = 0; i < tree->function_count; i++)
         j.good &= check_function_valid(tree, tree->functions[i], out);
-    }
     return j.good;
 }

@@ -17,21 +17,18 @@ void check_enum_tags(checker *c, struct_item *s) {
     int64_t next = 0;
     for (uint32_t i = 0; i < s->variant_count; i++) {
         variant_item *v = &s->variants[i];
-        if (v->tag_value != NULL &&
-            !check_constant_integer(c, &v->tag_value, &next, "the number of a variant")) {
+        if (v->tag_value != NULL && !check_constant_integer(c, &v->tag_value, &next, "the number of a variant"))
             next = 0;
-        }
         v->tag = next;
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(s->variants[k].name, v->name) == 0) {
-                diagnostic *d = diagnostics_say(c->diagnostics, v->span,
-                                                SAY(variant_is_declared_twice), v->name);
+                diagnostic *d = diagnostics_say(c->diagnostics, v->span, SAY(variant_is_declared_twice), v->name);
                 diagnostics_note(c->diagnostics, d, s->variants[k].span, "the first one is here");
                 break;
             }
             if (s->variants[k].tag == v->tag) {
-                diagnostics_say(c->diagnostics, v->span, SAY(variants_and_have_same_number),
-                                s->variants[k].name, v->name, (long long)v->tag);
+                diagnostics_say(c->diagnostics, v->span, SAY(variants_and_have_same_number), s->variants[k].name,
+                                v->name, (long long)v->tag);
                 break;
             }
         }
@@ -42,14 +39,13 @@ void check_enum_tags(checker *c, struct_item *s) {
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* The instance whose type is expected, or one with its types open. */
-static struct_item *instance_for(checker *c, struct_item *s, const type *expected,
-                                 type_expr **written, uint32_t count) {
+static struct_item *instance_for(checker *c, struct_item *s, const type *expected, type_expr **written,
+                                 uint32_t count) {
     struct_item *made = check_struct_open(c, s, written, count);
     if (expected != NULL && made->template != NULL) {
         expected = type_resolve(c->types, expected);
-        if (expected->kind == TYPE_STRUCT && expected->structure->template == made->template) {
+        if (expected->kind == TYPE_STRUCT && expected->structure->template == made->template)
             check_fits(c, made->type, expected);
-        }
     }
     return made;
 }
@@ -67,23 +63,18 @@ static void become_variant(checker *c, expr *e, struct_item *s, uint32_t variant
 }
 
 static void wrong_form(checker *c, source_span span, const struct_item *s, const variant_item *v) {
-    diagnostic *d =
-        v->count == 0
-            ? diagnostics_say(c->diagnostics, span, SAY(variant_has_no_fields), s->name, v->name)
-            : diagnostics_say(c->diagnostics, span, SAY(variant_is_written), s->name, v->name,
-                              s->name, v->name, v->positional ? "(…)" : " { … }");
+    diagnostic *d = v->count == 0 ? diagnostics_say(c->diagnostics, span, SAY(variant_has_no_fields), s->name, v->name)
+                                  : diagnostics_say(c->diagnostics, span, SAY(variant_is_written), s->name, v->name,
+                                                    s->name, v->name, v->positional ? "(…)" : " { … }");
     diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
 }
 
 bool check_unit_struct(checker *c, expr *e) {
     symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
-    if (s == NULL && e->name.scope == NULL) { /* PhantomData, unless the program has its own */
+    if (s == NULL && e->name.scope == NULL) /* PhantomData, unless the program has its own */
         s = check_find(c, check_printf(c, "__%s", e->name.name));
-    }
-    if (s == NULL || s->structure == NULL || s->structure->is_enum ||
-        s->structure->field_count > 0) {
+    if (s == NULL || s->structure == NULL || s->structure->is_enum || s->structure->field_count > 0)
         return false;
-    }
     struct_item *made = check_struct_open(c, s->structure, e->name.arguments, e->name.argument_count);
     e->kind = EXPR_CALL;
     e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = made};
@@ -98,8 +89,7 @@ static void check_operand(checker *c, expr **slot, const struct_field *field) {
     check_coerce_branch(c, slot, field->type, &(coerce_reason){field->span, "it is declared here"});
 }
 
-static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
-                         const type *expected) {
+static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     s = instance_for(c, s, expected, callee->arguments, callee->argument_count);
     const variant_item *v = &s->variants[variant];
@@ -114,62 +104,55 @@ static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
         e->type = check_scalar(c, TYPE_ERROR);
         return;
     }
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (i < v->count) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        if (i < v->count)
             check_operand(c, &e->call.args[i], &s->fields[v->first + i]);
-        } else {
+        else
             check_expr(c, &e->call.args[i], NULL);
-        }
-    }
-    if (check_count(c, e, v->name, v->count, v->span)) {
+    if (check_count(c, e, v->name, v->count, v->span))
         become_variant(c, e, s, variant, e->call.args);
-    }
 }
 
 /* A variant of several enums that were imported: what is expected decides. */
-static struct_item *one_of_several(checker *c, const symbol *s, source_span span,
-                                   const type *expected, uint32_t *variant) {
+static struct_item *one_of_several(checker *c, const symbol *s, source_span span, const type *expected,
+                                   uint32_t *variant) {
     const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
     struct_item *wanted = t == NULL || t->kind != TYPE_STRUCT || !t->structure->is_enum ? NULL
-                          : t->structure->template != NULL ? t->structure->template
-                                                           : t->structure;
+                          : t->structure->template != NULL                              ? t->structure->template
+                                                                                        : t->structure;
     int64_t found = wanted == NULL ? -1 : check_find_variant(wanted, s->name);
     if (found >= 0) {
         *variant = (uint32_t)found;
         return wanted;
     }
     if (s->variant_of->span.file != c->tree->prelude) {
-        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(is_variant_of_and_of), s->name,
-                                        s->variant_of->name, s->variant_too->name);
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "write `%s::%s` or `%s::%s`",
-                         s->variant_of->name, s->name, s->variant_too->name, s->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(is_variant_of_and_of), s->name, s->variant_of->name,
+                                        s->variant_too->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write `%s::%s` or `%s::%s`", s->variant_of->name,
+                         s->name, s->variant_too->name, s->name);
     }
     return s->variant_of;
 }
 
 /* T::V or V, with or without scope: which enum and variant it names. */
-static struct_item *named_variant(checker *c, const char *scope, const char *name, source_span span,
-                                  uint32_t *variant, const type *expected, bool report) {
+static struct_item *named_variant(checker *c, const char *scope, const char *name, source_span span, uint32_t *variant,
+                                  const type *expected, bool report) {
     if (scope == NULL) {
         symbol *s = check_find(c, name);
-        if (s == NULL || s->variant_of == NULL || s->structure != NULL) {
+        if (s == NULL || s->variant_of == NULL || s->structure != NULL)
             return NULL;
-        }
         *variant = s->variant;
-        if (s->variant_too != NULL) {
+        if (s->variant_too != NULL)
             return one_of_several(c, s, span, expected, variant);
-        }
         return s->variant_of;
     }
     const char *last = strrchr(scope, ':');
     struct_item *s = check_struct_named(c, last == NULL ? scope : last + 1);
-    if (s == NULL || !s->is_enum) {
+    if (s == NULL || !s->is_enum)
         return NULL;
-    }
     int64_t found = check_find_variant(s, name);
-    if (found < 0 && report) {
+    if (found < 0 && report)
         check_unknown_variant(c, span, s, name);
-    }
     *variant = (uint32_t)found;
     return found < 0 ? NULL : s;
 }
@@ -177,22 +160,18 @@ static struct_item *named_variant(checker *c, const char *scope, const char *nam
 bool check_variant_call(checker *c, expr *e, const type *expected) {
     uint32_t variant;
     const name_expr *callee = &e->call.callee->name;
-    struct_item *s = named_variant(c, callee->scope, callee->name, e->call.callee->span, &variant,
-                                   expected, false);
-    if (s == NULL) {
+    struct_item *s = named_variant(c, callee->scope, callee->name, e->call.callee->span, &variant, expected, false);
+    if (s == NULL)
         return false;
-    }
     call_variant(c, e, s, variant, expected);
     return true;
 }
 
 bool check_variant_name(checker *c, expr *e, const type *expected) {
     uint32_t variant;
-    struct_item *s =
-        named_variant(c, e->name.scope, e->name.name, e->span, &variant, expected, false);
-    if (s == NULL) {
+    struct_item *s = named_variant(c, e->name.scope, e->name.name, e->span, &variant, expected, false);
+    if (s == NULL)
         return false;
-    }
     s = instance_for(c, s, expected, e->name.arguments, e->name.argument_count);
     e->type = s->type;
     if (s->variants[variant].count > 0) {
@@ -209,9 +188,8 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
     uint32_t variant;
     struct_expr *w = &e->structure;
     struct_item *s = named_variant(c, w->scope, w->name, w->name_span, &variant, expected, true);
-    if (s == NULL) {
+    if (s == NULL)
         return false;
-    }
     s = instance_for(c, s, expected, w->type_arguments, w->type_argument_count);
     const variant_item *v = &s->variants[variant];
     expr **operands = CHECK_ARRAY(c, expr *, v->count + 1);
@@ -219,13 +197,11 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
     e->type = s->type;
     for (uint32_t i = 0; i < w->init_count; i++) {
         uint32_t at = 0;
-        while (at < v->count && strcmp(s->fields[v->first + at].name, w->inits[i].name) != 0) {
+        while (at < v->count && strcmp(s->fields[v->first + at].name, w->inits[i].name) != 0)
             at++;
-        }
         if (at == v->count || operands[at] != NULL) {
-            diagnostics_say(c->diagnostics, w->inits[i].span,
-                            SAY_IF(at == v->count, has_no_field, field_twice), v->name,
-                            w->inits[i].name);
+            diagnostics_say(c->diagnostics, w->inits[i].span, SAY_IF(at == v->count, has_no_field, field_twice),
+                            v->name, w->inits[i].name);
             check_expr(c, &w->inits[i].value, NULL);
             good = false;
             continue;
@@ -241,9 +217,8 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
             good = false;
         }
     }
-    if (good) {
+    if (good)
         become_variant(c, e, s, variant, operands);
-    }
     return true;
 }
 
@@ -262,22 +237,18 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
     struct_item *s = named_variant(c, p->scope, p->name, p->span, &variant, t, true);
     bool is_variant = s != NULL;
     bool library = p->scope != NULL && strcmp(p->scope, "cmp") == 0;
-    if (s == NULL && (p->scope == NULL || library)) { /* std::cmp::Reverse(x) */
+    if (s == NULL && (p->scope == NULL || library)) /* std::cmp::Reverse(x) */
         s = check_struct_named(c, p->name);
-    }
     if (s == NULL || (!is_variant && s->is_enum)) {
-        if (p->scope == NULL || check_struct_named(c, p->scope) == NULL) {
+        if (p->scope == NULL || check_struct_named(c, p->scope) == NULL)
             diagnostics_say(c->diagnostics, p->span, SAY(there_is_no_variant_or_struct), p->name);
-        }
         return false;
     }
-    if (type_is_silent(t)) {
+    if (type_is_silent(t))
         return false;
-    }
     bool same = t->kind == TYPE_STRUCT && (t->structure == s || t->structure->template == s);
     if (!same) {
-        diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_is_for_value_is), s->name,
-                        check_type_text(c, t));
+        diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_is_for_value_is), s->name, check_type_text(c, t));
         return false;
     }
     const type *written = p->written == NULL ? t : check_type(c, p->written);
@@ -298,8 +269,8 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
 static void place_by_position(checker *c, pattern *p, const shape *all) {
     uint32_t missing = all->count > p->part_count ? all->count - p->part_count : 0;
     if (p->part_count > all->count || (missing > 0 && !p->rest)) {
-        diagnostics_say(c->diagnostics, p->span, SAY(variant_has_other_number_of_parts), all->name,
-                        all->count, all->count == 1 ? "part" : "parts", p->part_count);
+        diagnostics_say(c->diagnostics, p->span, SAY(variant_has_other_number_of_parts), all->name, all->count,
+                        all->count == 1 ? "part" : "parts", p->part_count);
     }
     for (uint32_t i = 0; i < p->part_count; i++) {
         uint32_t at = p->rest && i >= p->rest_at ? i + missing : i;
@@ -310,48 +281,41 @@ static void place_by_position(checker *c, pattern *p, const shape *all) {
 static void place_by_name(checker *c, pattern *p, const shape *all) {
     for (uint32_t i = 0; i < p->part_count; i++) {
         uint32_t at = 0;
-        while (at < all->count &&
-               strcmp(all->s->fields[all->first + at].name, p->part_names[i]) != 0) {
+        while (at < all->count && strcmp(all->s->fields[all->first + at].name, p->part_names[i]) != 0)
             at++;
-        }
         if (at == all->count) {
-            diagnostic *d = diagnostics_say(c->diagnostics, p->parts[i]->span, SAY(has_no_field),
-                                            all->name, p->part_names[i]);
+            diagnostic *d = diagnostics_say(c->diagnostics, p->parts[i]->span, SAY(has_no_field), all->name,
+                                            p->part_names[i]);
             suggestion near = check_suggest(d, p->part_names[i]);
-            for (uint32_t k = 0; k < all->count; k++) {
+            for (uint32_t k = 0; k < all->count; k++)
                 suggest_add(&near, all->s->fields[all->first + k].name);
-            }
             check_suggest_note(c, d, &near);
             at = 0;
         }
         p->part_fields[i] = all->first + (all->count == 0 ? 0 : at);
     }
     if (!p->rest && p->part_count < all->count) {
-        diagnostic *d = diagnostics_say(c->diagnostics, p->span,
-                                        SAY(this_pattern_leaves_fields_of_out), all->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_leaves_fields_of_out), all->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`..` stands for the others");
     }
 }
 
-void check_variant_pattern(checker *c, pattern *p, const type *t,
-                           void (*part)(checker *c, pattern *p, const type *t)) {
+void check_variant_pattern(checker *c, pattern *p, const type *t, void (*part)(checker *c, pattern *p, const type *t)) {
     shape all;
     p->scope = names_without_modules(c->names, p->scope);
     p->part_fields = CHECK_ARRAY(c, uint32_t, p->part_count + 1);
     if (!shape_of(c, p, t, &all)) {
-        for (uint32_t i = 0; i < p->part_count; i++) {
+        for (uint32_t i = 0; i < p->part_count; i++)
             part(c, p->parts[i], check_scalar(c, TYPE_ERROR));
-        }
         p->kind = PATTERN_WILDCARD;
         return;
     }
     p->structure = all.s;
     p->variant = all.variant;
-    if (p->part_names != NULL) {
+    if (p->part_names != NULL)
         place_by_name(c, p, &all);
-    } else {
+    else
         place_by_position(c, p, &all);
-    }
     const expr *place = c->places->alias_place;
     for (uint32_t i = 0; i < p->part_count; i++) {
         bool known = p->part_fields[i] < all.s->field_count;

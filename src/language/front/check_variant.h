@@ -17,8 +17,7 @@ const type *check_unit_type(const checker *c);
 bool check_unit_value(checker *c, expr **slot); /* () as one */
 bool check_variant_struct(checker *c, expr *e, const type *expected);
 bool check_report_variant(checker *c, const expr *e);
-void check_variant_pattern(checker *c, pattern *p, const type *t,
-                           void (*part)(checker *c, pattern *p, const type *t));
+void check_variant_pattern(checker *c, pattern *p, const type *t, void (*part)(checker *c, pattern *p, const type *t));
 bool check_name_is_pattern(checker *c, pattern *p);
 void check_pattern(checker *c, pattern *p, const type *t); /* of a match; declares its names */
 /* Arms that nothing reaches, and values that none matches. */

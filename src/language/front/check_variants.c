@@ -6,20 +6,17 @@
 #include "language/front/check_variant.h"
 
 int64_t check_find_variant(const struct_item *s, const char *name) {
-    for (uint32_t i = 0; i < s->variant_count; i++) {
-        if (strcmp(s->variants[i].name, name) == 0) {
+    for (uint32_t i = 0; i < s->variant_count; i++)
+        if (strcmp(s->variants[i].name, name) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
 void check_unknown_variant(checker *c, source_span span, const struct_item *s, const char *name) {
     diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(enum_has_no_variant), s->name, name);
     suggestion near = check_suggest(d, name);
-    for (uint32_t i = 0; i < s->variant_count; i++) {
+    for (uint32_t i = 0; i < s->variant_count; i++)
         suggest_add(&near, s->variants[i].name);
-    }
     check_suggest_note(c, d, &near);
 }
 
@@ -44,9 +41,8 @@ const type *check_unit_type(const checker *c) {
 bool check_unit_value(checker *c, expr **slot) {
     expr *e = *slot;
     const type *unit = check_unit_type(c);
-    if (e->kind != EXPR_TUPLE || e->list.count > 0 || e->type != NULL || unit == NULL) {
+    if (e->kind != EXPR_TUPLE || e->list.count > 0 || e->type != NULL || unit == NULL)
         return false;
-    }
     e->kind = EXPR_CALL;
     e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = unit->structure};
     e->type = unit;
@@ -56,9 +52,8 @@ bool check_unit_value(checker *c, expr **slot) {
 bool check_report_variant(checker *c, const expr *e) {
     const char *last = strrchr(e->name.scope, ':');
     struct_item *s = check_struct_named(c, last == NULL ? e->name.scope : last + 1);
-    if (s == NULL || !s->is_enum) {
+    if (s == NULL || !s->is_enum)
         return false;
-    }
     check_unknown_variant(c, e->span, s, e->name.name);
     return true;
 }
@@ -67,12 +62,11 @@ bool check_report_variant(checker *c, const expr *e) {
 bool check_name_is_pattern(checker *c, pattern *p) {
     const char *name = p->name != NULL ? p->name : p->binding->name;
     symbol *s = p->binding->is_mutable ? NULL : check_find(c, name);
-    if (s == NULL) {
+    if (s == NULL)
         return false;
-    }
     int64_t too = s->variant_too == NULL ? -1 : check_find_variant(s->variant_too, name);
-    if (s->variant_of != NULL && (s->variant_of->variants[s->variant].count == 0 ||
-                                  (too >= 0 && s->variant_too->variants[too].count == 0))) {
+    if (s->variant_of != NULL &&
+        (s->variant_of->variants[s->variant].count == 0 || (too >= 0 && s->variant_too->variants[too].count == 0))) {
         p->kind = PATTERN_VARIANT;
         p->name = name;
         p->binding = NULL;

@@ -24,10 +24,9 @@ static bool refers(const checker *c, const binding *b) { /* what is written lies
 static void warn_of_mut(checker *c, const function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *b = f->bindings[i];
-        if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !refers(c, b) && !b->is_written && !b->asks_for_mut &&
-            b->name[0] != '<' && b->name[0] != '_') {
+        if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !refers(c, b) && !b->is_written &&
+            !b->asks_for_mut && b->name[0] != '<' && b->name[0] != '_')
             diagnostics_say(c->diagnostics, b->span, SAY(nothing_writes_to_needs_no_mut), b->name);
-        }
     }
 }
 
@@ -37,13 +36,10 @@ static void warn_of_unread(checker *c, const function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *b = f->bindings[i];
         bool counts = b->kind == BINDING_LET && !b->is_read && !b->is_written;
-        if (!counts || b->name[0] == '<' || b->name[0] == '_' || b->type->kind == TYPE_NEVER) {
+        if (!counts || b->name[0] == '<' || b->name[0] == '_' || b->type->kind == TYPE_NEVER)
             continue;
-        }
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_used), b->name);
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "`_%s` says that this is meant",
-                         b->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_used), b->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`_%s` says that this is meant", b->name);
     }
 }
 
@@ -51,12 +47,9 @@ static void warn_of_unread(checker *c, const function_item *f) {
 
 static void warn_of_unreached(checker *c, const block *b) {
     for (const stmt *s = b->first; s != NULL; s = s->next) {
-        if (s->kind != STMT_EXPR || s->value == NULL || s->value->type->kind != TYPE_NEVER) {
+        if (s->kind != STMT_EXPR || s->value == NULL || s->value->type->kind != TYPE_NEVER)
             continue;
-        }
-        source_span behind = s->next != NULL     ? s->next->span
-                             : b->result != NULL ? b->result->span
-                                                 : (source_span){0};
+        source_span behind = s->next != NULL ? s->next->span : b->result != NULL ? b->result->span : (source_span){0};
         if (behind.file != NULL && behind.offset > s->span.offset) {
             diagnostic *d = diagnostics_say(c->diagnostics, behind, SAY(nothing_reaches_this));
             diagnostics_note(c->diagnostics, d, s->span, "it never goes on behind this");
@@ -77,13 +70,11 @@ static bool writes_receiver_in_place(const expr *e) {
 static void warn_of_unseen(checker *c, const stmt *s) {
     const expr *e = s->value;
     if (s->kind != STMT_EXPR || e == NULL || e->kind != EXPR_CALL || e->call.writes_receiver ||
-        e->call.operand_count == 0 || e->type->kind != TYPE_TENSOR || !writes_receiver_in_place(e)) {
+        e->call.operand_count == 0 || e->type->kind != TYPE_TENSOR || !writes_receiver_in_place(e))
         return;
-    }
     const expr *receiver = e->call.operands[0];
-    if (receiver->type->kind != TYPE_TENSOR || check_is_place(receiver)) {
+    if (receiver->type->kind != TYPE_TENSOR || check_is_place(receiver))
         return;
-    }
     diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(write_reaches_no_variable));
     diagnostics_note(c->diagnostics, d, receiver->span,
                      "this is a value of its own; assign to the part (`x[0] = …`), or name the result");
@@ -92,9 +83,8 @@ static void warn_of_unseen(checker *c, const stmt *s) {
 static void warn_of_dropped(checker *c, const stmt *s) {
     const expr *e = s->value;
     if (s->kind != STMT_EXPR || e == NULL || e->kind != EXPR_CALL || e->call.kind != CALL_ABI ||
-        e->type->kind != TYPE_TENSOR || e->call.writes_receiver) {
+        e->type->kind != TYPE_TENSOR || e->call.writes_receiver)
         return;
-    }
     if ((tl_abi_functions[e->call.abi].effects & PURE) != 0) {
         diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(this_tensor_is_not_used));
         diagnostics_note(c->diagnostics, d, (source_span){0},
@@ -117,18 +107,14 @@ typedef struct loop_scan {
 
 static void find_losses(expr *e, void *context) {
     loop_scan *s = context;
-    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
-        e->call.abi == TL_FN_tl_tensor_backward && e->call.operands[0]->kind == EXPR_NAME &&
-        s->count < 8) {
+    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_backward &&
+        e->call.operands[0]->kind == EXPR_NAME && s->count < 8)
         s->losses[s->count++] = e->call.operands[0]->name.binding;
-    }
     if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI) {
         s->calls_backward |= e->call.abi == TL_FN_tl_tensor_backward;
-        const binding *root =
-            e->call.abi == TL_FN_tl_tensor_grad ? check_root(e->call.operands[0]) : NULL;
-        if (root != NULL && s->weight_count < 8) {
+        const binding *root = e->call.abi == TL_FN_tl_tensor_grad ? check_root(e->call.operands[0]) : NULL;
+        if (root != NULL && s->weight_count < 8)
             s->weights[s->weight_count++] = root;
-        }
     }
     expr_each_child(e, find_losses, s);
 }
@@ -144,13 +130,11 @@ static void find_summands(expr *e, void *context) {
     bool part = e->kind == EXPR_NAME || e->kind == EXPR_FIELD || e->kind == EXPR_INDEX;
     const binding *root = part && e->type->kind == TYPE_TENSOR ? check_root(e) : NULL;
     s->adds_itself |= root != NULL && root == s->total;
-    for (uint32_t i = 0; root != NULL && e->kind == EXPR_NAME && i < s->scan->count; i++) {
+    for (uint32_t i = 0; root != NULL && e->kind == EXPR_NAME && i < s->scan->count; i++)
         s->adds_loss |= root == s->scan->losses[i];
-    }
     if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR &&
-        e->call.abi != TL_FN_tl_tensor_detach) {
+        e->call.abi != TL_FN_tl_tensor_detach)
         expr_each_child(e, find_summands, s);
-    }
 }
 
 static bool holds_loss(const loop_scan *scan, expr *e) {
@@ -168,14 +152,12 @@ static const binding *gathers_loss(const loop_scan *scan, const expr *e) {
         find_summands(e->assign.value, &s);
         return s.adds_loss && s.adds_itself ? s.total : NULL;
     }
-    if (e->kind != EXPR_CALL || e->call.operand_count < 2) {
+    if (e->kind != EXPR_CALL || e->call.operand_count < 2)
         return NULL;
-    }
     bool in_place = e->call.kind == CALL_ABI && e->call.writes_receiver &&
                     (tl_abi_functions[e->call.abi].effects & REPLACES) != 0; /* total += loss */
-    if (in_place || e->call.kind == CALL_VEC_PUSH) {
+    if (in_place || e->call.kind == CALL_VEC_PUSH)
         return holds_loss(scan, e->call.operands[1]) ? check_root(e->call.operands[0]) : NULL;
-    }
     return e->call.kind == CALL_FUNCTION ? method_that_gathers(scan, e) : NULL;
 }
 
@@ -194,9 +176,8 @@ static const binding *method_that_gathers(const loop_scan *scan, const expr *e) 
     for (uint32_t i = 1; into != NULL && !gathers && i < e->call.operand_count && i < f->parameter_count; i++) {
         loop_scan inside = {.c = scan->c, .losses = {f->parameters[i]}, .count = 1, .depth = scan->depth + 1};
         expr body = {.kind = EXPR_BLOCK, .block = f->body};
-        if (holds_loss(scan, e->call.operands[i])) {
+        if (holds_loss(scan, e->call.operands[i]))
             expr_each_child(&body, find_gathered, &inside);
-        }
         gathers = inside.calls_backward;
     }
     return gathers ? into : NULL;
@@ -208,7 +189,8 @@ static void find_growing(expr *e, void *context) {
     bool outlives = total != NULL && (total->span.offset < scan->body->span.offset ||
                                       total->span.offset >= scan->body->span.offset + scan->body->span.length);
     if (outlives) {
-        diagnostic *d = diagnostics_say(scan->c->diagnostics, e->span, SAY(keeps_history_of_every_iteration), total->name);
+        diagnostic *d = diagnostics_say(scan->c->diagnostics, e->span, SAY(keeps_history_of_every_iteration),
+                                        total->name);
         diagnostics_note(scan->c->diagnostics, d, (source_span){0}, "add `loss.item()` or `loss.detach(false)`");
     }
     expr_each_child(e, find_growing, scan);
@@ -232,9 +214,8 @@ static void find_detach(expr *e, void *context) {
 static bool body_detaches(const function_item *f) {
     bool found = f->body == NULL;
     expr body = {.kind = EXPR_BLOCK, .block = f->body};
-    if (!found) {
+    if (!found)
         expr_each_child(&body, find_detach, &found);
-    }
     return found;
 }
 
@@ -243,18 +224,14 @@ static void find_carried(expr *e, void *context) {
     bool whole = e->kind == EXPR_NAME || e->kind == EXPR_FIELD;
     const binding *root = whole ? check_root(e) : NULL;
     s->has_state |= root != NULL && root == s->state;
-    for (uint32_t i = 0; i < s->scan->weight_count; i++) {
+    for (uint32_t i = 0; i < s->scan->weight_count; i++)
         s->has_weight |= root != NULL && root == s->scan->weights[i];
-    }
-    if (e->kind != EXPR_CALL) {
+    if (e->kind != EXPR_CALL)
         return;
-    }
     s->detaches |= e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_detach;
     s->detaches |= e->call.kind == CALL_FUNCTION && body_detaches(e->call.function);
-    if ((e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR) ||
-        e->call.kind == CALL_FUNCTION) {
+    if ((e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR) || e->call.kind == CALL_FUNCTION)
         expr_each_child(e, find_carried, s);
-    }
 }
 
 typedef struct restart_search {
@@ -266,8 +243,7 @@ typedef struct restart_search {
 /* Some assignment in the loop begins the state again. */
 static void find_restart(expr *e, void *context) {
     restart_search *r = context;
-    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME &&
-        e->assign.target->name.binding == r->state) {
+    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME && e->assign.target->name.binding == r->state) {
         state_search s = {.scan = r->scan, .state = r->state};
         find_carried(e->assign.value, &s);
         r->found |= !s.has_state || s.detaches;
@@ -277,29 +253,23 @@ static void find_restart(expr *e, void *context) {
 
 static void find_states(expr *e, void *context) {
     loop_scan *scan = context;
-    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME &&
-        e->assign.target->type->kind == TYPE_TENSOR) {
+    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME && e->assign.target->type->kind == TYPE_TENSOR) {
         const binding *state = e->assign.target->name.binding;
-        bool outlives = state->span.file != scan->body->span.file ||
-                        state->span.offset < scan->body->span.offset ||
+        bool outlives = state->span.file != scan->body->span.file || state->span.offset < scan->body->span.offset ||
                         state->span.offset >= scan->body->span.offset + scan->body->span.length;
-        for (uint32_t i = 0; i < scan->weight_count; i++) {
+        for (uint32_t i = 0; i < scan->weight_count; i++)
             outlives &= state != scan->weights[i];
-        }
         state_search s = {.scan = scan, .state = state};
         restart_search again = {.scan = scan, .state = state};
         expr body = {.kind = EXPR_BLOCK, .block = scan->body};
         find_carried(e->assign.value, &s);
-        if (outlives && s.has_state && s.has_weight && !s.detaches) {
+        if (outlives && s.has_state && s.has_weight && !s.detaches)
             expr_each_child(&body, find_restart, &again);
-        }
         if (outlives && s.has_state && s.has_weight && !s.detaches && !again.found) {
-            diagnostic *d =
-                diagnostics_say(scan->c->diagnostics, e->span,
-                                SAY(takes_its_history_into_next_iteration), state->name);
+            diagnostic *d = diagnostics_say(scan->c->diagnostics, e->span, SAY(takes_its_history_into_next_iteration),
+                                            state->name);
             diagnostics_note(scan->c->diagnostics, d, (source_span){0},
-                             "`backward()` lets go of it there: `%s = ….detach(false)` ends it",
-                             state->name);
+                             "`backward()` lets go of it there: `%s = ….detach(false)` ends it", state->name);
         }
     }
     expr_each_child(e, find_states, scan);
@@ -309,12 +279,10 @@ static void warn_of_history(checker *c, block *body) {
     loop_scan scan = {.c = c, .body = body};
     expr e = {.kind = EXPR_BLOCK, .block = body};
     expr_each_child(&e, find_losses, &scan);
-    if (scan.count > 0) {
+    if (scan.count > 0)
         expr_each_child(&e, find_growing, &scan);
-    }
-    if (scan.calls_backward && scan.weight_count > 0) {
+    if (scan.calls_backward && scan.weight_count > 0)
         expr_each_child(&e, find_states, &scan);
-    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -15,12 +15,9 @@
 
 /* What a reference leads to, or a part of that: no variable's own. */
 static bool is_behind(const expr *e) {
-    while (!e->is_copied &&
-           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
-        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
-            type_is_reference(e->index.base->type)) {
+    while (!e->is_copied && (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
+        if (e->kind == EXPR_INDEX && e->index.base->type != NULL && type_is_reference(e->index.base->type))
             return true;
-        }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
     return false;
@@ -31,12 +28,9 @@ bool check_is_place(const expr *e) {
 }
 
 binding *check_root(const expr *e) {
-    while (!e->is_copied &&
-           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
-        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
-            type_is_reference(e->index.base->type)) {
+    while (!e->is_copied && (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
+        if (e->kind == EXPR_INDEX && e->index.base->type != NULL && type_is_reference(e->index.base->type))
             return NULL;
-        }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
     return e->kind == EXPR_NAME && !e->is_copied ? e->name.binding : NULL;
@@ -66,15 +60,13 @@ static void report_immutable(checker *c, const binding *b, source_span span, wri
         report_shared(c, b, span);
         return;
     }
-    diagnostic *d =
-        is_tolerated(b, kind)
-            ? diagnostics_say(c->diagnostics, span,
-                              SAY_IF(method, method_writes_to_field_of_immutable,
-                                     field_of_immutable_is_written),
+    diagnostic *d = is_tolerated(b, kind)
+                        ? diagnostics_say(
+                              c->diagnostics, span,
+                              SAY_IF(method, method_writes_to_field_of_immutable, field_of_immutable_is_written),
                               b->name)
-            : diagnostics_say(c->diagnostics, span,
-                              SAY_IF(method, method_writes_to_immutable, immutable_is_written),
-                              b->name);
+                        : diagnostics_say(c->diagnostics, span,
+                                          SAY_IF(method, method_writes_to_immutable, immutable_is_written), b->name);
     switch (b->kind) {
     case BINDING_LET:
         diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);
@@ -95,57 +87,49 @@ static bool may_write(const binding *root, write_kind kind) {
 }
 
 static void report_captured(checker *c, const binding *root, source_span span) {
-    diagnostic *d = diagnostics_say(c->diagnostics, span,
-                                    SAY(body_of_comprehension_cannot_write_to), root->name);
+    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(body_of_comprehension_cannot_write_to), root->name);
     diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
 }
 
 void check_method_write(checker *c, binding *root, source_span span, bool captured) {
     root->is_written = true;
-    if (!captured && check_dyn_signature(root->type) != NULL) {
+    if (!captured && check_dyn_signature(root->type) != NULL)
         return; /* whether a `dyn Fn` has something to write to depends on which one it is */
-    }
-    if (captured) {
+    if (captured)
         report_captured(c, root, span);
-    } else if (!may_write(root, WRITE_METHOD)) {
+    else if (!may_write(root, WRITE_METHOD))
         report_immutable(c, root, span, WRITE_METHOD);
-    }
 }
 
 bool check_comes_back(const binding *parameter) {
     return parameter->kind == BINDING_PARAMETER && !parameter->by_reference &&
-           (parameter->comes_back ||
-            (parameter->annotation != NULL && parameter->annotation->is_place));
+           (parameter->comes_back || (parameter->annotation != NULL && parameter->annotation->is_place));
 }
 
 bool check_captured_write(checker *c, const expr *place, source_span span) {
     const expr *part = place;
     while (part->kind == EXPR_FIELD || part->kind == EXPR_TUPLE_FIELD || part->kind == EXPR_INDEX) {
         const expr *base = part->kind == EXPR_INDEX ? part->index.base : part->field.base;
-        if (base->kind == EXPR_NAME) {
+        if (base->kind == EXPR_NAME)
             break;
-        }
         part = base;
     }
-    if (part->kind != EXPR_FIELD) {
+    if (part->kind != EXPR_FIELD)
         return true;
-    }
     struct_field *field = &c->function->owner->fields[part->field.index];
     binding *b = field->captured;
     field->is_written = true;
     b->is_written = true;
-    if (may_write(b, WRITE_ASSIGN)) {
+    if (may_write(b, WRITE_ASSIGN))
         return true;
-    }
     report_immutable(c, b, span, WRITE_ASSIGN);
     return false;
 }
 
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
     binding *root = check_root(place);
-    if (root == NULL) {
+    if (root == NULL)
         return is_behind(place);
-    }
     root->is_written = true;
     if (c->nest->comprehension != NULL && root->id < c->nest->comprehension->first_binding) {
         report_captured(c, root, span);
@@ -153,23 +137,20 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
     }
     if (root->kind == BINDING_SELF) {
         c->function->writes_self = true;
-        if (c->function->is_closure && !check_captured_write(c, place, span)) {
+        if (c->function->is_closure && !check_captured_write(c, place, span))
             return false;
-        }
     }
     bool part = root->is_once && place->kind != EXPR_NAME; /* what gets its value later is assigned as a whole */
-    if (may_write(root, kind) && !part) {
+    if (may_write(root, kind) && !part)
         return true;
-    }
     report_immutable(c, root, span, kind);
     return is_tolerated(root, kind);
 }
 
 /* May be written twice: no effects, and little work. */
 bool check_is_harmless(const expr *e, int depth) {
-    if (depth > 4) {
+    if (depth > 4)
         return false;
-    }
     switch (e->kind) {
     case EXPR_INT:
     case EXPR_NAME:
@@ -204,9 +185,8 @@ expr *check_copy_place(checker *c, const expr *e) {
     case EXPR_INDEX:
         copy->index.base = check_copy_place(c, e->index.base);
         copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
-        for (uint32_t i = 0; i < e->index.count; i++) {
+        for (uint32_t i = 0; i < e->index.count; i++)
             copy->index.indices[i] = check_copy_place(c, e->index.indices[i]);
-        }
         break;
     default:
         break;
@@ -222,9 +202,8 @@ expr *check_copy_place(checker *c, const expr *e) {
 
 expr *check_call_of_use(const method_use *use) {
     expr *e = use->call;
-    while (e->kind == EXPR_CAST) {
+    while (e->kind == EXPR_CAST)
         e = e->cast.operand;
-    }
     MASU_DEBUG_ASSERT(e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION);
     return e;
 }
@@ -243,11 +222,9 @@ static uint32_t *group_by_callee(checker *c, uint32_t **first) {
 static void spread_writes(checker *c) {
     uint32_t *first, *next = group_by_callee(c, &first), count = 0;
     function_item **work = CHECK_ARRAY(c, function_item *, c->tree->function_count);
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
-        if (c->tree->functions[i]->writes_self) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++)
+        if (c->tree->functions[i]->writes_self)
             work[count++] = c->tree->functions[i];
-        }
-    }
     while (count > 0) {
         for (uint32_t i = first[work[--count]->index]; i != 0; i = next[i]) {
             const method_use *use = &c->writes->uses[i - 1];
@@ -264,16 +241,13 @@ static void spread_writes(checker *c) {
 static void refer_late(checker *c, const method_use *use) {
     const expr *place = check_call_of_use(use)->call.operands[0];
     function_item *f = use->caller;
-    if (!f->is_closure || f->is_move || use->root != f->parameters[0]) {
+    if (!f->is_closure || f->is_move || use->root != f->parameters[0])
         return;
-    }
-    while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME) {
+    while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME)
         place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
-    }
     struct_field *field = &f->owner->fields[place->field.index];
-    if (field->is_written || field->by_reference) {
+    if (field->is_written || field->by_reference)
         return;
-    }
     if (field->captured->kind == BINDING_LET && !field->captured->is_mutable) {
         diagnostics_say(c->diagnostics, check_call_of_use(use)->call.name_span, SAY(method_writes_to_immutable),
                         field->name);
@@ -285,13 +259,11 @@ static void settle_uses(checker *c) {
     for (uint32_t i = 0; i < c->writes->use_count; i++) {
         const method_use *use = &c->writes->uses[i];
         if (!check_call_of_use(use)->call.function->writes_self ||
-            !check_is_place(check_call_of_use(use)->call.operands[0])) {
+            !check_is_place(check_call_of_use(use)->call.operands[0]))
             continue;
-        }
         check_call_of_use(use)->call.writes_receiver = true;
-        if (use->root == NULL) { /* behind a reference */
+        if (use->root == NULL) /* behind a reference */
             continue;
-        }
         check_method_write(c, use->root, check_call_of_use(use)->call.name_span, use->captured);
         refer_late(c, use);
     }
@@ -303,18 +275,14 @@ void check_settle_writes(checker *c) {
 }
 
 /* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
-void check_note_writes_back(checker *c, expr *e, const function_item *f,
-                             const function_item *noted) {
+void check_note_writes_back(checker *c, expr *e, const function_item *f, const function_item *noted) {
     for (uint32_t i = 0; i < f->parameter_count && i < e->call.operand_count; i++) {
         expr *place = e->call.operands[i];
-        if ((noted != NULL && check_comes_back(noted->parameters[i])) ||
-            !check_comes_back(f->parameters[i]) || !check_is_place(place) ||
-            !check_write(c, place, place->span, WRITE_METHOD)) {
+        if ((noted != NULL && check_comes_back(noted->parameters[i])) || !check_comes_back(f->parameters[i]) ||
+            !check_is_place(place) || !check_write(c, place, place->span, WRITE_METHOD))
             continue;
-        }
-        if (e->call.writes_back == NULL) {
+        if (e->call.writes_back == NULL)
             e->call.writes_back = CHECK_ARRAY(c, bool, e->call.operand_count);
-        }
         e->call.writes_back[i] = true;
     }
 }

@@ -11,7 +11,6 @@ bool hint_for_function(checker *c, diagnostic *d, const expr *call, const char *
 /* x.name where only x.name() exists, or where the name is known from elsewhere. */
 bool hint_for_field(checker *c, diagnostic *d, const type *base, const char *name);
 
-void hint_for_operands(checker *c, diagnostic *d, binary_op op, const type *left,
-                       const type *right);
+void hint_for_operands(checker *c, diagnostic *d, binary_op op, const type *left, const type *right);
 
 #endif

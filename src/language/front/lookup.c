@@ -18,9 +18,8 @@ static bool holds(const lookup *l, source_span span) {
 static void look(expr *e, void *context) {
     lookup *l = context;
     bool shorter = l->best == NULL || e->span.length <= l->best->span.length;
-    if (holds(l, e->span) && e->type != NULL && shorter) {
+    if (holds(l, e->span) && e->type != NULL && shorter)
         l->best = e;
-    }
     expr_each_child(e, look, l);
 }
 
@@ -29,10 +28,9 @@ static uint32_t end_of(const function_item *f, const binding *b) {
     uint32_t end = f->body->span.offset + f->body->span.length;
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *other = f->bindings[i];
-        if (other->span.file == b->span.file && other->span.offset > b->span.offset &&
-            other->span.offset < end && strcmp(other->name, b->name) == 0) {
+        if (other->span.file == b->span.file && other->span.offset > b->span.offset && other->span.offset < end &&
+            strcmp(other->name, b->name) == 0)
             end = other->span.offset;
-        }
     }
     return end;
 }
@@ -76,17 +74,14 @@ static bool describe(const function_item *f, const expr *e, lookup_result *out) 
     return e->type->kind != TYPE_NEVER;
 }
 
-bool lookup_at(const syntax_tree *tree, const source_file *file, uint32_t offset,
-               lookup_result *out) {
+bool lookup_at(const syntax_tree *tree, const source_file *file, uint32_t offset, lookup_result *out) {
     lookup l = {.file = file, .offset = offset};
     for (uint32_t i = 0; i < tree->function_count; i++) {
         function_item *f = tree->functions[i];
-        if (f->is_template || f->body == NULL || !f->is_checked) {
+        if (f->is_template || f->body == NULL || !f->is_checked)
             continue;
-        }
-        if (at_binding(&l, f, out)) {
+        if (at_binding(&l, f, out))
             return true;
-        }
         if (holds(&l, f->body->span)) {
             expr body = {.kind = EXPR_BLOCK, .block = f->body};
             const expr *before = l.best;

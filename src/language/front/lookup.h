@@ -9,12 +9,10 @@ typedef struct lookup_result {
     const type *type;
     source_span declared; /* file NULL: nowhere */
     bool is_variable;
-    uint32_t
-        until; /* of a variable: from here on its name means another one, or its function has ended */
+    uint32_t until; /* of a variable: from here on its name means another one, or its function has ended */
 } lookup_result;
 
 /* The binding or the shortest expression around the byte at offset. False when there is none. O(size of the tree). */
-bool lookup_at(const syntax_tree *tree, const source_file *file, uint32_t offset,
-               lookup_result *out);
+bool lookup_at(const syntax_tree *tree, const source_file *file, uint32_t offset, lookup_result *out);
 
 #endif

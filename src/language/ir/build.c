@@ -54,8 +54,7 @@ void *ir_copy_growing(ir_module *m, const void *array, uint32_t count, size_t el
 }
 
 /* Doubles an array with a stored capacity when it is full. */
-static bool grow(ir_module *m, void **array, uint32_t count, uint32_t *capacity,
-                 size_t element_bytes) {
+static bool grow(ir_module *m, void **array, uint32_t count, uint32_t *capacity, size_t element_bytes) {
     if (count < *capacity)
         return true;
     uint32_t wanted = *capacity ? *capacity * 2 : 16;
@@ -96,8 +95,7 @@ ir_function *ir_function_detached(ir_module *m, const char *name, source_span sp
 
 ir_function *ir_function_new(ir_module *m, const char *name, source_span span) {
     ir_function *f = ir_function_detached(m, name, span);
-    if (!f || !grow(m, (void **)&m->functions, m->function_count, &m->function_capacity,
-                    sizeof(ir_function *)))
+    if (!f || !grow(m, (void **)&m->functions, m->function_count, &m->function_capacity, sizeof(ir_function *)))
         return NULL;
     f->id = m->function_count;
     m->functions[m->function_count++] = f;
@@ -105,17 +103,14 @@ ir_function *ir_function_new(ir_module *m, const char *name, source_span span) {
 }
 
 ir_value ir_value_new(ir_function *f, ir_type type, const char *name, source_span span) {
-    if (!f || !grow(f->module, (void **)&f->values, f->value_count, &f->value_capacity,
-                    sizeof *f->values))
+    if (!f || !grow(f->module, (void **)&f->values, f->value_count, &f->value_capacity, sizeof *f->values))
         return 0;
-    f->values[f->value_count] =
-        (ir_value_info){.type = type, .name = name, .span = span, .slot = -1};
+    f->values[f->value_count] = (ir_value_info){.type = type, .name = name, .span = span, .slot = -1};
     return f->value_count++;
 }
 
 void ir_function_alias(ir_function *f, ir_value v, const char *name, source_span span) {
-    if (!f || !grow(f->module, (void **)&f->aliases, f->alias_count, &f->alias_capacity,
-                    sizeof *f->aliases))
+    if (!f || !grow(f->module, (void **)&f->aliases, f->alias_count, &f->alias_capacity, sizeof *f->aliases))
         return;
     f->aliases[f->alias_count++] = (ir_alias){.name = name, .span = span, .value = v};
 }
@@ -142,8 +137,7 @@ void ir_function_set_results(ir_function *f, const ir_type *types, uint32_t coun
 
 ir_kernel *ir_kernel_new(ir_module *m, const char *name) {
     ir_kernel *k = ir_alloc(m, 1, sizeof *k);
-    if (!k ||
-        !grow(m, (void **)&m->kernels, m->kernel_count, &m->kernel_capacity, sizeof(ir_kernel *)))
+    if (!k || !grow(m, (void **)&m->kernels, m->kernel_count, &m->kernel_capacity, sizeof(ir_kernel *)))
         return NULL;
     k->name = ir_copy_text(m, name);
     m->kernels[m->kernel_count++] = k;
@@ -166,8 +160,7 @@ static void adopt_parameters(ir_function *f, ir_block *entry) {
 
 ir_block *ir_block_new(ir_function *f) {
     ir_block *b = f ? ir_alloc(f->module, 1, sizeof *b) : NULL;
-    if (!b || !grow(f->module, (void **)&f->blocks, f->block_count, &f->block_capacity,
-                    sizeof(ir_block *)))
+    if (!b || !grow(f->module, (void **)&f->blocks, f->block_count, &f->block_capacity, sizeof(ir_block *)))
         return NULL;
     b->id = f->block_count;
     b->function = f;
@@ -211,8 +204,8 @@ static void pred_remove(ir_block *b, const ir_block *pred) {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-ir_instr *ir_instr_new(ir_function *f, ir_opcode op, const ir_value *args, uint32_t arg_count,
-                       const ir_type *results, uint32_t result_count, source_span span) {
+ir_instr *ir_instr_new(ir_function *f, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
+                       uint32_t result_count, source_span span) {
     ir_instr *i = f ? ir_alloc(f->module, 1, sizeof *i) : NULL;
     if (!i)
         return NULL;
@@ -301,8 +294,7 @@ void ir_remove(ir_instr *i) {
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
-void ir_set_target(ir_instr *terminator, int which, ir_block *to, const ir_value *args,
-                   uint32_t count) {
+void ir_set_target(ir_instr *terminator, int which, ir_block *to, const ir_value *args, uint32_t count) {
     if (!terminator || !to)
         return;
     ir_target *target = &terminator->target[which];
@@ -320,8 +312,7 @@ void ir_add_target_arg(ir_instr *terminator, int which, ir_value arg) {
     ir_target *target = terminator ? &terminator->target[which] : NULL;
     if (!target || !target->block)
         return;
-    ir_value *room =
-        ir_room(target->block->function->module, target->args, target->count, sizeof *target->args);
+    ir_value *room = ir_room(target->block->function->module, target->args, target->count, sizeof *target->args);
     if (!room)
         return;
     target->args = room;

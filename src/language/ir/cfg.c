@@ -140,8 +140,7 @@ bool ir_dominates(const ir_dominators *d, const ir_block *a, const ir_block *b) 
 
 static void drop_blocks(ir_function *f, const ir_order *order) {
     for (uint32_t i = 0; i < f->block_count; i++) /* their edges into what stays */
-        if (order->position[i] == NOWHERE && f->blocks[i]->last &&
-            ir_is_terminator(f->blocks[i]->last->op))
+        if (order->position[i] == NOWHERE && f->blocks[i]->last && ir_is_terminator(f->blocks[i]->last->op))
             ir_remove(f->blocks[i]->last);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->block_count; i++) {

@@ -40,18 +40,17 @@ typedef struct params {
     masu__arena scratch;
     ir_value *to;     /* by value: what takes its place */
     uint32_t *number; /* by value: 1 + its position among its block's parameters, 0 for others */
-    bool *
-        needed; /* by value: a parameter that some instruction uses, perhaps through other parameters */
-    ir_value *queue; /* needed parameters whose arguments are still to be looked at */
+    bool *needed;     /* by value: a parameter that some instruction uses, perhaps through other parameters */
+    ir_value *queue;  /* needed parameters whose arguments are still to be looked at */
     uint32_t queued;
 } params;
 
 /* Calls visit for every edge into b. */
-#define FOR_EDGES(b, target_name)                                            \
-    for (uint32_t p_ = 0; p_ < (b)->pred_count; p_++)                        \
-        for (int t_ = 0; t_ < ir_target_count((b)->preds[p_]->last); t_++)   \
-            for (ir_target *target_name = &(b)->preds[p_]->last->target[t_]; \
-                 target_name && target_name->block == (b); target_name = NULL)
+#define FOR_EDGES(b, target_name)                                                                                      \
+    for (uint32_t p_ = 0; p_ < (b)->pred_count; p_++)                                                                  \
+        for (int t_ = 0; t_ < ir_target_count((b)->preds[p_]->last); t_++)                                             \
+            for (ir_target *target_name = &(b)->preds[p_]->last->target[t_]; target_name && target_name->block == (b); \
+                 target_name = NULL)
 
 /* The one value that every edge passes for parameter k, 0 when there are several. */
 static ir_value only_argument(params *s, ir_block *b, uint32_t k) {
@@ -220,8 +219,7 @@ static ir_instr *clone_instr(ir_function *copy, const ir_instr *i) {
         c->owned = ir_copy_growing(m, i->owned, i->arg_count, sizeof *i->owned);
     for (int t = 0; t < ir_target_count(i); t++) {
         c->target[t].block = copy->blocks[i->target[t].block->id];
-        c->target[t].args =
-            ir_copy_growing(m, i->target[t].args, i->target[t].count, sizeof(ir_value));
+        c->target[t].args = ir_copy_growing(m, i->target[t].args, i->target[t].count, sizeof(ir_value));
     }
     for (uint32_t r = 0; r < i->result_count; r++)
         copy->values[i->result + r].def = c;

@@ -70,12 +70,10 @@ typedef struct ir_shape { /* what is known of a tensor value's shape */
     bool known_rank;
     uint8_t rank;
     int64_t dim[TL_MAX_RANK]; /* -1: not known */
-    const char **
-        name; /* by dimension: what the source calls one that is not known, or NULL; NULL: of none */
+    const char **name;        /* by dimension: what the source calls one that is not known, or NULL; NULL: of none */
 } ir_shape;
 
-void ir_shape_put(const ir_shape *shape,
-                  masu__buffer *out); /* [2, n], ? for a dimension without number and name */
+void ir_shape_put(const ir_shape *shape, masu__buffer *out); /* [2, n], ? for a dimension without number and name */
 
 typedef struct ir_block ir_block;
 typedef struct ir_instr ir_instr;
@@ -85,19 +83,17 @@ typedef struct ir_kernel ir_kernel;
 
 typedef struct ir_value_info {
     ir_type type;
-    const char *name;  /* the binding's or NULL */
-    source_span span;  /* of the expression or binding */
-    ir_instr *def;     /* NULL for parameters of functions and blocks */
-    ir_block *block;   /* of the definition; the entry block for function parameters */
-    bool is_parameter; /* of the function */
-    bool borrowed;     /* after `ownership`: a parameter that stays the caller's */
-    int32_t slot;      /* after `slots`: owner slot in the frame, -1 none */
-    const char
-        *pooled; /* after `frames`: why a tensor made here lies in no frame; NULL: it does, or is
+    const char *name;                 /* the binding's or NULL */
+    source_span span;                 /* of the expression or binding */
+    ir_instr *def;                    /* NULL for parameters of functions and blocks */
+    ir_block *block;                  /* of the definition; the entry block for function parameters */
+    bool is_parameter;                /* of the function */
+    bool borrowed;                    /* after `ownership`: a parameter that stays the caller's */
+    int32_t slot;                     /* after `slots`: owner slot in the frame, -1 none */
+    const char *pooled;               /* after `frames`: why a tensor made here lies in no frame; NULL: it does, or is
                               not made here */
-    uint32_t point_first,
-        point_last; /* after `frames`, of a tensor in the frame: its life in points of the program */
-    const ir_shape *shape; /* after `shapes`; NULL nothing known */
+    uint32_t point_first, point_last; /* after `frames`, of a tensor in the frame: its life in points of the program */
+    const ir_shape *shape;            /* after `shapes`; NULL nothing known */
 } ir_value_info;
 
 typedef enum ir_opcode {
@@ -130,7 +126,7 @@ typedef enum ir_opcode {
     IR_CAST, /* to the result's type; float to integer saturates, as in Rust */
     IR_MATH, /* imm.math: sqrt, exp, … on f32/f64 */
     /* calls */
-    IR_ABI, /* abi: index; args: the parameters in order, the list's elements in place of the list */
+    IR_ABI,        /* abi: index; args: the parameters in order, the list's elements in place of the list */
     IR_CALL,       /* callee; results: one per leaf of the callee's result */
     IR_COMPREHEND, /* kernel; args: shape (rank), further cells, captured tensors; result tensor */
     /* a record of words on the machine stack, for vectors: IR_RECORD makes it from args (one word each) and
@@ -154,15 +150,15 @@ typedef enum ir_opcode {
     /* inside kernels only; each index is an i64 argument */
     IR_KERNEL_CELL,   /* cell imm.i as the result's type */
     IR_KERNEL_EXTENT, /* length of dimension args[0] (constant) of capture imm.i */
-    IR_KERNEL_LOAD, /* element of capture imm.i at args; checked, faults; site 0: in range by construction */
+    IR_KERNEL_LOAD,   /* element of capture imm.i at args; checked, faults; site 0: in range by construction */
     IR_KERNEL_OUT_ADD, /* args: value, indices…; out[indices] += value, imm.i 1: = value (forward); in range by construction */
     IR_KERNEL_GRAD_OUT, /* grad_out[args] (backward) */
     IR_KERNEL_GRAD_ADD, /* args: value, indices…; grad_in[imm.i][indices] += value when wanted (backward); checked like a load */
     /* terminators */
-    IR_JUMP,        /* target[0] */
-    IR_BRANCH,      /* args[0] bool; target[0] when true, target[1] otherwise */
-    IR_RET,         /* args: the leaves of the result; owned. In kernels: no args */
-    IR_UNREACHABLE, /* after a call that always raises */
+    IR_JUMP,           /* target[0] */
+    IR_BRANCH,         /* args[0] bool; target[0] when true, target[1] otherwise */
+    IR_RET,            /* args: the leaves of the result; owned. In kernels: no args */
+    IR_UNREACHABLE,    /* after a call that always raises */
     IR_KERNEL_CAREFUL, /* in a kernel's forward and backward: what they rely on does not hold, go on in the careful twin */
     IR_OPCODE_COUNT
 } ir_opcode;
@@ -190,11 +186,9 @@ typedef struct ir_target {
 
 /* Where the elements of a tensor that is made are to lie, when not in a pool: at most one of the three. */
 typedef struct ir_place {
-    uint64_t bytes,
-        at;        /* after `frames`: in the frame's room, at this offset; bytes 0: not there */
-    uint32_t slot; /* after `growing`: 1 + a growing slot of the function; 0: in none */
-    uint32_t
-        dest; /* after `destinations`: 1 + the result of this function as which it leaves: where
+    uint64_t bytes, at; /* after `frames`: in the frame's room, at this offset; bytes 0: not there */
+    uint32_t slot;      /* after `growing`: 1 + a growing slot of the function; 0: in none */
+    uint32_t dest;      /* after `destinations`: 1 + the result of this function as which it leaves: where
                            the caller says; 0: it does not */
 } ir_place;
 
@@ -225,12 +219,10 @@ struct ir_instr {
     } imm;
     ir_function *callee;
     ir_kernel *kernel;
-    bool *owned; /* IR_CALL after `ownership`: per argument, consumed by the callee; NULL before */
-    ir_value
-        reuse; /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
+    bool *owned;      /* IR_CALL after `ownership`: per argument, consumed by the callee; NULL before */
+    ir_value reuse;   /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
                              take over; 0 none */
-    uint32_t
-        work; /* IR_ABI after `growing`: 1 + the growing slot of what it makes on the way; 0: in a pool */
+    uint32_t work;    /* IR_ABI after `growing`: 1 + the growing slot of what it makes on the way; 0: in a pool */
     ir_place place;   /* IR_ABI, IR_COMPREHEND: of the result */
     ir_place *places; /* IR_CALL: of each result, for the callee to build it there; NULL: nowhere */
     ir_target target[2];
@@ -272,8 +264,7 @@ struct ir_function {
     source_span span;
     ir_value *params; /* leaves of the parameters in order */
     uint32_t param_count;
-    ir_type
-        *results; /* leaves of the result; for a method that writes to self: then self's leaves */
+    ir_type *results; /* leaves of the result; for a method that writes to self: then self's leaves */
     uint32_t result_count;
     ir_value_info *values; /* [0] unused */
     uint32_t value_count, value_capacity;
@@ -288,22 +279,18 @@ struct ir_function {
     uint64_t room_bytes,
         room_bound; /* after `frames`: of tensors that never leave the function; a proven lower bound */
     uint32_t built; /* after `destinations`: bit r: result r is built where the caller says */
-    uint32_t growing_first,
-        growing_count; /* after `growing`: its slots in the table that all functions share */
-    ir_tally
-        *tallies; /* one a pass since the function came to be, in order; NULL before the first */
+    uint32_t growing_first, growing_count; /* after `growing`: its slots in the table that all functions share */
+    ir_tally *tallies; /* one a pass since the function came to be, in order; NULL before the first */
     uint32_t tally_count;
     const ir_function *specialised_from; /* NULL for the original */
-    const char *
-        ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
+    const char *ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
 };
 
 struct ir_kernel {
     const char *name;
     ir_function *forward;
-    ir_function *backward; /* NULL: not differentiable, then `reason` says why */
-    ir_function *forward_careful,
-        *backward_careful; /* where IR_KERNEL_CAREFUL leads; NULL: it is nowhere */
+    ir_function *backward;                           /* NULL: not differentiable, then `reason` says why */
+    ir_function *forward_careful, *backward_careful; /* where IR_KERNEL_CAREFUL leads; NULL: it is nowhere */
     const char *reason;
     source_span reason_span;
     uint32_t rank;
@@ -347,10 +334,9 @@ struct ir_module {
     ir_function *main;
     ir_refusal *refusals;
     ir_function *destructors; /* runs those of what waits for them: pass/destructors.c; NULL: no type has one */
-    ir_tally *tallies; /* one a pass that ran, in order; NULL before the first */
+    ir_tally *tallies;        /* one a pass that ran, in order; NULL before the first */
     uint32_t tally_count;
-    bool
-        out_of_memory; /* sticky: an arena allocation failed while building; checked by the driver after each stage */
+    bool out_of_memory; /* sticky: an arena allocation failed while building; checked by the driver after each stage */
 };
 
 /* ---- construction (ir/build.c). Failures of the arena are sticky in module->out_of_memory; then NULL/0 is returned. ---- */
@@ -367,15 +353,14 @@ ir_block *ir_block_new(ir_function *f);
 ir_value ir_block_add_param(ir_block *b, ir_type type, const char *name, source_span span);
 ir_value ir_value_new(ir_function *f, ir_type type, const char *name, source_span span);
 /* A detached instruction with room for args (copied) and fresh results of the given types. */
-ir_instr *ir_instr_new(ir_function *f, ir_opcode op, const ir_value *args, uint32_t arg_count,
-                       const ir_type *results, uint32_t result_count, source_span span);
+ir_instr *ir_instr_new(ir_function *f, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
+                       uint32_t result_count, source_span span);
 void ir_append(ir_block *b, ir_instr *i);
 void ir_insert_before(ir_instr *where, ir_instr *i);
 void ir_insert_after(ir_instr *where, ir_instr *i);
 void ir_remove(ir_instr *i);
 /* Terminators keep predecessor lists true. */
-void ir_set_target(ir_instr *terminator, int which, ir_block *to, const ir_value *args,
-                   uint32_t count);
+void ir_set_target(ir_instr *terminator, int which, ir_block *to, const ir_value *args, uint32_t count);
 void ir_add_target_arg(ir_instr *terminator, int which, ir_value arg);
 enum { IR_MOST_BUILT = 32 }; /* results behind these are never built where the caller says */
 
@@ -398,8 +383,7 @@ bool ir_may_raise(const ir_instr *i); /* by opcode, ABI effects; calls always ma
 const ir_place *ir_place_of(const ir_function *f, ir_value v);
 /* The same to be filled in; v is the result of an IR_ABI, IR_COMPREHEND or IR_CALL. NULL when memory runs out. */
 ir_place *ir_place_for(ir_function *f, ir_value v);
-bool ir_const_int(const ir_function *f, ir_value v,
-                  int64_t *out); /* v is IR_CONST of an integer or bool type */
+bool ir_const_int(const ir_function *f, ir_value v, int64_t *out); /* v is IR_CONST of an integer or bool type */
 void ir_remove_unreachable_blocks(ir_function *f);
 /* After it every edge from a block with two targets leads to a block with that one predecessor and carries no arguments. */
 void ir_split_critical_edges(ir_function *f);
@@ -416,12 +400,11 @@ ir_block *ir_builder_block(
     const ir_builder *b); /* current; NULL after a terminator: code that follows is unreachable */
 void ir_builder_set_block(ir_builder *b, ir_block *block);
 /* Appends at the end of the current block; when there is none (unreachable code) a fresh unreachable block is opened first. */
-ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count,
-                  const ir_type *results, uint32_t result_count, source_span span);
+ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
+                  uint32_t result_count, source_span span);
 ir_value ir_emit_const_int(ir_builder *b, ir_type type, int64_t v, source_span span);
 ir_value ir_emit_const_float(ir_builder *b, ir_type type, double v, source_span span);
-void ir_emit_jump(ir_builder *b, ir_block *to,
-                  source_span span); /* arguments are filled in by variables */
+void ir_emit_jump(ir_builder *b, ir_block *to, source_span span); /* arguments are filled in by variables */
 void ir_emit_branch(ir_builder *b, ir_value c, ir_block *yes, ir_block *no, source_span span);
 void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_span span);
 const char *ir_variable_name(const ir_builder *b, ir_variable v);
@@ -435,13 +418,11 @@ ir_value ir_read(
     source_span
         span); /* adds block parameters as needed; an unwritten variable reads as the constant zero of its type, which for managed types ir_verify rejects unless the code is unreachable */
 void ir_seal(ir_builder *b, ir_block *block); /* all predecessors are known now */
-void ir_builder_finish(
-    ir_builder *b); /* every block sealed; removes trivial parameters and unreachable blocks */
+void ir_builder_finish(ir_builder *b); /* every block sealed; removes trivial parameters and unreachable blocks */
 
 /* ---- printing and verification ----------------------------------------------------------------------------------- */
 
-void ir_print_instr(const ir_function *f, const ir_instr *i,
-                    masu__buffer *out); /* one line, without its end */
+void ir_print_instr(const ir_function *f, const ir_instr *i, masu__buffer *out); /* one line, without its end */
 void ir_print_function(const ir_function *f, masu__buffer *out);
 void ir_print_module(const ir_module *m, masu__buffer *out);
 /* Reads what ir_print_module wrote (ir/ir_parse.c): value numbers, names, shapes, ownership and slots come back; spans and sites do not.

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/ir/store.h"
 #include "language/ir/ir_words.h"
+#include "language/ir/store.h"
 
 typedef struct late { /* a name to be resolved at the end */
     enum { LATE_CALLEE, LATE_KERNEL, LATE_FUNCTION } kind;
@@ -377,8 +377,7 @@ static void read_block(parser *p) {
             if (b->param_count > 0)
                 words_need(&p->w, ",");
             ir_value v = read_declaration(p);
-            ir_value *room =
-                p->w.failed ? NULL : ir_room(p->w.m, b->params, b->param_count, sizeof *room);
+            ir_value *room = p->w.failed ? NULL : ir_room(p->w.m, b->params, b->param_count, sizeof *room);
             if (!room)
                 return;
             b->params = room;
@@ -408,8 +407,7 @@ static void read_params(parser *p) {
         if (f->param_count > 0)
             words_need(&p->w, ",");
         ir_value v = read_declaration(p);
-        ir_value *room =
-            p->w.failed ? NULL : ir_room(p->w.m, f->params, f->param_count, sizeof *room);
+        ir_value *room = p->w.failed ? NULL : ir_room(p->w.m, f->params, f->param_count, sizeof *room);
         if (!room)
             return;
         f->params = room;
@@ -575,7 +573,7 @@ ir_module *ir_parse_module(masu__arena *arena, const char *text, masu__buffer *e
     parser p = {.w = {.m = ir_module_new(arena), .text = text, .at = text, .error = error}};
     if (!p.w.m)
         return NULL;
-    for (words_skip(&p.w); *p.w.at && !p.w.failed; words_skip(&p.w)) {
+    for (words_skip(&p.w); *p.w.at && !p.w.failed; words_skip(&p.w))
         if (words_try_word(&p.w, "kernel"))
             read_kernel(&p);
         else if (words_try_word(&p.w, "kernel_fn"))
@@ -584,7 +582,6 @@ ir_module *ir_parse_module(masu__arena *arena, const char *text, masu__buffer *e
             read_function(&p, false);
         else
             words_fail(&p.w, "fn or kernel");
-    }
     for (uint32_t l = 0; l < p.late_count && !p.w.failed; l++)
         resolve(&p, &p.lates[l]);
     return p.w.failed || p.w.m->out_of_memory ? NULL : p.w.m;

@@ -27,8 +27,7 @@ static void put_value(const ir_function *f, ir_value v, masu__buffer *out) {
         masu__buffer_printf(out, ".%s", name);
 }
 
-static void put_values(const ir_function *f, const ir_value *values, uint32_t count,
-                       masu__buffer *out) {
+static void put_values(const ir_function *f, const ir_value *values, uint32_t count, masu__buffer *out) {
     for (uint32_t i = 0; i < count; i++) {
         masu__buffer_puts(out, i ? ", " : "");
         put_value(f, values[i], out);
@@ -278,8 +277,7 @@ static void put_function_head(const ir_function *f, masu__buffer *out) {
     if (f->room_bytes > 0)
         masu__buffer_printf(out, " room %" PRIu64 " bound %" PRIu64, f->room_bytes, f->room_bound);
     if (f->growing_count > 0)
-        masu__buffer_printf(out, " growing %" PRIu32 " from %" PRIu32, f->growing_count,
-                            f->growing_first);
+        masu__buffer_printf(out, " growing %" PRIu32 " from %" PRIu32, f->growing_count, f->growing_first);
     if (f->built != 0)
         masu__buffer_printf(out, " builds %" PRIu32, f->built);
     masu__buffer_puts(out, " {\n");
@@ -306,8 +304,7 @@ static const char *dtype_name(tl_dtype t) {
     return t < TL_DTYPE_COUNT ? names[t] : "?";
 }
 
-static void put_twins(const char *word, const ir_function *f, const ir_function *careful,
-                      masu__buffer *out) {
+static void put_twins(const char *word, const ir_function *f, const ir_function *careful, masu__buffer *out) {
     if (f)
         masu__buffer_printf(out, " %s %s", word, f->name);
     if (f && careful)
@@ -317,14 +314,12 @@ static void put_twins(const char *word, const ir_function *f, const ir_function 
 /* kernel K = f32 rank 1 cells (i64, i64) captures (f32 rank 2, f32 rank 1 unread) forward K.f
  * careful K.fc backward K.b */
 static void put_kernel(const ir_kernel *k, masu__buffer *out) {
-    masu__buffer_printf(out, "kernel %s = %s rank %" PRIu32 " cells (", k->name,
-                        dtype_name(k->dtype), k->rank);
+    masu__buffer_printf(out, "kernel %s = %s rank %" PRIu32 " cells (", k->name, dtype_name(k->dtype), k->rank);
     put_types(k->cell_types, k->cell_count, out);
     masu__buffer_puts(out, ") captures (");
     for (uint32_t c = 0; c < k->capture_count; c++)
-        masu__buffer_printf(out, "%s%s rank %" PRIu32 "%s", c ? ", " : "",
-                            dtype_name(k->capture_dtype[c]), k->capture_rank[c],
-                            k->needs_value[c] ? "" : " unread");
+        masu__buffer_printf(out, "%s%s rank %" PRIu32 "%s", c ? ", " : "", dtype_name(k->capture_dtype[c]),
+                            k->capture_rank[c], k->needs_value[c] ? "" : " unread");
     masu__buffer_puts(out, ")");
     put_twins("forward", k->forward, k->forward_careful, out);
     put_twins("backward", k->backward, k->backward_careful, out);

@@ -93,9 +93,7 @@ double words_float(words *w) {
 }
 
 static int hex_digit(char c) {
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
-                                        : -1;
+    return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
 
 const char *words_bytes(words *w, size_t *length) {

@@ -80,10 +80,9 @@ const char *ir_opcode_name(ir_opcode op) {
 }
 
 static const char *const math_names[] = {
-    [IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp",     [IR_MATH_LOG] = "log",
-    [IR_MATH_SIN] = "sin",   [IR_MATH_COS] = "cos",     [IR_MATH_TANH] = "tanh",
-    [IR_MATH_ABS] = "abs",   [IR_MATH_FLOOR] = "floor", [IR_MATH_CEIL] = "ceil",
-    [IR_MATH_POW] = "pow",   [IR_MATH_MIN] = "min",     [IR_MATH_MAX] = "max",
+    [IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp",   [IR_MATH_LOG] = "log", [IR_MATH_SIN] = "sin",
+    [IR_MATH_COS] = "cos",   [IR_MATH_TANH] = "tanh", [IR_MATH_ABS] = "abs", [IR_MATH_FLOOR] = "floor",
+    [IR_MATH_CEIL] = "ceil", [IR_MATH_POW] = "pow",   [IR_MATH_MIN] = "min", [IR_MATH_MAX] = "max",
 };
 
 const char *ir_math_name(ir_math math) {
@@ -113,8 +112,7 @@ static bool division_may_raise(const ir_instr *i) {
     if (!f || i->arg_count != 2)
         return true;
     int64_t divisor;
-    return !ir_type_float(ir_type_of(f, i->args[1])) &&
-           !(ir_const_int(f, i->args[1], &divisor) && divisor != 0);
+    return !ir_type_float(ir_type_of(f, i->args[1])) && !(ir_const_int(f, i->args[1], &divisor) && divisor != 0);
 }
 
 bool ir_may_raise(const ir_instr *i) {

@@ -150,8 +150,7 @@ static ir_value look_up(ir_builder *b, ir_block *from, ir_variable v) {
     ir_block *block = from;
     ir_value value = defined(b, block, v);
     uint32_t steps = 0; /* a ring of blocks that nothing enters has no beginning */
-    while (!value && is_sealed(b, block) && block->pred_count == 1 &&
-           steps++ < b->function->block_count) {
+    while (!value && is_sealed(b, block) && block->pred_count == 1 && steps++ < b->function->block_count) {
         block = block->preds[0];
         value = defined(b, block, v);
     }
@@ -265,8 +264,8 @@ void ir_builder_set_block(ir_builder *b, ir_block *block) {
         b->block = block;
 }
 
-ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count,
-                  const ir_type *results, uint32_t result_count, source_span span) {
+ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
+                  uint32_t result_count, source_span span) {
     if (!b)
         return NULL;
     if (!b->block) {
@@ -323,8 +322,7 @@ const char *ir_variable_name(const ir_builder *b, ir_variable v) {
 }
 
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span) {
-    variable_info *room =
-        b ? ir_room(module_of(b), b->variables, b->variable_count, sizeof *room) : NULL;
+    variable_info *room = b ? ir_room(module_of(b), b->variables, b->variable_count, sizeof *room) : NULL;
     if (!room)
         return 0;
     b->variables = room;

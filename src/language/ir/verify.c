@@ -32,8 +32,7 @@ void ir_fault(ir_checker *c, const ir_block *b, const ir_instr *i, const char *f
 
 const char *ir_value_text(ir_checker *c, ir_value v) {
     const char *name = v < c->f->value_count ? c->f->values[v].name : NULL;
-    const char *text =
-        masu__arena_printf(&c->scratch, "%%%" PRIu32 "%s%s", v, name ? "." : "", name ? name : "");
+    const char *text = masu__arena_printf(&c->scratch, "%%%" PRIu32 "%s%s", v, name ? "." : "", name ? name : "");
     return text ? text : "a value";
 }
 
@@ -94,8 +93,7 @@ static void check_chain(ir_checker *c, const ir_block *b) {
             return;
         }
         if (ir_is_terminator(i->op) != (i == b->last)) {
-            ir_fault(c, b, NULL,
-                     i->next ? "a terminator in the middle" : "no terminator at the end");
+            ir_fault(c, b, NULL, i->next ? "a terminator in the middle" : "no terminator at the end");
             return;
         }
     }
@@ -128,8 +126,7 @@ static void check_links(ir_checker *c) {
 /* ---- definitions ----------------------------------------------------------------------------- */
 
 /* Enters the definition of v at `place` within its block; 0 is before the first instruction. */
-static void define(ir_checker *c, uint32_t *place, ir_value v, const ir_block *b, const ir_instr *i,
-                   uint32_t at) {
+static void define(ir_checker *c, uint32_t *place, ir_value v, const ir_block *b, const ir_instr *i, uint32_t at) {
     if (!value_exists(c->f, v)) {
         ir_fault(c, b, NULL, "defines a value that does not exist");
         return;
@@ -167,8 +164,7 @@ typedef struct uses {
     ir_dominators dominators;
 } uses;
 
-static void check_use(ir_checker *c, const uses *u, ir_value v, const ir_block *b,
-                      const ir_instr *i, uint32_t at) {
+static void check_use(ir_checker *c, const uses *u, ir_value v, const ir_block *b, const ir_instr *i, uint32_t at) {
     if (!value_exists(c->f, v) || u->place[v] == UINT32_MAX) {
         ir_fault(c, b, NULL, "uses %%%" PRIu32 ", which is defined nowhere", v);
         return;
@@ -178,11 +174,9 @@ static void check_use(ir_checker *c, const uses *u, ir_value v, const ir_block *
     if (!reachable)
         return;
     bool good = home == b ? u->place[v] < at
-                          : c->order.position[home->id] != UINT32_MAX &&
-                                ir_dominates(&u->dominators, home, b);
+                          : c->order.position[home->id] != UINT32_MAX && ir_dominates(&u->dominators, home, b);
     if (!good)
-        ir_fault(c, b, i, "uses %s, whose definition does not come before it on every path",
-                 ir_value_text(c, v));
+        ir_fault(c, b, i, "uses %s, whose definition does not come before it on every path", ir_value_text(c, v));
 }
 
 static void check_uses(ir_checker *c, const uses *u) {
@@ -232,8 +226,8 @@ static void check_modes(ir_checker *c, const ir_instr *i) {
         bool owned = i->owned && i->owned[a];
         char said = callee->ownership ? callee->ownership[letter++] : 0;
         if (said != (owned ? 'o' : 'b') || callee->values[p].borrowed == owned)
-            ir_fault(c, i->block, i, "%s is %s, but %s declares otherwise",
-                     ir_value_text(c, i->args[a]), owned ? "handed over" : "lent", callee->name);
+            ir_fault(c, i->block, i, "%s is %s, but %s declares otherwise", ir_value_text(c, i->args[a]),
+                     owned ? "handed over" : "lent", callee->name);
     }
 }
 

@@ -43,9 +43,8 @@ typedef struct owners {
     ir_value *list;   /* values with owners, unordered */
     uint32_t *place;  /* by value: position in list */
     uint32_t listed;
-    uint8_t *
-        consumes; /* by value, cleared after each instruction: how often the instruction takes it */
-    saved *entry; /* by block */
+    uint8_t *consumes; /* by value, cleared after each instruction: how often the instruction takes it */
+    saved *entry;      /* by block */
 } owners;
 
 static const char *name_of(const owners *o, ir_value v) {
@@ -105,8 +104,7 @@ static void produce(owners *o, const ir_instr *i, ir_value v) {
     if (!managed(o, v))
         return;
     if (o->count[v] > 0)
-        ir_fault(o->c, i ? i->block : NULL, i, "makes %s again while the old one is owned",
-                 name_of(o, v));
+        ir_fault(o->c, i ? i->block : NULL, i, "makes %s again while the old one is owned", name_of(o, v));
     else
         gain(o, v);
 }
@@ -126,10 +124,8 @@ static void take_operands(owners *o, const ir_instr *i) {
     }
     for (uint32_t a = 0; a < i->arg_count; a++) {
         ir_value v = i->args[a];
-        if (managed(o, v) && !ir_consumes(i, a) && o->consumes[v] && o->count[v] == 0 &&
-            !o->f->values[v].borrowed)
-            ir_fault(o->c, i->block, i, "gives the last count of %s away and reads it",
-                     name_of(o, v));
+        if (managed(o, v) && !ir_consumes(i, a) && o->consumes[v] && o->count[v] == 0 && !o->f->values[v].borrowed)
+            ir_fault(o->c, i->block, i, "gives the last count of %s away and reads it", name_of(o, v));
     }
     for (uint32_t a = 0; a < i->arg_count; a++)
         o->consumes[i->args[a]] = 0;
@@ -143,8 +139,8 @@ static void check_protected(owners *o, const ir_instr *i) {
         if (o->root[v] == UNROOTED)
             ir_fault(o->c, i->block, i, "may raise while %s is in no slot", name_of(o, v));
         else if (o->count[v] > 1)
-            ir_fault(o->c, i->block, i, "may raise while %s has %" PRIu32 " owners and one slot",
-                     name_of(o, v), o->count[v]);
+            ir_fault(o->c, i->block, i, "may raise while %s has %" PRIu32 " owners and one slot", name_of(o, v),
+                     o->count[v]);
     }
 }
 
@@ -158,8 +154,7 @@ static void root(owners *o, const ir_instr *i) {
     else if (slot >= (int64_t)o->f->slot_count)
         ir_fault(o->c, i->block, i, "slot %" PRId64 " of %" PRIu32, slot, o->f->slot_count);
     else if (slot >= 0 && o->holder[slot])
-        ir_fault(o->c, i->block, i, "overwrites slot %" PRId64 ", which holds %s", slot,
-                 name_of(o, o->holder[slot]));
+        ir_fault(o->c, i->block, i, "overwrites slot %" PRId64 ", which holds %s", slot, name_of(o, o->holder[slot]));
     else
         o->root[v] = slot < 0 ? REGISTERED : (int32_t)slot;
     if (o->count[v] > 0 && o->root[v] >= 0)
@@ -188,12 +183,11 @@ static void acquire(owners *o, const ir_instr *i) {
 /* Over an operand: it may not be read afterwards, so its release is right behind. */
 static void check_reuse(owners *o, const ir_instr *i) {
     const ir_instr *next = i->next;
-    while (next && (next->op == IR_UNROOT || next->op == IR_ROOT ||
-                    (next->op == IR_RELEASE && next->args[0] != i->reuse)))
+    while (next &&
+           (next->op == IR_UNROOT || next->op == IR_ROOT || (next->op == IR_RELEASE && next->args[0] != i->reuse)))
         next = next->next;
     if (!next || next->op != IR_RELEASE)
-        ir_fault(o->c, i->block, i, "is written over %s, which does not die here",
-                 name_of(o, i->reuse));
+        ir_fault(o->c, i->block, i, "is written over %s, which does not die here", name_of(o, i->reuse));
     for (uint32_t a = 0; a < i->arg_count; a++)
         if (i->args[a] == i->reuse)
             return;
@@ -211,17 +205,15 @@ static void check_place(owners *o, const ir_instr *i, ir_value v) {
     if (!place)
         return;
     if (place->at + place->bytes > o->f->room_bytes)
-        ir_fault(o->c, i->block, i, "lies at %" PRIu64 " in a room of %" PRIu64 " bytes", place->at,
-                 o->f->room_bytes);
+        ir_fault(o->c, i->block, i, "lies at %" PRIu64 " in a room of %" PRIu64 " bytes", place->at, o->f->room_bytes);
     if (place->slot > o->f->growing_count)
         ir_fault(o->c, i->block, i, "lies in growing slot %" PRIu32 " of %" PRIu32, place->slot - 1,
                  o->f->growing_count);
     if (i->work > o->f->growing_count)
-        ir_fault(o->c, i->block, i, "works in growing slot %" PRIu32 " of %" PRIu32, i->work - 1,
-                 o->f->growing_count);
+        ir_fault(o->c, i->block, i, "works in growing slot %" PRIu32 " of %" PRIu32, i->work - 1, o->f->growing_count);
     if (place->dest && !ir_builds(o->f, place->dest - 1))
-        ir_fault(o->c, i->block, i, "is built as result %" PRIu32 ", which is not said of %s",
-                 place->dest - 1, o->f->name);
+        ir_fault(o->c, i->block, i, "is built as result %" PRIu32 ", which is not said of %s", place->dest - 1,
+                 o->f->name);
     for (uint32_t k = 0; k < o->listed && place->bytes; k++) {
         const ir_place *other = ir_place_of(o->f, o->list[k]);
         if (o->list[k] == v || !other || !meet(place, other))
@@ -284,20 +276,17 @@ static void compare(owners *o, const ir_instr *i, const ir_block *to, const save
         same += now > 0;
         if (now != then->owners)
             ir_fault(o->c, i->block, i,
-                     "%s has %" PRIu32 " owners here, but %" PRIu32 " when b%" PRIu32
-                     " is entered from b%" PRIu32,
+                     "%s has %" PRIu32 " owners here, but %" PRIu32 " when b%" PRIu32 " is entered from b%" PRIu32,
                      name_of(o, then->value), now, then->owners, to->id, s->from);
         else if (o->root[then->value] != then->root)
-            ir_fault(o->c, i->block, i,
-                     "%s is protected otherwise when b%" PRIu32 " is entered from b%" PRIu32,
+            ir_fault(o->c, i->block, i, "%s is protected otherwise when b%" PRIu32 " is entered from b%" PRIu32,
                      name_of(o, then->value), to->id, s->from);
     }
     for (uint32_t k = 0; same < o->listed && k < o->listed; k++) {
         owned key = {.value = o->list[k]};
         if (!bsearch(&key, s->values, s->count, sizeof key, by_value))
             ir_fault(o->c, i->block, i,
-                     "%s has %" PRIu32 " owners here, but 0 when b%" PRIu32
-                     " is entered from b%" PRIu32,
+                     "%s has %" PRIu32 " owners here, but 0 when b%" PRIu32 " is entered from b%" PRIu32,
                      name_of(o, key.value), o->count[key.value], to->id, s->from);
     }
 }
@@ -308,8 +297,7 @@ static void follow(owners *o, const ir_instr *i, const ir_target *t) {
         if (!managed(o, t->args[a]))
             continue;
         if (branch)
-            ir_fault(o->c, i->block, i, "a branch passes %s: its edges must be split",
-                     name_of(o, t->args[a]));
+            ir_fault(o->c, i->block, i, "a branch passes %s: its edges must be split", name_of(o, t->args[a]));
         else
             consume(o, i, t->args[a]);
     }
@@ -368,8 +356,7 @@ static bool prepare(owners *o) {
 static void check_borrowed_marks(owners *o) {
     for (ir_value v = 1; v < o->f->value_count; v++)
         if (o->f->values[v].borrowed && !(o->f->values[v].is_parameter && managed(o, v)))
-            ir_fault(o->c, NULL, NULL, "%s is marked borrowed but is not a managed parameter",
-                     name_of(o, v));
+            ir_fault(o->c, NULL, NULL, "%s is marked borrowed but is not a managed parameter", name_of(o, v));
 }
 
 bool ir_check_owners(ir_checker *c) {

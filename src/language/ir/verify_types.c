@@ -22,8 +22,8 @@ static bool counts(const site *s, uint32_t args, uint32_t results) {
     if (s->i->arg_count == args && s->i->result_count == results)
         return true;
     ir_fault(s->c, s->i->block, s->i,
-             "has %" PRIu32 " operands and %" PRIu32 " results instead of %" PRIu32 " and %" PRIu32,
-             s->i->arg_count, s->i->result_count, args, results);
+             "has %" PRIu32 " operands and %" PRIu32 " results instead of %" PRIu32 " and %" PRIu32, s->i->arg_count,
+             s->i->result_count, args, results);
     return false;
 }
 
@@ -85,8 +85,7 @@ static void check_math(const site *s) {
 
 static void check_cast(const site *s) {
     if (counts(s, 1, 1))
-        demand(s, plain_type(arg_type(s, 0)) && plain_type(result_type(s)),
-               "casts are between plain types");
+        demand(s, plain_type(arg_type(s, 0)) && plain_type(result_type(s)), "casts are between plain types");
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -132,8 +131,8 @@ static void check_abi(const site *s) {
     for (uint32_t a = 0; a < s->i->arg_count; a++) {
         const tl_abi_parameter *p = ir_abi_parameter(s->i, a);
         if (!p || !kind_fits(p->kind, arg_type(s, a)))
-            ir_fault(s->c, s->i->block, s->i, "%s does not fit parameter `%s`",
-                     ir_value_text(s->c, s->i->args[a]), p ? p->name : "none");
+            ir_fault(s->c, s->i->block, s->i, "%s does not fit parameter `%s`", ir_value_text(s->c, s->i->args[a]),
+                     p ? p->name : "none");
     }
     if (fn->result != ABI_none)
         demand(s, kind_fits(fn->result, result_type(s)), "a result of the wrong type");
@@ -142,19 +141,16 @@ static void check_abi(const site *s) {
 static void check_call(const site *s) {
     const ir_function *callee = s->i->callee;
     const ir_module *m = s->c->m;
-    if (!callee || callee->id >= m->function_count || m->functions[callee->id] != callee ||
-        callee->is_kernel) {
+    if (!callee || callee->id >= m->function_count || m->functions[callee->id] != callee || callee->is_kernel) {
         ir_fault(s->c, s->i->block, NULL, "calls a function that is not in the module's list");
         return;
     }
     if (!counts(s, callee->param_count, callee->result_count))
         return;
     for (uint32_t a = 0; a < s->i->arg_count; a++)
-        demand(s, arg_type(s, a) == callee->values[callee->params[a]].type,
-               "an argument of the wrong type");
+        demand(s, arg_type(s, a) == callee->values[callee->params[a]].type, "an argument of the wrong type");
     for (uint32_t r = 0; r < s->i->result_count; r++)
-        demand(s, ir_type_of(s->c->f, s->i->result + r) == callee->results[r],
-               "a result of the wrong type");
+        demand(s, ir_type_of(s->c->f, s->i->result + r) == callee->results[r], "a result of the wrong type");
 }
 
 static void check_comprehend(const site *s) {
@@ -208,8 +204,7 @@ static void check_record_word(const site *s) {
     demand(s, i->imm.i >= 0 && i->imm.i < words, "reads behind the record's end");
     if (!ir_type_managed(result_type(s)))
         return;
-    for (const ir_instr *n = i->prev; n;
-         n = n->prev) { /* as above: back to the call that filled it */
+    for (const ir_instr *n = i->prev; n; n = n->prev) { /* as above: back to the call that filled it */
         for (uint32_t a = 0; n->op == IR_ABI && a < n->arg_count; a++)
             if (n->args[a] == i->args[0])
                 return;
@@ -234,11 +229,7 @@ static void check_indices(const site *s, uint32_t from) {
 static void check_kernel_op(const site *s) {
     bool adds = s->i->op == IR_KERNEL_OUT_ADD || s->i->op == IR_KERNEL_GRAD_ADD;
     demand(s, s->c->f->is_kernel, "stands outside a kernel");
-    if (!counts(s,
-                s->i->op == IR_KERNEL_CELL     ? 0
-                : s->i->op == IR_KERNEL_EXTENT ? 1
-                                               : s->i->arg_count,
-                adds ? 0 : 1))
+    if (!counts(s, s->i->op == IR_KERNEL_CELL ? 0 : s->i->op == IR_KERNEL_EXTENT ? 1 : s->i->arg_count, adds ? 0 : 1))
         return;
     demand(s, !adds || s->i->arg_count > 0, "adds nothing");
     check_indices(s, adds ? 1 : 0);
@@ -258,15 +249,12 @@ static void check_targets(const site *s) {
         const ir_target *target = &s->i->target[t];
         if (target->count != target->block->param_count) {
             ir_fault(s->c, s->i->block, s->i,
-                     "passes %" PRIu32 " arguments to b%" PRIu32 ", which has %" PRIu32
-                     " parameters",
-                     target->count, target->block->id, target->block->param_count);
+                     "passes %" PRIu32 " arguments to b%" PRIu32 ", which has %" PRIu32 " parameters", target->count,
+                     target->block->id, target->block->param_count);
             continue;
         }
         for (uint32_t a = 0; a < target->count; a++)
-            demand(s,
-                   ir_type_of(s->c->f, target->args[a]) ==
-                       ir_type_of(s->c->f, target->block->params[a]),
+            demand(s, ir_type_of(s->c->f, target->args[a]) == ir_type_of(s->c->f, target->block->params[a]),
                    "passes an argument of the wrong type");
     }
 }

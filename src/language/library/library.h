@@ -18,17 +18,17 @@
 
 /* A name that a program or a declaration may ask for. */
 typedef struct library_name {
-    uint32_t offset, length; /* in library_text */
+    uint32_t offset, length;       /* in library_text */
     uint16_t declared, asked, end; /* in library_name_lists: declarations, then names that are asked for with it */
-    bool is_owner;  /* of methods */
-    bool gives_way; /* a type or trait of the program may have this name: the library's gets another */
+    bool is_owner;                 /* of methods */
+    bool gives_way;                /* a type or trait of the program may have this name: the library's gets another */
 } library_name;
 
 /* A function, a method, a struct, an enum or another name of a type. */
 typedef struct library_declaration {
-    uint32_t offset, length;  /* in library_text */
+    uint32_t offset, length;    /* in library_text */
     uint16_t name, block, file; /* in library_names, library_blocks, library_files */
-    uint32_t asked, end;      /* in library_declaration_lists: the names in its text */
+    uint32_t asked, end;        /* in library_declaration_lists: the names in its text */
 } library_declaration;
 
 /* An `impl`, or what is between two of them. */
@@ -46,7 +46,7 @@ extern const size_t library_declarations_count;
 extern const library_block library_blocks[];
 extern const size_t library_blocks_count;
 extern const uint16_t library_name_lists[], library_declaration_lists[], library_slots[];
-extern const char *const library_files[]; /* up to NULL */
+extern const char *const library_files[];   /* up to NULL */
 extern const char *const library_modules[]; /* M where std::M::N is __M_N; up to NULL */
 
 /* What is loaded. */

@@ -58,8 +58,8 @@ static void load(loader *l, size_t number) {
 
 static void load_methods(loader *l, size_t owner) {
     for (size_t b = 0; b < library_blocks_count; b++)
-        for (size_t i = library_blocks[b].first;
-             library_blocks[b].owner == (int)owner && i < library_blocks[b].end; i++)
+        for (size_t i = library_blocks[b].first; library_blocks[b].owner == (int)owner && i < library_blocks[b].end;
+             i++)
             load(l, i);
 }
 
@@ -92,8 +92,8 @@ static void ask_token(loader *l, const char *text, const token *t) {
 
 /* What does not begin with a letter, a digit or a quote has no name. */
 static bool may_ask(token_kind kind, char first) {
-    return kind == TOKEN_INT || kind == TOKEN_FLOAT || first == '_' ||
-           (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+    return kind == TOKEN_INT || kind == TOKEN_FLOAT || first == '_' || (first >= 'a' && first <= 'z') ||
+           (first >= 'A' && first <= 'Z');
 }
 
 static void ask_text(loader *l, const char *name) {
@@ -102,8 +102,7 @@ static void ask_text(loader *l, const char *name) {
 
 /* Behind `a..`, which is an iterator then. */
 static bool ends_range(token_kind next) {
-    return next == TOKEN_RIGHT_PAREN || next == TOKEN_SEMICOLON || next == TOKEN_COMMA ||
-           next == TOKEN_RIGHT_BRACE;
+    return next == TOKEN_RIGHT_PAREN || next == TOKEN_SEMICOLON || next == TOKEN_COMMA || next == TOKEN_RIGHT_BRACE;
 }
 
 static bool declares(const char *text, const token *t) {
@@ -115,7 +114,8 @@ static bool declares(const char *text, const token *t) {
 static void rename_declared(loader *l, const source_file *program, const token_list *list) {
     for (uint32_t i = 1; i < list->count; i++) {
         const token *t = &list->tokens[i];
-        size_t name = declares(program->text, &t[-1]) ? find_name(program->text + t->offset, t->length) : library_names_count;
+        size_t name = declares(program->text, &t[-1]) ? find_name(program->text + t->offset, t->length)
+                                                      : library_names_count;
         if (name < library_names_count && library_names[name].gives_way)
             l->renamed[name] = l->renames = true;
     }
@@ -127,8 +127,7 @@ static bool is_renamed(const loader *l, const char *text, size_t length) {
 }
 
 /* *modules: there are files that are not read yet. */
-static masu_status ask_tokens(loader *l, const source_file *program, masu__arena *arena,
-                              bool *modules) {
+static masu_status ask_tokens(loader *l, const source_file *program, masu__arena *arena, bool *modules) {
     diagnostics unsaid; /* the parser says it */
     diagnostics_init(&unsaid, arena);
     token_list list = {0};

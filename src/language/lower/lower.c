@@ -121,8 +121,7 @@ static void lower_all(lowering *l) {
 masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena,
                        const diagnostics *diagnostics, ir_module **out) {
     masu__arena scratch = {0};
-    lowering l = {
-        .tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
+    lowering l = {.tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
     l.runs_backward = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);

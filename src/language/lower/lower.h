@@ -3,8 +3,8 @@
 #define MASU_LANGUAGE_LOWER_H
 
 #include "language/diagnose/diagnostics.h"
-#include "language/syntax/tree.h"
 #include "language/ir/ir.h"
+#include "language/syntax/tree.h"
 #include <masu/status.h>
 
 /* Whether every error found so far lies inside the body of some function, so that the other functions can be

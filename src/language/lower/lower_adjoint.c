@@ -43,8 +43,7 @@ bool kernel_is_active(const kernel_fn *kf, const expr *e) {
         return (o.a && kernel_is_active(kf, o.a)) || kernel_is_active(kf, o.b);
     switch (e->kind) {
     case EXPR_NAME:
-        return e->name.binding && kf->lk->inside[e->name.binding->id] &&
-               kf->adjoints[e->name.binding->id];
+        return e->name.binding && kf->lk->inside[e->name.binding->id] && kf->adjoints[e->name.binding->id];
     case EXPR_CAST:
         return kernel_is_active(kf, e->cast.operand);
     case EXPR_CALL:
@@ -107,8 +106,7 @@ static void through_quotient(const rule *r, const expr *a, const expr *b) {
     ir_value divisor = value_of(r, b), part = op2(r, IR_DIV, r->seed, divisor);
     follow(r, a, part);
     if (kernel_is_active(r->kf, b))
-        kernel_adjoint(r->kf, b,
-                       negated(r, op2(r, IR_MUL, part, op2(r, IR_DIV, value_of(r, a), divisor))));
+        kernel_adjoint(r->kf, b, negated(r, op2(r, IR_MUL, part, op2(r, IR_DIV, value_of(r, a), divisor))));
 }
 
 /* a % b = a - b * trunc(a / b), and the truncated quotient is constant between its jumps. */
@@ -156,8 +154,7 @@ static void through_power(const rule *r, const expr *a, const expr *b) {
     kernel_fn *kf = r->kf;
     ir_value base = value_of(r, a), exponent = value_of(r, b);
     if (kernel_is_active(kf, a)) {
-        ir_value less = op2(r, IR_ADD, op2(r, IR_SUB, exponent, number(r, 1)),
-                            where(r, IR_EQ, exponent, number(r, 0)));
+        ir_value less = op2(r, IR_ADD, op2(r, IR_SUB, exponent, number(r, 1)), where(r, IR_EQ, exponent, number(r, 0)));
         ir_value lower = kernel_math(kf, IR_MATH_POW, base, less, r->e->span);
         kernel_adjoint(kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_MUL, exponent, lower)));
     }
@@ -180,11 +177,9 @@ static void through_choice(const rule *r, const expr *a, const expr *b, ir_opcod
     ir_value va = value_of(r, a), vb = value_of(r, b);
     ir_value half = op2(r, IR_MUL, number(r, 0.5), where(r, IR_EQ, va, vb));
     if (kernel_is_active(r->kf, a))
-        kernel_adjoint(r->kf, a,
-                       op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, va, vb))));
+        kernel_adjoint(r->kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, va, vb))));
     if (kernel_is_active(r->kf, b))
-        kernel_adjoint(r->kf, b,
-                       op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, vb, va))));
+        kernel_adjoint(r->kf, b, op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, vb, va))));
 }
 
 /* The derivative of a function of one number, at x. 0: it is zero everywhere. */

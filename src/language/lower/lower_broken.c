@@ -12,8 +12,7 @@
 /* ---- by place ---------------------------------------------------------------------------------------------------------- */
 
 static bool lies_in(source_span inner, source_span outer) {
-    return inner.file == outer.file && inner.offset >= outer.offset &&
-           inner.offset <= outer.offset + outer.length;
+    return inner.file == outer.file && inner.offset >= outer.offset && inner.offset <= outer.offset + outer.length;
 }
 
 static bool body_has(const function_item *item, const diagnostic *d) {
@@ -120,14 +119,12 @@ bool lower_is_compiled(const function_item *f) {
 }
 
 static bool is_broken(const lowering *l, const function_item *f) {
-    return !lower_is_compiled(f) || has_error(f, l->diagnostics) || is_unknown(f->result) ||
-           body_has_unknown(f);
+    return !lower_is_compiled(f) || has_error(f, l->diagnostics) || is_unknown(f->result) || body_has_unknown(f);
 }
 
 bool lower_mark_broken(lowering *l) {
     l->broken = MASU_ARENA_ARRAY(l->scratch, bool, l->tree->function_count);
-    for (uint32_t f = 0;
-         l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
+    for (uint32_t f = 0; l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
         l->broken[f] = is_broken(l, l->tree->functions[f]);
     return l->broken;
 }

@@ -47,8 +47,8 @@ static void receiver_write(lower_fn *fn, const receiver *r, const ir_value *valu
 
 /* ---- functions of the program ------------------------------------------------------------------------------------------ */
 
-static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, uint32_t count,
-                      ir_value *results, source_span span) {
+static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, uint32_t count, ir_value *results,
+                      source_span span) {
     if (!lower_open(fn))
         return;
     ir_function *callee = fn->l->functions[c->function->index];
@@ -72,8 +72,7 @@ static receiver *operands_begin(lower_fn *fn, const call_expr *c, ir_value *args
     for (uint32_t i = 0; i < c->operand_count; i++) {
         const type *t = c->function->parameters[i]->type;
         if (i == 0 && c->function->has_self)
-            all[i] = receiver_begin(fn, c->operands[0],
-                                    c->writes_receiver && !lower_takes_self(fn->l, c->function));
+            all[i] = receiver_begin(fn, c->operands[0], c->writes_receiver && !lower_takes_self(fn->l, c->function));
         else if (c->writes_back && c->writes_back[i])
             all[i] = receiver_begin(fn, c->operands[i], true);
         else
@@ -107,8 +106,7 @@ static void lower_function_call(lower_fn *fn, const expr *e, ir_value *out) {
     const call_expr *c = &e->call;
     const function_item *item = c->function;
     const ir_function *callee = fn->l->functions[item->index];
-    ir_value *args = lower_room(fn, callee->param_count),
-             *results = lower_room(fn, callee->result_count);
+    ir_value *args = lower_room(fn, callee->param_count), *results = lower_room(fn, callee->result_count);
     receiver *written = args && results ? operands_begin(fn, c, args) : NULL;
     if (!written)
         return;
@@ -139,12 +137,11 @@ static void lower_abi_call(lower_fn *fn, const expr *e, ir_value *out) {
         args[1] = lower_scalar(fn, c->operands[1]);
         args[0] = lower_scalar(fn, c->operands[0]);
     }
-    for (uint32_t i = c->swapped ? 2 : 0; i < c->operand_count; i++) {
+    for (uint32_t i = c->swapped ? 2 : 0; i < c->operand_count; i++)
         if (i == 0 && c->writes_receiver)
             self = receiver_begin(fn, c->operands[0], c->writes_receiver);
         else
             args[i] = lower_scalar(fn, c->operands[i]);
-    }
     if (c->writes_receiver) {
         receiver_open(fn, &self);
         if (!self.values)
@@ -160,10 +157,9 @@ static void lower_abi_call(lower_fn *fn, const expr *e, ir_value *out) {
 
 static void lower_math(lower_fn *fn, const expr *e, ir_value *out) {
     static const ir_math maths[] = {
-        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,     [MATH_LOG] = IR_MATH_LOG,
-        [MATH_SIN] = IR_MATH_SIN,   [MATH_COS] = IR_MATH_COS,     [MATH_TANH] = IR_MATH_TANH,
-        [MATH_ABS] = IR_MATH_ABS,   [MATH_FLOOR] = IR_MATH_FLOOR, [MATH_CEIL] = IR_MATH_CEIL,
-        [MATH_POW] = IR_MATH_POW,   [MATH_MIN] = IR_MATH_MIN,     [MATH_MAX] = IR_MATH_MAX,
+        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,   [MATH_LOG] = IR_MATH_LOG, [MATH_SIN] = IR_MATH_SIN,
+        [MATH_COS] = IR_MATH_COS,   [MATH_TANH] = IR_MATH_TANH, [MATH_ABS] = IR_MATH_ABS, [MATH_FLOOR] = IR_MATH_FLOOR,
+        [MATH_CEIL] = IR_MATH_CEIL, [MATH_POW] = IR_MATH_POW,   [MATH_MIN] = IR_MATH_MIN, [MATH_MAX] = IR_MATH_MAX,
     };
     ir_value args[2] = {0, 0};
     for (uint32_t i = 0; i < e->call.operand_count; i++)
@@ -190,8 +186,7 @@ static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
     const variant_item *v = &e->type->structure->variants[e->call.variant];
     const type *inside = lower_inside(e->type);
     uint32_t first = lower_field_offset(fn->l, e->type, v->first),
-             last = lower_field_offset(fn->l, e->type, v->first + v->count),
-             count = lower_leaf_count(fn->l, inside);
+             last = lower_field_offset(fn->l, e->type, v->first + v->count), count = lower_leaf_count(fn->l, inside);
     ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
     ir_value *cell = lower_has_cell(e->type) ? out : NULL;
     if (cell)
@@ -217,7 +212,8 @@ static void capture(lower_fn *fn, const expr *e, const binding *captured, const 
     bool moves = fn->owns && lower_open(fn) && lower_drops(fn->l, captured->type) && lower_is_place(e) &&
                  (closure->is_move || lower_marked(fn, captured->span, MARK_CAPTURED)) &&
                  !lower_marked(fn, captured->span, MARK_LENT);
-    if (moves && !lower_marked(fn, captured->span, MARK_CAPTURED | MARK_POINTER) && lower_marked(fn, captured->span, MARK_CAPTURED_PART))
+    if (moves && !lower_marked(fn, captured->span, MARK_CAPTURED | MARK_POINTER) &&
+        lower_marked(fn, captured->span, MARK_CAPTURED_PART))
         lower_refuse_capture(fn, e->span);
     lower_place *p = moves ? lower_place_of(fn, e) : NULL;
     if (p)
@@ -276,8 +272,7 @@ static void lower_vec_write(lower_fn *fn, const expr *e) {
     if (c->kind == CALL_VEC_SET) {
         result = lower_vec_set(fn, vec.values[0], index, element, values, e->span);
     } else {
-        ir_value record =
-            lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), e->span);
+        ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), e->span);
         result = lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){vec.values[0], record}, 2, e->span);
     }
     receiver_write(fn, &vec, &result);
@@ -298,8 +293,7 @@ static void lower_vec_pop(lower_fn *fn, const expr *e, ir_value *out) {
     }
     record->imm.i = count;
     lower_leaf_types(fn->l, element, types);
-    ir_value rest =
-        lower_abi(fn, TL_FN_tl_vec_pop, (ir_value[]){vec.values[0], record->result}, 2, e->span);
+    ir_value rest = lower_abi(fn, TL_FN_tl_vec_pop, (ir_value[]){vec.values[0], record->result}, 2, e->span);
     for (uint32_t i = 0; i < count; i++) {
         ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record->result, 1, &types[i], 1, e->span);
         if (!word)
@@ -423,8 +417,8 @@ typedef struct literal {
 static void literal_push(lower_fn *fn, literal *l, ir_value v) {
     if (l->count == l->capacity) {
         uint32_t larger = l->capacity ? 2 * l->capacity : 16;
-        ir_value *room = masu__arena_grow(fn->l->scratch, l->numbers, l->count, larger,
-                                          sizeof *room, _Alignof(ir_value));
+        ir_value *room = masu__arena_grow(fn->l->scratch, l->numbers, l->count, larger, sizeof *room,
+                                          _Alignof(ir_value));
         if (!room) {
             fn->l->m->out_of_memory = true;
             return;
@@ -458,21 +452,18 @@ static void literal_elements(lower_fn *fn, literal *l, const expr *e) {
 
 static void literal_size(lower_fn *fn, literal *l, int64_t n, source_span span) {
     literal_push(fn, l,
-                 l->type == IR_F64 && lower_open(fn)
-                     ? ir_emit_const_float(fn->b, IR_F64, (double)n, span)
-                     : lower_int(fn, IR_I64, n, span));
+                 l->type == IR_F64 && lower_open(fn) ? ir_emit_const_float(fn->b, IR_F64, (double)n, span)
+                                                     : lower_int(fn, IR_I64, n, span));
 }
 
 void lower_array(lower_fn *fn, const expr *e, ir_value *out) {
-    static const tl_abi_index makers[TL_DTYPE_COUNT] = {
-        TL_FN_tl_tensor_literal_f32, TL_FN_tl_tensor_literal_f64, TL_FN_tl_tensor_literal_i64,
-        TL_FN_tl_tensor_literal_bool};
+    static const tl_abi_index makers[TL_DTYPE_COUNT] = {TL_FN_tl_tensor_literal_f32, TL_FN_tl_tensor_literal_f64,
+                                                        TL_FN_tl_tensor_literal_i64, TL_FN_tl_tensor_literal_bool};
     tl_dtype dtype = lower_element_dtype(e->type);
     literal l = {.type = dtype == TL_F32 || dtype == TL_F64 ? IR_F64 : IR_I64};
     int64_t rank = 0;
     literal_push(fn, &l, 0);
-    for (const expr *row = e; row && row->kind == EXPR_ARRAY;
-         row = row->list.count ? row->list.items[0] : NULL) {
+    for (const expr *row = e; row && row->kind == EXPR_ARRAY; row = row->list.count ? row->list.items[0] : NULL) {
         literal_size(fn, &l, row->list.count, e->span);
         rank++;
     }

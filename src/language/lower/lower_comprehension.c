@@ -82,8 +82,7 @@ static void write_clauses(lower_fn *fn, plain_loops *p) {
     }
     const comprehension_clause *clause = &p->c->clauses[p->clause++];
     if (clause->index) {
-        lower_count(fn, p->lows[p->clause - 1], p->highs[p->clause - 1], clause->span, index_body,
-                    p);
+        lower_count(fn, p->lows[p->clause - 1], p->highs[p->clause - 1], clause->span, index_body, p);
     } else {
         ir_block *inside = lower_block_new(fn), *after = lower_block_new(fn);
         lower_condition(fn, clause->condition, inside, after);
@@ -103,14 +102,13 @@ static void find_bounds(lower_fn *fn, plain_loops *p) {
         p->lows[i] = lower_scalar(fn, clause->low);
         p->highs[i] = lower_scalar(fn, clause->high);
         if (clause->inclusive)
-            p->highs[i] = lower_op2(fn, IR_ADD, IR_I64, p->highs[i],
-                                    lower_int(fn, IR_I64, 1, clause->span), clause->span);
+            p->highs[i] = lower_op2(fn, IR_ADD, IR_I64, p->highs[i], lower_int(fn, IR_I64, 1, clause->span),
+                                    clause->span);
     }
 }
 
 static ir_value empty_result(lower_fn *fn, const plain_loops *p, tl_dtype dtype) {
-    ir_value *shape = kernel_shape(fn, p->c, p->lows, p->highs),
-             *args = lower_room(fn, p->c->output_count + 1);
+    ir_value *shape = kernel_shape(fn, p->c, p->lows, p->highs), *args = lower_room(fn, p->c->output_count + 1);
     if (!shape || !args)
         return 0;
     for (uint32_t i = 0; i < p->c->output_count; i++)

@@ -37,8 +37,7 @@ uint32_t lower_destructor_of(const type *inside) {
 /* A closure that only looks at what it captured does not own it. */
 static bool is_looked_at(const lowering *l, const struct_item *closure, uint32_t field) {
     const binding *b = closure->fields[field].captured;
-    return b && !closure->closure->is_move &&
-           (owner_marks_at(l->tree->marks, b->span) & MARK_CAPTURED) == 0;
+    return b && !closure->closure->is_move && (owner_marks_at(l->tree->marks, b->span) & MARK_CAPTURED) == 0;
 }
 
 static bool reaches(lowering *l, const type *t, uint8_t *seen) {

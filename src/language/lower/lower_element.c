@@ -7,8 +7,8 @@
 
 #include "language/lower/lowering.h"
 
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
-                           uint32_t count, source_span span) {
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
+                           source_span span) {
     tl_dtype dtype = lower_element_dtype(tensor);
     bool whole = dtype == TL_I64 || dtype == TL_BOOL;
     ir_value *args = lower_room(fn, count + 1);
@@ -16,14 +16,13 @@ ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const i
         return 0;
     args[0] = t;
     memcpy(args + 1, indices, count * sizeof *args);
-    ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args,
-                           count + 1, span);
+    ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args, count + 1, span);
     const type *element = tensor->tensor.element;
     return lower_convert(fn, v, element ? lower_scalar_type(element) : IR_F32, span);
 }
 
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
-                           const ir_value *indices, uint32_t count, source_span span) {
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const ir_value *indices,
+                           uint32_t count, source_span span) {
     tl_dtype dtype = lower_element_dtype(tensor);
     bool whole = dtype == TL_I64 || dtype == TL_BOOL;
     ir_value *args = lower_room(fn, count + 2);
@@ -32,22 +31,19 @@ ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_valu
     args[0] = t;
     args[1] = lower_convert(fn, v, whole ? IR_I64 : IR_F64, span);
     memcpy(args + 2, indices, count * sizeof *args);
-    return lower_abi(fn, whole ? TL_FN_tl_tensor_set_i64 : TL_FN_tl_tensor_set_f64, args, count + 2,
-                     span);
+    return lower_abi(fn, whole ? TL_FN_tl_tensor_set_i64 : TL_FN_tl_tensor_set_f64, args, count + 2, span);
 }
 
 ir_value lower_record_begin(lower_fn *fn, const type *element, source_span span) {
     ir_type address = IR_ADDRESS;
-    ir_instr *record =
-        lower_open(fn) ? ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, span) : NULL;
+    ir_instr *record = lower_open(fn) ? ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, span) : NULL;
     if (!record)
         return 0;
     record->imm.i = lower_leaf_count(fn->l, element);
     return record->result;
 }
 
-void lower_record_end(lower_fn *fn, ir_value record, const type *element, ir_value *out,
-                       source_span span) {
+void lower_record_end(lower_fn *fn, ir_value record, const type *element, ir_value *out, source_span span) {
     uint32_t count = lower_leaf_count(fn->l, element);
     ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
     if (!types) {
@@ -64,8 +60,8 @@ void lower_record_end(lower_fn *fn, ir_value record, const type *element, ir_val
     }
 }
 
-ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index,
-                         const type *element, ir_value *out, source_span span) {
+ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index, const type *element,
+                        ir_value *out, source_span span) {
     ir_value record = lower_record_begin(fn, element, span);
     if (!record)
         return 0;
@@ -87,8 +83,7 @@ bool lower_holds_counts(lower_fn *fn, const type *element) {
     return count > 0;
 }
 
-void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
-                   source_span span) {
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span) {
     lower_words_by(fn, TL_FN_tl_vec_get, vec, index, element, out, span);
 }
 
@@ -100,9 +95,8 @@ void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *
     lower_write(fn, list, 1, &rest);
 }
 
-ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
-                       const ir_value *values, source_span span) {
-    ir_value record =
-        lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), span);
+ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element, const ir_value *values,
+                       source_span span) {
+    ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), span);
     return lower_abi(fn, TL_FN_tl_vec_set, (ir_value[]){vec, index, record}, 3, span);
 }

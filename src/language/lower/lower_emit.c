@@ -40,8 +40,7 @@ ir_value lower_nothing(lower_fn *fn, ir_type type, source_span span) {
     return lower_int(fn, type, 0, span);
 }
 
-ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
-                  source_span span) {
+ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count, source_span span) {
     if (!lower_open(fn))
         return 0;
     ir_instr *i = ir_emit(fn->b, op, args, count, &type, 1, span);
@@ -53,8 +52,7 @@ ir_value lower_op1(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, source_
     return lower_op(fn, op, type, &a, 1, span);
 }
 
-ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b,
-                   source_span span) {
+ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b, source_span span) {
     return lower_op(fn, op, type, (ir_value[]){a, b}, 2, span);
 }
 
@@ -97,8 +95,7 @@ static bool always_raises(tl_abi_index abi) {
            abi == TL_FN_tl_raise_index || abi == TL_FN_tl_raise_below_zero;
 }
 
-ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count,
-                   source_span span) {
+ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count, source_span span) {
     if (!lower_open(fn))
         return 0;
     ir_type result = kind_type(tl_abi_functions[abi].result);

@@ -22,12 +22,10 @@ static ir_value lower_string(lower_fn *fn, const expr *e) {
 
 ir_opcode lower_binary_opcode(const expr *e) {
     static const ir_opcode opcodes[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = IR_ADD,   [BINARY_SUB] = IR_SUB,     [BINARY_MUL] = IR_MUL,
-        [BINARY_DIV] = IR_DIV,   [BINARY_REM] = IR_REM,     [BINARY_BIT_AND] = IR_AND,
-        [BINARY_BIT_OR] = IR_OR, [BINARY_BIT_XOR] = IR_XOR, [BINARY_SHL] = IR_SHL,
-        [BINARY_SHR] = IR_SHR,   [BINARY_EQ] = IR_EQ,       [BINARY_NE] = IR_NE,
-        [BINARY_LT] = IR_LT,     [BINARY_LE] = IR_LE,       [BINARY_GT] = IR_GT,
-        [BINARY_GE] = IR_GE,
+        [BINARY_ADD] = IR_ADD, [BINARY_SUB] = IR_SUB,     [BINARY_MUL] = IR_MUL,   [BINARY_DIV] = IR_DIV,
+        [BINARY_REM] = IR_REM, [BINARY_BIT_AND] = IR_AND, [BINARY_BIT_OR] = IR_OR, [BINARY_BIT_XOR] = IR_XOR,
+        [BINARY_SHL] = IR_SHL, [BINARY_SHR] = IR_SHR,     [BINARY_EQ] = IR_EQ,     [BINARY_NE] = IR_NE,
+        [BINARY_LT] = IR_LT,   [BINARY_LE] = IR_LE,       [BINARY_GT] = IR_GT,     [BINARY_GE] = IR_GE,
     };
     bool length = e->binary.op == BINARY_SUB && e->type->kind == TYPE_USIZE;
     return length ? IR_SUB_LENGTH : opcodes[e->binary.op];
@@ -35,14 +33,12 @@ ir_opcode lower_binary_opcode(const expr *e) {
 
 static ir_value lower_binary(lower_fn *fn, const expr *e) {
     ir_value a = lower_scalar(fn, e->binary.left), b = lower_scalar(fn, e->binary.right);
-    return lower_op2(fn, lower_binary_opcode(e), lower_scalar_type(e->type), a, b,
-                     e->span);
+    return lower_op2(fn, lower_binary_opcode(e), lower_scalar_type(e->type), a, b, e->span);
 }
 
 static ir_value lower_unary(lower_fn *fn, const expr *e) {
     ir_value v = lower_scalar(fn, e->unary.operand);
-    return lower_op1(fn, e->unary.op == UNARY_NEG ? IR_NEG : IR_NOT, lower_scalar_type(e->type), v,
-                     e->span);
+    return lower_op1(fn, e->unary.op == UNARY_NEG ? IR_NEG : IR_NOT, lower_scalar_type(e->type), v, e->span);
 }
 
 static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
@@ -51,16 +47,14 @@ static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
     else if (e->name.binding->in_cell)
         lower_cell_read(fn, e->name.binding, false, out, e->span);
     else
-        lower_read(fn, fn->variables[e->name.binding->id], lower_leaf_count(fn->l, e->type), out,
-                   e->span);
+        lower_read(fn, fn->variables[e->name.binding->id], lower_leaf_count(fn->l, e->type), out, e->span);
 }
 
 /* ---- fields and cells ---------------------------------------------------------------------------------------------- */
 
 ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span) {
     ir_value list = lower_vec_empty(fn, t, span);
-    ir_value record =
-        lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, t), span);
+    ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, t), span);
     return lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){list, record}, 2, span);
 }
 
@@ -80,8 +74,7 @@ void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
             lower_out_of_cell(fn, t, cell, all, e->span);
     }
     if (all)
-        memcpy(out, all + lower_field_offset(fn->l, t, e->field.index),
-               lower_leaf_count(fn->l, e->type) * sizeof *out);
+        memcpy(out, all + lower_field_offset(fn->l, t, e->field.index), lower_leaf_count(fn->l, e->type) * sizeof *out);
 }
 
 /* ---- parts put together ---------------------------------------------------------------------------------------------------- */
@@ -106,8 +99,7 @@ static void lower_struct(lower_fn *fn, const expr *e, ir_value *out) {
 
 static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
     for (uint32_t i = 0; i < e->list.count; i++)
-        lower_expr_as(fn, e->list.items[i], lower_field_type(e->type, i),
-                      out + lower_field_offset(fn->l, e->type, i));
+        lower_expr_as(fn, e->list.items[i], lower_field_type(e->type, i), out + lower_field_offset(fn->l, e->type, i));
 }
 
 /* A number, or what lies open and holds lengths where i64 are wanted: leaf by leaf. */
@@ -130,9 +122,7 @@ static const binding *captured_by(const expr *e) {
     if (e->kind == EXPR_NAME)
         return e->name.binding;
     const type *t = e->kind == EXPR_FIELD ? e->field.base->type : NULL;
-    return t && t->kind == TYPE_STRUCT && t->structure->closure
-               ? t->structure->fields[e->field.index].captured
-               : NULL;
+    return t && t->kind == TYPE_STRUCT && t->structure->closure ? t->structure->fields[e->field.index].captured : NULL;
 }
 
 /* f.n = n and n = f.n around a call, of a closure that turned out to hold a reference to n. */

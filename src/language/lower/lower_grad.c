@@ -54,8 +54,8 @@ static void collect_calls(expr *e, void *context) {
     if (e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION) {
         if (g->count == g->capacity) {
             uint32_t larger = g->capacity ? 2 * g->capacity : 64;
-            call_edge *room = masu__arena_grow(g->l->scratch, g->edges, g->count, larger,
-                                               sizeof *room, _Alignof(call_edge));
+            call_edge *room = masu__arena_grow(g->l->scratch, g->edges, g->count, larger, sizeof *room,
+                                               _Alignof(call_edge));
             if (!room) {
                 g->out_of_memory = true;
                 return;
@@ -71,8 +71,7 @@ static void collect_calls(expr *e, void *context) {
 bool lower_find_backward(lowering *l) {
     call_graph g = {.l = l};
     for (uint32_t f = 0; f < l->tree->function_count; f++) {
-        if (l->broken[f] || l->tree->functions[f]->is_template ||
-            l->tree->functions[f]->body == NULL)
+        if (l->broken[f] || l->tree->functions[f]->is_template || l->tree->functions[f]->body == NULL)
             continue;
         g.caller = f;
         expr body = {.kind = EXPR_BLOCK, .block = l->tree->functions[f]->body};
@@ -80,10 +79,9 @@ bool lower_find_backward(lowering *l) {
     }
     for (bool changed = true; changed && !g.out_of_memory;) {
         changed = false;
-        for (uint32_t k = 0; k < g.count; k++) {
+        for (uint32_t k = 0; k < g.count; k++)
             if (l->runs_backward[g.edges[k].callee] && !l->runs_backward[g.edges[k].caller])
                 changed = l->runs_backward[g.edges[k].caller] = true;
-        }
     }
     return !g.out_of_memory;
 }

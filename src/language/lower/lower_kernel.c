@@ -57,8 +57,7 @@ static void add_to_output(kernel_fn *kf, ir_value v, bool store) {
     if (!args || !lower_open(&kf->fn))
         return;
     args[0] = v;
-    ir_instr *add = ir_emit(kf->fn.b, IR_KERNEL_OUT_ADD, args, 1 + kf->lk->c->output_count, NULL, 0,
-                            kf->lk->e->span);
+    ir_instr *add = ir_emit(kf->fn.b, IR_KERNEL_OUT_ADD, args, 1 + kf->lk->c->output_count, NULL, 0, kf->lk->e->span);
     if (add)
         add->imm.i = store;
 }
@@ -67,8 +66,8 @@ static ir_value element_gradient(kernel_fn *kf) {
     ir_value *args = output_indices(kf, 0);
     if (!args)
         return 0;
-    return lower_op(&kf->fn, IR_KERNEL_GRAD_OUT, lower_dtype_type(kf->lk->k->dtype), args,
-                    kf->lk->c->output_count, kf->lk->e->span);
+    return lower_op(&kf->fn, IR_KERNEL_GRAD_OUT, lower_dtype_type(kf->lk->k->dtype), args, kf->lk->c->output_count,
+                    kf->lk->e->span);
 }
 
 static void write_body(kernel_fn *kf) {
@@ -76,8 +75,7 @@ static void write_body(kernel_fn *kf) {
     ir_type element = lower_dtype_type(kf->lk->k->dtype);
     if (kf->backward) {
         ir_value seed = kf->sum_at < kf->lk->step_count ? kf->seed : element_gradient(kf);
-        kernel_adjoint(kf, body,
-                       lower_convert(&kf->fn, seed, lower_scalar_type(body->type), body->span));
+        kernel_adjoint(kf, body, lower_convert(&kf->fn, seed, lower_scalar_type(body->type), body->span));
         return;
     }
     ir_value v = lower_convert(&kf->fn, kernel_value(kf, body), element, body->span);
@@ -108,8 +106,7 @@ static void loop_body(lower_fn *fn, ir_value i, void *context) {
 
 static void write_loop(kernel_fn *kf, uint32_t k) {
     const kernel_step *s = &kf->lk->steps[k];
-    kernel_bounds r = kf->fast ? kernel_range(kf, k, true)
-                               : (kernel_bounds){kernel_low(kf, s), kernel_high(kf, s)};
+    kernel_bounds r = kf->fast ? kernel_range(kf, k, true) : (kernel_bounds){kernel_low(kf, s), kernel_high(kf, s)};
     loop_context context = {kf, k};
     lower_count(&kf->fn, r.low, r.high, s->clause->span, loop_body, &context);
 }
@@ -167,8 +164,7 @@ static void write_step(kernel_fn *kf, uint32_t k) {
         return;
     }
     bool is_float = element == IR_F32 || element == IR_F64;
-    ir_write(kf->fn.b, kf->sum,
-             is_float ? kernel_float(kf, element, 0, span) : lower_int(&kf->fn, element, 0, span));
+    ir_write(kf->fn.b, kf->sum, is_float ? kernel_float(kf, element, 0, span) : lower_int(&kf->fn, element, 0, span));
     write_plain_step(kf, k);
     add_to_output(kf, ir_read(kf->fn.b, kf->sum, span), true);
 }
@@ -186,8 +182,8 @@ static void make_variables(kernel_fn *kf) {
     for (uint32_t k = 0; k < kf->lk->step_count; k++) {
         const kernel_step *s = &kf->lk->steps[k];
         if (s->kind != STEP_TEST)
-            kf->fn.variables[s->clause->index->id] =
-                ir_variable_new(kf->fn.b, IR_I64, s->clause->index->name, s->clause->index->span);
+            kf->fn.variables[s->clause->index->id] = ir_variable_new(kf->fn.b, IR_I64, s->clause->index->name,
+                                                                     s->clause->index->span);
     }
     kf->sum = ir_variable_new(kf->fn.b, lower_dtype_type(kf->lk->k->dtype), "sum", kf->lk->e->span);
 }
@@ -264,13 +260,11 @@ static ir_variable *kernel_room(lowering *l, uint32_t count) {
 
 static ir_function *write_function(lower_kernel *lk, bool backward, ir_function **careful) {
     lowering *l = lk->outer->l;
-    const char *name =
-        lower_printf(l, "%s.%s%s", lk->k->name, backward ? "b" : "f", careful ? "" : "c");
+    const char *name = lower_printf(l, "%s.%s%s", lk->k->name, backward ? "b" : "f", careful ? "" : "c");
     ir_function *f = ir_function_new(l->m, name, lk->e->span);
     kernel_fn kf = {.lk = lk, .backward = backward, .sum_at = find_sum(lk)};
     uint32_t bindings = lk->outer->item->binding_count;
-    kf.fn = (lower_fn){
-        .l = l, .item = lk->outer->item, .name = lk->outer->name, .f = f, .b = ir_builder_new(f)};
+    kf.fn = (lower_fn){.l = l, .item = lk->outer->item, .name = lk->outer->name, .f = f, .b = ir_builder_new(f)};
     kf.fn.variables = kernel_room(l, 2 * bindings);
     kf.adjoints = kf.fn.variables + bindings;
     if (!f || !kf.fn.b || !kf.fn.variables) {
@@ -296,8 +290,7 @@ static ir_function *write_function(lower_kernel *lk, bool backward, ir_function 
 /* ---- the instruction ---------------------------------------------------------------------------------------------------------------- */
 
 /* max(0, high - low), known at once when both are literals. */
-static ir_value extent_of(lower_fn *fn, const comprehension_clause *clause, ir_value low,
-                          ir_value high) {
+static ir_value extent_of(lower_fn *fn, const comprehension_clause *clause, ir_value low, ir_value high) {
     source_span span = clause->span;
     if (is_zero(clause->low) && clause->high->kind == EXPR_INT)
         return high;
@@ -306,8 +299,7 @@ static ir_value extent_of(lower_fn *fn, const comprehension_clause *clause, ir_v
     return lower_op2(fn, IR_AND, IR_I64, length, lower_op1(fn, IR_NOT, IR_I64, sign, span), span);
 }
 
-ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows,
-                       const ir_value *highs) {
+ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows, const ir_value *highs) {
     ir_value *shape = lower_room(fn, c->output_count);
     for (uint32_t i = 0; shape && i < c->output_count; i++) {
         uint32_t k = 0;
@@ -385,8 +377,7 @@ static void fix_bounds(lower_kernel *lk, ir_value *lows, ir_value *highs) {
         lows[i] = kernel_outer_bound(lk, clause->low);
         highs[i] = kernel_outer_bound(lk, clause->high);
         if (clause->inclusive && lower_open(fn))
-            highs[i] = lower_op2(fn, IR_ADD, IR_I64, highs[i],
-                                 lower_int(fn, IR_I64, 1, clause->span), clause->span);
+            highs[i] = lower_op2(fn, IR_ADD, IR_I64, highs[i], lower_int(fn, IR_I64, 1, clause->span), clause->span);
     }
 }
 

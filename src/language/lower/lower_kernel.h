@@ -61,8 +61,8 @@ typedef struct kernel_step {
     bool is_output;                     /* of the index */
     bool is_safe;                       /* STEP_TEST: can neither fault nor depend on elements */
     const expr *condition;              /* STEP_TEST */
-    linear form;   /* STEP_SOLVE: the index = form; STEP_TEST that cuts: form >= 0 */
-    uint32_t cuts; /* 1 + the loop whose range the fast nest cuts instead of testing; 0: none */
+    linear form;                        /* STEP_SOLVE: the index = form; STEP_TEST that cuts: form >= 0 */
+    uint32_t cuts;                      /* 1 + the loop whose range the fast nest cuts instead of testing; 0: none */
 } kernel_step;
 
 typedef struct lower_kernel {
@@ -85,9 +85,9 @@ typedef struct kernel_fn {
     lower_fn fn;
     bool backward;
     bool fast;
-    uint32_t sum_at; /* the step from which on only summed indices follow; step_count: none do */
-    ir_variable sum; /* forward */
-    ir_value seed;   /* backward: the gradient of the element */
+    uint32_t sum_at;       /* the step from which on only summed indices follow; step_count: none do */
+    ir_variable sum;       /* forward */
+    ir_value seed;         /* backward: the gradient of the element */
     ir_variable *adjoints; /* backward: by binding id, of `let`s */
 } kernel_fn;
 
@@ -171,8 +171,7 @@ bool kernel_is_active(const kernel_fn *kf, const expr *e);
 /* Adds the derivative of e times seed into the gradients of the captured elements that e reads. */
 void kernel_adjoint(kernel_fn *kf, const expr *e, ir_value seed);
 /* The extents of the outputs: max(0, high - low); lows and highs by clause. In the outer function. */
-ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows,
-                       const ir_value *highs);
+ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows, const ir_value *highs);
 /* The comprehension as a kernel; false when it cannot be one, and then nothing was written. */
 bool lower_as_kernel(lower_fn *fn, const expr *e, ir_value *out);
 

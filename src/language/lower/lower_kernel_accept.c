@@ -16,8 +16,7 @@ bool kernel_outer_leaf(const lower_kernel *lk, const expr *e, ir_variable *leaf)
         offset += lower_field_offset(l, e->field.base->type, e->field.index);
         e = e->field.base;
     }
-    if (e->kind != EXPR_NAME || !e->name.binding || lk->inside[e->name.binding->id] ||
-        e->name.binding->in_cell)
+    if (e->kind != EXPR_NAME || !e->name.binding || lk->inside[e->name.binding->id] || e->name.binding->in_cell)
         return false;
     *leaf = lk->outer->variables[e->name.binding->id] + offset;
     return true;
@@ -56,8 +55,7 @@ static bool comes_from_outside(const lower_kernel *lk, const expr *e) {
 }
 
 bool kernel_is_item(const expr *e) {
-    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && !e->call.callee &&
-           !e->call.receiver &&
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && !e->call.callee && !e->call.receiver &&
            (e->call.abi == TL_FN_tl_tensor_item || e->call.abi == TL_FN_tl_tensor_item_i64 ||
             e->call.abi == TL_FN_tl_tensor_item_bool);
 }
@@ -67,13 +65,11 @@ bool kernel_is_read(const lower_kernel *lk, const expr *e, kernel_read *out) {
         *out = (kernel_read){e->index.base, e->index.indices, e->index.count};
     else
         *out = (kernel_read){e, NULL, 0};
-    return out->tensor->type->kind == TYPE_TENSOR && out->count <= TL_MAX_RANK &&
-           comes_from_outside(lk, out->tensor);
+    return out->tensor->type->kind == TYPE_TENSOR && out->count <= TL_MAX_RANK && comes_from_outside(lk, out->tensor);
 }
 
 bool kernel_is_hoisted(const lower_kernel *lk, const expr *e) {
-    return is_pure_call(e) && is_number_type(e->type) && !kernel_is_item(e) &&
-           comes_from_outside(lk, e);
+    return is_pure_call(e) && is_number_type(e->type) && !kernel_is_item(e) && comes_from_outside(lk, e);
 }
 
 /* ---- operators -------------------------------------------------------------------------------------------------------- */
@@ -114,8 +110,7 @@ static bool is_tensor_operation(const expr *e, kernel_operation *out) {
 /* On tensors only of floating-point numbers: with others the runtime's rules for mixed types would have to be told again. */
 bool kernel_is_operation(const expr *e, kernel_operation *out) {
     if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR)
-        return (kernel_type(e->type) == IR_F32 || kernel_type(e->type) == IR_F64) &&
-               is_tensor_operation(e, out);
+        return (kernel_type(e->type) == IR_F32 || kernel_type(e->type) == IR_F64) && is_tensor_operation(e, out);
     if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
         *out = (kernel_operation){IR_NEG, NULL, e->unary.operand};
         return true;
@@ -150,8 +145,7 @@ bool kernel_mentions_inside(const lower_kernel *lk, const expr *e) {
 static void find_danger(expr *e, void *context) {
     search *s = context;
     kernel_read read;
-    bool divides = e->kind == EXPR_BINARY &&
-                   (e->binary.op == BINARY_DIV || e->binary.op == BINARY_REM) &&
+    bool divides = e->kind == EXPR_BINARY && (e->binary.op == BINARY_DIV || e->binary.op == BINARY_REM) &&
                    type_is_integer(e->type);
     if (divides || kernel_is_read(s->lk, e, &read))
         s->found = true;
@@ -174,8 +168,7 @@ static bool accepts_let(lower_kernel *lk, const stmt *s) {
         return false;
     if (s->pattern->kind == PATTERN_WILDCARD)
         return true;
-    if (s->pattern->kind != PATTERN_NAME || s->pattern->binding->is_written ||
-        !is_value_type(s->pattern->type))
+    if (s->pattern->kind != PATTERN_NAME || s->pattern->binding->is_written || !is_value_type(s->pattern->type))
         return false;
     lk->inside[s->pattern->binding->id] = true;
     return true;
@@ -246,8 +239,8 @@ static bool accepts(lower_kernel *lk, const expr *e) {
     case EXPR_BLOCK:
         return accepts_block(lk, e->block);
     case EXPR_IF:
-        return accepts(lk, e->branch.condition) && accepts_block(lk, e->branch.then) &&
-               e->branch.otherwise && accepts(lk, e->branch.otherwise);
+        return accepts(lk, e->branch.condition) && accepts_block(lk, e->branch.then) && e->branch.otherwise &&
+               accepts(lk, e->branch.otherwise);
     default:
         return false;
     }

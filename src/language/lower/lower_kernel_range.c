@@ -11,9 +11,7 @@
 /* ---- bounds ------------------------------------------------------------------------------------------------------------------ */
 
 static ir_value add_number(kernel_fn *kf, ir_value v, int64_t n, source_span span) {
-    return n == 0
-               ? v
-               : lower_op2(&kf->fn, IR_ADD, IR_I64, v, lower_int(&kf->fn, IR_I64, n, span), span);
+    return n == 0 ? v : lower_op2(&kf->fn, IR_ADD, IR_I64, v, lower_int(&kf->fn, IR_I64, n, span), span);
 }
 
 static bool is_literal(const expr *e) {
@@ -33,8 +31,7 @@ ir_value kernel_high(kernel_fn *kf, const kernel_step *s) {
 }
 
 /* min and max without a branch: the fast nest's numbers are far from overflowing. */
-static ir_value smaller_or_larger(kernel_fn *kf, ir_value a, ir_value b, bool larger,
-                                  source_span span) {
+static ir_value smaller_or_larger(kernel_fn *kf, ir_value a, ir_value b, bool larger, source_span span) {
     lower_fn *fn = &kf->fn;
     ir_value d = lower_op2(fn, IR_SUB, IR_I64, a, b, span);
     ir_value sign = lower_op2(fn, IR_SHR, IR_I64, d, lower_int(fn, IR_I64, 63, span), span);
@@ -44,8 +41,8 @@ static ir_value smaller_or_larger(kernel_fn *kf, ir_value a, ir_value b, bool la
 }
 
 /* form >= minimum, where form = factor * index + rest and factor is 1 or -1: minimum - rest <= index, index <= rest - minimum */
-static void cut_below(kernel_fn *kf, kernel_bounds *r, const linear *form, const binding *index,
-                      ir_value minimum, source_span span) {
+static void cut_below(kernel_fn *kf, kernel_bounds *r, const linear *form, const binding *index, ir_value minimum,
+                      source_span span) {
     lower_fn *fn = &kf->fn;
     bool rising = linear_find(form, index)->factor == 1;
     linear rest_form = linear_without(form, index, 1);
@@ -60,8 +57,8 @@ static void cut_below(kernel_fn *kf, kernel_bounds *r, const linear *form, const
 }
 
 /* form < maximum, likewise: -form >= 1 - maximum. */
-static void cut_above(kernel_fn *kf, kernel_bounds *r, const linear *form, const binding *index,
-                      ir_value maximum, source_span span) {
+static void cut_above(kernel_fn *kf, kernel_bounds *r, const linear *form, const binding *index, ir_value maximum,
+                      source_span span) {
     linear opposite = linear_without(form, NULL, -1);
     ir_value minimum = lower_op1(&kf->fn, IR_NEG, IR_I64, add_number(kf, maximum, -1, span), span);
     cut_below(kf, r, &opposite, index, minimum, span);
@@ -109,9 +106,7 @@ static void demand(proof *p, ir_value holds, source_span span) {
 static void demand_small(proof *p, ir_value v, source_span span) {
     lower_fn *fn = &p->kf->fn;
     ir_value moved = lower_convert(fn, add_number(p->kf, v, BOUND_MAX, span), IR_U64, span);
-    demand(p,
-           lower_op2(fn, IR_LT, IR_BOOL, moved, lower_int(fn, IR_U64, 2 * BOUND_MAX, span), span),
-           span);
+    demand(p, lower_op2(fn, IR_LT, IR_BOOL, moved, lower_int(fn, IR_U64, 2 * BOUND_MAX, span), span), span);
 }
 
 static void demand_small_bound(proof *p, ir_value v, const expr *bound) {
@@ -149,8 +144,7 @@ static ir_value extreme(kernel_fn *kf, const linear *form, bool greatest, source
     return sum ? lower_op2(fn, IR_ADD, IR_I64, sum, tail, span) : tail;
 }
 
-static void demand_read(proof *p, const expr *e, const kernel_read *r,
-                        const linear forms[TL_MAX_RANK]) {
+static void demand_read(proof *p, const expr *e, const kernel_read *r, const linear forms[TL_MAX_RANK]) {
     lower_fn *fn = &p->kf->fn;
     uint32_t capture = kernel_capture_of(p->kf->lk, r, e->span);
     for (uint32_t d = 0; d < r->count; d++) {
@@ -162,8 +156,7 @@ static void demand_read(proof *p, const expr *e, const kernel_read *r,
         fn->f->values[extent].def->imm.i = capture;
         ir_value least = extreme(p->kf, &forms[d], false, e->span);
         ir_value greatest = extreme(p->kf, &forms[d], true, e->span);
-        demand(p, lower_op2(fn, IR_GE, IR_BOOL, least, lower_int(fn, IR_I64, 0, e->span), e->span),
-               e->span);
+        demand(p, lower_op2(fn, IR_GE, IR_BOOL, least, lower_int(fn, IR_I64, 0, e->span), e->span), e->span);
         demand(p, lower_op2(fn, IR_LT, IR_BOOL, greatest, extent, e->span), e->span);
     }
 }
@@ -172,8 +165,7 @@ static void demand_reads(expr *e, void *context) {
     proof *p = context;
     kernel_read read;
     linear forms[TL_MAX_RANK];
-    if (kernel_is_read(p->kf->lk, e, &read) && read.count > 0 &&
-        kernel_read_is_affine(p->kf->lk, &read, forms))
+    if (kernel_is_read(p->kf->lk, e, &read) && read.count > 0 && kernel_read_is_affine(p->kf->lk, &read, forms))
         demand_read(p, e, &read, forms);
     if (!kernel_is_hoisted(p->kf->lk, e))
         expr_each_child(e, demand_reads, p);
@@ -189,8 +181,7 @@ ir_value kernel_prove(kernel_fn *kf) {
         if (s->kind == STEP_TEST)
             demand_reads((expr *)s->condition, &p);
         if (s->cuts)
-            demand_small_terms(&p, &s->form,
-                               s->kind == STEP_TEST ? s->condition->span : s->clause->span);
+            demand_small_terms(&p, &s->form, s->kind == STEP_TEST ? s->condition->span : s->clause->span);
         cuts |= s->cuts > 0;
     }
     if (!p.all && !cuts)

@@ -59,8 +59,7 @@ static bool solve(lower_kernel *lk, const expr *e) {
     int64_t factor = linear_find(&form, s->clause->index)->factor;
     if (factor != 1 && factor != -1)
         return false;
-    for (uint32_t k = (uint32_t)at + 1; k < lk->step_count;
-         k++) /* there is no loop to cut any more */
+    for (uint32_t k = (uint32_t)at + 1; k < lk->step_count; k++) /* there is no loop to cut any more */
         if (lk->steps[k].cuts == (uint32_t)at + 1)
             lk->steps[k].cuts = 0;
     s->form = linear_without(&form, s->clause->index, -factor);
@@ -76,8 +75,7 @@ static bool inequality(const lower_kernel *lk, const expr *e, linear *form) {
     bool less = e->binary.op == BINARY_LT || e->binary.op == BINARY_LE;
     bool strict = e->binary.op == BINARY_LT || e->binary.op == BINARY_GT;
     *form = (linear){.constant = strict ? -1 : 0};
-    return linear_of(lk, e->binary.left, less ? -1 : 1, form) &&
-           linear_of(lk, e->binary.right, less ? 1 : -1, form);
+    return linear_of(lk, e->binary.left, less ? -1 : 1, form) && linear_of(lk, e->binary.right, less ? 1 : -1, form);
 }
 
 /* ---- conditions ------------------------------------------------------------------------------------------------------------- */

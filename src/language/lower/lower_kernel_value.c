@@ -27,19 +27,16 @@ static bool is_capture(const kernel_capture *have, const kernel_capture *wanted)
 
 uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span span) {
     lower_fn *outer = lk->outer;
-    kernel_capture wanted = {
-        .e = r->tensor, .rank = r->count, .dtype = lower_element_dtype(r->tensor->type)};
+    kernel_capture wanted = {.e = r->tensor, .rank = r->count, .dtype = lower_element_dtype(r->tensor->type)};
     wanted.is_leaf = kernel_outer_leaf(lk, r->tensor, &wanted.variable);
     for (uint32_t i = 0; i < lk->capture_count; i++)
         if (is_capture(&lk->captures[i], &wanted))
             return i;
-    kernel_capture *room =
-        grow(outer->l, lk->captures, lk->capture_count, &lk->capture_capacity, sizeof *room);
+    kernel_capture *room = grow(outer->l, lk->captures, lk->capture_count, &lk->capture_capacity, sizeof *room);
     if (!room)
         return 0;
     lk->captures = room;
-    wanted.outer =
-        wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, r->tensor);
+    wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, r->tensor);
     lk->captures[lk->capture_count] = wanted;
     return lk->capture_count++;
 }
@@ -47,18 +44,15 @@ uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span s
 static uint32_t find_cell(lower_kernel *lk, kernel_cell wanted, source_span span) {
     lower_fn *outer = lk->outer;
     uint32_t i = 0;
-    while (i < lk->cell_count &&
-           !(wanted.is_leaf ? lk->cells[i].is_leaf && lk->cells[i].variable == wanted.variable
-                            : lk->cells[i].e == wanted.e))
+    while (i < lk->cell_count && !(wanted.is_leaf ? lk->cells[i].is_leaf && lk->cells[i].variable == wanted.variable
+                                                  : lk->cells[i].e == wanted.e))
         i++;
     if (i == lk->cell_count) {
-        kernel_cell *room =
-            grow(outer->l, lk->cells, lk->cell_count, &lk->cell_capacity, sizeof *room);
+        kernel_cell *room = grow(outer->l, lk->cells, lk->cell_count, &lk->cell_capacity, sizeof *room);
         if (!room)
             return UINT32_MAX;
         lk->cells = room;
-        wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span)
-                                      : lower_scalar(outer, wanted.e);
+        wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, wanted.e);
         wanted.type = wanted.outer ? ir_type_of(outer->f, wanted.outer) : IR_I64;
         lk->cells[lk->cell_count++] = wanted;
     }
@@ -92,8 +86,7 @@ ir_value kernel_cell_of_expr(kernel_fn *kf, const expr *e) {
 ir_value *kernel_indices(kernel_fn *kf, const kernel_read *r) {
     ir_value *indices = lower_room(&kf->fn, r->count);
     for (uint32_t i = 0; indices && i < r->count; i++)
-        indices[i] =
-            lower_convert(&kf->fn, kernel_value(kf, r->indices[i]), IR_I64, r->indices[i]->span);
+        indices[i] = lower_convert(&kf->fn, kernel_value(kf, r->indices[i]), IR_I64, r->indices[i]->span);
     return indices;
 }
 
@@ -143,8 +136,7 @@ static ir_value block_value(kernel_fn *kf, const block *b) {
         if (s->pattern->kind != PATTERN_NAME)
             continue;
         const binding *local = s->pattern->binding;
-        fn->variables[local->id] =
-            ir_variable_new(fn->b, kernel_type(local->type), local->name, local->span);
+        fn->variables[local->id] = ir_variable_new(fn->b, kernel_type(local->type), local->name, local->span);
         ir_write(fn->b, fn->variables[local->id], v);
     }
     return kernel_value(kf, b->result);
@@ -187,10 +179,9 @@ ir_value kernel_float(kernel_fn *kf, ir_type type, double v, source_span span) {
 
 ir_math kernel_math_of(scalar_math math) {
     static const ir_math maths[] = {
-        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,     [MATH_LOG] = IR_MATH_LOG,
-        [MATH_SIN] = IR_MATH_SIN,   [MATH_COS] = IR_MATH_COS,     [MATH_TANH] = IR_MATH_TANH,
-        [MATH_ABS] = IR_MATH_ABS,   [MATH_FLOOR] = IR_MATH_FLOOR, [MATH_CEIL] = IR_MATH_CEIL,
-        [MATH_POW] = IR_MATH_POW,   [MATH_MIN] = IR_MATH_MIN,     [MATH_MAX] = IR_MATH_MAX,
+        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,   [MATH_LOG] = IR_MATH_LOG, [MATH_SIN] = IR_MATH_SIN,
+        [MATH_COS] = IR_MATH_COS,   [MATH_TANH] = IR_MATH_TANH, [MATH_ABS] = IR_MATH_ABS, [MATH_FLOOR] = IR_MATH_FLOOR,
+        [MATH_CEIL] = IR_MATH_CEIL, [MATH_POW] = IR_MATH_POW,   [MATH_MIN] = IR_MATH_MIN, [MATH_MAX] = IR_MATH_MAX,
     };
     return maths[math];
 }
@@ -232,8 +223,7 @@ ir_value kernel_value_as(kernel_fn *kf, const expr *e, ir_type wanted) {
 
 /* Comparisons yield another type than they work on; elsewhere the two are one. */
 static ir_value operation_value(kernel_fn *kf, const expr *e, const kernel_operation *o) {
-    ir_type type = kernel_type(e->type),
-            of_operands = e->type->kind == TYPE_TENSOR ? type : kernel_type(o->b->type);
+    ir_type type = kernel_type(e->type), of_operands = e->type->kind == TYPE_TENSOR ? type : kernel_type(o->b->type);
     if (!o->a)
         return lower_op1(&kf->fn, o->op, type, kernel_value_as(kf, o->b, of_operands), e->span);
     ir_value a = kernel_value_as(kf, o->a, of_operands), b = kernel_value_as(kf, o->b, of_operands);
@@ -260,8 +250,7 @@ ir_value kernel_value(kernel_fn *kf, const expr *e) {
     case EXPR_TUPLE_FIELD:
         return name_value(kf, e);
     case EXPR_UNARY:
-        return lower_op1(fn, IR_NOT, kernel_type(e->type), kernel_value(kf, e->unary.operand),
-                         e->span);
+        return lower_op1(fn, IR_NOT, kernel_type(e->type), kernel_value(kf, e->unary.operand), e->span);
     case EXPR_BINARY:
         return logical_value(kf, e);
     case EXPR_CAST:

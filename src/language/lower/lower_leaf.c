@@ -5,10 +5,9 @@
 #include "language/lower/lowering.h"
 
 static const ir_type scalar_types[TYPE_SCALAR_END] = {
-    [TYPE_BOOL] = IR_BOOL, [TYPE_I8] = IR_I8,         [TYPE_I16] = IR_I16, [TYPE_I32] = IR_I32,
-    [TYPE_I64] = IR_I64,   [TYPE_U8] = IR_U8,         [TYPE_U16] = IR_U16, [TYPE_U32] = IR_U32,
-    [TYPE_U64] = IR_U64,   [TYPE_USIZE] = IR_U64,     [TYPE_F32] = IR_F32, [TYPE_F64] = IR_F64,
-    [TYPE_CHAR] = IR_CHAR, [TYPE_STRING] = IR_OBJECT,
+    [TYPE_BOOL] = IR_BOOL, [TYPE_I8] = IR_I8,   [TYPE_I16] = IR_I16,   [TYPE_I32] = IR_I32,       [TYPE_I64] = IR_I64,
+    [TYPE_U8] = IR_U8,     [TYPE_U16] = IR_U16, [TYPE_U32] = IR_U32,   [TYPE_U64] = IR_U64,       [TYPE_USIZE] = IR_U64,
+    [TYPE_F32] = IR_F32,   [TYPE_F64] = IR_F64, [TYPE_CHAR] = IR_CHAR, [TYPE_STRING] = IR_OBJECT,
 };
 
 ir_type lower_scalar_type(const type *t) {

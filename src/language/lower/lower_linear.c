@@ -32,8 +32,7 @@ static bool small_literal(const expr *e, int64_t *out) {
     return *out >= -CONSTANT_MAX && *out <= CONSTANT_MAX;
 }
 
-static bool add_product(const lower_kernel *lk, const expr *a, const expr *b, int64_t factor,
-                        linear *form) {
+static bool add_product(const lower_kernel *lk, const expr *a, const expr *b, int64_t factor, linear *form) {
     int64_t n;
     if (small_literal(b, &n) && n >= -FACTOR_MAX && n <= FACTOR_MAX)
         return linear_of(lk, a, factor * n, form);
@@ -49,11 +48,9 @@ static bool add_parts(const lower_kernel *lk, const expr *e, int64_t factor, lin
         return false;
     switch (e->binary.op) {
     case BINARY_ADD:
-        return linear_of(lk, e->binary.left, factor, form) &&
-               linear_of(lk, e->binary.right, factor, form);
+        return linear_of(lk, e->binary.left, factor, form) && linear_of(lk, e->binary.right, factor, form);
     case BINARY_SUB:
-        return linear_of(lk, e->binary.left, factor, form) &&
-               linear_of(lk, e->binary.right, -factor, form);
+        return linear_of(lk, e->binary.left, factor, form) && linear_of(lk, e->binary.right, -factor, form);
     case BINARY_MUL:
         return add_product(lk, e->binary.left, e->binary.right, factor, form);
     default:
@@ -67,12 +64,10 @@ bool linear_of(const lower_kernel *lk, const expr *e, int64_t factor, linear *fo
         return false;
     if (small_literal(e, &n)) {
         form->constant += factor * n;
-        return form->constant >= -CONSTANT_MAX * FACTOR_MAX &&
-               form->constant <= CONSTANT_MAX * FACTOR_MAX;
+        return form->constant >= -CONSTANT_MAX * FACTOR_MAX && form->constant <= CONSTANT_MAX * FACTOR_MAX;
     }
     if (e->kind == EXPR_NAME && e->name.binding && lk->inside[e->name.binding->id])
-        return e->name.binding->kind == BINDING_INDEX &&
-               add_term(form, e->name.binding, NULL, factor);
+        return e->name.binding->kind == BINDING_INDEX && add_term(form, e->name.binding, NULL, factor);
     if (kernel_mentions_inside(lk, e))
         return add_parts(lk, e, factor, form);
     return kernel_is_safe(lk, e) && add_term(form, NULL, e, factor);
@@ -100,9 +95,7 @@ linear linear_without(const linear *form, const binding *index, int64_t factor) 
 /* ---- using ---------------------------------------------------------------------------------------------------------------- */
 
 static ir_value times(lower_fn *fn, ir_value v, int64_t factor, source_span span) {
-    return factor == 1
-               ? v
-               : lower_op2(fn, IR_MUL, IR_I64, v, lower_int(fn, IR_I64, factor, span), span);
+    return factor == 1 ? v : lower_op2(fn, IR_MUL, IR_I64, v, lower_int(fn, IR_I64, factor, span), span);
 }
 
 ir_value linear_value(kernel_fn *kf, const linear *form, source_span span) {
@@ -112,8 +105,7 @@ ir_value linear_value(kernel_fn *kf, const linear *form, source_span span) {
         const linear_term *t = &form->terms[i];
         if (t->factor == 0)
             continue;
-        ir_value v = t->index ? ir_read(fn->b, fn->variables[t->index->id], span)
-                              : kernel_value(kf, t->invariant);
+        ir_value v = t->index ? ir_read(fn->b, fn->variables[t->index->id], span) : kernel_value(kf, t->invariant);
         v = times(fn, v, t->factor, span);
         sum = sum ? lower_op2(fn, IR_ADD, IR_I64, sum, v, span) : v;
     }
@@ -124,8 +116,7 @@ ir_value linear_value(kernel_fn *kf, const linear *form, source_span span) {
     return sum;
 }
 
-bool kernel_read_is_affine(const lower_kernel *lk, const kernel_read *r,
-                           linear forms[TL_MAX_RANK]) {
+bool kernel_read_is_affine(const lower_kernel *lk, const kernel_read *r, linear forms[TL_MAX_RANK]) {
     for (uint32_t d = 0; d < r->count; d++) {
         forms[d] = (linear){0};
         if (!linear_of(lk, r->indices[d], 1, &forms[d]))

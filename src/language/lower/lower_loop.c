@@ -122,8 +122,7 @@ void lower_count(lower_fn *fn, ir_value low, ir_value high, source_span span,
                  void (*body)(lower_fn *fn, ir_value i, void *context), void *context) {
     if (!lower_open(fn))
         return;
-    ir_block *test = lower_block_new(fn), *inside = lower_block_new(fn),
-             *after = lower_block_new(fn);
+    ir_block *test = lower_block_new(fn), *inside = lower_block_new(fn), *after = lower_block_new(fn);
     ir_variable i = ir_variable_new(fn->b, IR_I64, NULL, span);
     ir_write(fn->b, i, low);
     lower_jump(fn, test, span);
@@ -133,8 +132,7 @@ void lower_count(lower_fn *fn, ir_value low, ir_value high, source_span span,
     lower_enter_block(fn, inside);
     body(fn, now, context);
     if (lower_open(fn))
-        ir_write(fn->b, i,
-                 lower_op2(fn, IR_ADD, IR_I64, now, lower_int(fn, IR_I64, 1, span), span));
+        ir_write(fn->b, i, lower_op2(fn, IR_ADD, IR_I64, now, lower_int(fn, IR_I64, 1, span), span));
     lower_jump(fn, test, span);
     ir_seal(fn->b, test);
     lower_enter_block(fn, after);
@@ -166,8 +164,7 @@ static for_source source_of(lower_fn *fn, const expr *iterable) {
     if (s.holder_type->kind == TYPE_VEC)
         s.high = lower_abi(fn, TL_FN_tl_vec_len, &s.holder, 1, iterable->span);
     else
-        s.high =
-            lower_abi(fn, TL_FN_tl_tensor_dim, (ir_value[]){s.holder, s.low}, 2, iterable->span);
+        s.high = lower_abi(fn, TL_FN_tl_tensor_dim, (ir_value[]){s.holder, s.low}, 2, iterable->span);
     return s;
 }
 
@@ -185,29 +182,27 @@ static void bind_item(lower_fn *fn, const expr *e, const for_source *s, ir_value
     else if (s->holder_type->kind == TYPE_VEC)
         lower_vec_get(fn, s->holder, now, s->holder_type->vec.element, item, loop->iterable->span);
     else
-        *item = lower_abi(fn, TL_FN_tl_tensor_row, (ir_value[]){s->holder, now}, 2,
-                          loop->iterable->span);
+        *item = lower_abi(fn, TL_FN_tl_tensor_row, (ir_value[]){s->holder, now}, 2, loop->iterable->span);
     lower_pattern_bind(fn, loop->pattern, item);
 }
 
 /* The counter goes up by one; an inclusive range ends before it could pass the largest number of its type. */
-static void step_counter(lower_fn *fn, const for_source *s, ir_variable i, ir_value now,
-                         ir_block *test, ir_block *done, source_span span) {
+static void step_counter(lower_fn *fn, const for_source *s, ir_variable i, ir_value now, ir_block *test, ir_block *done,
+                         source_span span) {
     if (s->inclusive && lower_open(fn)) {
         ir_block *more = lower_block_new(fn);
         lower_branch(fn, lower_op2(fn, IR_EQ, IR_BOOL, now, s->high, span), done, more, span);
         lower_enter_block(fn, more);
     }
     if (lower_open(fn))
-        ir_write(fn->b, i,
-                 lower_op2(fn, IR_ADD, s->type, now, lower_int(fn, s->type, 1, span), span));
+        ir_write(fn->b, i, lower_op2(fn, IR_ADD, s->type, now, lower_int(fn, s->type, 1, span), span));
     lower_jump(fn, test, span);
 }
 
 /* A list that the loop alone has: its elements are taken out of it one by one, and what a break leaves ends with the loop. */
 static void own_elements(lower_fn *fn, for_source *s, const expr *iterable) {
-    s->owns = fn->owns && s->holder_type && s->holder_type->kind == TYPE_VEC &&
-                lower_drops(fn->l, s->holder_type) && !lower_marked(fn, iterable->span, MARK_RUN_OVER);
+    s->owns = fn->owns && s->holder_type && s->holder_type->kind == TYPE_VEC && lower_drops(fn->l, s->holder_type) &&
+              !lower_marked(fn, iterable->span, MARK_RUN_OVER);
     if (!s->owns)
         return;
     s->owned = lower_variables(fn, s->holder_type, NULL, iterable->span);
@@ -229,8 +224,7 @@ void lower_for(lower_fn *fn, const expr *e) {
     lower_jump(fn, test, e->span);
     ir_builder_set_block(fn->b, test);
     ir_value now = ir_read(fn->b, i, e->span);
-    lower_branch(fn, lower_op2(fn, s.inclusive ? IR_LE : IR_LT, IR_BOOL, now, s.high, e->span),
-                 body, done, e->span);
+    lower_branch(fn, lower_op2(fn, s.inclusive ? IR_LE : IR_LT, IR_BOOL, now, s.high, e->span), body, done, e->span);
     lower_enter_block(fn, body);
     uint32_t mark = lower_scope_open(fn);
     bind_item(fn, e, &s, now);

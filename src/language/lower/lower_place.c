@@ -45,8 +45,8 @@ static bool follows_reference(const expr *e) {
 }
 
 bool lower_is_place(const expr *e) {
-    while ((e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) &&
-           !e->is_copied && !follows_reference(e))
+    while ((e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) && !e->is_copied &&
+           !follows_reference(e))
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     if (e->is_copied)
         return false;
@@ -135,10 +135,8 @@ static lower_place *element_of_slice(lower_fn *fn, lower_place *p, const expr *e
     ir_value index = lower_scalar(fn, e->index.indices[0]);
     if (!lower_open(fn))
         return NULL;
-    ir_value width =
-        lower_int(fn, IR_I64, lower_leaf_count(fn->l, p->type->vec.element), e->span);
-    ir_value word =
-        lower_abi(fn, TL_FN_tl_ref_index, (ir_value[]){index, p->at[2], width}, 3, e->span);
+    ir_value width = lower_int(fn, IR_I64, lower_leaf_count(fn->l, p->type->vec.element), e->span);
+    ir_value word = lower_abi(fn, TL_FN_tl_ref_index, (ir_value[]){index, p->at[2], width}, 3, e->span);
     if (!lower_open(fn))
         return NULL;
     p->at[1] = lower_op2(fn, IR_ADD, IR_I64, p->at[1], word, e->span);
@@ -169,9 +167,7 @@ lower_place *lower_place_of(lower_fn *fn, const expr *e) {
     }
     if (follows_reference(e)) {
         const ir_value *leaves = lower_values(fn, e->index.base);
-        return leaves && lower_open(fn)
-                   ? place_behind(fn, e, leaves, type_is_slice(e->index.base->type))
-                   : NULL;
+        return leaves && lower_open(fn) ? place_behind(fn, e, leaves, type_is_slice(e->index.base->type)) : NULL;
     }
     if (e->kind == EXPR_NAME && e->name.binding->in_cell)
         return place_in_cell(fn, e);
@@ -243,8 +239,7 @@ static uint32_t vectors_deep(const lower_place *p) {
 static ir_value word_of(lower_fn *fn, const lower_place *p) {
     if (p->offset == 0)
         return p->at[1];
-    return lower_op2(fn, IR_ADD, IR_I64, p->at[1], lower_int(fn, IR_I64, p->offset, p->span),
-                     p->span);
+    return lower_op2(fn, IR_ADD, IR_I64, p->at[1], lower_int(fn, IR_I64, p->offset, p->span), p->span);
 }
 
 static void read_reference(lower_fn *fn, const lower_place *p, bool moved, ir_value *out) {
@@ -256,15 +251,14 @@ static void read_reference(lower_fn *fn, const lower_place *p, bool moved, ir_va
     ir_value record = lower_record_begin(fn, p->type, p->span);
     if (!record)
         return;
-    lower_abi(fn, moved ? TL_FN_tl_ref_take : TL_FN_tl_ref_get,
-              (ir_value[]){p->at[0], word, count, record}, 4, p->span);
+    lower_abi(fn, moved ? TL_FN_tl_ref_take : TL_FN_tl_ref_get, (ir_value[]){p->at[0], word, count, record}, 4,
+              p->span);
     lower_record_end(fn, record, p->type, out, p->span);
 }
 
 static void write_reference(lower_fn *fn, const lower_place *p, const ir_value *values) {
     if (p->is_slice) {
-        lower_abi(fn, TL_FN_tl_ref_put, (ir_value[]){p->at[0], p->at[1], p->at[2], values[0]}, 4,
-                  p->span);
+        lower_abi(fn, TL_FN_tl_ref_put, (ir_value[]){p->at[0], p->at[1], p->at[2], values[0]}, 4, p->span);
         return;
     }
     ir_value word = word_of(fn, p), count = lower_int(fn, IR_I64, p->count, p->span);
@@ -285,15 +279,12 @@ static void address_of(lower_fn *fn, lower_place *p, ir_value out[2]) {
     ir_value list = own_list(fn, p->base);
     if (!lower_open(fn))
         return;
-    ir_value width = lower_int(
-        fn, IR_I64, lower_leaf_count(fn->l, p->holder->vec.element), p->span);
+    ir_value width = lower_int(fn, IR_I64, lower_leaf_count(fn->l, p->holder->vec.element), p->span);
     ir_value length = lower_abi(fn, TL_FN_tl_ref_size, &list, 1, p->span);
-    ir_value word = lower_abi(fn, TL_FN_tl_ref_index, (ir_value[]){p->indices[0], length, width}, 3,
-                              p->span);
+    ir_value word = lower_abi(fn, TL_FN_tl_ref_index, (ir_value[]){p->indices[0], length, width}, 3, p->span);
     out[0] = list;
     if (lower_open(fn))
-        out[1] = lower_op2(fn, IR_ADD, IR_I64, word, lower_int(fn, IR_I64, p->offset, p->span),
-                           p->span);
+        out[1] = lower_op2(fn, IR_ADD, IR_I64, word, lower_int(fn, IR_I64, p->offset, p->span), p->span);
 }
 
 static ir_value own_list(lower_fn *fn, lower_place *p) {
@@ -314,30 +305,24 @@ static void refer_to_part(lower_fn *fn, const expr *e, ir_value *out) {
     ir_value *range = base ? lower_indices(fn, e) : NULL;
     if (!range || !lower_open(fn))
         return;
-    ir_value width =
-        lower_int(fn, IR_I64, lower_leaf_count(fn->l, e->index.base->type->vec.element), e->span);
-    ir_value list = base->kind == PLACE_REFERENCE && base->is_slice ? base->at[0]
-                                                                     : own_list(fn, base);
+    ir_value width = lower_int(fn, IR_I64, lower_leaf_count(fn->l, e->index.base->type->vec.element), e->span);
+    ir_value list = base->kind == PLACE_REFERENCE && base->is_slice ? base->at[0] : own_list(fn, base);
     if (!lower_open(fn))
         return;
     ir_value length = base->kind == PLACE_REFERENCE && base->is_slice
                           ? base->at[2]
                           : lower_abi(fn, TL_FN_tl_ref_size, &list, 1, e->span);
-    ir_value low = lower_abi(fn, TL_FN_tl_ref_low,
-                             (ir_value[]){range[0], range[1], length, width}, 4, e->span);
+    ir_value low = lower_abi(fn, TL_FN_tl_ref_low, (ir_value[]){range[0], range[1], length, width}, 4, e->span);
     if (!lower_open(fn))
         return;
     out[0] = list;
-    out[1] = base->kind == PLACE_REFERENCE && base->is_slice
-                 ? lower_op2(fn, IR_ADD, IR_I64, base->at[1], low, e->span)
-                 : low;
-    out[2] = lower_abi(fn, TL_FN_tl_ref_length, (ir_value[]){range[0], range[1], length}, 3,
-                       e->span);
+    out[1] = base->kind == PLACE_REFERENCE && base->is_slice ? lower_op2(fn, IR_ADD, IR_I64, base->at[1], low, e->span)
+                                                             : low;
+    out[2] = lower_abi(fn, TL_FN_tl_ref_length, (ir_value[]){range[0], range[1], length}, 3, e->span);
 }
 
 void lower_refer(lower_fn *fn, const expr *place, ir_value *out) {
-    if (place->kind == EXPR_INDEX && place->index.count == 2 &&
-        place->index.base->type->kind == TYPE_VEC) {
+    if (place->kind == EXPR_INDEX && place->index.count == 2 && place->index.base->type->kind == TYPE_VEC) {
         refer_to_part(fn, place, out);
         return;
     }
@@ -349,10 +334,7 @@ void lower_refer(lower_fn *fn, const expr *place, ir_value *out) {
 /* ---- cells -------------------------------------------------------------------------------------------------------- */
 
 void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, source_span span) {
-    lower_place p = {.kind = PLACE_REFERENCE,
-                     .type = b->type,
-                     .count = lower_leaf_count(fn->l, b->type),
-                     .span = span};
+    lower_place p = {.kind = PLACE_REFERENCE, .type = b->type, .count = lower_leaf_count(fn->l, b->type), .span = span};
     lower_read(fn, fn->variables[b->id], 1, p.at, span);
     p.at[1] = lower_int(fn, IR_I64, 0, span);
     read_reference(fn, &p, moved, out);
@@ -371,8 +353,7 @@ static void read_along(lower_fn *fn, const lower_place *p, uint32_t depth, ir_va
     const lower_place *base = p->base;
     for (; base->kind == PLACE_VEC_ELEMENT; base = base->base) {
         args[--at] = lower_int(fn, IR_I64, base->offset, p->span);
-        args[--at] =
-            lower_int(fn, IR_I64, lower_leaf_count(fn->l, base->holder->vec.element), p->span);
+        args[--at] = lower_int(fn, IR_I64, lower_leaf_count(fn->l, base->holder->vec.element), p->span);
         args[--at] = base->indices[0];
     }
     lower_read(fn, base->first, 1, args, base->span);
@@ -428,8 +409,8 @@ static void open_element(lower_fn *fn, lower_place *p) {
     p->taken = lower_room(fn, lower_leaf_count(fn->l, element));
     if (!p->taken)
         return;
-    p->rest = lower_words_by(fn, counts ? TL_FN_tl_vec_take : TL_FN_tl_vec_get, holder, p->indices[0],
-                       element, p->taken, p->span);
+    p->rest = lower_words_by(fn, counts ? TL_FN_tl_vec_take : TL_FN_tl_vec_get, holder, p->indices[0], element,
+                             p->taken, p->span);
     if (!counts)
         p->rest = holder;
 }
@@ -464,8 +445,7 @@ static void close_element(lower_fn *fn, lower_place *p, const ir_value *values) 
     if (!p->taken)
         return;
     memcpy(p->taken + p->offset, values, p->count * sizeof *values);
-    ir_value holder =
-        lower_vec_set(fn, p->rest, p->indices[0], p->holder->vec.element, p->taken, p->span);
+    ir_value holder = lower_vec_set(fn, p->rest, p->indices[0], p->holder->vec.element, p->taken, p->span);
     p->taken = NULL;
     close_holder(fn, p, holder);
 }
@@ -492,9 +472,7 @@ void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values) {
         write_reference(fn, p, values);
     } else if (p->kind == PLACE_TENSOR_ELEMENT) {
         ir_value holder = open_holder(fn, p);
-        close_holder(fn, p,
-                     lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count,
-                                       p->span));
+        close_holder(fn, p, lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count, p->span));
     } else if (p->taken) {
         close_element(fn, p, values);
     } else if (p->count < lower_leaf_count(fn->l, p->holder->vec.element)) {
@@ -502,9 +480,7 @@ void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values) {
         close_element(fn, p, values);
     } else {
         ir_value holder = open_holder(fn, p);
-        close_holder(
-            fn, p,
-            lower_vec_set(fn, holder, p->indices[0], p->holder->vec.element, values, p->span));
+        close_holder(fn, p, lower_vec_set(fn, holder, p->indices[0], p->holder->vec.element, values, p->span));
     }
 }
 

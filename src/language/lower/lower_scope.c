@@ -54,8 +54,7 @@ ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, sourc
     lower_leaf_types(fn->l, t, types);
     ir_variable first = 0;
     for (uint32_t i = 0; i < count; i++) {
-        ir_variable v =
-            ir_variable_new(fn->b, types[i], name ? leaf_name(fn, t, name, i) : NULL, span);
+        ir_variable v = ir_variable_new(fn->b, types[i], name ? leaf_name(fn, t, name, i) : NULL, span);
         if (i == 0)
             first = v;
     }
@@ -77,8 +76,8 @@ void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value
 static void push_kept(lower_fn *fn, ir_variable v, bool drops) {
     if (fn->kept_count == fn->kept_capacity) {
         uint32_t larger = fn->kept_capacity ? 2 * fn->kept_capacity : 32;
-        kept_leaf *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger,
-                                           sizeof *room, _Alignof(kept_leaf));
+        kept_leaf *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger, sizeof *room,
+                                           _Alignof(kept_leaf));
         if (!room) {
             fn->l->m->out_of_memory = true;
             return;
@@ -117,8 +116,7 @@ static bool owns_destructor(lower_fn *fn, const binding *b) {
 }
 
 /* A value that has no name yet takes the variable's, and of one that has this is another: listings are read by people. */
-void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values,
-                       source_span span) {
+void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values, source_span span) {
     for (uint32_t i = 0; i < count; i++) {
         ir_value_info *info = values[i] ? &fn->f->values[values[i]] : NULL;
         const char *name = ir_variable_name(fn->b, first + i);
@@ -187,8 +185,7 @@ static const ir_value *parts_of(lower_fn *fn, const pattern *p, const ir_value *
 }
 
 static uint32_t part_offset(const lower_fn *fn, const pattern *p, uint32_t part) {
-    return lower_field_offset(fn->l, p->type,
-                              p->kind == PATTERN_VARIANT ? p->part_fields[part] : part);
+    return lower_field_offset(fn->l, p->type, p->kind == PATTERN_VARIANT ? p->part_fields[part] : part);
 }
 
 static bool has_parts(const pattern *p) {
@@ -222,8 +219,7 @@ void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values) 
         lower_pattern_bind(fn, p->parts[i], values + part_offset(fn, p, i));
 }
 
-static ir_value literal_equals(lower_fn *fn, const pattern *p, ir_opcode op, const expr *literal,
-                               ir_value v) {
+static ir_value literal_equals(lower_fn *fn, const pattern *p, ir_opcode op, const expr *literal, ir_value v) {
     ir_value wanted = lower_scalar(fn, literal);
     if (literal->type->kind == TYPE_STRING)
         return lower_abi(fn, TL_FN_tl_string_equal, (ir_value[]){v, wanted}, 2, p->span);
@@ -238,8 +234,7 @@ static ir_value range_test(lower_fn *fn, const pattern *p, ir_value v) {
 
 /* The values of parts of another variant are nothing; tests of texts and behind references look into what they compare, so the
  * tag is asked first and alone. */
-static ir_value and_then(lower_fn *fn, ir_value first, const pattern *rest, const ir_value *values,
-                         source_span span) {
+static ir_value and_then(lower_fn *fn, ir_value first, const pattern *rest, const ir_value *values, source_span span) {
     ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn), *met = lower_block_new(fn);
     ir_variable result = ir_variable_new(fn->b, IR_BOOL, NULL, span);
     lower_branch(fn, first, yes, no, span);
@@ -282,8 +277,8 @@ static ir_value variant_test(lower_fn *fn, const pattern *p, const ir_value *val
     const struct_item *s = p->type->structure;
     ir_value tag = 0;
     if (s->is_enum && s->variant_count > 1)
-        tag = lower_op2(fn, IR_EQ, IR_BOOL, values[0],
-                        lower_int(fn, IR_I64, s->variants[p->variant].tag, p->span), p->span);
+        tag = lower_op2(fn, IR_EQ, IR_BOOL, values[0], lower_int(fn, IR_I64, s->variants[p->variant].tag, p->span),
+                        p->span);
     return parts_test(fn, p, values, tag);
 }
 

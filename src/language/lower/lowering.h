@@ -15,8 +15,8 @@
 #define MASU_LANGUAGE_LOWERING_H
 
 #include "language/diagnose/diagnostics.h"
-#include "language/syntax/tree.h"
 #include "language/ir/ir.h"
+#include "language/syntax/tree.h"
 
 typedef struct lower_place lower_place;
 
@@ -30,7 +30,7 @@ typedef struct lowering {
     uint32_t kernel_depth;
     ir_module *m;
     ir_function **functions; /* by function_item.index */
-    bool *runs_backward;        /* likewise: may run a backward */
+    bool *runs_backward;     /* likewise: may run a backward */
     bool *broken;            /* by function: its body has an error and is left out */
     uint32_t *leaf_counts;   /* by type id: 1 + the count, 0: not asked yet */
     uint32_t kernel_count;
@@ -45,7 +45,8 @@ typedef struct lower_loop {
     ir_block *after;    /* where `break` goes */
     uint32_t kept_mark; /* bindings of the body lie above */
     bool grads;         /* tl_grad_loop_enter was called */
-    ir_value recorded;  /* of no_grad { … }, which is not a loop, but left like one: whether operations recorded; else 0 */
+    ir_value
+        recorded; /* of no_grad { … }, which is not a loop, but left like one: whether operations recorded; else 0 */
     ir_variable result; /* of EXPR_LOOP: variables that take the value of a break */
     uint32_t result_count;
 } lower_loop;
@@ -116,7 +117,7 @@ void lower_run_destructors(lower_fn *fn, source_span span);
 /* ---- leaves (lower_leaf.c) ------------------------------------------------------------------------------------ */
 
 uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most TYPE_SIZE_MAX */
-ir_type lower_scalar_type(const type *t); /* of a type with one leaf and no fields */
+ir_type lower_scalar_type(const type *t);                    /* of a type with one leaf and no fields */
 void lower_leaf_types(const lowering *l, const type *t, ir_type *out);
 uint32_t lower_field_count(const type *t); /* struct or tuple, else 0 */
 uint32_t lower_field_offset(const lowering *l, const type *t, uint32_t field);
@@ -126,8 +127,7 @@ ir_type lower_dtype_type(tl_dtype dtype);
 /* Zeroed room for count values. Never NULL while memory lasts; NULL sets out_of_memory. */
 ir_value *lower_room(lower_fn *fn, uint32_t count);
 /* Copies into the module, for names and data that outlive the lowering. */
-const char *lower_printf(lowering *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+const char *lower_printf(lowering *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- emission (lower_emit.c) -------------------------------------------------------------------------------------- */
 
@@ -137,15 +137,12 @@ static inline bool lower_open(const lower_fn *fn) {
 ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span);
 /* What is in a leaf that holds nothing: zero, or a managed value that is none. */
 ir_value lower_nothing(lower_fn *fn, ir_type type, source_span span);
-ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
-                  source_span span);
+ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count, source_span span);
 ir_value lower_op1(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, source_span span);
-ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b,
-                   source_span span);
+ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b, source_span span);
 ir_value lower_convert(lower_fn *fn, ir_value v, ir_type to, source_span span);
 /* The result, 0 for none. After functions that always raise there is no block. */
-ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count,
-                   source_span span);
+ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count, source_span span);
 ir_block *lower_block_new(lower_fn *fn);
 void lower_jump(lower_fn *fn, ir_block *to, source_span span);
 void lower_branch(lower_fn *fn, ir_value c, ir_block *yes, ir_block *no, source_span span);
@@ -158,8 +155,7 @@ ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, sourc
 /* A binding comes into scope with these leaves. */
 void lower_bind(lower_fn *fn, const binding *b, const ir_value *values);
 void lower_read(lower_fn *fn, ir_variable first, uint32_t count, ir_value *out, source_span span);
-void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values,
-                       source_span span);
+void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values, source_span span);
 void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values);
 uint32_t lower_scope_open(lower_fn *fn);
 void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span);
@@ -185,23 +181,22 @@ ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
 
 /* ---- elements (lower_element.c) ------------------------------------------------------------------------------------------- */
 
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
+                           source_span span);
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const ir_value *indices,
                            uint32_t count, source_span span);
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
-                           const ir_value *indices, uint32_t count, source_span span);
-void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
-                   source_span span);
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span);
 /* The element out of the list in a variable, which holds nothing there then. */
 void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
                     source_span span);
-ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
-                       const ir_value *values, source_span span);
+ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element, const ir_value *values,
+                       source_span span);
 /* A record that a call fills with an element's leaves; then the leaves out of it. */
 ir_value lower_record_begin(lower_fn *fn, const type *element, source_span span);
 void lower_record_end(lower_fn *fn, ir_value record, const type *element, ir_value *out, source_span span);
 /* The element's leaves, by get or take. What the call yields: nothing, or the vector without them. */
-ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index, const type *element, ir_value *out,
-                        source_span span);
+ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index, const type *element,
+                        ir_value *out, source_span span);
 /* Some leaf of it is counted. */
 bool lower_holds_counts(lower_fn *fn, const type *element);
 

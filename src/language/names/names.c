@@ -17,9 +17,8 @@ _Noreturn void names_out_of_memory(const name_table *n) {
 
 static void *allocate(name_table *n, size_t count, size_t bytes) {
     void *made = masu__arena_calloc(n->arena, count, bytes, _Alignof(max_align_t));
-    if (made == NULL) {
+    if (made == NULL)
         names_out_of_memory(n);
-    }
     return made;
 }
 
@@ -28,16 +27,14 @@ char *names_printf(name_table *n, const char *format, ...) {
     va_start(arguments, format);
     char *made = masu__arena_vprintf(n->arena, format, arguments);
     va_end(arguments);
-    if (made == NULL) {
+    if (made == NULL)
         names_out_of_memory(n);
-    }
     return made;
 }
 
 static uint32_t hash_text(uint32_t hash, const char *text) {
-    for (; *text != 0; text++) {
+    for (; *text != 0; text++)
         hash = (hash ^ (unsigned char)*text) * 16777619u;
-    }
     return hash;
 }
 
@@ -48,13 +45,11 @@ static uint32_t hash_name(const char *name) {
 /* ---- symbols --------------------------------------------------------------------------------- */
 
 static symbol *find(const name_table *n, const char *name, uint32_t hash) {
-    if (n->bucket_count == 0) {
+    if (n->bucket_count == 0)
         return NULL;
-    }
     symbol *s = n->buckets[hash & (n->bucket_count - 1)];
-    while (s != NULL && (s->hash != hash || strcmp(s->name, name) != 0)) {
+    while (s != NULL && (s->hash != hash || strcmp(s->name, name) != 0))
         s = s->next;
-    }
     return s;
 }
 
@@ -79,12 +74,10 @@ static void grow(name_table *n) {
 symbol *names_symbol(name_table *n, const char *name) {
     uint32_t hash = hash_name(name);
     symbol *s = find(n, name, hash);
-    if (s != NULL) {
+    if (s != NULL)
         return s;
-    }
-    if (n->symbol_count >= n->bucket_count) {
+    if (n->symbol_count >= n->bucket_count)
         grow(n);
-    }
     s = allocate(n, 1, sizeof *s);
     *s = (symbol){.name = name, .hash = hash, .next = n->buckets[hash & (n->bucket_count - 1)]};
     n->buckets[hash & (n->bucket_count - 1)] = s;
@@ -100,17 +93,15 @@ static uint32_t method_bucket(const name_table *n, const struct_item *owner, con
 
 void names_reserve_methods(name_table *n, uint32_t count) {
     n->method_bucket_count = 16;
-    while (n->method_bucket_count < count) {
+    while (n->method_bucket_count < count)
         n->method_bucket_count *= 2;
-    }
     n->methods = allocate(n, n->method_bucket_count, sizeof *n->methods);
 }
 
 function_item *names_find_method(const name_table *n, const struct_item *owner, const char *name) {
     function_item *f = n->methods[method_bucket(n, owner, name)];
-    while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0)) {
+    while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0))
         f = f->next_in_bucket;
-    }
     return f;
 }
 
@@ -157,7 +148,6 @@ names_away names_leave(name_table *n, uint32_t mark) {
 }
 
 void names_return(name_table *n, const names_away *away) {
-    for (uint32_t i = away->count; i-- > 0;) {
+    for (uint32_t i = away->count; i-- > 0;)
         push(n, away->later[i], away->shown[i]);
-    }
 }

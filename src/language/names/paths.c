@@ -12,16 +12,14 @@
 
 struct_item *names_struct(const name_table *n, const char *name) {
     symbol *s = names_find(n, name);
-    if (s != NULL && s->structure != NULL) {
+    if (s != NULL && s->structure != NULL)
         return s->structure;
-    }
     for (const alias_item *a = n->tree->aliases; a != NULL; a = a->next) { /* Name::new() */
-        bool plain = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME &&
-                     a->type->argument_count == 0 && strcmp(a->type->name, name) != 0;
+        bool plain = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->type->argument_count == 0 &&
+                     strcmp(a->type->name, name) != 0;
         s = plain && strcmp(a->name, name) == 0 ? names_find(n, a->type->name) : NULL;
-        if (s != NULL && s->structure != NULL) {
+        if (s != NULL && s->structure != NULL)
             return s->structure;
-        }
     }
     return NULL;
 }
@@ -30,16 +28,12 @@ struct_item *names_struct(const name_table *n, const char *name) {
 
 static bool is_module(const name_table *n, const char *name, size_t length) {
     static const char *const always[] = {"crate", "self", "super"};
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-        if (strlen(always[i]) == length && memcmp(always[i], name, length) == 0) {
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        if (strlen(always[i]) == length && memcmp(always[i], name, length) == 0)
             return true;
-        }
-    }
-    for (const module_name *m = n->tree->modules; m != NULL; m = m->next) {
-        if (strlen(m->name) == length && memcmp(m->name, name, length) == 0) {
+    for (const module_name *m = n->tree->modules; m != NULL; m = m->next)
+        if (strlen(m->name) == length && memcmp(m->name, name, length) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -51,31 +45,26 @@ bool names_is_module(const name_table *n, const char *scope) {
 
 static bool is_library_module(const char *name) {
     const char *const *at = library_modules;
-    while (*at != NULL && strcmp(*at, name) != 0) {
+    while (*at != NULL && strcmp(*at, name) != 0)
         at++;
-    }
     return *at != NULL;
 }
 
 static bool is_alias(const name_table *n, const char *name) {
     const alias_item *a = n->tree->aliases;
-    while (a != NULL && (a->impl != NULL || strcmp(a->name, name) != 0)) {
+    while (a != NULL && (a->impl != NULL || strcmp(a->name, name) != 0))
         a = a->next;
-    }
     return a != NULL;
 }
 
 const char *names_of_library(name_table *n, const char *scope, const char *name) {
     static const char std[] = "std::";
-    if (scope == NULL) {
+    if (scope == NULL)
         return NULL;
-    }
-    if (strncmp(scope, std, sizeof std - 1) == 0) { /* std::collections::hash_map::Entry */
+    if (strncmp(scope, std, sizeof std - 1) == 0) /* std::collections::hash_map::Entry */
         scope = strrchr(scope, ':') + 1;
-    }
-    if (strstr(scope, "::") != NULL || is_module(n, scope, strlen(scope))) {
+    if (strstr(scope, "::") != NULL || is_module(n, scope, strlen(scope)))
         return NULL;
-    }
     const char *full = names_printf(n, "__%s_%s", scope, name);
     const symbol *s = names_find(n, full);
     bool has = s != NULL && (s->function != NULL || s->structure != NULL || s->constant != NULL);
@@ -99,21 +88,18 @@ const char *names_trait_text(const trait_item *trait) {
 
 const char *names_imported_alias(const name_table *n, const type_expr *t) {
     const rename_item *r = t->span.file == n->tree->prelude ? NULL : n->tree->renames;
-    while (r != NULL && (strcmp(r->name, t->name) != 0 || !is_alias(n, r->of))) {
+    while (r != NULL && (strcmp(r->name, t->name) != 0 || !is_alias(n, r->of)))
         r = r->next;
-    }
     return r == NULL ? NULL : r->of;
 }
 
 /* a::b::T: the library's name of it, or T where only the library's modules are before it. */
 static const char *library_scope(name_table *n, const char *scope) {
     const char *last = scope;
-    for (const char *at = scope; (at = strstr(at, "::")) != NULL; at += 2) {
+    for (const char *at = scope; (at = strstr(at, "::")) != NULL; at += 2)
         last = at + 2;
-    }
-    if (last == scope) {
+    if (last == scope)
         return NULL;
-    }
     const char *before = names_printf(n, "%.*s", (int)(last - scope - 2), scope);
     const char *full = names_of_library(n, before, last);
     bool std = strncmp(scope, "std::", 5) == 0 || (is_library_module(before) && !is_module(n, before, strlen(before)));
@@ -123,22 +109,19 @@ static const char *library_scope(name_table *n, const char *scope) {
 
 const char *names_without_modules(name_table *n, const char *scope) {
     const char *of_library = scope == NULL ? NULL : library_scope(n, scope);
-    if (of_library != NULL) {
+    if (of_library != NULL)
         return of_library;
-    }
     static const char *const library[] = {"std::collections", "std::rc",     "std::sync",
                                           "std::boxed",       "std::string", "std::vec"};
     for (size_t i = 0; scope != NULL && i < sizeof library / sizeof library[0]; i++) {
         size_t length = strlen(library[i]);
-        if (strncmp(scope, library[i], length) == 0 && strncmp(scope + length, "::", 2) == 0) {
+        if (strncmp(scope, library[i], length) == 0 && strncmp(scope + length, "::", 2) == 0)
             return scope + length + 2;
-        }
     }
     while (scope != NULL) {
         const char *end = strstr(scope, "::");
-        if (!is_module(n, scope, end == NULL ? strlen(scope) : (size_t)(end - scope))) {
+        if (!is_module(n, scope, end == NULL ? strlen(scope) : (size_t)(end - scope)))
             return scope;
-        }
         scope = end == NULL ? NULL : end + 2;
     }
     return NULL;
@@ -152,10 +135,8 @@ const char *names_plain(name_table *n, const char *name) {
 /* m::f, where f is a variable, too: the item goes by a name that no variable has. */
 static const char *item_beside_variable(name_table *n, const char *name) {
     const symbol *s = names_find(n, name);
-    if (s == NULL || s->binding == NULL ||
-        (s->function == NULL && s->constant == NULL && s->structure == NULL)) {
+    if (s == NULL || s->binding == NULL || (s->function == NULL && s->constant == NULL && s->structure == NULL))
         return name;
-    }
     name = names_printf(n, "%s%c", name, MODULES_MARK);
     symbol *item = names_symbol(n, name);
     item->function = s->function;
@@ -187,22 +168,17 @@ void names_settle(name_table *n, name_expr *e) {
 /* ---- suggestions ----------------------------------------------------------------------------- */
 
 void names_suggest_visible(const name_table *n, suggestion *s) {
-    for (uint32_t i = n->entry_count; i > 0 && s->distance > 0; i--) {
+    for (uint32_t i = n->entry_count; i > 0 && s->distance > 0; i--)
         suggest_add(s, n->entries[i - 1].symbol->name);
-    }
-    for (uint32_t i = 0; i < n->tree->constant_count && s->distance > 0; i++) {
+    for (uint32_t i = 0; i < n->tree->constant_count && s->distance > 0; i++)
         suggest_add(s, n->tree->constants[i]->name);
-    }
 }
 
 void names_suggest_types(const name_table *n, suggestion *s) {
     static const char *const known[] = {"Tensor", "GradTensor", "Vec", "String", "System", "Self"};
-    for (uint32_t i = 0; i < n->tree->struct_count && s->distance > 0; i++) {
-        if (n->tree->structs[i]->template == NULL && !n->tree->structs[i]->is_builtin) {
+    for (uint32_t i = 0; i < n->tree->struct_count && s->distance > 0; i++)
+        if (n->tree->structs[i]->template == NULL && !n->tree->structs[i]->is_builtin)
             suggest_add(s, n->tree->structs[i]->name);
-        }
-    }
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         suggest_add(s, known[i]);
-    }
 }

@@ -19,10 +19,10 @@
  * lies in a pool; so the place is never written while it is read. It is not an argument's: the caller's plan keeps
  * what a call reads and what it yields apart.
  */
+#include "language/facts/places.h"
 #include "language/ir/cfg.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/facts/places.h"
 
 /* 1 + the only result as which v leaves; 0: it stays, or goes elsewhere, or is held by history. */
 static uint32_t only_result(const tensor_facts *facts, const ir_function *f, ir_value v) {
@@ -52,12 +52,11 @@ static void hand_on(ir_module *m, const tensor_facts *facts, ir_function *f, ir_
 
 static void mark(ir_module *m, const tensor_facts *facts, ir_function *f) {
     for (uint32_t b = 0; b < f->block_count; b++) {
-        for (ir_instr *i = f->blocks[b]->first; i; i = i->next) {
+        for (ir_instr *i = f->blocks[b]->first; i; i = i->next)
             if (i->op == IR_CALL)
                 hand_on(m, facts, f, i);
             else if (tensor_makes_fresh(f, i) && tensor_reads_plain(facts, f, i))
                 build(f, &i->place, only_result(facts, f, i->result));
-        }
     }
 }
 

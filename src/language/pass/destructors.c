@@ -134,8 +134,7 @@ static bool makes_text(const ir_function *f, ir_value v) {
 static bool may_let_go(const ir_function *f, const ir_instr *i) {
     if (i->op == IR_RELEASE)
         return ir_type_of(f, i->args[0]) == IR_OBJECT && !makes_text(f, i->args[0]);
-    return i->op == IR_ABI &&
-           (i->abi == TL_FN_tl_vec_set || i->abi == TL_FN_tl_ref_set || i->abi == TL_FN_tl_ref_put);
+    return i->op == IR_ABI && (i->abi == TL_FN_tl_vec_set || i->abi == TL_FN_tl_ref_set || i->abi == TL_FN_tl_ref_put);
 }
 
 /* The last of the instructions that belong to i: the call comes behind it. */

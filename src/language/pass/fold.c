@@ -85,8 +85,7 @@ static bool fold_integers(ir_type t, ir_opcode op, int64_t a, int64_t b, int64_t
 }
 
 static bool fold_floats(ir_type t, ir_opcode op, double a, double b, double *out) {
-    switch (
-        op) { /* f32: the exact result of two f32 rounds to f64 and then to f32 as it would at once */
+    switch (op) { /* f32: the exact result of two f32 rounds to f64 and then to f32 as it would at once */
     case IR_ADD:
         *out = round_to(t, a + b);
         return true;
@@ -164,9 +163,8 @@ static bool fold_binary(ir_function *f, ir_instr *i) {
     if (!a || !b)
         return false;
     if (is_comparison(i->op)) {
-        bool holds = ir_type_float(t)
-                         ? compare_floats(i->op, a->imm.f, b->imm.f)
-                         : compare_integers(t, i->op, wrap(t, a->imm.i), wrap(t, b->imm.i));
+        bool holds = ir_type_float(t) ? compare_floats(i->op, a->imm.f, b->imm.f)
+                                      : compare_integers(t, i->op, wrap(t, a->imm.i), wrap(t, b->imm.i));
         become_integer(i, IR_BOOL, holds);
         return true;
     }
@@ -313,8 +311,7 @@ static bool fold_branch(ir_function *f, ir_block *b) {
 static bool is_idle(const ir_function *f, const ir_instr *i) {
     if (i->op == IR_ABI)
         return i->result_count == 1 && tl_abi_functions[i->abi].effects == PURE;
-    return i->result_count == 1 && i->op <= IR_MATH && !ir_may_raise(i) &&
-           !ir_type_managed(ir_type_of(f, i->result));
+    return i->result_count == 1 && i->op <= IR_MATH && !ir_may_raise(i) && !ir_type_managed(ir_type_of(f, i->result));
 }
 
 static void count_uses(const ir_function *f, uint32_t *uses) {

@@ -25,17 +25,17 @@
 #include <masu/plan.h>
 
 #include "base/assert.h"
+#include "language/facts/places.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/facts/places.h"
 
 enum { MOST_BYTES = 64 * 1024, MOST_DEEP_BYTES = 4 * 1024, ALIGNMENT = 64 };
 
 typedef struct life {
     int64_t first, last; /* of the whole chain, in the value that represents it */
     uint64_t bytes;      /* 0: not in the frame */
-    ir_value chain; /* the value that represents all whose buffer it shares; itself for that one */
-    bool leaves;    /* the chain goes on in a buffer of the pool */
+    ir_value chain;      /* the value that represents all whose buffer it shares; itself for that one */
+    bool leaves;         /* the chain goes on in a buffer of the pool */
 } life;
 
 typedef struct framer {
@@ -117,8 +117,7 @@ static bool same_layout(const framer *p, ir_value a, ir_value b) {
 static bool needs_no_conversion(const framer *p, const ir_instr *i) {
     const tensor_fact *facts = p->facts->values[p->f->id];
     for (uint32_t a = 0; a < i->arg_count; a++)
-        if (ir_type_of(p->f, i->args[a]) == IR_TENSOR &&
-            facts[i->args[a]].dtype != facts[i->result].dtype)
+        if (ir_type_of(p->f, i->args[a]) == IR_TENSOR && facts[i->args[a]].dtype != facts[i->result].dtype)
             return false;
     return facts[i->result].dtype == TL_F32 || facts[i->result].dtype == TL_F64;
 }

@@ -62,13 +62,11 @@ static bool runs_backward(const ir_instr *i) {
 }
 
 static bool is_backward(const finder *w, const ir_instr *i) {
-    return runs_backward(i) ||
-           (i->op == IR_CALL && w->flows[i->callee->id].backward);
+    return runs_backward(i) || (i->op == IR_CALL && w->flows[i->callee->id].backward);
 }
 
 static bool looks(const finder *w, const ir_instr *i) {
-    return is_reading(i) || is_abi(i, TL_FN_tl_tensor_clip_grad) ||
-           (i->op == IR_CALL && w->flows[i->callee->id].reads);
+    return is_reading(i) || is_abi(i, TL_FN_tl_tensor_clip_grad) || (i->op == IR_CALL && w->flows[i->callee->id].reads);
 }
 
 static uint64_t result_bit(uint32_t r) {
@@ -184,8 +182,7 @@ static uint64_t mask_of_use(const finder *w, const ir_instr *i, uint32_t a) {
     }
 }
 
-static uint64_t mask_of_edge(const finder *w, const ir_block *from, const ir_target *t,
-                             uint32_t a) {
+static uint64_t mask_of_edge(const finder *w, const ir_block *from, const ir_target *t, uint32_t a) {
     bool round = w->own->loops[t->block->id] && is_back_edge(w->own, from, t->block);
     return w->own->values[t->block->params[a]] | (round ? KEPT : 0);
 }
@@ -283,8 +280,7 @@ static void sweep_after(finder *w) {
 
 /* ---- what is told to the runtime ------------------------------------------------------------------------ */
 
-static ir_instr *operation(finder *w, tl_abi_index abi, const ir_value *args, uint32_t count,
-                           bool result) {
+static ir_instr *operation(finder *w, tl_abi_index abi, const ir_value *args, uint32_t count, bool result) {
     ir_type type = IR_BOOL;
     ir_instr *i = ir_instr_new(w->f, IR_ABI, args, count, &type, result ? 1 : 0, (source_span){0});
     if (i)
@@ -305,8 +301,7 @@ static ir_value flag(finder *w, ir_instr *where, bool value) {
 static void tell_use(finder *w, ir_instr *where, ir_value gradient, uint64_t mask) {
     if (mask & KEPT) {
         ir_value last = flag(w, where, !reads_from(w, where));
-        ir_insert_before(
-            where, operation(w, TL_FN_tl_grad_consume, (ir_value[]){gradient, last}, 2, false));
+        ir_insert_before(where, operation(w, TL_FN_tl_grad_consume, (ir_value[]){gradient, last}, 2, false));
     } else if (mask) {
         ir_insert_before(where, operation(w, TL_FN_tl_grad_hand_out, &gradient, 1, false));
     }

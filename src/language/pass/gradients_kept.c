@@ -34,8 +34,7 @@ static void want(keeper *k, const ir_function *f, ir_value v) {
 
 /* Makes its result of operands: the end of the search. */
 static bool computes(const ir_instr *def) {
-    return def->op == IR_COMPREHEND ||
-           (def->op == IR_ABI && tl_abi_functions[def->abi].gradient != TL_GRADIENT_NONE);
+    return def->op == IR_COMPREHEND || (def->op == IR_ABI && tl_abi_functions[def->abi].gradient != TL_GRADIENT_NONE);
 }
 
 /* Where a wanted value comes from. */
@@ -76,11 +75,10 @@ static void sweep_instr(keeper *k, const ir_function *f, const ir_instr *i) {
     for (uint32_t r = 0; r < i->result_count; r++)
         if (wanted[i->result + r])
             want_source(k, f, i, i->result + r);
-    for (uint32_t a = 0; a < i->arg_count; a++) {
+    for (uint32_t a = 0; a < i->arg_count; a++)
         if ((i->op == IR_CALL && k->wanted[i->callee->id][i->callee->params[a]]) ||
             (i->op == IR_RET && k->results[f->id][a]) || (k->stored && stores(f, i)))
             want(k, f, i->args[a]);
-    }
     for (int t = 0; t < ir_target_count(i); t++)
         for (uint32_t a = 0; a < i->target[t].count; a++)
             if (wanted[i->target[t].block->params[a]])

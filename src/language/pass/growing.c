@@ -25,10 +25,10 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "language/facts/places.h"
 #include "language/ir/cfg.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/facts/places.h"
 
 enum { MOST_SPARE = 8 };
 
@@ -66,8 +66,7 @@ static void judge(grower *g, const ir_instr *i) {
     if (i->op == IR_CALL)
         judge_call(g, i);
     else if (tensor_makes_fresh(g->f, i))
-        g->fits[i->result] =
-            tensor_reads_plain(g->facts, g->f, i) && qualifies(g, i->result, &i->place);
+        g->fits[i->result] = tensor_reads_plain(g->facts, g->f, i) && qualifies(g, i->result, &i->place);
 }
 
 /* What is written over an operand has that one's slot: it is needed until the last of such a chain has ended. One that ends
@@ -175,8 +174,7 @@ static uint32_t above_callees(const ir_function *f) {
     uint32_t first = 0;
     for (uint32_t b = 0; b < f->block_count; b++) {
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
-            uint32_t end =
-                i->op == IR_CALL ? i->callee->growing_first + i->callee->growing_count : 0;
+            uint32_t end = i->op == IR_CALL ? i->callee->growing_first + i->callee->growing_count : 0;
             first = end > first ? end : first;
         }
     }

@@ -19,8 +19,7 @@ enum { NOT_MET = -2, NO_PARAMETER = -1 };
 typedef struct forwarder {
     ir_module *m;
     masu__arena scratch;
-    int32_t **
-        from; /* by function id, by result: the parameter that it is, or NO_PARAMETER; NULL: no result is */
+    int32_t **from; /* by function id, by result: the parameter that it is, or NO_PARAMETER; NULL: no result is */
 } forwarder;
 
 /* ---- which results are parameters --------------------------------------------------------------------- */

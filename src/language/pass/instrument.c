@@ -14,8 +14,8 @@
  *
  * Between a record and the call that takes it counts have no owner, and nothing is asked.
  */
-#include "language/ir/store.h"
 #include "language/facts/liveness.h"
+#include "language/ir/store.h"
 #include "language/pass/pass.h"
 
 typedef struct instrumenter {
@@ -159,18 +159,16 @@ static void count_before(instrumenter *n, ir_instr *i, uint32_t site) {
         lost += first->op == IR_RELEASE;
     }
     releases += first ? 0 : lost; /* at the start of a block: what another way needed */
-    for (const ir_instr *p = i->next; p && (counts_only(p->op) || p->op == IR_RECORD_WORD);
-         p = p->next)
+    for (const ir_instr *p = i->next; p && (counts_only(p->op) || p->op == IR_RECORD_WORD); p = p->next)
         releases += p->op == IR_RELEASE;
     for (uint32_t a = 0; a < i->arg_count; a++) {
         bool managed = ir_type_managed(ir_type_of(n->f, i->args[a]));
         moves += managed && ir_consumes(i, a);
         borrows += managed && !ir_consumes(i, a);
     }
-    ir_value args[] = {constant(n, i, site),
-                       constant(n, i,
-                                field(acquires, 0) | field(releases, 1) | field(moves, 2) |
-                                    field(borrows, 3) | field(slots, 4))};
+    ir_value args[] = {constant(n, i, site), constant(n, i,
+                                                      field(acquires, 0) | field(releases, 1) | field(moves, 2) |
+                                                          field(borrows, 3) | field(slots, 4))};
     insert(n, i, false, tell(n, TL_FN_tl_count_line, args, 2));
     if (i->op != IR_CALL)
         return;
@@ -184,9 +182,8 @@ static void count_before(instrumenter *n, ir_instr *i, uint32_t site) {
 /* ---- walking --------------------------------------------------------------------------------------------------- */
 
 static bool is_own(const instrumenter *n, const ir_instr *i) {
-    bool tells =
-        i->op == IR_ABI && (i->abi == TL_FN_tl_audit || i->abi == TL_FN_tl_audit_call ||
-                            i->abi == TL_FN_tl_audit_return || i->abi == TL_FN_tl_count_line);
+    bool tells = i->op == IR_ABI && (i->abi == TL_FN_tl_audit || i->abi == TL_FN_tl_audit_call ||
+                                     i->abi == TL_FN_tl_audit_return || i->abi == TL_FN_tl_count_line);
     return tells || (i->result_count > 0 && i->result >= n->room);
 }
 
@@ -236,8 +233,7 @@ static void visit_function(instrumenter *n) {
     n->listed = MASU_ARENA_ARRAY(&n->scratch, bool, room);
     n->lit = MASU_ARENA_ARRAY(&n->scratch, ir_value, room);
     n->list = MASU_ARENA_ARRAY(&n->scratch, ir_value, room + 1);
-    if (n->live && n->listed && n->lit && n->list &&
-        liveness_compute_used(&n->l, n->f, n->what.scoped, &n->scratch))
+    if (n->live && n->listed && n->lit && n->list && liveness_compute_used(&n->l, n->f, n->what.scoped, &n->scratch))
         for (uint32_t b = 0; b < n->f->block_count; b++)
             visit_block(n, n->f->blocks[b]);
     else

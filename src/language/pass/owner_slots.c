@@ -21,8 +21,8 @@
  * get a slot even then.
  */
 #include "base/assert.h"
-#include "language/ir/cfg.h"
 #include "language/facts/liveness.h"
+#include "language/ir/cfg.h"
 #include "language/pass/pass.h"
 
 enum { NOT_YET = -2, REGISTRY = -1 };
@@ -35,13 +35,12 @@ typedef struct placer {
     liveness l;
     ir_dominators dominators;
     ir_order order;
-    bool *needs;     /* by value: something may raise while it is owned */
-    int32_t *place;  /* by value: slot, REGISTRY, NOT_YET */
-    uint32_t *extra; /* by value: counts acquired and not yet given away */
-    ir_value *partner
-        [2]; /* by value: a parameter that it is passed to; an argument that is passed to it */
-    ir_value *holder;  /* by slot: who is in it now, 0 none */
-    ir_value *pending; /* owners that still have to enter, in order of definition */
+    bool *needs;          /* by value: something may raise while it is owned */
+    int32_t *place;       /* by value: slot, REGISTRY, NOT_YET */
+    uint32_t *extra;      /* by value: counts acquired and not yet given away */
+    ir_value *partner[2]; /* by value: a parameter that it is passed to; an argument that is passed to it */
+    ir_value *holder;     /* by slot: who is in it now, 0 none */
+    ir_value *pending;    /* owners that still have to enter, in order of definition */
     uint32_t pending_count;
     uint32_t loose;    /* owned values that are nowhere: pending, or never to be protected */
     uint32_t acquired; /* sum of extra[] */
@@ -278,13 +277,12 @@ static bool prepare(placer *p) {
     p->pending = MASU_ARENA_ARRAY(scratch, ir_value, n);
     p->live = MASU_ARENA_ARRAY(scratch, bool, n);
     p->fresh = MASU_ARENA_ARRAY(scratch, ir_value, n);
-    if (!p->needs || !p->place || !p->extra || !p->partner[0] || !p->partner[1] || !p->holder ||
-        !p->pending || !p->live || !p->fresh || !liveness_compute(&p->l, p->f, scratch))
+    if (!p->needs || !p->place || !p->extra || !p->partner[0] || !p->partner[1] || !p->holder || !p->pending ||
+        !p->live || !p->fresh || !liveness_compute(&p->l, p->f, scratch))
         return false;
     for (uint32_t v = 0; v < n; v++)
         p->place[v] = NOT_YET;
-    return ir_order_compute(&p->order, p->f, scratch) &&
-           ir_dominators_compute(&p->dominators, &p->order, scratch);
+    return ir_order_compute(&p->order, p->f, scratch) && ir_dominators_compute(&p->dominators, &p->order, scratch);
 }
 
 static void place_function(placer *p) {

@@ -18,9 +18,9 @@
  * One scan backwards over each block, from what is live at its end to what is live at its start.
  * O(instructions + live values at borders) for each version of a function.
  */
+#include "language/facts/liveness.h"
 #include "language/ir/edit.h"
 #include "language/ir/store.h"
-#include "language/facts/liveness.h"
 #include "language/pass/pass.h"
 #include "language/pass/specialise.h"
 
@@ -91,8 +91,7 @@ static void choose_version(owner *o, ir_instr *call) {
     if (!owned)
         return;
     for (uint32_t a = 0; a < call->arg_count; a++)
-        owned[a] =
-            is_managed(o, call->args[a]) && is_mine(o, call->args[a]) && !o->live[call->args[a]];
+        owned[a] = is_managed(o, call->args[a]) && is_mine(o, call->args[a]) && !o->live[call->args[a]];
     ir_function *version = specialise(o->s, call->callee, owned);
     if (!version)
         return;
@@ -203,8 +202,7 @@ static bool prepare(owner *o) {
     o->lit = MASU_ARENA_ARRAY(&o->scratch, ir_value, n);
     o->uses = MASU_ARENA_ARRAY(&o->scratch, use, n);
     o->operands = MASU_ARENA_ARRAY(&o->scratch, ir_value, most_operands(o->f));
-    return o->live && o->lit && o->uses && o->operands &&
-           liveness_compute(&o->l, o->f, &o->scratch);
+    return o->live && o->lit && o->uses && o->operands && liveness_compute(&o->l, o->f, &o->scratch);
 }
 
 static void settle_function(owner *o) {

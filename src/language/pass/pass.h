@@ -24,8 +24,8 @@ typedef struct pass_note {
 } pass_note;
 
 /* An error in the program. Texts are valid during the call only. False: it is not in the program's text, nothing was said. */
-typedef bool (*pass_report)(void *user, source_span span, message_row row, const char *message,
-                            const pass_note *notes, size_t note_count);
+typedef bool (*pass_report)(void *user, source_span span, message_row row, const char *message, const pass_note *notes,
+                            size_t note_count);
 
 typedef struct pass_context {
     pass_report report; /* NULL: errors are only counted */
@@ -41,10 +41,9 @@ const struct tensor_facts *pass_facts(ir_module *m, pass_context *context);
 
 typedef struct pass {
     masu_pass_info info;
-    ir_phase phase;                                   /* what ir_verify must find afterwards */
-    void (*run)(ir_module *m, pass_context *context); /* memory: m->out_of_memory */
-    void (*otherwise)(ir_module *m,
-                      pass_context *context); /* when switched off; NULL: nothing is done */
+    ir_phase phase;                                         /* what ir_verify must find afterwards */
+    void (*run)(ir_module *m, pass_context *context);       /* memory: m->out_of_memory */
+    void (*otherwise)(ir_module *m, pass_context *context); /* when switched off; NULL: nothing is done */
 } pass;
 
 typedef struct pass_options {
@@ -85,8 +84,8 @@ void pass_register_owners(ir_module *m, pass_context *context); /* owner_slots.c
 
 /* Where the values of the variable live that is declared there (where.c); it means them in its file until the byte
  * `until`. Nothing is written when it holds no tensor or object. After the last pass. */
-void pass_where(const ir_module *m, const char *name, const char *element, source_span declared,
-                uint32_t until, masu__buffer *out);
+void pass_where(const ir_module *m, const char *name, const char *element, source_span declared, uint32_t until,
+                masu__buffer *out);
 
 typedef struct pass_instruments {
     bool audit, by_line;
@@ -106,7 +105,6 @@ pass_counts pass_count(const ir_function *f);
 /* The source, annotated: what happens to tensors and objects on each line (explain.c). After the
  * last pass. `source` may be NULL: then the file of main is taken. */
 void pass_explain(const ir_module *m, const source_file *source, masu__buffer *out);
-void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form,
-                     masu__buffer *out);
+void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form, masu__buffer *out);
 
 #endif

@@ -16,8 +16,8 @@
  *
  * Again an offer: declined when something else leads to the leaf.
  */
-#include "language/pass/pass.h"
 #include "language/facts/tensor_facts.h"
+#include "language/pass/pass.h"
 
 static bool may_fit(const ir_shape *a, const ir_shape *b) {
     if (!a || !b || !a->known_rank || !b->known_rank)
@@ -42,8 +42,7 @@ static ir_value spent_operand(const ir_function *f, const ir_instr *i) {
     const ir_shape *result = f->values[i->result].shape;
     for (uint32_t a = 0; a < i->arg_count; a++) {
         ir_value v = i->args[a];
-        if (ir_type_of(f, v) == IR_TENSOR && may_fit(f->values[v].shape, result) &&
-            dies_behind(i, v))
+        if (ir_type_of(f, v) == IR_TENSOR && may_fit(f->values[v].shape, result) && dies_behind(i, v))
             return v;
     }
     return 0;

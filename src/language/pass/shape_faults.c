@@ -17,8 +17,7 @@ enum { LONGEST_QUOTE = 60, DEEPEST_CALL = 4 };
 /* The source text of the span when it is short and on one line; else the fallback. */
 static void quote(source_span span, const char *fallback, masu__buffer *out) {
     const char *text = span.file ? span.file->text + span.offset : NULL;
-    bool fits =
-        text && span.length > 0 && span.length <= LONGEST_QUOTE && !memchr(text, '\n', span.length);
+    bool fits = text && span.length > 0 && span.length <= LONGEST_QUOTE && !memchr(text, '\n', span.length);
     masu__buffer_putc(out, '`');
     if (fits)
         masu__buffer_append(out, text, span.length);
@@ -27,8 +26,7 @@ static void quote(source_span span, const char *fallback, masu__buffer *out) {
     masu__buffer_putc(out, '`');
 }
 
-static void describe_value(shaper *s, const ir_function *f, ir_value v, const shape_fact *fact,
-                           masu__buffer *out) {
+static void describe_value(shaper *s, const ir_function *f, ir_value v, const shape_fact *fact, masu__buffer *out) {
     const char *name = f->values[v].name, *inner = name ? strchr(name, '.') : NULL;
     if (name && (name[0] != '<' || inner)) /* `<closure>.w` is the w of outside */
         masu__buffer_printf(out, "`%s`", name[0] == '<' && inner ? inner + 1 : name);
@@ -44,16 +42,14 @@ static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fau
     pass_note notes[3];
     bool said = true;
     masu__buffer_puts(&fault->text, " in ");
-    quote(i->span, i->op == IR_ABI ? tl_abi_functions[i->abi].symbol : i->callee->name,
-          &fault->text);
+    quote(i->span, i->op == IR_ABI ? tl_abi_functions[i->abi].symbol : i->callee->name, &fault->text);
     for (uint32_t n = 0; n < fault->about_count; n++) {
         describe_value(s, f, fault->about[n], &ff->facts[fault->about[n]], &texts[n]);
-        notes[n] = (pass_note){.span = f->values[fault->about[n]].span,
-                               .text = masu__buffer_text(&texts[n])};
+        notes[n] = (pass_note){.span = f->values[fault->about[n]].span, .text = masu__buffer_text(&texts[n])};
     }
     if (s->context->report)
-        said = s->context->report(s->context->user, i->span, fault->row,
-                                  masu__buffer_text(&fault->text), notes, fault->about_count);
+        said = s->context->report(s->context->user, i->span, fault->row, masu__buffer_text(&fault->text), notes,
+                                  fault->about_count);
     s->context->error_count += said;
     for (uint32_t n = 0; n < fault->about_count; n++)
         masu__buffer_destroy(&texts[n]);
@@ -65,8 +61,7 @@ static bool is_written(const ir_function *f) {
     return f->span.file && strcmp(f->span.file->path, "<prelude>") == 0;
 }
 
-static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault,
-                         int depth);
+static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault, int depth);
 
 /* Where the block leads for certain; NULL: it depends. */
 static const ir_block *next_certain(shaper *s, const ir_function *f, const ir_block *b) {
@@ -122,8 +117,7 @@ static void refusal(const shape_query *q, shape_fault *fault) {
     if (known && name > 0 && strncmp(all + name, ": ", 2) == 0) {
         shape_say(fault, SAY(operation_refuses_its_operands), all + name + 2);
         for (uint32_t p = 0; p < q->f->param_count; p++)
-            if (shape_fact_of(q, q->f->params[p])->state == SHAPE_IS_KNOWN &&
-                fault->about_count < 2)
+            if (shape_fact_of(q, q->f->params[p])->state == SHAPE_IS_KNOWN && fault->about_count < 2)
                 shape_blame(fault, q->f->params[p]);
     }
     masu__buffer_destroy(&text);
@@ -139,8 +133,7 @@ static bool find_first(shaper *s, const ir_function *f, shape_fault *fault, int 
                 refusal(&q, fault);
             else if (i->op == IR_ABI)
                 shape_rule_apply(&q, fault);
-            if (fault->text.length > 0 ||
-                (i->op == IR_CALL && find_in_call(s, f, i, fault, depth + 1)))
+            if (fault->text.length > 0 || (i->op == IR_CALL && find_in_call(s, f, i, fault, depth + 1)))
                 return true;
         }
         b = next_certain(s, f, b);
@@ -148,8 +141,7 @@ static bool find_first(shaper *s, const ir_function *f, shape_fault *fault, int 
     return false;
 }
 
-static bool prepare_call(shaper *s, const function_facts *ff, const ir_instr *call,
-                         function_facts *made) {
+static bool prepare_call(shaper *s, const function_facts *ff, const ir_instr *call, function_facts *made) {
     const ir_function *callee = call->callee;
     made->facts = MASU_ARENA_ARRAY(&s->calls, shape_fact, callee->value_count);
     made->numbers = MASU_ARENA_ARRAY(&s->calls, number_fact, callee->value_count);
@@ -157,11 +149,10 @@ static bool prepare_call(shaper *s, const function_facts *ff, const ir_instr *ca
     made->stale = MASU_ARENA_ARRAY(&s->calls, bool, callee->block_count);
     made->results = MASU_ARENA_ARRAY(&s->calls, shape_fact, callee->result_count);
     made->number_results = MASU_ARENA_ARRAY(&s->calls, number_fact, callee->result_count);
-    if (!made->facts || !made->numbers || !made->taken || !made->stale || !made->results ||
-        !made->number_results || callee->block_count == 0)
+    if (!made->facts || !made->numbers || !made->taken || !made->stale || !made->results || !made->number_results ||
+        callee->block_count == 0)
         return false;
-    for (uint32_t a = 0; a < call->arg_count;
-         a++) { /* the caller's symbols may stay: nothing here leaves */
+    for (uint32_t a = 0; a < call->arg_count; a++) { /* the caller's symbols may stay: nothing here leaves */
         made->facts[callee->params[a]] = ff->facts[call->args[a]];
         made->numbers[callee->params[a]] = ff->numbers[call->args[a]];
     }
@@ -186,8 +177,7 @@ static void in_terms_of_caller(const function_facts *ff, const ir_instr *call, s
             shape_blame(fault, call->args[a]);
 }
 
-static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault,
-                         int depth) {
+static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault, int depth) {
     function_facts *place = shape_facts_of(s, call->callee), outer = *place, made = *place;
     if (depth == DEEPEST_CALL || !is_written(call->callee) || call->callee == f || !outer.reached)
         return false;

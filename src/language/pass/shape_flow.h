@@ -4,10 +4,10 @@
 #ifndef MASU_LANGUAGE_SHAPE_FLOW_H
 #define MASU_LANGUAGE_SHAPE_FLOW_H
 
-#include "language/ir/cfg.h"
-#include "language/pass/pass.h"
 #include "language/facts/shape_facts.h"
 #include "language/facts/shape_users.h"
+#include "language/ir/cfg.h"
+#include "language/pass/pass.h"
 
 typedef struct caller { /* one call */
     ir_function *function;
@@ -49,8 +49,7 @@ static inline function_facts *shape_facts_of(const shaper *s, const ir_function 
 
 static inline shape_query shape_query_of(shaper *s, const ir_function *f, const ir_instr *i) {
     const function_facts *ff = shape_facts_of(s, f);
-    return (shape_query){
-        .f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers, .symbols = &s->symbols};
+    return (shape_query){.f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers, .symbols = &s->symbols};
 }
 
 /* Until nothing of the function is stale any more. */

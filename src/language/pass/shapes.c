@@ -82,8 +82,7 @@ static bool set_number(shaper *s, const ir_function *f, ir_value v, number_fact 
     number_fact *known = &shape_facts_of(s, f)->numbers[v];
     if (fact.state == SHAPE_IS_UNKNOWN && !fact.symbol)
         fact.symbol = shape_symbol_value(&s->symbols, f, v);
-    if (fact.state == known->state &&
-        (fact.state != SHAPE_IS_KNOWN || fact.number == known->number) &&
+    if (fact.state == known->state && (fact.state != SHAPE_IS_KNOWN || fact.number == known->number) &&
         (fact.state != SHAPE_IS_UNKNOWN || fact.symbol == known->symbol))
         return false;
     *known = fact;
@@ -106,8 +105,7 @@ static bool meet_number(shaper *s, const ir_function *f, ir_value v, const numbe
 /* ---- one instruction ------------------------------------------------------------------------- */
 
 /* An argument meets the callee's parameter, where the caller's symbols mean nothing. */
-static bool flow_argument(shaper *s, const ir_function *f, ir_value from, const ir_function *callee,
-                          ir_value to) {
+static bool flow_argument(shaper *s, const ir_function *f, ir_value from, const ir_function *callee, ir_value to) {
     const function_facts *ff = shape_facts_of(s, f);
     if (ir_type_of(f, from) == IR_TENSOR) {
         shape_fact fact = ff->facts[from];
@@ -154,8 +152,8 @@ static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i
             shape_fact fact = callee->results[r];
             for (uint32_t d = 0; fact.state == SHAPE_IS_KNOWN && d < fact.shape.rank; d++)
                 if (fact.shape.dim[d] < 0)
-                    fact.shape.dim[d] = shape_dim_of_length(shape_translate(
-                        &s->symbols, shape_symbol_of_dim(fact.shape.dim[d]), at_call, &call));
+                    fact.shape.dim[d] = shape_dim_of_length(
+                        shape_translate(&s->symbols, shape_symbol_of_dim(fact.shape.dim[d]), at_call, &call));
             set_shape(s, f, v, fact);
         } else if (ir_type_of(f, v) == IR_I64) {
             number_fact fact = callee->number_results[r];
@@ -163,8 +161,7 @@ static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i
             if (fact.state == SHAPE_IS_UNKNOWN)
                 l = shape_translate(&s->symbols, fact.symbol, at_call, &call);
             if (fact.state == SHAPE_IS_UNKNOWN)
-                fact =
-                    (number_fact){l.known ? SHAPE_IS_KNOWN : SHAPE_IS_UNKNOWN, l.number, l.symbol};
+                fact = (number_fact){l.known ? SHAPE_IS_KNOWN : SHAPE_IS_UNKNOWN, l.number, l.symbol};
             set_number(s, f, v, fact);
         }
     }
@@ -189,12 +186,11 @@ static void flow_call(shaper *s, const ir_function *f, const ir_instr *i) {
 
 static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
     bool news = false;
-    for (uint32_t a = 0; a < i->arg_count; a++) {
+    for (uint32_t a = 0; a < i->arg_count; a++)
         if (f->results[a] == IR_TENSOR)
             news |= shape_fact_meet(&ff->results[a], &ff->facts[i->args[a]]);
         else if (f->results[a] == IR_I64)
             news |= number_fact_meet(&ff->number_results[a], &ff->numbers[i->args[a]]);
-    }
     for (caller *c = ff->callers; news && c; c = c->next) {
         make_stale(shape_facts_of(s, c->function), c->call->block);
         if (shape_facts_of(s, c->function)->reached)
@@ -350,13 +346,12 @@ static bool prepare_function(shaper *s, ir_function *f) {
     ff->number_results = MASU_ARENA_ARRAY(&s->scratch, number_fact, f->result_count);
     ff->taken = MASU_ARENA_ARRAY(&s->scratch, bool, f->block_count);
     ff->stale = MASU_ARENA_ARRAY(&s->scratch, bool, f->block_count);
-    if (!ff->facts || !ff->numbers || !ff->results || !ff->number_results || !ff->taken ||
-        !ff->stale)
+    if (!ff->facts || !ff->numbers || !ff->results || !ff->number_results || !ff->taken || !ff->stale)
         return false;
     if (f->block_count > 0)
         ff->stale[0] = ff->taken[0] = true;
-    return ir_order_compute(&ff->order, f, &s->scratch) &&
-           value_users_find(&ff->users, f, &s->scratch) && add_callers(s, f);
+    return ir_order_compute(&ff->order, f, &s->scratch) && value_users_find(&ff->users, f, &s->scratch) &&
+           add_callers(s, f);
 }
 
 static bool prepare(shaper *s) {

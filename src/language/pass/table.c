@@ -23,9 +23,9 @@
  */
 #include <string.h>
 
+#include "language/facts/tensor_facts.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/facts/tensor_facts.h"
 
 static const char AFTER[] = "after:";
 
@@ -78,16 +78,14 @@ static bool options_valid(const pass_options *o) {
             return false;
     }
     for (size_t d = 0; d < o->dump_count; d++)
-        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 &&
-            (!find(o->dumps[d] + strlen(AFTER)) || !o->dump))
+        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 && (!find(o->dumps[d] + strlen(AFTER)) || !o->dump))
             return false;
     return !o->verify || o->faults;
 }
 
 static bool wants_dump(const pass_options *o, const char *name) {
     for (size_t d = 0; d < o->dump_count; d++)
-        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 &&
-            strcmp(o->dumps[d] + strlen(AFTER), name) == 0)
+        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 && strcmp(o->dumps[d] + strlen(AFTER), name) == 0)
             return true;
     return false;
 }
@@ -107,8 +105,7 @@ const tensor_facts *pass_facts(ir_module *m, pass_context *context) {
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-static masu_status verify(const ir_module *m, ir_phase phase, const char *when,
-                          const pass_options *o) {
+static masu_status verify(const ir_module *m, ir_phase phase, const char *when, const pass_options *o) {
     if (ir_verify(m, phase, o->faults))
         return MASU_OK;
     if (o->faults->failed)
@@ -162,8 +159,7 @@ static void tally(ir_module *m, const char *name) {
         count_function(m, m->functions[f], name, t);
 }
 
-static masu_status run_one(ir_module *m, const pass *p, pass_context *context,
-                           const pass_options *o) {
+static masu_status run_one(ir_module *m, const pass *p, pass_context *context, const pass_options *o) {
     if (!lists(o->disabled, o->disabled_count, p->info.name))
         p->run(m, context);
     else if (p->otherwise)

@@ -10,8 +10,8 @@
  * root of its own, into which jumps copy. What is read once, by the next operation element by element, lies nowhere: it is part of that loop.
  * Tensors of different element types never share bytes, so that no C compiler may take one for another.
  */
-#include "language/portable/portable.h"
 #include "language/portable/functions.h"
+#include "language/portable/portable.h"
 
 #include <string.h>
 
@@ -23,11 +23,11 @@ enum { NOWHERE = UINT32_MAX };
 typedef struct planner {
     portable *p;
     layout *l;
-    bool *needed;          /* by value */
+    bool *needed;                 /* by value */
     uint64_t *live_in, *live_out; /* by block of the order, bits of values */
-    uint64_t *before; /* one of them, as it was */
+    uint64_t *before;             /* one of them, as it was */
     uint32_t words;
-    uint32_t *last_use;    /* by value: position in the block that is looked at */
+    uint32_t *last_use;     /* by value: position in the block that is looked at */
     uint32_t *next_of_root; /* by value: the one before it with its root; 0: none */
     uint32_t *head_of_root; /* by root */
     uint32_t heads;
@@ -143,7 +143,8 @@ static void fuse(planner *pl) {
         bool fills = layout_is_fill(i);
         ir_value user = l->uses[i->result] == 1 ? l->only_user[i->result] : 0;
         const ir_instr *by = user ? l->f->values[user].def : NULL;
-        if ((!fills && portable_written(i->abi) != WRITTEN_ELEMENT) || portable_may_fail(l, i) || !by || by->block != i->block || by->op != IR_ABI)
+        if ((!fills && portable_written(i->abi) != WRITTEN_ELEMENT) || portable_may_fail(l, i) || !by ||
+            by->block != i->block || by->op != IR_ABI)
             continue;
         bool element = portable_written(by->abi) == WRITTEN_ELEMENT;
         if (element && (fills || same_shape(layout_fact(l, i->result), layout_fact(l, user))))
@@ -254,8 +255,10 @@ static uint32_t new_root(planner *pl, root_kind kind, ir_value v) {
     const fact *t = layout_fact(l, v);
     if (l->root_count == l->root_capacity) {
         uint32_t wanted = 2 * l->root_capacity + 16;
-        root *grown = masu__arena_grow(&pl->p->arena, l->roots, l->root_capacity, wanted, sizeof *grown, _Alignof(root));
-        uint32_t *heads = masu__arena_grow(&pl->p->arena, pl->head_of_root, l->root_capacity, wanted, sizeof *heads, _Alignof(uint32_t));
+        root *grown = masu__arena_grow(&pl->p->arena, l->roots, l->root_capacity, wanted, sizeof *grown,
+                                       _Alignof(root));
+        uint32_t *heads = masu__arena_grow(&pl->p->arena, pl->head_of_root, l->root_capacity, wanted, sizeof *heads,
+                                           _Alignof(uint32_t));
         if (!grown || !heads) {
             pl->p->out_of_memory = true;
             return 0;
@@ -264,7 +267,8 @@ static uint32_t new_root(planner *pl, root_kind kind, ir_value v) {
         pl->head_of_root = heads;
         l->root_capacity = wanted;
     }
-    l->roots[l->root_count] = (root){.kind = kind, .dtype = t->dtype, .elements = fact_elements(t), .first = NOWHERE, .value = v};
+    l->roots[l->root_count] = (root){
+        .kind = kind, .dtype = t->dtype, .elements = fact_elements(t), .first = NOWHERE, .value = v};
     pl->head_of_root[l->root_count] = 0;
     return l->root_count++;
 }
@@ -288,12 +292,14 @@ static void give_root(planner *pl, root_kind kind, ir_value v) {
 static bool same_place(const layout *l, ir_value a, ir_value b) {
     const fact *fa = layout_fact(l, a), *fb = layout_fact(l, b);
     const place *pa = &l->places[a], *pb = &l->places[b];
-    return pa->root == pb->root && pa->offset == pb->offset && same_shape(fa, fb) && memcmp(pa->stride, pb->stride, fa->rank * sizeof pa->stride[0]) == 0;
+    return pa->root == pb->root && pa->offset == pb->offset && same_shape(fa, fb) &&
+           memcmp(pa->stride, pb->stride, fa->rank * sizeof pa->stride[0]) == 0;
 }
 
 static bool covers_root(const layout *l, ir_value v) {
     const root *r = &l->roots[l->places[v].root];
-    return r->kind == ROOT_ARENA && l->places[v].offset == 0 && r->elements == fact_elements(layout_fact(l, v)) && layout_is_dense(l, v);
+    return r->kind == ROOT_ARENA && l->places[v].offset == 0 && r->elements == fact_elements(layout_fact(l, v)) &&
+           layout_is_dense(l, v);
 }
 
 /* Every operand of the loop that lies in the root lies there as `over` does. */
@@ -325,7 +331,8 @@ static bool take_over(planner *pl, const ir_instr *top, const ir_instr *i, uint3
                 return true;
             continue;
         }
-        if (layout_fact(l, v)->dtype == layout_fact(l, top->result)->dtype && same_shape(layout_fact(l, v), layout_fact(l, top->result)) && covers_root(l, v) &&
+        if (layout_fact(l, v)->dtype == layout_fact(l, top->result)->dtype &&
+            same_shape(layout_fact(l, v), layout_fact(l, top->result)) && covers_root(l, v) &&
             dies(pl, l->places[v].root, k, s) && reads_alike(l, top, v)) {
             l->places[top->result] = l->places[v];
             put_at(pl, top->result, l->places[v].root);
@@ -340,7 +347,8 @@ static void place_update(planner *pl, step *at, uint32_t k, uint32_t s) {
     ir_value over = at->i->args[0];
     bool alone = covers_root(l, over) && dies(pl, l->places[over].root, k, s);
     for (uint32_t a = 1; a < at->i->arg_count && alone; a++)
-        alone = !is_tensor(l, at->i->args[a]) || l->places[at->i->args[a]].root != l->places[over].root || same_place(l, over, at->i->args[a]);
+        alone = !is_tensor(l, at->i->args[a]) || l->places[at->i->args[a]].root != l->places[over].root ||
+                same_place(l, over, at->i->args[a]);
     at->in_place = alone;
     if (!alone) {
         give_root(pl, ROOT_ARENA, at->i->result);
@@ -419,7 +427,8 @@ static void find_asides(planner *pl) {
             first = first == NOWHERE ? s : first;
     for (uint32_t s = 0; s < l->step_count && !pl->p->out_of_memory; s++) {
         const ir_instr *i = l->steps[s].i;
-        if (!layout_gives(i) || !is_tensor(l, i->args[0]) || l->roots[l->places[i->args[0]].root].kind != ROOT_PARAMETER || layout_is_own(l, i))
+        if (!layout_gives(i) || !is_tensor(l, i->args[0]) ||
+            l->roots[l->places[i->args[0]].root].kind != ROOT_PARAMETER || layout_is_own(l, i))
             continue;
         l->copies[2 * s] = 1 + l->root_count;
         uint32_t aside = new_root(pl, ROOT_ARENA, i->args[0]);
@@ -456,7 +465,8 @@ static void find_crossings(planner *pl) {
 /* ---- lives and the plan ------------------------------------------------------------------------------------------------------------- */
 
 static void lives_at(layout *l, ir_value v, uint32_t position) {
-    if (!is_tensor(l, v) || (l->position_of[v] != NOWHERE && (l->steps[l->position_of[v]].treatment == TREAT_FUSED || l->steps[l->position_of[v]].treatment == TREAT_DEAD)))
+    if (!is_tensor(l, v) || (l->position_of[v] != NOWHERE && (l->steps[l->position_of[v]].treatment == TREAT_FUSED ||
+                                                              l->steps[l->position_of[v]].treatment == TREAT_DEAD)))
         return;
     root *r = &l->roots[l->places[v].root];
     r->is_used = true;
@@ -512,7 +522,9 @@ static bool plan_type(planner *pl, tl_dtype dtype) {
         if (at->kind != ROOT_ARENA || at->dtype != dtype || !at->is_used)
             continue;
         of_row[count] = r;
-        rows[count++] = (masu_plan_row){.size_bytes = (uint64_t)at->elements * element_bytes(dtype), .lower = at->first, .upper = (int64_t)at->last + 1,
+        rows[count++] = (masu_plan_row){.size_bytes = (uint64_t)at->elements * element_bytes(dtype),
+                                        .lower = at->first,
+                                        .upper = (int64_t)at->last + 1,
                                         .alignment_bytes = element_bytes(dtype)};
     }
     if (count == 0)
@@ -538,8 +550,8 @@ bool portable_lay_out(portable *p, flat *f, layout *out) {
     pl.needed = MASU_ARENA_ARRAY(&p->arena, bool, values);
     pl.last_use = MASU_ARENA_ARRAY(&p->arena, uint32_t, values);
     pl.next_of_root = MASU_ARENA_ARRAY(&p->arena, uint32_t, values);
-    if (!order || !out->position_of || !out->places || !out->uses || !out->only_user || !pl.needed || !pl.last_use || !pl.next_of_root ||
-        !ir_order_compute(order, f->f, &p->arena) || !collect(&pl, order))
+    if (!order || !out->position_of || !out->places || !out->uses || !out->only_user || !pl.needed || !pl.last_use ||
+        !pl.next_of_root || !ir_order_compute(order, f->f, &p->arena) || !collect(&pl, order))
         return false;
     memset(out->position_of, 0xff, values * sizeof *out->position_of);
     memset(pl.last_use, 0xff, values * sizeof *pl.last_use);

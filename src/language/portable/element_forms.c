@@ -1,15 +1,17 @@
 /* element_forms.c: how each operation is written in C; and what those that go element by element do to one. */
-#include "language/portable/portable.h"
 #include "language/portable/functions.h"
+#include "language/portable/portable.h"
 
 #include <string.h>
 
 written portable_written(tl_abi_index abi) {
     switch ((int)abi) {
 #define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) case TL_FN_tl_tensor_##name:
-#define BINARY(name, dtype, share_a, back_a, share_b, back_b, operand, text) case TL_FN_tl_tensor_##name:
+#define BINARY(name, dtype, share_a, back_a, share_b, back_b, operand, text)  case TL_FN_tl_tensor_##name:
 #include <masu/ops.def>
-        return abi == TL_FN_tl_tensor_erfinv || abi == TL_FN_tl_tensor_lgamma || abi == TL_FN_tl_tensor_digamma ? WRITTEN_NOT : WRITTEN_ELEMENT;
+        return abi == TL_FN_tl_tensor_erfinv || abi == TL_FN_tl_tensor_lgamma || abi == TL_FN_tl_tensor_digamma
+                   ? WRITTEN_NOT
+                   : WRITTEN_ELEMENT;
     case TL_FN_tl_tensor_compare:
     case TL_FN_tl_tensor_compare_scalar:
     case TL_FN_tl_tensor_logical_and:
@@ -114,15 +116,15 @@ written portable_written(tl_abi_index abi) {
 
 static const kernel_row kernel_rows[] = {
 #define KERNEL(name)
-#define FLOAT1(name, R, A, ...) {#name, 'f', {#A}, #__VA_ARGS__},
-#define FLOAT2(name, R, A, B, ...) {#name, 'f', {#A, #B}, #__VA_ARGS__},
+#define FLOAT1(name, R, A, ...)       {#name, 'f', {#A}, #__VA_ARGS__},
+#define FLOAT2(name, R, A, B, ...)    {#name, 'f', {#A, #B}, #__VA_ARGS__},
 #define FLOAT3(name, R, A, B, C, ...) {#name, 'f', {#A, #B, #C}, #__VA_ARGS__},
-#define INT1(name, R, A, ...) {#name, 'i', {#A}, #__VA_ARGS__},
-#define INT2(name, R, A, B, ...) {#name, 'i', {#A, #B}, #__VA_ARGS__},
-#define INT3(name, R, A, B, C, ...) {#name, 'i', {#A, #B, #C}, #__VA_ARGS__},
-#define BOOL1(name, R, A, ...) {#name, 'b', {#A}, #__VA_ARGS__},
-#define BOOL2(name, R, A, B, ...) {#name, 'b', {#A, #B}, #__VA_ARGS__},
-#define BOOL3(name, R, A, B, C, ...) {#name, 'b', {#A, #B, #C}, #__VA_ARGS__},
+#define INT1(name, R, A, ...)         {#name, 'i', {#A}, #__VA_ARGS__},
+#define INT2(name, R, A, B, ...)      {#name, 'i', {#A, #B}, #__VA_ARGS__},
+#define INT3(name, R, A, B, C, ...)   {#name, 'i', {#A, #B, #C}, #__VA_ARGS__},
+#define BOOL1(name, R, A, ...)        {#name, 'b', {#A}, #__VA_ARGS__},
+#define BOOL2(name, R, A, B, ...)     {#name, 'b', {#A, #B}, #__VA_ARGS__},
+#define BOOL3(name, R, A, B, C, ...)  {#name, 'b', {#A, #B, #C}, #__VA_ARGS__},
 #include <masu/kernels.def>
 };
 
@@ -191,7 +193,9 @@ static bool element_rest(const flat *f, const ir_instr *i, element_form *form) {
     case TL_FN_tl_tensor_logical_and:
     case TL_FN_tl_tensor_logical_or:
     case TL_FN_tl_tensor_logical_not:
-        form->kernel = i->abi == TL_FN_tl_tensor_logical_and ? "logical_and" : i->abi == TL_FN_tl_tensor_logical_or ? "logical_or" : "logical_not";
+        form->kernel = i->abi == TL_FN_tl_tensor_logical_and  ? "logical_and"
+                       : i->abi == TL_FN_tl_tensor_logical_or ? "logical_or"
+                                                              : "logical_not";
         form->dtype = TL_BOOL;
         return true;
     case TL_FN_tl_tensor_where:
@@ -220,8 +224,8 @@ const char *portable_element_form(const flat *f, const ir_instr *i, element_form
     *form = (element_form){.dtype = f->facts[i->result].dtype};
     switch ((int)i->abi) {
 #define ELEMENT(name, parameters, type, saves, back, numbers, example, text) \
-    case TL_FN_tl_tensor_##name:                                              \
-        form->kernel = #name;                                                 \
+    case TL_FN_tl_tensor_##name:                                             \
+        form->kernel = #name;                                                \
         break;
 #define BINARY(name, type, share_a, back_a, share_b, back_b, operand, text) \
     case TL_FN_tl_tensor_##name:                                            \
@@ -240,10 +244,12 @@ const char *portable_element_form(const flat *f, const ir_instr *i, element_form
     if (!form->row)
         return "it is not defined for these elements";
     if (!number_fits(f, i, form))
-        return "of which type the result is depends on the number: write it out as a whole number, or convert the tensor";
+        return "of which type the result is depends on the number: write it out as a whole number, or convert the "
+               "tensor";
     const char *name = form->kernel;
-    form->may_fail = form->dtype == TL_I64 && (strcmp(name, "rem") == 0 || strcmp(name, "fmod") == 0 || strcmp(name, "floor_divide") == 0 ||
-                                               strcmp(name, "rem_scalar") == 0 || strcmp(name, "fmod_scalar") == 0);
+    form->may_fail = form->dtype == TL_I64 &&
+                     (strcmp(name, "rem") == 0 || strcmp(name, "fmod") == 0 || strcmp(name, "floor_divide") == 0 ||
+                      strcmp(name, "rem_scalar") == 0 || strcmp(name, "fmod_scalar") == 0);
     if (form->dtype == TL_I64 && strncmp(name, "pow", 3) == 0)
         return "a power of whole numbers; convert them to real ones";
     return NULL;
@@ -256,8 +262,8 @@ bool layout_is_fill(const ir_instr *i) {
 }
 
 bool layout_is_literal(const ir_instr *i) {
-    return i->op == IR_ABI && (i->abi == TL_FN_tl_tensor_literal_f32 || i->abi == TL_FN_tl_tensor_literal_f64 || i->abi == TL_FN_tl_tensor_literal_i64 ||
-                               i->abi == TL_FN_tl_tensor_literal_bool);
+    return i->op == IR_ABI && (i->abi == TL_FN_tl_tensor_literal_f32 || i->abi == TL_FN_tl_tensor_literal_f64 ||
+                               i->abi == TL_FN_tl_tensor_literal_i64 || i->abi == TL_FN_tl_tensor_literal_bool);
 }
 
 bool layout_gives(const ir_instr *i) {
@@ -287,11 +293,13 @@ bool portable_may_fail(const layout *l, const ir_instr *i) {
         return portable_element_form(l->flat, i, &form) == NULL && form.may_fail;
     case WRITTEN_NUMBER:
     case WRITTEN_UPDATE:
-        return i->abi == TL_FN_tl_tensor_get_f64 || i->abi == TL_FN_tl_tensor_get_i64 || i->abi == TL_FN_tl_tensor_set_f64 || i->abi == TL_FN_tl_tensor_set_i64;
+        return i->abi == TL_FN_tl_tensor_get_f64 || i->abi == TL_FN_tl_tensor_get_i64 ||
+               i->abi == TL_FN_tl_tensor_set_f64 || i->abi == TL_FN_tl_tensor_set_i64;
     case WRITTEN_VIEW:
         return i->abi == TL_FN_tl_tensor_row || i->abi == TL_FN_tl_tensor_slice || i->abi == TL_FN_tl_tensor_narrow;
     case WRITTEN_LOOPS:
-        return i->abi == TL_FN_tl_tensor_index_select || i->abi == TL_FN_tl_tensor_gather || i->abi == TL_FN_tl_tensor_embedding;
+        return i->abi == TL_FN_tl_tensor_index_select || i->abi == TL_FN_tl_tensor_gather ||
+               i->abi == TL_FN_tl_tensor_embedding;
     default:
         return i->abi == TL_FN_tl_panic || i->abi == TL_FN_tl_assert || i->abi == TL_FN_tl_give_tensor;
     }

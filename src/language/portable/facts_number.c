@@ -127,7 +127,9 @@ static fact whole_of_real(ir_type to, double v) {
         return whole(to, 0);
     if (ir_type_signed(to)) {
         double end = ldexp(1, (int)bits - 1);
-        return v >= end ? whole(to, (int64_t)(((uint64_t)1 << (bits - 1)) - 1)) : v <= -end ? whole(to, (int64_t)(0 - ((uint64_t)1 << (bits - 1)))) : whole(to, (int64_t)v);
+        return v >= end    ? whole(to, (int64_t)(((uint64_t)1 << (bits - 1)) - 1))
+               : v <= -end ? whole(to, (int64_t)(0 - ((uint64_t)1 << (bits - 1))))
+                           : whole(to, (int64_t)v);
     }
     double end = ldexp(1, (int)bits);
     return v >= end ? whole(to, -1) : v <= 0 ? whole(to, 0) : whole(to, (int64_t)(uint64_t)v);

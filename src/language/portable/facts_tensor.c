@@ -97,7 +97,8 @@ static bool unfolded(const frame *fr, const ir_instr *i, fact *out) {
     uint32_t count;
     if (!numbers(fr, i, w, 8, &count) || count != 8 || t->rank != 4)
         return false;
-    int64_t high = (t->dim[2] + 2 * w[4] - w[6] * (w[0] - 1) - 1) / w[2] + 1, wide = (t->dim[3] + 2 * w[5] - w[7] * (w[1] - 1) - 1) / w[3] + 1;
+    int64_t high = (t->dim[2] + 2 * w[4] - w[6] * (w[0] - 1) - 1) / w[2] + 1,
+            wide = (t->dim[3] + 2 * w[5] - w[7] * (w[1] - 1) - 1) / w[3] + 1;
     out->rank = 3;
     out->dim[0] = t->dim[0];
     out->dim[1] = t->dim[1] * w[0] * w[1];
@@ -109,7 +110,8 @@ static bool convolved(const frame *fr, const ir_instr *i, fact *out) {
     const fact *t = &fr->facts[i->args[0]], *kernel = &fr->facts[i->args[1]];
     int64_t w[8];
     uint32_t count;
-    if (!numbers(fr, i, w, 8, &count) || count != 8 || t->rank != 4 || kernel->rank != 4 || t->dim[1] != kernel->dim[1] || w[2] < 1 || w[3] < 1)
+    if (!numbers(fr, i, w, 8, &count) || count != 8 || t->rank != 4 || kernel->rank != 4 ||
+        t->dim[1] != kernel->dim[1] || w[2] < 1 || w[3] < 1)
         return false;
     out->rank = 4;
     out->dim[0] = t->dim[0];
@@ -159,7 +161,8 @@ static bool counted(const frame *fr, const ir_instr *i, fact *out) {
     if (portable_operand(i, "step") && !number(fr, i, "step", &step))
         return false;
     double steps = i->abi == TL_FN_tl_tensor_arange_i64 ? (step.i ? ceil((double)(to.i - from.i) / (double)step.i) : -1)
-                                                        : step.f != 0 ? ceil((to.f - from.f) / step.f) : -1;
+                   : step.f != 0                        ? ceil((to.f - from.f) / step.f)
+                                                        : -1;
     if (steps < 0 || steps > 1e9)
         return false;
     out->rank = 1;
@@ -302,8 +305,10 @@ static bool operands_known(portable *p, const frame *fr, const ir_instr *i, bool
         if (ir_type_of(fr->f, i->args[k]) != IR_TENSOR || known->kind == FACT_TENSOR || known->kind == FACT_UNSET)
             continue;
         const char *name = fr->f->values[i->args[k]].name;
-        portable_refuse(p, fr, i->span, "the shape of `%s` is not known when the C is written: it must follow from the shapes that --arena says",
-                        name ? name : "a tensor");
+        portable_refuse(
+            p, fr, i->span,
+            "the shape of `%s` is not known when the C is written: it must follow from the shapes that --arena says",
+            name ? name : "a tensor");
         return false;
     }
     return true;

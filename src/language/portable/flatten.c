@@ -32,7 +32,8 @@ static void keep_fact(portable *p, ir_value v, const fact *known) {
     flat *out = p->now;
     if (v >= out->fact_capacity) {
         uint32_t wanted = 2 * v + 64;
-        fact *grown = masu__arena_grow(&p->arena, out->facts, out->fact_capacity, wanted, sizeof *grown, _Alignof(fact));
+        fact *grown = masu__arena_grow(&p->arena, out->facts, out->fact_capacity, wanted, sizeof *grown,
+                                       _Alignof(fact));
         if (!grown) {
             p->out_of_memory = true;
             return;
@@ -44,7 +45,8 @@ static void keep_fact(portable *p, ir_value v, const fact *known) {
     out->facts[v] = *known;
 }
 
-static ir_instr *append(cloner *c, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_instr *like, const ir_type *types, uint32_t count) {
+static ir_instr *append(cloner *c, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_instr *like,
+                        const ir_type *types, uint32_t count) {
     source_span span = like ? portable_place(c->p, c->fr, like->span) : (source_span){0};
     ir_instr *made = ir_instr_new(c->p->now->f, op, args, arg_count, types, count, span);
     if (!made) {
@@ -80,10 +82,12 @@ static ir_value operand(cloner *c, const ir_instr *i, ir_value v) {
     if (found.v || portable_stopped(c->p))
         return found.v;
     fact_kind kind = c->fr->facts[v].kind;
-    portable_refuse(c->p, c->fr, i->span, "%s", kind == FACT_TEXT     ? "texts have no form in plain C: only a panic may say one"
-                                             : kind == FACT_LIST    ? "a list has no form in plain C where its elements are not known by number: use a tensor"
-                                             : kind == FACT_NOTHING ? "whether there is a value here is not known when the C is written"
-                                                                    : "this value has no form in plain C");
+    portable_refuse(c->p, c->fr, i->span, "%s",
+                    kind == FACT_TEXT ? "texts have no form in plain C: only a panic may say one"
+                    : kind == FACT_LIST
+                        ? "a list has no form in plain C where its elements are not known by number: use a tensor"
+                    : kind == FACT_NOTHING ? "whether there is a value here is not known when the C is written"
+                                           : "this value has no form in plain C");
     return 0;
 }
 
@@ -138,9 +142,12 @@ static bool clone_list(cloner *c, const ir_instr *i) {
     flat_value *words;
     bool gets = i->abi == TL_FN_tl_vec_get || i->abi == TL_FN_tl_vec_take, sets = i->abi == TL_FN_tl_vec_set;
     if (gets || sets || i->abi == TL_FN_tl_vec_push) {
-        bool known = list && (i->abi == TL_FN_tl_vec_push || (index->kind == FACT_NUMBER && index->i >= 0 && index->i < list->count));
+        bool known = list && (i->abi == TL_FN_tl_vec_push ||
+                              (index->kind == FACT_NUMBER && index->i >= 0 && index->i < list->count));
         if (!known)
-            portable_refuse(c->p, c->fr, i->span, "a list has a form in plain C only where its length and the index are known when the C is written: use a tensor");
+            portable_refuse(c->p, c->fr, i->span,
+                            "a list has a form in plain C only where its length and the index are known when the C is "
+                            "written: use a tensor");
         if (!known || portable_stopped(c->p))
             return true;
     }
@@ -268,7 +275,8 @@ static void clone_abi(cloner *c, const ir_instr *i) {
     else if (i->abi == TL_FN_tl_assert || portable_written(i->abi) != WRITTEN_NOT)
         copy(c, i);
     else if (!clone_list(c, i))
-        portable_refuse(c->p, c->fr, i->span, "`%s` has no form in plain C", strncmp(symbol, "tl_tensor_", 10) == 0 ? symbol + 10 : symbol + 3);
+        portable_refuse(c->p, c->fr, i->span, "`%s` has no form in plain C",
+                        strncmp(symbol, "tl_tensor_", 10) == 0 ? symbol + 10 : symbol + 3);
 }
 
 static void clone_instr(cloner *c, const ir_instr *i) {
@@ -310,14 +318,13 @@ typedef struct sent { /* what goes along an edge, word by word */
 } sent;
 
 static void send(cloner *c, sent *s, const flat_value *v) {
-    if (v->words) {
+    if (v->words)
         for (uint32_t k = 0; k < v->words->count * v->words->width; k++)
             send(c, s, &v->words->words[k]);
-    } else if (v->v && s->count < sizeof s->values / sizeof s->values[0]) {
+    else if (v->v && s->count < sizeof s->values / sizeof s->values[0])
         s->values[s->count++] = v->v;
-    } else if (v->v) {
+    else if (v->v)
         portable_refuse(c->p, c->fr, (source_span){0}, "too many variables live through this loop");
-    }
 }
 
 /* The parameters of the flat block, for one of the block, as this edge brings it. */
@@ -326,7 +333,8 @@ static flat_value receive(cloner *c, ir_block *b, const flat_value *like, const 
     if (like->words) {
         const flat_words *list = flat_words_new(c->p, like->words->count, like->words->width, &words);
         for (uint32_t k = 0; list && k < list->count * list->width; k++)
-            words[k] = receive(c, b, &like->words->words[k], known->kind == FACT_LIST ? &known->list->words[k] : known, NULL);
+            words[k] = receive(c, b, &like->words->words[k], known->kind == FACT_LIST ? &known->list->words[k] : known,
+                               NULL);
         return (flat_value){0, list};
     }
     if (!like->v)
@@ -366,7 +374,8 @@ static ir_block *edge(cloner *c, const ir_target *target, sent *s) {
         if (c->edges[to->id] == 1)
             c->to[to->params[a]] = brought[a];
         else if (fresh)
-            c->to[to->params[a]] = receive(c, *start, &brought[a], &c->fr->facts[to->params[a]], c->fr->f->values[to->params[a]].name);
+            c->to[to->params[a]] = receive(c, *start, &brought[a], &c->fr->facts[to->params[a]],
+                                           c->fr->f->values[to->params[a]].name);
         if (c->edges[to->id] != 1)
             send(c, s, &brought[a]);
     }
@@ -530,7 +539,11 @@ static void put_in(portable *p, frame *fr, const flat_value *arguments, ir_block
 
 static ir_type type_of_kind(masu_kind kind) {
     /* As tl_call_*: every real number comes in as f64, every whole one as i64. */
-    static const ir_type types[] = {[MASU_KIND_TENSOR] = IR_TENSOR, [MASU_KIND_F32] = IR_F64, [MASU_KIND_F64] = IR_F64, [MASU_KIND_I64] = IR_I64, [MASU_KIND_BOOL] = IR_BOOL};
+    static const ir_type types[] = {[MASU_KIND_TENSOR] = IR_TENSOR,
+                                    [MASU_KIND_F32] = IR_F64,
+                                    [MASU_KIND_F64] = IR_F64,
+                                    [MASU_KIND_I64] = IR_I64,
+                                    [MASU_KIND_BOOL] = IR_BOOL};
     return types[kind];
 }
 
@@ -551,7 +564,8 @@ static bool add_parameters(portable *p, flat *out) {
         if (!values)
             return false;
         for (uint32_t w = 0; w < words; w++)
-            values[w] = given->kind == FACT_LIST ? add_parameter(p, given->list->leaves[w].type, given->list->leaves[w].name, &given->list->words[w])
+            values[w] = given->kind == FACT_LIST ? add_parameter(p, given->list->leaves[w].type,
+                                                                 given->list->leaves[w].name, &given->list->words[w])
                                                  : add_parameter(p, type_of_kind(shown->kind), shown->name, given);
         out->parameters[k] = values;
         out->words[k] = words;

@@ -89,7 +89,8 @@ static fact meet(portable *p, const fact *a, const fact *b) {
         x.list = y.list = NULL;
         return fact_same(&x, &y) ? x : fact_of(FACT_ANY);
     }
-    if (a->kind != FACT_LIST || b->kind != FACT_LIST || a->list->count != b->list->count || a->list->width != b->list->width)
+    if (a->kind != FACT_LIST || b->kind != FACT_LIST || a->list->count != b->list->count ||
+        a->list->width != b->list->width)
         return fact_of(FACT_ANY);
     uint32_t count = a->list->count * a->list->width;
     fact *words = MASU_ARENA_ARRAY(&p->arena, fact, count + 1);
@@ -188,7 +189,8 @@ static fact element_of(portable *p, const fact *list, int64_t at) {
 
 /* False: it is not one of a list. */
 static bool evaluate_list(portable *p, frame *fr, const ir_instr *i) {
-    const fact *a = i->arg_count > 0 ? &fr->facts[i->args[0]] : NULL, *b = i->arg_count > 1 ? &fr->facts[i->args[1]] : NULL;
+    const fact *a = i->arg_count > 0 ? &fr->facts[i->args[0]] : NULL,
+               *b = i->arg_count > 1 ? &fr->facts[i->args[1]] : NULL;
     fact *words;
     int64_t at;
     switch (i->abi) {
@@ -206,7 +208,9 @@ static bool evaluate_list(portable *p, frame *fr, const ir_instr *i) {
         set_fact(fr, i->result, is_list(a) && is_list(b) ? with_element(p, a, a->list->count, b) : fact_of(FACT_ANY));
         return true;
     case TL_FN_tl_vec_set:
-        set_fact(fr, i->result, index_in(a, b, &at) && is_list(&fr->facts[i->args[2]]) ? with_element(p, a, at, &fr->facts[i->args[2]]) : fact_of(FACT_ANY));
+        set_fact(fr, i->result,
+                 index_in(a, b, &at) && is_list(&fr->facts[i->args[2]]) ? with_element(p, a, at, &fr->facts[i->args[2]])
+                                                                        : fact_of(FACT_ANY));
         return true;
     case TL_FN_tl_vec_get:
     case TL_FN_tl_vec_take:
@@ -236,7 +240,8 @@ static bool evaluate_border(portable *p, frame *fr, const ir_instr *i) {
     case TL_FN_tl_give_object:
     case TL_FN_tl_give_f64:
     case TL_FN_tl_give_i64:
-        if (ir_const_int(fr->f, i->args[0], &index) && index < (int64_t)(sizeof p->now->given / sizeof p->now->given[0]))
+        if (ir_const_int(fr->f, i->args[0], &index) &&
+            index < (int64_t)(sizeof p->now->given / sizeof p->now->given[0]))
             p->now->given[index] = fr->facts[i->args[1]];
         return true;
     default:
@@ -277,7 +282,8 @@ static void evaluate_call(portable *p, frame *fr, const ir_instr *i) {
         return;
     }
     if (again && !portable_is_plain(callee)) {
-        portable_refuse(p, fr, i->span, "`%s` calls itself with tensors, for which plain C has no arena: write a loop", callee->name);
+        portable_refuse(p, fr, i->span, "`%s` calls itself with tensors, for which plain C has no arena: write a loop",
+                        callee->name);
         return;
     }
     for (uint32_t k = 0; k < i->arg_count; k++)
@@ -292,12 +298,14 @@ static void evaluate_call(portable *p, frame *fr, const ir_instr *i) {
 
 /* There is no history in plain C: what asks for one, or that there is none, is said already. */
 static bool is_of_history(const ir_instr *i) {
-    return i->op == IR_ABI && (i->abi == TL_FN_tl_tensor_require_untracked || i->abi == TL_FN_tl_tensor_keep_grad || i->abi == TL_FN_tl_grad_loop_enter ||
-                               i->abi == TL_FN_tl_grad_loop_exit || i->abi == TL_FN_tl_clear_grads || i->abi == TL_FN_tl_clear_all_grads);
+    return i->op == IR_ABI && (i->abi == TL_FN_tl_tensor_require_untracked || i->abi == TL_FN_tl_tensor_keep_grad ||
+                               i->abi == TL_FN_tl_grad_loop_enter || i->abi == TL_FN_tl_grad_loop_exit ||
+                               i->abi == TL_FN_tl_clear_grads || i->abi == TL_FN_tl_clear_all_grads);
 }
 
 bool portable_passes_over(const ir_instr *i) {
-    return is_of_history(i) || i->op == IR_KEEP || i->op == IR_ACQUIRE || i->op == IR_RELEASE || i->op == IR_ROOT || i->op == IR_UNROOT;
+    return is_of_history(i) || i->op == IR_KEEP || i->op == IR_ACQUIRE || i->op == IR_RELEASE || i->op == IR_ROOT ||
+           i->op == IR_UNROOT;
 }
 
 static void evaluate_abi(portable *p, frame *fr, const ir_instr *i) {
@@ -332,7 +340,8 @@ void portable_evaluate(portable *p, frame *fr, const ir_instr *i) {
         break; /* what fills it says it */
     case IR_RECORD_WORD:
         word = &fr->facts[i->args[0]];
-        set_fact(fr, i->result, is_list(word) && i->imm.i < word->list->width ? word->list->words[i->imm.i] : fact_of(FACT_ANY));
+        set_fact(fr, i->result,
+                 is_list(word) && i->imm.i < word->list->width ? word->list->words[i->imm.i] : fact_of(FACT_ANY));
         break;
     case IR_BYTES:
     case IR_RECORD_TYPE:
@@ -429,7 +438,9 @@ const ir_block *portable_next(portable *p, frame *fr, const ir_block *b) {
     if (last->op == IR_BRANCH) {
         const fact *condition = &fr->facts[last->args[0]];
         if (condition->kind != FACT_NUMBER) {
-            portable_refuse(p, fr, last->span, "which shapes there are depends on numbers that are not known here: plain C needs them when it is written");
+            portable_refuse(p, fr, last->span,
+                            "which shapes there are depends on numbers that are not known here: plain C needs them "
+                            "when it is written");
             return NULL;
         }
         t = condition->i ? 0 : 1;
@@ -509,8 +520,9 @@ frame *portable_follow(portable *p, const frame *caller, source_span at, const i
 /* ---- functions of numbers ------------------------------------------------------------------------------------------- */
 
 static bool is_plain_abi(tl_abi_index abi) {
-    return abi == TL_FN_tl_f64_to_bits || abi == TL_FN_tl_f64_from_bits || abi == TL_FN_tl_f32_to_bits || abi == TL_FN_tl_f32_from_bits ||
-           abi == TL_FN_tl_panic || abi == TL_FN_tl_assert || strncmp(tl_abi_functions[abi].symbol, "tl_string_", 10) == 0 ||
+    return abi == TL_FN_tl_f64_to_bits || abi == TL_FN_tl_f64_from_bits || abi == TL_FN_tl_f32_to_bits ||
+           abi == TL_FN_tl_f32_from_bits || abi == TL_FN_tl_panic || abi == TL_FN_tl_assert ||
+           strncmp(tl_abi_functions[abi].symbol, "tl_string_", 10) == 0 ||
            strncmp(tl_abi_functions[abi].symbol, "tl_text_", 8) == 0;
 }
 
@@ -523,10 +535,11 @@ static bool is_plain_inside(const ir_function *f, uint32_t deep, const ir_functi
             return false;
     for (uint32_t b = 0; b < f->block_count; b++)
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
-            if (i->op == IR_COMPREHEND || i->op == IR_NOTHING || i->op == IR_RECORD || i->op == IR_RECORD_EMPTY || i->op == IR_RECORD_TYPE ||
-                (i->op == IR_ABI && !is_plain_abi(i->abi)))
+            if (i->op == IR_COMPREHEND || i->op == IR_NOTHING || i->op == IR_RECORD || i->op == IR_RECORD_EMPTY ||
+                i->op == IR_RECORD_TYPE || (i->op == IR_ABI && !is_plain_abi(i->abi)))
                 return false;
-            if (i->op == IR_CALL && i->callee != f && i->callee != top && (deep == 0 || !is_plain_inside(i->callee, deep - 1, top)))
+            if (i->op == IR_CALL && i->callee != f && i->callee != top &&
+                (deep == 0 || !is_plain_inside(i->callee, deep - 1, top)))
                 return false;
         }
     return true;

@@ -37,7 +37,8 @@ static bool is_new(function_set *set, const char *name) {
             return false;
     if (set->count == set->capacity) {
         uint32_t wanted = 2 * set->capacity + 16;
-        const char **grown = masu__arena_grow(set->arena, set->names, set->capacity, wanted, sizeof *grown, _Alignof(const char *));
+        const char **grown = masu__arena_grow(set->arena, set->names, set->capacity, wanted, sizeof *grown,
+                                              _Alignof(const char *));
         set->failed |= !grown;
         if (!grown)
             return false;
@@ -67,9 +68,10 @@ const char *functions_element_type(tl_dtype dtype) {
 }
 
 const char *functions_c_type(ir_type type) {
-    static const char *const names[] = {[IR_BOOL] = "unsigned char", [IR_I8] = "int8_t", [IR_I16] = "int16_t", [IR_I32] = "int32_t", [IR_I64] = "int64_t",
-                                        [IR_U8] = "uint8_t", [IR_U16] = "uint16_t", [IR_U32] = "uint32_t", [IR_U64] = "uint64_t",
-                                        [IR_F32] = "float", [IR_F64] = "double", [IR_CHAR] = "uint32_t"};
+    static const char *const names[] = {
+        [IR_BOOL] = "unsigned char", [IR_I8] = "int8_t",  [IR_I16] = "int16_t",  [IR_I32] = "int32_t",
+        [IR_I64] = "int64_t",        [IR_U8] = "uint8_t", [IR_U16] = "uint16_t", [IR_U32] = "uint32_t",
+        [IR_U64] = "uint64_t",       [IR_F32] = "float",  [IR_F64] = "double",   [IR_CHAR] = "uint32_t"};
     return type < sizeof names / sizeof names[0] && names[type] ? names[type] : "int64_t";
 }
 
@@ -81,7 +83,9 @@ static void put_lines(const char *text, masu__buffer *out) {
     for (const char *at = text; *at; at++) {
         if (*at == '}') {
             deep--;
-            masu__buffer_truncate(out, out->length >= 4 && strncmp(out->data + out->length - 4, "    ", 4) == 0 ? out->length - 4 : out->length);
+            masu__buffer_truncate(out, out->length >= 4 && strncmp(out->data + out->length - 4, "    ", 4) == 0
+                                           ? out->length - 4
+                                           : out->length);
         }
         masu__buffer_putc(out, *at);
         round += *at == '(' ? 1 : *at == ')' ? -1 : 0;
@@ -145,7 +149,8 @@ static void need_vector_function(function_set *set, const char *name) {
 /* ---- expressions ------------------------------------------------------------------------------------------------------------ */
 
 static bool is_math(const char *word) {
-    static const char names[] = " fmod floor ceil copysign sqrt sin cos tan fabs pow atan2 hypot log1p expm1 exp exp2 log log2 log10 nearbyint asin acos atan "
+    static const char names[] = " fmod floor ceil copysign sqrt sin cos tan fabs pow atan2 hypot log1p expm1 exp exp2 "
+                                "log log2 log10 nearbyint asin acos atan "
                                 "asinh acosh atanh sinh cosh tanh trunc ";
     char spaced[72];
     snprintf(spaced, sizeof spaced, " %s ", word);
@@ -164,7 +169,8 @@ static void need_real(function_set *set, const function_row *row, tl_dtype dtype
     functions_put_value(set, row->body, dtype, NULL, &text);
     put_lines(masu__buffer_text(&text), &lines);
     if (is_new(set, name))
-        masu__buffer_printf(&set->text, "static inline %s %s%s\n", functions_element_type(dtype), name, masu__buffer_text(&lines));
+        masu__buffer_printf(&set->text, "static inline %s %s%s\n", functions_element_type(dtype), name,
+                            masu__buffer_text(&lines));
     drop(set, &text);
     drop(set, &lines);
 }
@@ -177,7 +183,8 @@ static void need_whole(function_set *set, const function_row *row) {
     functions_put_value(set, row->body, TL_I64, NULL, &text);
     put_lines(masu__buffer_text(&text), &lines);
     if (is_new(set, row->name))
-        masu__buffer_printf(&set->text, "static inline int64_t %s%s %s\n", row->name, row->parameters, masu__buffer_text(&lines));
+        masu__buffer_printf(&set->text, "static inline int64_t %s%s %s\n", row->name, row->parameters,
+                            masu__buffer_text(&lines));
     drop(set, &text);
     drop(set, &lines);
 }
@@ -194,7 +201,8 @@ static void put_of(function_set *set, const char *word, tl_dtype dtype, masu__bu
     masu__buffer_puts(out, name + 4);
 }
 
-static void put_word(function_set *set, const char *word, tl_dtype dtype, const char *const parts[5], masu__buffer *out) {
+static void put_word(function_set *set, const char *word, tl_dtype dtype, const char *const parts[5],
+                     masu__buffer *out) {
     static const char *const names[5] = {"x", "y", "z", "P0", "P1"};
     bool floats = dtype == TL_F32 || dtype == TL_F64;
     const function_row *row;
@@ -205,7 +213,8 @@ static void put_word(function_set *set, const char *word, tl_dtype dtype, const 
         }
     if (strcmp(word, "T") == 0) {
         masu__buffer_puts(out, functions_element_type(dtype));
-    } else if (floats && (strcmp(word, "exp_of") == 0 || strcmp(word, "log_of") == 0 || strcmp(word, "erf_of") == 0 || strcmp(word, "tanh_of") == 0)) {
+    } else if (floats && (strcmp(word, "exp_of") == 0 || strcmp(word, "log_of") == 0 || strcmp(word, "erf_of") == 0 ||
+                          strcmp(word, "tanh_of") == 0)) {
         put_of(set, word, dtype, out);
     } else if (floats && (row = row_named(real_functions, word))) {
         need_real(set, row, dtype);
@@ -220,7 +229,8 @@ static void put_word(function_set *set, const char *word, tl_dtype dtype, const 
     }
 }
 
-void functions_put_value(function_set *set, const char *value, tl_dtype dtype, const char *const parts[5], masu__buffer *out) {
+void functions_put_value(function_set *set, const char *value, tl_dtype dtype, const char *const parts[5],
+                         masu__buffer *out) {
     for (const char *at = value; *at;) {
         size_t length = 0;
         char word[64];
@@ -246,8 +256,9 @@ void functions_put_value(function_set *set, const char *value, tl_dtype dtype, c
 /* ---- whole numbers ------------------------------------------------------------------------------------------------------------ */
 
 static const char *short_name(ir_type type) {
-    static const char *const names[] = {[IR_I8] = "i8", [IR_I16] = "i16", [IR_I32] = "i32", [IR_I64] = "i64", [IR_U8] = "u8", [IR_U16] = "u16", [IR_U32] = "u32",
-                                        [IR_U64] = "u64", [IR_F32] = "f32", [IR_F64] = "f64", [IR_CHAR] = "u32", [IR_BOOL] = "u8"};
+    static const char *const names[] = {
+        [IR_I8] = "i8",   [IR_I16] = "i16", [IR_I32] = "i32", [IR_I64] = "i64", [IR_U8] = "u8",    [IR_U16] = "u16",
+        [IR_U32] = "u32", [IR_U64] = "u64", [IR_F32] = "f32", [IR_F64] = "f64", [IR_CHAR] = "u32", [IR_BOOL] = "u8"};
     return names[type];
 }
 
@@ -278,14 +289,13 @@ const char *functions_whole(function_set *set, ir_opcode op, ir_type type) {
     const char *text = rows[k].without && !ir_type_signed(type) ? rows[k].without : rows[k].with_sign;
     const char *c = functions_c_type(type), *wide = ir_type_bits(type) == 64 ? "uint64_t" : "uint32_t";
     masu__buffer_printf(&set->text, "static inline %s %s(%s a, %s b) {\n    return ", c, name, c, c);
-    for (; *text; text++) {
+    for (; *text; text++)
         if (*text != '%' || (text[1] != 'T' && text[1] != 'U' && text[1] != 'B'))
             masu__buffer_putc(&set->text, *text);
         else if (*++text == 'B')
             masu__buffer_printf(&set->text, "%uu", ir_type_bits(type) - 1);
         else
             masu__buffer_puts(&set->text, *text == 'T' ? c : wide);
-    }
     masu__buffer_puts(&set->text, ";\n}\n\n");
     return name;
 }
@@ -300,11 +310,18 @@ const char *functions_saturating(function_set *set, ir_type from, ir_type to) {
         return name;
     const char *c = functions_c_type(to), *real = functions_c_type(from), *end = from == IR_F32 ? "f" : "";
     unsigned bits = ir_type_bits(to);
-    masu__buffer_printf(&set->text, "/* Towards zero, the nearest that the type holds; 0 of NaN. */\nstatic inline %s %s(%s x) {\n", c, name, real);
+    masu__buffer_printf(&set->text,
+                        "/* Towards zero, the nearest that the type holds; 0 of NaN. */\nstatic inline %s %s(%s x) {\n",
+                        c, name, real);
     if (ir_type_signed(to))
-        masu__buffer_printf(&set->text, "    if (x >= 0x1p%u%s)\n        return INT%u_MAX;\n    if (x <= -0x1p%u%s)\n        return INT%u_MIN;\n", bits - 1, end, bits, bits - 1, end, bits);
+        masu__buffer_printf(
+            &set->text,
+            "    if (x >= 0x1p%u%s)\n        return INT%u_MAX;\n    if (x <= -0x1p%u%s)\n        return INT%u_MIN;\n",
+            bits - 1, end, bits, bits - 1, end, bits);
     else
-        masu__buffer_printf(&set->text, "    if (x >= 0x1p%u%s)\n        return UINT%u_MAX;\n    if (x <= 0)\n        return 0;\n", bits, end, bits);
+        masu__buffer_printf(&set->text,
+                            "    if (x >= 0x1p%u%s)\n        return UINT%u_MAX;\n    if (x <= 0)\n        return 0;\n",
+                            bits, end, bits);
     masu__buffer_printf(&set->text, "    return x != x ? 0 : (%s)x;\n}\n\n", c);
     return name;
 }

@@ -16,11 +16,11 @@ const kernel_row *portable_kernel(const char *name, tl_dtype dtype); /* NULL: th
 typedef struct element_form {
     const char *kernel;
     const kernel_row *row;
-    tl_dtype dtype;          /* in which it is calculated */
-    ir_value numbers[2];     /* P0, P1 */
+    tl_dtype dtype;      /* in which it is calculated */
+    ir_value numbers[2]; /* P0, P1 */
     uint32_t number_count;
-    bool number_is_operand;  /* the first is the second operand of the kernel */
-    bool may_fail;           /* by a divisor of 0 */
+    bool number_is_operand; /* the first is the second operand of the kernel */
+    bool may_fail;          /* by a divisor of 0 */
 } element_form;
 
 /* NULL, or why it cannot be written. */
@@ -41,7 +41,8 @@ typedef struct function_set {
 
 /* `value`, of kernels.def or element_functions.def, for elements of the type; x, y, z, P0, P1 are replaced by the texts in
  * `parts` (NULL: stay). */
-void functions_put_value(function_set *set, const char *value, tl_dtype dtype, const char *const parts[5], masu__buffer *out);
+void functions_put_value(function_set *set, const char *value, tl_dtype dtype, const char *const parts[5],
+                         masu__buffer *out);
 /* Arithmetic on whole numbers as IR_ADD and so on do it; the function's name. */
 const char *functions_whole(function_set *set, ir_opcode op, ir_type type);
 /* A real number as a whole one: saturates, 0 of NaN. */

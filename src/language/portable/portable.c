@@ -37,7 +37,8 @@ static void generate(portable *p) {
     p->out_of_memory |= p->symbols.out_of_memory;
 }
 
-static masu_status compile(const ir_module *module, const codegen_options *options, masu__buffer *error, codegen_code **out) {
+static masu_status compile(const ir_module *module, const codegen_options *options, masu__buffer *error,
+                           codegen_code **out) {
     (void)error;
     portable p = {.module = module, .options = options, .shown = options->shown};
     codegen_code *code = masu__meta_calloc(1, sizeof *code);

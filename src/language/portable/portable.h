@@ -53,7 +53,7 @@ struct fact {
     int64_t dim[TL_MAX_RANK];
     int64_t i;
     double f;
-    const char *text; /* of a text that is written out in the program; else NULL */
+    const char *text;      /* of a text that is written out in the program; else NULL */
     const fact_list *list; /* of a list; of a tensor: its elements, where they are known */
 };
 
@@ -66,7 +66,7 @@ bool fact_same(const fact *a, const fact *b);
 /* ---- one call ----------------------------------------------------------------------------------------------------- */
 
 typedef struct stated_call {
-    const char *name; /* that its one handle gets; NULL: the function is written */
+    const char *name;  /* that its one handle gets; NULL: the function is written */
     uint32_t function; /* of the module */
     const fact *arguments;
     const char *const *shown; /* each as it was written */
@@ -77,8 +77,8 @@ typedef struct frame {
     const struct frame *caller;
     source_span at; /* of the call */
     const ir_function *f;
-    fact *facts; /* by value */
-    bool *taken; /* by block */
+    fact *facts;        /* by value */
+    bool *taken;        /* by block */
     shape_fact *shapes; /* by value, for the rules of shapes */
     number_fact *numbers;
     const ir_instr **cut; /* by block: the call that does not come back; what is behind it is not reached */
@@ -130,7 +130,8 @@ typedef struct portable {
 } portable;
 
 /* Says why not, at the innermost place that the user wrote. The first refusal counts. */
-void portable_refuse(portable *p, const frame *where, source_span span, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void portable_refuse(portable *p, const frame *where, source_span span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* The same where there is no frame: `span` is the user's. */
 static inline bool portable_stopped(const portable *p) {
     return p->refused || p->out_of_memory;
@@ -197,7 +198,7 @@ typedef struct root { /* bytes in which the elements of one or more values lie *
     root_kind kind;
     tl_dtype dtype;
     int64_t elements;
-    uint64_t offset; /* in the arena */
+    uint64_t offset;      /* in the arena */
     uint32_t first, last; /* positions: its life */
     ir_value value;       /* that it was made for */
     bool is_used;
@@ -234,16 +235,18 @@ typedef struct layout {
     place *places;         /* by value */
     root *roots;
     uint32_t root_count, root_capacity;
-    uint32_t *uses;       /* by value: how many look at it */
-    ir_value *only_user;  /* by value */
-    uint32_t *copies;     /* by step and edge: 1 + the first root that the jump's tensors go through, or a result; 0: straight */
-    uint64_t bytes;       /* of the arena */
-    uint64_t bound;       /* no plan is lower */
+    uint32_t *uses;      /* by value: how many look at it */
+    ir_value *only_user; /* by value */
+    uint32_t
+        *copies; /* by step and edge: 1 + the first root that the jump's tensors go through, or a result; 0: straight */
+    uint64_t bytes; /* of the arena */
+    uint64_t bound; /* no plan is lower */
 } layout;
 
 bool portable_may_fail(const layout *l, const ir_instr *i);
 bool layout_gives(const ir_instr *i); /* writes a result, or a parameter that is written */
-bool layout_is_own(const layout *l, const ir_instr *i); /* what it writes is there already: a parameter that stays as it was */
+bool layout_is_own(const layout *l,
+                   const ir_instr *i);  /* what it writes is there already: a parameter that stays as it was */
 bool layout_is_fill(const ir_instr *i); /* all elements the same number */
 bool layout_is_literal(const ir_instr *i);
 bool portable_lay_out(portable *p, flat *f, layout *out);

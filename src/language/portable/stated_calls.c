@@ -137,15 +137,19 @@ static bool keep_handle(portable *p, const masu_parameter *shown, const fact *gi
     if (given->kind != FACT_LIST || given->list->count != 1)
         return true;
     for (uint32_t k = 0; k < given->list->width; k++)
-        if (given->list->words[k].kind == FACT_LIST || given->list->words[k].kind == FACT_TEXT || given->list->words[k].kind == FACT_NOTHING) {
-            portable_refuse(p, NULL, (source_span){0}, "a `%s` holds a list, a text or an Option, which has no form in plain C", p->shown->handle_types[shown->handle_type].name);
+        if (given->list->words[k].kind == FACT_LIST || given->list->words[k].kind == FACT_TEXT ||
+            given->list->words[k].kind == FACT_NOTHING) {
+            portable_refuse(p, NULL, (source_span){0},
+                            "a `%s` holds a list, a text or an Option, which has no form in plain C",
+                            p->shown->handle_types[shown->handle_type].name);
             return false;
         }
     bool same = !known->list || known->list->width == given->list->width;
     for (uint32_t k = 0; known->list && same && k < given->list->width; k++)
         same = known->list->words[k].kind != FACT_TENSOR || fact_same(&known->list->words[k], &given->list->words[k]);
     if (!same) {
-        portable_refuse(p, NULL, (source_span){0}, "--arena: a `%s` has one shape in C; here are two", p->shown->handle_types[shown->handle_type].name);
+        portable_refuse(p, NULL, (source_span){0}, "--arena: a `%s` has one shape in C; here are two",
+                        p->shown->handle_types[shown->handle_type].name);
         return false;
     }
     known->list = known->list ? known->list : given->list;
@@ -185,14 +189,16 @@ static bool follow(portable *p, const stated_call *call, flat *out) {
     return !portable_stopped(p);
 }
 
-static bool add_call(portable *p, const char *name, uint32_t function, const fact *arguments, const char *const *shown) {
+static bool add_call(portable *p, const char *name, uint32_t function, const fact *arguments,
+                     const char *const *shown) {
     if (p->call_count == MOST_CALLS) {
         portable_refuse(p, NULL, (source_span){0}, "--arena: more than %d calls", MOST_CALLS);
         return false;
     }
     for (uint32_t k = 0; k < p->call_count && !name; k++)
         if (!p->calls[k].name && p->calls[k].function == function) {
-            portable_refuse(p, NULL, (source_span){0}, "--arena: `%s` is called twice: a function of C has one shape", p->shown->functions[function].name);
+            portable_refuse(p, NULL, (source_span){0}, "--arena: `%s` is called twice: a function of C has one shape",
+                            p->shown->functions[function].name);
             return false;
         }
     uint32_t at = p->call_count;
@@ -253,10 +259,11 @@ static void call_all(portable *p) {
             const masu_parameter *shown = &f->parameters[k];
             if (shown->kind == MASU_KIND_TENSOR && shown->rank == 0)
                 arguments[k] = (fact){.kind = FACT_TENSOR, .dtype = (tl_dtype)shown->element};
-            else if (shown->kind == MASU_KIND_TENSOR || shown->kind == MASU_KIND_HANDLE || shown->kind == MASU_KIND_TEXT)
+            else if (shown->kind == MASU_KIND_TENSOR || shown->kind == MASU_KIND_HANDLE ||
+                     shown->kind == MASU_KIND_TEXT)
                 portable_refuse(p, NULL, portable_entry(p, n) ? portable_entry(p, n)->span : (source_span){0},
-                                "say the shapes with which `%s` is called, line %u: --arena \"%s(%s…)\"", f->name, f->line, f->name,
-                                shown->kind == MASU_KIND_TENSOR ? "[2, 3], " : "");
+                                "say the shapes with which `%s` is called, line %u: --arena \"%s(%s…)\"", f->name,
+                                f->line, f->name, shown->kind == MASU_KIND_TENSOR ? "[2, 3], " : "");
             else
                 arguments[k] = fact_of(FACT_ANY);
         }

@@ -40,14 +40,16 @@ void write_line(writer *w, const char *format, ...) {
 void write_string(masu__buffer *out, const char *text) {
     masu__buffer_putc(out, '"');
     for (; *text; text++)
-        masu__buffer_printf(out, *text >= ' ' && *text <= '~' && !strchr("\"\\?", *text) ? "%c" : "\\%03o", (unsigned char)*text);
+        masu__buffer_printf(out, *text >= ' ' && *text <= '~' && !strchr("\"\\?", *text) ? "%c" : "\\%03o",
+                            (unsigned char)*text);
     masu__buffer_putc(out, '"');
 }
 
 void write_comment(masu__buffer *out, const char *text) {
     for (; *text; text++) {
         masu__buffer_putc(out, *text);
-        if ((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*') || (text[0] == '?' && text[1] == '?'))
+        if ((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*') ||
+            (text[0] == '?' && text[1] == '?'))
             masu__buffer_putc(out, ' ');
     }
 }
@@ -67,7 +69,8 @@ static void put_real(masu__buffer *out, double v, bool narrow) {
     enum { LONGEST = 320 }; /* of any double, whatever the digits, as compilers count */
     char text[LONGEST];
     if (v != v || isinf(v)) {
-        masu__buffer_printf(out, "%s(%s)%s", v < 0 ? "-" : "", narrow ? "float" : "double", v != v ? "NAN" : "INFINITY");
+        masu__buffer_printf(out, "%s(%s)%s", v < 0 ? "-" : "", narrow ? "float" : "double",
+                            v != v ? "NAN" : "INFINITY");
         return;
     }
     snprintf(text, sizeof text, narrow ? "%.9g" : "%.17g", v);
@@ -108,7 +111,8 @@ const char *write_number_of(writer *w, tl_dtype dtype, double f) {
         masu__buffer_puts(&text, f != 0 ? "1" : "0");
     else
         write_number(&text, IR_I64, f >= 0x1p63 ? INT64_MAX : f <= -0x1p63 ? INT64_MIN : (int64_t)f, 0);
-    const char *kept = f < 0 && masu__buffer_text(&text)[0] == '-' ? writer_printf(w, "(%s)", masu__buffer_text(&text)) : writer_printf(w, "%s", masu__buffer_text(&text));
+    const char *kept = f < 0 && masu__buffer_text(&text)[0] == '-' ? writer_printf(w, "(%s)", masu__buffer_text(&text))
+                                                                   : writer_printf(w, "%s", masu__buffer_text(&text));
     write_drop(w, &text);
     return kept;
 }
@@ -158,21 +162,27 @@ static bool is_among(const char *name, const char *words) {
 }
 
 static bool is_keyword(const char *name) {
-    return is_among(name, " auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short "
-                          "signed sizeof static struct switch typedef union unsigned void volatile while alignas bool true false this class "
-                          "new delete template operator private public protected namespace using virtual friend try catch throw typename explicit mutable export and or not xor linux unix ");
+    return is_among(name, " auto break case char const continue default do double else enum extern float for goto if "
+                          "inline int long register restrict return short "
+                          "signed sizeof static struct switch typedef union unsigned void volatile while alignas bool "
+                          "true false this class "
+                          "new delete template operator private public protected namespace using virtual friend try "
+                          "catch throw typename explicit mutable export and or not xor linux unix ");
 }
 
 /* Names that functions use themselves; v12, t3, L4, i0 are of that kind. */
 static bool is_used_inside(const char *name) {
     size_t letter = strspn(name, "vtLirckxyzn");
     bool numbered = letter == 1 && name[1] != 0 && name[1 + strspn(name + 1, "0123456789")] == 0;
-    return numbered || is_among(name, " context out fail memcpy memset arena begin exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh pow hypot fabs floor ceil "
-                                      "trunc fmod fmin fmax copysign nearbyint memmove NAN INFINITY ");
+    return numbered ||
+           is_among(name, " context out fail memcpy memset arena begin exp exp2 expm1 log log2 log10 log1p sqrt sin "
+                          "cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh pow hypot fabs floor ceil "
+                          "trunc fmod fmin fmax copysign nearbyint memmove NAN INFINITY ");
 }
 
 const char *write_parameter_name(portable *p, const char *name) {
-    const char *made = masu__arena_printf(&p->arena, "%s%s", name, is_keyword(name) || is_used_inside(name) || strncmp(name, "out", 3) == 0 ? "_" : "");
+    const char *made = masu__arena_printf(
+        &p->arena, "%s%s", name, is_keyword(name) || is_used_inside(name) || strncmp(name, "out", 3) == 0 ? "_" : "");
     return made ? made : name;
 }
 
@@ -225,7 +235,9 @@ static const char *target_of(writer *w, const ir_instr *i, bool tensor) {
     if (!shown)
         return "";
     bool result = index < f->shown->result_count;
-    const char *name = !result ? write_parameter_name(w->p, shown->name) : f->shown->result_count > 1 ? writer_printf(w, "out%u", index) : "out";
+    const char *name = !result                      ? write_parameter_name(w->p, shown->name)
+                       : f->shown->result_count > 1 ? writer_printf(w, "out%u", index)
+                                                    : "out";
     if (shown->kind == MASU_KIND_HANDLE) {
         const fact_list *list = w->p->handles[shown->handle_type].list;
         return writer_printf(w, "%s->%s", name, write_field_name(w->p, &list->leaves[word], word));
@@ -275,7 +287,10 @@ static void write_given(writer *w, const ir_instr *i, uint32_t position) {
 
 static void name_step(writer *w, const ir_instr *i) {
     source_place at = source_place_of(i->span);
-    const char *symbol = i->op == IR_COMPREHEND ? "comprehension" : tl_abi_functions[i->abi].symbol + (strncmp(tl_abi_functions[i->abi].symbol, "tl_tensor_", 10) == 0 ? 10 : 3);
+    const char *symbol = i->op == IR_COMPREHEND
+                             ? "comprehension"
+                             : tl_abi_functions[i->abi].symbol +
+                                   (strncmp(tl_abi_functions[i->abi].symbol, "tl_tensor_", 10) == 0 ? 10 : 3);
     write_indent(w);
     masu__buffer_printf(w->out, "/* line %u: %s", at.line, symbol);
     if (i->result_count == 1 && ir_type_of(w->f, i->result) == IR_TENSOR) {
@@ -305,7 +320,9 @@ static void write_step(writer *w, const ir_instr *i, uint32_t position) {
         write_assertion(w, i);
         return;
     }
-    if (i->op == IR_COMPREHEND || (i->op == IR_ABI && i->arg_count > 0 && (ir_type_of(w->f, i->args[0]) == IR_TENSOR || (i->result_count == 1 && ir_type_of(w->f, i->result) == IR_TENSOR)))) {
+    if (i->op == IR_COMPREHEND || (i->op == IR_ABI && i->arg_count > 0 &&
+                                   (ir_type_of(w->f, i->args[0]) == IR_TENSOR ||
+                                    (i->result_count == 1 && ir_type_of(w->f, i->result) == IR_TENSOR)))) {
         name_step(w, i);
         write_tensor(w, at);
         return;
@@ -316,7 +333,8 @@ static void write_step(writer *w, const ir_instr *i, uint32_t position) {
         return;
     }
     if (!write_scalar(w, i))
-        portable_refuse(w->p, NULL, i->span, "`%s` has no form in plain C", i->op == IR_ABI ? tl_abi_functions[i->abi].symbol + 3 : ir_opcode_name(i->op));
+        portable_refuse(w->p, NULL, i->span, "`%s` has no form in plain C",
+                        i->op == IR_ABI ? tl_abi_functions[i->abi].symbol + 3 : ir_opcode_name(i->op));
 }
 
 /* Tensors along an edge, into the parameters' arrays. */
@@ -334,7 +352,8 @@ static void carry_tensors(writer *w, const ir_target *target, uint32_t edge) {
             if (through && round == 0) {
                 write_copy(w, t, write_root(w, temporary++), t->dtype, 0, there->stride, from);
             } else if (through) {
-                write_line(w, "memcpy(t%u, t%u, %lld * sizeof *t%u);", there->root, temporary, (long long)fact_elements(t), there->root);
+                write_line(w, "memcpy(t%u, t%u, %lld * sizeof *t%u);", there->root, temporary,
+                           (long long)fact_elements(t), there->root);
                 temporary++;
             } else if (l->places[from].root != there->root) {
                 write_copy(w, t, write_root(w, there->root), t->dtype, 0, there->stride, from);
@@ -355,7 +374,11 @@ static void put_elements(writer *w, masu__buffer *out, const root *r) {
         bool real = ir_type_float(ir_type_of(w->f, list[k]));
         masu__buffer_puts(out, (k - t->rank) % 8 == 0 ? "\n    " : " ");
         if (t->dtype == TL_F32 || t->dtype == TL_F64)
-            put_real(out, t->dtype == TL_F32 ? (double)(float)(real ? def->imm.f : (double)def->imm.i) : real ? def->imm.f : (double)def->imm.i, t->dtype == TL_F32);
+            put_real(out,
+                     t->dtype == TL_F32 ? (double)(float)(real ? def->imm.f : (double)def->imm.i)
+                     : real             ? def->imm.f
+                                        : (double)def->imm.i,
+                     t->dtype == TL_F32);
         else if (t->dtype == TL_BOOL)
             masu__buffer_puts(out, (real ? def->imm.f != 0 : def->imm.i != 0) ? "1" : "0");
         else
@@ -374,7 +397,9 @@ static const char *parameter_data(writer *w, ir_value v) {
             const char *name = write_parameter_name(w->p, f->shown->parameters[k].name);
             if (f->shown->parameters[k].kind != MASU_KIND_HANDLE)
                 return ir_type_of(w->f, v) == IR_TENSOR ? writer_printf(w, "%s->data", name) : name;
-            return writer_printf(w, "%s->%s", name, write_field_name(w->p, &w->p->handles[f->shown->parameters[k].handle_type].list->leaves[word], word));
+            return writer_printf(
+                w, "%s->%s", name,
+                write_field_name(w->p, &w->p->handles[f->shown->parameters[k].handle_type].list->leaves[word], word));
         }
     return "0";
 }
@@ -393,7 +418,8 @@ static void write_arrays(writer *w) {
         else if (at->kind == ROOT_CONSTANT)
             masu__buffer_printf(w->out, "const %s *const t%u = literal_%u_%u;", type, r, l->f->id, r);
         else
-            masu__buffer_printf(w->out, "%s *const t%u = (%s *)(void *)(arena + %llu);", type, r, type, (unsigned long long)at->offset);
+            masu__buffer_printf(w->out, "%s *const t%u = (%s *)(void *)(arena + %llu);", type, r, type,
+                                (unsigned long long)at->offset);
         masu__buffer_puts(w->out, " /* ");
         if (name && name[0] != '_' && name[0] != '<') {
             write_comment(w->out, name);
@@ -401,7 +427,10 @@ static void write_arrays(writer *w) {
         }
         write_shape(w->out, layout_fact(l, at->value));
         if (at->kind == ROOT_ARENA)
-            masu__buffer_printf(w->out, " %s, %llu bytes, steps %u to %u", write_short_type(at->dtype), (unsigned long long)at->elements * (at->dtype == TL_BOOL ? 1 : at->dtype == TL_F32 ? 4 : 8),
+            masu__buffer_printf(w->out, " %s, %llu bytes, steps %u to %u", write_short_type(at->dtype),
+                                (unsigned long long)at->elements * (at->dtype == TL_BOOL  ? 1
+                                                                    : at->dtype == TL_F32 ? 4
+                                                                                          : 8),
                                 at->first, at->last);
         masu__buffer_puts(w->out, " */\n");
         used |= at->kind == ROOT_ARENA;
@@ -418,7 +447,9 @@ static void write_literals(writer *w) {
     for (uint32_t r = 0; r < l->root_count; r++) {
         if (l->roots[r].kind != ROOT_CONSTANT || !l->roots[r].is_used)
             continue;
-        masu__buffer_printf(w->before, "static const %s literal_%u_%u[%lld] = {", functions_element_type(l->roots[r].dtype), l->f->id, r, (long long)(l->roots[r].elements ? l->roots[r].elements : 1));
+        masu__buffer_printf(w->before, "static const %s literal_%u_%u[%lld] = {",
+                            functions_element_type(l->roots[r].dtype), l->f->id, r,
+                            (long long)(l->roots[r].elements ? l->roots[r].elements : 1));
         put_elements(w, w->before, &l->roots[r]);
         masu__buffer_puts(w->before, l->roots[r].elements ? "};\n\n" : "0};\n\n");
     }
@@ -434,7 +465,9 @@ static void write_numbers_in(writer *w) {
                 continue;
             const char *from = parameter_data(w, v);
             bool truth = ir_type_of(w->f, v) == IR_BOOL;
-            write_line(w, truth ? "const %s v%u = %s != 0;" : "const %s v%u = (%s)%s;", functions_c_type(ir_type_of(w->f, v)), v, truth ? from : functions_c_type(ir_type_of(w->f, v)), from);
+            write_line(w, truth ? "const %s v%u = %s != 0;" : "const %s v%u = (%s)%s;",
+                       functions_c_type(ir_type_of(w->f, v)), v, truth ? from : functions_c_type(ir_type_of(w->f, v)),
+                       from);
             write_line(w, "(void)v%u;", v);
         }
 }
@@ -477,13 +510,25 @@ static void write_export(writer *w, flat *f) {
 
 static void write_begin(portable *p, masu__buffer *out) {
     const char *name = p->shown->name;
-    masu__buffer_printf(out, "/* %s.c: see %s.h. Written by `masu build --c` from %s.\n *\n * t1, t2, … are arrays: in the arena at offsets of a plan that no other can undercut by more than the header says; v1, v2, … are numbers.\n */\n",
-                        name, name, write_source(p));
-    masu__buffer_printf(out, "#include \"%s.h\"\n\n#include <math.h>\n#include <string.h>\n\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n", name);
-    masu__buffer_printf(out, "static inline void begin(%s *context, const char *function) {\n    context->status = (%s_status)0;\n    context->line = context->column = 0;\n    context->function = function;\n"
-                             "    context->message = \"\";\n}\n\n", name, name);
-    masu__buffer_printf(out, "static inline %s_status fail(%s *context, %s_status status, int32_t line, int32_t column, const char *message) {\n    context->status = status;\n    context->line = line;\n"
-                             "    context->column = column;\n    context->message = message;\n    return status;\n}\n\n", name, name, name);
+    masu__buffer_printf(
+        out,
+        "/* %s.c: see %s.h. Written by `masu build --c` from %s.\n *\n * t1, t2, … are arrays: in the arena at offsets "
+        "of a plan that no other can undercut by more than the header says; v1, v2, … are numbers.\n */\n",
+        name, name, write_source(p));
+    masu__buffer_printf(out,
+                        "#include \"%s.h\"\n\n#include <math.h>\n#include <string.h>\n\n#if "
+                        "defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n",
+                        name);
+    masu__buffer_printf(out,
+                        "static inline void begin(%s *context, const char *function) {\n    context->status = "
+                        "(%s_status)0;\n    context->line = context->column = 0;\n    context->function = function;\n"
+                        "    context->message = \"\";\n}\n\n",
+                        name, name);
+    masu__buffer_printf(out,
+                        "static inline %s_status fail(%s *context, %s_status status, int32_t line, int32_t column, "
+                        "const char *message) {\n    context->status = status;\n    context->line = line;\n"
+                        "    context->column = column;\n    context->message = message;\n    return status;\n}\n\n",
+                        name, name, name);
 }
 
 void portable_write(portable *p) {

@@ -39,15 +39,22 @@ static void check_handle(writer *w, const char *name, const fact_list *list) {
 static void check_number(writer *w, const char *name, const masu_parameter *p, const fact *given) {
     if (given->kind == FACT_NUMBER) {
         masu__buffer text = {0};
-        write_number(&text, p->kind == MASU_KIND_I64 ? IR_I64 : p->kind == MASU_KIND_BOOL ? IR_BOOL : p->kind == MASU_KIND_F32 ? IR_F32 : IR_F64, given->i, given->f);
+        write_number(&text,
+                     p->kind == MASU_KIND_I64    ? IR_I64
+                     : p->kind == MASU_KIND_BOOL ? IR_BOOL
+                     : p->kind == MASU_KIND_F32  ? IR_F32
+                                                 : IR_F64,
+                     given->i, given->f);
         write_line(w, p->kind == MASU_KIND_BOOL ? "if (!!%s != %s)" : "if (%s != %s)", name, masu__buffer_text(&text));
-        write_refusal(w, "INVALID_ARGUMENT", writer_printf(w, "`%s` is %s in this file", name, masu__buffer_text(&text)));
+        write_refusal(w, "INVALID_ARGUMENT",
+                      writer_printf(w, "`%s` is %s in this file", name, masu__buffer_text(&text)));
         write_drop(w, &text);
     } else if (p->kind == MASU_KIND_I64 && (p->least != INT64_MIN || p->most != INT64_MAX)) {
         masu__buffer low = {0}, high = {0};
         write_number(&low, IR_I64, p->least, 0);
         write_number(&high, IR_I64, p->most, 0);
-        write_line(w, p->most == INT64_MAX ? "if (%s < %s)" : "if (%s < %s || %s > %s)", name, masu__buffer_text(&low), name, masu__buffer_text(&high));
+        write_line(w, p->most == INT64_MAX ? "if (%s < %s)" : "if (%s < %s || %s > %s)", name, masu__buffer_text(&low),
+                   name, masu__buffer_text(&high));
         write_refusal(w, "INVALID_ARGUMENT", writer_printf(w, "`%s` is not a number of its type", name));
         write_drop(w, &low);
         write_drop(w, &high);
@@ -60,7 +67,8 @@ void write_checks(writer *w) {
         write_line(w, "if (!context->arena || (uintptr_t)context->arena %% 8 != 0)");
         write_refusal(w, "INVALID_ARGUMENT", "the arena is missing, or not at a multiple of 8");
         write_line(w, "if (context->arena_bytes < %llu)", (unsigned long long)f->arena_bytes);
-        write_refusal(w, "OUT_OF_MEMORY", writer_printf(w, "the arena has less than %llu bytes", (unsigned long long)f->arena_bytes));
+        write_refusal(w, "OUT_OF_MEMORY",
+                      writer_printf(w, "the arena has less than %llu bytes", (unsigned long long)f->arena_bytes));
     }
     for (uint32_t k = 0; k < f->shown->parameter_count; k++) {
         const masu_parameter *p = &f->shown->parameters[k];

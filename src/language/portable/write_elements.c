@@ -29,7 +29,8 @@ static void add_operand(writer *w, loops *at, const fact *shape, ir_value v) {
         if (at->operands[k] == v)
             return;
     if (at->count == MOST_OPERANDS) {
-        portable_refuse(w->p, NULL, (source_span){0}, "an expression with more than %d tensors: give a part of it a name", MOST_OPERANDS - 1);
+        portable_refuse(w->p, NULL, (source_span){0},
+                        "an expression with more than %d tensors: give a part of it a name", MOST_OPERANDS - 1);
         return;
     }
     uint32_t more = shape->rank - own->rank;
@@ -106,7 +107,8 @@ static const char *index_of(writer *w, const loops *at, uint32_t k) {
 
 static void open_loops(writer *w, const loops *at) {
     for (uint32_t d = 0; d < at->rank; d++) {
-        write_line(w, "for (int32_t i%u = 0; i%u < %lld; i%u++)%s", d, d, (long long)at->dim[d], d, d + 1 == at->rank ? " {" : "");
+        write_line(w, "for (int32_t i%u = 0; i%u < %lld; i%u++)%s", d, d, (long long)at->dim[d], d,
+                   d + 1 == at->rank ? " {" : "");
         w->depth++;
     }
     if (at->rank == 0) {
@@ -173,8 +175,10 @@ static const char *read_operand(writer *w, const loops *at, ir_value v) {
 static int occurs(const char *value, char letter) {
     int count = 0;
     for (const char *c = value; *c; c++) {
-        bool before = c > value && (c[-1] == '_' || (c[-1] >= 'a' && c[-1] <= 'z') || (c[-1] >= 'A' && c[-1] <= 'Z') || (c[-1] >= '0' && c[-1] <= '9'));
-        bool behind = c[1] == '_' || (c[1] >= 'a' && c[1] <= 'z') || (c[1] >= 'A' && c[1] <= 'Z') || (c[1] >= '0' && c[1] <= '9');
+        bool before = c > value && (c[-1] == '_' || (c[-1] >= 'a' && c[-1] <= 'z') || (c[-1] >= 'A' && c[-1] <= 'Z') ||
+                                    (c[-1] >= '0' && c[-1] <= '9'));
+        bool behind = c[1] == '_' || (c[1] >= 'a' && c[1] <= 'z') || (c[1] >= 'A' && c[1] <= 'Z') ||
+                      (c[1] >= '0' && c[1] <= '9');
         count += *c == letter && !before && !behind;
     }
     return count;
@@ -182,7 +186,8 @@ static int occurs(const char *value, char letter) {
 
 static bool is_name(const char *text) {
     for (; *text; text++)
-        if (!(*text == '_' || (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9')))
+        if (!(*text == '_' || (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+              (*text >= '0' && *text <= '9')))
             return false;
     return true;
 }
@@ -217,7 +222,8 @@ static const char *element(writer *w, const loops *at, const ir_instr *i, uint32
         const char *text = read_operand(w, at, v);
         if (layout_fact(w->l, v)->dtype != want)
             text = converted(w, is_fused(w, v) ? wrapped(w, text) : text, layout_fact(w->l, v)->dtype, want);
-        if (!is_name(text) && (occurs(form.row->value, letters[n]) > 1 || (is_fused(w, v) && !layout_is_fill(w->f->values[v].def)))) {
+        if (!is_name(text) &&
+            (occurs(form.row->value, letters[n]) > 1 || (is_fused(w, v) && !layout_is_fill(w->f->values[v].def)))) {
             const char *name = writer_printf(w, "%c%u", letters[n], i->result);
             write_line(w, "const %s %s = %s;", functions_element_type(want), name, text);
             text = name;
@@ -256,13 +262,15 @@ void write_element_loop(writer *w, const ir_instr *i) {
     merge(&at);
     open_loops(w, &at);
     const char *value = layout_is_fill(i) ? fill_text(w, i) : element(w, &at, i, 0);
-    write_line(w, "%s[%s] = (%s)(%s);", write_root(w, to->root), index_of(w, &at, 0), functions_element_type(shape->dtype), value);
+    write_line(w, "%s[%s] = (%s)(%s);", write_root(w, to->root), index_of(w, &at, 0),
+               functions_element_type(shape->dtype), value);
     close_loops(w, &at);
 }
 
 /* ---- copies ------------------------------------------------------------------------------------------------------------------ */
 
-void write_copy(writer *w, const fact *shape, const char *to, tl_dtype dtype, int64_t to_offset, const int64_t *to_stride, ir_value from) {
+void write_copy(writer *w, const fact *shape, const char *to, tl_dtype dtype, int64_t to_offset,
+                const int64_t *to_stride, ir_value from) {
     loops at;
     begin(&at, shape, to_offset, to_stride);
     add_operand(w, &at, shape, from);
@@ -277,7 +285,8 @@ void write_copy(writer *w, const fact *shape, const char *to, tl_dtype dtype, in
         return;
     }
     open_loops(w, &at);
-    write_line(w, "%s[%s] = %s;", to, index_of(w, &at, 0), converted(w, writer_printf(w, "%s[%s]", root, index_of(w, &at, 1)), own, dtype));
+    write_line(w, "%s[%s] = %s;", to, index_of(w, &at, 0),
+               converted(w, writer_printf(w, "%s[%s]", root, index_of(w, &at, 1)), own, dtype));
     close_loops(w, &at);
 }
 
@@ -292,7 +301,8 @@ const char *write_place(writer *w, ir_value v, const char *const *index) {
         if (lies->stride[d] == 1)
             masu__buffer_puts(&text, index[d]);
         else
-            masu__buffer_printf(&text, is_name(index[d]) ? "%s * %lld" : "(%s) * %lld", index[d], (long long)lies->stride[d]);
+            masu__buffer_printf(&text, is_name(index[d]) ? "%s * %lld" : "(%s) * %lld", index[d],
+                                (long long)lies->stride[d]);
     }
     if (lies->offset || text.length == 0)
         masu__buffer_printf(&text, text.length ? " + %lld" : "%lld", (long long)lies->offset);
@@ -333,7 +343,10 @@ static void write_set(writer *w, const ir_instr *i) {
     const char *at = write_checked_index(w, i, i->result), *text = write_text(w, v);
     bool whole = i->abi == TL_FN_tl_tensor_set_i64;
     if (whole)
-        text = shape->dtype == TL_BOOL ? writer_printf(w, "(unsigned char)(%s != 0)", text) : shape->dtype == TL_I64 ? text : writer_printf(w, "(%s)(double)%s", functions_element_type(shape->dtype), text);
+        text = shape->dtype == TL_BOOL ? writer_printf(w, "(unsigned char)(%s != 0)", text)
+               : shape->dtype == TL_I64
+                   ? text
+                   : writer_printf(w, "(%s)(double)%s", functions_element_type(shape->dtype), text);
     else
         text = converted(w, text, TL_F64, shape->dtype);
     write_line(w, "%s[%s] = %s;", write_root(w, w->l->places[i->result].root), at, text);
@@ -348,7 +361,8 @@ void write_update(writer *w, const step *at) {
         begin(&l, shape, to->offset, to->stride);
         merge(&l);
         open_loops(w, &l);
-        write_line(w, "%s[%s] = %s;", write_root(w, to->root), index_of(w, &l, 0), converted(w, write_text(w, portable_operand(i, "value")), TL_F64, shape->dtype));
+        write_line(w, "%s[%s] = %s;", write_root(w, to->root), index_of(w, &l, 0),
+                   converted(w, write_text(w, portable_operand(i, "value")), TL_F64, shape->dtype));
         close_loops(w, &l);
         return;
     }

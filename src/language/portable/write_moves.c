@@ -2,24 +2,28 @@
 #include "language/portable/writer.h"
 
 void write_cat(writer *w, const ir_instr *i) {
-    const fact *a = layout_fact(w->l, i->args[0]), *b = layout_fact(w->l, i->args[1]), *out = layout_fact(w->l, i->result);
+    const fact *a = layout_fact(w->l, i->args[0]), *b = layout_fact(w->l, i->args[1]),
+               *out = layout_fact(w->l, i->result);
     const place *to = &w->l->places[i->result];
     uint32_t dim = write_dim_of(w, i, a);
     write_copy(w, a, write_root(w, to->root), out->dtype, to->offset, to->stride, i->args[0]);
-    write_copy(w, b, write_root(w, to->root), out->dtype, to->offset + a->dim[dim] * to->stride[dim], to->stride, i->args[1]);
+    write_copy(w, b, write_root(w, to->root), out->dtype, to->offset + a->dim[dim] * to->stride[dim], to->stride,
+               i->args[1]);
 }
 
 void write_stack(writer *w, const ir_instr *i) {
     const fact *out = layout_fact(w->l, i->result);
     const place *to = &w->l->places[i->result];
     for (uint32_t k = 0; k < i->arg_count; k++)
-        write_copy(w, layout_fact(w->l, i->args[k]), write_root(w, to->root), out->dtype, to->offset + (int64_t)k * to->stride[0], to->stride + 1, i->args[k]);
+        write_copy(w, layout_fact(w->l, i->args[k]), write_root(w, to->root), out->dtype,
+                   to->offset + (int64_t)k * to->stride[0], to->stride + 1, i->args[k]);
 }
 
 static const char *fill_number(writer *w, const ir_instr *i, const char *name, tl_dtype dtype) {
     ir_value v = portable_operand(i, name);
     const ir_instr *def = v ? w->f->values[v].def : NULL;
-    return def && def->op == IR_CONST ? write_number_of(w, dtype, def->imm.f) : writer_printf(w, "(%s)%s", functions_element_type(dtype), write_text(w, v));
+    return def && def->op == IR_CONST ? write_number_of(w, dtype, def->imm.f)
+                                      : writer_printf(w, "(%s)%s", functions_element_type(dtype), write_text(w, v));
 }
 
 void write_pad(writer *w, const ir_instr *i) {
@@ -88,14 +92,16 @@ void write_unfold(writer *w, const ir_instr *i) {
     write_open(w, "ox", by.places[1]);
     write_pixel(w, &by, 0);
     write_pixel(w, &by, 1);
-    write_line(w, "%s[at++] = y >= 0 && y < %lld && x >= 0 && x < %lld ? %s : %s;", write_array(w, i->result), (long long)t->dim[2], (long long)t->dim[3],
-               write_at(w, i->args[0], index), fill_number(w, i, "fill", dtype));
+    write_line(w, "%s[at++] = y >= 0 && y < %lld && x >= 0 && x < %lld ? %s : %s;", write_array(w, i->result),
+               (long long)t->dim[2], (long long)t->dim[3], write_at(w, i->args[0], index),
+               fill_number(w, i, "fill", dtype));
     write_close_all(w, 7);
 }
 
 /* Sums over channels and the kernel's rows and columns, in that order. */
 void write_convolve(writer *w, const ir_instr *i) {
-    const fact *t = layout_fact(w->l, i->args[0]), *kernel = layout_fact(w->l, i->args[1]), *out = layout_fact(w->l, i->result);
+    const fact *t = layout_fact(w->l, i->args[0]), *kernel = layout_fact(w->l, i->args[1]),
+               *out = layout_fact(w->l, i->result);
     const char *const to[] = {t->dim[0] == 1 ? "0" : "n", out->dim[1] == 1 ? "0" : "o", "oy", "ox"};
     const char *const from[] = {to[0], t->dim[1] == 1 ? "0" : "c", "y", "x"};
     const char *const by[] = {to[1], from[1], "ky", "kx"};
@@ -133,7 +139,8 @@ void write_triangle(writer *w, const ir_instr *i) {
         return;
     }
     uint32_t opened = write_open_without(w, t, t->rank, index);
-    write_line(w, "%s = %s - %s %s %lld ? 0 : %s;", write_at(w, i->result, index), index[t->rank - 1], index[t->rank - 2], i->abi == TL_FN_tl_tensor_tril ? ">" : "<", (long long)k,
+    write_line(w, "%s = %s - %s %s %lld ? 0 : %s;", write_at(w, i->result, index), index[t->rank - 1],
+               index[t->rank - 2], i->abi == TL_FN_tl_tensor_tril ? ">" : "<", (long long)k,
                write_at(w, i->args[0], index));
     write_close_all(w, opened);
 }
@@ -215,7 +222,9 @@ static void write_part(writer *w, const ir_instr *i) {
     const char *index[TL_MAX_RANK], *from[TL_MAX_RANK];
     uint32_t opened = write_open_without(w, out, out->rank, index);
     for (uint32_t d = 0; d < t->rank; d++)
-        from[d] = row ? (d == 0 ? "from" : index[d - 1]) : d == (uint32_t)dim ? writer_printf(w, "from + %s", index[d]) : index[d];
+        from[d] = row                  ? (d == 0 ? "from" : index[d - 1])
+                  : d == (uint32_t)dim ? writer_printf(w, "from + %s", index[d])
+                                       : index[d];
     write_line(w, "%s = %s;", write_at(w, i->result, index), write_at(w, i->args[0], from));
     write_close_all(w, opened);
     write_close(w);
@@ -245,7 +254,8 @@ void write_made(writer *w, const ir_instr *i) {
     }
     if (i->abi == TL_FN_tl_tensor_shape) {
         for (int64_t d = 0; d < out->dim[0]; d++)
-            write_line(w, "%s[%lld] = %lld;", write_array(w, i->result), (long long)d, (long long)layout_fact(w->l, i->args[0])->dim[d]);
+            write_line(w, "%s[%lld] = %lld;", write_array(w, i->result), (long long)d,
+                       (long long)layout_fact(w->l, i->args[0])->dim[d]);
         return;
     }
     if (i->abi == TL_FN_tl_tensor_eye) {
@@ -258,7 +268,8 @@ void write_made(writer *w, const ir_instr *i) {
     uint32_t count = portable_list(i, &list);
     for (uint32_t k = out->rank; k < count; k++) {
         const char *text = write_text(w, list[k]);
-        write_line(w, out->dtype == TL_BOOL ? "%s[%u] = %s%s != 0;" : "%s[%u] = (%s)%s;", write_array(w, i->result), k - out->rank, out->dtype == TL_BOOL ? "" : functions_element_type(out->dtype), text);
+        write_line(w, out->dtype == TL_BOOL ? "%s[%u] = %s%s != 0;" : "%s[%u] = (%s)%s;", write_array(w, i->result),
+                   k - out->rank, out->dtype == TL_BOOL ? "" : functions_element_type(out->dtype), text);
     }
 }
 
@@ -269,7 +280,8 @@ void write_comprehension(writer *w, const ir_instr *i) {
         const fact *t = layout_fact(w->l, i->args[kernel->cell_count + k]);
         if (t->dtype == kernel->capture_dtype[k] && t->rank == kernel->capture_rank[k])
             continue;
-        portable_refuse(w->p, NULL, i->span, "a comprehension that reads a tensor of other elements or dimensions than its type says");
+        portable_refuse(w->p, NULL, i->span,
+                        "a comprehension that reads a tensor of other elements or dimensions than its type says");
         return;
     }
     const char *name = write_kernel(w, i);
@@ -278,7 +290,8 @@ void write_comprehension(writer *w, const ir_instr *i) {
         masu__buffer_printf(&text, ", %s", write_text(w, i->args[k]));
     for (uint32_t k = 0; k < kernel->capture_count; k++)
         masu__buffer_printf(&text, ", %s", write_array(w, i->args[kernel->cell_count + k]));
-    write_line(w, "memset(%s, 0, %lld * sizeof *%s);", write_array(w, i->result), (long long)fact_elements(out), write_array(w, i->result));
+    write_line(w, "memset(%s, 0, %lld * sizeof *%s);", write_array(w, i->result), (long long)fact_elements(out),
+               write_array(w, i->result));
     write_line(w, "if (%s(context%s, %s) != 0)", name, masu__buffer_text(&text), write_array(w, i->result));
     w->depth++;
     write_line(w, "return context->status;");

@@ -22,13 +22,15 @@ static const char *cast(writer *w, const ir_instr *i) {
 }
 
 static const char *math(writer *w, const ir_instr *i) {
-    static const char *const names[] = {[IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp", [IR_MATH_LOG] = "log", [IR_MATH_SIN] = "sin", [IR_MATH_COS] = "cos",
-                                        [IR_MATH_TANH] = "tanh", [IR_MATH_ABS] = "fabs", [IR_MATH_FLOOR] = "floor", [IR_MATH_CEIL] = "ceil",
-                                        [IR_MATH_POW] = "pow", [IR_MATH_MIN] = "fmin", [IR_MATH_MAX] = "fmax"};
+    static const char *const names[] = {
+        [IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp",   [IR_MATH_LOG] = "log",  [IR_MATH_SIN] = "sin",
+        [IR_MATH_COS] = "cos",   [IR_MATH_TANH] = "tanh", [IR_MATH_ABS] = "fabs", [IR_MATH_FLOOR] = "floor",
+        [IR_MATH_CEIL] = "ceil", [IR_MATH_POW] = "pow",   [IR_MATH_MIN] = "fmin", [IR_MATH_MAX] = "fmax"};
     const char *end = ir_type_of(w->f, i->result) == IR_F32 ? "f" : "";
     if (i->arg_count == 1)
         return writer_printf(w, "%s%s(%s)", names[i->imm.math], end, write_text(w, i->args[0]));
-    return writer_printf(w, "%s%s(%s, %s)", names[i->imm.math], end, write_text(w, i->args[0]), write_text(w, i->args[1]));
+    return writer_printf(w, "%s%s(%s, %s)", names[i->imm.math], end, write_text(w, i->args[0]),
+                         write_text(w, i->args[1]));
 }
 
 static const char *of_reals(writer *w, const ir_instr *i) {
@@ -69,7 +71,8 @@ static void check_whole(writer *w, const ir_instr *i) {
 
 static const char *of_wholes(writer *w, const ir_instr *i) {
     ir_type type = ir_type_of(w->f, i->result);
-    const char *c = functions_c_type(type), *a = write_text(w, i->args[0]), *b = i->arg_count > 1 ? write_text(w, i->args[1]) : NULL;
+    const char *c = functions_c_type(type), *a = write_text(w, i->args[0]),
+               *b = i->arg_count > 1 ? write_text(w, i->args[1]) : NULL;
     static const char *const bits[] = {"&", "|", "^"};
     switch (i->op) {
     case IR_AND:
@@ -89,7 +92,8 @@ static const char *of_wholes(writer *w, const ir_instr *i) {
 static const char *expression(writer *w, const ir_instr *i) {
     static const char *const relations[] = {"==", "!=", "<", "<=", ">", ">="};
     if (i->op >= IR_EQ && i->op <= IR_GE)
-        return writer_printf(w, "%s %s %s", write_text(w, i->args[0]), relations[i->op - IR_EQ], write_text(w, i->args[1]));
+        return writer_printf(w, "%s %s %s", write_text(w, i->args[0]), relations[i->op - IR_EQ],
+                             write_text(w, i->args[1]));
     if (i->op == IR_CAST)
         return cast(w, i);
     if (i->op == IR_MATH)
@@ -98,14 +102,21 @@ static const char *expression(writer *w, const ir_instr *i) {
 }
 
 static const char *bits(writer *w, const ir_instr *i) {
-    static const char text[] = "static inline int64_t bits_of_f64(double x) {\n    int64_t bits;\n    memcpy(&bits, &x, sizeof bits);\n    return bits;\n}\n";
-    static const char back[] = "static inline double f64_of_bits(int64_t bits) {\n    double x;\n    memcpy(&x, &bits, sizeof x);\n    return x;\n}\n";
-    static const char text32[] = "static inline int64_t bits_of_f32(float x) {\n    uint32_t bits;\n    memcpy(&bits, &x, sizeof bits);\n    return (int64_t)bits;\n}\n";
-    static const char back32[] = "static inline float f32_of_bits(int64_t all) {\n    uint32_t bits = (uint32_t)all;\n    float x;\n    memcpy(&x, &bits, sizeof x);\n    return x;\n}\n";
+    static const char text[] = "static inline int64_t bits_of_f64(double x) {\n    int64_t bits;\n    memcpy(&bits, "
+                               "&x, sizeof bits);\n    return bits;\n}\n";
+    static const char back[] = "static inline double f64_of_bits(int64_t bits) {\n    double x;\n    memcpy(&x, &bits, "
+                               "sizeof x);\n    return x;\n}\n";
+    static const char text32[] = "static inline int64_t bits_of_f32(float x) {\n    uint32_t bits;\n    memcpy(&bits, "
+                                 "&x, sizeof bits);\n    return (int64_t)bits;\n}\n";
+    static const char back32[] = "static inline float f32_of_bits(int64_t all) {\n    uint32_t bits = (uint32_t)all;\n "
+                                 "   float x;\n    memcpy(&x, &bits, sizeof x);\n    return x;\n}\n";
     static const struct {
         tl_abi_index abi;
         const char *name, *text;
-    } rows[] = {{TL_FN_tl_f64_to_bits, "bits_of_f64", text}, {TL_FN_tl_f64_from_bits, "f64_of_bits", back}, {TL_FN_tl_f32_to_bits, "bits_of_f32", text32}, {TL_FN_tl_f32_from_bits, "f32_of_bits", back32}};
+    } rows[] = {{TL_FN_tl_f64_to_bits, "bits_of_f64", text},
+                {TL_FN_tl_f64_from_bits, "f64_of_bits", back},
+                {TL_FN_tl_f32_to_bits, "bits_of_f32", text32},
+                {TL_FN_tl_f32_from_bits, "f32_of_bits", back32}};
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
         if (i->op == IR_ABI && i->abi == rows[k].abi) {
             functions_need(w->set, rows[k].name, rows[k].text);
@@ -142,7 +153,8 @@ static bool fails_within(const ir_function *f, uint32_t deep) {
             bool divides = (i->op == IR_DIV || i->op == IR_REM) && !ir_type_float(ir_type_of(f, i->result));
             if (divides && (!ir_const_int(f, i->args[1], &known) || known == 0))
                 return true;
-            if (i->op == IR_SUB_LENGTH || i->op == IR_UNREACHABLE || (i->op == IR_ABI && (i->abi == TL_FN_tl_panic || i->abi == TL_FN_tl_assert)))
+            if (i->op == IR_SUB_LENGTH || i->op == IR_UNREACHABLE ||
+                (i->op == IR_ABI && (i->abi == TL_FN_tl_panic || i->abi == TL_FN_tl_assert)))
                 return true;
             if (i->op == IR_CALL && (deep == 0 || fails_within(i->callee, deep - 1)))
                 return true;
@@ -200,7 +212,8 @@ static bool *read_values(writer *w, const ir_function *f) {
 static bool has_variable(const writer *w, const ir_function *f, ir_value v) {
     const ir_instr *def = f->values[v].def;
     ir_type type = ir_type_of(f, v);
-    if (ir_type_managed(type) || type == IR_ADDRESS || type == IR_NONE || f->values[v].is_parameter || (def && def->op == IR_CONST))
+    if (ir_type_managed(type) || type == IR_ADDRESS || type == IR_NONE || f->values[v].is_parameter ||
+        (def && def->op == IR_CONST))
         return false;
     if (w->l && def && w->l->position_of[v] != UINT32_MAX && w->l->steps[w->l->position_of[v]].treatment == TREAT_DEAD)
         return false;
@@ -240,7 +253,8 @@ static void carry_numbers(writer *w, const ir_target *target) {
         if (ir_type_managed(ir_type_of(w->f, to)) || target->args[a] == to)
             continue;
         if (crosses)
-            write_line(w, "const %s n%u = %s;", functions_c_type(ir_type_of(w->f, to)), a, write_text(w, target->args[a]));
+            write_line(w, "const %s n%u = %s;", functions_c_type(ir_type_of(w->f, to)), a,
+                       write_text(w, target->args[a]));
         else
             write_line(w, "v%u = %s;", to, write_text(w, target->args[a]));
     }
@@ -270,7 +284,8 @@ static void go(writer *w, const ir_target *target, uint32_t edge, carry_function
         write_line(w, "goto L%u;", target->block->id);
 }
 
-static void write_terminator(writer *w, const ir_instr *last, uint32_t position, carry_function *carry, const ir_block *next) {
+static void write_terminator(writer *w, const ir_instr *last, uint32_t position, carry_function *carry,
+                             const ir_block *next) {
     if (last->op == IR_JUMP) {
         go(w, &last->target[0], 2 * position, carry, next);
         return;
@@ -308,7 +323,8 @@ static bool is_jumped_to(const ir_order *order, uint32_t k) {
     return false;
 }
 
-void write_blocks(writer *w, const ir_function *f, void (*instruction)(writer *, const ir_instr *, uint32_t), carry_function *carry) {
+void write_blocks(writer *w, const ir_function *f, void (*instruction)(writer *, const ir_instr *, uint32_t),
+                  carry_function *carry) {
     ir_order order;
     uint32_t position = 0;
     if (!ir_order_compute(&order, f, &w->p->arena)) {
@@ -358,7 +374,10 @@ static void write_plain(writer *w, const ir_instr *i, uint32_t position) {
         return;
     }
     if (i->op == IR_ABI && i->abi == TL_FN_tl_panic) {
-        const ir_instr *made = w->f->values[i->args[0]].def, *bytes = made && made->op == IR_ABI && made->abi == TL_FN_tl_string_literal ? w->f->values[made->args[0]].def : NULL;
+        const ir_instr *made = w->f->values[i->args[0]].def,
+                       *bytes = made && made->op == IR_ABI && made->abi == TL_FN_tl_string_literal
+                                    ? w->f->values[made->args[0]].def
+                                    : NULL;
         write_failure(w, i, "PANIC", bytes && bytes->op == IR_BYTES ? bytes->imm.bytes.data : "the program panicked");
         return;
     }
@@ -366,11 +385,14 @@ static void write_plain(writer *w, const ir_instr *i, uint32_t position) {
         write_assertion(w, i);
         return;
     }
-    bool makes_text = i->op == IR_BYTES || (i->op == IR_ABI && i->result_count == 1 && ir_type_of(w->f, i->result) == IR_OBJECT &&
-                                            (strncmp(tl_abi_functions[i->abi].symbol, "tl_text_", 8) == 0 || i->abi == TL_FN_tl_string_literal ||
-                                             i->abi == TL_FN_tl_string_concat || i->abi == TL_FN_tl_string_append));
+    bool makes_text = i->op == IR_BYTES ||
+                      (i->op == IR_ABI && i->result_count == 1 && ir_type_of(w->f, i->result) == IR_OBJECT &&
+                       (strncmp(tl_abi_functions[i->abi].symbol, "tl_text_", 8) == 0 ||
+                        i->abi == TL_FN_tl_string_literal || i->abi == TL_FN_tl_string_concat ||
+                        i->abi == TL_FN_tl_string_append));
     if (!makes_text && !write_scalar(w, i))
-        portable_refuse(w->p, NULL, i->span, "`%s` has no form in plain C", i->op == IR_ABI ? tl_abi_functions[i->abi].symbol + 3 : ir_opcode_name(i->op));
+        portable_refuse(w->p, NULL, i->span, "`%s` has no form in plain C",
+                        i->op == IR_ABI ? tl_abi_functions[i->abi].symbol + 3 : ir_opcode_name(i->op));
 }
 
 static bool calls(const ir_function *f, const ir_function *to, uint32_t deep) {
@@ -383,7 +405,10 @@ static bool calls(const ir_function *f, const ir_function *to, uint32_t deep) {
 
 static void put_c_name(masu__buffer *out, const char *name) {
     for (; *name && *name != '{'; name++)
-        masu__buffer_putc(out, (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || (*name >= '0' && *name <= '9') ? *name : '_');
+        masu__buffer_putc(out, (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                                       (*name >= '0' && *name <= '9')
+                                   ? *name
+                                   : '_');
 }
 
 static const char *function_name(writer *w, const ir_function *f) {
@@ -396,12 +421,19 @@ static const char *function_name(writer *w, const ir_function *f) {
 
 static void put_signature(writer *w, const ir_function *f, const char *name) {
     bool fails = portable_function_fails(f), yields = !fails && f->result_count == 1;
-    masu__buffer_printf(w->out, "/* %s */\nstatic %s %s(%s", f->name, fails ? "int" : yields ? functions_c_type(f->results[0]) : "void", name, fails ? writer_printf(w, "%s *context", w->p->shown->name) : "");
+    masu__buffer_printf(w->out, "/* %s */\nstatic %s %s(%s", f->name,
+                        fails    ? "int"
+                        : yields ? functions_c_type(f->results[0])
+                                 : "void",
+                        name, fails ? writer_printf(w, "%s *context", w->p->shown->name) : "");
     for (uint32_t k = 0; k < f->param_count; k++)
-        masu__buffer_printf(w->out, "%s%s v%u", k > 0 || fails ? ", " : "", functions_c_type(ir_type_of(f, f->params[k])), f->params[k]);
+        masu__buffer_printf(w->out, "%s%s v%u", k > 0 || fails ? ", " : "",
+                            functions_c_type(ir_type_of(f, f->params[k])), f->params[k]);
     for (uint32_t r = 0; r < f->result_count && !yields; r++)
-        masu__buffer_printf(w->out, "%s%s *r%u", r > 0 || f->param_count > 0 || fails ? ", " : "", functions_c_type(f->results[r]), r);
-    masu__buffer_puts(w->out, !fails && f->param_count == 0 && (yields || f->result_count == 0) ? "void) {\n" : ") {\n");
+        masu__buffer_printf(w->out, "%s%s *r%u", r > 0 || f->param_count > 0 || fails ? ", " : "",
+                            functions_c_type(f->results[r]), r);
+    masu__buffer_puts(w->out,
+                      !fails && f->param_count == 0 && (yields || f->result_count == 0) ? "void) {\n" : ") {\n");
 }
 
 const char *write_function(writer *w, const ir_function *f) {
@@ -411,7 +443,8 @@ const char *write_function(writer *w, const ir_function *f) {
         return name;
     w->written[f->id] = true;
     if (calls(f, f, 12)) {
-        portable_refuse(w->p, NULL, f->span, "`%s` calls itself: plain C has no bound for its stack; write a loop", f->name);
+        portable_refuse(w->p, NULL, f->span, "`%s` calls itself: plain C has no bound for its stack; write a loop",
+                        f->name);
         return name;
     }
     writer inner = *w;
@@ -466,7 +499,8 @@ static void write_kernel_out(writer *w, const ir_instr *i) {
         int64_t stride = 1;
         for (uint32_t k = d + 1; k < shape->rank; k++)
             stride *= shape->dim[k];
-        masu__buffer_printf(&at, d > 0 ? " + %s * %lld" : "%s * %lld", write_text(w, i->args[d + 1]), (long long)stride);
+        masu__buffer_printf(&at, d > 0 ? " + %s * %lld" : "%s * %lld", write_text(w, i->args[d + 1]),
+                            (long long)stride);
     }
     if (i->arg_count == 1)
         masu__buffer_puts(&at, "0");
@@ -493,7 +527,9 @@ static void write_kernel_instr(writer *w, const ir_instr *i, uint32_t position) 
     }
     case IR_KERNEL_EXTENT:
         ir_const_int(w->f, i->args[0], &dim);
-        write_line(w, "v%u = %lld;", i->result, (long long)layout_fact(w->l, w->comprehension->args[w->kernel->cell_count + (uint32_t)i->imm.i])->dim[dim]);
+        write_line(
+            w, "v%u = %lld;", i->result,
+            (long long)layout_fact(w->l, w->comprehension->args[w->kernel->cell_count + (uint32_t)i->imm.i])->dim[dim]);
         break;
     case IR_KERNEL_LOAD:
         write_kernel_load(w, i);
@@ -524,8 +560,8 @@ const char *write_kernel(writer *w, const ir_instr *comprehension) {
     inner.kernel = kernel;
     inner.comprehension = comprehension;
     const layout *outer = w->l;
-    masu__buffer_printf(&text, "/* the loops of a comprehension, line %u */\nstatic int %s(%s *context", source_place_of(comprehension->span).line, name,
-                        w->p->shown->name);
+    masu__buffer_printf(&text, "/* the loops of a comprehension, line %u */\nstatic int %s(%s *context",
+                        source_place_of(comprehension->span).line, name, w->p->shown->name);
     for (uint32_t k = 0; k < kernel->cell_count; k++)
         masu__buffer_printf(&text, ", %s k%u", functions_c_type(kernel->cell_types[k]), k);
     for (uint32_t k = 0; k < kernel->capture_count; k++)

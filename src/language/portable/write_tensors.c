@@ -65,7 +65,9 @@ uint32_t write_dim_of(writer *w, const ir_instr *i, const fact *shape) {
 bool write_is_of(writer *w, const ir_instr *i, ir_value v, tl_dtype dtype) {
     if (layout_fact(w->l, v)->dtype == dtype)
         return true;
-    portable_refuse(w->p, NULL, i->span, "`%s` of other elements than its result's: convert the tensor before, with `as Tensor<…>`", tl_abi_functions[i->abi].symbol + 10);
+    portable_refuse(w->p, NULL, i->span,
+                    "`%s` of other elements than its result's: convert the tensor before, with `as Tensor<…>`",
+                    tl_abi_functions[i->abi].symbol + 10);
     return false;
 }
 
@@ -77,7 +79,8 @@ typedef struct product {
     int64_t n, k, m;
 } product;
 
-static const char *lead_place(writer *w, ir_value v, uint32_t own_lead, uint32_t lead, const char *row, const char *column) {
+static const char *lead_place(writer *w, ir_value v, uint32_t own_lead, uint32_t lead, const char *row,
+                              const char *column) {
     const char *index[TL_MAX_RANK + 2];
     const fact *shape = layout_fact(w->l, v);
     for (uint32_t d = 0; d < own_lead; d++)
@@ -90,8 +93,10 @@ static const char *lead_place(writer *w, ir_value v, uint32_t own_lead, uint32_t
     return write_at(w, v, index);
 }
 
-static void write_inner(writer *w, const product *p, const char *out, const char *a, const char *b, const char *type, bool whole) {
-    const char *multiply = whole ? functions_whole(w->set, IR_MUL, IR_I64) : NULL, *add = whole ? functions_whole(w->set, IR_ADD, IR_I64) : NULL;
+static void write_inner(writer *w, const product *p, const char *out, const char *a, const char *b, const char *type,
+                        bool whole) {
+    const char *multiply = whole ? functions_whole(w->set, IR_MUL, IR_I64) : NULL,
+               *add = whole ? functions_whole(w->set, IR_ADD, IR_I64) : NULL;
     const fact *fb = layout_fact(w->l, p->b);
     bool along = p->rank_b > 1 && w->l->places[p->b].stride[fb->rank - 1] == 1 && p->m > 1;
     if (!along) {
@@ -100,7 +105,8 @@ static void write_inner(writer *w, const product *p, const char *out, const char
         write_line(w, "%s sum = 0;", type);
         write_line(w, "for (int32_t k = 0; k < %lld; k++)", (long long)p->k);
         w->depth++;
-        write_line(w, whole ? "sum = %s(sum, %s(%s, %s));" : "sum += %s%s%s * %s;", whole ? add : "", whole ? multiply : "", a, b);
+        write_line(w, whole ? "sum = %s(sum, %s(%s, %s));" : "sum += %s%s%s * %s;", whole ? add : "",
+                   whole ? multiply : "", a, b);
         w->depth--;
         write_line(w, "%s = sum;", out);
         if (p->rank_b > 1 && p->m != 1)
@@ -124,7 +130,8 @@ static void write_inner(writer *w, const product *p, const char *out, const char
 }
 
 static void write_matmul(writer *w, const ir_instr *i) {
-    const fact *a = layout_fact(w->l, i->args[0]), *b = layout_fact(w->l, i->args[1]), *out = layout_fact(w->l, i->result);
+    const fact *a = layout_fact(w->l, i->args[0]), *b = layout_fact(w->l, i->args[1]),
+               *out = layout_fact(w->l, i->result);
     product p = {.a = i->args[0], .b = i->args[1], .out = i->result, .rank_a = a->rank, .rank_b = b->rank};
     p.k = a->dim[a->rank - 1];
     p.n = a->rank > 1 ? a->dim[a->rank - 2] : 1;
@@ -152,28 +159,32 @@ static void write_matmul(writer *w, const ir_instr *i) {
 
 /* The fold of runtime/ops/row_fold.c: in 16 lanes where the elements lie side by side. */
 static const char *fold_function(writer *w, tl_dtype dtype, bool product) {
-    static const char text[] =
-        "/* The %s of n elements; side by side they go in 16 lanes, in f64. */\n"
-        "static inline %s %s(const %s *x, int32_t n, int32_t stride, %s sum) {\n"
-        "    int32_t i = 0;\n"
-        "    if (stride == 1 && n >= 16) {\n"
-        "        %s lane[16];\n"
-        "        for (int32_t l = 0; l < 16; l++)\n"
-        "            lane[l] = %d;\n"
-        "        for (; i + 16 <= n; i += 16)\n"
-        "            for (int32_t l = 0; l < 16; l++)\n"
-        "                lane[l] = lane[l] %c (%s)x[i + l];\n"
-        "        for (int32_t l = 0; l < 16; l++)\n"
-        "            sum = sum %c lane[l];\n"
-        "    }\n"
-        "    for (; i < n; i++)\n"
-        "        sum = sum %c (%s)x[i * stride];\n"
-        "    return sum;\n"
-        "}\n";
+    static const char text[] = "/* The %s of n elements; side by side they go in 16 lanes, in f64. */\n"
+                               "static inline %s %s(const %s *x, int32_t n, int32_t stride, %s sum) {\n"
+                               "    int32_t i = 0;\n"
+                               "    if (stride == 1 && n >= 16) {\n"
+                               "        %s lane[16];\n"
+                               "        for (int32_t l = 0; l < 16; l++)\n"
+                               "            lane[l] = %d;\n"
+                               "        for (; i + 16 <= n; i += 16)\n"
+                               "            for (int32_t l = 0; l < 16; l++)\n"
+                               "                lane[l] = lane[l] %c (%s)x[i + l];\n"
+                               "        for (int32_t l = 0; l < 16; l++)\n"
+                               "            sum = sum %c lane[l];\n"
+                               "    }\n"
+                               "    for (; i < n; i++)\n"
+                               "        sum = sum %c (%s)x[i * stride];\n"
+                               "    return sum;\n"
+                               "}\n";
     const char *type = functions_element_type(dtype), *sum = dtype == TL_I64 ? "uint64_t" : "double";
-    const char *name = writer_printf(w, "%s_%s", product ? "product" : "sum", dtype == TL_F32 ? "f32" : dtype == TL_F64 ? "f64" : "i64");
+    const char *name = writer_printf(w, "%s_%s", product ? "product" : "sum",
+                                     dtype == TL_F32   ? "f32"
+                                     : dtype == TL_F64 ? "f64"
+                                                       : "i64");
     char op = product ? '*' : '+';
-    functions_need(w->set, name, writer_printf(w, text, product ? "product" : "sum", sum, name, type, sum, sum, product, op, sum, op, op, sum));
+    functions_need(
+        w->set, name,
+        writer_printf(w, text, product ? "product" : "sum", sum, name, type, sum, sum, product, op, sum, op, op, sum));
     return name;
 }
 
@@ -192,11 +203,13 @@ static void fold_all(writer *w, const ir_instr *i, bool product, bool mean) {
     w->depth++;
     write_line(w, "%s total = %d;", sum, product);
     if (layout_is_dense(w->l, i->args[0])) {
-        write_line(w, "total = %s(%s + %lld, %lld, 1, total);", fold, write_array(w, i->args[0]), (long long)w->l->places[i->args[0]].offset, (long long)fact_elements(t));
+        write_line(w, "total = %s(%s + %lld, %lld, 1, total);", fold, write_array(w, i->args[0]),
+                   (long long)w->l->places[i->args[0]].offset, (long long)fact_elements(t));
     } else {
         const char *index[TL_MAX_RANK];
         uint32_t last = t->rank - 1, opened = write_open_without(w, t, last, index);
-        write_line(w, "total = %s(&%s, %lld, %lld, total);", fold, write_at(w, i->args[0], index), (long long)t->dim[last], (long long)w->l->places[i->args[0]].stride[last]);
+        write_line(w, "total = %s(&%s, %lld, %lld, total);", fold, write_at(w, i->args[0], index),
+                   (long long)t->dim[last], (long long)w->l->places[i->args[0]].stride[last]);
         write_close_all(w, opened);
     }
     write_line(w, "%s[0] = %s;", write_array(w, i->result), counted(w, dtype, "total", fact_elements(t), mean));
@@ -219,7 +232,8 @@ static void fold_dim(writer *w, const ir_instr *i, bool mean) {
         return;
     uint32_t opened = write_open_without(w, t, dim, index);
     without(index, t->rank, dim, to);
-    const char *total = writer_printf(w, "%s(&%s, %lld, %lld, 0)", fold, write_at(w, i->args[0], index), (long long)t->dim[dim], (long long)w->l->places[i->args[0]].stride[dim]);
+    const char *total = writer_printf(w, "%s(&%s, %lld, %lld, 0)", fold, write_at(w, i->args[0], index),
+                                      (long long)t->dim[dim], (long long)w->l->places[i->args[0]].stride[dim]);
     write_line(w, "%s = %s;", write_at(w, i->result, to), counted(w, dtype, total, t->dim[dim], mean));
     write_close_all(w, opened);
 }
@@ -266,7 +280,8 @@ static void write_search(writer *w, const ir_instr *i, bool all, bool smallest, 
         write_line(w, "n++;");
     write_close_all(w, inner);
     without(index, t->rank, dim, to);
-    write_line(w, "%s = %s;", all ? writer_printf(w, "%s[0]", write_array(w, i->result)) : write_at(w, i->result, to), place ? "place" : "best");
+    write_line(w, "%s = %s;", all ? writer_printf(w, "%s[0]", write_array(w, i->result)) : write_at(w, i->result, to),
+               place ? "place" : "best");
     write_close(w);
     write_close_all(w, opened);
 }
@@ -274,32 +289,38 @@ static void write_search(writer *w, const ir_instr *i, bool all, bool smallest, 
 /* ---- lines: softmax, standardise ------------------------------------------------------------------------------------------------------ */
 
 static const char *softmax_function(writer *w, tl_dtype dtype, bool logarithm) {
-    static const char text[] =
-        "/* One line of n elements; side by side they are added in 16 lanes. */\n"
-        "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t sy, int32_t n) {\n"
-        "    double lane[16] = {0}, sum = 0;\n"
-        "    %s largest = x[0];\n"
-        "    for (int32_t i = 1; i < n; i++)\n"
-        "        largest = x[i * sx] > largest ? x[i * sx] : largest;\n"
-        "    for (int32_t i = 0; i < n; i++) {\n"
-        "        const %s e = %s;\n"
-        "        y[i * sy] = e;\n"
-        "        if (sy == 1)\n"
-        "            lane[i %% 16] += (double)e;\n"
-        "        else\n"
-        "            sum += (double)e;\n"
-        "    }\n"
-        "    for (int32_t l = 0; l < 16 && sy == 1; l++)\n"
-        "        sum += lane[l];\n"
-        "%s"
-        "}\n";
-    const char *type = functions_element_type(dtype), *name = writer_printf(w, "%ssoftmax_%s", logarithm ? "log_" : "", dtype == TL_F32 ? "f32" : "f64");
+    static const char text[] = "/* One line of n elements; side by side they are added in 16 lanes. */\n"
+                               "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t sy, int32_t n) {\n"
+                               "    double lane[16] = {0}, sum = 0;\n"
+                               "    %s largest = x[0];\n"
+                               "    for (int32_t i = 1; i < n; i++)\n"
+                               "        largest = x[i * sx] > largest ? x[i * sx] : largest;\n"
+                               "    for (int32_t i = 0; i < n; i++) {\n"
+                               "        const %s e = %s;\n"
+                               "        y[i * sy] = e;\n"
+                               "        if (sy == 1)\n"
+                               "            lane[i %% 16] += (double)e;\n"
+                               "        else\n"
+                               "            sum += (double)e;\n"
+                               "    }\n"
+                               "    for (int32_t l = 0; l < 16 && sy == 1; l++)\n"
+                               "        sum += lane[l];\n"
+                               "%s"
+                               "}\n";
+    const char *type = functions_element_type(dtype),
+               *name = writer_printf(w, "%ssoftmax_%s", logarithm ? "log_" : "", dtype == TL_F32 ? "f32" : "f64");
     masu__buffer e = {0};
     const char *parts[5] = {0};
     functions_put_value(w->set, "exp_of((T)(", dtype, parts, &e);
     masu__buffer_puts(&e, "x[i * sx] - largest))");
-    const char *end = logarithm ? writer_printf(w, "    const %s shift = largest + (%s)log(sum);\n    for (int32_t i = 0; i < n; i++)\n        y[i * sy] = x[i * sx] - shift;\n", type, type)
-                                : writer_printf(w, "    const %s factor = (%s)(1 / sum);\n    for (int32_t i = 0; i < n; i++)\n        y[i * sy] *= factor;\n", type, type);
+    const char *end = logarithm ? writer_printf(w,
+                                                "    const %s shift = largest + (%s)log(sum);\n    for (int32_t i = 0; "
+                                                "i < n; i++)\n        y[i * sy] = x[i * sx] - shift;\n",
+                                                type, type)
+                                : writer_printf(w,
+                                                "    const %s factor = (%s)(1 / sum);\n    for (int32_t i = 0; i < n; "
+                                                "i++)\n        y[i * sy] *= factor;\n",
+                                                type, type);
     functions_need(w->set, name, writer_printf(w, text, name, type, type, type, type, masu__buffer_text(&e), end));
     write_drop(w, &e);
     return name;
@@ -312,7 +333,8 @@ static void write_softmax(writer *w, const ir_instr *i) {
         return;
     const char *line = softmax_function(w, dtype, i->abi == TL_FN_tl_tensor_log_softmax), *index[TL_MAX_RANK];
     uint32_t dim = t->rank ? write_dim_of(w, i, t) : 0, opened = write_open_without(w, t, dim, index);
-    write_line(w, "%s(&%s, %lld, &%s, %lld, %lld);", line, write_at(w, i->args[0], index), (long long)w->l->places[i->args[0]].stride[dim], write_at(w, i->result, index),
+    write_line(w, "%s(&%s, %lld, &%s, %lld, %lld);", line, write_at(w, i->args[0], index),
+               (long long)w->l->places[i->args[0]].stride[dim], write_at(w, i->result, index),
                (long long)w->l->places[i->result].stride[dim], (long long)t->dim[dim]);
     write_close_all(w, opened);
 }
@@ -336,13 +358,15 @@ static const char *standardise_function(writer *w, tl_dtype dtype) {
         "    return lane[0];\n"
         "}\n\n"
         "/* One line with mean 0 and variance 1; then, where there are any, times weight plus bias. */\n"
-        "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t n, double eps, const %s *weight, const %s *bias) {\n"
+        "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t n, double eps, const %s *weight, const %s "
+        "*bias) {\n"
         "    const %s mean = (%s)(line_sum_%s(x, sx, n, 0, 0) / (double)n);\n"
         "    const %s rate = (%s)(1 / sqrt(line_sum_%s(x, sx, n, 1, mean) / (double)n + eps));\n"
         "    for (int32_t i = 0; i < n; i++)\n"
         "        y[i] = weight ? (x[i * sx] - mean) * rate * weight[i] + bias[i] : (x[i * sx] - mean) * rate;\n"
         "}\n";
-    const char *t = functions_element_type(dtype), *s = dtype == TL_F32 ? "f32" : "f64", *name = writer_printf(w, "standardise_%s", s);
+    const char *t = functions_element_type(dtype), *s = dtype == TL_F32 ? "f32" : "f64",
+               *name = writer_printf(w, "standardise_%s", s);
     functions_need(w->set, name, writer_printf(w, text, s, t, t, t, name, t, t, t, t, t, t, s, t, t, s));
     return name;
 }
@@ -375,7 +399,10 @@ static const char *line_of(writer *w, const ir_instr *i, const char *parameter, 
     *rank = f->rank;
     if (fits)
         return writer_printf(w, "&%s", write_at(w, v, first));
-    portable_refuse(w->p, NULL, i->span, "`layer_norm` whose %s is not of the last dimensions' shape: write `x.layer_norm([…]) * weight + bias`", parameter);
+    portable_refuse(
+        w->p, NULL, i->span,
+        "`layer_norm` whose %s is not of the last dimensions' shape: write `x.layer_norm([…]) * weight + bias`",
+        parameter);
     return NULL;
 }
 
@@ -396,15 +423,17 @@ static void write_standardise(writer *w, const ir_instr *i) {
         return;
     const int64_t step = line_stride(w, i->args[0], rank);
     if (rank != other || rank == 0 || step == 0) {
-        portable_refuse(w->p, NULL, i->span, "`layer_norm` of lines that do not lie evenly: write `x.contiguous()` before");
+        portable_refuse(w->p, NULL, i->span,
+                        "`layer_norm` of lines that do not lie evenly: write `x.contiguous()` before");
         return;
     }
     int64_t n = 1;
     for (uint32_t d = t->rank - rank; d < t->rank; d++)
         n *= t->dim[d];
     uint32_t opened = open_outside(w, t, t->rank - rank, t->rank, index);
-    write_line(w, "%s(&%s, %lld, &%s, %lld, %s, %s, %s);", standardise_function(w, dtype), write_at(w, i->args[0], index), (long long)step,
-               write_at(w, i->result, index), (long long)n, write_text(w, portable_operand(i, "eps")), weight, bias);
+    write_line(w, "%s(&%s, %lld, &%s, %lld, %s, %s, %s);", standardise_function(w, dtype),
+               write_at(w, i->args[0], index), (long long)step, write_at(w, i->result, index), (long long)n,
+               write_text(w, portable_operand(i, "eps")), weight, bias);
     write_close_all(w, opened);
 }
 
@@ -428,7 +457,8 @@ static void write_loops(writer *w, const ir_instr *i) {
     case TL_FN_tl_tensor_min:
     case TL_FN_tl_tensor_argmax:
     case TL_FN_tl_tensor_argmin:
-        write_search(w, i, true, i->abi == TL_FN_tl_tensor_min || i->abi == TL_FN_tl_tensor_argmin, i->abi == TL_FN_tl_tensor_argmax || i->abi == TL_FN_tl_tensor_argmin);
+        write_search(w, i, true, i->abi == TL_FN_tl_tensor_min || i->abi == TL_FN_tl_tensor_argmin,
+                     i->abi == TL_FN_tl_tensor_argmax || i->abi == TL_FN_tl_tensor_argmin);
         break;
     case TL_FN_tl_tensor_max_dim:
     case TL_FN_tl_tensor_min_dim:
@@ -495,7 +525,8 @@ static void write_read(writer *w, const ir_instr *i) {
     ir_type type = ir_type_of(w->f, i->result);
     bool real = t->dtype == TL_F32 || t->dtype == TL_F64;
     if (type == IR_I64 && real)
-        text = writer_printf(w, "%s(%s)", functions_saturating(w->set, t->dtype == TL_F32 ? IR_F32 : IR_F64, IR_I64), text);
+        text = writer_printf(w, "%s(%s)", functions_saturating(w->set, t->dtype == TL_F32 ? IR_F32 : IR_F64, IR_I64),
+                             text);
     else if (type == IR_BOOL)
         text = writer_printf(w, "%s != 0", text);
     else

@@ -24,7 +24,7 @@ void write_line(writer *w, const char *format, ...) __attribute__((format(printf
 void write_indent(writer *w);
 /* A number: its name, or as it is written in C. */
 void write_value(writer *w, ir_value v, masu__buffer *out);
-const char *write_text(writer *w, ir_value v); /* the same, in the arena */
+const char *write_text(writer *w, ir_value v);    /* the same, in the arena */
 const char *write_root(writer *w, uint32_t root); /* name of the array */
 void write_number(masu__buffer *out, ir_type type, int64_t i, double f);
 const char *write_number_of(writer *w, tl_dtype dtype, double f);
@@ -35,7 +35,7 @@ const char *writer_printf(writer *w, const char *format, ...) __attribute__((for
 void write_drop(writer *w, masu__buffer *part);
 
 void write_string(masu__buffer *out, const char *text); /* in quotes */
-void write_upper(masu__buffer *out, const char *name); /* in capitals */
+void write_upper(masu__buffer *out, const char *name);  /* in capitals */
 void write_comment(masu__buffer *out, const char *text);
 const char *write_source(portable *p); /* path of the program, as a comment may name it */
 void write_shape(masu__buffer *out, const fact *t);
@@ -62,13 +62,15 @@ const char *write_function(writer *w, const ir_function *f);
 const char *write_kernel(writer *w, const ir_instr *comprehension);
 void write_variables(writer *w, const ir_function *f);
 /* Blocks and jumps; each instruction by `instruction`. */
-void write_blocks(writer *w, const ir_function *f, void (*instruction)(writer *, const ir_instr *, uint32_t), void (*carry)(writer *, const ir_target *, uint32_t));
+void write_blocks(writer *w, const ir_function *f, void (*instruction)(writer *, const ir_instr *, uint32_t),
+                  void (*carry)(writer *, const ir_target *, uint32_t));
 
 /* ---- write_elements.c -------------------------------------------------------------------------------------------------- */
 
 void write_element_loop(writer *w, const ir_instr *i);
 /* to = from, element by element in from's order; to's strides, in elements from `offset`. */
-void write_copy(writer *w, const fact *shape, const char *to, tl_dtype dtype, int64_t to_offset, const int64_t *to_stride, ir_value from);
+void write_copy(writer *w, const fact *shape, const char *to, tl_dtype dtype, int64_t to_offset,
+                const int64_t *to_stride, ir_value from);
 void write_update(writer *w, const step *at);
 /* The place that i's list of indices names in `of`, checked. */
 const char *write_checked_index(writer *w, const ir_instr *i, ir_value of);
@@ -86,7 +88,8 @@ void write_close_all(writer *w, uint32_t count);
 uint32_t write_open_without(writer *w, const fact *shape, uint32_t without, const char *index[TL_MAX_RANK]);
 const char *write_array(writer *w, ir_value v);
 const char *write_at(writer *w, ir_value v, const char *const *index); /* the element */
-int64_t write_known(writer *w, const ir_instr *i, const char *name, int64_t otherwise); /* a parameter that is a constant */
+int64_t write_known(writer *w, const ir_instr *i, const char *name,
+                    int64_t otherwise); /* a parameter that is a constant */
 uint32_t write_dim_of(writer *w, const ir_instr *i, const fact *shape);
 /* False: its elements are others, which is refused. */
 bool write_is_of(writer *w, const ir_instr *i, ir_value v, tl_dtype dtype);

@@ -22,9 +22,8 @@ typedef struct open_brace {
 static uint32_t line_column(const parser *p, uint32_t offset) {
     const char *text = p->file->text;
     uint32_t from = source_line_start(p->file, offset), column = 0;
-    while (text[from + column] == ' ' || text[from + column] == '\t') {
+    while (text[from + column] == ' ' || text[from + column] == '\t')
         column++;
-    }
     return column;
 }
 
@@ -32,18 +31,16 @@ static bool begins_line(const parser *p, uint32_t at) {
     const token *t = &p->list.tokens[at];
     const char *text = p->file->text;
     uint32_t from = t->offset;
-    while (from > 0 && (text[from - 1] == ' ' || text[from - 1] == '\t')) {
+    while (from > 0 && (text[from - 1] == ' ' || text[from - 1] == '\t'))
         from--;
-    }
     return from == 0 || text[from - 1] == '\n';
 }
 
 /* What is at the token cannot be inside of the brace: it is not deeper than the brace's line. */
 static bool is_outside(const parser *p, uint32_t at, const open_brace *top, uint32_t column) {
     bool arm = top->token > 0 && p->list.tokens[top->token - 1].kind == TOKEN_FAT_ARROW;
-    if (arm && p->list.tokens[at].kind != TOKEN_RIGHT_BRACE) {
+    if (arm && p->list.tokens[at].kind != TOKEN_RIGHT_BRACE)
         return column <= top->column; /* the next arm */
-    }
     switch (p->list.tokens[at].kind) {
     case TOKEN_RIGHT_BRACE:
         return column < top->column;
@@ -64,8 +61,8 @@ static bool is_outside(const parser *p, uint32_t at, const open_brace *top, uint
 
 static void report(parser *p, const open_brace *open, uint32_t at) {
     const token *brace = &p->list.tokens[open->token], *t = &p->list.tokens[at];
-    diagnostic *d = diagnostics_say(
-        p->diagnostics, source_span_make(p->file, brace->offset, 1), SAY(brace_is_never_closed));
+    diagnostic *d = diagnostics_say(p->diagnostics, source_span_make(p->file, brace->offset, 1),
+                                    SAY(brace_is_never_closed));
     diagnostics_note(p->diagnostics, d, source_span_make(p->file, t->offset, t->length),
                      "by the indentation its `}` is missing in front of this");
 }
@@ -77,27 +74,23 @@ void parser_close_braces(parser *p) {
         left += list->tokens[i].kind == TOKEN_LEFT_BRACE;
         right += list->tokens[i].kind == TOKEN_RIGHT_BRACE;
     }
-    if (left <= right) {
+    if (left <= right)
         return;
-    }
     uint32_t missing = left - right, count = 0;
     open_brace *open = parser_alloc(p, left * sizeof *open);
     token *tokens = parser_alloc(p, (list->count + missing) * sizeof *tokens);
     for (uint32_t i = 0; i < list->count; i++) {
         const token *t = &list->tokens[i];
-        uint32_t column = depth > 0 && missing > 0 && begins_line(p, i) ? line_column(p, t->offset)
-                                                                        : UINT32_MAX;
-        while (depth > 0 && missing > 0 && column != UINT32_MAX &&
-               is_outside(p, i, &open[depth - 1], column)) {
+        uint32_t column = depth > 0 && missing > 0 && begins_line(p, i) ? line_column(p, t->offset) : UINT32_MAX;
+        while (depth > 0 && missing > 0 && column != UINT32_MAX && is_outside(p, i, &open[depth - 1], column)) {
             report(p, &open[--depth], i);
             tokens[count++] = (token){.kind = TOKEN_RIGHT_BRACE, .offset = t->offset};
             missing--;
         }
-        if (t->kind == TOKEN_LEFT_BRACE) {
+        if (t->kind == TOKEN_LEFT_BRACE)
             open[depth++] = (open_brace){i, line_column(p, t->offset)};
-        } else if (t->kind == TOKEN_RIGHT_BRACE) {
+        else if (t->kind == TOKEN_RIGHT_BRACE)
             depth -= depth > 0;
-        }
         tokens[count++] = *t;
     }
     p->list.tokens = tokens;

@@ -12,15 +12,13 @@ typedef struct word_hint {
 } word_hint;
 
 static const word_hint known_words[] = {
-    {" var int float double auto string ",
-     "a variable is declared with `let`, or `let mut` when it changes"},
+    {" var int float double auto string ", "a variable is declared with `let`, or `let mut` when it changes"},
     {" def func function ", "a function is written `fn name(a: i64) -> i64 { … }`"},
     {" class interface ", "a type is a `struct`; its methods stand in an `impl` block"},
     {" import from include using require ", "`mod name;` reads the file name.tl"},
     {" True ", "did you mean `true`?"},
     {" False ", "did you mean `false`?"},
-    {" null nil nullptr undefined ",
-     "`None`, of an `Option`, stands for a value that is not there"},
+    {" null nil nullptr undefined ", "`None`, of an `Option`, stands for a value that is not there"},
     {" not ", "`!` negates: `!a`"},
     {" and ", "`&&` joins conditions: `a && b`"},
     {" or ", "`||` joins conditions: `a || b`"},
@@ -46,7 +44,8 @@ static const word_hint known_words[] = {
      "`let mut adam = Adam::new(0.001);` … `adam.step(net.parameters());`; SGD, AdamW, RMSprop, Adagrad and Lion "
      "likewise"},
     {" Module ModuleList ModuleDict Parameter Softmax Conv3d RNN Transformer Hardswish ",
-     "a layer of one's own is a `struct` of weights and layers, and `impl Layer for` it with `forward`: docs/training.md"},
+     "a layer of one's own is a `struct` of weights and layers, and `impl Layer for` it with `forward`: "
+     "docs/training.md"},
     {" CrossEntropyLoss MSELoss BCELoss NLLLoss L1Loss ",
      "losses are operations: `logits.cross_entropy(target)`, `Tensor::mse_loss(x, y)`"},
     {" DataLoader Dataset TensorDataset ",
@@ -55,9 +54,11 @@ static const word_hint known_words[] = {
     {" cuda device ", "tensors live where the program runs: nothing moves them"},
     {" args argv env sys os ", "`std::env::args()` are the program's name and its arguments"},
     {" io stdin input ", "`std::io::stdin().lines()` reads the standard input, `read_line(\"prompt\")` a line of it"},
-    {" open fopen readfile fs ", "`std::fs::read_to_string(path)` reads a file, `std::fs::write(path, text)` writes one"},
+    {" open fopen readfile fs ",
+     "`std::fs::read_to_string(path)` reads a file, `std::fs::write(path, text)` writes one"},
     {" stdout stderr ", "`print` writes to the standard output, `eprint` to the standard error"},
-    {" rand random ", "random numbers are tensors: `Tensor::rand([n])`, `Tensor::randn([n])`; `Generator::new(seed)` draws single ones"},
+    {" rand random ",
+     "random numbers are tensors: `Tensor::rand([n])`, `Tensor::randn([n])`; `Generator::new(seed)` draws single ones"},
     {" time perf_counter ", "`Instant::now()` is a moment, `start.elapsed().as_secs_f64()` what has passed since"},
     {" integer long size_t ", "the usual integer is `i64`"},
     {" real number ", "numbers with a fraction are `f32` and `f64`"},
@@ -66,20 +67,16 @@ static const word_hint known_words[] = {
     {" boolean ", "did you mean `bool`?"},
 };
 
-static const char *hint_among(const word_hint *known, size_t count, const char *word,
-                              size_t length) {
+static const char *hint_among(const word_hint *known, size_t count, const char *word, size_t length) {
     char bordered[24];
-    if (length + 3 > sizeof bordered) {
+    if (length + 3 > sizeof bordered)
         return NULL;
-    }
     bordered[0] = ' ';
     memcpy(bordered + 1, word, length);
     memcpy(bordered + 1 + length, " ", 2);
-    for (size_t i = 0; i < count; i++) {
-        if (strstr(known[i].words, bordered) != NULL) {
+    for (size_t i = 0; i < count; i++)
+        if (strstr(known[i].words, bordered) != NULL)
             return known[i].hint;
-        }
-    }
     return NULL;
 }
 
@@ -90,13 +87,11 @@ const char *hint_for_word(const char *word, size_t length) {
 const char *hint_for_path(const char *path) {
     for (const char *end = path + strlen(path); end > path;) {
         const char *from = end;
-        while (from > path && from[-1] != ':') {
+        while (from > path && from[-1] != ':')
             from--;
-        }
         const char *hint = hint_for_word(from, (size_t)(end - from));
-        if (hint != NULL) {
+        if (hint != NULL)
             return hint;
-        }
         end = from - path > 2 ? from - 2 : path;
     }
     return NULL;
@@ -124,8 +119,7 @@ static const word_hint known_methods[] = {
 };
 
 const char *hint_for_method(const char *name) {
-    return hint_among(known_methods, sizeof known_methods / sizeof known_methods[0], name,
-                      strlen(name));
+    return hint_among(known_methods, sizeof known_methods / sizeof known_methods[0], name, strlen(name));
 }
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -142,54 +136,43 @@ static const char *word_at(const parser *p, uint32_t at) {
 /* A word in front of what only a keyword can be in front of: `lett x`, `whle x > 0`, `retrun x`. */
 static const char *hint_for_keyword(const parser *p) {
     static const char *const words[][2] = {
-        {"let", "did you mean `let`?"},       {"mut", "did you mean `mut`?"},
-        {"while", "did you mean `while`?"},   {"for", "did you mean `for`?"},
-        {"if", "did you mean `if`?"},         {"else", "did you mean `else`?"},
-        {"match", "did you mean `match`?"},   {"return", "did you mean `return`?"},
-        {"break", "did you mean `break`?"},   {"loop", "did you mean `loop`?"},
-        {"const", "did you mean `const`?"},   {"struct", "did you mean `struct`?"},
-        {"enum", "did you mean `enum`?"},     {"impl", "did you mean `impl`?"},
-        {"use", "did you mean `use`?"},       {"fn", "did you mean `fn`?"},
-        {"trait", "did you mean `trait`?"},
+        {"let", "did you mean `let`?"},     {"mut", "did you mean `mut`?"},       {"while", "did you mean `while`?"},
+        {"for", "did you mean `for`?"},     {"if", "did you mean `if`?"},         {"else", "did you mean `else`?"},
+        {"match", "did you mean `match`?"}, {"return", "did you mean `return`?"}, {"break", "did you mean `break`?"},
+        {"loop", "did you mean `loop`?"},   {"const", "did you mean `const`?"},   {"struct", "did you mean `struct`?"},
+        {"enum", "did you mean `enum`?"},   {"impl", "did you mean `impl`?"},     {"use", "did you mean `use`?"},
+        {"fn", "did you mean `fn`?"},       {"trait", "did you mean `trait`?"},
     };
     enum { COUNT = sizeof words / sizeof words[0], LENGTH_MAX = 12 };
     const token *t = p->at == 0 ? NULL : &p->list.tokens[p->at - 1];
-    if (t == NULL || t->kind != TOKEN_NAME || t->length > LENGTH_MAX) {
+    if (t == NULL || t->kind != TOKEN_NAME || t->length > LENGTH_MAX)
         return NULL;
-    }
     char word[LENGTH_MAX + 1] = {0};
     memcpy(word, p->file->text + t->offset, t->length);
     suggestion near = suggest_for(word);
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < COUNT; i++)
         suggest_add(&near, words[i][0]);
-    }
-    for (size_t i = 0; i < COUNT; i++) {
-        if (near.best == words[i][0]) {
+    for (size_t i = 0; i < COUNT; i++)
+        if (near.best == words[i][0])
             return words[i][1];
-        }
-    }
     return NULL;
 }
 
 const char *hint_for_item_word(parser *p) {
-    static const char *const words[] = {"fn",    "struct", "enum", "impl",
-                                        "trait", "const",  "func", "function"};
+    static const char *const words[] = {"fn", "struct", "enum", "impl", "trait", "const", "func", "function"};
     const token *t = parser_token(p);
-    if (t->kind != TOKEN_NAME || t[1].kind != TOKEN_NAME) {
+    if (t->kind != TOKEN_NAME || t[1].kind != TOKEN_NAME)
         return NULL;
-    }
     suggestion near = suggest_for(parser_text(p, t));
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         suggest_add(&near, words[i]);
-    }
     return near.best != NULL && near.best[0] == 'f' ? words[0] : near.best;
 }
 
 /* a++; and a--; as other languages have them */
 static bool steps(const parser *p) {
     token_kind now = parser_kind(p), before = back(p, 1);
-    return (now == TOKEN_PLUS && parser_ahead(p, 1) == TOKEN_PLUS) ||
-           (now == TOKEN_PLUS && before == TOKEN_PLUS) ||
+    return (now == TOKEN_PLUS && parser_ahead(p, 1) == TOKEN_PLUS) || (now == TOKEN_PLUS && before == TOKEN_PLUS) ||
            (now == TOKEN_SEMICOLON && before == TOKEN_MINUS && back(p, 2) == TOKEN_MINUS);
 }
 
@@ -201,8 +184,7 @@ static bool ternary(const parser *p) {
 /* The f of f"{a}" */
 static bool is_letter_f(const parser *p, uint32_t at) {
     const token *t = &p->list.tokens[at];
-    return t->kind == TOKEN_NAME && t->length == 1 && p->file->text[t->offset] == 'f' &&
-           t[1].offset == t->offset + 1;
+    return t->kind == TOKEN_NAME && t->length == 1 && p->file->text[t->offset] == 'f' && t[1].offset == t->offset + 1;
 }
 
 /* fn m(x: i64) : the token is the one behind the parameters */
@@ -211,27 +193,22 @@ static bool after_signature(const parser *p) {
     for (int depth = 0; at > 0; at--) {
         token_kind kind = p->list.tokens[at - 1].kind;
         depth += (kind == TOKEN_RIGHT_PAREN) - (kind == TOKEN_LEFT_PAREN);
-        if (depth == 0) {
+        if (depth == 0)
             return at >= 3 && p->list.tokens[at - 3].kind == TOKEN_FN;
-        }
     }
     return false;
 }
 
 const char *hint_for_token(const parser *p) {
     const char *word = p->at > 0 ? word_at(p, p->at - 1) : NULL;
-    if (word == NULL) {
+    if (word == NULL)
         word = word_at(p, p->at);
-    }
-    if (word == NULL && !parser_first_on_line(p)) {
+    if (word == NULL && !parser_first_on_line(p))
         word = hint_for_keyword(p);
-    }
-    if (word != NULL) {
+    if (word != NULL)
         return word;
-    }
-    if (steps(p)) {
+    if (steps(p))
         return "write `i += 1` or `i -= 1`";
-    }
     switch (parser_kind(p)) {
     case TOKEN_STRING:
         return p->at > 0 && is_letter_f(p, p->at - 1)
@@ -242,9 +219,8 @@ const char *hint_for_token(const parser *p) {
     case TOKEN_STAR:
         return back(p, 1) == TOKEN_STAR ? "a power is written `x.pow(2)`" : NULL;
     case TOKEN_ARROW:
-        return back(p, 1) == TOKEN_NAME && back(p, 2) == TOKEN_LEFT_PAREN
-                   ? "a closure is written `|x| x + 1`"
-                   : "fields and methods are reached with `.`";
+        return back(p, 1) == TOKEN_NAME && back(p, 2) == TOKEN_LEFT_PAREN ? "a closure is written `|x| x + 1`"
+                                                                          : "fields and methods are reached with `.`";
     case TOKEN_FAT_ARROW:
         return "a closure is written `|x| x + 1`";
     case TOKEN_FN:
@@ -255,38 +231,27 @@ const char *hint_for_token(const parser *p) {
     case TOKEN_FOR:
         return "a list of results is a comprehension: `[i | i <- 0..n { f(i) }]`";
     case TOKEN_DOT:
-        return back(p, 1) == TOKEN_DOT_DOT ? "ranges are `a..b` without b and `a..=b` with it"
-                                           : NULL;
+        return back(p, 1) == TOKEN_DOT_DOT ? "ranges are `a..b` without b and `a..=b` with it" : NULL;
     case TOKEN_IN:
-        return back(p, 2) == TOKEN_LEFT_PAREN
-                   ? "a loop is written `for i in 0..n { … }`, without parentheses"
-               : back(p, 1) == TOKEN_NAME ? "in a comprehension a range is written `i <- 0..n`"
-                                          : NULL;
+        return back(p, 2) == TOKEN_LEFT_PAREN ? "a loop is written `for i in 0..n { … }`, without parentheses"
+               : back(p, 1) == TOKEN_NAME     ? "in a comprehension a range is written `i <- 0..n`"
+                                              : NULL;
     case TOKEN_LET:
-        return back(p, 1) == TOKEN_LEFT_PAREN
-                   ? "a loop over numbers is written `for i in 0..n { … }`"
-                   : NULL;
+        return back(p, 1) == TOKEN_LEFT_PAREN ? "a loop over numbers is written `for i in 0..n { … }`" : NULL;
     case TOKEN_GREATER:
         return back(p, 1) == TOKEN_LESS ? "`a != b` holds where they differ" : NULL;
     case TOKEN_EQUAL:
-        if (back(p, 1) == TOKEN_EQUAL_EQUAL || back(p, 1) == TOKEN_NOT_EQUAL) {
+        if (back(p, 1) == TOKEN_EQUAL_EQUAL || back(p, 1) == TOKEN_NOT_EQUAL)
             return "`==` and `!=` compare";
-        }
-        if (back(p, 1) == TOKEN_AND_AND || back(p, 1) == TOKEN_OR_OR) {
+        if (back(p, 1) == TOKEN_AND_AND || back(p, 1) == TOKEN_OR_OR)
             return "write `a = a && b` or `a = a || b`";
-        }
-        if (back(p, 2) == TOKEN_FOR) {
+        if (back(p, 2) == TOKEN_FOR)
             return "a loop over numbers is written `for i in 0..n { … }`";
-        }
-        return back(p, 1) == TOKEN_NAME
-                   ? "fields are written `name: value`, arguments without names"
-                   : NULL;
+        return back(p, 1) == TOKEN_NAME ? "fields are written `name: value`, arguments without names" : NULL;
     case TOKEN_COLON:
-        return back(p, 1) == TOKEN_NAME &&
-                       (back(p, 2) == TOKEN_LEFT_PAREN || back(p, 2) == TOKEN_COMMA)
+        return back(p, 1) == TOKEN_NAME && (back(p, 2) == TOKEN_LEFT_PAREN || back(p, 2) == TOKEN_COMMA)
                    ? "arguments have no names: their order counts"
-               : back(p, 1) == TOKEN_RIGHT_PAREN && after_signature(p)
-                   ? "the type of a result is written `-> T`"
+               : back(p, 1) == TOKEN_RIGHT_PAREN && after_signature(p) ? "the type of a result is written `-> T`"
                : back(p, 1) == TOKEN_NAME && parser_ahead(p, 1) == TOKEN_NAME &&
                        (back(p, 2) == TOKEN_SEMICOLON || back(p, 2) == TOKEN_LEFT_BRACE ||
                         back(p, 2) == TOKEN_RIGHT_BRACE)

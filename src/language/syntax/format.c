@@ -73,25 +73,21 @@ static bool is_infix(token_kind k) {
 static bool space_between(const formatter *f, uint32_t i, bool had) {
     token_kind before = kind_at(f, i - 1), now = kind_at(f, i);
     if (now == TOKEN_COMMA || now == TOKEN_SEMICOLON || now == TOKEN_COLON || now == TOKEN_DOT ||
-        now == TOKEN_RIGHT_PAREN || now == TOKEN_RIGHT_BRACKET || now == TOKEN_QUESTION ||
-        now == TOKEN_COLON_COLON || before == TOKEN_COLON_COLON || before == TOKEN_DOT ||
-        before == TOKEN_LEFT_PAREN || before == TOKEN_LEFT_BRACKET) {
+        now == TOKEN_RIGHT_PAREN || now == TOKEN_RIGHT_BRACKET || now == TOKEN_QUESTION || now == TOKEN_COLON_COLON ||
+        before == TOKEN_COLON_COLON || before == TOKEN_DOT || before == TOKEN_LEFT_PAREN ||
+        before == TOKEN_LEFT_BRACKET)
         return false;
-    }
-    if (before == TOKEN_LEFT_BRACE || now == TOKEN_RIGHT_BRACE) {
+    if (before == TOKEN_LEFT_BRACE || now == TOKEN_RIGHT_BRACE)
         return !(before == TOKEN_LEFT_BRACE && now == TOKEN_RIGHT_BRACE);
-    }
     if (now == TOKEN_LEFT_PAREN || now == TOKEN_LEFT_BRACKET) {
-        bool called = before == TOKEN_NAME || before == TOKEN_RIGHT_PAREN ||
-                      before == TOKEN_RIGHT_BRACKET || before == TOKEN_SELF;
-        if (called) {
+        bool called = before == TOKEN_NAME || before == TOKEN_RIGHT_PAREN || before == TOKEN_RIGHT_BRACKET ||
+                      before == TOKEN_SELF;
+        if (called)
             return false;
-        }
     }
-    if (before == TOKEN_COMMA || before == TOKEN_SEMICOLON || before == TOKEN_COLON ||
-        now == TOKEN_LEFT_BRACE || is_infix(before) || is_infix(now)) {
+    if (before == TOKEN_COMMA || before == TOKEN_SEMICOLON || before == TOKEN_COLON || now == TOKEN_LEFT_BRACE ||
+        is_infix(before) || is_infix(now))
         return !(before == TOKEN_LEFT_PAREN);
-    }
     return had;
 }
 
@@ -101,22 +97,19 @@ static bool ends_statement(token_kind k) {
 
 /* The line that token i begins goes on with an expression of the line before. */
 static bool continues(const formatter *f, uint32_t i) {
-    if (i == 0) {
+    if (i == 0)
         return false;
-    }
     token_kind before = kind_at(f, i - 1), now = kind_at(f, i);
-    if (now == TOKEN_DOT || (is_infix(now) && now != TOKEN_AS)) {
+    if (now == TOKEN_DOT || (is_infix(now) && now != TOKEN_AS))
         return true;
-    }
     return !ends_statement(before) && is_infix(before);
 }
 
 /* Brackets that were opened on one line count once. */
 static uint32_t levels(const formatter *f, uint32_t open) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < open && i < NESTING_MAX; i++) {
+    for (uint32_t i = 0; i < open && i < NESTING_MAX; i++)
         count += i == 0 || f->opened[i] != f->opened[i - 1];
-    }
     return count;
 }
 
@@ -127,9 +120,8 @@ static uint32_t closing(const formatter *f, uint32_t i) {
     while (closes(kind_at(f, i + count))) {
         const token *t = &f->list.tokens[i + count];
         count++;
-        if (memchr(text + t->offset, '\n', t[1].offset - t->offset) != NULL) {
+        if (memchr(text + t->offset, '\n', t[1].offset - t->offset) != NULL)
             break;
-        }
     }
     return count < f->depth ? count : f->depth;
 }
@@ -159,18 +151,16 @@ static const char *comment_end(const char *at, const char *end) {
             at++;
         } else if (at[0] == '*' && at[1] == '/') {
             at++;
-            if (--depth == 0) {
+            if (--depth == 0)
                 return at + 1;
-            }
         }
     }
     return end;
 }
 
 static void put_comment(formatter *f, uint32_t i, const char *from, const char *to) {
-    while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r')) {
+    while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
         to--;
-    }
     if (f->starts_line) {
         masu__buffer_fill(f->out, ' ', (size_t)(levels(f, f->depth) + continues(f, i)) * 4);
         f->starts_line = false;
@@ -188,9 +178,8 @@ static void put_gap(formatter *f, uint32_t i, const char *at, const char *end) {
         if (*at == '\n') {
             lines++;
             line_comment = false;
-            if (lines <= 2 && f->out->length > 0) {
+            if (lines <= 2 && f->out->length > 0)
                 line_end(f);
-            }
             at++;
         } else if (*at == '/' && at + 1 < end) {
             const char *to = comment_end(at, end);
@@ -204,24 +193,20 @@ static void put_gap(formatter *f, uint32_t i, const char *at, const char *end) {
             at++;
         }
     }
-    if (line_comment) {
+    if (line_comment)
         line_end(f);
-    }
-    if (kind_at(f, i) == TOKEN_END) {
+    if (kind_at(f, i) == TOKEN_END)
         return;
-    }
-    if (f->starts_line) {
+    if (f->starts_line)
         indent(f, i);
-    } else if (i > 0 && (comment || space_between(f, i, had))) {
+    else if (i > 0 && (comment || space_between(f, i, had)))
         masu__buffer_putc(f->out, ' ');
-    }
 }
 
 static void count_brackets(formatter *f, token_kind k) {
     if (opens(k)) {
-        if (f->depth < NESTING_MAX) {
+        if (f->depth < NESTING_MAX)
             f->opened[f->depth] = f->line;
-        }
         f->depth++;
     } else if (closes(k) && f->depth > 0) {
         f->depth--;
@@ -241,21 +226,17 @@ static void put_tokens(formatter *f) {
         count_brackets(f, t->kind);
         end = t->offset + t->length;
     }
-    while (f->out->length > 0 && f->out->data[f->out->length - 1] == '\n') {
+    while (f->out->length > 0 && f->out->data[f->out->length - 1] == '\n')
         masu__buffer_truncate(f->out, f->out->length - 1);
-    }
-    if (f->out->length > 0) {
+    if (f->out->length > 0)
         masu__buffer_putc(f->out, '\n');
-    }
 }
 
-masu_status format_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
-                          masu__buffer *out) {
+masu_status format_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, masu__buffer *out) {
     formatter f = {.file = file, .out = out, .starts_line = true};
     masu_status status = lex_source(file, arena, diagnostics, &f.list);
-    if (status != MASU_OK || diagnostics->error_count > 0) {
+    if (status != MASU_OK || diagnostics->error_count > 0)
         return status;
-    }
     put_tokens(&f);
     return out->failed ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
 }

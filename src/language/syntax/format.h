@@ -8,7 +8,6 @@
 
 /* Appends the formatted text to out. What cannot be read as tokens is reported and nothing is written. Linear.
  * MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
-masu_status format_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
-                          masu__buffer *out);
+masu_status format_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, masu__buffer *out);
 
 #endif

@@ -17,37 +17,31 @@ const char *token_text(token_kind kind) {
 
 uint32_t utf8_decode(const char *text, size_t available, uint32_t *point) {
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (available == 0) {
+    if (available == 0)
         return 0;
-    }
     unsigned char first = (unsigned char)text[0];
     if (first < 0x80) {
         *point = first;
         return 1;
     }
     uint32_t length = first < 0xC0 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF8 ? 4 : 0;
-    if (length == 0 || length > available) {
+    if (length == 0 || length > available)
         return 0;
-    }
     uint32_t value = first & (0x7Fu >> length);
     for (uint32_t i = 1; i < length; i++) {
-        if (((unsigned char)text[i] & 0xC0) != 0x80) {
+        if (((unsigned char)text[i] & 0xC0) != 0x80)
             return 0;
-        }
         value = value << 6 | ((unsigned char)text[i] & 0x3F);
     }
-    if (value < smallest[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
+    if (value < smallest[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
         return 0;
-    }
     *point = value;
     return length;
 }
 
-static void *grow(lexer *l, void *array, uint32_t count, uint32_t *capacity, size_t size,
-                  size_t alignment) {
-    if (count < *capacity) {
+static void *grow(lexer *l, void *array, uint32_t count, uint32_t *capacity, size_t size, size_t alignment) {
+    if (count < *capacity)
         return array;
-    }
     uint32_t larger = *capacity == 0 ? 64 : *capacity * 2;
     void *grown = masu__arena_grow(l->arena, array, *capacity, larger, size, alignment);
     if (grown == NULL) {
@@ -59,23 +53,20 @@ static void *grow(lexer *l, void *array, uint32_t count, uint32_t *capacity, siz
 }
 
 void lexer_emit(lexer *l, token_kind kind, uint32_t from) {
-    token *grown =
-        grow(l, l->list.tokens, l->list.count, &l->token_capacity, sizeof(token), _Alignof(token));
-    if (grown == NULL) {
+    token *grown = grow(l, l->list.tokens, l->list.count, &l->token_capacity, sizeof(token), _Alignof(token));
+    if (grown == NULL)
         return;
-    }
     l->list.tokens = grown;
     grown[l->list.count++] = (token){.kind = kind, .offset = from, .length = l->at - from};
 }
 
 void lexer_emit_literal(lexer *l, token_kind kind, uint32_t from, literal value) {
-    literal *grown = grow(l, l->list.literals, l->list.literal_count, &l->literal_capacity,
-                          sizeof(literal), _Alignof(literal));
+    literal *grown = grow(l, l->list.literals, l->list.literal_count, &l->literal_capacity, sizeof(literal),
+                          _Alignof(literal));
     uint32_t before = l->list.count;
     lexer_emit(l, kind, from);
-    if (grown == NULL || l->list.count == before) {
+    if (grown == NULL || l->list.count == before)
         return;
-    }
     l->list.literals = grown;
     grown[l->list.literal_count] = value;
     l->list.tokens[before].literal = l->list.literal_count++;
@@ -98,8 +89,7 @@ static void skip_block_comment(lexer *l) {
     } while (depth > 0 && l->at < l->end);
     if (depth > 0) {
         l->at = l->end;
-        diagnostics_say(l->diagnostics, lexer_span(l, from, from + 2),
-                        SAY(comment_is_never_closed));
+        diagnostics_say(l->diagnostics, lexer_span(l, from, from + 2), SAY(comment_is_never_closed));
     }
 }
 
@@ -111,15 +101,14 @@ static void skip_line(lexer *l) {
 static void skip_blanks(lexer *l) {
     while (l->at < l->end) {
         char c = l->text[l->at];
-        if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
+        if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v')
             l->at++;
-        } else if (c == '/' && lexer_peek(l, 1) == '/') {
+        else if (c == '/' && lexer_peek(l, 1) == '/')
             skip_line(l);
-        } else if (c == '/' && lexer_peek(l, 1) == '*') {
+        else if (c == '/' && lexer_peek(l, 1) == '*')
             skip_block_comment(l);
-        } else {
+        else
             return;
-        }
     }
 }
 
@@ -127,34 +116,28 @@ static void skip_blanks(lexer *l) {
 
 /* Letters of the scripts that programs are written in; no punctuation, no blanks. */
 bool lexer_is_name_start(uint32_t point) {
-    if (point < 0x80) {
+    if (point < 0x80)
         return (point >= 'a' && point <= 'z') || (point >= 'A' && point <= 'Z') || point == '_';
-    }
     static const struct {
         uint32_t from, to;
     } letters[] = {
-        {0xAA, 0xAA},     {0xB5, 0xB5},       {0xBA, 0xBA},       {0xC0, 0xD6},
-        {0xD8, 0xF6},     {0xF8, 0x2C1},      {0x370, 0x373},     {0x376, 0x377},
-        {0x37B, 0x37D},   {0x386, 0x386},     {0x388, 0x481},     {0x48A, 0x556},
-        {0x561, 0x587},   {0x5D0, 0x5EA},     {0x620, 0x64A},     {0x904, 0x939},
-        {0xE01, 0xE30},   {0x10A0, 0x10FA},   {0x1100, 0x1248},   {0x1D00, 0x1DBF},
-        {0x1E00, 0x1FBC}, {0x2071, 0x2071},   {0x2090, 0x209C},   {0x2102, 0x2102},
-        {0x210A, 0x2113}, {0x2115, 0x2115},   {0x2119, 0x211D},   {0x3041, 0x3096},
-        {0x30A1, 0x30FF}, {0x3105, 0x318E},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},
-        {0xAC00, 0xD7A3}, {0xF900, 0xFAFF},   {0xFF21, 0xFF3A},   {0xFF41, 0xFF5A},
+        {0xAA, 0xAA},     {0xB5, 0xB5},       {0xBA, 0xBA},       {0xC0, 0xD6},     {0xD8, 0xF6},     {0xF8, 0x2C1},
+        {0x370, 0x373},   {0x376, 0x377},     {0x37B, 0x37D},     {0x386, 0x386},   {0x388, 0x481},   {0x48A, 0x556},
+        {0x561, 0x587},   {0x5D0, 0x5EA},     {0x620, 0x64A},     {0x904, 0x939},   {0xE01, 0xE30},   {0x10A0, 0x10FA},
+        {0x1100, 0x1248}, {0x1D00, 0x1DBF},   {0x1E00, 0x1FBC},   {0x2071, 0x2071}, {0x2090, 0x209C}, {0x2102, 0x2102},
+        {0x210A, 0x2113}, {0x2115, 0x2115},   {0x2119, 0x211D},   {0x3041, 0x3096}, {0x30A1, 0x30FF}, {0x3105, 0x318E},
+        {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF}, {0xFF21, 0xFF3A}, {0xFF41, 0xFF5A},
         {0xFF66, 0xFF9D}, {0x1D400, 0x1D7CB}, {0x20000, 0x2FA1F},
     };
-    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
-        if (point >= letters[i].from && point <= letters[i].to) {
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
+        if (point >= letters[i].from && point <= letters[i].to)
             return true;
-        }
-    }
     return false;
 }
 
 static bool is_name_part(uint32_t point) {
-    return lexer_is_name_start(point) || (point >= '0' && point <= '9') ||
-           (point >= 0x300 && point <= 0x36F) || (point >= 0x2080 && point <= 0x2089);
+    return lexer_is_name_start(point) || (point >= '0' && point <= '9') || (point >= 0x300 && point <= 0x36F) ||
+           (point >= 0x2080 && point <= 0x2089);
 }
 
 /* KEYWORD_LIST is in the order of the alphabet. */
@@ -169,18 +152,14 @@ static token_kind keyword_of(const char *text, uint32_t length) {
 #undef KEYWORD
     };
     enum { COUNT = sizeof keywords / sizeof keywords[0], LENGTH_MIN = 2, LENGTH_MAX = 8 };
-    if (length < LENGTH_MIN || length > LENGTH_MAX) {
+    if (length < LENGTH_MIN || length > LENGTH_MAX)
         return TOKEN_NAME;
-    }
     size_t i = 0;
-    while (i < COUNT && *keywords[i].text < *text) {
+    while (i < COUNT && *keywords[i].text < *text)
         i++;
-    }
-    for (; i < COUNT && *keywords[i].text == *text; i++) {
-        if (keywords[i].length == length && memcmp(keywords[i].text, text, length) == 0) {
+    for (; i < COUNT && *keywords[i].text == *text; i++)
+        if (keywords[i].length == length && memcmp(keywords[i].text, text, length) == 0)
             return keywords[i].kind;
-        }
-    }
     return TOKEN_NAME;
 }
 
@@ -191,14 +170,11 @@ static bool is_plain_part(char c) {
 static void lex_name(lexer *l) {
     uint32_t from = l->at, at = from, point;
     for (;;) {
-        while (at < l->end && is_plain_part(l->text[at])) {
+        while (at < l->end && is_plain_part(l->text[at]))
             at++;
-        }
-        uint32_t step =
-            at < l->end && l->text[at] < 0 ? utf8_decode(l->text + at, l->end - at, &point) : 0;
-        if (step == 0 || !is_name_part(point)) {
+        uint32_t step = at < l->end && l->text[at] < 0 ? utf8_decode(l->text + at, l->end - at, &point) : 0;
+        if (step == 0 || !is_name_part(point))
             break;
-        }
         at += step;
     }
     l->at = at;
@@ -210,21 +186,16 @@ type_kind scalar_type_of_name(const char *name, size_t length) {
         char name[8];
         type_kind kind;
     } scalars[] = {
-        {"i8", TYPE_I8},       {"i16", TYPE_I16},   {"i32", TYPE_I32},       {"i64", TYPE_I64},
-        {"u8", TYPE_U8},       {"u16", TYPE_U16},   {"u32", TYPE_U32},       {"u64", TYPE_U64},
-        {"usize", TYPE_USIZE}, {"isize", TYPE_I64}, {"f32", TYPE_F32},       {"f64", TYPE_F64},
-        {"bool", TYPE_BOOL},   {"char", TYPE_CHAR}, {"String", TYPE_STRING}, {"str", TYPE_STRING},
-        {"void", TYPE_VOID},
+        {"i8", TYPE_I8},      {"i16", TYPE_I16},   {"i32", TYPE_I32},   {"i64", TYPE_I64},     {"u8", TYPE_U8},
+        {"u16", TYPE_U16},    {"u32", TYPE_U32},   {"u64", TYPE_U64},   {"usize", TYPE_USIZE}, {"isize", TYPE_I64},
+        {"f32", TYPE_F32},    {"f64", TYPE_F64},   {"bool", TYPE_BOOL}, {"char", TYPE_CHAR},   {"String", TYPE_STRING},
+        {"str", TYPE_STRING}, {"void", TYPE_VOID},
     };
-    if (length == 0 || length >= sizeof scalars[0].name) {
+    if (length == 0 || length >= sizeof scalars[0].name)
         return TYPE_ERROR;
-    }
-    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
-        if (*scalars[i].name == *name && memcmp(scalars[i].name, name, length) == 0 &&
-            scalars[i].name[length] == 0) {
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
+        if (*scalars[i].name == *name && memcmp(scalars[i].name, name, length) == 0 && scalars[i].name[length] == 0)
             return scalars[i].kind;
-        }
-    }
     return TYPE_ERROR;
 }
 
@@ -308,8 +279,7 @@ static const struct {
 };
 
 static bool mark_is_at(const lexer *l, size_t i) {
-    return l->end - l->at >= marks[i].length &&
-           memcmp(l->text + l->at, marks[i].text, marks[i].length) == 0;
+    return l->end - l->at >= marks[i].length && memcmp(l->text + l->at, marks[i].text, marks[i].length) == 0;
 }
 
 static bool lex_mark(lexer *l) {
@@ -335,22 +305,17 @@ static void skip_strange(lexer *l) {
     uint32_t from = l->at, point, step = utf8_decode(l->text + l->at, l->end - l->at, &point);
     if (step > 0 && point >= 0x20 && point != 0x7F) {
         l->at += step;
-        diagnostic *d =
-            diagnostics_say(l->diagnostics, lexer_span(l, from, l->at),
-                            SAY(does_not_belong_to_language), (int)step, l->text + from);
-        if (point >= 0x2018 && point <= 0x201F) {
-            diagnostics_note(l->diagnostics, d, (source_span){0},
-                             "texts stand between straight quotes: \"");
-        }
+        diagnostic *d = diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(does_not_belong_to_language),
+                                        (int)step, l->text + from);
+        if (point >= 0x2018 && point <= 0x201F)
+            diagnostics_note(l->diagnostics, d, (source_span){0}, "texts stand between straight quotes: \"");
         return;
     }
     while (l->at < l->end) {
         step = utf8_decode(l->text + l->at, l->end - l->at, &point);
         if (step > 1 ||
-            (step == 1 && (point >= 0x20 || point == '\n' || point == '\t' || point == '\r') &&
-             point != 0x7F)) {
+            (step == 1 && (point >= 0x20 || point == '\n' || point == '\t' || point == '\r') && point != 0x7F))
             break;
-        }
         l->at += step == 0 ? 1 : step;
     }
     diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(bytes_are_not_utf8));
@@ -369,20 +334,17 @@ static void lex_token(lexer *l) {
     } else if (c == 'b' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '\'')) {
         uint32_t before = l->list.count;
         l->at++;
-        if (l->text[l->at] == '"') {
+        if (l->text[l->at] == '"')
             lexer_string(l, true);
-        } else {
+        else
             lexer_byte(l);
-        }
         if (l->list.count > before) { /* the b belongs to it */
             l->list.tokens[before].offset--;
             l->list.tokens[before].length++;
         }
-    } else if (c == 'r' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '#') &&
-               lexer_raw_string(l)) {
+    } else if (c == 'r' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '#') && lexer_raw_string(l)) {
         return;
-    } else if (utf8_decode(l->text + l->at, l->end - l->at, &point) > 0 &&
-               lexer_is_name_start(point)) {
+    } else if (utf8_decode(l->text + l->at, l->end - l->at, &point) > 0 && lexer_is_name_start(point)) {
         lex_name(l);
     } else if (!lex_mark(l)) {
         skip_strange(l);
@@ -395,9 +357,8 @@ static void lex_token(lexer *l) {
 static void skip_quoted(lexer *l) {
     char quote = lexer_peek(l, 0);
     bool label = quote == '\'' && lexer_peek(l, 1) != '\\' && lexer_peek(l, 2) != '\'';
-    for (l->at++; !label && l->at < l->end && lexer_peek(l, 0) != quote; l->at++) {
+    for (l->at++; !label && l->at < l->end && lexer_peek(l, 0) != quote; l->at++)
         l->at += lexer_peek(l, 0) == '\\';
-    }
     l->at += !label;
 }
 
@@ -434,9 +395,8 @@ static bool at_head(const lexer *l) {
 static masu_status lex_all(lexer *l, bool heads_only, token_list *out) {
     bool in_head = false;
     l->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (l->locale == (locale_t)0) {
+    if (l->locale == (locale_t)0)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     for (skip_blanks(l); l->at < l->end && !l->out_of_memory; skip_blanks(l)) {
         if (in_head && l->text[l->at] == '{') {
             in_head = false;
@@ -448,9 +408,8 @@ static masu_status lex_all(lexer *l, bool heads_only, token_list *out) {
     }
     lexer_emit(l, TOKEN_END, l->at);
     freelocale(l->locale);
-    if (l->out_of_memory) {
+    if (l->out_of_memory)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     *out = l->list;
     return MASU_OK;
 }
@@ -465,11 +424,8 @@ static void make_room(lexer *l) {
 }
 
 static lexer lexer_of(const source_file *file, masu__arena *arena, diagnostics *diagnostics) {
-    return (lexer){.file = file,
-                   .arena = arena,
-                   .diagnostics = diagnostics,
-                   .text = file->text,
-                   .end = (uint32_t)file->length};
+    return (lexer){
+        .file = file, .arena = arena, .diagnostics = diagnostics, .text = file->text, .end = (uint32_t)file->length};
 }
 
 /* A byte order mark. */
@@ -480,15 +436,13 @@ static uint32_t mark_length(const source_file *file) {
 uint32_t lex_first_line(const source_file *file, uint32_t *begin) {
     const char *at = file->text + (*begin = mark_length(file));
     size_t left = file->length - *begin;
-    if (left < 3 || memcmp(at, "#!/", 3) != 0) {
+    if (left < 3 || memcmp(at, "#!/", 3) != 0)
         return *begin;
-    }
     const char *end = memchr(at, '\n', left);
     return end == NULL ? (uint32_t)file->length : (uint32_t)(end - file->text);
 }
 
-masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
-                       token_list *out) {
+masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, token_list *out) {
     lexer l = lexer_of(file, arena, diagnostics);
     uint32_t begin;
     l.at = lex_first_line(file, &begin);
@@ -496,8 +450,7 @@ masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics 
     return lex_all(&l, false, out);
 }
 
-masu_status lex_heads(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
-                      token_list *out) {
+masu_status lex_heads(const source_file *file, masu__arena *arena, diagnostics *diagnostics, token_list *out) {
     lexer l = lexer_of(file, arena, diagnostics);
     return lex_all(&l, true, out);
 }

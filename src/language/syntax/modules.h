@@ -40,8 +40,8 @@ void modules_same(module_scope *a, module_scope *b);
 bool modules_declare(module_names *names, module_scope *in, const char *name);
 /* `use path as alias;`, alias NULL: `use path::*`. It holds for the bytes from … until of the file; file NULL: for
  * the whole module. False: out of memory. */
-bool modules_use(module_names *names, module_scope *in, const char *path, const char *alias,
-                 const source_file *file, uint32_t from, uint32_t until);
+bool modules_use(module_names *names, module_scope *in, const char *path, const char *alias, const source_file *file,
+                 uint32_t from, uint32_t until);
 
 /* All files are read: whether names have to be told apart. status is set when memory ends. */
 bool modules_clash(module_names *names, masu_status *status);
@@ -55,7 +55,7 @@ size_t modules_plain_length(const char *name); /* of what people call it */
 /* A path `a::b::c::d` written in `in`: the item that it names or begins with, and where the path goes on behind it (`d`, or
  * NULL). *goes_on is the path itself when it names no item that is known. at: the place, for the `use` of blocks. NULL: unknown.
  */
-const char *modules_find(const module_names *names, const module_scope *in, const char *path,
-                         source_span at, const char **goes_on);
+const char *modules_find(const module_names *names, const module_scope *in, const char *path, source_span at,
+                         const char **goes_on);
 
 #endif

@@ -65,19 +65,15 @@ static const outside known[] = {
 
 static bool covers(const char *pattern, const char *scope) {
     size_t length = strlen(pattern);
-    return pattern[length - 1] == '*' ? strncmp(pattern, scope, length - 1) == 0
-                                      : strcmp(pattern, scope) == 0;
+    return pattern[length - 1] == '*' ? strncmp(pattern, scope, length - 1) == 0 : strcmp(pattern, scope) == 0;
 }
 
 outside_kind outside_find(const char *scope, const char *name) {
     const char *last = strrchr(scope, ':');
     scope = last != NULL ? last + 1 : scope;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (covers(known[i].scope, scope) &&
-            (known[i].name == NULL || strcmp(known[i].name, name) == 0)) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (covers(known[i].scope, scope) && (known[i].name == NULL || strcmp(known[i].name, name) == 0))
             return known[i].kind;
-        }
-    }
     return OUTSIDE_NOTHING;
 }
 
@@ -87,10 +83,8 @@ const char *outside_text(outside_kind kind) {
 
 bool outside_is_logic_word(const char *word) {
     static const char *const words[] = {"fact", "rule", "query", "relation", "predicate"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i], word) == 0) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i], word) == 0)
             return true;
-        }
-    }
     return false;
 }

@@ -8,13 +8,13 @@
 /* What lowering asks of types with a destructor, since the checked tree knows no moves. A mark says what happens at a place of
  * the source, whatever the type. */
 typedef enum owner_mark_kind {
-    MARK_TAKEN = 1,     /* a place as a value: what lies there moves */
-    MARK_BEHIND = 2,    /* likewise, of a place behind a reference or in a list: nothing may move from there */
-    MARK_LENT = 4,      /* a name: it is a reference, or holds some */
-    MARK_EXTENDED = 8,  /* a name of `let x = &value();`: the value lives as long as it */
-    MARK_LOOKED = 16,   /* a value that is used where it is: it lives to the end of the statement */
-    MARK_RUN_OVER = 32, /* what a `for` runs over by reference */
-    MARK_CAPTURED = 64, /* a name: a closure takes it away */
+    MARK_TAKEN = 1,           /* a place as a value: what lies there moves */
+    MARK_BEHIND = 2,          /* likewise, of a place behind a reference or in a list: nothing may move from there */
+    MARK_LENT = 4,            /* a name: it is a reference, or holds some */
+    MARK_EXTENDED = 8,        /* a name of `let x = &value();`: the value lives as long as it */
+    MARK_LOOKED = 16,         /* a value that is used where it is: it lives to the end of the statement */
+    MARK_RUN_OVER = 32,       /* what a `for` runs over by reference */
+    MARK_CAPTURED = 64,       /* a name: a closure takes it away */
     MARK_CAPTURED_PART = 128, /* a name: a closure with `move` uses a part of it only */
     MARK_POINTER = 256        /* a name: of a Box or Rc, of which nothing is a part */
 } owner_mark_kind;

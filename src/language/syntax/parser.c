@@ -19,23 +19,20 @@ bool parser_is_word(const parser *p, const char *word) {
 }
 
 void parser_advance(parser *p) {
-    if (p->at + 1 < p->list.count) {
+    if (p->at + 1 < p->list.count)
         p->at++;
-    }
 }
 
 bool parser_accept(parser *p, token_kind kind) {
-    if (!parser_is(p, kind)) {
+    if (!parser_is(p, kind))
         return false;
-    }
     parser_advance(p);
     return true;
 }
 
 bool parser_expect(parser *p, token_kind kind) {
-    if (parser_accept(p, kind)) {
+    if (parser_accept(p, kind))
         return true;
-    }
     parser_expected(p, token_text(kind));
     return false;
 }
@@ -50,9 +47,8 @@ bool parser_accept_first(parser *p, token_kind single) {
         {TOKEN_AND, TOKEN_AND_AND, TOKEN_AND},
         {TOKEN_OR, TOKEN_OR_OR, TOKEN_OR},
     };
-    if (parser_accept(p, single)) {
+    if (parser_accept(p, single))
         return true;
-    }
     token *t = &p->list.tokens[p->at];
     for (size_t i = 0; i < sizeof splits / sizeof splits[0]; i++) {
         if (splits[i].single == single && splits[i].whole == t->kind) {
@@ -69,17 +65,15 @@ source_span parser_span(const parser *p) {
 }
 
 static uint32_t end_before(const parser *p) {
-    if (p->at == 0) {
+    if (p->at == 0)
         return 0;
-    }
     const token *before = &p->list.tokens[p->at - 1];
     return before->offset + before->length;
 }
 
 source_span parser_span_from(const parser *p, source_span start) {
     uint32_t end = end_before(p);
-    return source_span_make(p->file, start.offset,
-                            end > start.offset ? end - start.offset : start.length);
+    return source_span_make(p->file, start.offset, end > start.offset ? end - start.offset : start.length);
 }
 
 bool parser_first_on_line(const parser *p) {
@@ -89,9 +83,8 @@ bool parser_first_on_line(const parser *p) {
 
 const char *parser_text(parser *p, const token *t) {
     const char *copy = masu__arena_strndup(p->arena, p->file->text + t->offset, t->length);
-    if (copy == NULL) {
+    if (copy == NULL)
         parser_out_of_memory(p);
-    }
     return copy;
 }
 
@@ -109,9 +102,8 @@ const char *parser_name(parser *p, source_span *span) {
 /* ---- messages -------------------------------------------------------------------------------- */
 
 diagnostic *parser_say(parser *p, source_span span, message_row row, const char *format, ...) {
-    if (p->panic || p->stopped) {
+    if (p->panic || p->stopped)
         return NULL;
-    }
     p->panic = true;
     masu__buffer text = {0};
     va_list arguments;
@@ -124,9 +116,8 @@ diagnostic *parser_say(parser *p, source_span span, message_row row, const char 
 }
 
 void parser_note(parser *p, diagnostic *to, source_span span, const char *format, ...) {
-    if (to == NULL) {
+    if (to == NULL)
         return;
-    }
     masu__buffer text = {0};
     va_list arguments;
     va_start(arguments, format);
@@ -142,43 +133,35 @@ diagnostic *parser_expected(parser *p, const char *what) {
     bool punctuation = what[0] == '`';
     source_span span = parser_span(p);
     p->tree->is_broken |= p->functions == 0 && p->script == NULL && !p->panic && !p->stopped;
-    if (punctuation && p->at > 0 && (t->kind == TOKEN_END || parser_first_on_line(p))) {
+    if (punctuation && p->at > 0 && (t->kind == TOKEN_END || parser_first_on_line(p)))
         span = source_span_make(p->file, end_before(p), 0); /* where it should have stood */
-    }
-    if (t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT ||
-        t->kind == TOKEN_LABEL) {
+    if (t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT || t->kind == TOKEN_LABEL) {
         d = parser_say(p, span, SAY(expected_but_word), what, t->length > 80 ? 80 : (int)t->length,
                        p->file->text + t->offset);
     } else {
         d = parser_say(p, span, SAY(expected_but_symbol), what, token_text(t->kind));
     }
     const char *hint = hint_for_token(p);
-    if (hint == NULL && strcmp(what, "`{`") == 0) {
+    if (hint == NULL && strcmp(what, "`{`") == 0)
         hint = "a block stands in braces: `{ … }`";
-    }
-    if (d != NULL && hint != NULL) {
+    if (d != NULL && hint != NULL)
         diagnostics_note(p->diagnostics, d, (source_span){0}, "%s", hint);
-    }
     return d;
 }
 
 void parser_warn_missing(parser *p, const char *what) {
-    if (!p->stopped) {
-        diagnostics_say(p->diagnostics, source_span_make(p->file, end_before(p), 0),
-                        SAY(line_ends_without), what);
-    }
+    if (!p->stopped)
+        diagnostics_say(p->diagnostics, source_span_make(p->file, end_before(p), 0), SAY(line_ends_without), what);
 }
 
 /* A text that is never closed has swallowed the `}`. */
 void parser_unclosed(parser *p, source_span open) {
     p->tree->is_broken = true;
     for (const diagnostic *d = p->diagnostics->first; d != NULL; d = d->next) {
-        bool swallows = d->row == ROW_string_is_never_closed ||
-                        d->row == ROW_character_is_never_closed ||
+        bool swallows = d->row == ROW_string_is_never_closed || d->row == ROW_character_is_never_closed ||
                         d->row == ROW_comment_is_never_closed;
-        if (d->span.file == p->file && swallows) {
+        if (d->span.file == p->file && swallows)
             return;
-        }
     }
     parser_say(p, open, SAY(brace_is_never_closed));
 }
@@ -188,15 +171,12 @@ diagnostic *parser_refuse(parser *p, source_span span, const char *what) {
 }
 
 void parser_refuse_once(parser *p, source_span span, const char *what) {
-    for (const diagnostic *d = p->diagnostics->first; d; d = d->next) {
-        if (d->about && strcmp(d->about, what) == 0) {
+    for (const diagnostic *d = p->diagnostics->first; d; d = d->next)
+        if (d->about && strcmp(d->about, what) == 0)
             return;
-        }
-    }
     diagnostic *d = parser_refuse(p, span, what);
-    if (d != NULL) {
+    if (d != NULL)
         d->about = what;
-    }
 }
 
 static void stop(parser *p) {
@@ -210,9 +190,8 @@ void parser_out_of_memory(parser *p) {
 
 void *parser_alloc(parser *p, size_t bytes) {
     void *made = masu__arena_calloc(p->arena, 1, bytes, _Alignof(max_align_t));
-    if (made == NULL) {
+    if (made == NULL)
         parser_out_of_memory(p);
-    }
     return made;
 }
 
@@ -221,17 +200,15 @@ const char *parser_printf(parser *p, const char *format, ...) {
     va_start(arguments, format);
     char *made = masu__arena_vprintf(p->arena, format, arguments);
     va_end(arguments);
-    if (made == NULL) {
+    if (made == NULL)
         parser_out_of_memory(p);
-    }
     return made;
 }
 
 bool parser_enter(parser *p) {
     p->depth++;
-    if (p->depth <= PARSER_NESTING_MAX) {
+    if (p->depth <= PARSER_NESTING_MAX)
         return true;
-    }
     parser_say(p, parser_span(p), SAY(this_is_nested_more_than_levels), PARSER_NESTING_MAX);
     stop(p);
     return false;
@@ -290,10 +267,8 @@ void parser_synchronise(parser *p) {
     uint32_t braces = 0;
     for (; !parser_is(p, TOKEN_END); parser_advance(p)) {
         token_kind kind = parser_kind(p);
-        if (braces == 0 &&
-            (kind == TOKEN_RIGHT_BRACE || (starts_statement(kind) && parser_first_on_line(p)))) {
+        if (braces == 0 && (kind == TOKEN_RIGHT_BRACE || (starts_statement(kind) && parser_first_on_line(p))))
             break;
-        }
         if (braces == 0 && kind == TOKEN_SEMICOLON) {
             parser_advance(p);
             break;
@@ -302,9 +277,8 @@ void parser_synchronise(parser *p) {
         braces -= kind == TOKEN_RIGHT_BRACE;
         if (braces == 0 && kind == TOKEN_RIGHT_BRACE && parser_ahead(p, 1) == TOKEN_NAME) {
             parser_advance(p);
-            if (parser_first_on_line(p)) { /* behind a block begins a statement */
+            if (parser_first_on_line(p)) /* behind a block begins a statement */
                 break;
-            }
             p->at--;
         }
     }
@@ -312,9 +286,8 @@ void parser_synchronise(parser *p) {
 }
 
 void parser_synchronise_list(parser *p, token_kind close) {
-    if (!p->panic) {
+    if (!p->panic)
         return;
-    }
     uint32_t depth = 0;
     for (; !parser_is(p, TOKEN_END); parser_advance(p)) {
         token_kind kind = parser_kind(p);
@@ -322,12 +295,10 @@ void parser_synchronise_list(parser *p, token_kind close) {
             p->panic = false;
             return;
         }
-        bool closes =
-            kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
-        if (depth == 0 && (closes || kind == TOKEN_SEMICOLON || kind == TOKEN_FN ||
-                           kind == TOKEN_STRUCT || kind == TOKEN_IMPL)) {
+        bool closes = kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
+        if (depth == 0 &&
+            (closes || kind == TOKEN_SEMICOLON || kind == TOKEN_FN || kind == TOKEN_STRUCT || kind == TOKEN_IMPL))
             return; /* not this list's: the enclosing construct goes on */
-        }
         depth += kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE;
         depth -= closes;
     }
@@ -338,8 +309,7 @@ void parser_skip_group(parser *p) {
     do {
         token_kind kind = parser_kind(p);
         depth += kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE;
-        depth -=
-            kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
+        depth -= kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
         parser_advance(p);
     } while (depth > 0 && !parser_is(p, TOKEN_END));
 }
@@ -360,9 +330,8 @@ expr *parser_error_expr(parser *p) {
 
 static void raise_height(expr *child, void *context) {
     uint16_t *height = context;
-    if (child->height >= *height) {
+    if (child->height >= *height)
         *height = (uint16_t)(child->height + 1);
-    }
 }
 
 expr *parser_finish(parser *p, expr *e) {
@@ -375,8 +344,7 @@ expr *parser_finish(parser *p, expr *e) {
     return e;
 }
 
-binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind,
-                            bool is_mutable) {
+binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind, bool is_mutable) {
     binding *b = PARSER_NEW(p, binding);
     *b = (binding){.name = name, .span = span, .kind = kind, .is_mutable = is_mutable};
     return b;
@@ -405,9 +373,8 @@ static bool has_modules(const token_list *list) {
             head = false;
             break;
         default:
-            if (body > 0 && parser_declares(&list->tokens[i])) {
+            if (body > 0 && parser_declares(&list->tokens[i]))
                 return true;
-            }
             head |= list->tokens[i].kind == TOKEN_FN && list->tokens[i + 1].kind == TOKEN_NAME;
             break;
         }
@@ -420,45 +387,33 @@ static void refuse_inner_names(parser *p) {
     for (uint32_t i = 0; i < p->list.count; i++) {
         const token *t = &p->list.tokens[i];
         const char *text = p->file->text + t->offset;
-        if (t->kind != TOKEN_NAME || t->length < 2 || text[0] != '_' || text[1] != '_') {
+        if (t->kind != TOKEN_NAME || t->length < 2 || text[0] != '_' || text[1] != '_')
             continue;
-        }
         source_span span = {p->file, t->offset, t->length};
-        diagnostic *d = diagnostics_say(p->diagnostics, span, SAY(name_is_the_librarys_own),
-                                        (int)t->length, text);
+        diagnostic *d = diagnostics_say(p->diagnostics, span, SAY(name_is_the_librarys_own), (int)t->length, text);
         diagnostics_note(p->diagnostics, d, (source_span){0}, "begin it with one `_` or with a letter");
     }
 }
 
 static masu_status parse_into(syntax_tree *tree, const source_file *file, module_scope *module,
                               diagnostics *diagnostics) {
-    parser p = {.file = file,
-                .arena = tree->arena,
-                .diagnostics = diagnostics,
-                .tree = tree,
-                .module = module};
-    masu_status status = file == tree->prelude
-                             ? lex_heads(file, tree->arena, diagnostics, &p.list)
-                             : lex_source(file, tree->arena, diagnostics, &p.list);
-    if (status != MASU_OK) {
+    parser p = {.file = file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree, .module = module};
+    masu_status status = file == tree->prelude ? lex_heads(file, tree->arena, diagnostics, &p.list)
+                                               : lex_source(file, tree->arena, diagnostics, &p.list);
+    if (status != MASU_OK)
         return status;
-    }
     if (file == tree->file && tree->names == NULL && has_modules(&p.list)) {
         tree->names = modules_new(tree->arena);
-        if (tree->names == NULL) {
+        if (tree->names == NULL)
             return MASU_ERR_OUT_OF_MEMORY;
-        }
     }
-    if (file == tree->file && tree->names != NULL) {
+    if (file == tree->file && tree->names != NULL)
         p.module = modules_root(tree->names);
-    }
-    if (setjmp(p.memory_ended) != 0) {
+    if (setjmp(p.memory_ended) != 0)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     if (file != tree->prelude) {
-        if (tree->prelude != NULL) { /* else the text may be the library itself, which is laid out */
+        if (tree->prelude != NULL) /* else the text may be the library itself, which is laid out */
             refuse_inner_names(&p);
-        }
         parser_close_braces(&p);
     }
     parse_items(&p);
@@ -468,39 +423,32 @@ static masu_status parse_into(syntax_tree *tree, const source_file *file, module
 masu_status parse_source(const source_file *file, const source_file *prelude, masu__arena *arena,
                          diagnostics *diagnostics, module_names *names, syntax_tree **out) {
     syntax_tree *tree = masu__arena_calloc(arena, 1, sizeof *tree, _Alignof(syntax_tree));
-    if (tree == NULL) {
+    if (tree == NULL)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     tree->arena = arena;
     tree->file = file;
     tree->prelude = prelude;
     tree->names = names;
     masu_status status = prelude == NULL ? MASU_OK : parse_into(tree, prelude, NULL, diagnostics);
-    if (status == MASU_OK) {
+    if (status == MASU_OK)
         status = parse_into(tree, file, NULL, diagnostics);
-    }
-    if (status == MASU_OK) {
+    if (status == MASU_OK)
         *out = tree;
-    }
     return status;
 }
 
-masu_status parse_module(syntax_tree *tree, const source_file *file, module_scope *module,
-                         diagnostics *diagnostics) {
+masu_status parse_module(syntax_tree *tree, const source_file *file, module_scope *module, diagnostics *diagnostics) {
     return parse_into(tree, file, module, diagnostics);
 }
 
 masu_status parse_unread(syntax_tree *tree, function_item *f, diagnostics *diagnostics) {
-    parser p = {
-        .file = f->unread.file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree};
-    masu_status status = lex_part(f->unread.file, f->unread.offset, f->unread.length, tree->arena,
-                                  diagnostics, &p.list);
-    if (status != MASU_OK) {
+    parser p = {.file = f->unread.file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree};
+    masu_status status = lex_part(f->unread.file, f->unread.offset, f->unread.length, tree->arena, diagnostics,
+                                  &p.list);
+    if (status != MASU_OK)
         return status;
-    }
-    if (setjmp(p.memory_ended) != 0) {
+    if (setjmp(p.memory_ended) != 0)
         return MASU_ERR_OUT_OF_MEMORY;
-    }
     f->body = parse_block(&p);
     f->unread = (source_span){0};
     return diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;

@@ -18,10 +18,8 @@ bool parser_at_chain(const parser *p) {
         token_kind kind = p->list.tokens[at].kind;
         bool opens = kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET;
         bool closes = kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET;
-        if ((kind == TOKEN_LEFT_BRACE && open == 0) || kind == TOKEN_SEMICOLON ||
-            (closes && open == 0)) {
+        if ((kind == TOKEN_LEFT_BRACE && open == 0) || kind == TOKEN_SEMICOLON || (closes && open == 0))
             break;
-        }
         open += opens;
         open -= closes;
         bool first = at == p->at || p->list.tokens[at - 1].kind == TOKEN_AND_AND;
@@ -100,9 +98,8 @@ expr *parse_chain(parser *p, source_span start, expr *(*parse_otherwise)(parser 
     expr *then = block_of(p, NULL, NULL, start);
     then->block = parse_block(p);
     expr *chain = leave(p, label, parser_finish(p, then)), *otherwise = parse_otherwise(p);
-    while (count-- > 0) {
+    while (count-- > 0)
         chain = within(p, &clauses[count], chain);
-    }
     expr *body = block_of(p, statement(p, chain), otherwise, start);
     expr *e = parser_new(p, EXPR_LOOP, start);
     e->loop = PARSER_NEW(p, loop_expr);

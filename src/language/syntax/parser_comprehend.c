@@ -14,26 +14,23 @@ bool parser_at_comprehension(const parser *p) {
     uint32_t at = p->at, last = p->list.count - 1;
     while (p->list.tokens[at].kind == TOKEN_NAME) {
         at++;
-        if (p->list.tokens[at].kind != TOKEN_COMMA) {
+        if (p->list.tokens[at].kind != TOKEN_COMMA)
             break;
-        }
         at++;
     }
-    if (at + 3 > last || p->list.tokens[at].kind != TOKEN_OR) {
+    if (at + 3 > last || p->list.tokens[at].kind != TOKEN_OR)
         return false;
-    }
     const token *next = &p->list.tokens[at + 1];
-    bool generator = next[0].kind == TOKEN_NAME && next[1].kind == TOKEN_LESS &&
-                     next[2].kind == TOKEN_MINUS && next[1].offset + 1 == next[2].offset;
+    bool generator = next[0].kind == TOKEN_NAME && next[1].kind == TOKEN_LESS && next[2].kind == TOKEN_MINUS &&
+                     next[1].offset + 1 == next[2].offset;
     bool closure = at > p->at && p->list.tokens[at - 1].kind == TOKEN_COMMA;
-    return generator ||
-           (!closure && ((next->kind == TOKEN_LEFT_BRACE && at > p->at) || at > p->at + 1));
+    return generator || (!closure && ((next->kind == TOKEN_LEFT_BRACE && at > p->at) || at > p->at + 1));
 }
 
 static bool at_generator(const parser *p) {
     const token *t = parser_token(p);
-    return t->kind == TOKEN_NAME && parser_ahead(p, 1) == TOKEN_LESS &&
-           parser_ahead(p, 2) == TOKEN_MINUS && t[1].offset + 1 == t[2].offset;
+    return t->kind == TOKEN_NAME && parser_ahead(p, 1) == TOKEN_LESS && parser_ahead(p, 2) == TOKEN_MINUS &&
+           t[1].offset + 1 == t[2].offset;
 }
 
 static expr *new_number(parser *p, source_span span, uint64_t value) {
@@ -47,10 +44,8 @@ static expr *new_number(parser *p, source_span span, uint64_t value) {
 static void range_of_call(parser *p, comprehension_clause *clause) {
     const expr *e = clause->low;
     if (e->kind != EXPR_CALL || e->call.callee == NULL || e->call.callee->kind != EXPR_NAME ||
-        strcmp(e->call.callee->name.name, "range") != 0 || e->call.arg_count < 1 ||
-        e->call.arg_count > 2) {
+        strcmp(e->call.callee->name.name, "range") != 0 || e->call.arg_count < 1 || e->call.arg_count > 2)
         return;
-    }
     clause->high = e->call.args[e->call.arg_count - 1];
     clause->low = e->call.arg_count == 2 ? e->call.args[0] : new_number(p, e->span, 0);
 }
@@ -63,11 +58,10 @@ static void parse_generator(parser *p, comprehension_clause *clause) {
     parser_advance(p);
     clause->low = parse_no_range(p);
     clause->inclusive = parser_is(p, TOKEN_DOT_DOT_EQUAL);
-    if (parser_accept(p, TOKEN_DOT_DOT) || parser_accept(p, TOKEN_DOT_DOT_EQUAL)) {
+    if (parser_accept(p, TOKEN_DOT_DOT) || parser_accept(p, TOKEN_DOT_DOT_EQUAL))
         clause->high = parse_no_range(p);
-    } else {
+    else
         range_of_call(p, clause);
-    }
 }
 
 static comprehension_clause parse_clause(parser *p) {
@@ -93,28 +87,25 @@ static void parse_outputs(parser *p, comprehension_expr *c) {
         uint32_t count = c->output_count;
         PARSER_PUSH(p, c->output_names, count, names, name);
         PARSER_PUSH(p, c->output_spans, c->output_count, spans, span);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_OR);
 }
 
 static void parse_clauses(parser *p, comprehension_expr *c) {
     uint32_t capacity = 0;
-    while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACKET) &&
-           !parser_is(p, TOKEN_END) && !p->panic) {
+    while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END) &&
+           !p->panic) {
         comprehension_clause clause = parse_clause(p);
         PARSER_PUSH(p, c->clauses, c->clause_count, capacity, clause);
-        if (!parser_accept(p, TOKEN_COMMA) && !parser_is(p, TOKEN_IF)) {
+        if (!parser_accept(p, TOKEN_COMMA) && !parser_is(p, TOKEN_IF))
             break;
-        }
     }
 }
 
 static expr *name_of_output(parser *p, const comprehension_expr *c, uint32_t i) {
-    expr *name =
-        parser_new(p, EXPR_NAME, c->output_count > 0 ? c->output_spans[i] : parser_span(p));
+    expr *name = parser_new(p, EXPR_NAME, c->output_count > 0 ? c->output_spans[i] : parser_span(p));
     name->name.name = c->output_count > 0 ? c->output_names[i] : "";
     return name;
 }
@@ -141,8 +132,7 @@ static expr *coordinates(parser *p, comprehension_expr *c) {
         body = choice;
     }
     comprehension_clause axis = {.span = span,
-                                 .index =
-                                     parser_new_binding(p, "<axis>", span, BINDING_INDEX, false),
+                                 .index = parser_new_binding(p, "<axis>", span, BINDING_INDEX, false),
                                  .low = new_number(p, span, 0),
                                  .high = new_number(p, span, axes)};
     uint32_t count = c->output_count;
@@ -154,9 +144,8 @@ static expr *coordinates(parser *p, comprehension_expr *c) {
 
 /* Without a body the elements are the index, of several the vector of all. */
 static expr *parse_body(parser *p, comprehension_expr *c) {
-    if (!parser_is(p, TOKEN_LEFT_BRACE)) {
+    if (!parser_is(p, TOKEN_LEFT_BRACE))
         return c->output_count > 1 ? coordinates(p, c) : name_of_output(p, c, 0);
-    }
     expr *e = parser_new(p, EXPR_BLOCK, parser_span(p));
     e->block = parse_block(p);
     return parser_finish(p, e);
@@ -172,9 +161,8 @@ typedef struct element_search {
 
 static expr *copy_of(parser *p, const expr *e) {
     expr *copy = expr_copy(p->arena, e);
-    if (copy == NULL) {
+    if (copy == NULL)
         parser_out_of_memory(p);
-    }
     return copy;
 }
 
@@ -205,8 +193,7 @@ static stmt *let_of(parser *p, const char *name, expr *value) {
 }
 
 /* <at x> <- 0..list.len(), and list[<at x>] wherever x stood. */
-static void run_through(parser *p, comprehension_expr *c, comprehension_clause *clause,
-                        const char *list) {
+static void run_through(parser *p, comprehension_expr *c, comprehension_clause *clause, const char *list) {
     source_span span = clause->low->span;
     const char *name = clause->index->name, *at = parser_printf(p, "<at %s>", name);
     expr *length = parser_new(p, EXPR_METHOD, span), *element = parser_new(p, EXPR_INDEX, span);
@@ -218,15 +205,12 @@ static void run_through(parser *p, comprehension_expr *c, comprehension_clause *
     element->index.indices[0] = new_name(p, span, at);
     element->index.count = 1;
     element_search search = {p, name, element};
-    for (uint32_t i = 0; i < c->clause_count; i++) {
-        if (c->clauses[i].condition != NULL) {
+    for (uint32_t i = 0; i < c->clause_count; i++)
+        if (c->clauses[i].condition != NULL)
             put_element(c->clauses[i].condition, &search);
-        }
-    }
     put_element(c->body, &search);
-    for (uint32_t i = 0; i < c->output_count; i++) {
+    for (uint32_t i = 0; i < c->output_count; i++)
         c->output_names[i] = strcmp(c->output_names[i], name) == 0 ? at : c->output_names[i];
-    }
     clause->index->name = at;
     clause->low = new_number(p, span, 0);
     clause->high = length;
@@ -238,17 +222,15 @@ static expr *without_lists(parser *p, expr *e) {
     stmt *first = NULL, **next = &first;
     for (uint32_t i = 0; i < c->clause_count; i++) {
         comprehension_clause *clause = &c->clauses[i];
-        if (clause->index == NULL || clause->high != NULL) {
+        if (clause->index == NULL || clause->high != NULL)
             continue;
-        }
         const char *list = parser_printf(p, "<list %u>", p->slice_count++);
         *next = let_of(p, list, clause->low);
         next = &(*next)->next;
         run_through(p, c, clause, list);
     }
-    if (first == NULL) {
+    if (first == NULL)
         return e;
-    }
     expr *whole = parser_new(p, EXPR_BLOCK, e->span);
     whole->block = PARSER_NEW(p, block);
     *whole->block = (block){.span = e->span, .first = first, .result = e};
@@ -263,20 +245,16 @@ expr *parse_comprehension(parser *p, source_span start) {
     e->comprehension = c;
     parse_outputs(p, c);
     parse_clauses(p, c);
-    if (p->panic) {
+    if (p->panic)
         c->body = parser_error_expr(p);
-    } else {
+    else
         c->body = parse_body(p, c);
-    }
     parser_expect(p, TOKEN_RIGHT_BRACKET);
     parser_finish(p, e);
-    if (!p->panic) {
+    if (!p->panic)
         return without_lists(p, e);
-    }
-    for (uint32_t i = 0; i < c->clause_count; i++) {
-        if (c->clauses[i].index != NULL && c->clauses[i].high == NULL) {
+    for (uint32_t i = 0; i < c->clause_count; i++)
+        if (c->clauses[i].index != NULL && c->clauses[i].high == NULL)
             c->clauses[i].high = parser_error_expr(p);
-        }
-    }
     return e;
 }

@@ -13,8 +13,7 @@
 
 /* ---- behind an operand ----------------------------------------------------------------------- */
 
-static void parse_list_of(parser *p, token_kind close, expr *(*parse_item)(parser *), expr ***items,
-                          uint32_t *count) {
+static void parse_list_of(parser *p, token_kind close, expr *(*parse_item)(parser *), expr ***items, uint32_t *count) {
     uint32_t capacity = 0;
     bool no_struct = p->no_struct;
     p->no_struct = false;
@@ -22,9 +21,8 @@ static void parse_list_of(parser *p, token_kind close, expr *(*parse_item)(parse
         expr *item = parse_item(p);
         PARSER_PUSH(p, *items, *count, capacity, item);
         parser_synchronise_list(p, close);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     p->no_struct = no_struct;
     parser_expect(p, close);
@@ -95,14 +93,12 @@ static expr *parse_member(parser *p, expr *base) {
 static expr *parse_one_index(parser *p) {
     source_span start = parser_span(p);
     expr *low = parser_is(p, TOKEN_COLON) ? NULL : parse_expression(p);
-    if (p->panic || !parser_accept(p, TOKEN_COLON)) {
+    if (p->panic || !parser_accept(p, TOKEN_COLON))
         return low;
-    }
     expr *e = parser_new(p, EXPR_RANGE, start);
     e->range.low = low;
-    if (!parser_is(p, TOKEN_COMMA) && !parser_is(p, TOKEN_RIGHT_BRACKET)) {
+    if (!parser_is(p, TOKEN_COMMA) && !parser_is(p, TOKEN_RIGHT_BRACKET))
         e->range.high = parse_expression(p);
-    }
     return parser_finish(p, e);
 }
 
@@ -112,9 +108,8 @@ static expr *parse_index(parser *p, expr *base) {
     source_span open = parser_span(p);
     parser_advance(p);
     parse_list_of(p, TOKEN_RIGHT_BRACKET, parse_one_index, &e->index.indices, &e->index.count);
-    if (e->index.count == 0) {
+    if (e->index.count == 0)
         parser_say(p, parser_span_from(p, open), SAY(index_is_missing));
-    }
     return parser_finish(p, e);
 }
 
@@ -173,9 +168,8 @@ static expr *parse_unary(parser *p) {
     } else if (parser_is(p, TOKEN_STAR)) { /* *x is x: references are values */
         const token *t = parser_token(p);
         bool power = p->at > 0 && t[-1].kind == TOKEN_STAR && t[-1].offset + 1 == t->offset;
-        if (power) {
+        if (power)
             parser_expected(p, "an expression");
-        }
         while (parser_accept(p, TOKEN_STAR)) {
         }
         e = parse_unary(p);
@@ -208,23 +202,18 @@ typedef struct operator_info {
 enum { LEVEL_COMPARISON = 3 };
 
 static const operator_info operators[] = {
-    {TOKEN_OR_OR, BINARY_OR, 1},       {TOKEN_AND_AND, BINARY_AND, 2},
-    {TOKEN_EQUAL_EQUAL, BINARY_EQ, 3}, {TOKEN_NOT_EQUAL, BINARY_NE, 3},
-    {TOKEN_LESS, BINARY_LT, 3},        {TOKEN_LESS_EQUAL, BINARY_LE, 3},
-    {TOKEN_GREATER, BINARY_GT, 3},     {TOKEN_GREATER_EQUAL, BINARY_GE, 3},
-    {TOKEN_OR, BINARY_BIT_OR, 4},      {TOKEN_CARET, BINARY_BIT_XOR, 5},
-    {TOKEN_AND, BINARY_BIT_AND, 6},    {TOKEN_SHL, BINARY_SHL, 7},
-    {TOKEN_SHR, BINARY_SHR, 7},        {TOKEN_PLUS, BINARY_ADD, 8},
-    {TOKEN_MINUS, BINARY_SUB, 8},      {TOKEN_STAR, BINARY_MUL, 9},
-    {TOKEN_SLASH, BINARY_DIV, 9},      {TOKEN_PERCENT, BINARY_REM, 9},
+    {TOKEN_OR_OR, BINARY_OR, 1},      {TOKEN_AND_AND, BINARY_AND, 2},      {TOKEN_EQUAL_EQUAL, BINARY_EQ, 3},
+    {TOKEN_NOT_EQUAL, BINARY_NE, 3},  {TOKEN_LESS, BINARY_LT, 3},          {TOKEN_LESS_EQUAL, BINARY_LE, 3},
+    {TOKEN_GREATER, BINARY_GT, 3},    {TOKEN_GREATER_EQUAL, BINARY_GE, 3}, {TOKEN_OR, BINARY_BIT_OR, 4},
+    {TOKEN_CARET, BINARY_BIT_XOR, 5}, {TOKEN_AND, BINARY_BIT_AND, 6},      {TOKEN_SHL, BINARY_SHL, 7},
+    {TOKEN_SHR, BINARY_SHR, 7},       {TOKEN_PLUS, BINARY_ADD, 8},         {TOKEN_MINUS, BINARY_SUB, 8},
+    {TOKEN_STAR, BINARY_MUL, 9},      {TOKEN_SLASH, BINARY_DIV, 9},        {TOKEN_PERCENT, BINARY_REM, 9},
 };
 
 static const operator_info *operator_here(const parser *p) {
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
-        if (operators[i].token == parser_kind(p)) {
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
+        if (operators[i].token == parser_kind(p))
             return &operators[i];
-        }
-    }
     return NULL;
 }
 
@@ -262,16 +251,14 @@ static bool at_range(const parser *p) {
 }
 
 static expr *parse_range_from(parser *p, expr *low) {
-    if (p->panic || !at_range(p)) {
+    if (p->panic || !at_range(p))
         return low;
-    }
     expr *e = parser_new(p, EXPR_RANGE, low != NULL ? low->span : parser_span(p));
     e->range.low = low;
     e->range.inclusive = parser_is(p, TOKEN_DOT_DOT_EQUAL);
     parser_advance(p);
-    if (parser_at_expression(p) && !(p->no_struct && parser_is(p, TOKEN_LEFT_BRACE))) {
+    if (parser_at_expression(p) && !(p->no_struct && parser_is(p, TOKEN_LEFT_BRACE)))
         e->range.high = parse_operand(p, 1);
-    }
     return parser_finish(p, e);
 }
 
@@ -280,12 +267,10 @@ static binary_op assignment_here(const parser *p, bool *found) {
         token_kind token;
         binary_op op;
     } assignments[] = {
-        {TOKEN_EQUAL, BINARY_NONE},          {TOKEN_PLUS_EQUAL, BINARY_ADD},
-        {TOKEN_MINUS_EQUAL, BINARY_SUB},     {TOKEN_STAR_EQUAL, BINARY_MUL},
-        {TOKEN_SLASH_EQUAL, BINARY_DIV},     {TOKEN_PERCENT_EQUAL, BINARY_REM},
-        {TOKEN_AND_EQUAL, BINARY_BIT_AND},   {TOKEN_OR_EQUAL, BINARY_BIT_OR},
-        {TOKEN_CARET_EQUAL, BINARY_BIT_XOR}, {TOKEN_SHL_EQUAL, BINARY_SHL},
-        {TOKEN_SHR_EQUAL, BINARY_SHR},
+        {TOKEN_EQUAL, BINARY_NONE},        {TOKEN_PLUS_EQUAL, BINARY_ADD},  {TOKEN_MINUS_EQUAL, BINARY_SUB},
+        {TOKEN_STAR_EQUAL, BINARY_MUL},    {TOKEN_SLASH_EQUAL, BINARY_DIV}, {TOKEN_PERCENT_EQUAL, BINARY_REM},
+        {TOKEN_AND_EQUAL, BINARY_BIT_AND}, {TOKEN_OR_EQUAL, BINARY_BIT_OR}, {TOKEN_CARET_EQUAL, BINARY_BIT_XOR},
+        {TOKEN_SHL_EQUAL, BINARY_SHL},     {TOKEN_SHR_EQUAL, BINARY_SHR},
     };
     for (size_t i = 0; i < sizeof assignments / sizeof assignments[0]; i++) {
         if (assignments[i].token == parser_kind(p)) {
@@ -300,9 +285,8 @@ static binary_op assignment_here(const parser *p, bool *found) {
 static expr *parse_assignment_from(parser *p, expr *target) {
     bool found;
     binary_op op = assignment_here(p, &found);
-    if (p->panic || !found) {
+    if (p->panic || !found)
         return target;
-    }
     expr *e = parser_new(p, EXPR_ASSIGN, target->span);
     e->assign.op = op;
     e->assign.op_span = parser_span(p);
@@ -323,9 +307,8 @@ expr *parse_no_range(parser *p) {
 }
 
 expr *parse_expression(parser *p) {
-    if (at_range(p)) {
+    if (at_range(p))
         return p->panic ? parser_error_expr(p) : parse_range_from(p, NULL);
-    }
     return parse_assignment_from(p, parse_range_from(p, parse_operand(p, 1)));
 }
 

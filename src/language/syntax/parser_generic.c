@@ -20,9 +20,8 @@ static void parse_bounds(parser *p, type_parameter *t) {
 
 void parse_type_parameters(parser *p, type_parameters *out) {
     uint32_t capacity = out->count;
-    if (!parser_accept(p, TOKEN_LESS)) {
+    if (!parser_accept(p, TOKEN_LESS))
         return;
-    }
     while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_END) && !p->panic) {
         if (parser_is(p, TOKEN_LABEL)) {
             parser_advance(p);
@@ -31,38 +30,31 @@ void parse_type_parameters(parser *p, type_parameters *out) {
             type_parameter t = {.span = parser_span(p)};
             t.name = parser_name(p, &t.span);
             if (t.name != NULL && parser_accept(p, TOKEN_COLON)) {
-                if (number) {
+                if (number)
                     parse_type(p);
-                } else {
+                else
                     parse_bounds(p, &t);
-                }
             }
-            if (t.name != NULL) {
+            if (t.name != NULL)
                 PARSER_PUSH(p, out->items, out->count, capacity, t);
-            }
         }
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
-    if (!parser_accept_first(p, TOKEN_GREATER)) {
+    if (!parser_accept_first(p, TOKEN_GREATER))
         parser_expected(p, "`>`");
-    }
 }
 
 static type_parameter *find_parameter(type_parameters *all, const char *name) {
-    for (uint32_t i = 0; all != NULL && i < all->count; i++) {
-        if (strcmp(all->items[i].name, name) == 0) {
+    for (uint32_t i = 0; all != NULL && i < all->count; i++)
+        if (strcmp(all->items[i].name, name) == 0)
             return &all->items[i];
-        }
-    }
     return NULL;
 }
 
 void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
-    if (!parser_is_word(p, "where")) {
+    if (!parser_is_word(p, "where"))
         return;
-    }
     parser_advance(p);
     while (parser_is(p, TOKEN_NAME) && !p->panic) {
         source_span span;
@@ -74,12 +66,10 @@ void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
             parser_name(p, &span);
             t = NULL;
         }
-        if (parser_expect(p, TOKEN_COLON)) {
+        if (parser_expect(p, TOKEN_COLON))
             parse_bounds(p, t == NULL ? &unknown : t);
-        }
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             return;
-        }
     }
 }
 
@@ -87,16 +77,14 @@ void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
 void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics) {
     type_expr *t = parameter->annotation;
     bool impl = t->kind == TYPE_EXPR_NAME && t->name != NULL && strcmp(t->name, "<impl>") == 0;
-    if (t->kind != TYPE_EXPR_FUNCTION && !impl) {
+    if (t->kind != TYPE_EXPR_FUNCTION && !impl)
         return;
-    }
     type_parameter hidden = {.span = t->span, .bound_count = 1};
     hidden.name = parser_printf(p, "<%s>", parameter->name);
     hidden.bounds = parser_alloc(p, sizeof *hidden.bounds);
     hidden.bounds[0] = impl ? t->arguments[0] : t;
     type_expr *name = PARSER_NEW(p, type_expr);
-    *name = (type_expr){
-        .span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name, .is_place = t->is_place};
+    *name = (type_expr){.span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name, .is_place = t->is_place};
     parameter->annotation = name;
     uint32_t capacity = generics->count;
     PARSER_PUSH(p, generics->items, generics->count, capacity, hidden);
@@ -108,9 +96,8 @@ void parser_hide_function_type(parser *p, binding *parameter, type_parameters *g
 static bool field_ends_with_line(parser *p, const struct_item *s) {
     bool ends = !p->panic && !s->positional && parser_first_on_line(p) &&
                 (parser_is(p, TOKEN_NAME) || parser_is(p, TOKEN_PUB));
-    if (ends) {
+    if (ends)
         parser_warn_missing(p, "`,`");
-    }
     return ends;
 }
 
@@ -118,24 +105,21 @@ static bool field_ends_with_line(parser *p, const struct_item *s) {
 static void skip_to_close(parser *p, token_kind close) {
     while (!parser_is(p, TOKEN_END) && !parser_is(p, close)) {
         token_kind kind = parser_kind(p);
-        if (kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE) {
+        if (kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE)
             parser_skip_group(p);
-        } else {
+        else
             parser_advance(p);
-        }
     }
-    if (parser_accept(p, close)) {
+    if (parser_accept(p, close))
         p->panic = false;
-    }
 }
 
 static void parse_fields(parser *p, struct_item *s, token_kind close) {
     uint32_t capacity = 0;
     while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
         struct_field field = {.span = parser_span(p)};
-        if (parser_accept(p, TOKEN_PUB) && parser_is(p, TOKEN_LEFT_PAREN)) {
+        if (parser_accept(p, TOKEN_PUB) && parser_is(p, TOKEN_LEFT_PAREN))
             parser_skip_group(p);
-        }
         if (s->positional) {
             field.name = parser_printf(p, "%u", s->field_count);
         } else {
@@ -143,17 +127,14 @@ static void parse_fields(parser *p, struct_item *s, token_kind close) {
             parser_expect(p, TOKEN_COLON);
         }
         field.annotation = parse_type(p);
-        if (!p->panic && field.name != NULL) {
+        if (!p->panic && field.name != NULL)
             PARSER_PUSH(p, s->fields, s->field_count, capacity, field);
-        }
         parser_synchronise_list(p, close);
-        if (!parser_accept(p, TOKEN_COMMA) && !field_ends_with_line(p, s)) {
+        if (!parser_accept(p, TOKEN_COMMA) && !field_ends_with_line(p, s))
             break;
-        }
     }
-    if (!parser_expect(p, close)) { /* the rest of the fields is not an item */
+    if (!parser_expect(p, close)) /* the rest of the fields is not an item */
         skip_to_close(p, close);
-    }
 }
 
 void parse_struct(parser *p) {
@@ -171,9 +152,8 @@ void parse_struct(parser *p) {
     } else if (!parser_accept(p, TOKEN_SEMICOLON)) {
         parser_expected(p, "`{`");
     }
-    if (p->panic) {
+    if (p->panic)
         parser_synchronise(p);
-    }
 }
 
 /* ---- enums ----------------------------------------------------------------------------------- */
@@ -200,9 +180,8 @@ static void parse_variant_fields(parser *p, struct_item *s, variant_item *v, uin
             v->count++;
         }
         parser_synchronise_list(p, close);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, close);
 }
@@ -220,18 +199,15 @@ static void parse_variants(parser *p, struct_item *s) {
         }
         variant_item v = {.first = s->field_count, .positional = true};
         v.name = parser_name(p, &v.span);
-        if (parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LEFT_BRACE)) {
+        if (parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LEFT_BRACE))
             parse_variant_fields(p, s, &v, &fields);
-        } else if (parser_accept(p, TOKEN_EQUAL)) {
+        else if (parser_accept(p, TOKEN_EQUAL))
             v.tag_value = parse_no_range(p);
-        }
-        if (v.name != NULL) {
+        if (v.name != NULL)
             PARSER_PUSH(p, s->variants, s->variant_count, variants, v);
-        }
         parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_BRACE);
 }
@@ -240,9 +216,8 @@ struct_item *parse_struct_head(parser *p) {
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
-    if (name == NULL) {
+    if (name == NULL)
         return NULL;
-    }
     name = parser_declare(p, name);
     struct_item *s = PARSER_NEW(p, struct_item);
     *s = (struct_item){.name = name,
@@ -264,12 +239,10 @@ void parse_enum(parser *p) {
         return;
     }
     s->is_enum = true;
-    if (parser_expect(p, TOKEN_LEFT_BRACE)) {
+    if (parser_expect(p, TOKEN_LEFT_BRACE))
         parse_variants(p, s);
-    }
-    if (p->panic) {
+    if (p->panic)
         parser_synchronise(p);
-    }
 }
 
 /* ---- traits ---------------------------------------------------------------------------------- */
@@ -285,18 +258,16 @@ static void parse_trait_const(parser *p, trait_item *t) {
         item->value = parser_accept(p, TOKEN_EQUAL) ? parse_expression(p) : NULL;
         parser_expect(p, TOKEN_SEMICOLON);
     }
-    if (p->panic) {
+    if (p->panic)
         parser_synchronise(p);
-    } else if (item->value != NULL) {
+    else if (item->value != NULL)
         PARSER_PUSH(p, t->constants, t->constant_count, capacity, item);
-    }
 }
 
 static bool is_parameter(const type_parameters *of, const type_expr *t) {
     bool found = false;
-    for (uint32_t i = 0; t->kind == TYPE_EXPR_NAME && t->argument_count == 0 && i < of->count; i++) {
+    for (uint32_t i = 0; t->kind == TYPE_EXPR_NAME && t->argument_count == 0 && i < of->count; i++)
         found |= strcmp(of->items[i].name, t->name) == 0;
-    }
     return found;
 }
 
@@ -305,9 +276,8 @@ void parser_name_owner(parser *p, impl_item *impl) {
     type_expr *owner = impl->owner;
     bool boxed = owner->kind == TYPE_EXPR_NAME && owner->argument_count == 1 && strcmp(owner->name, "Box") == 0 &&
                  owner->arguments[0]->kind == TYPE_EXPR_DYN;
-    if (boxed) { /* a Box of it is the same value */
+    if (boxed) /* a Box of it is the same value */
         owner = impl->owner = owner->arguments[0];
-    }
     if (owner->kind == TYPE_EXPR_ARRAY) { /* a slice or array is what a Vec is */
         owner->kind = TYPE_EXPR_NAME;
         owner->name = "Vec";
@@ -341,8 +311,7 @@ void parse_trait(parser *p) {
         t->supertrait_count = supertraits.bound_count;
         for (uint32_t i = 0; i < t->supertrait_count; i++) {
             const char *name = t->supertraits[i]->name;
-            t->is_shown |=
-                name != NULL && (strcmp(name, "Display") == 0 || strcmp(name, "Debug") == 0);
+            t->is_shown |= name != NULL && (strcmp(name, "Display") == 0 || strcmp(name, "Debug") == 0);
         }
     }
     parse_where(p, &none, NULL);
@@ -362,20 +331,16 @@ void parse_trait(parser *p) {
             continue;
         }
         function_item *f = parser_is(p, TOKEN_FN) ? parse_method_of_trait(p) : NULL;
-        if (f != NULL) {
+        if (f != NULL)
             PARSER_PUSH(p, t->methods, t->method_count, capacity, f);
-        } else if (before == p->at) {
+        else if (before == p->at)
             parser_expected(p, "`fn`");
-        }
-        if (p->panic) {
+        if (p->panic)
             parser_synchronise(p);
-        }
-        if (p->at == before) {
+        if (p->at == before)
             parser_advance(p);
-        }
     }
-    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE))
         parser_unclosed(p, open);
-    }
     PARSER_PUSH(p, p->tree->traits, p->tree->trait_count, p->tree->trait_capacity, t);
 }

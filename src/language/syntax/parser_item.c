@@ -7,8 +7,7 @@
 
 static binding *parse_self(parser *p, bool is_mutable, source_span start) {
     parser_advance(p);
-    binding *self =
-        parser_new_binding(p, "self", parser_span_from(p, start), BINDING_SELF, is_mutable);
+    binding *self = parser_new_binding(p, "self", parser_span_from(p, start), BINDING_SELF, is_mutable);
     if (parser_accept(p, TOKEN_COLON)) { /* self: &mut Self */
         self->annotation = parse_type(p);
         self->is_lent = self->annotation->is_place;
@@ -30,9 +29,8 @@ static binding *parse_annotated(parser *p, binding *parameter) {
     }
     parser_advance(p);
     parameter->annotation = parse_type(p);
-    if (parser_accept(p, TOKEN_EQUAL)) {
+    if (parser_accept(p, TOKEN_EQUAL))
         parameter->otherwise = parse_no_range(p);
-    }
     return parameter;
 }
 
@@ -54,50 +52,43 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
     const char *lifetime = reference ? parser_lifetime(p, NULL) : NULL; /* &'a self */
     bool is_mutable = parser_accept(p, TOKEN_MUT);
     if (parser_is(p, TOKEN_SELF)) {
-        if (!first || !in_impl) {
-            parser_say(p, parser_span(p),
-                       SAY_IF(in_impl, self_is_first_parameter, self_belongs_into_impl_block));
-        }
+        if (!first || !in_impl)
+            parser_say(p, parser_span(p), SAY_IF(in_impl, self_is_first_parameter, self_belongs_into_impl_block));
         binding *self = parse_self(p, is_mutable, start);
         self->is_lent |= reference && is_mutable;
         self->is_shared |= reference && !is_mutable;
         self->lifetime = lifetime;
         return self;
     }
-    if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable) {
+    if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable)
         return parse_parts(p, f);
-    }
     if (reference) {
         parser_expected(p, "a name");
         return NULL;
     }
     const char *name = parser_name(p, &span);
-    if (name == NULL) {
+    if (name == NULL)
         return NULL;
-    }
     return parse_annotated(p, parser_new_binding(p, name, span, BINDING_PARAMETER, is_mutable));
 }
 
 static void parse_parameters(parser *p, function_item *f, bool in_impl) {
     uint32_t capacity = 0;
     bool first = true;
-    if (!parser_expect(p, TOKEN_LEFT_PAREN)) {
+    if (!parser_expect(p, TOKEN_LEFT_PAREN))
         return;
-    }
     while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END)) {
         binding *parameter = parse_parameter(p, f, first, in_impl);
         if (parameter != NULL) {
             f->has_self |= parameter->kind == BINDING_SELF && first;
-            if (parameter->annotation != NULL && parameter->kind != BINDING_SELF) {
+            if (parameter->annotation != NULL && parameter->kind != BINDING_SELF)
                 parser_hide_function_type(p, parameter, &f->generics);
-            }
             PARSER_PUSH(p, f->parameters, f->parameter_count, capacity, parameter);
         }
         first = false;
         parser_synchronise_list(p, TOKEN_RIGHT_PAREN);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_PAREN);
 }
@@ -109,8 +100,8 @@ static void add_function(parser *p, function_item *f) {
 
 /* &mut T, Option<&mut T>, Result<&mut T, E>, or by another name for one of them */
 static bool yields_place(const type_expr *t) {
-    return t->is_place || (t->kind == TYPE_EXPR_NAME && t->argument_count > 0 &&
-                           t->arguments[0]->is_place && strcmp(t->name, "Vec") != 0);
+    return t->is_place || (t->kind == TYPE_EXPR_NAME && t->argument_count > 0 && t->arguments[0]->is_place &&
+                           strcmp(t->name, "Vec") != 0);
 }
 
 /* Between the parameters and the body. */
@@ -119,17 +110,14 @@ static void parse_result(parser *p, function_item *f) {
     f->never_returns = arrow && parser_accept(p, TOKEN_NOT);
     if (arrow && !f->never_returns) {
         f->result_annotation = parse_type(p);
-        if (yields_place(f->result_annotation)) {
+        if (yields_place(f->result_annotation))
             PARSER_PUSH(p, p->tree->getters, p->tree->getter_count, p->tree->getter_capacity, f);
-        }
     }
     parse_where(p, &f->generics, f->impl == NULL ? NULL : &f->impl->generics);
     if (p->panic) { /* the body is good all the same */
-        while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE) &&
-               !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_FN) &&
-               !parser_is(p, TOKEN_END)) {
+        while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_SEMICOLON) &&
+               !parser_is(p, TOKEN_FN) && !parser_is(p, TOKEN_END))
             parser_advance(p);
-        }
         p->panic = false;
     }
 }
@@ -138,9 +126,8 @@ static void parse_result(parser *p, function_item *f) {
 static const char *qualified_name(parser *p, const char *owner, const char *name) {
     size_t first = modules_plain_length(owner), second = strlen(name);
     char *made = masu__arena_alloc(p->arena, first + second + sizeof "::", 1);
-    if (made == NULL) {
+    if (made == NULL)
         parser_out_of_memory(p);
-    }
     memcpy(made, owner, first);
     memcpy(made + first, "::", 2);
     memcpy(made + first + 2, name, second + 1);
@@ -148,15 +135,13 @@ static const char *qualified_name(parser *p, const char *owner, const char *name
 }
 
 /* From `fn` to the body, exclusive. NULL after a message and without a name. */
-static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
-                                 source_span owner_span, bool methods) {
+static function_item *parse_head(parser *p, impl_item *impl, const char *owner, source_span owner_span, bool methods) {
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
     function_item *f = PARSER_NEW(p, function_item);
-    if (name == NULL) {
+    if (name == NULL)
         return NULL;
-    }
     *f = (function_item){.name = name,
                          .module = p->module,
                          .qualified = name,
@@ -164,11 +149,10 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
                          .impl = impl,
                          .owner_name = owner,
                          .owner_span = owner_span};
-    if (owner != NULL) {
+    if (owner != NULL)
         f->qualified = qualified_name(p, owner, name);
-    } else if (!methods) {
+    else if (!methods)
         f->name = parser_declare(p, name);
-    }
     parse_type_parameters(p, &f->generics);
     parse_parameters(p, f, methods);
     parse_result(p, f);
@@ -190,17 +174,15 @@ static void parse_body(parser *p, function_item *f) {
     p->module = outer;
     if (f->opening != NULL) {
         stmt *last = f->opening;
-        while (last->next != NULL) {
+        while (last->next != NULL)
             last = last->next;
-        }
         last->next = f->body->first;
         f->body->first = f->opening;
     }
     if (f->result_annotation != NULL && yields_place(f->result_annotation) && !p->panic) {
         const function_item *copy = function_copy(p->arena, f);
-        if (copy == NULL) {
+        if (copy == NULL)
             parser_out_of_memory(p);
-        }
         f->unchecked = copy->body;
     }
 }
@@ -213,8 +195,7 @@ static bool at_const_function(const parser *p) {
 static void parse_function(parser *p, impl_item *impl, source_span exported) {
     bool is_const = at_const_function(p) && parser_accept(p, TOKEN_CONST);
     const char *owner = impl == NULL ? NULL : impl->owner->name;
-    function_item *f =
-        parse_head(p, impl, owner, impl == NULL ? (source_span){0} : impl->owner->span, impl);
+    function_item *f = parse_head(p, impl, owner, impl == NULL ? (source_span){0} : impl->owner->span, impl);
     if (f == NULL) {
         parser_skip_item(p);
         return;
@@ -233,14 +214,12 @@ static void parse_function(parser *p, impl_item *impl, source_span exported) {
 
 function_item *parse_method_of_trait(parser *p) {
     function_item *f = parse_head(p, NULL, NULL, (source_span){0}, true);
-    if (f == NULL || p->panic) {
+    if (f == NULL || p->panic)
         return NULL;
-    }
-    if (parser_is(p, TOKEN_LEFT_BRACE) || parser_is(p, TOKEN_BODY)) {
+    if (parser_is(p, TOKEN_LEFT_BRACE) || parser_is(p, TOKEN_BODY))
         parse_body(p, f);
-    } else {
+    else
         parser_expect(p, TOKEN_SEMICOLON);
-    }
     return f;
 }
 
@@ -262,9 +241,8 @@ static void parse_alias(parser *p, const impl_item *impl) {
         p->tree->aliases = a;
     }
     parser_expect(p, TOKEN_SEMICOLON);
-    if (p->panic) {
+    if (p->panic)
         parser_synchronise(p);
-    }
 }
 
 static bool at_alias(const parser *p) {
@@ -278,8 +256,7 @@ static bool at_static(const parser *p) {
 /* `unsafe` says nothing: there is nothing that it would allow. */
 static bool at_unsafe(const parser *p) {
     token_kind next = parser_ahead(p, 1);
-    return parser_is_word(p, "unsafe") &&
-           (next == TOKEN_FN || next == TOKEN_IMPL || next == TOKEN_TRAIT);
+    return parser_is_word(p, "unsafe") && (next == TOKEN_FN || next == TOKEN_IMPL || next == TOKEN_TRAIT);
 }
 
 /* pub, pub(crate). The `pub` that says no more. */
@@ -316,9 +293,8 @@ static void parse_methods(parser *p, impl_item *impl, source_span open) {
             parser_expected(p, "`fn`");
             parser_synchronise(p);
         }
-        if (p->at == before) {
+        if (p->at == before)
             parser_advance(p);
-        }
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
         parser_unclosed(p, open);
@@ -341,10 +317,10 @@ static void parse_impl(parser *p) {
     parse_where(p, &impl->generics, NULL);
     parser_name_owner(p, impl);
     source_span open = parser_span(p);
-    if (p->panic || impl->owner->kind == TYPE_EXPR_ERROR || impl->owner->name == NULL || !parser_expect(p, TOKEN_LEFT_BRACE)) {
-        if (!p->panic) {
+    if (p->panic || impl->owner->kind == TYPE_EXPR_ERROR || impl->owner->name == NULL ||
+        !parser_expect(p, TOKEN_LEFT_BRACE)) {
+        if (!p->panic)
             parser_say(p, impl->owner->span, SAY(methods_belong_to_type_that_has));
-        }
         parser_skip_item(p);
         return;
     }
@@ -362,17 +338,14 @@ static void parse_const(parser *p, const impl_item *impl) {
         return;
     }
     *c = (const_item){.name = name, .span = span, .impl = impl};
-    if (impl != NULL) {
+    if (impl != NULL)
         c->name = parser_printf(p, "%s::%s", impl->owner->name, name);
-    } else {
+    else
         c->name = parser_declare(p, name);
-    }
-    if (parser_accept(p, TOKEN_COLON)) {
+    if (parser_accept(p, TOKEN_COLON))
         c->annotation = parse_type(p);
-    }
-    if (parser_expect(p, TOKEN_EQUAL)) {
+    if (parser_expect(p, TOKEN_EQUAL))
         c->value = parse_expression(p);
-    }
     parser_expect(p, TOKEN_SEMICOLON);
     if (p->panic) {
         parser_refuse_name(p, name);
@@ -385,16 +358,15 @@ static void parse_const(parser *p, const impl_item *impl) {
 /* `let NAME: T = …;` and `tensor NAME: T = …;` beside `main` */
 bool parser_at_let_item(const parser *p) {
     bool let = parser_is(p, TOKEN_LET) && parser_ahead(p, 1) == TOKEN_NAME;
-    return let || (parser_is_word(p, "tensor") && parser_ahead(p, 1) == TOKEN_NAME &&
-                   parser_ahead(p, 2) == TOKEN_COLON);
+    return let ||
+           (parser_is_word(p, "tensor") && parser_ahead(p, 1) == TOKEN_NAME && parser_ahead(p, 2) == TOKEN_COLON);
 }
 
 void parse_let_item(parser *p) {
     uint32_t before = p->tree->constant_count;
     parse_const(p, NULL);
-    for (uint32_t i = before; i < p->tree->constant_count; i++) {
+    for (uint32_t i = before; i < p->tree->constant_count; i++)
         p->tree->constants[i]->is_let = true;
-    }
 }
 
 /* ---- what is at the top --------------------------------------------------------------------- */
@@ -402,20 +374,17 @@ void parse_let_item(parser *p) {
 /* #[…] and #![…] */
 static bool skip_attribute(parser *p) {
     uint32_t behind = parser_ahead(p, 1) == TOKEN_NOT ? 2 : 1;
-    if (!parser_is(p, TOKEN_HASH) || parser_ahead(p, behind) != TOKEN_LEFT_BRACKET) {
+    if (!parser_is(p, TOKEN_HASH) || parser_ahead(p, behind) != TOKEN_LEFT_BRACKET)
         return false;
-    }
-    for (uint32_t i = 0; i < behind; i++) {
+    for (uint32_t i = 0; i < behind; i++)
         parser_advance(p);
-    }
     uint32_t from = p->at;
     parser_skip_group(p);
     for (; from < p->at; from++) {
         const token *t = &p->list.tokens[from];
         p->derives_clone |= t->kind == TOKEN_NAME && t->length == 5 &&
                             memcmp(p->file->text + t->offset, "Clone", 5) == 0;
-        p->derives_copy |= t->kind == TOKEN_NAME && t->length == 4 &&
-                           memcmp(p->file->text + t->offset, "Copy", 4) == 0;
+        p->derives_copy |= t->kind == TOKEN_NAME && t->length == 4 && memcmp(p->file->text + t->offset, "Copy", 4) == 0;
     }
     return true;
 }
@@ -436,8 +405,7 @@ bool parser_at_item(const parser *p) {
         return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET ||
                (parser_ahead(p, 1) == TOKEN_NOT && parser_ahead(p, 2) == TOKEN_LEFT_BRACKET);
     case TOKEN_NAME:
-        return at_static(p) || at_alias(p) || parser_at_macro(p) || at_unsafe(p) ||
-               parser_at_foreign(p);
+        return at_static(p) || at_alias(p) || parser_at_macro(p) || at_unsafe(p) || parser_at_foreign(p);
     default:
         return false;
     }
@@ -475,9 +443,8 @@ void parse_item(parser *p) {
         parse_use(p);
         return;
     case TOKEN_HASH: /* attributes say nothing to masu */
-        if (skip_attribute(p)) {
+        if (skip_attribute(p))
             return;
-        }
         break;
     default:
         if (at_static(p)) {
@@ -493,8 +460,7 @@ void parse_item(parser *p) {
             return;
         }
         if (parser_at_foreign(p)) {
-            const char *what =
-                parser_is_word(p, "async") ? "asynchronous functions" : "external functions";
+            const char *what = parser_is_word(p, "async") ? "asynchronous functions" : "external functions";
             parser_advance(p);
             parser_refuse_item(p, what);
             return;
@@ -506,18 +472,15 @@ void parse_item(parser *p) {
 
 void parse_items(parser *p) {
     while (!parser_is(p, TOKEN_END)) {
-        if (parser_accept(p, TOKEN_SEMICOLON)) { /* struct P { … }; */
+        if (parser_accept(p, TOKEN_SEMICOLON)) /* struct P { … }; */
             continue;
-        }
         parse_item(p);
-        if (p->panic) {
+        if (p->panic)
             parser_synchronise(p);
-        }
     }
     if (p->script != NULL) {
         function_item *f = PARSER_NEW(p, function_item);
-        *f = (function_item){
-            .name = "main", .qualified = "main", .span = p->script->span, .body = p->script};
+        *f = (function_item){.name = "main", .qualified = "main", .span = p->script->span, .body = p->script};
         add_function(p, f);
     }
 }

@@ -70,8 +70,7 @@ static bool type_arguments_follow(const parser *p) {
     bool types = true;
     for (uint32_t ahead = 0; ahead < 64; ahead++) {
         token_kind kind = parser_ahead(p, ahead);
-        types = types && (kind != TOKEN_NAME || looks_like_type(p, ahead)) &&
-                (kind != TOKEN_INT || depth > 1);
+        types = types && (kind != TOKEN_NAME || looks_like_type(p, ahead)) && (kind != TOKEN_INT || depth > 1);
         switch (kind) {
         case TOKEN_LESS:
             depth++;
@@ -97,8 +96,7 @@ static bool type_arguments_follow(const parser *p) {
         if (depth == 0) {
             token_kind next = parser_ahead(p, ahead + 1);
             return next == TOKEN_COLON_COLON ||
-                   (types &&
-                    (next == TOKEN_LEFT_PAREN || (next == TOKEN_LEFT_BRACE && !p->no_struct)));
+                   (types && (next == TOKEN_LEFT_PAREN || (next == TOKEN_LEFT_BRACE && !p->no_struct)));
         }
     }
     return false;
@@ -113,55 +111,47 @@ static void parse_path_rest(parser *p, expr *e) {
             parser_advance(p);
             parse_type_arguments(p, &e->name.arguments, &e->name.argument_count);
         }
-        if (!parser_is(p, TOKEN_COLON_COLON)) {
+        if (!parser_is(p, TOKEN_COLON_COLON))
             return;
-        }
         source_span scope = parser_span_from(p, e->span), span;
         parser_advance(p);
         if (parser_is(p, TOKEN_LESS)) { /* Vec::<T>::new() */
             parser_advance(p);
             parse_type_arguments(p, &e->name.arguments, &e->name.argument_count);
-            if (!parser_is(p, TOKEN_COLON_COLON)) { /* f::<T>(…) */
+            if (!parser_is(p, TOKEN_COLON_COLON)) /* f::<T>(…) */
                 return;
-            }
             parser_advance(p);
         }
         const char *name = parser_name(p, &span);
-        if (name == NULL) {
+        if (name == NULL)
             return;
-        }
         const char *arguments = memchr(start, '<', scope.length);
         e->name.scope_span = scope;
-        e->name.scope =
-            masu__arena_strndup(p->arena, start, arguments != NULL ? (size_t)(arguments - start) : scope.length);
+        e->name.scope = masu__arena_strndup(p->arena, start,
+                                            arguments != NULL ? (size_t)(arguments - start) : scope.length);
         e->name.name = name;
-        if (e->name.scope == NULL) {
+        if (e->name.scope == NULL)
             parser_out_of_memory(p);
-        }
-        if (strstr(e->name.scope, "::<") != NULL) {
+        if (strstr(e->name.scope, "::<") != NULL)
             parser_refuse(p, scope, "this path");
-        }
     }
 }
 
 static expr *parse_brackets(parser *p);
 
 static bool struct_literal_follows(const parser *p) {
-    if (p->no_struct || !parser_is(p, TOKEN_LEFT_BRACE)) {
+    if (p->no_struct || !parser_is(p, TOKEN_LEFT_BRACE))
         return false;
-    }
     token_kind first = parser_ahead(p, 1), second = parser_ahead(p, 2);
     return first == TOKEN_RIGHT_BRACE || first == TOKEN_DOT_DOT ||
-           (first == TOKEN_NAME &&
-            (second == TOKEN_COLON || second == TOKEN_COMMA || second == TOKEN_RIGHT_BRACE));
+           (first == TOKEN_NAME && (second == TOKEN_COLON || second == TOKEN_COMMA || second == TOKEN_RIGHT_BRACE));
 }
 
 static field_init parse_init(parser *p) {
     field_init init = {.span = parser_span(p)};
     init.name = parser_name(p, &init.span);
-    if (init.name == NULL) {
+    if (init.name == NULL)
         return init;
-    }
     if (parser_accept(p, TOKEN_COLON)) {
         init.value = parse_expression(p);
     } else { /* `x` for `x: x` */
@@ -186,13 +176,11 @@ static expr *parse_struct_literal(parser *p, expr *name) {
             break;
         }
         field_init init = parse_init(p);
-        if (init.value != NULL) {
+        if (init.value != NULL)
             PARSER_PUSH(p, e->structure.inits, e->structure.init_count, capacity, init);
-        }
         parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_BRACE);
     return parser_finish(p, e);
@@ -203,25 +191,21 @@ static expr *parse_path(parser *p) {
     e->name.name = parser_text(p, parser_token(p));
     parser_advance(p);
     parse_path_rest(p, e);
-    if (e->name.scope != NULL) {
+    if (e->name.scope != NULL)
         parser_find_item(p, &e->name.scope, &e->name.name, e->span);
-    } else {
+    else
         e->name.item = parser_found_item(p, e->name.name, e->span);
-    }
     e->span = parser_span_from(p, e->span);
-    if (struct_literal_follows(p)) {
+    if (struct_literal_follows(p))
         return parse_struct_literal(p, e);
-    }
     if (parser_is(p, TOKEN_NOT) &&
         (parser_ahead(p, 1) == TOKEN_LEFT_PAREN || parser_ahead(p, 1) == TOKEN_LEFT_BRACKET)) {
         bool brackets = parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
-        if (brackets && strcmp(e->name.name, "vec") != 0) {
+        if (brackets && strcmp(e->name.name, "vec") != 0)
             parser_refuse(p, e->span, "macros with brackets");
-        }
         parser_advance(p); /* println!(…) is println(…), vec![…] the array */
-        if (!brackets && strcmp(e->name.name, "matches") == 0) {
+        if (!brackets && strcmp(e->name.name, "matches") == 0)
             return parse_matches(p, e->span);
-        }
         if (brackets) {
             expr *list = parse_brackets(p);
             list->is_vec = true;
@@ -244,9 +228,8 @@ static expr *parse_parentheses(parser *p) {
         PARSER_PUSH(p, e->list.items, e->list.count, capacity, item);
         parser_synchronise_list(p, TOKEN_RIGHT_PAREN);
         comma = parser_accept(p, TOKEN_COMMA);
-        if (!comma) {
+        if (!comma)
             break;
-        }
     }
     p->no_struct = no_struct;
     parser_expect(p, TOKEN_RIGHT_PAREN);
@@ -264,9 +247,8 @@ static expr *parse_parentheses(parser *p) {
 static expr *parse_brackets(parser *p) {
     source_span start = parser_span(p);
     parser_advance(p);
-    if (parser_at_comprehension(p)) {
+    if (parser_at_comprehension(p))
         return parse_comprehension(p, start);
-    }
     expr *e = parser_new(p, EXPR_ARRAY, start);
     bool no_struct = p->no_struct;
     uint32_t capacity = 0;
@@ -281,9 +263,8 @@ static expr *parse_brackets(parser *p) {
             break;
         }
         parser_synchronise_list(p, TOKEN_RIGHT_BRACKET);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     p->no_struct = no_struct;
     parser_expect(p, TOKEN_RIGHT_BRACKET);
@@ -306,9 +287,8 @@ static expr *parse_jump(parser *p) {
         parser_advance(p);
     }
     bool head = p->no_struct && parser_is(p, TOKEN_LEFT_BRACE);
-    if (kind != TOKEN_CONTINUE && parser_at_expression(p) && !head) {
+    if (kind != TOKEN_CONTINUE && parser_at_expression(p) && !head)
         e->jump.value = parse_expression(p);
-    }
     return parser_finish(p, e);
 }
 
@@ -328,9 +308,8 @@ static void take_apart(parser *p, stmt **lets, pattern *part, const char *name) 
     *s = (stmt){.kind = STMT_LET, .span = part->span, .pattern = part};
     s->value = parser_new(p, EXPR_NAME, part->span);
     s->value->name.name = name;
-    while (*lets != NULL) {
+    while (*lets != NULL)
         lets = &(*lets)->next;
-    }
     *lets = s;
 }
 
@@ -339,40 +318,33 @@ static expr *parse_closure(parser *p) {
     uint32_t capacity = 0;
     bool empty = parser_accept(p, TOKEN_OR_OR), no_struct = p->no_struct;
     stmt *lets = NULL;
-    if (!empty) {
+    if (!empty)
         parser_advance(p);
-    }
     while (!empty && !parser_is(p, TOKEN_OR) && !parser_is(p, TOKEN_END) && !p->panic) {
         uint32_t from = p->step_count;
         pattern *part = parse_pattern_no_or(p);
         binding *b = part->binding;
         if (part->kind != PATTERN_NAME || b == NULL) {
             const char *name = parser_printf(p, "<_%u>", e->closure.parameter_count);
-            if (part->kind != PATTERN_WILDCARD) {
+            if (part->kind != PATTERN_WILDCARD)
                 take_apart(p, &lets, part, name);
-            }
             b = parser_new_binding(p, name, part->span, BINDING_PARAMETER, false);
         }
         stmt **end = &lets;
-        while (*end != NULL) {
+        while (*end != NULL)
             end = &(*end)->next;
-        }
         *end = parser_step_lets(p, from);
         b->kind = BINDING_PARAMETER;
-        if (parser_accept(p, TOKEN_COLON)) {
+        if (parser_accept(p, TOKEN_COLON))
             b->annotation = parse_type(p);
-        }
         PARSER_PUSH(p, e->closure.parameters, e->closure.parameter_count, capacity, b);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
-    if (!empty) {
+    if (!empty)
         parser_expect(p, TOKEN_OR);
-    }
-    if (parser_accept(p, TOKEN_ARROW)) {
+    if (parser_accept(p, TOKEN_ARROW))
         e->closure.result = parse_type(p);
-    }
     p->no_struct = false;
     e->closure.body = parser_enter(p) ? parse_expression(p) : parser_error_expr(p);
     parser_leave(p);
@@ -396,9 +368,8 @@ static expr *parse_qualified(parser *p) {
     e->name.arguments = t->arguments;
     e->name.argument_count = t->argument_count;
     source_span span;
-    if (parser_expect(p, TOKEN_COLON_COLON)) {
+    if (parser_expect(p, TOKEN_COLON_COLON))
         e->name.name = parser_name(p, &span);
-    }
     e->span = parser_span_from(p, e->span);
     return e->name.name == NULL || t->kind == TYPE_EXPR_ERROR ? parser_error_expr(p) : e;
 }
@@ -413,8 +384,7 @@ expr *parse_primary(parser *p) {
     case TOKEN_FALSE:
         return parse_literal(p);
     case TOKEN_NAME:
-        if (parser_is_word(p, "move") &&
-            (parser_ahead(p, 1) == TOKEN_OR || parser_ahead(p, 1) == TOKEN_OR_OR)) {
+        if (parser_is_word(p, "move") && (parser_ahead(p, 1) == TOKEN_OR || parser_ahead(p, 1) == TOKEN_OR_OR)) {
             parser_advance(p);
             expr *e = parse_closure(p);
             e->closure.is_move = true;
@@ -424,9 +394,8 @@ expr *parse_primary(parser *p) {
             parser_advance(p); /* what it allows, nothing here needs */
             return parse_block_like(p);
         }
-        if (parser_at_block_like(p)) {
+        if (parser_at_block_like(p))
             return parse_block_like(p);
-        }
         return parse_path(p);
     case TOKEN_SELF:
         if (parser_ahead(p, 1) == TOKEN_COLON_COLON) {
@@ -448,16 +417,14 @@ expr *parse_primary(parser *p) {
     case TOKEN_OR_OR:
         return parse_closure(p);
     default:
-        if (parser_at_block_like(p)) {
+        if (parser_at_block_like(p))
             return parse_block_like(p);
-        }
         if (parser_is(p, TOKEN_QUESTION) && parser_ahead(p, 1) == TOKEN_NAME) { /* ?path(X, Y) */
             parser_refuse_once(p, parser_span(p), parser_logic);
             parser_advance(p);
             parser_advance(p);
-            if (parser_is(p, TOKEN_LEFT_PAREN)) {
+            if (parser_is(p, TOKEN_LEFT_PAREN))
                 parser_skip_group(p);
-            }
             return parser_error_expr(p);
         }
         if (parser_is(p, TOKEN_DOLLAR) && parser_ahead(p, 1) == TOKEN_NAME) { /* $x, of a query */

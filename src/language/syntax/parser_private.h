@@ -50,13 +50,12 @@ typedef struct parser {
     pattern_step *steps; /* of the pattern being parsed */
     uint32_t step_count, step_capacity;
     uint32_t slice_count;
-    block *
-        script; /* statements outside of functions, where there is no `fn main`; NULL: none so far */
+    block *script; /* statements outside of functions, where there is no `fn main`; NULL: none so far */
     stmt *script_last;
     module_scope *module; /* whose items are read; NULL: names are not told apart */
     uint32_t functions;   /* bodies around the present token */
     bool derives_clone;
-    bool derives_copy;    /* an attribute in front of the next struct says so */
+    bool derives_copy; /* an attribute in front of the next struct says so */
     jmp_buf memory_ended;
 } parser;
 
@@ -85,9 +84,8 @@ bool parser_accept(parser *p, token_kind kind);
 bool parser_expect(parser *p, token_kind kind);
 /* Consumes one `>` of a `>>`, `>=` or `>>=`, one `&` of `&&`, one `|` of `||`. */
 bool parser_accept_first(parser *p, token_kind single);
-source_span parser_span(const parser *p); /* of the present token */
-source_span parser_span_from(const parser *p,
-                             source_span start); /* from start to the last consumed token */
+source_span parser_span(const parser *p);                         /* of the present token */
+source_span parser_span_from(const parser *p, source_span start); /* from start to the last consumed token */
 bool parser_first_on_line(const parser *p);
 const char *parser_text(parser *p, const token *t);    /* copied */
 const char *parser_name(parser *p, source_span *span); /* expects a name; NULL after a message */
@@ -196,8 +194,8 @@ typedef struct pattern_choice {
 } pattern_choice;
 /* `from`: p->step_count before. */
 pattern_choice parse_pattern_choice(parser *p, uint32_t from);
-void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, match_arm arm,
-                     match_arm **arms, uint32_t *count, uint32_t *capacity);
+void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, match_arm arm, match_arm **arms,
+                     uint32_t *count, uint32_t *capacity);
 stmt *parser_step_check(parser *p, uint32_t from, source_span span, block *otherwise);
 void parser_name_owner(parser *p, impl_item *impl);
 stmt *parser_step_lets(parser *p, uint32_t from);
@@ -215,14 +213,12 @@ expr *parse_primary(parser *p);
 expr *parse_block_like(parser *p); /* at if, match, while, loop, for, {, label */
 bool parser_at_block_like(const parser *p);
 bool parser_at_expression(const parser *p);
-expr *parser_new_match(parser *p, source_span span, expr *value,
-                       uint32_t arms); /* arms are empty */
+expr *parser_new_match(parser *p, source_span span, expr *value, uint32_t arms); /* arms are empty */
 /* `(` or `[` consumed: expressions up to and including close. */
 /* Behind `[`: outputs, `|`, and what only a comprehension goes on with. */
 bool parser_at_comprehension(const parser *p);
 expr *parse_comprehension(parser *p, source_span start);
 void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count);
-binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind,
-                            bool is_mutable);
+binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind, bool is_mutable);
 
 #endif

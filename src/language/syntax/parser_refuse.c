@@ -8,9 +8,8 @@
 #include "language/syntax/parser_private.h"
 
 void parser_refuse_name(parser *p, const char *name) {
-    if (name == NULL) {
+    if (name == NULL)
         return;
-    }
     refused_name *refused = PARSER_NEW(p, refused_name);
     *refused = (refused_name){name, p->tree->refused};
     p->tree->refused = refused;
@@ -18,15 +17,13 @@ void parser_refuse_name(parser *p, const char *name) {
 
 /* To behind the `;` or the `{ … }` that ends the item. */
 void parser_skip_item(parser *p) {
-    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_SEMICOLON) &&
-           !parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE)) {
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_LEFT_BRACE) &&
+           !parser_is(p, TOKEN_RIGHT_BRACE))
         parser_advance(p);
-    }
-    if (parser_is(p, TOKEN_LEFT_BRACE)) {
+    if (parser_is(p, TOKEN_LEFT_BRACE))
         parser_skip_group(p);
-    } else {
+    else
         parser_accept(p, TOKEN_SEMICOLON);
-    }
     p->panic = false;
 }
 
@@ -51,8 +48,7 @@ static bool ends_line(const parser *p, uint32_t at) {
 }
 
 bool parser_at_macro(const parser *p) {
-    return parser_is_word(p, "macro_rules") && parser_ahead(p, 1) == TOKEN_NOT &&
-           parser_ahead(p, 2) == TOKEN_NAME;
+    return parser_is_word(p, "macro_rules") && parser_ahead(p, 1) == TOKEN_NOT && parser_ahead(p, 2) == TOKEN_NAME;
 }
 
 void parser_refuse_macro(parser *p) {
@@ -64,28 +60,22 @@ void parser_refuse_macro(parser *p) {
     diagnostic *d = parser_refuse(p, parser_span_from(p, start), "macros of your own");
     parser_note(p, d, (source_span){0}, "a generic `fn` does what most of them are for");
     p->panic = false;
-    if (parser_is(p, TOKEN_LEFT_BRACE) || parser_is(p, TOKEN_LEFT_PAREN)) {
+    if (parser_is(p, TOKEN_LEFT_BRACE) || parser_is(p, TOKEN_LEFT_PAREN))
         parser_skip_group(p);
-    }
     parser_accept(p, TOKEN_SEMICOLON);
 }
 
 /* parent(a, b).   path(X, Y) :- …   ?- …   @tensor …   fact parent(…) */
 static bool at_logic(parser *p) {
-    if (parser_is(p, TOKEN_QUESTION) || parser_is(p, TOKEN_AT)) {
+    if (parser_is(p, TOKEN_QUESTION) || parser_is(p, TOKEN_AT))
         return true;
-    }
-    if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_NAME) {
+    if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_NAME)
         return outside_is_logic_word(parser_text(p, parser_token(p)));
-    }
-    if (!parser_is(p, TOKEN_NAME) || parser_ahead(p, 1) != TOKEN_LEFT_PAREN) {
+    if (!parser_is(p, TOKEN_NAME) || parser_ahead(p, 1) != TOKEN_LEFT_PAREN)
         return false;
-    }
     uint32_t at = p->at + 2;
-    while (at + 2 < p->list.count && p->list.tokens[at].kind != TOKEN_RIGHT_PAREN &&
-           at - p->at < 64) {
+    while (at + 2 < p->list.count && p->list.tokens[at].kind != TOKEN_RIGHT_PAREN && at - p->at < 64)
         at++;
-    }
     token_kind behind = p->list.tokens[at + 1 < p->list.count ? at + 1 : at].kind;
     token_kind next = p->list.tokens[at + 2 < p->list.count ? at + 2 : at].kind;
     return p->list.tokens[at].kind == TOKEN_RIGHT_PAREN &&
@@ -98,24 +88,21 @@ static void refuse_logic(parser *p) {
     parser_refuse_once(p, parser_span(p), parser_logic);
     p->panic = false;
     while (!parser_is(p, TOKEN_END) && !parser_at_item(p)) {
-        if (parser_is(p, TOKEN_NAME)) {
+        if (parser_is(p, TOKEN_NAME))
             parser_refuse_name(p, parser_text(p, parser_token(p)));
-        }
         bool ends = parser_is(p, TOKEN_DOT) && ends_line(p, p->at);
         parser_advance(p);
-        if (ends) {
+        if (ends)
             return;
-        }
     }
 }
 
 static void skip_to_item(parser *p) {
     do {
-        if (parser_is(p, TOKEN_LEFT_BRACE)) {
+        if (parser_is(p, TOKEN_LEFT_BRACE))
             parser_skip_group(p);
-        } else {
+        else
             parser_advance(p);
-        }
     } while (!parser_is(p, TOKEN_END) && !parser_at_item(p));
     p->panic = false;
 }
@@ -128,10 +115,8 @@ static void refuse_foreign_function(parser *p) {
                    (t->length == 4 && memcmp(word, "func", 4) == 0) ||
                    (t->length == 8 && memcmp(word, "function", 8) == 0);
     foreign |= hint_for_item_word(p) != NULL;
-    if (foreign && t->kind == TOKEN_NAME && t[1].kind == TOKEN_NAME) {
-        parser_refuse_name(p,
-                           masu__arena_strndup(p->arena, p->file->text + t[1].offset, t[1].length));
-    }
+    if (foreign && t->kind == TOKEN_NAME && t[1].kind == TOKEN_NAME)
+        parser_refuse_name(p, masu__arena_strndup(p->arena, p->file->text + t[1].offset, t[1].length));
 }
 
 static bool has_main(const parser *p) {
@@ -139,9 +124,8 @@ static bool has_main(const parser *p) {
     while (t->kind != TOKEN_END) {
         bool found = t->kind == TOKEN_FN && t[1].kind == TOKEN_NAME && t[1].length == 4 &&
                      memcmp(p->file->text + t[1].offset, "main", 4) == 0;
-        if (found) {
+        if (found)
             return true;
-        }
         t++;
     }
     return false;
@@ -163,8 +147,7 @@ static bool at_script(const parser *p) {
     default:
         break;
     }
-    bool goes_on = name && t[1].kind != TOKEN_NAME && t[1].kind != TOKEN_COLON &&
-                   t[1].kind != TOKEN_LEFT_BRACE &&
+    bool goes_on = name && t[1].kind != TOKEN_NAME && t[1].kind != TOKEN_COLON && t[1].kind != TOKEN_LEFT_BRACE &&
                    (t[1].kind == TOKEN_LEFT_PAREN || t[1].kind == TOKEN_EQUAL ||
                     hint_for_word(p->file->text + t->offset, t->length) == NULL);
     return p->file == p->tree->file && p->depth == 0 && (keyword || goes_on) && !has_main(p);

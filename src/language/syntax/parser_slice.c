@@ -74,9 +74,8 @@ static expr *block_of(parser *p, stmt *first, expr *result) {
 
 static expr *copy_of(parser *p, const expr *e) {
     expr *copy = expr_copy(p->arena, e);
-    if (copy == NULL) {
+    if (copy == NULL)
         parser_out_of_memory(p);
-    }
     return copy;
 }
 
@@ -105,17 +104,15 @@ static void add_let(parser *p, pattern *part, expr *value) {
 
 static bool is_plain(const pattern *part) {
     const char *name = part->binding == NULL ? NULL : part->binding->name;
-    return part->kind == PATTERN_WILDCARD ||
-           (part->kind == PATTERN_NAME && name != NULL &&
-            (name[0] == '<' || name[0] == '_' || (name[0] >= 'a' && name[0] <= 'z')));
+    return part->kind == PATTERN_WILDCARD || (part->kind == PATTERN_NAME && name != NULL &&
+                                              (name[0] == '<' || name[0] == '_' || (name[0] >= 'a' && name[0] <= 'z')));
 }
 
 /* A part that does not match everything is tested; what it binds is taken apart after the test. */
 static void add_part(parser *p, pattern *part, expr *value) {
     if (is_plain(part)) {
-        if (part->kind == PATTERN_NAME) {
+        if (part->kind == PATTERN_NAME)
             add_let(p, part, value);
-        }
         return;
     }
     expr *test = test_of(p, value, part, NULL);
@@ -125,10 +122,8 @@ static void add_part(parser *p, pattern *part, expr *value) {
     stop->call.name_span = part->span;
     stmt *s = PARSER_NEW(p, stmt), *never = PARSER_NEW(p, stmt);
     *never = (stmt){.kind = STMT_EXPR, .span = part->span, .value = parser_finish(p, stop)};
-    *s = (stmt){.kind = STMT_LET,
-                .span = part->span,
-                .pattern = again->match.arms[0].pattern,
-                .value = again->match.value};
+    *s = (stmt){
+        .kind = STMT_LET, .span = part->span, .pattern = again->match.arms[0].pattern, .value = again->match.value};
     s->otherwise = PARSER_NEW(p, block);
     *s->otherwise = (block){.span = part->span, .first = never};
     add_step(p, NULL, s);
@@ -148,9 +143,8 @@ static bool at_rest(parser *p, pattern **bound) {
     if (parser_ahead(p, ahead) == TOKEN_NAME && parser_ahead(p, ahead + 1) == TOKEN_AT &&
         parser_ahead(p, ahead + 2) == TOKEN_DOT_DOT) {
         source_span span;
-        if (ahead == 1) {
+        if (ahead == 1)
             parser_advance(p);
-        }
         const char *name = parser_name(p, &span);
         *bound = PARSER_NEW(p, pattern);
         **bound = (pattern){.span = span, .kind = PATTERN_NAME};
@@ -178,9 +172,8 @@ void parse_slice_pattern(parser *p, pattern *made) {
             pattern *part = parse_pattern(p);
             PARSER_PUSH(p, parts, count, capacity, part);
         }
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_BRACKET);
     span = parser_span_from(p, span);
@@ -189,38 +182,31 @@ void parse_slice_pattern(parser *p, pattern *made) {
     /* The steps of inner lists come after those that bind these lists. */
     uint32_t inner = p->step_count - first;
     pattern_step *later = parser_alloc(p, (inner + 1) * sizeof *later);
-    if (inner > 0) {
+    if (inner > 0)
         memcpy(later, p->steps + first, inner * sizeof *later);
-    }
     p->step_count = first;
     add_step(p,
-             binary(p, rest_at == UINT32_MAX ? BINARY_EQ : BINARY_GE, length_of(p, span, list),
-                    number(p, span, count)),
+             binary(p, rest_at == UINT32_MAX ? BINARY_EQ : BINARY_GE, length_of(p, span, list), number(p, span, count)),
              NULL);
     for (uint32_t i = 0; i < count; i++) {
         bool from_end = rest_at != UINT32_MAX && i >= rest_at;
         add_part(p, parts[i],
-                 element(p, parts[i]->span, list,
-                         place(p, parts[i]->span, list, from_end ? count - i : i, from_end)));
+                 element(p, parts[i]->span, list, place(p, parts[i]->span, list, from_end ? count - i : i, from_end)));
     }
-    if (rest != NULL) {
+    if (rest != NULL)
         add_rest(p, rest, list, rest_at, count - rest_at);
-    }
-    for (uint32_t i = 0; i < inner; i++) {
+    for (uint32_t i = 0; i < inner; i++)
         PARSER_PUSH(p, p->steps, p->step_count, p->step_capacity, later[i]);
-    }
 }
 
 /* ---- where a pattern ends ---------------------------------------------------------------------- */
 
 /* The names are in the guard and in the body: in one of them they may well be unused. */
 static void mark_read(pattern *part) {
-    if (part->binding != NULL) {
+    if (part->binding != NULL)
         part->binding->is_read = true;
-    }
-    for (uint32_t i = 0; i < part->part_count; i++) {
+    for (uint32_t i = 0; i < part->part_count; i++)
         mark_read(part->parts[i]);
-    }
 }
 
 static stmt *copy_let(parser *p, const stmt *s) {
@@ -273,12 +259,10 @@ static expr *stop_call(parser *p, source_span span, const char *message) {
 /* Behind let [a, b] = v else { … }:  if !(v.len() == 2) { … }  without `else` the program stops. NULL: nothing is asked. */
 stmt *parser_step_check(parser *p, uint32_t from, source_span span, block *otherwise) {
     bool asks = false;
-    for (uint32_t i = from; i < p->step_count; i++) {
+    for (uint32_t i = from; i < p->step_count; i++)
         asks |= p->steps[i].test != NULL;
-    }
-    if (!asks) {
+    if (!asks)
         return NULL;
-    }
     expr *fails = parser_new(p, EXPR_UNARY, span), *branch = parser_new(p, EXPR_IF, span);
     fails->unary.op = UNARY_NOT;
     fails->unary.operand = guard_of(p, from, truth(p, span, true));
@@ -294,9 +278,8 @@ stmt *parser_step_check(parser *p, uint32_t from, source_span span, block *other
 }
 
 void parser_apply_steps(parser *p, uint32_t from, match_arm *arm) {
-    if (p->step_count == from || arm->body == NULL) {
+    if (p->step_count == from || arm->body == NULL)
         return;
-    }
     expr *guard = arm->guard != NULL ? arm->guard : truth(p, arm->body->span, true);
     arm->guard = guard_of(p, from, guard);
     arm->body = block_of(p, all_lets(p, from), arm->body);
@@ -310,9 +293,8 @@ pattern_choice parse_pattern_choice(parser *p, uint32_t from) {
         pattern *one = parse_pattern_no_or(p);
         uint32_t count = p->step_count - from;
         pattern_step *steps = parser_alloc(p, (count + 1) * sizeof *steps);
-        if (count > 0) {
+        if (count > 0)
             memcpy(steps, p->steps + from, count * sizeof *steps);
-        }
         p->step_count = from;
         made.lists |= count > 0;
         uint32_t n = made.count, m = made.count;
@@ -331,8 +313,8 @@ pattern_choice parse_pattern_choice(parser *p, uint32_t from) {
     return made;
 }
 
-void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, match_arm arm,
-                     match_arm **arms, uint32_t *count, uint32_t *capacity) {
+void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, match_arm arm, match_arm **arms,
+                     uint32_t *count, uint32_t *capacity) {
     for (uint32_t i = 0; i < choice->count; i++) {
         match_arm one = arm;
         one.pattern = choice->patterns[i];
@@ -341,9 +323,8 @@ void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, mat
             one.guard = arm.guard == NULL ? NULL : copy_of(p, arm.guard);
         }
         p->step_count = from;
-        for (uint32_t k = 0; k < choice->step_counts[i]; k++) {
+        for (uint32_t k = 0; k < choice->step_counts[i]; k++)
             PARSER_PUSH(p, p->steps, p->step_count, p->step_capacity, choice->steps[i][k]);
-        }
         parser_apply_steps(p, from, &one);
         p->step_count = from;
         PARSER_PUSH(p, *arms, *count, *capacity, one);
@@ -359,9 +340,8 @@ stmt *parser_step_lets(parser *p, uint32_t from) {
 void parser_close_match(parser *p, expr *e) {
     const match_arm *written = e->match.count == 0 ? NULL : &e->match.arms[e->match.count - 1];
     if (written != NULL && written->guard == NULL &&
-        (written->pattern->kind == PATTERN_NAME || written->pattern->kind == PATTERN_WILDCARD)) {
+        (written->pattern->kind == PATTERN_NAME || written->pattern->kind == PATTERN_WILDCARD))
         return; /* it takes what is left */
-    }
     match_arm last = {.pattern = PARSER_NEW(p, pattern)};
     last.pattern->span = e->span;
     last.pattern->kind = PATTERN_WILDCARD;
@@ -381,9 +361,8 @@ expr *parse_matches(parser *p, source_span start) {
     expr *value = parse_expression(p), *guard = NULL;
     parser_expect(p, TOKEN_COMMA);
     pattern_choice choice = parse_pattern_choice(p, from);
-    if (parser_accept(p, TOKEN_IF)) {
+    if (parser_accept(p, TOKEN_IF))
         guard = parse_expression(p);
-    }
     parser_accept(p, TOKEN_COMMA);
     parser_expect(p, TOKEN_RIGHT_PAREN);
     p->no_struct = no_struct;

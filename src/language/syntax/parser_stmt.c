@@ -14,14 +14,12 @@ static comprehension_expr *parse_einstein_indices(parser *p) {
         source_span span;
         const char *name = parser_name(p, &span);
         uint32_t count = c->output_count;
-        if (name == NULL) {
+        if (name == NULL)
             break;
-        }
         PARSER_PUSH(p, c->output_names, count, names, name);
         PARSER_PUSH(p, c->output_spans, c->output_count, spans, span);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_BRACKET);
     return c;
@@ -30,36 +28,30 @@ static comprehension_expr *parse_einstein_indices(parser *p) {
 /* A statement that is complete at the end of its line needs no semicolon; what goes on is what the next line cannot
  * begin. */
 static bool ends_with_line(parser *p) {
-    if (!parser_first_on_line(p) || !parser_begins_statement(p)) {
+    if (!parser_first_on_line(p) || !parser_begins_statement(p))
         return false;
-    }
     parser_warn_missing(p, "`;`");
     return true;
 }
 
 static void end_statement(parser *p) {
-    if (p->panic || parser_accept(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE) ||
-        ends_with_line(p)) {
+    if (p->panic || parser_accept(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE) || ends_with_line(p))
         return; /* in a panic the semicolon is where parser_synchronise stops */
-    }
     bool new_line = parser_first_on_line(p);
     parser_expected(p, "`;`");
-    if (new_line) { /* only the semicolon is missing */
+    if (new_line) /* only the semicolon is missing */
         p->panic = false;
-    }
 }
 
 /* Names alone, in tuples or not, with a type for each or none. */
 static bool may_come_later(const pattern *names, const type_expr *annotation) {
-    if (names->kind == PATTERN_NAME) {
+    if (names->kind == PATTERN_NAME)
         return names->binding != NULL;
-    }
     bool good = names->kind == PATTERN_TUPLE && names->part_count > 0 && !names->rest &&
-                (annotation == NULL || (annotation->kind == TYPE_EXPR_TUPLE &&
-                                        annotation->argument_count == names->part_count));
-    for (uint32_t i = 0; good && i < names->part_count; i++) {
+                (annotation == NULL ||
+                 (annotation->kind == TYPE_EXPR_TUPLE && annotation->argument_count == names->part_count));
+    for (uint32_t i = 0; good && i < names->part_count; i++)
         good = may_come_later(names->parts[i], annotation == NULL ? NULL : annotation->arguments[i]);
-    }
     return good;
 }
 
@@ -86,14 +78,11 @@ static void parse_let(parser *p, stmt *s) {
     uint32_t from = p->step_count;
     s->pattern = parse_pattern(p);
     comprehension_expr *einstein = NULL;
-    if (parser_is(p, TOKEN_LEFT_BRACKET) && s->pattern->kind == PATTERN_NAME) {
+    if (parser_is(p, TOKEN_LEFT_BRACKET) && s->pattern->kind == PATTERN_NAME)
         einstein = parse_einstein_indices(p);
-    }
-    if (parser_accept(p, TOKEN_COLON)) {
+    if (parser_accept(p, TOKEN_COLON))
         s->annotation = parse_type(p);
-    }
-    if (!parser_is(p, TOKEN_EQUAL) && !p->panic &&
-        (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
+    if (!parser_is(p, TOKEN_EQUAL) && !p->panic && (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
         if (may_come_later(s->pattern, s->annotation)) {
             let_later(p, s, s->pattern, s->annotation);
         } else {
@@ -102,9 +91,8 @@ static void parse_let(parser *p, stmt *s) {
         }
     } else if (parser_expect(p, TOKEN_EQUAL)) {
         s->value = parse_expression(p);
-        if (parser_accept(p, TOKEN_ELSE)) {
+        if (parser_accept(p, TOKEN_ELSE))
             s->otherwise = parse_block(p);
-        }
     }
     if (einstein != NULL && s->value != NULL) {
         expr *e = parser_new(p, EXPR_COMPREHENSION, s->value->span);
@@ -113,9 +101,8 @@ static void parse_let(parser *p, stmt *s) {
         s->value = parser_finish(p, e);
     }
     stmt *check = parser_step_check(p, from, s->pattern->span, s->otherwise);
-    if (check != NULL && s->pattern->kind == PATTERN_NAME) {
+    if (check != NULL && s->pattern->kind == PATTERN_NAME)
         s->otherwise = NULL; /* the name takes every list */
-    }
     stmt *parts = parser_step_lets(p, from);
     if (check != NULL) {
         check->next = parts;
@@ -128,23 +115,20 @@ static void parse_let(parser *p, stmt *s) {
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void block_append(block *b, stmt **last, stmt *s) {
-    if (*last == NULL) {
+    if (*last == NULL)
         b->first = s;
-    } else {
+    else
         (*last)->next = s;
-    }
-    while (s->next != NULL) {
+    while (s->next != NULL)
         s = s->next;
-    }
     *last = s;
 }
 
 /* `if a { b }` and its like end with their brace, unless a dot follows: *complete then. */
 static expr *parse_statement_expression(parser *p, bool *complete) {
     *complete = parser_at_block_like(p);
-    if (!*complete) {
+    if (!*complete)
         return parse_expression(p);
-    }
     expr *e = parse_block_like(p);
     if (parser_is(p, TOKEN_DOT) || parser_is(p, TOKEN_QUESTION)) {
         *complete = false;
@@ -158,23 +142,19 @@ static bool parse_expression_statement(parser *p, stmt *s) {
     bool complete;
     s->kind = STMT_EXPR;
     s->value = parse_statement_expression(p, &complete);
-    if (p->panic) {
+    if (p->panic)
         return false;
-    }
-    if (parser_is(p, TOKEN_RIGHT_BRACE)) {
+    if (parser_is(p, TOKEN_RIGHT_BRACE))
         return true;
-    }
     bool script = p->script != NULL && p->depth == 0 && parser_is(p, TOKEN_END);
-    if (!parser_accept(p, TOKEN_SEMICOLON) && !complete && !script) {
+    if (!parser_accept(p, TOKEN_SEMICOLON) && !complete && !script)
         end_statement(p);
-    }
     return false;
 }
 
 static void parse_statement(parser *p, block *b, stmt **last) {
-    if (parser_accept(p, TOKEN_SEMICOLON)) {
+    if (parser_accept(p, TOKEN_SEMICOLON))
         return;
-    }
     if (parser_at_item(p)) { /* an item belongs to the whole file wherever it is */
         parse_item(p);
         return;
@@ -182,17 +162,15 @@ static void parse_statement(parser *p, block *b, stmt **last) {
     stmt *s = PARSER_NEW(p, stmt);
     s->span = parser_span(p);
     bool result = false;
-    if (parser_is(p, TOKEN_LET)) {
+    if (parser_is(p, TOKEN_LET))
         parse_let(p, s);
-    } else {
+    else
         result = parse_expression_statement(p, s);
-    }
     s->span = parser_span_from(p, s->span);
-    if (result) {
+    if (result)
         b->result = s->value;
-    } else {
+    else
         block_append(b, last, s);
-    }
 }
 
 void parse_script_statement(parser *p) {
@@ -214,30 +192,25 @@ static void parse_statements(parser *p, block *b, source_span open) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
         parse_statement(p, b, &last);
-        if (p->panic) {
+        if (p->panic)
             parser_synchronise(p);
-        }
-        if (p->at == before) {
+        if (p->at == before)
             parser_advance(p);
-        }
     }
-    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE))
         parser_unclosed(p, open);
-    }
 }
 
 block *parse_block(parser *p) {
     block *b = PARSER_NEW(p, block);
     source_span open = parser_span(p);
     b->span = open;
-    if (!parser_expect(p, TOKEN_LEFT_BRACE)) {
+    if (!parser_expect(p, TOKEN_LEFT_BRACE))
         return b;
-    }
     bool no_struct = p->no_struct;
     p->no_struct = false;
-    if (parser_enter(p)) {
+    if (parser_enter(p))
         parse_statements(p, b, open);
-    }
     parser_leave(p);
     p->no_struct = no_struct;
     b->span = parser_span_from(p, open);
@@ -286,9 +259,8 @@ static expr *parse_if_let(parser *p, source_span start) {
 static expr *parse_if(parser *p);
 
 static expr *parse_else(parser *p) {
-    if (!parser_accept(p, TOKEN_ELSE)) {
+    if (!parser_accept(p, TOKEN_ELSE))
         return NULL;
-    }
     return parser_is(p, TOKEN_IF) ? parse_if(p) : block_expression(p, parse_block(p));
 }
 
@@ -327,19 +299,17 @@ static expr *parse_if(parser *p) {
         block *nothing = PARSER_NEW(p, block);
         nothing->span = parser_span(p);
         nothing->span.length = 0;
-        e->match.arms[e->match.count - 1].body =
-            otherwise != NULL ? otherwise : block_expression(p, nothing);
+        e->match.arms[e->match.count - 1].body = otherwise != NULL ? otherwise : block_expression(p, nothing);
     }
     parser_leave(p);
     return parser_finish(p, e);
 }
 
 static void end_arm(parser *p) {
-    if (!p->panic && parser_first_on_line(p)) { /* a line is an arm */
+    if (!p->panic && parser_first_on_line(p)) /* a line is an arm */
         parser_warn_missing(p, "`,`");
-    } else {
+    else
         parser_expected(p, "`,`");
-    }
 }
 
 static void parse_arm(parser *p, expr *e, uint32_t *capacity, bool *lists) {
@@ -347,17 +317,15 @@ static void parse_arm(parser *p, expr *e, uint32_t *capacity, bool *lists) {
     pattern_choice choice = parse_pattern_choice(p, from);
     match_arm arm = {0};
     *lists |= choice.lists;
-    if (parser_accept(p, TOKEN_IF)) {
+    if (parser_accept(p, TOKEN_IF))
         arm.guard = parse_expression(p);
-    }
     if (!parser_expect(p, TOKEN_FAT_ARROW)) {
         arm.body = parser_error_expr(p);
     } else {
         bool complete;
         arm.body = parse_statement_expression(p, &complete);
-        if (!parser_accept(p, TOKEN_COMMA) && !complete && !parser_is(p, TOKEN_RIGHT_BRACE)) {
+        if (!parser_accept(p, TOKEN_COMMA) && !complete && !parser_is(p, TOKEN_RIGHT_BRACE))
             end_arm(p);
-        }
     }
     parser_add_arms(p, &choice, from, arm, &e->match.arms, &e->match.count, capacity);
 }
@@ -370,23 +338,19 @@ static void parse_arms(parser *p, expr *e, source_span open) {
         parse_arm(p, e, &capacity, &lists);
         if (p->panic) {
             parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
-            if (p->panic) {
+            if (p->panic)
                 return;
-            }
             parser_accept(p, TOKEN_COMMA);
         }
-        if (p->at == before) {
+        if (p->at == before)
             parser_advance(p);
-        }
     }
-    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE))
         parser_unclosed(p, open);
-    }
     bool ends = e->match.count > 0 && e->match.arms[e->match.count - 1].guard == NULL &&
                 e->match.arms[e->match.count - 1].pattern->kind == PATTERN_WILDCARD;
-    if (lists && !ends) {
+    if (lists && !ends)
         parser_close_match(p, e);
-    }
 }
 
 static expr *parse_match(parser *p) {
@@ -397,9 +361,8 @@ static expr *parse_match(parser *p) {
     bool no_struct = p->no_struct;
     p->no_struct = false;
     if (parser_expect(p, TOKEN_LEFT_BRACE)) {
-        if (parser_enter(p)) {
+        if (parser_enter(p))
             parse_arms(p, e, open);
-        }
         parser_leave(p);
     }
     p->no_struct = no_struct;
@@ -410,19 +373,16 @@ static expr *parse_match(parser *p) {
 
 /* for (i = 0; i < n; i++) and for (let x of v), as other languages have them. */
 static bool is_counting_head(const parser *p) {
-    if (!parser_is(p, TOKEN_LEFT_PAREN)) {
+    if (!parser_is(p, TOKEN_LEFT_PAREN))
         return false;
-    }
     uint32_t depth = 0, ahead = 0;
     do {
         token_kind kind = parser_ahead(p, ahead++);
         depth += (kind == TOKEN_LEFT_PAREN) - (kind == TOKEN_RIGHT_PAREN);
-        if (kind == TOKEN_SEMICOLON || kind == TOKEN_LET) {
+        if (kind == TOKEN_SEMICOLON || kind == TOKEN_LET)
             return true;
-        }
-        if (kind == TOKEN_END || kind == TOKEN_LEFT_BRACE) {
+        if (kind == TOKEN_END || kind == TOKEN_LEFT_BRACE)
             return false;
-        }
     } while (depth > 0);
     return false;
 }
@@ -446,9 +406,8 @@ static void parse_loop_head(parser *p, expr *e, uint32_t *from) {
             return;
         }
         e->loop->pattern = parse_pattern(p);
-        if (parser_expect(p, TOKEN_IN)) {
+        if (parser_expect(p, TOKEN_IN))
             e->loop->iterable = parse_condition(p);
-        }
     }
 }
 
@@ -472,9 +431,7 @@ static void parse_while_let(parser *p, expr *e) {
 }
 
 static expr *parse_loop(parser *p, const char *label, source_span start) {
-    expr_kind kind = parser_is(p, TOKEN_WHILE)  ? EXPR_WHILE
-                     : parser_is(p, TOKEN_LOOP) ? EXPR_LOOP
-                                                : EXPR_FOR;
+    expr_kind kind = parser_is(p, TOKEN_WHILE) ? EXPR_WHILE : parser_is(p, TOKEN_LOOP) ? EXPR_LOOP : EXPR_FOR;
     expr *e = parser_new(p, kind, start);
     loop_expr *loop = PARSER_NEW(p, loop_expr);
     loop->label = label;
@@ -488,9 +445,8 @@ static expr *parse_loop(parser *p, const char *label, source_span start) {
     parse_loop_head(p, e, &from);
     loop->body = parse_block(p);
     stmt *lets = parser_step_lets(p, from), *end = lets;
-    while (end != NULL && end->next != NULL) {
+    while (end != NULL && end->next != NULL)
         end = end->next;
-    }
     if (end != NULL) {
         end->next = loop->body->first;
         loop->body->first = lets;
@@ -527,12 +483,10 @@ static expr *parse_labelled(parser *p) {
     const char *label = parser_text(p, parser_token(p));
     parser_advance(p);
     parser_expect(p, TOKEN_COLON);
-    if (parser_is(p, TOKEN_WHILE) || parser_is(p, TOKEN_LOOP) || parser_is(p, TOKEN_FOR)) {
+    if (parser_is(p, TOKEN_WHILE) || parser_is(p, TOKEN_LOOP) || parser_is(p, TOKEN_FOR))
         return parse_loop(p, label, start);
-    }
-    if (parser_is(p, TOKEN_LEFT_BRACE)) {
+    if (parser_is(p, TOKEN_LEFT_BRACE))
         return parse_labelled_block(p, label, start);
-    }
     parser_expected(p, "`loop`, `while`, `for` or `{`");
     return parser_error_expr(p);
 }

@@ -23,9 +23,8 @@ static type_expr *parse_type_argument(parser *p) {
         parser_advance(p);
         parser_advance(p);
     }
-    if (!parser_is(p, TOKEN_INT)) {
+    if (!parser_is(p, TOKEN_INT))
         return parse_type(p);
-    }
     type_expr *t = new_type(p, parser_span(p));
     t->kind = TYPE_EXPR_NUMBER;
     t->number = p->list.literals[parser_token(p)->literal].integer;
@@ -49,25 +48,21 @@ static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments,
     while (!parser_is(p, end) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) && !p->panic) {
         if (parser_is(p, TOKEN_LABEL)) {
             *lifetime = parser_lifetime(p, NULL);
-            if (!parser_accept(p, TOKEN_COMMA)) {
+            if (!parser_accept(p, TOKEN_COMMA))
                 break;
-            }
             continue;
         }
         type_expr *argument = parse_type_argument(p);
         PARSER_PUSH(p, *arguments, *count, capacity, argument);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
 }
 
-static void parse_arguments_of(parser *p, type_expr ***arguments, uint32_t *count,
-                               const char **lifetime) {
+static void parse_arguments_of(parser *p, type_expr ***arguments, uint32_t *count, const char **lifetime) {
     parse_types_up_to(p, TOKEN_GREATER, arguments, count, lifetime);
-    if (!parser_accept_first(p, TOKEN_GREATER)) {
+    if (!parser_accept_first(p, TOKEN_GREATER))
         parser_expected(p, "`>`");
-    }
 }
 
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
@@ -83,14 +78,12 @@ static void parse_tuple_type(parser *p, type_expr *t) {
         type_expr *part = parse_type(p);
         PARSER_PUSH(p, t->arguments, t->argument_count, capacity, part);
         comma = parser_accept(p, TOKEN_COMMA);
-        if (!comma) {
+        if (!comma)
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_PAREN);
-    if (t->argument_count == 1 && !comma) { /* (T) is T */
+    if (t->argument_count == 1 && !comma) /* (T) is T */
         *t = *t->arguments[0];
-    }
 }
 
 static void parse_named_type(parser *p, type_expr *t) {
@@ -106,42 +99,36 @@ static void parse_named_type(parser *p, type_expr *t) {
     t->scope = scope == path ? t->scope : scope;
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
     bool scalar = t->name != NULL && scalar_type_of_name(t->name, strlen(t->name)) != TYPE_ERROR;
-    if (!scalar && parser_accept(p, TOKEN_LESS)) { /* n as i64 < m compares */
+    if (!scalar && parser_accept(p, TOKEN_LESS)) /* n as i64 < m compares */
         parse_arguments_of(p, &t->arguments, &t->argument_count, &t->lifetime);
-    }
     if (!scalar && t->name != NULL && parser_is(p, TOKEN_LEFT_BRACKET) && !parser_first_on_line(p)) {
         t->in_brackets = parser_accept(p, TOKEN_LEFT_BRACKET); /* Tensor[f32]: the checker says how it is written */
         parse_types_up_to(p, TOKEN_RIGHT_BRACKET, &t->arguments, &t->argument_count, &t->lifetime);
         parser_expect(p, TOKEN_RIGHT_BRACKET);
     }
-    bool box =
-        t->name != NULL && t->argument_count == 1 &&
-        (strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0);
-    if (box && (t->arguments[0]->kind != TYPE_EXPR_NAME || t->arguments[0]->name == NULL ||
-                t->arguments[0]->name[0] == '<')) {
+    bool box = t->name != NULL && t->argument_count == 1 &&
+               (strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0);
+    if (box &&
+        (t->arguments[0]->kind != TYPE_EXPR_NAME || t->arguments[0]->name == NULL || t->arguments[0]->name[0] == '<'))
         *t = *t->arguments[0]; /* a boxed function is the function */
-    }
     t->span = parser_span_from(p, t->span);
 }
 
 /* Behind `fn`, `Fn`, `FnMut`: (A, B) -> R. */
 static void parse_function_type(parser *p, type_expr *t) {
     t->kind = TYPE_EXPR_FUNCTION;
-    if (!parser_expect(p, TOKEN_LEFT_PAREN)) {
+    if (!parser_expect(p, TOKEN_LEFT_PAREN))
         return;
-    }
     uint32_t capacity = 0;
     while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END) && !p->panic) {
         type_expr *part = parse_type(p);
         PARSER_PUSH(p, t->arguments, t->argument_count, capacity, part);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_PAREN);
-    if (parser_accept(p, TOKEN_ARROW)) {
+    if (parser_accept(p, TOKEN_ARROW))
         t->result = parse_type(p);
-    }
     t->span = parser_span_from(p, t->span);
 }
 
@@ -151,9 +138,8 @@ static void parse_array_type(parser *p, type_expr *t) {
     parser_advance(p);
     type_expr *element = parse_type(p);
     PARSER_PUSH(p, t->arguments, t->argument_count, capacity, element);
-    if (parser_accept(p, TOKEN_SEMICOLON)) {
+    if (parser_accept(p, TOKEN_SEMICOLON))
         t->length = parse_expression(p);
-    }
     parser_expect(p, TOKEN_RIGHT_BRACKET);
     t->span = parser_span_from(p, t->span);
 }
@@ -173,20 +159,18 @@ static void parse_impl_type(parser *p, type_expr *t) {
         PARSER_PUSH(p, t->arguments, t->argument_count, capacity, bound);
     } while (!p->panic && parser_accept(p, TOKEN_PLUS));
     t->span = parser_span_from(p, t->span);
-    if (t->argument_count == 0) {
+    if (t->argument_count == 0)
         t->kind = TYPE_EXPR_ERROR;
-    } else if (t->arguments[0]->kind == TYPE_EXPR_FUNCTION) {
+    else if (t->arguments[0]->kind == TYPE_EXPR_FUNCTION)
         *t = *t->arguments[0];
-    }
 }
 
 /* `<T as Trait>`, in front of `::` */
 type_expr *parse_qualified_scope(parser *p) {
     parser_advance(p);
     type_expr *t = parse_type(p);
-    if (parser_accept(p, TOKEN_AS)) {
+    if (parser_accept(p, TOKEN_AS))
         parse_type(p);
-    }
     parser_expect(p, TOKEN_GREATER);
     return t;
 }
@@ -219,13 +203,11 @@ static void parse_type_into(parser *p, type_expr *t) {
     case TOKEN_NAME:
         if (parser_is_word(p, "dyn") && parser_ahead(p, 1) != TOKEN_COLON_COLON) {
             parse_impl_type(p, t);
-            if (t->kind == TYPE_EXPR_NAME) {
+            if (t->kind == TYPE_EXPR_NAME)
                 t->kind = TYPE_EXPR_DYN;
-            }
             return;
         }
-        if ((parser_is_word(p, "Fn") || parser_is_word(p, "FnMut") ||
-             parser_is_word(p, "FnOnce")) &&
+        if ((parser_is_word(p, "Fn") || parser_is_word(p, "FnMut") || parser_is_word(p, "FnOnce")) &&
             parser_ahead(p, 1) == TOKEN_LEFT_PAREN) {
             parser_advance(p);
             parse_function_type(p, t);
@@ -242,8 +224,7 @@ static void parse_type_into(parser *p, type_expr *t) {
 type_expr *parse_type(parser *p) {
     type_expr *t = new_type(p, parser_span(p));
     if (parser_enter(p)) {
-        while (parser_accept_first(
-            p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
+        while (parser_accept_first(p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
             t->lifetime = parser_lifetime(p, t->lifetime);
             bool is_mutable = parser_accept(p, TOKEN_MUT);
             t->is_place |= is_mutable;
@@ -277,9 +258,8 @@ static expr *parse_pattern_path(parser *p) {
 /* Whether the path here, of at most three names, is the low end of a range. */
 static bool at_path_range(const parser *p) {
     uint32_t ahead = 1;
-    while (ahead < 7 && parser_ahead(p, ahead) == TOKEN_COLON_COLON) {
+    while (ahead < 7 && parser_ahead(p, ahead) == TOKEN_COLON_COLON)
         ahead += 2;
-    }
     return parser_ahead(p, ahead) == TOKEN_DOT_DOT_EQUAL || parser_ahead(p, ahead) == TOKEN_DOT_DOT;
 }
 
@@ -290,20 +270,18 @@ static expr *parse_pattern_literal(parser *p) {
         parser_advance(p);
     }
     token_kind kind = parser_kind(p);
-    if (minus == NULL && kind == TOKEN_NAME) { /* i64::MAX, LIMIT */
+    if (minus == NULL && kind == TOKEN_NAME) /* i64::MAX, LIMIT */
         return parse_pattern_path(p);
-    }
     bool fits = kind == TOKEN_INT || kind == TOKEN_FLOAT ||
-                (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE ||
-                                   kind == TOKEN_FALSE || kind == TOKEN_STRING));
+                (minus == NULL &&
+                 (kind == TOKEN_CHAR || kind == TOKEN_TRUE || kind == TOKEN_FALSE || kind == TOKEN_STRING));
     if (!fits) {
         parser_expected(p, "a literal");
         return parser_error_expr(p);
     }
     expr *literal = parse_primary(p);
-    if (minus == NULL) {
+    if (minus == NULL)
         return literal;
-    }
     minus->unary.op = UNARY_NEG;
     minus->unary.operand = literal;
     return parser_finish(p, minus);
@@ -316,10 +294,9 @@ static void parse_literal_pattern(parser *p, pattern *made) {
         made->kind = PATTERN_RANGE;
         made->inclusive = parser_is(p, TOKEN_DOT_DOT_EQUAL);
         parser_advance(p);
-        if (made->inclusive || parser_is(p, TOKEN_INT) || parser_is(p, TOKEN_MINUS) ||
-            parser_is(p, TOKEN_CHAR) || parser_is(p, TOKEN_NAME)) {
+        if (made->inclusive || parser_is(p, TOKEN_INT) || parser_is(p, TOKEN_MINUS) || parser_is(p, TOKEN_CHAR) ||
+            parser_is(p, TOKEN_NAME))
             made->high = parse_pattern_literal(p);
-        }
     }
 }
 
@@ -339,15 +316,13 @@ static void parse_tuple_pattern(parser *p, pattern *made) {
             PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
         }
         comma = parser_accept(p, TOKEN_COMMA);
-        if (!comma) {
+        if (!comma)
             break;
-        }
     }
     p->no_struct = no_struct;
     parser_expect(p, TOKEN_RIGHT_PAREN);
-    if (made->part_count == 1 && !comma && !made->rest) {
+    if (made->part_count == 1 && !comma && !made->rest)
         *made = *made->parts[0];
-    }
 }
 
 /* (a, b, ..): parts of a variant or a tuple struct. */
@@ -363,9 +338,8 @@ static void parse_positional_parts(parser *p, pattern *made) {
             pattern *part = parse_pattern(p);
             PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
         }
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
     parser_expect(p, TOKEN_RIGHT_PAREN);
 }
@@ -373,9 +347,8 @@ static void parse_positional_parts(parser *p, pattern *made) {
 /* `ref` before a name; a name of its own otherwise. */
 static bool accept_ref(parser *p) {
     bool reference = parser_is_word(p, "ref") && (parser_ahead(p, 1) == TOKEN_NAME || parser_ahead(p, 1) == TOKEN_MUT);
-    if (reference) {
+    if (reference)
         parser_advance(p);
-    }
     return reference;
 }
 
@@ -394,9 +367,8 @@ static void parse_named_parts(parser *p, pattern *made) {
         bool is_mutable = parser_accept(p, TOKEN_MUT);
         source_span span;
         const char *name = parser_name(p, &span);
-        if (name == NULL) {
+        if (name == NULL)
             break;
-        }
         if (parser_accept(p, TOKEN_COLON)) {
             part = parse_pattern(p);
         } else {
@@ -408,13 +380,11 @@ static void parse_named_parts(parser *p, pattern *made) {
         uint32_t count = made->part_count;
         PARSER_PUSH(p, made->part_names, count, names, name);
         PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA))
             break;
-        }
     }
-    if (made->part_names == NULL) { /* P { .. } and P {} */
+    if (made->part_names == NULL) /* P { .. } and P {} */
         made->part_names = parser_alloc(p, sizeof *made->part_names);
-    }
     parser_expect(p, TOKEN_RIGHT_BRACE);
 }
 
@@ -430,9 +400,8 @@ static void parse_variant_pattern(parser *p, pattern *made, const char *name, so
     made->kind = PATTERN_VARIANT;
     made->name = name;
     const char *path = NULL;
-    if (parser_accept(p, TOKEN_LESS)) {
+    if (parser_accept(p, TOKEN_LESS))
         parse_written_type(p, made, span);
-    }
     while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) {
         if (parser_accept(p, TOKEN_LESS)) {
             parse_written_type(p, made, span);
@@ -449,11 +418,10 @@ static void parse_variant_pattern(parser *p, pattern *made, const char *name, so
         made->kind = PATTERN_WILDCARD;
         return;
     }
-    if (parser_is(p, TOKEN_LEFT_PAREN)) {
+    if (parser_is(p, TOKEN_LEFT_PAREN))
         parse_positional_parts(p, made);
-    } else if (parser_is(p, TOKEN_LEFT_BRACE)) {
+    else if (parser_is(p, TOKEN_LEFT_BRACE))
         parse_named_parts(p, made);
-    }
 }
 
 static void parse_name_pattern(parser *p, pattern *made) {
@@ -467,11 +435,10 @@ static void parse_name_pattern(parser *p, pattern *made) {
     }
     const char *name = parser_name(p, &span);
     made->kind = PATTERN_NAME;
-    if (name == NULL) {
+    if (name == NULL)
         return;
-    }
-    if (parser_is(p, TOKEN_COLON_COLON) || parser_is(p, TOKEN_LEFT_PAREN) ||
-        parser_is(p, TOKEN_LESS) || (parser_is(p, TOKEN_LEFT_BRACE) && !p->no_struct)) {
+    if (parser_is(p, TOKEN_COLON_COLON) || parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LESS) ||
+        (parser_is(p, TOKEN_LEFT_BRACE) && !p->no_struct)) {
         parse_variant_pattern(p, made, name, span);
         return;
     }
@@ -490,9 +457,8 @@ static void parse_name_pattern(parser *p, pattern *made) {
 pattern *parse_pattern_no_or(parser *p) {
     pattern *made = new_pattern(p, PATTERN_WILDCARD);
     bool is_behind = false;
-    while (parser_accept_first(p, TOKEN_AND)) {
+    while (parser_accept_first(p, TOKEN_AND))
         is_behind = true;
-    }
     parser_skip_self(p);
     switch (parser_kind(p)) {
     case TOKEN_LEFT_PAREN:
@@ -553,9 +519,8 @@ pattern *parse_pattern(parser *p) {
     } else {
         parser_accept(p, TOKEN_OR);
         made = parse_pattern_no_or(p);
-        if (parser_is(p, TOKEN_OR)) {
+        if (parser_is(p, TOKEN_OR))
             made = parse_alternatives(p, made);
-        }
     }
     parser_leave(p);
     return made;

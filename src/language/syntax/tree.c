@@ -3,11 +3,10 @@
 
 const char *binary_op_text(binary_op op) {
     static const char *const texts[BINARY_OP_COUNT] = {
-        [BINARY_NONE] = "=",    [BINARY_ADD] = "+",  [BINARY_SUB] = "-",     [BINARY_MUL] = "*",
-        [BINARY_DIV] = "/",     [BINARY_REM] = "%",  [BINARY_BIT_AND] = "&", [BINARY_BIT_OR] = "|",
-        [BINARY_BIT_XOR] = "^", [BINARY_SHL] = "<<", [BINARY_SHR] = ">>",    [BINARY_EQ] = "==",
-        [BINARY_NE] = "!=",     [BINARY_LT] = "<",   [BINARY_LE] = "<=",     [BINARY_GT] = ">",
-        [BINARY_GE] = ">=",     [BINARY_AND] = "&&", [BINARY_OR] = "||",
+        [BINARY_NONE] = "=", [BINARY_ADD] = "+",     [BINARY_SUB] = "-",    [BINARY_MUL] = "*",     [BINARY_DIV] = "/",
+        [BINARY_REM] = "%",  [BINARY_BIT_AND] = "&", [BINARY_BIT_OR] = "|", [BINARY_BIT_XOR] = "^", [BINARY_SHL] = "<<",
+        [BINARY_SHR] = ">>", [BINARY_EQ] = "==",     [BINARY_NE] = "!=",    [BINARY_LT] = "<",      [BINARY_LE] = "<=",
+        [BINARY_GT] = ">",   [BINARY_GE] = ">=",     [BINARY_AND] = "&&",   [BINARY_OR] = "||",
     };
     return texts[op];
 }
@@ -15,23 +14,20 @@ const char *binary_op_text(binary_op op) {
 typedef void visitor(expr *child, void *context);
 
 static void each(expr **items, uint32_t count, visitor *visit, void *context) {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         visit(items[i], context);
-    }
 }
 
 static void maybe(expr *e, visitor *visit, void *context) {
-    if (e != NULL) {
+    if (e != NULL)
         visit(e, context);
-    }
 }
 
 static void in_block(block *b, visitor *visit, void *context) {
     for (stmt *s = b->first; s != NULL; s = s->next) {
         maybe(s->value, visit, context);
-        if (s->otherwise != NULL) {
+        if (s->otherwise != NULL)
             in_block(s->otherwise, visit, context);
-        }
     }
     maybe(b->result, visit, context);
 }
@@ -51,9 +47,8 @@ static void walk_call(expr *e, visitor *visit, void *context) {
         return;
     }
     each(call->operands, call->operand_count, visit, context);
-    for (uint32_t i = 0; i < call->piece_count; i++) {
+    for (uint32_t i = 0; i < call->piece_count; i++)
         maybe(call->pieces[i].value, visit, context);
-    }
 }
 
 static void walk_comprehension(expr *e, visitor *visit, void *context) {
@@ -75,9 +70,8 @@ static void walk_match(expr *e, visitor *visit, void *context) {
 }
 
 static void walk_struct(expr *e, visitor *visit, void *context) {
-    for (uint32_t i = 0; i < e->structure.init_count; i++) {
+    for (uint32_t i = 0; i < e->structure.init_count; i++)
         visit(e->structure.inits[i].value, context);
-    }
     maybe(e->structure.base, visit, context);
 }
 
@@ -89,21 +83,22 @@ static void walk_loop(expr *e, visitor *visit, void *context) {
 
 /* Its body belongs to another function once it is checked. */
 static void walk_closure(expr *e, visitor *visit, void *context) {
-    if (e->type == NULL) {
+    if (e->type == NULL)
         visit(e->closure.body, context);
-    }
 }
 
 void expr_each_child(expr *e, visitor *visit, void *context) {
     switch (e->kind) {
 #define NOTHING
-#define ONE(field)          maybe(e->field, visit, context);
-#define LIST(items, count)  each(e->items, e->count, visit, context);
-#define BLOCK(field)        in_block(e->field, visit, context);
+#define ONE(field)         maybe(e->field, visit, context);
+#define LIST(items, count) each(e->items, e->count, visit, context);
+#define BLOCK(field)       in_block(e->field, visit, context);
 #define TYPE(field)
 #define TYPES(items, count)
-#define OWN(name)           walk_##name(e, visit, context);
-#define NODE(kind, parts)   case EXPR_##kind: parts break;
+#define OWN(name) walk_##name(e, visit, context);
+#define NODE(kind, parts) \
+    case EXPR_##kind:     \
+        parts break;
 #include "language/syntax/tree.def"
 #undef NODE
     case EXPR_KIND_COUNT:

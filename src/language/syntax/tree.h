@@ -73,8 +73,8 @@ typedef struct type_environment {
 
 /* Owners of methods without a name of their own: impl TRAIT for (A, B), impl<T> TRAIT for T. */
 #define OWNER_TUPLE "tuple of "
-#define OWNER_ANY "any type"
-#define OWNER_DYN "dyn "
+#define OWNER_ANY   "any type"
+#define OWNER_DYN   "dyn "
 
 /* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
 struct impl_item {
@@ -102,13 +102,7 @@ struct trait_item {
 /* Generic functions are patterns: they are copied with their types filled in, and only the copies are
  * checked and compiled. */
 /* What a written operation on tensors says of the elements of its result: see check_element.c. */
-typedef enum element_rule {
-    ELEMENT_UNKNOWN,
-    ELEMENT_SAME,
-    ELEMENT_REAL,
-    ELEMENT_WIDE,
-    ELEMENT_SUM
-} element_rule;
+typedef enum element_rule { ELEMENT_UNKNOWN, ELEMENT_SAME, ELEMENT_REAL, ELEMENT_WIDE, ELEMENT_SUM } element_rule;
 
 struct function_item {
     const char *name;
@@ -130,19 +124,19 @@ struct function_item {
     bool is_move;            /* of a closure: written with `move` */
     bool is_closure;         /* [check] self is what it captured */
     function_item *outer;    /* [check] of a closure: the function that it is in */
-    expr *body_expression; /* likewise: its body as written */
-    uint32_t scope_mark;   /* likewise: the names that it sees */
-    bool body_is_checked;  /* likewise */
-    bool body_is_open;     /* likewise: it is being checked */
-    struct_item *as_value; /* [check] the type of the function's name where it is not called */
-    bool is_checked;       /* [check] */
-    bool has_self;         /* parameters[0] is then self */
-    bool never_returns;    /* written `-> !` */
-    bool is_const;         /* written `const fn` */
+    expr *body_expression;   /* likewise: its body as written */
+    uint32_t scope_mark;     /* likewise: the names that it sees */
+    bool body_is_checked;    /* likewise */
+    bool body_is_open;       /* likewise: it is being checked */
+    struct_item *as_value;   /* [check] the type of the function's name where it is not called */
+    bool is_checked;         /* [check] */
+    bool has_self;           /* parameters[0] is then self */
+    bool never_returns;      /* written `-> !` */
+    bool is_const;           /* written `const fn` */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */
-    stmt *opening; /* [parse] what takes parameters apart: the first statements of the body */
+    stmt *opening;                /* [parse] what takes parameters apart: the first statements of the body */
     block *body;
     /* In the prelude: where the body is while it is not read; body is NULL then, and each instance reads its own. */
     source_span unread;
@@ -155,8 +149,8 @@ struct function_item {
     bool
         /* assigns to self or a part of it, itself or through a method it calls on self */
         writes_self;
-    bool refers, refers_is_known; /* its parameters of type `&mut T` are references: see check_refer.c */
-    bool has_late; /* a `let` without a value is in it: see check_late.c */
+    bool refers, refers_is_known;  /* its parameters of type `&mut T` are references: see check_refer.c */
+    bool has_late;                 /* a `let` without a value is in it: see check_late.c */
     element_rule elements;         /* of the result's tensors, where their type leaves them open */
     uint32_t index;                /* in tree->functions */
     function_item *next_in_bucket; /* the checker's table of methods */
@@ -189,15 +183,16 @@ struct struct_item {
     const char *name;
     source_span span;
     type_parameters generics;
-    bool holds_itself; /* [check] a mistake: it has no size, nothing may go through its fields */
+    bool holds_itself;     /* [check] a mistake: it has no size, nothing may go through its fields */
     struct_item *template; /* [check] what it is an instance of; NULL */
     const type **arguments;
     struct_item *next_alike; /* [check] of an instance: in its bucket of all of them */
     bool is_enum;
-    bool is_copy;      /* #[derive(Copy)] */
-    bool is_clone;     /* #[derive(Clone)] */
-    function_item *drop; /* [check] its destructor; of a generic one the pattern of those of its instances; NULL: none */
-    const type *cell;    /* [check] where it has one: a Box of its fields, as which it lies in memory */
+    bool is_copy;  /* #[derive(Copy)] */
+    bool is_clone; /* #[derive(Clone)] */
+    function_item
+        *drop;        /* [check] its destructor; of a generic one the pattern of those of its instances; NULL: none */
+    const type *cell; /* [check] where it has one: a Box of its fields, as which it lies in memory */
     uint32_t destructor; /* [check] likewise: the destructor's number, from 1 */
     variant_item *variants;
     uint32_t variant_count;
@@ -232,11 +227,10 @@ struct const_item {
     type_expr *annotation;
     expr *value;      /* literals, operators and other constants only */
     const type *type; /* [check] */
-    bool
-        is_composed; /* [check] of arrays, tuples, structs: each use is a copy, checked where it is */
-    uint8_t visit; /* [check] while looking for constants that need themselves */
-    bool is_let;   /* let NAME = …; and tensor NAME: T = …; outside of functions */
-    bool is_made;  /* [check] such a value that is computed as `main` begins: a variable of it, unknown elsewhere */
+    bool is_composed; /* [check] of arrays, tuples, structs: each use is a copy, checked where it is */
+    uint8_t visit;    /* [check] while looking for constants that need themselves */
+    bool is_let;      /* let NAME = …; and tensor NAME: T = …; outside of functions */
+    bool is_made;     /* [check] such a value that is computed as `main` begins: a variable of it, unknown elsewhere */
 };
 
 /* A declaration that masu does not accept: reported once where it is, its uses are not. */
@@ -289,14 +283,13 @@ typedef struct syntax_tree {
     import_name *imports;
     rename_item *renames;
     const source_file *prelude; /* what the language brings along, written in itself */
-    uint32_t examined; /* so many bytes of it are a file that is checked for its own sake: also what nothing calls */
-    function_item *main;        /* [check] */
-    bool is_module;             /* its `main` is exports.c's: nothing runs before the functions that a caller in C calls */
-    bool has_destructors;       /* [check] some type has an `impl Drop` */
-    uint32_t destructor_count;  /* [check] types with one */
-    const owner_marks *marks;   /* where owners move, as the text has it; NULL: no type has a destructor */
-    bool
-        is_broken; /* an item's head or the braces are not what was meant: nothing is known of the rest */
+    uint32_t examined;    /* so many bytes of it are a file that is checked for its own sake: also what nothing calls */
+    function_item *main;  /* [check] */
+    bool is_module;       /* its `main` is exports.c's: nothing runs before the functions that a caller in C calls */
+    bool has_destructors; /* [check] some type has an `impl Drop` */
+    uint32_t destructor_count; /* [check] types with one */
+    const owner_marks *marks;  /* where owners move, as the text has it; NULL: no type has a destructor */
+    bool is_broken;            /* an item's head or the braces are not what was meant: nothing is known of the rest */
 } syntax_tree;
 
 /* Calls visit for each expression directly below e, in the order of evaluation, blocks' statements

@@ -14,13 +14,11 @@ typedef struct copier {
 } copier;
 
 static void *copy_bytes(copier *c, const void *from, size_t count, size_t size) {
-    if (count == 0 || from == NULL) {
+    if (count == 0 || from == NULL)
         return NULL;
-    }
     void *made = masu__arena_calloc(c->arena, count, size, _Alignof(max_align_t));
-    if (made == NULL) {
+    if (made == NULL)
         longjmp(c->memory_ended, 1);
-    }
     memcpy(made, from, count * size);
     return made;
 }
@@ -31,17 +29,15 @@ static block *copy_block(copier *c, const block *b);
 
 static expr **copy_list(copier *c, expr *const *items, uint32_t count) {
     expr **copy = copy_bytes(c, items, count, sizeof *items);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         copy[i] = copy_expr(c, items[i]);
-    }
     return copy;
 }
 
 static type_expr **copy_types(copier *c, type_expr *const *items, uint32_t count) {
     type_expr **copy = copy_bytes(c, items, count, sizeof *items);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         copy[i] = copy_type(c, items[i]);
-    }
     return copy;
 }
 
@@ -57,30 +53,26 @@ static type_expr *copy_type(copier *c, const type_expr *t) {
 
 static binding *copy_binding(copier *c, const binding *b) {
     binding *copy = copy_bytes(c, b, b != NULL, sizeof *b);
-    if (copy != NULL) {
+    if (copy != NULL)
         copy->annotation = copy_type(c, b->annotation);
-    }
     return copy;
 }
 
 static binding **copy_bindings(copier *c, binding *const *items, uint32_t count) {
     binding **copy = copy_bytes(c, items, count, sizeof *items);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         copy[i] = copy_binding(c, items[i]);
-    }
     return copy;
 }
 
 static pattern *copy_pattern(copier *c, const pattern *p) {
     pattern *copy = copy_bytes(c, p, p != NULL, sizeof *p);
-    if (copy == NULL) {
+    if (copy == NULL)
         return NULL;
-    }
     copy->binding = copy_binding(c, p->binding);
     copy->parts = copy_bytes(c, p->parts, p->part_count, sizeof *p->parts);
-    for (uint32_t i = 0; i < p->part_count; i++) {
+    for (uint32_t i = 0; i < p->part_count; i++)
         copy->parts[i] = copy_pattern(c, p->parts[i]);
-    }
     copy->low = copy_expr(c, p->low);
     copy->high = copy_expr(c, p->high);
     return copy;
@@ -97,9 +89,8 @@ static void copy_call(copier *c, expr *copy, const expr *e) {
 static void copy_struct(copier *c, expr *copy, const expr *e) {
     const struct_expr *s = &e->structure;
     copy->structure.inits = copy_bytes(c, s->inits, s->init_count, sizeof *s->inits);
-    for (uint32_t i = 0; i < s->init_count; i++) {
+    for (uint32_t i = 0; i < s->init_count; i++)
         copy->structure.inits[i].value = copy_expr(c, s->inits[i].value);
-    }
     copy->structure.base = copy_expr(c, s->base);
 }
 
@@ -152,7 +143,9 @@ static void copy_parts(copier *c, expr *copy, const expr *e) {
 #define TYPE(field)         copy->field = copy_type(c, e->field);
 #define TYPES(items, count) copy->items = copy_types(c, e->items, e->count);
 #define OWN(name)           copy_##name(c, copy, e);
-#define NODE(kind, parts)   case EXPR_##kind: parts break;
+#define NODE(kind, parts) \
+    case EXPR_##kind:     \
+        parts break;
 #include "language/syntax/tree.def"
 #undef NODE
     case EXPR_KIND_COUNT:
@@ -162,17 +155,15 @@ static void copy_parts(copier *c, expr *copy, const expr *e) {
 
 static expr *copy_expr(copier *c, const expr *e) {
     expr *copy = copy_bytes(c, e, e != NULL, sizeof *e);
-    if (copy != NULL) {
+    if (copy != NULL)
         copy_parts(c, copy, e);
-    }
     return copy;
 }
 
 static block *copy_block(copier *c, const block *b) {
     block *copy = copy_bytes(c, b, b != NULL, sizeof *b);
-    if (copy == NULL) {
+    if (copy == NULL)
         return NULL;
-    }
     stmt **next = &copy->first;
     for (const stmt *s = b->first; s != NULL; s = s->next) {
         stmt *made = copy_bytes(c, s, 1, sizeof *s);
@@ -194,9 +185,8 @@ expr *expr_copy(masu__arena *arena, const expr *e) {
 
 function_item *function_copy(masu__arena *arena, const function_item *f) {
     copier c = {.arena = arena};
-    if (setjmp(c.memory_ended) != 0) {
+    if (setjmp(c.memory_ended) != 0)
         return NULL;
-    }
     function_item *copy = copy_bytes(&c, f, 1, sizeof *f);
     copy->parameters = copy_bindings(&c, f->parameters, f->parameter_count);
     copy->result_annotation = copy_type(&c, f->result_annotation);

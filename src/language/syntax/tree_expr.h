@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "language/syntax/modules.h"
 #include "language/diagnose/source.h"
+#include "language/syntax/modules.h"
 #include "language/syntax/types.h"
 #include <masu/abi.h>
 
@@ -43,15 +43,15 @@ struct binding {
     const char *name;
     source_span span; /* of the name where it is declared */
     binding_kind kind;
-    bool is_mutable;       /* `mut`, `&mut` */
-    type_expr *annotation; /* NULL: none */
-    expr *otherwise; /* of a parameter: a literal, when the call leaves it out; NULL: it must not */
-    const type *type;       /* [check] */
-    uint32_t id;            /* [check] index into function->bindings */
-    bool is_read;           /* [check] */
-    bool is_late;           /* [check] it gets its value behind its `let`: see check_late.c */
-    bool is_once;           /* [check] and is assigned once: `is_mutable` then says so for the rest */
-    uint8_t first_rank;     /* [check] of the tensor that a variable starts as, where it is assigned to; else 0 */
+    bool is_mutable;              /* `mut`, `&mut` */
+    type_expr *annotation;        /* NULL: none */
+    expr *otherwise;              /* of a parameter: a literal, when the call leaves it out; NULL: it must not */
+    const type *type;             /* [check] */
+    uint32_t id;                  /* [check] index into function->bindings */
+    bool is_read;                 /* [check] */
+    bool is_late;                 /* [check] it gets its value behind its `let`: see check_late.c */
+    bool is_once;                 /* [check] and is assigned once: `is_mutable` then says so for the rest */
+    uint8_t first_rank;           /* [check] of the tensor that a variable starts as, where it is assigned to; else 0 */
     const struct open_form *form; /* [check] of the bracket that it is bound to; NULL: it is none */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
@@ -62,11 +62,12 @@ struct binding {
     bool asks_for_mut;    /* [check] a method with `&mut self` is called on it */
     bool is_shared;       /* `&self`, `ref x` */
     const char *lifetime; /* `&'a self`: `'a`; NULL: none */
-    bool by_reference; /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
-    bool is_lengths; /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */
-    bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */
-    expr *alias; /* [check] the place that the name means, checked; NULL: it is a variable */
-    uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
+    bool by_reference;    /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
+    bool
+        is_lengths; /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */
+    bool in_cell;                  /* [check] references to it, or to a field of it, exist: it lies in a list of one */
+    expr *alias;                   /* [check] the place that the name means, checked; NULL: it is a variable */
+    uint32_t capture_mark;         /* [check] number of the latest comprehension that captured it */
     const struct made_of *made_of; /* [check] see check_part.c; NULL: it is a variable of its own */
 };
 
@@ -79,20 +80,20 @@ typedef struct made_of {
 struct type_expr {
     source_span span;
     enum {
-        TYPE_EXPR_ERROR,  /* the parser has reported it */
-        TYPE_EXPR_NAME,   /* name with arguments */
-        TYPE_EXPR_TUPLE,  /* arguments; none: void */
-        TYPE_EXPR_NUMBER, /* argument RANK of Tensor<T, RANK> */
-        TYPE_EXPR_ARRAY,  /* [arguments[0]; length], [arguments[0]] without length */
-        TYPE_EXPR_DYN,    /* dyn arguments[0] + …, and impl … where it is not a parameter's type */
+        TYPE_EXPR_ERROR,   /* the parser has reported it */
+        TYPE_EXPR_NAME,    /* name with arguments */
+        TYPE_EXPR_TUPLE,   /* arguments; none: void */
+        TYPE_EXPR_NUMBER,  /* argument RANK of Tensor<T, RANK> */
+        TYPE_EXPR_ARRAY,   /* [arguments[0]; length], [arguments[0]] without length */
+        TYPE_EXPR_DYN,     /* dyn arguments[0] + …, and impl … where it is not a parameter's type */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
-    bool in_brackets;  /* written Tensor[f32]: refused */
-    bool is_place;     /* `&mut T`: what a parameter of this type became goes back to the caller */
-    bool is_shared;    /* `&T`: the value; only the check of borrows looks at it */
-    const char *lifetime; /* likewise: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
-    type_expr *result; /* of a function; NULL: nothing */
-    expr *length;      /* of an array */
+    bool in_brackets;         /* written Tensor[f32]: refused */
+    bool is_place;            /* `&mut T`: what a parameter of this type became goes back to the caller */
+    bool is_shared;           /* `&T`: the value; only the check of borrows looks at it */
+    const char *lifetime;     /* likewise: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
+    type_expr *result;        /* of a function; NULL: nothing */
+    expr *length;             /* of an array */
     const char *name, *scope; /* scope: what stood before the last `::`; NULL: nothing */
     type_expr **arguments;
     uint32_t argument_count;
@@ -143,7 +144,7 @@ typedef enum expr_kind {
 
 typedef enum unary_op {
     UNARY_NEG,
-    UNARY_NOT,      /* of bool, or every bit of an integer */
+    UNARY_NOT, /* of bool, or every bit of an integer */
     /* & and &mut. After the check: of a place, or of a part of a list (an EXPR_INDEX with two indices, the second
      * INT64_MAX for the end); the type is a TYPE_REFERENCE */
     UNARY_REFERENCE
@@ -190,7 +191,7 @@ typedef enum call_kind {
     CALL_VEC_GET,  /* operands: vec, index (i64); yields the element */
     CALL_VEC_SET,  /* operands: vec (likewise), index (i64), element; void */
     CALL_VEC_POP,  /* operands: vec (likewise); takes the last element out and yields it */
-    CALL_VEC_OUT   /* operands: vec (likewise), index (i64); yields the element, of which nothing that is counted is left there */
+    CALL_VEC_OUT /* operands: vec (likewise), index (i64); yields the element, of which nothing that is counted is left there */
 } call_kind;
 
 typedef enum scalar_math {
@@ -231,10 +232,10 @@ typedef struct call_expr {
     scalar_math math;                    /* [check] */
     /* as written */
     type_expr **type_arguments; /* x.m::<T>(…) */
-    expr *callee;     /* EXPR_NAME; NULL for a method call and for calls that the checker made */
-    expr *receiver;   /* x of x.m(…), else NULL */
-    const char *name; /* m of x.m(…) */
-    source_span name_span; /* of f or m */
+    expr *callee;               /* EXPR_NAME; NULL for a method call and for calls that the checker made */
+    expr *receiver;             /* x of x.m(…), else NULL */
+    const char *name;           /* m of x.m(…) */
+    source_span name_span;      /* of f or m */
     expr **args;
     /* [check] */
     function_item *function;
@@ -341,19 +342,18 @@ typedef struct loop_expr {
 
 struct expr {
     expr_kind kind;
-    uint16_t
-        height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
+    uint16_t height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
     bool in_parentheses : 1;
-    bool is_vec : 1;      /* vec![…] */
-    bool is_followed : 1; /* written `*e` */
-    bool is_negative : 1; /* [check] a literal with its sign */
-    bool is_largest : 1;  /* [check] a literal: the largest of its type */
-    bool is_judged : 1;   /* [check] a conversion of a number that was open */
-    bool is_kept : 1;     /* a reference that it yields is not followed */
-    bool is_copied : 1;   /* [check] of a copy: a write to it does not reach the place */
+    bool is_vec : 1;       /* vec![…] */
+    bool is_followed : 1;  /* written `*e` */
+    bool is_negative : 1;  /* [check] a literal with its sign */
+    bool is_largest : 1;   /* [check] a literal: the largest of its type */
+    bool is_judged : 1;    /* [check] a conversion of a number that was open */
+    bool is_kept : 1;      /* a reference that it yields is not followed */
+    bool is_copied : 1;    /* [check] of a copy: a write to it does not reach the place */
     bool is_shown : 1;     /* [check] t[i] that is printed: a tensor where its rank is not known, a number otherwise */
     bool is_undecided : 1; /* [check] a comparison of brackets that nothing makes lists or tensors */
-    bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
+    bool is_boxed : 1;     /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */
     /* [check] what its uses make of it, told before it is checked (check_infer.c): of a bracket a list or a tensor, of t[i] a
@@ -404,7 +404,7 @@ struct expr {
             expr *operand;
             type_expr *target; /* NULL for implicit casts */
             bool implicit;
-        } cast; /* to expr.type: between numbers; bool and char to integers; u8 to char, u32 where implicit */
+        } cast;         /* to expr.type: between numbers; bool and char to integers; u8 to char, u32 where implicit */
         call_expr call; /* EXPR_CALL and EXPR_METHOD */
         struct {
             expr *base;
@@ -422,7 +422,7 @@ struct expr {
         struct {
             expr **items;
             uint32_t count;
-            bool is_bytes; /* b"…" */
+            bool is_bytes;                /* b"…" */
             const struct open_form *form; /* [check] of a bracket: see check_infer.h */
             /* EXPR_TUPLE, EXPR_ARRAY. Arrays after the check: rectangular; every leaf of the
              * element's type */
@@ -444,8 +444,7 @@ struct expr {
             uint32_t count;
             bool is_let; /* written as `if let` or `while let`: the last arm is `_` */
         } match;
-        loop_expr
-            *loop; /* EXPR_WHILE, EXPR_LOOP, EXPR_FOR. EXPR_LOOP yields the value of its breaks */
+        loop_expr *loop; /* EXPR_WHILE, EXPR_LOOP, EXPR_FOR. EXPR_LOOP yields the value of its breaks */
         struct {
             const char *label;
             source_span label_span;
@@ -486,7 +485,7 @@ struct block {
     stmt *first;
     expr *result; /* the last expression when no semicolon follows; see rule 5 */
     uint16_t height;
-    bool unrecorded; /* no_grad { … }: what it computes gets no history */
+    bool unrecorded;  /* no_grad { … }: what it computes gets no history */
     const type *type; /* [check] void without result; never when its end is not reached */
 };
 

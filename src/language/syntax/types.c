@@ -8,20 +8,18 @@
 enum { NAME_SHOWN = 160 };
 
 static const char *const scalar_names[TYPE_SCALAR_END] = {
-    [TYPE_ERROR] = "?",       [TYPE_NEVER] = "!", [TYPE_VOID] = "void", [TYPE_BOOL] = "bool",
-    [TYPE_I8] = "i8",         [TYPE_I16] = "i16", [TYPE_I32] = "i32",   [TYPE_I64] = "i64",
-    [TYPE_U8] = "u8",         [TYPE_U16] = "u16", [TYPE_U32] = "u32",   [TYPE_U64] = "u64",
-    [TYPE_USIZE] = "usize",   [TYPE_F32] = "f32", [TYPE_F64] = "f64",   [TYPE_CHAR] = "char",
-    [TYPE_STRING] = "String",
+    [TYPE_ERROR] = "?",   [TYPE_NEVER] = "!",       [TYPE_VOID] = "void",   [TYPE_BOOL] = "bool", [TYPE_I8] = "i8",
+    [TYPE_I16] = "i16",   [TYPE_I32] = "i32",       [TYPE_I64] = "i64",     [TYPE_U8] = "u8",     [TYPE_U16] = "u16",
+    [TYPE_U32] = "u32",   [TYPE_U64] = "u64",       [TYPE_USIZE] = "usize", [TYPE_F32] = "f32",   [TYPE_F64] = "f64",
+    [TYPE_CHAR] = "char", [TYPE_STRING] = "String",
 };
 
 bool type_table_init(type_table *table, masu__arena *arena) {
     *table = (type_table){.arena = arena, .bucket_count = 64};
     table->buckets = MASU_ARENA_ARRAY(arena, const type *, table->bucket_count);
     type *scalars = MASU_ARENA_ARRAY(arena, type, TYPE_SCALAR_END);
-    if (table->buckets == NULL || scalars == NULL) {
+    if (table->buckets == NULL || scalars == NULL)
         return false;
-    }
     for (uint32_t kind = 0; kind < TYPE_SCALAR_END; kind++) {
         scalars[kind].kind = (type_kind)kind;
         scalars[kind].id = table->count++;
@@ -45,9 +43,8 @@ static uint32_t type_hash(const type *t) {
     case TYPE_STRUCT:
         return mix(hash, (uintptr_t)t->structure);
     case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
+        for (uint32_t i = 0; i < t->tuple.count; i++)
             hash = mix(hash, t->tuple.items[i]->id);
-        }
         return hash;
     case TYPE_VEC:
     case TYPE_REFERENCE:
@@ -60,9 +57,8 @@ static uint32_t type_hash(const type *t) {
 }
 
 static bool alike(const type *a, const type *b) {
-    if (a->kind != b->kind || a->number != b->number) {
+    if (a->kind != b->kind || a->number != b->number)
         return false;
-    }
     switch (a->kind) {
     case TYPE_TENSOR:
         return a->tensor.element == b->tensor.element && a->tensor.rank == b->tensor.rank;
@@ -70,8 +66,7 @@ static bool alike(const type *a, const type *b) {
         return a->structure == b->structure;
     case TYPE_TUPLE:
         return a->tuple.count == b->tuple.count &&
-               memcmp(a->tuple.items, b->tuple.items, a->tuple.count * sizeof(*a->tuple.items)) ==
-                   0;
+               memcmp(a->tuple.items, b->tuple.items, a->tuple.count * sizeof(*a->tuple.items)) == 0;
     case TYPE_VEC:
     case TYPE_REFERENCE:
         return a->vec.element == b->vec.element && a->vec.length == b->vec.length;
@@ -103,35 +98,29 @@ static void table_grow(type_table *table) {
 
 static const type *table_find(const type_table *table, const type *wanted) {
     const type *t = table->buckets[type_hash(wanted) & (table->bucket_count - 1)];
-    while (t != NULL && !alike(t, wanted)) {
+    while (t != NULL && !alike(t, wanted))
         t = t->next_in_bucket;
-    }
     return t;
 }
 
 static void measure(type *t) {
-    t->may_have_open =
-        t->kind == TYPE_OPEN || t->number != NULL ||
-        ((t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE) && t->vec.element->may_have_open) ||
-        (t->kind == TYPE_TENSOR && t->tensor.element != NULL && t->tensor.element->may_have_open);
-    for (uint32_t i = 0; t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-                         i < t->structure->template->generics.count;
-         i++) {
+    t->may_have_open = t->kind == TYPE_OPEN || t->number != NULL ||
+                       ((t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE) && t->vec.element->may_have_open) ||
+                       (t->kind == TYPE_TENSOR && t->tensor.element != NULL && t->tensor.element->may_have_open);
+    for (uint32_t i = 0;
+         t->kind == TYPE_STRUCT && t->structure->template != NULL && i < t->structure->template->generics.count; i++)
         t->may_have_open |= t->structure->arguments[i]->may_have_open;
-    }
     t->size = t->kind == TYPE_REFERENCE ? 3 : t->kind != TYPE_STRUCT;
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
         t->may_have_open |= t->tuple.items[i]->may_have_open;
-        if (__builtin_add_overflow(t->size, t->tuple.items[i]->size, &t->size)) {
+        if (__builtin_add_overflow(t->size, t->tuple.items[i]->size, &t->size))
             t->size = UINT32_MAX;
-        }
     }
 }
 
 static const type *table_add(type_table *table, const type *wanted) {
-    if (table->count - TYPE_SCALAR_END >= table->bucket_count) {
+    if (table->count - TYPE_SCALAR_END >= table->bucket_count)
         table_grow(table);
-    }
     type *made = MASU_ARENA_NEW(table->arena, type);
     if (made == NULL) {
         table->out_of_memory = true;
@@ -164,14 +153,12 @@ void type_set_size(const type *t, uint32_t size) {
 }
 
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count) {
-    if (count == 0) {
+    if (count == 0)
         return table->scalars[TYPE_VOID];
-    }
     type wanted = {.kind = TYPE_TUPLE, .tuple = {items, count}};
     const type *found = table_find(table, &wanted);
-    if (found != NULL) {
+    if (found != NULL)
         return found;
-    }
     const type **copy = MASU_ARENA_ARRAY(table->arena, const type *, count);
     if (copy == NULL) {
         table->out_of_memory = true;
@@ -191,8 +178,7 @@ const type *type_array(type_table *table, const type *element, int64_t length) {
 }
 
 const type *type_reference(type_table *table, const type *element, bool slice) {
-    return intern(table, &(type){.kind = TYPE_REFERENCE,
-                                 .vec = {element, slice ? TYPE_SLICE : TYPE_PLACE}});
+    return intern(table, &(type){.kind = TYPE_REFERENCE, .vec = {element, slice ? TYPE_SLICE : TYPE_PLACE}});
 }
 
 const type *type_target(type_table *table, const type *reference) {
@@ -211,13 +197,11 @@ const type *type_open(type_table *table, struct open_form *form) {
 
 /* Room for one more; false when memory runs out. */
 static bool room(type_table *table, void *items, uint32_t count, uint32_t *capacity) {
-    if (count < *capacity) {
+    if (count < *capacity)
         return true;
-    }
     void **all = items;
     uint32_t larger = *capacity == 0 ? 32 : *capacity * 2;
-    void *grown = masu__arena_grow(table->arena, *all, *capacity, larger, sizeof(void *),
-                                   _Alignof(max_align_t));
+    void *grown = masu__arena_grow(table->arena, *all, *capacity, larger, sizeof(void *), _Alignof(max_align_t));
     if (grown == NULL) {
         table->out_of_memory = true;
         return false;
@@ -229,40 +213,34 @@ static bool room(type_table *table, void *items, uint32_t count, uint32_t *capac
 
 const type *type_open_number(type_table *table, type_kind kind, source_span literal) {
     open_number *cell = MASU_ARENA_NEW(table->arena, open_number);
-    if (cell == NULL ||
-        !room(table, &table->numbers, table->number_count, &table->number_capacity)) {
+    if (cell == NULL || !room(table, &table->numbers, table->number_count, &table->number_capacity)) {
         table->out_of_memory = true;
         return table->scalars[kind];
     }
     cell->literal = literal;
     const type *t = intern(table, &(type){.kind = kind, .number = cell});
-    if (t->number != NULL) {
+    if (t->number != NULL)
         table->numbers[table->number_count++] = t;
-    }
     return t;
 }
 
 void type_decide(type_table *table, const type *open, const type *t) {
     const type **cell = open->number != NULL ? &open->number->decided : open->open.resolved;
     *cell = t;
-    if (room(table, &table->trail, table->trail_count, &table->trail_capacity)) {
+    if (room(table, &table->trail, table->trail_count, &table->trail_capacity))
         table->trail[table->trail_count++] = cell;
-    }
 }
 
 void type_undo(type_table *table, uint32_t mark) {
-    while (table->trail_count > mark) {
+    while (table->trail_count > mark)
         *table->trail[--table->trail_count] = NULL;
-    }
 }
 
 void type_default_numbers(type_table *table) {
     for (uint32_t i = 0; i < table->number_count; i++) {
         const type *t = type_resolve(table, table->numbers[i]);
-        if (t->number != NULL) {
-            t->number->decided =
-                t->number->prefers != NULL ? t->number->prefers : table->scalars[t->kind];
-        }
+        if (t->number != NULL)
+            t->number->decided = t->number->prefers != NULL ? t->number->prefers : table->scalars[t->kind];
     }
     table->number_count = table->trail_count = 0;
 }
@@ -273,9 +251,8 @@ static const type *resolve_tuple(type_table *table, const type *t) {
         table->out_of_memory = true;
         return table->scalars[TYPE_ERROR];
     }
-    for (uint32_t i = 0; i < t->tuple.count; i++) {
+    for (uint32_t i = 0; i < t->tuple.count; i++)
         items[i] = type_resolve(table, t->tuple.items[i]);
-    }
     return type_tuple(table, items, t->tuple.count);
 }
 
@@ -298,26 +275,20 @@ static const type *resolve_struct(type_table *table, const type *t) {
 const type *type_resolve(type_table *table, const type *t) {
     for (const type *next = t; next != NULL;) {
         t = next;
-        next = t->number != NULL       ? t->number->decided
-               : t->kind == TYPE_OPEN ? *t->open.resolved
-                                       : NULL;
+        next = t->number != NULL ? t->number->decided : t->kind == TYPE_OPEN ? *t->open.resolved : NULL;
     }
-    if (!t->may_have_open) {
+    if (!t->may_have_open)
         return t;
-    }
     if (t->kind == TYPE_VEC) {
         const type *element = type_resolve(table, t->vec.element);
         return element == t->vec.element ? t : type_array(table, element, t->vec.length);
     }
-    if (t->kind == TYPE_REFERENCE) {
+    if (t->kind == TYPE_REFERENCE)
         return type_reference(table, type_resolve(table, t->vec.element), type_is_slice(t));
-    }
-    if (t->kind == TYPE_TENSOR && t->may_have_open) {
+    if (t->kind == TYPE_TENSOR && t->may_have_open)
         return type_tensor(table, type_resolve(table, t->tensor.element), t->tensor.rank);
-    }
-    if (t->kind == TYPE_STRUCT && t->may_have_open) {
+    if (t->kind == TYPE_STRUCT && t->may_have_open)
         return resolve_struct(table, t);
-    }
     return t->kind == TYPE_TUPLE && t->may_have_open ? resolve_tuple(table, t) : t;
 }
 
@@ -352,15 +323,13 @@ const type *type_of_element(const type_table *table, const type *t) {
 
 static void print_tensor(const type *t, masu__buffer *out) {
     masu__buffer_puts(out, "Tensor");
-    if (t->tensor.element == NULL && t->tensor.rank < 0) {
+    if (t->tensor.element == NULL && t->tensor.rank < 0)
         return;
-    }
     const type *element = t->tensor.element;
     bool known = element != NULL && element->kind < TYPE_SCALAR_END;
     masu__buffer_printf(out, "<%s", known ? scalar_names[element->kind] : "_");
-    if (t->tensor.rank >= 0) {
+    if (t->tensor.rank >= 0)
         masu__buffer_printf(out, ", %d", (int)t->tensor.rank);
-    }
     masu__buffer_putc(out, '>');
 }
 
@@ -378,9 +347,8 @@ static void print_struct(const struct_item *s, masu__buffer *out) {
     for (uint32_t i = 0; s->template != NULL && i < s->template->generics.count; i++) {
         masu__buffer_puts(out, i == 0 ? "<" : ", ");
         type_print(s->arguments[i], out);
-        if (i + 1 == s->template->generics.count) {
+        if (i + 1 == s->template->generics.count)
             masu__buffer_putc(out, '>');
-        }
     }
 }
 
@@ -406,11 +374,10 @@ void type_print(const type *t, masu__buffer *out) {
         }
         masu__buffer_puts(out, type_is_shared(t) ? "Rc<" : type_is_box(t) ? "Box<" : t->vec.length < 0 ? "Vec<" : "[");
         type_print(t->vec.element, out);
-        if (t->vec.length < 0) {
+        if (t->vec.length < 0)
             masu__buffer_putc(out, '>');
-        } else {
+        else
             masu__buffer_printf(out, "; %lld]", (long long)t->vec.length);
-        }
         return;
     case TYPE_REFERENCE:
         masu__buffer_puts(out, type_is_slice(t) ? "&mut [" : "&mut ");
@@ -418,11 +385,10 @@ void type_print(const type *t, masu__buffer *out) {
         masu__buffer_puts(out, type_is_slice(t) ? "]" : "");
         return;
     case TYPE_OPEN:
-        if (*t->open.resolved != NULL) {
+        if (*t->open.resolved != NULL)
             type_print(*t->open.resolved, out);
-        } else {
+        else
             masu__buffer_putc(out, '_');
-        }
         return;
     default:
         masu__buffer_puts(out, scalar_names[t->kind]);
@@ -431,17 +397,15 @@ void type_print(const type *t, masu__buffer *out) {
 }
 
 const char *type_name(type_table *table, const type *t) {
-    if (t->kind < TYPE_SCALAR_END) {
+    if (t->kind < TYPE_SCALAR_END)
         return scalar_names[t->kind];
-    }
     masu__buffer text = {0};
     type_print(t, &text);
     if (text.length > NAME_SHOWN) {
         masu__buffer_truncate(&text, NAME_SHOWN);
         masu__buffer_puts(&text, "...");
     }
-    const char *name =
-        text.failed ? NULL : masu__arena_strdup(table->arena, masu__buffer_text(&text));
+    const char *name = text.failed ? NULL : masu__arena_strdup(table->arena, masu__buffer_text(&text));
     masu__buffer_destroy(&text);
     table->out_of_memory |= name == NULL; /* also of a message that an attempt takes back */
     return name == NULL ? "?" : name;
@@ -454,14 +418,11 @@ static bool element_valid(const type *e) {
 }
 
 static bool type_valid(const type_table *table, const type *t) {
-    if (table_find(table, t) !=
-        t) { /* the first one alike is the type itself: there is no second */
+    if (table_find(table, t) != t) /* the first one alike is the type itself: there is no second */
         return false;
-    }
     switch (t->kind) {
     case TYPE_TENSOR:
-        return element_valid(t->tensor.element) && t->tensor.rank >= -1 &&
-               t->tensor.rank <= TL_MAX_RANK;
+        return element_valid(t->tensor.element) && t->tensor.rank >= -1 && t->tensor.rank <= TL_MAX_RANK;
     case TYPE_STRUCT:
         return t->structure != NULL;
     case TYPE_TUPLE:
@@ -469,8 +430,7 @@ static bool type_valid(const type_table *table, const type *t) {
     case TYPE_VEC:
         return t->vec.element != NULL && (t->vec.length >= TYPE_BOX || t->vec.length == TYPE_SHARED);
     case TYPE_REFERENCE:
-        return t->vec.element != NULL &&
-               (t->vec.length == TYPE_PLACE || t->vec.length == TYPE_SLICE);
+        return t->vec.element != NULL && (t->vec.length == TYPE_PLACE || t->vec.length == TYPE_SLICE);
     case TYPE_OPEN:
         return t->open.resolved != NULL;
     case TYPE_I64:
@@ -483,17 +443,14 @@ static bool type_valid(const type_table *table, const type *t) {
 
 bool type_table_valid(const type_table *table) {
     uint32_t found = TYPE_SCALAR_END;
-    for (uint32_t kind = 0; kind < TYPE_SCALAR_END; kind++) {
-        if (table->scalars[kind]->kind != (type_kind)kind) {
+    for (uint32_t kind = 0; kind < TYPE_SCALAR_END; kind++)
+        if (table->scalars[kind]->kind != (type_kind)kind)
             return false;
-        }
-    }
     for (uint32_t i = 0; i < table->bucket_count; i++) {
         for (const type *t = table->buckets[i]; t != NULL; t = t->next_in_bucket) {
             found++;
-            if (!type_valid(table, t)) {
+            if (!type_valid(table, t))
                 return false;
-            }
         }
     }
     return found == table->count && (table->bucket_count & (table->bucket_count - 1)) == 0;

@@ -53,7 +53,7 @@ typedef enum type_kind {
     TYPE_TUPLE,
     TYPE_VEC,
     TYPE_REFERENCE, /* &mut T, &mut [T], where it lies in a value: `vec` says to what */
-    TYPE_OPEN /* an element type that a later use decides: `Vec::new()` before the first push */
+    TYPE_OPEN       /* an element type that a later use decides: `Vec::new()` before the first push */
 } type_kind;
 
 typedef struct type type;
@@ -61,11 +61,11 @@ struct struct_item; /* tree.h */
 struct open_form;
 
 typedef struct open_number { /* the cell of one */
-    const type *decided;  /* NULL: nothing has said more; may be open itself */
-    const type *prefers;  /* what it becomes when nothing decides it; NULL: what its kind says */
-    bool is_parsed;       /* what parse() yields: real as soon as something real is wanted, or no number at all */
-    source_span literal;  /* where it began */
-    source_span because;  /* what decided it; no file: not known */
+    const type *decided;     /* NULL: nothing has said more; may be open itself */
+    const type *prefers;     /* what it becomes when nothing decides it; NULL: what its kind says */
+    bool is_parsed;          /* what parse() yields: real as soon as something real is wanted, or no number at all */
+    source_span literal;     /* where it began */
+    source_span because;     /* what decided it; no file: not known */
 } open_number;
 
 struct type {
@@ -90,7 +90,7 @@ struct type {
             int64_t length;
         } vec;
         struct {
-            const type **resolved; /* the cell that a use fills in; *resolved NULL before */
+            const type **resolved;  /* the cell that a use fills in; *resolved NULL before */
             struct open_form *form; /* the checker's: what it may become; NULL: anything */
         } open;
     };
@@ -108,8 +108,7 @@ static inline bool type_is_box(const type *t);
 enum { TYPE_SIZE_MAX = 4096 };
 
 /* For a generic struct with these arguments in place of its own; set by the checker. */
-typedef const type *type_instance_maker(void *context, struct struct_item *template,
-                                        const type **arguments);
+typedef const type *type_instance_maker(void *context, struct struct_item *template, const type **arguments);
 
 typedef struct type_table {
     masu__arena *arena;
@@ -119,7 +118,7 @@ typedef struct type_table {
     uint32_t count;
     type_instance_maker *instance; /* of structs whose arguments got decided */
     void *instance_context;
-    bool out_of_memory; /* sticky; then the makers below return the error type */
+    bool out_of_memory;   /* sticky; then the makers below return the error type */
     const type **numbers; /* open ones that were made since the last type_default_numbers */
     uint32_t number_count, number_capacity;
     const type ***trail; /* cells that were filled since then, in order */
@@ -136,9 +135,8 @@ static inline const type *type_scalar(const type_table *table, type_kind kind) {
 }
 const type *type_tensor(type_table *table, const type *element, int32_t rank);
 const type *type_struct(type_table *table, struct struct_item *structure);
-void type_set_size(
-    const type *t,
-    uint32_t size); /* when all fields are known: of structs, and of tuples made of such */
+void type_set_size(const type *t,
+                   uint32_t size); /* when all fields are known: of structs, and of tuples made of such */
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
 const type *type_vec(type_table *table, const type *element);
 const type *type_array(type_table *table, const type *element, int64_t length);

@@ -17,7 +17,7 @@ typedef struct row {
     const char *op;
     int64_t since, before; /* opsets; before 0: all later ones */
     const char *types;     /* of input 0, as import_kind says; w: results in fewer bits wrap */
-    int outputs;           /* a tuple of so many, of which some may not be asked for; 0: a list of as many as there are */
+    int outputs; /* a tuple of so many, of which some may not be asked for; 0: a list of as many as there are */
     import_prepare *prepare;
     const char *text;
 } row;
@@ -62,7 +62,8 @@ static void put_ints(masu__buffer *to, const int64_t *values, size_t count) {
 bool import_word_ints(import_node *n, const char *name, const int64_t *values, size_t count) {
     masu__buffer text = {0};
     put_ints(&text, values, count);
-    bool right = !text.failed ? import_word(n, name, "%s", masu__buffer_text(&text)) : import_refuse(n, "out of memory");
+    bool right = !text.failed ? import_word(n, name, "%s", masu__buffer_text(&text))
+                              : import_refuse(n, "out of memory");
     masu__buffer_destroy(&text);
     return right;
 }
@@ -100,7 +101,8 @@ bool import_choice(import_node *n, const char *name, const char *const *names, s
             *which = i;
             return true;
         }
-    return !a || import_refuse(n, "%s = \"%.*s\" is not known", name, a->s.len < 40 ? (int)a->s.len : 40, (const char *)a->s.data);
+    return !a || import_refuse(n, "%s = \"%.*s\" is not known", name, a->s.len < 40 ? (int)a->s.len : 40,
+                               (const char *)a->s.data);
 }
 
 const int64_t *import_values(import_node *n, size_t i, size_t *count) {
@@ -118,7 +120,8 @@ bool import_rank(import_node *n, size_t i, size_t *out) {
     if (!t)
         return import_refuse(n, "input %zu is missing", i);
     *out = t->rank;
-    return t->has_shape || import_refuse(n, "the rank of `%.60s` is not known; a shape in the file's value_info helps", t->name.at);
+    return t->has_shape ||
+           import_refuse(n, "the rank of `%.60s` is not known; a shape in the file's value_info helps", t->name.at);
 }
 
 bool import_shape(import_node *n, size_t i, const masu__model_tensor **out) {
@@ -128,7 +131,9 @@ bool import_shape(import_node *n, size_t i, const masu__model_tensor **out) {
     *out = onnx_in(&n->v, i);
     for (size_t k = 0; k < rank; k++)
         if ((*out)->dims[k] < 0)
-            return import_refuse(n, "dimension %zu of `%.60s` is open, and the result depends on it; --dim gives it a number", k, (*out)->name.at);
+            return import_refuse(
+                n, "dimension %zu of `%.60s` is open, and the result depends on it; --dim gives it a number", k,
+                (*out)->name.at);
     return true;
 }
 
@@ -138,8 +143,9 @@ char import_kind(const masu__model_tensor *t) {
     static const struct {
         const char *type;
         char kind;
-    } kinds[] = {{"float32", 'f'}, {"float64", 'd'}, {"int64", 'l'}, {"bool", 'b'}, {"float16", 'h'}, {"bfloat16", 'h'}, {"int32", 'n'},
-                 {"int16", 'n'}, {"int8", 'n'}, {"uint8", 'n'}, {"uint16", 'n'}, {"uint32", 'n'}};
+    } kinds[] = {{"float32", 'f'}, {"float64", 'd'},  {"int64", 'l'},  {"bool", 'b'},
+                 {"float16", 'h'}, {"bfloat16", 'h'}, {"int32", 'n'},  {"int16", 'n'},
+                 {"int8", 'n'},    {"uint8", 'n'},    {"uint16", 'n'}, {"uint32", 'n'}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].type, t->type) == 0)
             return kinds[i].kind;
@@ -298,7 +304,8 @@ static bool all_looked_at(import_node *n, const row *r) {
             return import_refuse(n, "attribute `%.40s` is not supported", n->v.node->attribute[i]->name);
     for (size_t i = 0; i < op->input_count; i++)
         if (op->inputs[i] >= 0 && (i >= IMPORT_MOST_PLACES || !(n->inputs_read >> i & 1)))
-            return import_refuse(n, "input %zu, `%.60s`, is not supported", i, n->im->model->tensors[op->inputs[i]].name.at);
+            return import_refuse(n, "input %zu, `%.60s`, is not supported", i,
+                                 n->im->model->tensors[op->inputs[i]].name.at);
     for (size_t i = 0; i < op->output_count; i++) {
         const masu__model_tensor *t = onnx_out(&n->v, i);
         if (!t)
@@ -306,7 +313,9 @@ static bool all_looked_at(import_node *n, const row *r) {
         if (r->outputs > 0 && i >= (size_t)r->outputs)
             return import_refuse(n, "output %zu, `%.60s`, is not supported", i, t->name.at);
         if (!import_elements(t))
-            return import_refuse(n, t->type[0] == '?' ? "the type of `%.60s` is not known" : "elements of `%.60s` are %s, which the language does not keep",
+            return import_refuse(n,
+                                 t->type[0] == '?' ? "the type of `%.60s` is not known"
+                                                   : "elements of `%.60s` are %s, which the language does not keep",
                                  t->name.at, t->type);
     }
     return true;
@@ -319,7 +328,8 @@ static void wrap(import_node *n, const row *r) {
         return;
     masu__buffer inner = n->text;
     n->text = (masu__buffer){0};
-    masu__buffer_printf(&n->text, IMPORT_WRAP, masu__buffer_text(&inner), out->bits, out->type[0] == 'u' ? "false" : "true");
+    masu__buffer_printf(&n->text, IMPORT_WRAP, masu__buffer_text(&inner), out->bits,
+                        out->type[0] == 'u' ? "false" : "true");
     masu__buffer_destroy(&inner);
 }
 
@@ -331,7 +341,9 @@ static bool try_row(import_node *n, const row *r) {
     n->parts = (size_t)r->outputs;
     masu__buffer_truncate(&n->text, 0);
     if (*r->types && *r->types != '-' && (!kind || !strchr(r->types, kind)))
-        return n->why.length > 0 ? false : import_refuse(n, "elements of type %s are not supported", first ? first->type : "nothing");
+        return n->why.length > 0
+                   ? false
+                   : import_refuse(n, "elements of type %s are not supported", first ? first->type : "nothing");
     masu__buffer_truncate(&n->why, 0);
     if ((r->prepare && !r->prepare(n)) || !fill(n, r->text) || !all_looked_at(n, r))
         return false;

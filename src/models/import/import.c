@@ -3,14 +3,16 @@
 
 #include "models/import/import.h"
 
-static bool read(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, masu__model *model, masu__buffer *why) {
+static bool read(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, masu__model *model,
+                 masu__buffer *why) {
     *model = (masu__model){.format = MASU__MODEL_ONNX, .keeps_all = true};
     if (!masu__model_read_onnx(bytes, length, dims, dim_count, model, why))
         return false;
     if (!model->has_opset)
         return masu__model_refuse(why, "the file does not say which opset its operators are of");
     if (model->opset < 1 || model->opset > IMPORT_MOST_OPSET)
-        return masu__model_refuse(why, "opset %lld is not known; those from 1 to %d are", (long long)model->opset, IMPORT_MOST_OPSET);
+        return masu__model_refuse(why, "opset %lld is not known; those from 1 to %d are", (long long)model->opset,
+                                  IMPORT_MOST_OPSET);
     if (model->graphs[0].output_count == 0)
         return masu__model_refuse(why, "the network has no outputs");
     return true;
@@ -58,8 +60,9 @@ static bool all_taken(importer *im) {
     for (size_t i = 0; i < im->line_count; i++) {
         const import_line *line = &im->lines[i];
         if (line->is_needed && line->refused)
-            return masu__model_refuse(im->why, "operator %.*s, node `%.*s`, opset %lld: %s", MASU__MODEL_TEXT(line->op->type),
-                                      MASU__MODEL_TEXT(line->op->name), (long long)im->model->opset, line->refused);
+            return masu__model_refuse(im->why, "operator %.*s, node `%.*s`, opset %lld: %s",
+                                      MASU__MODEL_TEXT(line->op->type), MASU__MODEL_TEXT(line->op->name),
+                                      (long long)im->model->opset, line->refused);
     }
     return true;
 }
@@ -69,8 +72,9 @@ bool masu__model_import(const void *bytes, size_t length, masu__model_dim *dims,
     masu__model model;
     importer im = {.model = &model, .why = why};
     masu__model_text name = {title, strlen(title)};
-    bool right = read(bytes, length, dims, dim_count, &model, why) && import_constant_nodes(&im) && import_names(&im) && make_lines(&im) &&
-                 find_needed(&im) && all_taken(&im) && import_program(&im, &name, program) && import_write_weights(&im, write, context);
+    bool right = read(bytes, length, dims, dim_count, &model, why) && import_constant_nodes(&im) && import_names(&im) &&
+                 make_lines(&im) && find_needed(&im) && all_taken(&im) && import_program(&im, &name, program) &&
+                 import_write_weights(&im, write, context);
     masu__model_free(&model);
     return right;
 }

@@ -66,7 +66,8 @@ static void put_weights(const importer *im, masu__buffer *to) {
                           "    pub fn open(path: &str) -> Net {\n" IMPORT_OPEN "        Net {\n");
     for (size_t i = 0; i < im->model->tensor_count; i++)
         if (is_weight(im, i)) {
-            masu__buffer_printf(to, "            %s: " IMPORT_READ ",\n", im->names[i], import_elements(&im->model->tensors[i]), im->names[i]);
+            masu__buffer_printf(to, "            %s: " IMPORT_READ ",\n", im->names[i],
+                                import_elements(&im->model->tensors[i]), im->names[i]);
         }
     masu__buffer_puts(to, "        }\n    }\n\n");
 }
@@ -114,7 +115,8 @@ static void put_line(const importer *im, const import_line *line, const char *in
     bool is_tuple = line->parts > 1;
     masu__buffer_printf(to, "%slet %s", indent, is_tuple ? "(" : "");
     for (size_t i = 0; i < line->parts; i++)
-        masu__buffer_printf(to, "%s%s", i ? ", " : "", i < op->output_count && op->outputs[i] >= 0 ? im->names[op->outputs[i]] : "_");
+        masu__buffer_printf(to, "%s%s", i ? ", " : "",
+                            i < op->output_count && op->outputs[i] >= 0 ? im->names[op->outputs[i]] : "_");
     if (is_tuple) {
         masu__buffer_printf(to, ") = %s", line->text);
     } else {
@@ -169,7 +171,8 @@ static void put_main(const importer *im, masu__buffer *to) {
         masu__buffer_printf(to, "%s%s", i ? ", " : "", im->names[g->outputs[i]]);
     masu__buffer_printf(to, "%s = %s(", g->output_count > 1 ? ")" : "", has_weights(im) ? "net.forward" : "forward");
     for (size_t i = 0; i < g->input_count; i++)
-        masu__buffer_printf(to, "%s" IMPORT_READ, i ? ", " : "", import_elements(&im->model->tensors[g->inputs[i]]), im->names[g->inputs[i]]);
+        masu__buffer_printf(to, "%s" IMPORT_READ, i ? ", " : "", import_elements(&im->model->tensors[g->inputs[i]]),
+                            im->names[g->inputs[i]]);
     masu__buffer_puts(to, ");\n    let mut outputs = Outputs { ");
     for (size_t i = 0; i < g->output_count; i++)
         masu__buffer_printf(to, "%s%s", i ? ", " : "", im->names[g->outputs[i]]);
@@ -247,8 +250,9 @@ static bool ends_fit(importer *im) {
         for (size_t i = 0; i < (side ? g->output_count : g->input_count); i++) {
             const masu__model_tensor *t = &im->model->tensors[side ? g->outputs[i] : g->inputs[i]];
             if (!import_elements(t))
-                return masu__model_refuse(im->why, "the %s `%.80s` has elements of type %s, which the language does not keep", side ? "output" : "input",
-                                          t->name.at, t->type);
+                return masu__model_refuse(im->why,
+                                          "the %s `%.80s` has elements of type %s, which the language does not keep",
+                                          side ? "output" : "input", t->name.at, t->type);
             for (size_t k = 0; side && k < i; k++)
                 if (g->outputs[k] == g->outputs[i])
                     return masu__model_refuse(im->why, "`%.80s` is an output twice", t->name.at);

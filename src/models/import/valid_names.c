@@ -8,11 +8,15 @@ enum { MOST_NAME = 60 };
 
 /* Words that the language keeps for itself, and names that the program's text has. */
 static const char *const taken[] = {
-    "as", "async", "await", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern", "f16", "f32", "f64", "false", "final",
-    "fn", "for", "i16", "i32", "i64", "i8", "if", "impl", "in", "isize", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
-    "pub", "ref", "return", "self", "static", "str", "struct", "super", "tensor", "trait", "true", "try", "type", "typeof", "u16", "u32", "u64", "u8",
-    "union", "unsafe", "unsized", "use", "usize", "vec", "virtual", "where", "while", "yield", "bool", "char", "void", "args", "inputs", "outputs",
-    "net", "weights", "file", "main", "forward", "panic", "println", "print", "format", "grad", "gradcheck", "no_grad", "parts", NULL};
+    "as",      "async",     "await",   "box",    "break", "const",    "continue", "crate",   "do",    "dyn",
+    "else",    "enum",      "extern",  "f16",    "f32",   "f64",      "false",    "final",   "fn",    "for",
+    "i16",     "i32",       "i64",     "i8",     "if",    "impl",     "in",       "isize",   "let",   "loop",
+    "macro",   "match",     "mod",     "move",   "mut",   "override", "priv",     "pub",     "ref",   "return",
+    "self",    "static",    "str",     "struct", "super", "tensor",   "trait",    "true",    "try",   "type",
+    "typeof",  "u16",       "u32",     "u64",    "u8",    "union",    "unsafe",   "unsized", "use",   "usize",
+    "vec",     "virtual",   "where",   "while",  "yield", "bool",     "char",     "void",    "args",  "inputs",
+    "outputs", "net",       "weights", "file",   "main",  "forward",  "panic",    "println", "print", "format",
+    "grad",    "gradcheck", "no_grad", "parts",  NULL};
 
 static bool is_taken(const char *name) {
     for (size_t i = 0; taken[i]; i++)

@@ -6,9 +6,10 @@
 #include "models/import/import.h"
 
 static const char *dtype_of(const masu__model_tensor *t) {
-    static const char *const names[][2] = {{"float32", "F32"}, {"float64", "F64"}, {"float16", "F16"}, {"bfloat16", "BF16"}, {"int64", "I64"},
-                                           {"int32", "I32"},   {"int16", "I16"},   {"int8", "I8"},     {"uint8", "U8"},      {"uint16", "U16"},
-                                           {"uint32", "U32"},  {"bool", "BOOL"}};
+    static const char *const names[][2] = {{"float32", "F32"},   {"float64", "F64"}, {"float16", "F16"},
+                                           {"bfloat16", "BF16"}, {"int64", "I64"},   {"int32", "I32"},
+                                           {"int16", "I16"},     {"int8", "I8"},     {"uint8", "U8"},
+                                           {"uint16", "U16"},    {"uint32", "U32"},  {"bool", "BOOL"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(t->type, names[i][0]) == 0)
             return names[i][1];
@@ -25,7 +26,10 @@ static Masu__Onnx__Tensor *made_of(onnx_node *v, masu__model_tensor *out) {
         return NULL;
     masu__onnx__tensor__init(t);
     t->data_type = one || many ? 7 : 1;
-    t->raw_data.data = one ? (uint8_t *)&one->i : many ? (uint8_t *)many->ints : real ? (uint8_t *)&real->f : (uint8_t *)reals->floats;
+    t->raw_data.data = one    ? (uint8_t *)&one->i
+                       : many ? (uint8_t *)many->ints
+                       : real ? (uint8_t *)&real->f
+                              : (uint8_t *)reals->floats;
     t->raw_data.len = (size_t)out->bytes;
     return t;
 }
@@ -66,15 +70,19 @@ static bool gather(const masu__model_tensor *t, const Masu__Onnx__Tensor *from, 
 static bool put_elements(importer *im, const masu__model_tensor *t, masu__model_write *write, void *context) {
     const Masu__Onnx__Tensor *from = t->constant;
     if (from->data_location == 1)
-        return masu__model_refuse(im->why, "the elements of `%.80s` are in another file; save the network as one file", t->name.at);
+        return masu__model_refuse(im->why, "the elements of `%.80s` are in another file; save the network as one file",
+                                  t->name.at);
     if (t->bytes == 0)
         return true;
     if (from->raw_data.len == t->bytes)
-        return write(context, from->raw_data.data, from->raw_data.len) || masu__model_refuse(im->why, "the weights cannot be written");
+        return write(context, from->raw_data.data, from->raw_data.len) ||
+               masu__model_refuse(im->why, "the weights cannot be written");
     masu__buffer made = {0};
     if (from->raw_data.len > 0 || !gather(t, from, &made))
-        return masu__model_refuse(im->why, "`%.80s` does not have the %llu bytes that its shape says", t->name.at, (unsigned long long)t->bytes);
-    bool right = !made.failed ? write(context, made.data, made.length) || masu__model_refuse(im->why, "the weights cannot be written")
+        return masu__model_refuse(im->why, "`%.80s` does not have the %llu bytes that its shape says", t->name.at,
+                                  (unsigned long long)t->bytes);
+    bool right = !made.failed ? write(context, made.data, made.length) ||
+                                    masu__model_refuse(im->why, "the weights cannot be written")
                               : masu__model_refuse(im->why, "out of memory");
     masu__buffer_destroy(&made);
     return right;
@@ -95,10 +103,12 @@ bool import_write_weights(importer *im, masu__model_write *write, void *context)
             const masu__model_tensor *t = &im->model->tensors[i];
             if (!is_written(im, i, widths[w]))
                 continue;
-            masu__buffer_printf(&table, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", at || table.length > 1 ? "," : "", im->names[i], dtype_of(t));
+            masu__buffer_printf(&table, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", at || table.length > 1 ? "," : "",
+                                im->names[i], dtype_of(t));
             for (size_t k = 0; k < t->rank; k++)
                 masu__buffer_printf(&table, "%s%lld", k ? "," : "", (long long)t->dims[k]);
-            masu__buffer_printf(&table, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at, (unsigned long long)(at + t->bytes));
+            masu__buffer_printf(&table, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at,
+                                (unsigned long long)(at + t->bytes));
             at += t->bytes;
         }
     bool is_empty = table.length == 1;
@@ -107,7 +117,8 @@ bool import_write_weights(importer *im, masu__model_write *write, void *context)
     uint64_t length = table.length;
     bool right = !table.failed || masu__model_refuse(im->why, "out of memory");
     if (right && !is_empty)
-        right = (write(context, &length, 8) && write(context, table.data, table.length)) || masu__model_refuse(im->why, "the weights cannot be written");
+        right = (write(context, &length, 8) && write(context, table.data, table.length)) ||
+                masu__model_refuse(im->why, "the weights cannot be written");
     masu__buffer_destroy(&table);
     for (size_t w = 0; right && w < 4; w++)
         for (size_t i = 0; right && i < im->model->tensor_count; i++)

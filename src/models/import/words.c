@@ -39,7 +39,7 @@ static const char *conversion(char from, const masu__model_tensor *to, const cha
         return from == 'n' ? "" : ".long()";
     case 'n':
         *before = "onnx_wrap(";
-        return to->bits == 32 ? (is_unsigned ? ".long(), 32, false)" : ".long(), 32, true)")
+        return to->bits == 32   ? (is_unsigned ? ".long(), 32, false)" : ".long(), 32, true)")
                : to->bits == 16 ? (is_unsigned ? ".long(), 16, false)" : ".long(), 16, true)")
                                 : (is_unsigned ? ".long(), 8, false)" : ".long(), 8, true)");
     default:
@@ -79,7 +79,8 @@ bool import_dropout(import_node *n) {
     (void)import_attribute(n, "seed");
     n->inputs_read |= 2;
     if (training) {
-        bool is_off = known && ((known->raw_data.len == 1 && known->raw_data.data[0] == 0) || (known->n_int32_data == 1 && known->int32_data[0] == 0));
+        bool is_off = known && ((known->raw_data.len == 1 && known->raw_data.data[0] == 0) ||
+                                (known->n_int32_data == 1 && known->int32_data[0] == 0));
         if (!is_off)
             return import_refuse(n, "training_mode is not known to be false");
         n->inputs_read |= 4;
@@ -140,7 +141,8 @@ bool import_filled(import_node *n) {
     } else {
         right = false;
     }
-    right = right ? import_word(n, "value", "%s", masu__buffer_text(&text)) && import_word(n, "compared", is_bool ? " > 0.0" : "")
+    right = right ? import_word(n, "value", "%s", masu__buffer_text(&text)) &&
+                        import_word(n, "compared", is_bool ? " > 0.0" : "")
                   : import_refuse(n, "the value is of a type, or a number, that is not supported");
     masu__buffer_destroy(&text);
     return right;
@@ -167,8 +169,8 @@ bool import_reduce(import_node *n) {
     if (count > 0)
         return import_word_ints(n, "axes", values, count);
     if (noop)
-        return onnx_is(&n->v, "ReduceSum") || onnx_is(&n->v, "ReduceMean") || onnx_is(&n->v, "ReduceMax") || onnx_is(&n->v, "ReduceMin") ||
-                       onnx_is(&n->v, "ReduceProd")
+        return onnx_is(&n->v, "ReduceSum") || onnx_is(&n->v, "ReduceMean") || onnx_is(&n->v, "ReduceMax") ||
+                       onnx_is(&n->v, "ReduceMin") || onnx_is(&n->v, "ReduceProd")
                    ? import_word(n, "axes", "[]")
                    : import_refuse(n, "noop_with_empty_axes is not supported");
     if (!import_rank(n, 0, &rank))
@@ -184,7 +186,8 @@ bool import_split(import_node *n) {
     const masu__model_tensor *in = onnx_in(&n->v, 0);
     int64_t sizes[256], parts = import_int(n, "num_outputs", (int64_t)outputs), length;
     if (values)
-        return count == outputs ? import_word_ints(n, "sizes", values, count) : import_refuse(n, "%zu outputs, but %zu lengths", outputs, count);
+        return count == outputs ? import_word_ints(n, "sizes", values, count)
+                                : import_refuse(n, "%zu outputs, but %zu lengths", outputs, count);
     if (onnx_in(&n->v, 1))
         return import_refuse(n, "the lengths of the parts are computed by the running network");
     if (!in || !in->has_shape || !onnx_axis(onnx_int(&n->v, "axis", 0), in->rank, &axis) || in->dims[axis] < 0)
@@ -217,8 +220,8 @@ static bool list_word(import_node *n, const char *word, size_t i, const char *at
 }
 
 bool import_slice(import_node *n) {
-    return list_word(n, "starts", 1, "starts", NULL) && list_word(n, "ends", 2, "ends", NULL) && list_word(n, "axes", 3, "axes", "[]") &&
-           list_word(n, "steps", 4, "steps", "[]");
+    return list_word(n, "starts", 1, "starts", NULL) && list_word(n, "ends", 2, "ends", NULL) &&
+           list_word(n, "axes", 3, "axes", "[]") && list_word(n, "steps", 4, "steps", "[]");
 }
 
 /* pads: those in front of all dimensions, then those behind; with axes, of these alone. */
@@ -278,7 +281,8 @@ bool import_mode(import_node *n) {
     n->inputs_read |= 3, n->uses |= 3;
     const char *a = n->im->names[n->v.op->inputs[0]], *b = n->im->names[n->v.op->inputs[1]];
     const char *own = onnx_in(&n->v, 0)->constant ? "self." : "", *other = onnx_in(&n->v, 1)->constant ? "self." : "";
-    return is_c ? import_word(n, "remainder", "%s%s.fmod(%s%s)", own, a, other, b) : import_word(n, "remainder", "%s%s %% %s%s", own, a, other, b);
+    return is_c ? import_word(n, "remainder", "%s%s.fmod(%s%s)", own, a, other, b)
+                : import_word(n, "remainder", "%s%s %% %s%s", own, a, other, b);
 }
 
 bool import_direction(import_node *n) {
@@ -286,7 +290,8 @@ bool import_direction(import_node *n) {
     size_t which;
     if (!import_choice(n, "direction", names, &which))
         return false;
-    return which ? import_word(n, "shift", which == 1 ? "onnx_shift_left" : "onnx_shift_right") : import_refuse(n, "a direction is missing");
+    return which ? import_word(n, "shift", which == 1 ? "onnx_shift_left" : "onnx_shift_right")
+                 : import_refuse(n, "a direction is missing");
 }
 
 bool import_equation(import_node *n) {
@@ -305,10 +310,11 @@ bool import_eye(import_node *n) {
     const char *elements = out ? import_elements(out) : NULL;
     if (!elements)
         return import_refuse(n, "the type of the result is not supported");
-    return import_word(n, "after", strcmp(elements, "f32") == 0   ? ""
-                                   : strcmp(elements, "f64") == 0 ? ".double()"
-                                   : strcmp(elements, "i64") == 0 ? ".long()"
-                                                                  : ".bool()");
+    return import_word(n, "after",
+                       strcmp(elements, "f32") == 0   ? ""
+                       : strcmp(elements, "f64") == 0 ? ".double()"
+                       : strcmp(elements, "i64") == 0 ? ".long()"
+                                                      : ".bool()");
 }
 
 bool import_concat(import_node *n) {
@@ -338,7 +344,9 @@ bool import_reshape(import_node *n) {
 
 bool import_window_type(import_node *n) {
     const masu__model_tensor *out = onnx_out(&n->v, 0);
-    return import_int(n, "output_datatype", 1) == 1 && out && import_kind(out) == 'f' ? true : import_refuse(n, "elements other than float32 are not supported");
+    return import_int(n, "output_datatype", 1) == 1 && out && import_kind(out) == 'f'
+               ? true
+               : import_refuse(n, "elements other than float32 are not supported");
 }
 
 bool import_permuted(import_node *n) {
@@ -355,7 +363,8 @@ bool import_clip(import_node *n) {
     masu__buffer low = {0}, high = {0};
     import_put_number(&low, import_float(n, "min", -3.4028234663852886e38));
     import_put_number(&high, import_float(n, "max", 3.4028234663852886e38));
-    bool right = import_word(n, "min", "%s", masu__buffer_text(&low)) && import_word(n, "max", "%s", masu__buffer_text(&high));
+    bool right = import_word(n, "min", "%s", masu__buffer_text(&low)) &&
+                 import_word(n, "max", "%s", masu__buffer_text(&high));
     masu__buffer_destroy(&low);
     masu__buffer_destroy(&high);
     return right;

@@ -6,13 +6,15 @@
 
 /* Whether the functions of the gates are those that an operator has where none are said. */
 static bool usual_functions(import_node *n) {
-    static const char *const usual[3][4] = {{"LSTM", "Sigmoid", "Tanh", "Tanh"}, {"GRU", "Sigmoid", "Tanh", NULL}, {"RNN", "Tanh", NULL, NULL}};
+    static const char *const usual[3][4] = {
+        {"LSTM", "Sigmoid", "Tanh", "Tanh"}, {"GRU", "Sigmoid", "Tanh", NULL}, {"RNN", "Tanh", NULL, NULL}};
     const Masu__Onnx__Attribute *a = import_attribute(n, "activations");
     for (size_t k = 0; a && k < 3; k++) {
         size_t each = k == 0 ? 3 : 3 - k;
         for (size_t i = 0; onnx_is(&n->v, usual[k][0]) && i < a->n_strings; i++) {
             const char *name = usual[k][1 + i % each];
-            if (a->strings[i].len != strlen(name) || strncasecmp((const char *)a->strings[i].data, name, strlen(name)) != 0)
+            if (a->strings[i].len != strlen(name) ||
+                strncasecmp((const char *)a->strings[i].data, name, strlen(name)) != 0)
                 return import_refuse(n, "activations other than the operator's own are not supported");
         }
     }
@@ -41,7 +43,8 @@ bool import_recurrent(import_node *n) {
             continue;
         }
         n->inputs_read |= UINT64_C(1) << places[i], n->uses |= UINT64_C(1) << places[i];
-        if (!import_word(n, words[i], "Some(%s%s)", t->constant ? "self." : "", n->im->names[n->v.op->inputs[places[i]]]))
+        if (!import_word(n, words[i], "Some(%s%s)", t->constant ? "self." : "",
+                         n->im->names[n->v.op->inputs[places[i]]]))
             return false;
     }
     return import_word(n, "reverse", which == 1 ? "true" : "false");

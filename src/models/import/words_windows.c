@@ -93,8 +93,9 @@ static bool read_windows(import_node *n, windows *w, size_t weights) {
 
 static bool put_windows(import_node *n, const windows *w) {
     return import_word_ints(n, "kernel", w->kernel, w->count) && import_word_ints(n, "strides", w->strides, w->count) &&
-           import_word_ints(n, "dilations", w->dilations, w->count) && import_word_ints(n, "before", w->before, w->count) &&
-           import_word_ints(n, "after", w->after, w->count) && import_word_ints(n, "more", w->more, w->count);
+           import_word_ints(n, "dilations", w->dilations, w->count) &&
+           import_word_ints(n, "before", w->before, w->count) && import_word_ints(n, "after", w->after, w->count) &&
+           import_word_ints(n, "more", w->more, w->count);
 }
 
 /* The last window begins inside of the input or of the padding before it. */
@@ -119,7 +120,9 @@ bool import_pool(import_node *n) {
         return false;
     for (size_t i = 0; i < w.count && onnx_is(&n->v, "AveragePool"); i++)
         if (w.more[i] > 0 && import_int(n, "count_include_pad", 0) != 0)
-            return import_refuse(n, "count_include_pad with ceil_mode: runtimes do not agree whether what lies behind the padding counts");
+            return import_refuse(
+                n,
+                "count_include_pad with ceil_mode: runtimes do not agree whether what lies behind the padding counts");
     return put_windows(n, &w);
 }
 
@@ -128,7 +131,8 @@ bool import_lowest(import_node *n) {
     char kind = import_kind(onnx_in(&n->v, 0));
     if (import_int(n, "storage_order", 0) != 0 && onnx_out(&n->v, 1))
         return import_refuse(n, "storage_order is not supported");
-    return import_pool(n) && import_word(n, "lowest", "Tensor::full([1], %s)", kind == 'f' || kind == 'd' ? "f64::NEG_INFINITY" : "-4294967296");
+    return import_pool(n) && import_word(n, "lowest", "Tensor::full([1], %s)",
+                                         kind == 'f' || kind == 'd' ? "f64::NEG_INFINITY" : "-4294967296");
 }
 
 bool import_convolution(import_node *n) {
@@ -144,8 +148,9 @@ bool import_transposed(import_node *n) {
     windows w = {0};
     size_t automatic, given;
     int64_t extra[MASU__MODEL_MOST_RANK];
-    if (!read_kernel(n, &w, 1) || !read_list(n, "strides", 1, 1, w.count, w.strides) || !read_list(n, "dilations", 1, 1, w.count, w.dilations) ||
-        !read_pads(n, &w, &automatic) || !read_list(n, "output_padding", 0, 0, w.count, extra))
+    if (!read_kernel(n, &w, 1) || !read_list(n, "strides", 1, 1, w.count, w.strides) ||
+        !read_list(n, "dilations", 1, 1, w.count, w.dilations) || !read_pads(n, &w, &automatic) ||
+        !read_list(n, "output_padding", 0, 0, w.count, extra))
         return false;
     const int64_t *wanted = import_ints(n, "output_shape", &given);
     if (wanted && given != w.count)

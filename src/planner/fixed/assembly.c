@@ -10,7 +10,16 @@
 
 /* For a pile with a fixed row all orders are looked at up to MOST_PILED children, and more than MOST_CHILDREN are not piled. More
  * anchors than MOST_ANCHORS are not listed. Deeper blocks than MOST_DEEP, lazy ones than MOST_LAZY, would use up the stack. */
-enum { MOST_ANCHORS = 128, MOST_PILED = 9, MOST_CHILDREN = 32, MOST_DEEP = 1000, MOST_LAZY = 32, MOST_TRIED = 2000, WORK_A_ROW = 4000, NOBODY = UINT32_MAX };
+enum {
+    MOST_ANCHORS = 128,
+    MOST_PILED = 9,
+    MOST_CHILDREN = 32,
+    MOST_DEEP = 1000,
+    MOST_LAZY = 32,
+    MOST_TRIED = 2000,
+    WORK_A_ROW = 4000,
+    NOBODY = UINT32_MAX
+};
 
 typedef enum block_kind { ROW, FIXED, PILE, QUEUE } block_kind;
 
@@ -18,16 +27,17 @@ typedef struct block {
     uint32_t first, end; /* sections */
     int64_t height;
     block_kind kind;
-    uint32_t item;                           /* of a ROW */
-    uint32_t child, last_child, next;        /* children; next: of those of the same parent */
-    uint32_t parent;                         /* NOBODY: none */
+    uint32_t item;                    /* of a ROW */
+    uint32_t child, last_child, next; /* children; next: of those of the same parent */
+    uint32_t parent;                  /* NOBODY: none */
     uint32_t children, depth;
     int64_t *anchors; /* ascending */
     uint32_t anchor_count;
-    bool lazy;        /* has fixed rows, and its anchors are not listed: they are found by asking its children */
-    uint32_t lazily;  /* so many lazy blocks lie within each other here */
-    bool is_left;     /* has no parent */
-    uint32_t born_before, born_behind, dead_before, dead_behind; /* among those left: of the same birth, of the same death */
+    bool lazy;       /* has fixed rows, and its anchors are not listed: they are found by asking its children */
+    uint32_t lazily; /* so many lazy blocks lie within each other here */
+    bool is_left;    /* has no parent */
+    uint32_t born_before, born_behind, dead_before,
+        dead_behind; /* among those left: of the same birth, of the same death */
 } block;
 
 struct masu__assembly {
@@ -38,16 +48,15 @@ struct masu__assembly {
     uint32_t *again;       /* moments to be looked at again; each once */
     bool *waits;
     uint32_t again_count;
-    uint32_t *here, *there; /* scratch: blocks of a moment */
+    uint32_t *here, *there;       /* scratch: blocks of a moment */
     uint32_t *fixed, fixed_count; /* blocks of fixed rows, by birth */
     int64_t height;
     uint64_t work, most_work; /* sets of children looked at; beyond that no more piles with fixed rows */
-    masu__arena anchors; /* of the present run */
-    masu__arena arena;   /* owns all arrays */
+    masu__arena anchors;      /* of the present run */
+    masu__arena arena;        /* owns all arrays */
 };
 
-#define NEW(a, type, count) \
-    ((type *)masu__arena_calloc(&(a)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(a, type, count) ((type *)masu__arena_calloc(&(a)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
@@ -166,7 +175,8 @@ static bool begin(masu__assembly *a, int64_t height) {
     memset(a->dead, 0xff, ((size_t)m->section_count + 1) * sizeof *a->dead);
     memset(a->waits, 0, (size_t)m->section_count + 1);
     for (uint32_t i = 0; i < m->item_count; i++)
-        enter(a, make(a, (block){.first = m->first[i], .end = m->end[i], .height = m->size[i], .kind = ROW, .item = i}));
+        enter(a,
+              make(a, (block){.first = m->first[i], .end = m->end[i], .height = m->size[i], .kind = ROW, .item = i}));
     for (uint32_t i = 0; i < m->obstacle_count; i++) {
         const masu__plan_obstacle *o = &m->obstacles[i];
         if (o->first == o->end)
@@ -175,8 +185,12 @@ static bool begin(masu__assembly *a, int64_t height) {
         if (!anchor)
             return false;
         *anchor = o->offset;
-        a->fixed[a->fixed_count] = make(a, (block){.first = o->first, .end = o->end, .height = o->size, .kind = FIXED,
-                                                   .anchors = anchor, .anchor_count = 1});
+        a->fixed[a->fixed_count] = make(a, (block){.first = o->first,
+                                                   .end = o->end,
+                                                   .height = o->size,
+                                                   .kind = FIXED,
+                                                   .anchors = anchor,
+                                                   .anchor_count = 1});
         enter(a, a->fixed[a->fixed_count++]);
     }
     qsort_r(a->fixed, a->fixed_count, sizeof *a->fixed, by_life, a);
@@ -224,7 +238,8 @@ static void sum_sets(const masu__assembly *a, const uint32_t *children, uint32_t
 }
 
 /* A set of children can be the lower part of the pile when one of them can be on top of what a smaller set leaves. */
-static bool small_pile_may_lie(masu__assembly *a, const uint32_t *children, uint32_t count, int64_t offset, int64_t *places) {
+static bool small_pile_may_lie(masu__assembly *a, const uint32_t *children, uint32_t count, int64_t offset,
+                               int64_t *places) {
     uint32_t all = (1u << count) - 1;
     uint8_t top[1 << MOST_PILED]; /* the topmost child of a set that can be the lower part, + 1 */
     int64_t sums[1 << MOST_PILED];
@@ -312,8 +327,8 @@ static uint32_t key_of(const masu__assembly *a, const uint32_t *children, uint32
 }
 
 /* Ascending, without repetition: where the pile lies when some of its children are below the key. */
-static uint32_t find_places(const masu__assembly *a, const uint32_t *children, uint32_t count, uint32_t key, int64_t height,
-                            int64_t *found) {
+static uint32_t find_places(const masu__assembly *a, const uint32_t *children, uint32_t count, uint32_t key,
+                            int64_t height, int64_t *found) {
     const block *b = &a->blocks[children[key]];
     int64_t sums[1 << MOST_PILED];
     uint32_t made = 0, kept = 0;
@@ -491,8 +506,14 @@ static uint32_t take_side(masu__assembly *a, const side *s, uint32_t lazily) {
         leave(a, s->blocks[k]);
     if (s->count == 1)
         return s->blocks[0];
-    uint32_t pile = make(a, (block){.first = b.first, .end = b.end, .height = s->height, .kind = PILE, .anchors = s->anchors,
-                                    .anchor_count = s->anchor_count, .lazy = s->lazy, .lazily = lazily});
+    uint32_t pile = make(a, (block){.first = b.first,
+                                    .end = b.end,
+                                    .height = s->height,
+                                    .kind = PILE,
+                                    .anchors = s->anchors,
+                                    .anchor_count = s->anchor_count,
+                                    .lazy = s->lazy,
+                                    .lazily = lazily});
     for (uint32_t k = 0; k < s->count; k++)
         add_child(a, pile, s->blocks[k]);
     return pile;
@@ -504,16 +525,21 @@ static bool join(masu__assembly *a, side *dying, side *born, bool certain) {
     uint32_t depth = 0, lazily = 0;
     deepest(a, dying, &depth, &lazily);
     deepest(a, born, &depth, &lazily);
-    if (depth >= MOST_DEEP || !open_side(a, dying) || !open_side(a, born) || !common_anchors(a, dying, born, certain, &both) ||
-        !keep_free_anchors(a, dying, born, &both))
+    if (depth >= MOST_DEEP || !open_side(a, dying) || !open_side(a, born) ||
+        !common_anchors(a, dying, born, certain, &both) || !keep_free_anchors(a, dying, born, &both))
         return false;
     lazily += both.lazy || dying->lazy || born->lazy ? 2 : 0;
     if (lazily > MOST_LAZY)
         return false;
     uint32_t x = take_side(a, dying, lazily), y = take_side(a, born, lazily);
-    uint32_t queue = make(a, (block){.first = a->blocks[x].first, .end = a->blocks[y].end, .height = dying->height,
-                                     .kind = QUEUE, .anchors = both.anchors, .anchor_count = both.anchor_count,
-                                     .lazy = both.lazy, .lazily = both.lazy ? lazily : 0});
+    uint32_t queue = make(a, (block){.first = a->blocks[x].first,
+                                     .end = a->blocks[y].end,
+                                     .height = dying->height,
+                                     .kind = QUEUE,
+                                     .anchors = both.anchors,
+                                     .anchor_count = both.anchor_count,
+                                     .lazy = both.lazy,
+                                     .lazily = both.lazy ? lazily : 0});
     add_to_queue(a, queue, x);
     add_to_queue(a, queue, y);
     enter(a, queue);

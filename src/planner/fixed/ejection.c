@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/fixed/obstacles.h"
-#include "planner/model/alive.h"
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/fixed/obstacles.h"
+#include "planner/model/alive.h"
 
 enum { MOST_ITEMS = 1 << 15, MOST_PAIRS = 2 << 20, NOWHERE = UINT32_MAX, ASK_EVERY = 64 };
 
@@ -52,8 +52,7 @@ struct masu__ejection {
     masu__arena arena; /* owns all arrays */
 };
 
-#define NEW(e, type, count) \
-    ((type *)masu__arena_calloc(&(e)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(e, type, count) ((type *)masu__arena_calloc(&(e)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
@@ -70,8 +69,7 @@ static void add_pieces(masu__ejection *e, uint32_t item, uint32_t other) {
         for (uint32_t j = m->kept_start[other]; j < m->kept_start[other + 1]; j++) {
             const masu__plan_piece *a = &m->kept[i], *b = &m->kept[j];
             if (a->first < b->end && b->first < a->end)
-                add_pair(e, item,
-                         (pair){other, b->base - a->base - a->height, b->base + b->height - a->base});
+                add_pair(e, item, (pair){other, b->base - a->base - a->height, b->base + b->height - a->base});
         }
 }
 

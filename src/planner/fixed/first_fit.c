@@ -43,8 +43,7 @@ typedef struct first_fit {
     masu__arena arena;
 } first_fit;
 
-#define NEW(f, type, count) \
-    ((type *)masu__arena_calloc(&(f)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(f, type, count) ((type *)masu__arena_calloc(&(f)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
@@ -100,8 +99,8 @@ static bool first_fit_open(first_fit *f, const masu__plan_model *m, int64_t *off
     f->list = NEW(f, taken, things + 2 * (size_t)m->apart_count);
     f->hanger_room = 64;
     f->hangers = NEW(f, hanger, f->hanger_room);
-    if (!f->placed || !f->head || !f->top || !f->raised || !f->births || !f->birth_start ||
-        !f->apart_start || !f->apart || !f->list || !f->hangers)
+    if (!f->placed || !f->head || !f->top || !f->raised || !f->births || !f->birth_start || !f->apart_start ||
+        !f->apart || !f->list || !f->hangers)
         return false;
     sort_births(f);
     sort_apart(f);
@@ -113,8 +112,8 @@ static bool first_fit_open(first_fit *f, const masu__plan_model *m, int64_t *off
 /* Hangs a thing that ends at `end` over sections [first, last). */
 static bool hang(first_fit *f, uint32_t thing, uint32_t first, uint32_t last, int64_t end) {
     if (f->hanger_count + 64 > f->hanger_room) {
-        f->hangers = masu__arena_grow(&f->arena, f->hangers, f->hanger_room,
-                                      2 * (size_t)f->hanger_room, sizeof *f->hangers, 8);
+        f->hangers = masu__arena_grow(&f->arena, f->hangers, f->hanger_room, 2 * (size_t)f->hanger_room,
+                                      sizeof *f->hangers, 8);
         if (!f->hangers)
             return false;
         f->hanger_room *= 2;
@@ -150,8 +149,7 @@ static int64_t highest_end(const first_fit *f, uint32_t first, uint32_t last) {
             most = f->top[h] > most ? f->top[h] : most;
         }
     }
-    for (uint32_t section = first; section < last;
-         section += last - 1 - first ? last - 1 - first : 1)
+    for (uint32_t section = first; section < last; section += last - 1 - first ? last - 1 - first : 1)
         for (uint32_t up = section + f->leaves; up > 0; up /= 2)
             most = f->raised[up] > most ? f->raised[up] : most;
     return most;
@@ -212,9 +210,7 @@ static int64_t lowest_gap(first_fit *f, uint32_t item, int64_t offset, uint32_t 
 static bool place(first_fit *f, uint32_t item) {
     const masu__plan_model *m = f->m;
     bool exact = f->visits < f->most_visits && !masu__solver_stopped(f->solver);
-    int64_t from =
-        exact ? 0
-              : masu__plan_align(highest_end(f, m->first[item], m->end[item]), m->alignment[item]);
+    int64_t from = exact ? 0 : masu__plan_align(highest_end(f, m->first[item], m->end[item]), m->alignment[item]);
     uint32_t count = list_apart(f, item, exact ? list_alive(f, item) : 0);
     f->offsets[item] = lowest_gap(f, item, from, count);
     f->placed[item] = true;
@@ -256,8 +252,7 @@ void masu__solver_first_fit(masu__solver *s) {
     f.solver = s;
     if (right && place_all(&f)) {
         s->placements++;
-        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
-                           "first fit by area");
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), "first fit by area");
     } else {
         s->out_of_memory = true;
     }

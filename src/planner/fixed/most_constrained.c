@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/model/alive.h"
-#include "planner/fixed/obstacles.h"
 #include "base/assert.h"
 #include "base/rng.h"
+#include "planner/fixed/obstacles.h"
+#include "planner/model/alive.h"
 
 /* A pass looks at each pair twice, at a few nanoseconds. */
 #define MOST_PAIRS ((uint64_t)256 << 20)
@@ -32,18 +32,17 @@ struct masu__slots {
     pair *pairs;
     uint32_t *range_start; /* [items + 1] into begin and ranges: the room of each item */
     uint32_t *begin_count, *range_count;
-    range *begin, *ranges; /* before anything is placed; now */
-    double *choice;        /* per item: its offsets below the height */
-    double *weight;        /* per item: what its choice is divided by */
-    double *blame;         /* per item: grows with each pass in which it found no place */
-    double *key;           /* per item, of the heap: choice / weight */
+    range *begin, *ranges;                   /* before anything is placed; now */
+    double *choice;                          /* per item: its offsets below the height */
+    double *weight;                          /* per item: what its choice is divided by */
+    double *blame;                           /* per item: grows with each pass in which it found no place */
+    double *key;                             /* per item, of the heap: choice / weight */
     uint32_t *heap, *heap_place, heap_count; /* place NOWHERE: not in the heap */
     int64_t height;                          /* asked for */
     masu__arena arena;                       /* owns the arrays */
 };
 
-#define NEW(s, type, count) \
-    ((type *)masu__arena_calloc(&(s)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(s, type, count) ((type *)masu__arena_calloc(&(s)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 /* ---- who is kept apart ----------------------------------------------------------------------- */
 
@@ -77,8 +76,7 @@ static int64_t align_down(int64_t offset, int64_t alignment) {
 }
 
 /* What the blocks leave of all offsets, the lowest `most` - 1 and the last; out may be NULL to count. */
-static uint32_t leave(const masu__block *blocks, size_t count, int64_t alignment, uint32_t most,
-                      range *out) {
+static uint32_t leave(const masu__block *blocks, size_t count, int64_t alignment, uint32_t most, range *out) {
     uint32_t made = 0;
     int64_t low = 0;
     for (size_t i = 0; i <= count; i++) {
@@ -152,8 +150,7 @@ static bool cut(masu__slots *s, uint32_t item, int64_t from, int64_t to) {
     range left = {ranges[at].low, from < 0 ? -1 : align_down(from, alignment)};
     range right = {masu__plan_align(to, alignment), ranges[last - 1].high};
     bool keeps_left = left.low <= left.high, keeps_right = right.low <= right.high;
-    if (keeps_left && keeps_right && last - at == 1 &&
-        count == s->range_start[item + 1] - s->range_start[item]) {
+    if (keeps_left && keeps_right && last - at == 1 && count == s->range_start[item + 1] - s->range_start[item]) {
         keeps_left = left.high - left.low > right.high - right.low && last < count;
         keeps_right = !keeps_left;
     }
@@ -302,15 +299,14 @@ static void cut_others(masu__slots *s, uint32_t item, int64_t offset) {
         uint32_t other = s->pairs[k].item;
         const masu__plan_apart *apart = &m->apart[s->pairs[k].apart];
         bool is_a = apart->a == item;
-        if (s->heap_place[other] != NOWHERE &&
-            cut(s, other, offset - (is_a ? apart->height_b : apart->height_a),
-                offset + (is_a ? apart->height_a : apart->height_b)))
+        if (s->heap_place[other] != NOWHERE && cut(s, other, offset - (is_a ? apart->height_b : apart->height_a),
+                                                   offset + (is_a ? apart->height_a : apart->height_b)))
             rekey(s, other);
     }
 }
 
-int64_t masu__slots_place(masu__slots *s, const masu__slots_way *way, uint64_t seed, int64_t height,
-                          int64_t limit, const masu__plan_stop *stop, int64_t *offsets) {
+int64_t masu__slots_place(masu__slots *s, const masu__slots_way *way, uint64_t seed, int64_t height, int64_t limit,
+                          const masu__plan_stop *stop, int64_t *offsets) {
     int64_t reached = 0;
     s->height = height;
     weigh(s, way, seed);
@@ -343,8 +339,8 @@ static bool slots_arrays(masu__slots *s) {
     s->key = NEW(s, double, n);
     s->heap = NEW(s, uint32_t, n);
     s->heap_place = NEW(s, uint32_t, n);
-    return s->with && s->range_start && s->begin_count && s->range_count && s->choice &&
-           s->weight && s->blame && s->key && s->heap && s->heap_place;
+    return s->with && s->range_start && s->begin_count && s->range_count && s->choice && s->weight && s->blame &&
+           s->key && s->heap && s->heap_place;
 }
 
 masu__slots *masu__slots_create(const masu__plan_model *model, bool *too_large) {

@@ -35,8 +35,7 @@ void masu__slots_destroy(masu__slots *slots);
 /* Places all items, as many as possible below `height`. Returns the height reached (that of
  * obstacles not counted), or INT64_MAX as soon as limit is reached or stop says so (offsets are
  * partly filled then). What failed is remembered for the next pass. */
-int64_t masu__slots_place(masu__slots *slots, const masu__slots_way *way, uint64_t seed,
-                          int64_t height, int64_t limit, const masu__plan_stop *stop,
-                          int64_t *offsets);
+int64_t masu__slots_place(masu__slots *slots, const masu__slots_way *way, uint64_t seed, int64_t height, int64_t limit,
+                          const masu__plan_stop *stop, int64_t *offsets);
 
 #endif

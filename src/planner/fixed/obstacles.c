@@ -6,8 +6,7 @@
 
 #include "base/meta.h"
 
-#define NEW(o, type, count) \
-    ((type *)masu__arena_calloc(&(o)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(o, type, count) ((type *)masu__arena_calloc(&(o)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 static int by_birth(const void *a, const void *b, void *model) {
     const masu__plan_model *m = model;
@@ -64,8 +63,7 @@ typedef struct walk {
 /* As deep as log2(obstacles). */
 static void visit_below(const walk *w, uint32_t node, uint32_t from, uint32_t to) {
     const masu__obstacles *o = w->obstacles;
-    if (from >= o->count || o->latest[node] <= w->first ||
-        o->model->obstacles[o->order[from]].first >= w->end)
+    if (from >= o->count || o->latest[node] <= w->first || o->model->obstacles[o->order[from]].first >= w->end)
         return;
     if (to - from == 1) {
         w->visit(w->context, o->order[from]);
@@ -76,8 +74,8 @@ static void visit_below(const walk *w, uint32_t node, uint32_t from, uint32_t to
     visit_below(w, 2 * node + 1, middle, to);
 }
 
-void masu__obstacles_each(const masu__obstacles *o, uint32_t first, uint32_t end,
-                          masu__obstacle_visit visit, void *context) {
+void masu__obstacles_each(const masu__obstacles *o, uint32_t first, uint32_t end, masu__obstacle_visit visit,
+                          void *context) {
     walk w = {o, first, end, visit, context};
     if (o->count > 0)
         visit_below(&w, 1, 0, o->leaves);
@@ -93,8 +91,7 @@ typedef struct gathering {
 static void add_block(masu__obstacles *o, int64_t from, int64_t to) {
     if (o->block_count == o->block_room) {
         size_t room = 2 * o->block_room + 64;
-        masu__block *grown =
-            masu__meta_realloc(o->blocks, o->block_room * sizeof *grown, room * sizeof *grown);
+        masu__block *grown = masu__meta_realloc(o->blocks, o->block_room * sizeof *grown, room * sizeof *grown);
         o->failed |= !grown;
         if (!grown)
             return;
@@ -107,8 +104,7 @@ static void add_block(masu__obstacles *o, int64_t from, int64_t to) {
 static void gather(void *context, uint32_t obstacle) {
     const gathering *g = context;
     const masu__plan_obstacle *o = &g->obstacles->model->obstacles[obstacle];
-    add_block(g->obstacles, o->offset - g->piece->base - g->piece->height,
-              o->offset + o->size - g->piece->base);
+    add_block(g->obstacles, o->offset - g->piece->base - g->piece->height, o->offset + o->size - g->piece->base);
 }
 
 static int by_from(const void *a, const void *b) {
@@ -136,8 +132,7 @@ static void gather_sorted(masu__obstacles *o, uint32_t item) {
     gathering g = {o, &m->pieces[m->piece_start[item]]};
     o->block_count = 0;
     for (uint32_t i = 0; i < o->count; i++)
-        if (m->obstacles[o->lowest[i]].first < g.piece->end &&
-            g.piece->first < m->obstacles[o->lowest[i]].end)
+        if (m->obstacles[o->lowest[i]].first < g.piece->end && g.piece->first < m->obstacles[o->lowest[i]].end)
             gather(&g, o->lowest[i]);
 }
 

@@ -39,8 +39,8 @@ void masu__obstacles_close(masu__obstacles *obstacles);
 typedef void (*masu__obstacle_visit)(void *context, uint32_t obstacle);
 
 /* In the order of birth. */
-void masu__obstacles_each(const masu__obstacles *obstacles, uint32_t first, uint32_t end,
-                          masu__obstacle_visit visit, void *context);
+void masu__obstacles_each(const masu__obstacles *obstacles, uint32_t first, uint32_t end, masu__obstacle_visit visit,
+                          void *context);
 
 /* What all obstacles, those it must be kept apart from included, forbid an item: by `from`, not
  * overlapping. Owned by obstacles, until the next call; *count is SIZE_MAX when memory runs out. */

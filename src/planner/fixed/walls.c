@@ -6,10 +6,9 @@
 
 #include "planner/fixed/obstacles.h"
 
-#define MOST_WALLS ((uint64_t)8 << 20)
+#define MOST_WALLS              ((uint64_t)8 << 20)
 
-#define NEW(arena, type, count) \
-    ((type *)masu__arena_calloc((arena), (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(arena, type, count) ((type *)masu__arena_calloc((arena), (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
@@ -101,8 +100,8 @@ static int descending(const void *a, const void *b) {
 
 /* What is at least t tall, for each t: the sum of items grows one by one, and with it that of the
  * holes. holes has room for count + 1. */
-static int64_t bound_of_section(const masu__wall *walls, uint32_t count, int64_t *items,
-                                uint32_t item_count, int64_t *holes) {
+static int64_t bound_of_section(const masu__wall *walls, uint32_t count, int64_t *items, uint32_t item_count,
+                                int64_t *holes) {
     int64_t last = count > 0 ? walls[count - 1].to : 0, most = 0, sum = 0, room = 0;
     uint32_t hole = 0;
     for (uint32_t k = 0; k < count; k++)
@@ -113,8 +112,7 @@ static int64_t bound_of_section(const masu__wall *walls, uint32_t count, int64_t
         sum += items[i];
         for (; hole < count && holes[hole] >= items[i]; hole++)
             room += holes[hole];
-        if ((i + 1 == item_count || items[i + 1] < items[i]) && sum > room &&
-            last + sum - room > most)
+        if ((i + 1 == item_count || items[i + 1] < items[i]) && sum > room && last + sum - room > most)
             most = last + sum - room;
     }
     return most;

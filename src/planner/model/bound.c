@@ -61,8 +61,7 @@ void masu__plan_model_load_bound(masu__plan_model *m) {
     }
     /* what is kept apart ends where its rows end, not its groups */
     for (uint32_t r = 0; r < m->apart_count; r++)
-        m->unit =
-            common_divisor(common_divisor(m->unit, m->apart[r].height_a), m->apart[r].height_b);
+        m->unit = common_divisor(common_divisor(m->unit, m->apart[r].height_a), m->apart[r].height_b);
     for (uint32_t r = 0; r < m->apart_fixed_count; r++)
         m->unit = common_divisor(m->unit, m->apart_fixed[r].height_a);
     m->unit = common_divisor(m->unit, m->fixed_end);
@@ -92,8 +91,7 @@ static void mark_rounding(int64_t *largest, size_t leaves, const masu__plan_piec
     }
 }
 
-static int64_t bound_of(const masu__plan_model *m, int64_t g, int64_t *taken, int64_t *largest,
-                        size_t leaves) {
+static int64_t bound_of(const masu__plan_model *m, int64_t g, int64_t *taken, int64_t *largest, size_t leaves) {
     int64_t sum = 0, bound = 0;
     memset(taken, 0, ((size_t)m->section_count + 1) * sizeof *taken);
     memset(largest, 0, 2 * leaves * sizeof *largest);

@@ -199,7 +199,11 @@ bool masu__plan_model_clique_bound(masu__plan_model *m) {
     if (m->apart_count + m->apart_fixed_count == 0 || vertices > MOST_VERTICES)
         return true;
     masu__arena_mark mark = masu__arena_get_mark(&m->arena);
-    cliques c = {.model = m, .arena = &m->arena, .count = (uint32_t)vertices, .words = (uint32_t)vertices / 64 + 1, .best = m->bound};
+    cliques c = {.model = m,
+                 .arena = &m->arena,
+                 .count = (uint32_t)vertices,
+                 .words = (uint32_t)vertices / 64 + 1,
+                 .best = m->bound};
     uint64_t *candidates = make_graph(&c);
     c.failed_memory = !candidates;
     for (uint32_t i = 0; i < m->item_count; i++)

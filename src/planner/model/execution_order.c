@@ -29,8 +29,7 @@ static bool graph_fits(const masu_plan_graph *graph, size_t count) {
 }
 
 /* Positions in the order as it is: where a row is made (0: nowhere) and last read. */
-static void find_uses(const masu_plan_graph *graph, const size_t *order, size_t count,
-                      int64_t *made, int64_t *read) {
+static void find_uses(const masu_plan_graph *graph, const size_t *order, size_t count, int64_t *made, int64_t *read) {
     for (size_t i = 0; i < count; i++)
         made[i] = read[i] = -1;
     for (size_t k = 0; k < graph->count; k++) {
@@ -52,8 +51,7 @@ typedef struct keeping {
 
 /* What the file says of a row's life beyond its operators. What nothing reads and what lives when the last operator
  * has run is a result: whatever runs last, it is there then. */
-static keeping keeping_of(const masu_plan_row *row, int64_t made, int64_t read, bool is_read,
-                          size_t operators) {
+static keeping keeping_of(const masu_plan_row *row, int64_t made, int64_t read, bool is_read, size_t operators) {
     bool result = !is_read && row->upper >= (int64_t)operators;
     return (keeping){made < 0 || row->lower < made, read < 0 || result || row->upper > read + 1};
 }
@@ -64,8 +62,8 @@ static void find_read(const masu_plan_graph *graph, bool *is_read) {
             is_read[graph->operators[k].inputs[i]] = true;
 }
 
-masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order,
-                                  const masu_plan_row *rows, size_t count, masu_plan_row *out) {
+masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order, const masu_plan_row *rows,
+                                  size_t count, masu_plan_row *out) {
     masu__arena arena = {0};
     int64_t *uses = MASU_ARENA_ARRAY(&arena, int64_t, 4 * count + 1);
     if (!graph_fits(graph, count)) {
@@ -195,8 +193,8 @@ static bool beam_open(beam *b, unsigned width) {
     int64_t *uses = MASU_ARENA_ARRAY(&b->arena, int64_t, 2 * b->count + 1);
     bool *is_read = MASU_ARENA_ARRAY(&b->arena, bool, b->count + 1);
     b->others = MASU_ARENA_ARRAY(&b->arena, uint64_t, n + 2);
-    if (!is_read || !b->others || !b->kept || !b->early || !b->needs || !b->keys || !b->now ||
-        !b->other || !b->next || !b->steps || !uses)
+    if (!is_read || !b->others || !b->kept || !b->early || !b->needs || !b->keys || !b->now || !b->other || !b->next ||
+        !b->steps || !uses)
         return false;
     find_uses(b->graph, NULL, b->count, uses, uses + b->count);
     find_read(b->graph, is_read);
@@ -226,8 +224,7 @@ static void beam_begin(beam *b) {
 }
 
 /* Bytes live while the operator runs, and after it. */
-static void run_operator(const beam *b, const state *s, size_t k, uint64_t *during,
-                         uint64_t *after) {
+static void run_operator(const beam *b, const state *s, size_t k, uint64_t *during, uint64_t *after) {
     const masu_plan_operator *op = &b->graph->operators[k];
     *during = s->live;
     for (size_t i = 0; i < op->output_count; i++)
@@ -269,8 +266,8 @@ static bool ready(const beam *b, const state *s, size_t k) {
 
 static bool add_next(beam *b, state made) {
     if (b->next_count == b->next_room) {
-        b->next = masu__arena_grow(&b->arena, b->next, b->next_count, 2 * b->next_room,
-                                   sizeof *b->next, _Alignof(state));
+        b->next = masu__arena_grow(&b->arena, b->next, b->next_count, 2 * b->next_room, sizeof *b->next,
+                                   _Alignof(state));
         if (!b->next)
             return false;
         b->next_room *= 2;
@@ -381,9 +378,8 @@ static masu_status search(beam *b, size_t *order, uint64_t *before, uint64_t *af
     return MASU_OK;
 }
 
-masu_status masu_plan_reorder(const masu_plan_graph *graph, const masu_plan_row *rows, size_t count,
-                              unsigned width, size_t *order, uint64_t *peak_before,
-                              uint64_t *peak_after) {
+masu_status masu_plan_reorder(const masu_plan_graph *graph, const masu_plan_row *rows, size_t count, unsigned width,
+                              size_t *order, uint64_t *peak_before, uint64_t *peak_after) {
     if (!graph_fits(graph, count))
         return MASU_ERR_INVALID_ARGUMENT;
     beam b = {.graph = graph, .rows = rows, .count = count};

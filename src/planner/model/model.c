@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/model/pieces.h"
-#include "planner/fixed/walls.h"
 #include "base/assert.h"
+#include "planner/fixed/walls.h"
+#include "planner/model/pieces.h"
 
-#define NEW(model, type, count)                                                       \
-    ((type *)masu__arena_calloc(&(model)->arena, (count) ? (count) : 1, sizeof(type), \
-                                _Alignof(type)))
+#define NEW(model, type, count) \
+    ((type *)masu__arena_calloc(&(model)->arena, (count) ? (count) : 1, sizeof(type), _Alignof(type)))
 
 typedef struct builder {
     const masu_plan_problem *problem;
@@ -18,8 +17,8 @@ typedef struct builder {
     masu__plan_model *model;
     int64_t *moments; /* ascending, distinct */
     uint32_t moment_count;
-    uint32_t *table;  /* section_of each moment from moments[0] on; NULL: they are far apart */
-    uint32_t *parent; /* per row: union-find of rows that share */
+    uint32_t *table;         /* section_of each moment from moments[0] on; NULL: they are far apart */
+    uint32_t *parent;        /* per row: union-find of rows that share */
     uint32_t *obstacle_root; /* per obstacle: the root of its row */
 } builder;
 
@@ -35,15 +34,13 @@ static masu_plan_mistake gaps_mistake(const masu_plan_row *row) {
         bool window = gap->window_lower != 0 || gap->window_upper != 0;
         if (gap->lower < behind || gap->upper <= gap->lower || gap->upper > row->upper)
             return MASU_PLAN_BAD_GAP;
-        if (window &&
-            (gap->window_upper <= gap->window_lower || gap->window_upper > row->size_bytes))
+        if (window && (gap->window_upper <= gap->window_lower || gap->window_upper > row->size_bytes))
             return MASU_PLAN_BAD_GAP;
         if (!window)
             free_moments += (uint64_t)gap->upper - (uint64_t)gap->lower;
         behind = gap->upper;
     }
-    return free_moments == (uint64_t)row->upper - (uint64_t)row->lower ? MASU_PLAN_BAD_GAP
-                                                                       : MASU_PLAN_RIGHT;
+    return free_moments == (uint64_t)row->upper - (uint64_t)row->lower ? MASU_PLAN_BAD_GAP : MASU_PLAN_RIGHT;
 }
 
 static masu_plan_mistake row_mistake(const masu_plan_row *row, uint64_t *sum) {
@@ -52,13 +49,13 @@ static masu_plan_mistake row_mistake(const masu_plan_row *row, uint64_t *sum) {
     uint64_t alignment = row->alignment_bytes ? row->alignment_bytes : 1;
     if (alignment & (alignment - 1))
         return MASU_PLAN_BAD_ALIGNMENT;
-    if (__builtin_add_overflow(*sum, row->size_bytes, sum) ||
-        __builtin_add_overflow(*sum, alignment - 1, sum) || *sum > (uint64_t)MASU__PLAN_MOST)
+    if (__builtin_add_overflow(*sum, row->size_bytes, sum) || __builtin_add_overflow(*sum, alignment - 1, sum) ||
+        *sum > (uint64_t)MASU__PLAN_MOST)
         return MASU_PLAN_TOO_LARGE;
     uint64_t end;
-    if (row->is_fixed && (row->fixed_offset % alignment != 0 ||
-                          __builtin_add_overflow(row->fixed_offset, row->size_bytes, &end) ||
-                          end > (uint64_t)MASU__PLAN_MOST / 2))
+    if (row->is_fixed &&
+        (row->fixed_offset % alignment != 0 || __builtin_add_overflow(row->fixed_offset, row->size_bytes, &end) ||
+         end > (uint64_t)MASU__PLAN_MOST / 2))
         return MASU_PLAN_BAD_FIXED;
     return gaps_mistake(row);
 }
@@ -176,8 +173,7 @@ static bool tie_rows(builder *b) {
             continue;
         uint32_t x = root_of(b->parent, (uint32_t)p->relations[i].a);
         uint32_t y = root_of(b->parent, (uint32_t)p->relations[i].b);
-        if (p->rows[x].is_fixed && p->rows[y].is_fixed &&
-            p->rows[x].fixed_offset != p->rows[y].fixed_offset)
+        if (p->rows[x].is_fixed && p->rows[y].is_fixed && p->rows[x].fixed_offset != p->rows[y].fixed_offset)
             b->model->contradiction = true;
         /* a fixed row leads its group: the others are where it is */
         if (p->rows[y].is_fixed)
@@ -233,8 +229,8 @@ static bool make_item_arrays(masu__plan_model *m) {
     uint32_t obstacles = 2 * m->obstacle_count; /* cut, they may become twice as many */
     m->obstacles = NEW(m, masu__plan_obstacle, obstacles);
     m->load = NEW(m, int64_t, m->section_count + 1);
-    return m->size && m->alignment && m->hint && m->lower && m->upper && m->first && m->end &&
-           m->piece_start && m->obstacles && m->load;
+    return m->size && m->alignment && m->hint && m->lower && m->upper && m->first && m->end && m->piece_start &&
+           m->obstacles && m->load;
 }
 
 static void widen_item(masu__plan_model *m, uint32_t item, const masu_plan_row *row) {
@@ -268,8 +264,7 @@ static void each_stretch(builder *b, size_t index, stretch_function function) {
         int64_t to = g < row->gap_count ? row->gaps[g].lower : row->upper;
         if (to > from)
             function(b, index,
-                     (masu__plan_piece){section_of(b, from), section_of(b, to), 0,
-                                        (int64_t)row->size_bytes, 0});
+                     (masu__plan_piece){section_of(b, from), section_of(b, to), 0, (int64_t)row->size_bytes, 0});
         if (g == row->gap_count)
             break;
         const masu_plan_gap *gap = &row->gaps[g];
@@ -277,8 +272,8 @@ static void each_stretch(builder *b, size_t index, stretch_function function) {
         if (gap->window_upper > 0)
             function(b, index,
                      (masu__plan_piece){section_of(b, gap->lower), section_of(b, gap->upper),
-                                        (int64_t)gap->window_lower,
-                                        (int64_t)(gap->window_upper - gap->window_lower), 0});
+                                        (int64_t)gap->window_lower, (int64_t)(gap->window_upper - gap->window_lower),
+                                        0});
     }
 }
 
@@ -299,8 +294,7 @@ static void add_obstacle(builder *b, size_t row, masu__plan_piece piece) {
     uint32_t root = root_of(b->parent, (uint32_t)row);
     b->obstacle_root[m->obstacle_count] = root;
     m->obstacles[m->obstacle_count++] = (masu__plan_obstacle){
-        piece.first, piece.end, (int64_t)b->problem->rows[root].fixed_offset + piece.base,
-        piece.height};
+        piece.first, piece.end, (int64_t)b->problem->rows[root].fixed_offset + piece.base, piece.height};
 }
 
 /* The pieces of one root's rows, gathered; 0 when there are fewer than two. They leave the obstacles. */
@@ -309,8 +303,8 @@ static uint32_t take_obstacles(builder *b, uint32_t root, masu__plan_piece *out)
     uint32_t count = 0, kept = 0;
     for (uint32_t i = 0; i < m->obstacle_count; i++)
         if (b->obstacle_root[i] == root)
-            out[count++] = (masu__plan_piece){m->obstacles[i].first, m->obstacles[i].end,
-                                              m->obstacles[i].offset, m->obstacles[i].size, 0};
+            out[count++] = (masu__plan_piece){m->obstacles[i].first, m->obstacles[i].end, m->obstacles[i].offset,
+                                              m->obstacles[i].size, 0};
     if (count < 2)
         return 0;
     for (uint32_t i = 0; i < m->obstacle_count; i++)
@@ -341,8 +335,8 @@ static bool settle_obstacles(builder *b) {
             const masu__plan_piece *piece = meet ? &settled[k] : &mine[k];
             m->holes |= piece->hole > 0;
             b->obstacle_root[m->obstacle_count] = root;
-            m->obstacles[m->obstacle_count++] =
-                (masu__plan_obstacle){piece->first, piece->end, piece->base, piece->height};
+            m->obstacles[m->obstacle_count++] = (masu__plan_obstacle){piece->first, piece->end, piece->base,
+                                                                      piece->height};
         }
     }
     return true;
@@ -392,8 +386,7 @@ static void align_empty_rows(builder *b) {
     for (size_t i = 0; i < b->problem->count; i++) {
         const masu_plan_row *row = &b->problem->rows[i];
         uint32_t item = m->row_item[m->row_root[i]];
-        if (row->size_bytes == 0 && item != MASU__PLAN_NONE &&
-            row->alignment_bytes > (uint64_t)m->alignment[item])
+        if (row->size_bytes == 0 && item != MASU__PLAN_NONE && row->alignment_bytes > (uint64_t)m->alignment[item])
             m->alignment[item] = (int64_t)row->alignment_bytes;
     }
 }
@@ -437,8 +430,7 @@ static bool find_pieces(builder *b) {
 static uint32_t fixed_neighbour(builder *b, size_t row, int64_t height) {
     masu__plan_model *m = b->model;
     const masu_plan_row *root = &b->problem->rows[root_of(b->parent, (uint32_t)row)];
-    m->obstacles[m->obstacle_count] =
-        (masu__plan_obstacle){0, 0, (int64_t)root->fixed_offset, height};
+    m->obstacles[m->obstacle_count] = (masu__plan_obstacle){0, 0, (int64_t)root->fixed_offset, height};
     return m->obstacle_count++;
 }
 
@@ -494,8 +486,7 @@ static bool keep_apart(builder *b) {
         return false;
     for (size_t i = 0; i < p->relation_count; i++) {
         const masu_plan_relation *r = &p->relations[i];
-        if (r->kind == MASU_PLAN_MUST_NOT_SHARE && p->rows[r->a].size_bytes > 0 &&
-            p->rows[r->b].size_bytes > 0)
+        if (r->kind == MASU_PLAN_MUST_NOT_SHARE && p->rows[r->a].size_bytes > 0 && p->rows[r->b].size_bytes > 0)
             keep_rows_apart(b, r->a, r->b);
     }
     return true;
@@ -509,12 +500,11 @@ static void find_simple(masu__plan_model *m) {
         m->simple = masu__plan_is_plain(m, i);
 }
 
-masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged,
-                                  masu__plan_model *out) {
+masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged, masu__plan_model *out) {
     *out = (masu__plan_model){0};
     builder b = {.problem = problem, .merged = merged, .model = out};
-    if (!find_moments(&b) || !tie_rows(&b) || !count_items(&b) || !make_item_arrays(out) ||
-        !find_pieces(&b) || !keep_apart(&b)) {
+    if (!find_moments(&b) || !tie_rows(&b) || !count_items(&b) || !make_item_arrays(out) || !find_pieces(&b) ||
+        !keep_apart(&b)) {
         masu__plan_model_close(out);
         return MASU_ERR_OUT_OF_MEMORY;
     }
@@ -533,8 +523,7 @@ void masu__plan_model_close(masu__plan_model *model) {
     *model = (masu__plan_model){0};
 }
 
-void masu__plan_model_order_by_birth(const masu__plan_model *m, uint32_t *order,
-                                     uint32_t *first_of) {
+void masu__plan_model_order_by_birth(const masu__plan_model *m, uint32_t *order, uint32_t *first_of) {
     memset(first_of, 0, ((size_t)m->section_count + 1) * sizeof *first_of);
     for (uint32_t i = 0; i < m->item_count; i++)
         first_of[m->first[i] + 1]++;

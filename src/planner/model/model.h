@@ -53,32 +53,30 @@ typedef struct masu__plan_model {
     uint32_t *first, *end;            /* sections: the hull of the pieces */
     uint32_t *piece_start;            /* [item_count + 1] into pieces */
     masu__plan_piece *pieces;
-    uint32_t *kept_start; /* [item_count + 1] into kept: what the item's rows keep, each row for itself, so that holes */
-    const masu__plan_piece *kept; /* between rows of a group are left out; the pieces where there is no hole */
+    uint32_t
+        *kept_start; /* [item_count + 1] into kept: what the item's rows keep, each row for itself, so that holes */
+    const masu__plan_piece *kept;   /* between rows of a group are left out; the pieces where there is no hole */
     masu__plan_obstacle *obstacles; /* in no order */
     int64_t *load;                  /* per section */
     masu__plan_apart *apart, *apart_fixed;
     uint32_t apart_count, apart_fixed_count;
     int64_t fixed_end;   /* the highest end of a row that is where a fixed one is */
     int64_t bound, unit; /* every height of interest is a multiple of unit */
-    bool
-        raised; /* pieces with a base could let an item pass below another that starts below it: the
+    bool raised;         /* pieces with a base could let an item pass below another that starts below it: the
                     search, which builds from the bottom up, does not see all plans */
-    bool holes; /* a piece has one: it takes more than it keeps, and no search sees all plans */
-    bool contradiction; /* fixed rows break a relation */
-    bool simple;        /* each item one piece of its full size, no obstacles, nothing apart */
-    masu__arena arena;  /* owns all of the above */
+    bool holes;          /* a piece has one: it takes more than it keeps, and no search sees all plans */
+    bool contradiction;  /* fixed rows break a relation */
+    bool simple;         /* each item one piece of its full size, no obstacles, nothing apart */
+    masu__arena arena;   /* owns all of the above */
 } masu__plan_model;
 
 /* problem must be valid. MASU_OK or MASU_ERR_OUT_OF_MEMORY; MAY_SHARE relations are ignored;
  * merged[] (may be NULL; [relation_count]) says which of them count as MUST_SHARE. */
-masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged,
-                                  masu__plan_model *out);
+masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged, masu__plan_model *out);
 void masu__plan_model_close(masu__plan_model *model);
 /* order [item_count]: the items by their first section, by number where that is the same; first_of [section_count + 1]: where
  * in it those born in a section or later begin. O(items + sections): births are counted. */
-void masu__plan_model_order_by_birth(const masu__plan_model *model, uint32_t *order,
-                                     uint32_t *first_of);
+void masu__plan_model_order_by_birth(const masu__plan_model *model, uint32_t *order, uint32_t *first_of);
 
 /* bound.c: the load of each section, the bound that it is, and the unit of which all sizes and offsets are multiples. */
 void masu__plan_model_load_bound(masu__plan_model *model);
@@ -92,8 +90,8 @@ bool masu__plan_model_clique_bound(masu__plan_model *model);
 bool masu__plan_model_valid(const masu__plan_model *model);
 
 /* Offsets of items to offsets of rows. */
-void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_problem *problem,
-                           const int64_t *items, uint64_t *offsets);
+void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_problem *problem, const int64_t *items,
+                           uint64_t *offsets);
 
 /* The end of the highest item or obstacle. */
 int64_t masu__plan_model_height(const masu__plan_model *model, const int64_t *offsets);

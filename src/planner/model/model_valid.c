@@ -16,13 +16,11 @@ static int64_t load_again(const masu__plan_model *m, uint32_t section) {
 bool masu__plan_model_valid(const masu__plan_model *m) {
     for (uint32_t i = 0; i < m->item_count; i++) {
         uint32_t from = m->piece_start[i], to = m->piece_start[i + 1];
-        if (from >= to || m->first[i] != m->pieces[from].first ||
-            m->end[i] != m->pieces[to - 1].end ||
+        if (from >= to || m->first[i] != m->pieces[from].first || m->end[i] != m->pieces[to - 1].end ||
             masu__plan_pieces_meet(m->pieces + from, to - from))
             return false;
         for (uint32_t k = from; k < to; k++)
-            if (m->pieces[k].base + m->pieces[k].height > m->size[i] ||
-                m->pieces[k].first >= m->pieces[k].end)
+            if (m->pieces[k].base + m->pieces[k].height > m->size[i] || m->pieces[k].first >= m->pieces[k].end)
                 return false;
     }
     /* quadratic: a sample of sections */
@@ -33,14 +31,12 @@ bool masu__plan_model_valid(const masu__plan_model *m) {
     return true;
 }
 
-void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_problem *problem,
-                           const int64_t *items, uint64_t *offsets) {
+void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_problem *problem, const int64_t *items,
+                           uint64_t *offsets) {
     for (size_t i = 0; i < problem->count; i++) {
         const masu_plan_row *root = &problem->rows[model->row_root[i]];
         uint32_t item = model->row_item[model->row_root[i]];
-        offsets[i] = root->is_fixed            ? root->fixed_offset
-                     : item != MASU__PLAN_NONE ? (uint64_t)items[item]
-                                               : 0;
+        offsets[i] = root->is_fixed ? root->fixed_offset : item != MASU__PLAN_NONE ? (uint64_t)items[item] : 0;
     }
 }
 

@@ -16,8 +16,7 @@ bool masu__plan_pieces_meet(const masu__plan_piece *pieces, uint32_t count) {
 }
 
 /* Bytes that some piece keeps in a section, from base upwards. O(count²). */
-static int64_t kept_bytes(const masu__plan_piece *in, uint32_t count, uint32_t section,
-                          int64_t base) {
+static int64_t kept_bytes(const masu__plan_piece *in, uint32_t count, uint32_t section, int64_t base) {
     int64_t kept = 0;
     for (int64_t at = base, next; at < INT64_MAX; at = next) {
         int64_t end = at;
@@ -33,15 +32,13 @@ static int64_t kept_bytes(const masu__plan_piece *in, uint32_t count, uint32_t s
         }
         kept += end - at;
         for (uint32_t i = 0; i < count; i++)
-            if (in[i].first <= section && section < in[i].end && in[i].base > end &&
-                in[i].base < next)
+            if (in[i].first <= section && section < in[i].end && in[i].base > end && in[i].base < next)
                 next = in[i].base;
     }
     return kept;
 }
 
-uint32_t masu__plan_pieces_flatten(const masu__plan_piece *in, uint32_t count,
-                                   masu__plan_piece *out) {
+uint32_t masu__plan_pieces_flatten(const masu__plan_piece *in, uint32_t count, masu__plan_piece *out) {
     uint32_t made = 0, last = 0;
     for (uint32_t i = 0; i < count; i++)
         if (in[i].end > last)
@@ -57,8 +54,7 @@ uint32_t masu__plan_pieces_flatten(const masu__plan_piece *in, uint32_t count,
             continue;
         kept = kept_bytes(in, count, s, base);
         if (made > 0 && out[made - 1].end == s && out[made - 1].base == base &&
-            out[made - 1].base + out[made - 1].height == top &&
-            out[made - 1].hole == top - base - kept)
+            out[made - 1].base + out[made - 1].height == top && out[made - 1].hole == top - base - kept)
             out[made - 1].end = s + 1;
         else
             out[made++] = (masu__plan_piece){s, s + 1, base, top - base, top - base - kept};

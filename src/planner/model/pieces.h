@@ -14,7 +14,6 @@ void masu__plan_pieces_sort(masu__plan_piece *pieces, uint32_t count);
 /* Whether sorted pieces have a section in common. */
 bool masu__plan_pieces_meet(const masu__plan_piece *pieces, uint32_t count);
 /* Rewrites sorted pieces of one group; up to 2 × count come out. O(count × sections). */
-uint32_t masu__plan_pieces_flatten(const masu__plan_piece *in, uint32_t count,
-                                   masu__plan_piece *out);
+uint32_t masu__plan_pieces_flatten(const masu__plan_piece *in, uint32_t count, masu__plan_piece *out);
 
 #endif

@@ -30,7 +30,8 @@ int64_t masu__course_use(const masu__moves *m, size_t row, uint32_t moment, uint
 }
 
 int64_t masu__course_move_cost(const masu__moves *m, uint8_t from, uint8_t to) {
-    return m->problem->has_move_cost ? (int64_t)m->problem->move_cost * MASU__MOVES_PRICE_ONE : m->cost[from] + m->cost[to];
+    return m->problem->has_move_cost ? (int64_t)m->problem->move_cost * MASU__MOVES_PRICE_ONE
+                                     : m->cost[from] + m->cost[to];
 }
 
 /* ---- the path ---------------------------------------------------------------------------------- */
@@ -248,9 +249,8 @@ bool masu__course_take(masu__moves *m, size_t row, masu__course *out) {
         return false;
     for (uint32_t t = lower; t < upper;) {
         const masu__step *step = &m->steps[(size_t)(t - lower) * m->state_count + walk.state];
-        if (step->next >= upper) {
+        if (step->next >= upper)
             break;
-        }
         if (!masu__walk_step(m, &walk, t, step))
             return false;
         t = step->next;

@@ -68,29 +68,31 @@ typedef struct masu__moves {
     uint8_t state_of[MASU_MOVES_MOST_MEMORIES][MASU_MOVES_MOST_MEMORIES];
     int64_t cost[MASU_MOVES_MOST_MEMORIES];  /* of a byte, in parts */
     int64_t limit[MASU_MOVES_MOST_MEMORIES]; /* bytes that may be held; INT64_MAX: any */
-    int64_t *carried;                        /* per moment + 1: bytes that the channel carries before it; NULL: no limit */
+    int64_t *carried; /* per moment + 1: bytes that the channel carries before it; NULL: no limit */
     /* per row, moment by moment of its life */
-    size_t *at;              /* where the row begins in reads and writes */
+    size_t *at; /* where the row begins in reads and writes */
     uint32_t *reads, *writes;
     /* what the present courses hold */
-    masu__course *courses;                     /* per row */
-    int64_t *load[MASU_MOVES_MOST_MEMORIES];   /* per moment */
-    masu__busy *busy;                          /* ascending */
+    masu__course *courses;                   /* per row */
+    int64_t *load[MASU_MOVES_MOST_MEMORIES]; /* per moment */
+    masu__busy *busy;                        /* ascending */
     size_t busy_count, busy_room;
     int64_t total; /* bytes × cost of all courses, in parts */
     /* prices of the bound: per memory and moment, of a byte held, in parts; before[m][t] is the sum of those before t */
     int64_t *before[MASU_MOVES_MOST_MEMORIES];
     /* scratch of one row */
-    int64_t *value;        /* per moment of a life + 1, and state */
+    int64_t *value; /* per moment of a life + 1, and state */
     masu__step *steps;
-    int64_t *finish;       /* per moment: the moment in which a move begun here is over; moments + 1: never */
+    int64_t *finish; /* per moment: the moment in which a move begun here is over; moments + 1: never */
     uint64_t attempts;
     double end_s; /* 0: none */
     masu__arena arena;
     bool out_of_memory;
 } masu__moves;
 
-static inline int64_t masu__moves_size(const masu__moves *m, size_t row) { return (int64_t)m->problem->rows[row].size_bytes; }
+static inline int64_t masu__moves_size(const masu__moves *m, size_t row) {
+    return (int64_t)m->problem->rows[row].size_bytes;
+}
 
 bool masu__moves_open(masu__moves *m, const masu_moves_problem *problem, const masu_moves_options *options);
 void masu__moves_close(masu__moves *m);

@@ -12,7 +12,14 @@
 
 typedef __int128 wide;
 
-enum { MOST_LISTED = 4000, MOST_LOOKED_AT = 200000, MOST_ALL = 40000, MOST_NODES = 1000000, MOST_ORDERED = 4096, MOST_LEAVES = 20000 };
+enum {
+    MOST_LISTED = 4000,
+    MOST_LOOKED_AT = 200000,
+    MOST_ALL = 40000,
+    MOST_NODES = 1000000,
+    MOST_ORDERED = 4096,
+    MOST_LEAVES = 20000
+};
 
 typedef struct listed {
     masu__course course;
@@ -48,7 +55,9 @@ typedef struct lister {
     masu__course course; /* the path so far */
 } lister;
 
-static int64_t held(const masu__moves *m, uint8_t memory, uint32_t from, uint32_t to) { return m->before[memory][to] - m->before[memory][from]; }
+static int64_t held(const masu__moves *m, uint8_t memory, uint32_t from, uint32_t to) {
+    return m->before[memory][to] - m->before[memory][from];
+}
 
 static bool within(const lister *l, int64_t cost) {
     return cost < MASU__MOVES_NEVER && l->h->floor + (wide)(cost - l->best) * l->size <= l->h->goal;
@@ -84,7 +93,8 @@ static void go(lister *l, const masu__walk *walk, uint32_t t, int64_t cost);
 static void take(lister *l, const masu__walk *walk, uint32_t t, masu__step step, int64_t cost) {
     masu__walk next = *walk;
     uint32_t count = l->course.count;
-    if (step.next < l->upper && !within(l, cost + l->h->m->value[(size_t)(step.next - l->lower) * l->h->m->state_count + step.state]))
+    if (step.next < l->upper &&
+        !within(l, cost + l->h->m->value[(size_t)(step.next - l->lower) * l->h->m->state_count + step.state]))
         return;
     if (!masu__walk_step(l->h->m, &next, t, &step)) {
         l->h->m->out_of_memory = true;
@@ -118,7 +128,8 @@ static void go_moving(lister *l, const masu__walk *walk, uint32_t t, int64_t cos
             uint8_t both = to == from ? MASU__MOVES_NONE : m->state_of[from][to];
             if (both == MASU__MOVES_NONE || !masu__course_may(m, l->row, both, false))
                 continue;
-            int64_t next = cost + masu__course_move_cost(m, from, to) + held(m, from, t, (uint32_t)end) + held(m, to, t, (uint32_t)end);
+            int64_t next = cost + masu__course_move_cost(m, from, to) + held(m, from, t, (uint32_t)end) +
+                           held(m, to, t, (uint32_t)end);
             for (uint32_t u = t; u < end; u++)
                 next += masu__course_use(m, l->row, u, walk->state);
             take(l, walk, t, (masu__step){(uint32_t)end, both, from, to}, next);
@@ -146,7 +157,8 @@ static void go(lister *l, const masu__walk *walk, uint32_t t, int64_t cost) {
     }
     if (!masu__course_may(m, l->row, walk->state, t == l->lower) || (!single && written(l, t, t + 1)))
         return;
-    int64_t next = cost + masu__course_use(m, l->row, t, walk->state) + held(m, s->memory[0], t, t + 1) + (single ? 0 : held(m, s->memory[1], t, t + 1));
+    int64_t next = cost + masu__course_use(m, l->row, t, walk->state) + held(m, s->memory[0], t, t + 1) +
+                   (single ? 0 : held(m, s->memory[1], t, t + 1));
     take(l, walk, t, (masu__step){t + 1, walk->state, MASU__MOVES_NONE, MASU__MOVES_NONE}, next);
     uint8_t serves = server(m, l->row, t, walk->state);
     for (int k = 0; k < 2 && !single; k++)
@@ -164,7 +176,10 @@ static int by_excess(const void *a, const void *b) {
 static void list_row(hunt *h, size_t row) {
     masu__moves *m = h->m;
     masu__ask ask = {row, false, MASU__MOVES_PRICE_ONE};
-    lister l = {.h = h, .row = row, .size = masu__moves_size(m, row), .lower = (uint32_t)m->problem->rows[row].lower,
+    lister l = {.h = h,
+                .row = row,
+                .size = masu__moves_size(m, row),
+                .lower = (uint32_t)m->problem->rows[row].lower,
                 .upper = (uint32_t)m->problem->rows[row].upper};
     l.best = masu__course_value(m, &ask);
     for (uint8_t s = 0; s < m->memory_count && h->whole && !m->out_of_memory; s++) {

@@ -12,11 +12,13 @@
 
 enum { TIGHTENINGS = 12, FEW_TIGHTENINGS = 3, BOUND_ROUNDS = 300, BEAM = 300, MORE = 6, SETTLE_STEPS = 20000 };
 
-static const double LEAST_S = 0.05; /* that the planner has for offsets, late or not */
+static const double LEAST_S = 0.05;           /* that the planner has for offsets, late or not */
 static const int64_t MOST = (int64_t)1 << 50; /* cost: in parts it stays below 2^62 */
 static const size_t MOST_THINGS = (size_t)1 << 30;
 
-masu_moves_options masu_moves_options_default(void) { return (masu_moves_options){.time_limit_s = 10}; }
+masu_moves_options masu_moves_options_default(void) {
+    return (masu_moves_options){.time_limit_s = 10};
+}
 
 /* ---- what is wrong ------------------------------------------------------------------------------- */
 
@@ -46,12 +48,14 @@ static bool is_small_enough(const masu_moves_problem *p) {
     for (size_t m = 0; m < p->memory_count; m++)
         cost = p->memories[m].cost > cost ? p->memories[m].cost : cost;
     for (size_t i = 0; i < p->count; i++)
-        if (__builtin_add_overflow(bytes, p->rows[i].size_bytes, &bytes) || bytes > (uint64_t)MOST || p->rows[i].alignment_bytes > (uint64_t)MOST ||
+        if (__builtin_add_overflow(bytes, p->rows[i].size_bytes, &bytes) || bytes > (uint64_t)MOST ||
+            p->rows[i].alignment_bytes > (uint64_t)MOST ||
             (p->rows[i].is_fixed && p->rows[i].fixed_offset > (uint64_t)MOST))
             return false;
     all = 4 * bytes;
     for (size_t i = 0; i < p->use_count; i++)
-        if (__builtin_mul_overflow(p->rows[p->uses[i].row].size_bytes, (uint64_t)p->uses[i].reads + p->uses[i].writes, &one) ||
+        if (__builtin_mul_overflow(p->rows[p->uses[i].row].size_bytes, (uint64_t)p->uses[i].reads + p->uses[i].writes,
+                                   &one) ||
             __builtin_add_overflow(all, one, &all))
             return false;
     for (size_t t = 0; p->channel_bytes && t < p->moment_count; t++)
@@ -93,14 +97,16 @@ double masu__moves_time_left(const masu__moves *m) {
     return m->end_s > 0 && left < LEAST_S ? LEAST_S : left;
 }
 
-bool masu__moves_late(const masu__moves *m) { return m->end_s > 0 && now() > m->end_s; }
+bool masu__moves_late(const masu__moves *m) {
+    return m->end_s > 0 && now() > m->end_s;
+}
 
 static void make_states(masu__moves *m) {
     memset(m->state_of, MASU__MOVES_NONE, sizeof m->state_of);
     m->state_count = 0;
     for (uint8_t a = 0; a < m->memory_count; a++)
-        m->states[m->state_count++] =
-            (masu__state){{a, MASU__MOVES_NONE}, a, {MASU__MOVES_NONE, MASU__MOVES_NONE}}; /* state a is memory a */
+        m->states[m->state_count++] = (masu__state){
+            {a, MASU__MOVES_NONE}, a, {MASU__MOVES_NONE, MASU__MOVES_NONE}}; /* state a is memory a */
     for (uint8_t a = 0; a < m->memory_count; a++)
         for (uint8_t b = (uint8_t)(a + 1); b < m->memory_count && !m->problem->stays; b++) {
             m->state_of[a][b] = m->state_of[b][a] = m->state_count;
@@ -143,15 +149,19 @@ static bool make_memories(masu__moves *m) {
         return true;
     m->carried = MASU_ARENA_ARRAY(&m->arena, int64_t, m->moments + 1);
     for (uint32_t t = 0; m->carried && t < m->moments; t++)
-        if (__builtin_add_overflow(m->carried[t], (int64_t)p->channel_bytes[t], &m->carried[t + 1]) || m->carried[t + 1] > MOST * 2048)
+        if (__builtin_add_overflow(m->carried[t], (int64_t)p->channel_bytes[t], &m->carried[t + 1]) ||
+            m->carried[t + 1] > MOST * 2048)
             m->carried[t + 1] = MOST * 2048;
     return m->carried != NULL;
 }
 
 bool masu__moves_open(masu__moves *m, const masu_moves_problem *problem, const masu_moves_options *options) {
     uint32_t longest = 0;
-    *m = (masu__moves){.problem = problem, .options = options, .moments = (uint32_t)problem->moment_count,
-                       .memory_count = (uint8_t)problem->memory_count, .stays = problem->stays};
+    *m = (masu__moves){.problem = problem,
+                       .options = options,
+                       .moments = (uint32_t)problem->moment_count,
+                       .memory_count = (uint8_t)problem->memory_count,
+                       .stays = problem->stays};
     for (size_t i = 0; i < problem->count; i++)
         if (problem->rows[i].upper - problem->rows[i].lower > longest)
             longest = (uint32_t)(problem->rows[i].upper - problem->rows[i].lower);
@@ -215,7 +225,9 @@ static void clear(masu__moves *m) {
     m->total = 0;
 }
 
-static bool is_optimal(const finder *f) { return f->has_plan && f->best->cost <= f->best->lower_bound; }
+static bool is_optimal(const finder *f) {
+    return f->has_plan && f->best->cost <= f->best->lower_bound;
+}
 
 /* Courses by a method, with limits that fall until offsets are found. */
 static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, masu__rng *rng, int tightenings) {
@@ -231,7 +243,8 @@ static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, 
             masu__moves_improve(m, rng, rounds, (int64_t)f->best->lower_bound);
         if (settle(f, &unsure) || (f->has_plan && masu__moves_late(m)))
             break;
-        int64_t less = f->full < 0 ? 0 : limits[f->full] / 64 * (round + 1) + 1; /* in the end hardly anything is there */
+        int64_t less = f->full < 0 ? 0
+                                   : limits[f->full] / 64 * (round + 1) + 1; /* in the end hardly anything is there */
         if (f->full < 0 || m->limit[f->full] <= less || m->limit[f->full] == INT64_MAX)
             break;
         m->limit[f->full] -= less;
@@ -289,8 +302,8 @@ static void search(finder *f) {
     with_limits(f, masu__moves_greedy, 0, NULL, TIGHTENINGS);
     f->best->greedy_cost = f->has_plan ? f->best->cost : UINT64_MAX;
     clear(m);
-    if (!masu__prices_find(m, f->has_plan ? (int64_t)f->best->cost : INT64_MAX, m->options->greedy ? BOUND_ROUNDS / 4 : BOUND_ROUNDS, &bound,
-                           &infeasible)) {
+    if (!masu__prices_find(m, f->has_plan ? (int64_t)f->best->cost : INT64_MAX,
+                           m->options->greedy ? BOUND_ROUNDS / 4 : BOUND_ROUNDS, &bound, &infeasible)) {
         m->out_of_memory = true;
         return;
     }
@@ -325,7 +338,8 @@ static void search(finder *f) {
     }
 }
 
-masu_status masu_moves_find(const masu_moves_problem *problem, const masu_moves_options *options, masu_moves_plan *plan) {
+masu_status masu_moves_find(const masu_moves_problem *problem, const masu_moves_options *options,
+                            masu_moves_plan *plan) {
     masu_moves_options defaults = masu_moves_options_default();
     double begin = now();
     *plan = (masu_moves_plan){.outcome = MASU_MOVES_UNKNOWN, .greedy_cost = UINT64_MAX};

@@ -17,7 +17,14 @@
 
 typedef __int128 wide;
 
-enum { MOST_ALIVE = 48, MOST_PRESENTS = 20000, MOST_KEPT = 400000, MOST_STEPS = 1 << 19, ALL_STEPS = 1 << 22, FEW_STEPS = 1 << 20 };
+enum {
+    MOST_ALIVE = 48,
+    MOST_PRESENTS = 20000,
+    MOST_KEPT = 400000,
+    MOST_STEPS = 1 << 19,
+    ALL_STEPS = 1 << 22,
+    FEW_STEPS = 1 << 20
+};
 
 /* Settled in a state, or on the way from one memory to another for `left` more moments, this one included. */
 typedef struct code {
@@ -30,7 +37,7 @@ typedef struct present {
     int64_t cost; /* so far, this moment not counted, in parts */
     uint32_t parent;
     uint32_t codes; /* where they are in the layer */
-    wide total;   /* no way to go on costs less */
+    wide total;     /* no way to go on costs less */
 } present;
 
 typedef struct layer {
@@ -43,10 +50,10 @@ typedef struct layer {
 typedef struct front {
     masu__moves *m;
     uint32_t most;
-    wide goal; /* nothing above it is of use */
-    wide dropped; /* the least total that was left out */
-    int64_t *least; /* per moment: what the operators from it on cost at least, each for itself */
-    wide *rest;   /* per moment: rows born later, less price × capacity from this moment on */
+    wide goal;        /* nothing above it is of use */
+    wide dropped;     /* the least total that was left out */
+    int64_t *least;   /* per moment: what the operators from it on cost at least, each for itself */
+    wide *rest;       /* per moment: rows born later, less price × capacity from this moment on */
     int64_t **values; /* per row: value by moment and state */
     int64_t **finish; /* per row: the channel's, for its size */
     layer *layers;
@@ -66,7 +73,9 @@ typedef struct front {
 
 /* ---- one row ---------------------------------------------------------------------------------------------- */
 
-static int64_t held(const masu__moves *m, uint8_t memory, uint32_t from, uint32_t to) { return m->before[memory][to] - m->before[memory][from]; }
+static int64_t held(const masu__moves *m, uint8_t memory, uint32_t from, uint32_t to) {
+    return m->before[memory][to] - m->before[memory][from];
+}
 
 static int64_t settled(const front *f, uint32_t row, uint32_t t, uint8_t state) {
     const masu_moves_row *r = &f->m->problem->rows[row];
@@ -93,7 +102,9 @@ static uint8_t serves(const masu__moves *m, uint32_t row, uint32_t t, const code
     size_t at = m->at[row] + t - m->problem->rows[row].lower;
     if (c->left > 0)
         return 0;
-    return m->reads[at] + m->writes[at] == 0 ? 0 : m->states[c->state].cheapest == m->states[c->state].memory[0] ? 1 : 2;
+    return m->reads[at] + m->writes[at] == 0                               ? 0
+           : m->states[c->state].cheapest == m->states[c->state].memory[0] ? 1
+                                                                           : 2;
 }
 
 static bool is_written(const masu__moves *m, uint32_t row, uint32_t from, uint32_t to) {
@@ -167,11 +178,14 @@ static bool slots_grow(front *f, const layer *l) {
 static int64_t uses_of(const masu__moves *m, const layer *l, const code *codes, uint32_t t) {
     int64_t cost = 0;
     for (uint32_t i = 0; i < l->width; i++)
-        cost += masu__course_use(m, l->rows[i], t, codes[i].left ? codes[i].from : codes[i].state) * masu__moves_size(m, l->rows[i]);
+        cost += masu__course_use(m, l->rows[i], t, codes[i].left ? codes[i].from : codes[i].state) *
+                masu__moves_size(m, l->rows[i]);
     return cost;
 }
 
-static const code *codes_of(const layer *l, const present *p) { return l->codes + (size_t)p->codes * l->width; }
+static const code *codes_of(const layer *l, const present *p) {
+    return l->codes + (size_t)p->codes * l->width;
+}
 
 /* The cheaper of two pasts stays. */
 static void offer(front *f, int64_t cost, wide total) {
@@ -253,11 +267,13 @@ static void with_moves(front *f, uint32_t at, uint8_t state, int64_t cost, wide 
     uint32_t row = f->next->rows[at];
     const masu_moves_row *r = &m->problem->rows[row];
     int64_t end = f->finish[row][f->t - r->lower];
-    if (r->only != MASU_MOVES_ANY || m->stays || end >= (int64_t)r->upper || end - f->t > UINT16_MAX || is_written(m, row, f->t, (uint32_t)end))
+    if (r->only != MASU_MOVES_ANY || m->stays || end >= (int64_t)r->upper || end - f->t > UINT16_MAX ||
+        is_written(m, row, f->t, (uint32_t)end))
         return;
     for (uint8_t to = 0; to < m->memory_count; to++)
         if (to != state && masu__course_may(m, row, m->state_of[state][to], false))
-            with_code(f, at, (code){.state = m->state_of[state][to], .from = state, .to = to, .left = (uint16_t)(end - f->t)},
+            with_code(f, at,
+                      (code){.state = m->state_of[state][to], .from = state, .to = to, .left = (uint16_t)(end - f->t)},
                       masu__course_move_cost(m, state, to), cost, total);
 }
 
@@ -424,7 +440,9 @@ bool masu__moves_frontier(masu__moves *m, uint32_t most, uint32_t effort, int64_
     front f = {.m = m, .goal = cost == INT64_MAX ? (wide)MASU__MOVES_NEVER : (wide)(cost - 1) * MASU__MOVES_PRICE_ONE};
     f.dropped = f.goal + MASU__MOVES_PRICE_ONE;
     uint64_t share = (uint64_t)effort * MOST_KEPT / (m->moments ? m->moments : 1);
-    f.most = most && most < share ? most : share < effort * MOST_PRESENTS ? (uint32_t)share + 1 : effort * MOST_PRESENTS;
+    f.most = most && most < share             ? most
+             : share < effort * MOST_PRESENTS ? (uint32_t)share + 1
+                                              : effort * MOST_PRESENTS;
     uint64_t steps = effort * (most > 0 ? FEW_STEPS : ALL_STEPS), each = steps / (m->moments ? m->moments : 1) + 1;
     f.most_steps = each < effort * MOST_STEPS ? each : effort * MOST_STEPS;
     bool right = values_open(&f);
@@ -443,7 +461,8 @@ bool masu__moves_frontier(masu__moves *m, uint32_t most, uint32_t effort, int64_
         uint32_t best = 0;
         int64_t best_cost = INT64_MAX;
         for (uint32_t i = 0; i < f.layers[t - 1].count; i++) {
-            int64_t whole = f.layers[t - 1].all[i].cost + uses_of(m, &f.layers[t - 1], codes_of(&f.layers[t - 1], &f.layers[t - 1].all[i]), t - 1);
+            int64_t whole = f.layers[t - 1].all[i].cost +
+                            uses_of(m, &f.layers[t - 1], codes_of(&f.layers[t - 1], &f.layers[t - 1].all[i]), t - 1);
             best = whole < best_cost ? i : best;
             best_cost = whole < best_cost ? whole : best_cost;
         }

@@ -10,8 +10,8 @@ typedef struct hand {
     size_t row;
     uint32_t lower, upper;
     masu__course course;
-    uint8_t fast, slow;          /* where it wants to be, and where it can always be */
-    uint32_t in_fast, in_slow;   /* stays that are open; UINT32_MAX: it is not there */
+    uint8_t fast, slow;        /* where it wants to be, and where it can always be */
+    uint32_t in_fast, in_slow; /* stays that are open; UINT32_MAX: it is not there */
 } hand;
 
 static bool has_room(const hand *h, uint8_t memory, uint32_t from, uint32_t to) {
@@ -61,7 +61,8 @@ static void close_stay(hand *h, uint32_t *stay, uint32_t upper) {
 /* From fast after the use at t to slow: the first moments in which the channel can. False: it cannot, or there is no room. */
 static bool evict(hand *h, uint32_t t, uint32_t before) {
     int64_t end = t + 1 < before ? h->m->finish[t + 1] : INT64_MAX;
-    if (h->fast == h->slow || end >= before || is_written(h, t + 1, (uint32_t)end) || !has_room(h, h->fast, t + 1, (uint32_t)end))
+    if (h->fast == h->slow || end >= before || is_written(h, t + 1, (uint32_t)end) ||
+        !has_room(h, h->fast, t + 1, (uint32_t)end))
         return false;
     if (!has_room(h, h->slow, t + 1, h->upper))
         return false;
@@ -93,7 +94,8 @@ static bool reach(hand *h, uint32_t t, uint32_t next) {
     if (h->in_fast != UINT32_MAX && !evict(h, t, next))
         return false;
     uint32_t ready = h->course.stays[h->in_slow].end > t + 1 ? h->course.stays[h->in_slow].end : t + 1;
-    bool again = next + 1 < h->upper && next_use(h, next + 1) < h->upper; /* a fetch for the last use alone costs as much as the use */
+    bool again = next + 1 < h->upper &&
+                 next_use(h, next + 1) < h->upper; /* a fetch for the last use alone costs as much as the use */
     if (again)
         fetch(h, ready, next);
     return !h->m->out_of_memory;
@@ -121,8 +123,8 @@ static bool go_through(hand *h, bool from_fast) {
         t = next;
         drop_stale(h, t);
     }
-    if (h->in_fast != UINT32_MAX && h->in_slow == UINT32_MAX && t + 1 < h->upper && !has_room(h, h->fast, t + 1, h->upper) &&
-        !evict(h, t, h->upper))
+    if (h->in_fast != UINT32_MAX && h->in_slow == UINT32_MAX && t + 1 < h->upper &&
+        !has_room(h, h->fast, t + 1, h->upper) && !evict(h, t, h->upper))
         return false;
     close_stay(h, &h->in_fast, h->in_slow == UINT32_MAX ? h->upper : t + 1);
     close_stay(h, &h->in_slow, h->upper);

@@ -21,7 +21,9 @@ static bool lay_row(masu__moves *m, size_t row, int64_t price_of) {
     return masu__loads_add(m, row);
 }
 
-bool masu__moves_lay_row(masu__moves *m, size_t row) { return lay_row(m, row, 0); }
+bool masu__moves_lay_row(masu__moves *m, size_t row) {
+    return lay_row(m, row, 0);
+}
 
 /* ---- all rows ------------------------------------------------------------------------------------ */
 
@@ -114,10 +116,12 @@ static void choose(round_state *r) {
     r->count = 0;
     r->out[r->count++] = first;
     for (int tries = 0; tries < 64 && r->count < wanted; tries++) {
-        size_t reach = 1 + masu__rng_below(r->rng, 4 * MOST_OUT), other = masu__rng_below(r->rng, 2) ? first + reach : first - reach;
+        size_t reach = 1 + masu__rng_below(r->rng, 4 * MOST_OUT),
+               other = masu__rng_below(r->rng, 2) ? first + reach : first - reach;
         if (masu__rng_below(r->rng, 4) == 0)
             other = masu__rng_below(r->rng, p->count);
-        if (other < p->count && !is_out(r, other) && p->rows[other].lower < middle->upper && middle->lower < p->rows[other].upper)
+        if (other < p->count && !is_out(r, other) && p->rows[other].lower < middle->upper &&
+            middle->lower < p->rows[other].upper)
             r->out[r->count++] = other;
     }
 }

@@ -15,12 +15,14 @@ typedef __int128 wide;
 
 typedef struct prices {
     masu__moves *m;
-    int64_t *now[MASU_MOVES_MOST_MEMORIES]; /* per moment */
-    wide value, best; /* in parts */
+    int64_t *now[MASU_MOVES_MOST_MEMORIES];  /* per moment */
+    wide value, best;                        /* in parts */
     int64_t *kept[MASU_MOVES_MOST_MEMORIES]; /* of the best value */
 } prices;
 
-static bool is_limited(const masu__moves *m, uint8_t k) { return m->limit[k] != INT64_MAX; }
+static bool is_limited(const masu__moves *m, uint8_t k) {
+    return m->limit[k] != INT64_MAX;
+}
 
 static void sum_up(prices *p, int64_t *const from[]) {
     for (uint8_t k = 0; k < p->m->memory_count; k++)
@@ -110,7 +112,8 @@ bool masu__prices_find(masu__moves *m, int64_t target, int rounds, int64_t *boun
             break;
         stuck = p.value > p.best ? 0 : stuck + 1;
         keep_best(&p);
-        double squares = length_of_step(&p), goal = target == INT64_MAX ? (double)p.best * 1.05 + 1 : (double)target * MASU__MOVES_PRICE_ONE;
+        double squares = length_of_step(&p),
+               goal = target == INT64_MAX ? (double)p.best * 1.05 + 1 : (double)target * MASU__MOVES_PRICE_ONE;
         if (squares == 0 || (target != INT64_MAX && p.best > (wide)(target - 1) * MASU__MOVES_PRICE_ONE) ||
             masu__moves_late(m))
             break;

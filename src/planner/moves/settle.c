@@ -40,7 +40,8 @@ static void list_moves(const masu__moves *m, masu_moves_plan *plan, const size_t
     for (size_t k = 0; m->carried && k < m->busy_count; k++) {
         const masu__busy *busy = &m->busy[k];
         const masu__stay *stay = &m->courses[busy->row].stays[busy->stay];
-        plan->moves[at++] = (masu_moves_move){first[busy->row] + stay->from, first[busy->row] + busy->stay, stay->begin, stay->end};
+        plan->moves[at++] = (masu_moves_move){first[busy->row] + stay->from, first[busy->row] + busy->stay, stay->begin,
+                                              stay->end};
     }
     for (size_t i = 0; !m->carried && i < m->problem->count; i++)
         for (uint32_t s = 0; s < m->courses[i].count; s++) {
@@ -53,10 +54,12 @@ static void list_moves(const masu__moves *m, masu_moves_plan *plan, const size_t
 }
 
 /* One memory's places as rows of the planner. */
-static masu_status settle_memory(const masu__moves *m, uint64_t steps, masu_moves_plan *plan, size_t memory, masu_plan_row *rows,
-                                 size_t *places, uint64_t *offsets, bool *fits, bool *unsure) {
+static masu_status settle_memory(const masu__moves *m, uint64_t steps, masu_moves_plan *plan, size_t memory,
+                                 masu_plan_row *rows, size_t *places, uint64_t *offsets, bool *fits, bool *unsure) {
     const masu_moves_problem *p = m->problem;
-    masu_plan_options options = {.goal = p->memories[memory].capacity_bytes ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE, .step_limit = steps, .threads = 1,
+    masu_plan_options options = {.goal = p->memories[memory].capacity_bytes ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE,
+                                 .step_limit = steps,
+                                 .threads = 1,
                                  .time_limit_s = masu__moves_time_left(m)};
     masu_plan_result result;
     size_t count = 0;
@@ -66,8 +69,12 @@ static masu_status settle_memory(const masu__moves *m, uint64_t steps, masu_move
         if (place->memory != memory)
             continue;
         places[count] = i;
-        rows[count++] = (masu_plan_row){.size_bytes = row->size_bytes, .lower = (int64_t)place->lower, .upper = (int64_t)place->upper,
-                                        .alignment_bytes = row->alignment_bytes, .is_fixed = row->is_fixed, .fixed_offset = row->fixed_offset};
+        rows[count++] = (masu_plan_row){.size_bytes = row->size_bytes,
+                                        .lower = (int64_t)place->lower,
+                                        .upper = (int64_t)place->upper,
+                                        .alignment_bytes = row->alignment_bytes,
+                                        .is_fixed = row->is_fixed,
+                                        .fixed_offset = row->fixed_offset};
     }
     masu_plan_problem problem = {.rows = rows, .count = count, .capacity_bytes = p->memories[memory].capacity_bytes};
     if (count == 0)
@@ -86,7 +93,8 @@ static masu_status settle_memory(const masu__moves *m, uint64_t steps, masu_move
 masu_status masu__moves_settle(masu__moves *m, uint64_t steps, masu_moves_plan *plan, int *full, bool *unsure) {
     masu__arena_mark mark = masu__arena_get_mark(&m->arena);
     size_t moves, count = count_stays(m, &moves);
-    *plan = (masu_moves_plan){.cost = (uint64_t)(m->total / MASU__MOVES_PRICE_ONE), .place_count = count, .move_count = moves};
+    *plan = (masu_moves_plan){
+        .cost = (uint64_t)(m->total / MASU__MOVES_PRICE_ONE), .place_count = count, .move_count = moves};
     plan->places = count ? masu__meta_calloc(count, sizeof *plan->places) : NULL;
     plan->moves = moves ? masu__meta_calloc(moves, sizeof *plan->moves) : NULL;
     size_t *first = MASU_ARENA_ARRAY(&m->arena, size_t, m->problem->count + 1);

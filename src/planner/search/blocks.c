@@ -6,8 +6,8 @@
  */
 #include "planner/search/solver.h"
 
-#include "planner/fixed/assembly.h"
 #include "base/meta.h"
+#include "planner/fixed/assembly.h"
 
 enum { STEPS_A_TURN = 20000, SHARE_OF_STEPS = 16, LESS = 2, MOST_ROWS = 1 << 17, FEWEST_ROWS = 8, GUESSES = 6 };
 static const uint32_t guesses[GUESSES] = {0, 4096, 16, 4, 256, 8};

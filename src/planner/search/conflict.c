@@ -7,8 +7,7 @@
 
 /* A level for each placement on the way down, the first, and the one below the last. */
 bool masu__conflicts_open(masu__conflicts *c, const masu__search_state *state) {
-    *c = (masu__conflicts){
-        .state = state, .levels = state->model_items + 3, .words = state->model_items / 64 + 1};
+    *c = (masu__conflicts){.state = state, .levels = state->model_items + 3, .words = state->model_items / 64 + 1};
     c->bits = masu__meta_calloc((size_t)c->levels * c->words, sizeof *c->bits);
     return c->bits != NULL;
 }
@@ -50,8 +49,7 @@ void masu__conflict_of_culprit(masu__conflicts *c, uint32_t level) {
     }
     uint32_t item = t->culprit.item;
     add(set_at(c, level), item);
-    for (uint32_t k = t->meeting_start[item]; t->culprit.and_met && k < t->meeting_start[item + 1];
-         k++)
+    for (uint32_t k = t->meeting_start[item]; t->culprit.and_met && k < t->meeting_start[item + 1]; k++)
         add(set_at(c, level), t->meetings[k].item);
 }
 

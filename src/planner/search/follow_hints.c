@@ -44,15 +44,14 @@ static bytes kept_at(const masu_plan_row *row, uint64_t offset, int64_t moment) 
     return (bytes){offset, offset + row->size_bytes};
 }
 
-static bool collide_at(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
-                       uint64_t offset_b, int64_t moment) {
+static bool collide_at(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b, uint64_t offset_b,
+                       int64_t moment) {
     bytes x = kept_at(a, offset_a, moment), y = kept_at(b, offset_b, moment);
     return x.from < x.to && y.from < y.to && x.from < y.to && y.from < x.to;
 }
 
 /* Asked wherever what one of the two keeps may grow: at its birth and where a gap begins or ends. */
-static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
-                    uint64_t offset_b) {
+static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b, uint64_t offset_b) {
     if (a->lower >= b->upper || b->lower >= a->upper || offset_a >= offset_b + b->size_bytes ||
         offset_b >= offset_a + a->size_bytes)
         return false;
@@ -93,8 +92,7 @@ static bool share(const hints *h, size_t a, uint64_t offset_a, size_t b, uint64_
         return true;
     for (size_t i = 0; i < p->relation_count && offset_a == offset_b; i++) {
         const masu_plan_relation *r = &p->relations[i];
-        if (r->kind != MASU_PLAN_MUST_NOT_SHARE &&
-            ((r->a == a && r->b == b) || (r->a == b && r->b == a)))
+        if (r->kind != MASU_PLAN_MUST_NOT_SHARE && ((r->a == a && r->b == b) || (r->a == b && r->b == a)))
             return true;
     }
     return false;
@@ -170,8 +168,7 @@ static masu_status ask(hints *h, size_t from, size_t to, bool *found) {
     question.rows = h->rows;
     question.capacity_bytes = h->height;
     masu_status status = masu_plan_find(&question, &options, h->offsets, &result);
-    *found = status == MASU_OK &&
-             (result.outcome == MASU_PLAN_OPTIMAL || result.outcome == MASU_PLAN_FEASIBLE);
+    *found = status == MASU_OK && (result.outcome == MASU_PLAN_OPTIMAL || result.outcome == MASU_PLAN_FEASIBLE);
     return status;
 }
 
@@ -207,8 +204,7 @@ static void move_single_rows(const hints *h, uint64_t *offsets) {
         const masu_plan_row *row = &p->rows[i];
         bool free = could_follow(h, row) && offsets[i] != row->hint_offset;
         for (size_t j = 0; free && j < p->count; j++)
-            free = j == i || p->rows[j].size_bytes == 0 ||
-                   !collide(row, row->hint_offset, &p->rows[j], offsets[j]);
+            free = j == i || p->rows[j].size_bytes == 0 || !collide(row, row->hint_offset, &p->rows[j], offsets[j]);
         if (free)
             offsets[i] = row->hint_offset;
     }
@@ -240,8 +236,8 @@ static void keep(hints *h, const uint64_t *mine, uint64_t *offsets, masu_plan_re
     result->optimal = result->outcome == MASU_PLAN_OPTIMAL;
 }
 
-void masu__plan_follow_hints(const masu_plan_problem *problem, const masu_plan_options *options,
-                             uint64_t *offsets, masu_plan_result *result) {
+void masu__plan_follow_hints(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
+                             masu_plan_result *result) {
     bool has_plan = result->outcome != MASU_PLAN_INFEASIBLE && result->height_bytes > 0; /* above the capacity, too */
     if (!has_hints(problem) || !has_plan)
         return;

@@ -7,7 +7,7 @@
 /* offsets and *result are a plan; afterwards one no higher in which more rows, the largest first,
  * lie at their hints. Nothing changes where no row has one, or memory runs out. A few searches of
  * bounded length. */
-void masu__plan_follow_hints(const masu_plan_problem *problem, const masu_plan_options *options,
-                             uint64_t *offsets, masu_plan_result *result);
+void masu__plan_follow_hints(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
+                             masu_plan_result *result);
 
 #endif

@@ -71,8 +71,7 @@ static int64_t below_best(const masu__solver *s, int64_t lowest, unsigned part) 
 static void descend(masu__solver *s, unsigned from, unsigned to, int64_t enough) {
     static const unsigned parts[] = {2, 4, 2, 8, 2, 4, 2, 64};
     unsigned failures = 0;
-    for (unsigned i = from; i < to && s->searchable &&
-                            !(enough > 0 ? reached(s, enough) : masu__solver_finished(s));) {
+    for (unsigned i = from; i < to && s->searchable && !(enough > 0 ? reached(s, enough) : masu__solver_finished(s));) {
         int64_t lowest = lowest_height(s);
         int64_t targets[] = {below_best(s, lowest, parts[failures % 8]), lowest};
         unsigned end = i + AT_ONCE < to ? i + AT_ONCE : to;
@@ -142,8 +141,7 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
         if (!s->searchable)
             break;
         if (!reached(s, capacity))
-            descend(s, 2 * round * MASU__PLAN_ORDERS, (2 * round + 2) * MASU__PLAN_ORDERS,
-                    capacity);
+            descend(s, 2 * round * MASU__PLAN_ORDERS, (2 * round + 2) * MASU__PLAN_ORDERS, capacity);
         if (!reached(s, capacity) && (round >= LATER || masu__solver_is_jigsaw(s)))
             masu__solver_jigsaw(s, JIGSAWS * (round + 1), JIGSAWS * (round + 2));
     }

@@ -1,7 +1,7 @@
 /* heuristics.c: plans at once: the valley heuristic in its ways, and first fit for what it does
  * not know (obstacles, rows kept apart: first_fit.c); then repair where a plan is highest. */
-#include "planner/search/solver.h"
 #include "base/assert.h"
+#include "planner/search/solver.h"
 
 static const char *valley_name(masu__valley_key key) {
     static const char *const names[] = {
@@ -118,10 +118,7 @@ static void many_heuristics(masu__solver *s) {
     uint32_t items = s->model.item_count;
     if (has_few_sizes(&s->model))
         try_valley(s, &by_size, s->options->seed);
-    for (unsigned i = items <= VERY_MANY         ? 0
-                      : items <= MOST_FOR_CHOICE ? 2
-                                                 : 1;
-         i < COUNT(many_ways); i++) {
+    for (unsigned i = items <= VERY_MANY ? 0 : items <= MOST_FOR_CHOICE ? 2 : 1; i < COUNT(many_ways); i++) {
         if (s->best_height < INT64_MAX && masu__solver_finished(s))
             return;
         try_valley(s, &many_ways[i], s->options->seed);
@@ -148,15 +145,12 @@ static void try_slots(masu__solver *s, unsigned way, double noise, uint64_t seed
     mine.noise = noise;
     s->placements++;
     s->steps_granted += s->model.item_count;
-    if (masu__slots_place(s->slots, &mine, seed, height, s->best_height, &stop, s->offsets) !=
-        INT64_MAX)
-        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
-                           mine.name);
+    if (masu__slots_place(s->slots, &mine, seed, height, s->best_height, &stop, s->offsets) != INT64_MAX)
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), mine.name);
 }
 
 void masu__solver_heuristics(masu__solver *s) {
-    bool first =
-        !s->valley && s->model.item_count > LONG_FOR_SLOTS; /* a plan before time is over */
+    bool first = !s->valley && s->model.item_count > LONG_FOR_SLOTS; /* a plan before time is over */
     if (first)
         masu__solver_first_fit(s);
     for (unsigned way = 0; s->slots && way < WAYS; way++)
@@ -177,8 +171,7 @@ void masu__solver_heuristics(masu__solver *s) {
 void masu__solver_noise(masu__solver *s, uint32_t rounds, uint64_t seed) {
     static const double noises[] = {0.02, 0.1, 0.4};
     for (uint32_t round = 0; s->valley && round < rounds && !masu__solver_finished(s); round++) {
-        masu__valley_way way = {.key = (masu__valley_key)(round % 4),
-                                .noise = noises[round / 4 % 3]};
+        masu__valley_way way = {.key = (masu__valley_key)(round % 4), .noise = noises[round / 4 % 3]};
         try_valley(s, &way, seed + round);
     }
 }
@@ -195,8 +188,7 @@ void masu__solver_repair(masu__solver *s, uint32_t most, int64_t enough) {
     if (!s->repair)
         return;
     masu__repair_begin(s->repair, s->best_offsets, s->best_height);
-    while (s->best_height > enough && masu__repair_failures(s->repair) < TRIES &&
-           !masu__solver_finished(s)) {
+    while (s->best_height > enough && masu__repair_failures(s->repair) < TRIES && !masu__solver_finished(s)) {
         int64_t height;
         if (masu__repair_step(s->repair, s->options->seed + s->repairs++, most, &stop, &height))
             masu__solver_offer(s, masu__repair_offsets(s->repair), height, "valleys, repaired");
@@ -213,14 +205,12 @@ static const double most_waste = 0.1, least_waste = 0.01;
 
 static void try_corner(masu__solver *s, double noise, uint64_t seed, uint64_t steps) {
     masu__plan_stop stop = {masu__solver_stopped, s};
-    masu__search_end end =
-        masu__corner_run(s->corner, s->bound, noise, seed, steps, &stop, s->offsets);
+    masu__search_end end = masu__corner_run(s->corner, s->bound, noise, seed, steps, &stop, s->offsets);
     s->attempts++;
     s->steps += masu__corner_steps(s->corner);
     s->steps_granted += masu__corner_steps(s->corner);
     if (end == MASU__SEARCH_FOUND)
-        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
-                           "the tightest corner first");
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), "the tightest corner first");
 }
 
 /* What a plan at the bound would waste; 1: not known. */
@@ -250,8 +240,7 @@ void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
     uint64_t steps = 2 * (uint64_t)s->model.item_count + 200;
     for (unsigned round = from; round < to; round++)
         for (unsigned i = 0; i < CORNERS_A_ROUND && !masu__solver_finished(s); i++)
-            try_corner(s, round > 0 && i == 0 ? 1 : noises[i],
-                       s->options->seed + round * CORNERS_A_ROUND + i,
+            try_corner(s, round > 0 && i == 0 ? 1 : noises[i], s->options->seed + round * CORNERS_A_ROUND + i,
                        steps << (round / JIGSAW_PACE));
 }
 

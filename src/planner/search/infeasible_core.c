@@ -26,8 +26,7 @@ typedef struct core {
 
 static masu_plan_problem problem_of(core *c) {
     const masu_plan_problem *p = c->problem;
-    masu_plan_problem part = {
-        .rows = c->rows, .relations = c->relations, .capacity_bytes = p->capacity_bytes};
+    masu_plan_problem part = {.rows = c->rows, .relations = c->relations, .capacity_bytes = p->capacity_bytes};
     for (size_t i = 0; i < p->count; i++) {
         c->number[i] = c->in[i] ? (uint32_t)part.count : MASU__PLAN_NONE;
         if (c->in[i])
@@ -36,8 +35,7 @@ static masu_plan_problem problem_of(core *c) {
     for (size_t i = 0; i < p->relation_count; i++) {
         masu_plan_relation r = p->relations[i];
         if (c->number[r.a] != MASU__PLAN_NONE && c->number[r.b] != MASU__PLAN_NONE)
-            c->relations[part.relation_count++] =
-                (masu_plan_relation){r.kind, c->number[r.a], c->number[r.b]};
+            c->relations[part.relation_count++] = (masu_plan_relation){r.kind, c->number[r.a], c->number[r.b]};
     }
     return part;
 }
@@ -191,8 +189,8 @@ static masu_status find_core(core *c) {
     return status == MASU_OK ? shrink(c) : status;
 }
 
-masu_status masu_plan_core(const masu_plan_problem *problem, const masu_plan_options *options,
-                           size_t *rows, size_t *count, bool *minimal) {
+masu_status masu_plan_core(const masu_plan_problem *problem, const masu_plan_options *options, size_t *rows,
+                           size_t *count, bool *minimal) {
     core c = {.problem = problem, .options = options ? *options : masu_plan_options_default()};
     if (!problem || !rows || !count || problem->capacity_bytes == 0)
         return MASU_ERR_INVALID_ARGUMENT;

@@ -12,18 +12,18 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "planner/search/solver.h"
 #include "base/assert.h"
 #include "base/meta.h"
+#include "planner/search/solver.h"
 
 /* Some searches end at once and some never, and no order is right for all: many short attempts that
  * differ find more than one long one. Those that jump back over what a failure is not about, and weigh
  * sections by their failures from restart to restart, find most; the two that do not jump end with
  * proofs as well. What has no noise is the same in each round, with more steps. */
-#define JUMPING(how, its_name, its_keys, its_coarse, its_noise, its_learn, its_restarts) \
-    {                                                                                    \
-        .name = its_name, .keys = its_keys, .coarse = its_coarse, .noise = its_noise,    \
-        .learn = its_learn, .restarts = its_restarts, .jumps = MASU__JUMPS_##how         \
+#define JUMPING(how, its_name, its_keys, its_coarse, its_noise, its_learn, its_restarts)                  \
+    {                                                                                                     \
+        .name = its_name, .keys = its_keys, .coarse = its_coarse, .noise = its_noise, .learn = its_learn, \
+        .restarts = its_restarts, .jumps = MASU__JUMPS_##how                                              \
     }
 
 static const masu__search_order orders[] = {
@@ -66,8 +66,8 @@ struct portfolio {
     int favourite;
     uint64_t first_steps; /* of round 0 */
     uint32_t first, count, next;
-    pthread_mutex_t mutex; /* guards everything below, and next */
-    uint32_t answer;       /* the lowest number with an answer; count: none yet */
+    pthread_mutex_t mutex;                       /* guards everything below, and next */
+    uint32_t answer;                             /* the lowest number with an answer; count: none yet */
     uint32_t exhausted[MASU__PLAN_MOST_TARGETS]; /* the lowest number that said so; count: none */
     uint64_t used[MASU__PLAN_MOST_ATTEMPTS];     /* steps, by number - first */
     masu__search_end end;
@@ -117,8 +117,7 @@ static bool is_answer(portfolio *run, const worker *w, masu__search_end end) {
     uint32_t *exhausted = &run->exhausted[w->number % run->target_count];
     if (end == MASU__SEARCH_EXHAUSTED && w->number < *exhausted)
         *exhausted = w->number;
-    return end == MASU__SEARCH_FOUND ||
-           (end == MASU__SEARCH_EXHAUSTED && w->number % run->target_count == 0);
+    return end == MASU__SEARCH_FOUND || (end == MASU__SEARCH_EXHAUSTED && w->number % run->target_count == 0);
 }
 
 /* The mutex is held. The offsets are kept at once: the search may be used again. */
@@ -130,8 +129,7 @@ static void note_answer(portfolio *run, worker *w, masu__search_end end, const c
     run->end = end;
     run->name = name;
     if (end == MASU__SEARCH_FOUND)
-        memcpy(s->offsets, masu__plan_search_offsets(w->search),
-               s->model.item_count * sizeof *s->offsets);
+        memcpy(s->offsets, masu__plan_search_offsets(w->search), s->model.item_count * sizeof *s->offsets);
     for (unsigned i = 0; i < run->worker_count; i++)
         if (run->workers[i].number > w->number)
             __atomic_store_n(&run->workers[i].stopped, 1, __ATOMIC_RELAXED);
@@ -197,8 +195,7 @@ static void run_all(portfolio *run, unsigned threads) {
     if (run->worker_count == 0)
         return;
     for (unsigned i = 1; i < run->worker_count; i++)
-        run->workers[i].started =
-            pthread_create(&run->workers[i].thread, NULL, work, &run->workers[i]) == 0;
+        run->workers[i].started = pthread_create(&run->workers[i].thread, NULL, work, &run->workers[i]) == 0;
     work(&run->workers[0]);
     for (unsigned i = 1; i < run->worker_count; i++)
         if (run->workers[i].started)
@@ -222,8 +219,8 @@ static void count_attempts(portfolio *run, unsigned to) {
     const masu__solver *s = run->solver;
     uint64_t granted = s->steps_granted, limit = s->options->step_limit;
     run->count = run->first;
-    while (run->count < to * run->target_count &&
-           run->count - run->first < MASU__PLAN_MOST_ATTEMPTS && (limit == 0 || granted < limit))
+    while (run->count < to * run->target_count && run->count - run->first < MASU__PLAN_MOST_ATTEMPTS &&
+           (limit == 0 || granted < limit))
         granted += steps_of(run, run->count++);
     run->answer = run->count;
     for (unsigned t = 0; t < run->target_count; t++)
@@ -238,16 +235,15 @@ static void settle(portfolio *run) {
     if (run->end == MASU__SEARCH_FOUND) {
         s->favourite = (int)order_number(run, run->answer);
         s->found_by = run->answer / run->target_count;
-        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
-                           run->name);
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), run->name);
     }
     for (unsigned t = 0; t < run->target_count; t++)
         if (run->exhausted[t] < run->count && run->exhausted[t] <= run->answer)
             note_exhausted(s, next_height(s, run->targets[t]));
 }
 
-masu__search_end masu__solver_portfolio(masu__solver *s, const int64_t *targets,
-                                        unsigned target_count, unsigned from, unsigned to) {
+masu__search_end masu__solver_portfolio(masu__solver *s, const int64_t *targets, unsigned target_count, unsigned from,
+                                        unsigned to) {
     portfolio run = {.solver = s,
                      .targets = targets,
                      .target_count = target_count,

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/search/conflict.h"
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/search/conflict.h"
 
 typedef struct candidate {
     int64_t offset;
@@ -65,16 +65,14 @@ static bool stack_room(void **stack, size_t *room, size_t needed, size_t bytes) 
 }
 
 static bool numbers_room(masu__plan_search *s, size_t more) {
-    if (stack_room((void **)&s->numbers, &s->number_room, s->number_count + more,
-                   sizeof *s->numbers))
+    if (stack_room((void **)&s->numbers, &s->number_room, s->number_count + more, sizeof *s->numbers))
         return true;
     s->out_of_memory = true;
     return false;
 }
 
 static bool candidates_room(masu__plan_search *s, size_t more) {
-    if (stack_room((void **)&s->candidates, &s->candidate_room, s->candidate_count + more,
-                   sizeof *s->candidates))
+    if (stack_room((void **)&s->candidates, &s->candidate_room, s->candidate_count + more, sizeof *s->candidates))
         return true;
     s->out_of_memory = true;
     return false;
@@ -151,16 +149,14 @@ static bool is_border(const masu__search_state *t, uint32_t section) {
     return section + 1 == t->model->section_count || t->crossing[section] == 0;
 }
 
-static bool search_side(masu__plan_search *s, const part *p, uint32_t first, uint32_t end,
-                        int64_t offset) {
+static bool search_side(masu__plan_search *s, const part *p, uint32_t first, uint32_t end, int64_t offset) {
     const masu__search_state *t = &s->state;
     if (!numbers_room(s, p->count))
         return false;
     part side = {.first = first, .end = end, .begin = s->number_count, .level = s->level};
     for (uint32_t i = 0; i < p->count; i++) {
         uint32_t item = s->numbers[p->begin + i];
-        if (t->lowest[item] != MASU__PLACED && t->model->first[item] >= first &&
-            t->model->end[item] <= end)
+        if (t->lowest[item] != MASU__PLACED && t->model->first[item] >= first && t->model->end[item] <= end)
             s->numbers[side.begin + side.count++] = item;
     }
     if (side.count == 0)
@@ -197,8 +193,7 @@ static bool splits(const masu__plan_search *s, const part *p, uint32_t item) {
 
 /* The items that may come next, at (offset, place) or behind; they go on top of the stack. *done: all
  * are placed. */
-static uint32_t find_candidates(masu__plan_search *s, const part *p, int64_t offset, uint32_t place,
-                                bool *done) {
+static uint32_t find_candidates(masu__plan_search *s, const part *p, int64_t offset, uint32_t place, bool *done) {
     const masu__search_state *t = &s->state;
     const uint32_t *items = s->numbers + p->begin;
     candidate *list = s->candidates + s->candidate_count;
@@ -253,8 +248,7 @@ static bool out_of_steps(masu__plan_search *s, const part *p) {
 /* The decision whose changes are those since mark has failed. */
 static void note_failure(masu__plan_search *s, size_t mark) {
     if (s->order->jumps && s->end == MASU__SEARCH_EXHAUSTED && !s->state.failed_memory) {
-        s->jumps = !masu__conflict_step_up(&s->conflicts, s->level, mark,
-                                           s->order->jumps == MASU__JUMPS_FAR);
+        s->jumps = !masu__conflict_step_up(&s->conflicts, s->level, mark, s->order->jumps == MASU__JUMPS_FAR);
         s->jumped |= s->jumps;
     }
 }
@@ -291,8 +285,7 @@ static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
     if (t->model->first[item] <= fullest && fullest < t->model->end[item])
         s->fullest = MASU__PLAN_NONE;
     if (masu__state_place(t, item) &&
-        (!s->order->infers ||
-         masu__state_infer(t, s->numbers + p->begin, p->count, c.offset, c.place))) {
+        (!s->order->infers || masu__state_infer(t, s->numbers + p->begin, p->count, c.offset, c.place))) {
         bool found = splits(s, p, item) ? search_split(s, p, c.offset)
                      : is_thinned(s, p) ? search_rest(s, p, c.offset, c.place)
                                         : search_part(s, p, c.offset, c.place);
@@ -423,9 +416,8 @@ static void weigh_failures(masu__plan_search *s) {
     s->learn = s->order->learn / most;
 }
 
-masu__search_end masu__plan_search_run(masu__plan_search *s, int64_t capacity,
-                                       const masu__search_order *order, uint64_t steps,
-                                       const masu__plan_stop *stop) {
+masu__search_end masu__plan_search_run(masu__plan_search *s, int64_t capacity, const masu__search_order *order,
+                                       uint64_t steps, const masu__plan_stop *stop) {
     unsigned restarts = order->restarts > 0 ? order->restarts : 1;
     s->order = order;
     s->steps = s->limit = 0;

@@ -65,7 +65,7 @@ typedef struct masu__search_order {
     double coarse; /* contention is counted in steps of this share of the capacity; 0: exactly */
     double noise;  /* the other keys get factors in [1, 1 + noise) */
     uint64_t seed;
-    double learn; /* contention counts up to 1 + learn times where former restarts found no room */
+    double learn;      /* contention counts up to 1 + learn times where former restarts found no room */
     unsigned restarts; /* so many parts of the steps, each with its own noise; 0: one */
     masu__search_jumps jumps;
     bool infers; /* items passed over are raised above what could lie in their way: fewer steps to
@@ -78,9 +78,8 @@ masu__plan_search *masu__plan_search_create(const masu__plan_model *model, bool 
 void masu__plan_search_destroy(masu__plan_search *search);
 
 /* Looks for a plan of at most capacity in at most steps nodes. */
-masu__search_end masu__plan_search_run(masu__plan_search *search, int64_t capacity,
-                                       const masu__search_order *order, uint64_t steps,
-                                       const masu__plan_stop *stop);
+masu__search_end masu__plan_search_run(masu__plan_search *search, int64_t capacity, const masu__search_order *order,
+                                       uint64_t steps, const masu__plan_stop *stop);
 
 /* After FOUND: valid until the next run. */
 const int64_t *masu__plan_search_offsets(const masu__plan_search *search);

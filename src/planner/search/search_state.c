@@ -66,8 +66,7 @@ static int by_birth(const void *a, const void *b, void *model) {
     return (x > y) - (x < y);
 }
 
-typedef void (*pair_function)(masu__search_state *t, uint32_t a, uint32_t b, int64_t height_a,
-                              int64_t height_b);
+typedef void (*pair_function)(masu__search_state *t, uint32_t a, uint32_t b, int64_t height_a, int64_t height_b);
 
 static void count_pair(masu__search_state *t, uint32_t a, uint32_t b, int64_t ha, int64_t hb) {
     (void)ha;
@@ -127,8 +126,8 @@ static bool fill_meetings(masu__search_state *t, bool *too_large) {
         t->meeting_start[i] = t->meeting_start[i - 1];
     t->meeting_start[0] = 0;
     for (uint32_t i = 0; i < m->item_count; i++)
-        qsort(t->meetings + t->meeting_start[i], t->meeting_start[i + 1] - t->meeting_start[i],
-              sizeof *t->meetings, by_opposite);
+        qsort(t->meetings + t->meeting_start[i], t->meeting_start[i + 1] - t->meeting_start[i], sizeof *t->meetings,
+              by_opposite);
     return true;
 }
 
@@ -139,8 +138,7 @@ static bool grow_blocks(masu__search_state *t, size_t *room, size_t needed) {
     if (needed <= *room)
         return true;
     size_t more = 2 * needed + 64;
-    t->blocks =
-        masu__arena_grow(&t->arena, t->blocks, *room, more, sizeof *t->blocks, sizeof(int64_t));
+    t->blocks = masu__arena_grow(&t->arena, t->blocks, *room, more, sizeof *t->blocks, sizeof(int64_t));
     *room = more;
     return t->blocks != NULL;
 }
@@ -155,8 +153,7 @@ static bool fill_blocks(masu__search_state *t) {
     bool right = masu__obstacles_open(&obstacles, m);
     for (uint32_t i = 0; right && i < m->item_count; i++) {
         const masu__block *blocks = masu__obstacles_blocks(&obstacles, i, &count);
-        right = count != SIZE_MAX && total + count < UINT32_MAX / 2 &&
-                grow_blocks(t, &room, total + count + 1);
+        right = count != SIZE_MAX && total + count < UINT32_MAX / 2 && grow_blocks(t, &room, total + count + 1);
         if (right && count > 0)
             memcpy(t->blocks + total, blocks, count * sizeof *blocks);
         total += right ? count : 0;
@@ -247,10 +244,9 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
     t->trail = masu__meta_alloc(t->trail_room * sizeof *t->trail);
     if (!t->trail)
         t->trail_room = 0;
-    if (!t->trail || !t->offsets || !t->lowest || !t->support || !t->start || !t->twin ||
-        !t->witnessed || !t->failures || !t->rest || !t->witness || !t->crossing || !t->queue ||
-        !t->queued || !fill_members(t) || !fill_meetings(t, too_large) || !fill_blocks(t) ||
-        !find_twins(t))
+    if (!t->trail || !t->offsets || !t->lowest || !t->support || !t->start || !t->twin || !t->witnessed ||
+        !t->failures || !t->rest || !t->witness || !t->crossing || !t->queue || !t->queued || !fill_members(t) ||
+        !fill_meetings(t, too_large) || !fill_blocks(t) || !find_twins(t))
         return false; /* the caller closes */
     if (t->blocks && !masu__walls_open(&t->walls, m, too_large))
         return false;
@@ -275,8 +271,7 @@ static bool trail_room(masu__search_state *t, size_t more) {
     size_t needed = t->trail_count + more;
     if (needed <= t->trail_room)
         return true;
-    masu__change *grown =
-        masu__meta_realloc(t->trail, t->trail_room * sizeof *grown, 2 * needed * sizeof *grown);
+    masu__change *grown = masu__meta_realloc(t->trail, t->trail_room * sizeof *grown, 2 * needed * sizeof *grown);
     t->failed_memory = !grown;
     if (!grown)
         return false;
@@ -287,8 +282,7 @@ static bool trail_room(masu__search_state *t, size_t more) {
 
 /* A placement changes at most every item it meets (twice) and every section. */
 static bool trail_ready(masu__search_state *t, uint32_t item) {
-    return trail_room(t, 1 + t->model->section_count +
-                             2 * (t->meeting_start[item + 1] - t->meeting_start[item]));
+    return trail_room(t, 1 + t->model->section_count + 2 * (t->meeting_start[item + 1] - t->meeting_start[item]));
 }
 
 /* sign 1: the item is to be placed again; -1: it has been placed. */
@@ -440,8 +434,7 @@ static int64_t lowest_hindrance(const masu__search_state *t, uint32_t item, int6
     return end;
 }
 
-bool masu__state_infer(masu__search_state *t, const uint32_t *items, uint32_t count, int64_t offset,
-                       uint32_t place) {
+bool masu__state_infer(masu__search_state *t, const uint32_t *items, uint32_t count, int64_t offset, uint32_t place) {
     if (!trail_room(t, count + t->model->section_count))
         return false;
     bool fits = true;
@@ -537,8 +530,7 @@ bool masu__state_valid(const masu__search_state *t) {
                     rest += m->pieces[k].height;
         uint32_t witness = t->witness[s];
         if (rest != t->rest[s] || (rest == 0) != (witness == MASU__PLAN_NONE) ||
-            (rest > 0 &&
-             (t->lowest[witness] == MASU__PLACED || !has_room(t, s, t->lowest[witness]))))
+            (rest > 0 && (t->lowest[witness] == MASU__PLACED || !has_room(t, s, t->lowest[witness]))))
             return false;
     }
     for (uint32_t i = 0; i < m->item_count; i++)

@@ -17,12 +17,7 @@ typedef struct masu__meeting {
 } masu__meeting;
 
 typedef struct masu__change {
-    enum {
-        MASU__CHANGE_SUPPORT,
-        MASU__CHANGE_LOWEST,
-        MASU__CHANGE_WITNESS,
-        MASU__CHANGE_PLACED
-    } kind;
+    enum { MASU__CHANGE_SUPPORT, MASU__CHANGE_LOWEST, MASU__CHANGE_WITNESS, MASU__CHANGE_PLACED } kind;
     uint32_t index, witness;
     int64_t value;
 } masu__change;
@@ -82,8 +77,8 @@ bool masu__state_place(masu__search_state *state, uint32_t item);
  * offset, or at it and before place. They will not lie on their support any more, so each rises
  * above the lowest item that could lie in its way there. False: nothing could, or a section has no
  * room left; the changes are on the trail. */
-bool masu__state_infer(masu__search_state *state, const uint32_t *items, uint32_t count,
-                       int64_t offset, uint32_t place);
+bool masu__state_infer(masu__search_state *state, const uint32_t *items, uint32_t count, int64_t offset,
+                       uint32_t place);
 
 void masu__state_undo(masu__search_state *state, size_t mark);
 

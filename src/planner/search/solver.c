@@ -71,8 +71,7 @@ void masu__solver_close(masu__solver *s) {
     masu__ejection_destroy(s->ejection);
     masu__meta_free(s->offsets, s->offsets ? items * sizeof *s->offsets : 0);
     masu__meta_free(s->best_offsets, s->best_offsets ? items * sizeof *s->best_offsets : 0);
-    masu__meta_free(s->row_offsets,
-                    s->row_offsets ? (s->problem->count + 1) * sizeof *s->row_offsets : 0);
+    masu__meta_free(s->row_offsets, s->row_offsets ? (s->problem->count + 1) * sizeof *s->row_offsets : 0);
     masu__plan_model_close(&s->model);
 }
 
@@ -106,16 +105,14 @@ void masu__solver_offer(masu__solver *s, const int64_t *offsets, int64_t height,
 }
 
 static masu_plan_outcome outcome_of(const masu__solver *s) {
-    int64_t capacity =
-        s->problem->capacity_bytes > 0 && s->problem->capacity_bytes < (uint64_t)INT64_MAX
-            ? (int64_t)s->problem->capacity_bytes
-            : INT64_MAX;
+    int64_t capacity = s->problem->capacity_bytes > 0 && s->problem->capacity_bytes < (uint64_t)INT64_MAX
+                           ? (int64_t)s->problem->capacity_bytes
+                           : INT64_MAX;
     if (s->best_height <= s->bound && s->best_height <= capacity && s->best_height < INT64_MAX)
         return MASU_PLAN_OPTIMAL;
     if (s->bound > capacity || s->bound == INT64_MAX)
         return MASU_PLAN_INFEASIBLE;
-    return s->best_height < INT64_MAX && s->best_height <= capacity ? MASU_PLAN_FEASIBLE
-                                                                    : MASU_PLAN_UNKNOWN;
+    return s->best_height < INT64_MAX && s->best_height <= capacity ? MASU_PLAN_FEASIBLE : MASU_PLAN_UNKNOWN;
 }
 
 masu_plan_result masu__solver_result(const masu__solver *s) {

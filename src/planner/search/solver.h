@@ -9,11 +9,11 @@
 #ifndef MASU_PLANNER_SOLVER_H
 #define MASU_PLANNER_SOLVER_H
 
-#include "planner/skyline/jigsaw.h"
-#include "planner/skyline/repair.h"
-#include "planner/search/search.h"
 #include "planner/fixed/ejection.h"
 #include "planner/fixed/most_constrained.h"
+#include "planner/search/search.h"
+#include "planner/skyline/jigsaw.h"
+#include "planner/skyline/repair.h"
 #include "planner/skyline/skyline.h"
 
 enum { MASU__PLAN_MOST_THREADS = 64 };
@@ -35,7 +35,7 @@ typedef struct masu__solver {
     bool searchable;
     int64_t *offsets, *best_offsets; /* per item */
     int64_t best_height, bound;      /* best_height INT64_MAX: no plan yet */
-    int64_t given_up; /* below this the search has nothing more to look at; proven where == bound */
+    int64_t given_up;                /* below this the search has nothing more to look at; proven where == bound */
     const char *best_name;
     int favourite;          /* the order that last found a plan in the portfolio; -1: none yet */
     unsigned found_by;      /* the attempt of the portfolio that last found a plan */
@@ -47,8 +47,8 @@ typedef struct masu__solver {
 } masu__solver;
 
 /* merged as in model.h. The solver is closed after a failure. */
-masu_status masu__solver_open(masu__solver *solver, const masu_plan_problem *problem,
-                              const bool *merged, const masu_plan_options *options);
+masu_status masu__solver_open(masu__solver *solver, const masu_plan_problem *problem, const bool *merged,
+                              const masu_plan_options *options);
 void masu__solver_close(masu__solver *solver);
 
 /* Time, cancellation, steps. */
@@ -57,8 +57,7 @@ bool masu__solver_finished(const masu__solver *solver);
 double masu__plan_now(void);
 
 /* Keeps the plan when it is the lowest. */
-void masu__solver_offer(masu__solver *solver, const int64_t *offsets, int64_t height,
-                        const char *name);
+void masu__solver_offer(masu__solver *solver, const int64_t *offsets, int64_t height, const char *name);
 masu_plan_result masu__solver_result(const masu__solver *solver);
 
 /* heuristics.c: every heuristic once; then, while rounds last, with noise. */
@@ -84,8 +83,8 @@ bool masu__solver_only(masu__solver *solver, unsigned number);
  * exhaustion raises the bound. FOUND: for one of them. EXHAUSTED: for all. */
 enum { MASU__PLAN_ORDERS = 11, MASU__PLAN_MOST_TARGETS = 2, MASU__PLAN_MOST_ATTEMPTS = 64 };
 
-masu__search_end masu__solver_portfolio(masu__solver *solver, const int64_t *targets,
-                                        unsigned target_count, unsigned from, unsigned to);
+masu__search_end masu__solver_portfolio(masu__solver *solver, const int64_t *targets, unsigned target_count,
+                                        unsigned from, unsigned to);
 
 /* heuristics.c: where a plan of the height of the bound could waste next to nothing: searches from
  * the tightest corner, in rounds [from, to) of growing length. */

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "planner/share/alias.h"
-#include "planner/search/solver.h"
 #include "base/arena.h"
+#include "planner/search/solver.h"
+#include "planner/share/alias.h"
 
 enum { ALL_CHOICES = 5, MOST_TRIES = 48, STEPS_A_TRY = 2000 };
 
@@ -119,11 +119,9 @@ static void conclude(sharing *s, bool all_tried, masu_plan_result *out) {
     out->seconds = masu__plan_now() - s->begin_s;
 }
 
-masu_status masu__plan_find_shared(const masu_plan_problem *problem,
-                                   const masu_plan_options *options, uint64_t *offsets,
-                                   masu_plan_result *result) {
-    sharing s = {
-        .problem = problem, .options = options, .lowest = UINT64_MAX, .begin_s = masu__plan_now()};
+masu_status masu__plan_find_shared(const masu_plan_problem *problem, const masu_plan_options *options,
+                                   uint64_t *offsets, masu_plan_result *result) {
+    sharing s = {.problem = problem, .options = options, .lowest = UINT64_MAX, .begin_s = masu__plan_now()};
     s.merged = MASU_ARENA_ARRAY(&s.arena, bool, problem->relation_count + 1);
     s.best_merged = MASU_ARENA_ARRAY(&s.arena, bool, problem->relation_count + 1);
     s.may = MASU_ARENA_ARRAY(&s.arena, size_t, problem->relation_count + 1);

@@ -48,8 +48,7 @@ static bool apart_at(const masu_plan_row *a, const masu_plan_row *b, int64_t mom
     return x.from >= x.to || y.from >= y.to || x.to <= y.from || y.to <= x.from;
 }
 
-static bool apart_when_changes(const masu_plan_row *a, const masu_plan_row *b,
-                               const masu_plan_row *changing) {
+static bool apart_when_changes(const masu_plan_row *a, const masu_plan_row *b, const masu_plan_row *changing) {
     for (size_t g = 0; g < changing->gap_count; g++)
         if (!apart_at(a, b, changing->gaps[g].lower) || !apart_at(a, b, changing->gaps[g].upper))
             return false;
@@ -58,16 +57,14 @@ static bool apart_when_changes(const masu_plan_row *a, const masu_plan_row *b,
 
 /* Whether two rows may have one offset without a relation: no byte at the same moment. */
 static bool live_apart(const masu_plan_row *a, const masu_plan_row *b) {
-    return a->upper <= b->lower || b->upper <= a->lower ||
-           (apart_when_changes(a, b, a) && apart_when_changes(a, b, b));
+    return a->upper <= b->lower || b->upper <= a->lower || (apart_when_changes(a, b, a) && apart_when_changes(a, b, b));
 }
 
 static bool related(const groups *g, size_t a, size_t b, size_t upto) {
     for (size_t i = 0; i <= upto; i++) {
         const masu_plan_relation *r = &g->problem->relations[i];
         if (((r->a == a && r->b == b) || (r->a == b && r->b == a)) &&
-            (r->kind == MASU_PLAN_MUST_SHARE ||
-             (r->kind == MASU_PLAN_MAY_SHARE && (i == upto || g->merged[i]))))
+            (r->kind == MASU_PLAN_MUST_SHARE || (r->kind == MASU_PLAN_MAY_SHARE && (i == upto || g->merged[i]))))
             return true;
     }
     return false;
@@ -78,8 +75,7 @@ static bool must_be_apart(const masu_plan_problem *p, size_t a, size_t b) {
         return false;
     for (size_t i = 0; i < p->relation_count; i++)
         if (p->relations[i].kind == MASU_PLAN_MUST_NOT_SHARE &&
-            ((p->relations[i].a == a && p->relations[i].b == b) ||
-             (p->relations[i].a == b && p->relations[i].b == a)))
+            ((p->relations[i].a == a && p->relations[i].b == b) || (p->relations[i].a == b && p->relations[i].b == a)))
             return true;
     return false;
 }
@@ -92,14 +88,13 @@ static bool can_join(const groups *g, uint32_t a, uint32_t b, size_t relation) {
     const masu_plan_row *rows = g->problem->rows;
     for (uint32_t x = a; x != MASU__PLAN_NONE; x = g->next[x])
         for (uint32_t y = b; y != MASU__PLAN_NONE; y = g->next[y])
-            if ((!live_apart(&rows[x], &rows[y]) && !related(g, x, y, relation)) ||
-                fixed_apart(&rows[x], &rows[y]) || must_be_apart(g->problem, x, y))
+            if ((!live_apart(&rows[x], &rows[y]) && !related(g, x, y, relation)) || fixed_apart(&rows[x], &rows[y]) ||
+                must_be_apart(g->problem, x, y))
                 return false;
     return true;
 }
 
-static void begin_groups(groups *g, const masu_plan_problem *problem, const bool *merged,
-                         uint32_t *numbers) {
+static void begin_groups(groups *g, const masu_plan_problem *problem, const bool *merged, uint32_t *numbers) {
     *g = (groups){problem, merged, numbers, numbers + problem->count, numbers + 2 * problem->count};
     for (uint32_t i = 0; i < problem->count; i++) {
         g->parent[i] = g->last[i] = i;
@@ -136,16 +131,14 @@ static bool group_fits(groups *g, const groups *ties, uint32_t root) {
     for (uint32_t x = root; x != MASU__PLAN_NONE; x = g->next[x])
         for (uint32_t y = g->next[x]; y != MASU__PLAN_NONE; y = g->next[y]) {
             bool tied = root_of((groups *)ties, x) == root_of((groups *)ties, y);
-            if (!tied && ((!live_apart(&rows[x], &rows[y]) &&
-                           !related(g, x, y, g->problem->relation_count - 1)) ||
+            if (!tied && ((!live_apart(&rows[x], &rows[y]) && !related(g, x, y, g->problem->relation_count - 1)) ||
                           fixed_apart(&rows[x], &rows[y]) || must_be_apart(g->problem, x, y)))
                 return false;
         }
     return true;
 }
 
-bool masu__plan_share_fits(const masu_plan_problem *problem, const bool *merged,
-                           masu_status *status) {
+bool masu__plan_share_fits(const masu_plan_problem *problem, const bool *merged, masu_status *status) {
     masu__arena arena = {0};
     uint32_t *numbers = MASU_ARENA_ARRAY(&arena, uint32_t, 6 * problem->count + 1);
     if (!numbers) {
@@ -185,8 +178,7 @@ typedef struct event {
     int64_t bytes; /* kept from now on; below 0: that is over */
 } event;
 
-static void add_stretch(event *events, size_t *count, uint32_t root, int64_t lower, int64_t upper,
-                        int64_t bytes) {
+static void add_stretch(event *events, size_t *count, uint32_t root, int64_t lower, int64_t upper, int64_t bytes) {
     if (upper <= lower || bytes <= 0)
         return;
     events[(*count)++] = (event){lower, root, bytes};
@@ -198,8 +190,7 @@ static void add_life(event *events, size_t *count, uint32_t root, const masu_pla
     for (size_t g = 0; g < row->gap_count; g++) {
         const masu_plan_gap *gap = &row->gaps[g];
         add_stretch(events, count, root, from, gap->lower, (int64_t)row->size_bytes);
-        add_stretch(events, count, root, gap->lower, gap->upper,
-                    (int64_t)(gap->window_upper - gap->window_lower));
+        add_stretch(events, count, root, gap->lower, gap->upper, (int64_t)(gap->window_upper - gap->window_lower));
         from = gap->upper;
     }
     add_stretch(events, count, root, from, row->upper, (int64_t)row->size_bytes);
@@ -283,8 +274,7 @@ static void find_savings(const masu_plan_problem *problem, saving *savings) {
 }
 
 /* Without ties and gaps, where connected rows are many, what each could save at most says more. */
-static uint64_t load_less_savings(const masu_plan_problem *problem, const saving *savings,
-                                  event *events) {
+static uint64_t load_less_savings(const masu_plan_problem *problem, const saving *savings, event *events) {
     int64_t load = 0, most = 0;
     size_t count = 0;
     for (size_t i = 0; i < problem->count; i++) {

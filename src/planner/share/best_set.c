@@ -6,11 +6,9 @@
 
 #include "base/meta.h"
 
-#define NEW(c, type, count) \
-    ((type *)masu__arena_calloc(&(c)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(c, type, count) ((type *)masu__arena_calloc(&(c)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
-bool masu__choice_open(masu__choice *c, const masu_plan_problem *problem,
-                       const masu__plan_model *m) {
+bool masu__choice_open(masu__choice *c, const masu_plan_problem *problem, const masu__plan_model *m) {
     *c = (masu__choice){.problem = problem, .model = m};
     c->worth = NEW(c, double, m->item_count);
     c->area = NEW(c, double, m->item_count);
@@ -20,8 +18,7 @@ bool masu__choice_open(masu__choice *c, const masu_plan_problem *problem,
     c->load = NEW(c, int64_t, m->section_count);
     c->order = NEW(c, uint32_t, m->item_count);
     c->out = NEW(c, uint32_t, m->item_count);
-    if (!c->worth || !c->area || !c->allowed || !c->in || !c->has_fixed || !c->load || !c->order ||
-        !c->out)
+    if (!c->worth || !c->area || !c->allowed || !c->in || !c->has_fixed || !c->load || !c->order || !c->out)
         return false;
     for (uint32_t i = 0; i < m->item_count; i++)
         c->area[i] = (double)m->size[i] * ((double)m->upper[i] - (double)m->lower[i]);
@@ -74,8 +71,8 @@ static bool fixed_rows_fit(const masu__choice *c, uint32_t item) {
             return false;
         for (size_t b = 0; b < p->count; b++) {
             const masu_plan_row *other = &p->rows[b];
-            if (other->is_fixed && row_item[b] != MASU__PLAN_NONE && row_item[b] != item &&
-                c->in[row_item[b]] && live_together(row, other) && !may_meet(c, row, other) &&
+            if (other->is_fixed && row_item[b] != MASU__PLAN_NONE && row_item[b] != item && c->in[row_item[b]] &&
+                live_together(row, other) && !may_meet(c, row, other) &&
                 row->fixed_offset < other->fixed_offset + other->size_bytes &&
                 other->fixed_offset < row->fixed_offset + row->size_bytes)
                 return false;
@@ -251,8 +248,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* The sets that the load can hold, item by item. */
-static void gather(masu__choice *c, uint32_t count, uint32_t at, set here, set *sets,
-                   uint32_t *made) {
+static void gather(masu__choice *c, uint32_t count, uint32_t at, set here, set *sets, uint32_t *made) {
     if (at == count) {
         sets[(*made)++] = here;
         return;
@@ -260,8 +256,7 @@ static void gather(masu__choice *c, uint32_t count, uint32_t at, set here, set *
     uint32_t item = c->order[at];
     if (masu__choice_fits(c, item)) {
         masu__choice_add(c, item);
-        gather(c, count, at + 1, (set){here.value + c->worth[item], here.members | 1u << at}, sets,
-               made);
+        gather(c, count, at + 1, (set){here.value + c->worth[item], here.members | 1u << at}, sets, made);
         masu__choice_remove(c, item);
     }
     gather(c, count, at + 1, here, sets, made);

@@ -28,8 +28,7 @@ typedef struct masu__choice {
 } masu__choice;
 
 /* False: out of memory. worth and allowed are filled by the caller. */
-bool masu__choice_open(masu__choice *choice, const masu_plan_problem *problem,
-                       const masu__plan_model *model);
+bool masu__choice_open(masu__choice *choice, const masu_plan_problem *problem, const masu__plan_model *model);
 void masu__choice_close(masu__choice *choice);
 
 /* Nothing is in. */

@@ -1,10 +1,10 @@
 /* charges.c: see charges.h. */
 #include "planner/share/charges.h"
 
-bool masu__charges_open(masu__charges *c, masu__arena *arena, const masu_plan_problem *p, const masu_plan_penalty *penalties,
-                        size_t count) {
+bool masu__charges_open(masu__charges *c, masu__arena *arena, const masu_plan_problem *p,
+                        const masu_plan_penalty *penalties, size_t count) {
     size_t n = p->count;
-    *c = (masu__charges){p, MASU_ARENA_ARRAY(arena, bool, n * n + 1), MASU_ARENA_ARRAY(arena, uint64_t, n * n + 1)};
+    *c = (masu__charges){p, MASU_ARENA_ARRAY(arena, bool, n *n + 1), MASU_ARENA_ARRAY(arena, uint64_t, n * n + 1)};
     if (!c->apart || !c->charge)
         return false;
     for (size_t i = 0; i < n; i++)

@@ -17,11 +17,12 @@ typedef struct least_cost {
     uint32_t place_count;
     size_t rows[MOST_ROWS]; /* that are to be placed */
     uint32_t row_count;
-    uint32_t twin_of[MOST_ROWS]; /* the first row that is the same in everything: itself, where there is none before it */
+    uint32_t
+        twin_of[MOST_ROWS]; /* the first row that is the same in everything: itself, where there is none before it */
     uint32_t set_of[MOST_ROWS], set_count;
     uint64_t set_charge[MOST_ROWS]; /* the least of a pair of the set */
     uint32_t set_apart[MOST_ROWS];  /* how many of it lie apart at most */
-    uint64_t *price;  /* [levels][row_count][place_count] */
+    uint64_t *price;                /* [levels][row_count][place_count] */
     uint64_t at[MOST_ROWS];
     bool is_placed[MOST_ROWS];
     uint64_t *offsets, *best;
@@ -93,7 +94,8 @@ static bool find_places(least_cost *c) {
 /* ---- what rows must pay among themselves -------------------------------------------------------- */
 
 static bool minds(const least_cost *c, uint32_t a, uint32_t b) {
-    return masu__charges_apart(c->charges, c->rows[a], c->rows[b]) || masu__charges_of(c->charges, c->rows[a], c->rows[b]) > 0;
+    return masu__charges_apart(c->charges, c->rows[a], c->rows[b]) ||
+           masu__charges_of(c->charges, c->rows[a], c->rows[b]) > 0;
 }
 
 /* Each row joins the first set whose rows all mind it. */
@@ -158,8 +160,9 @@ static bool are_twins(const least_cost *c, size_t a, size_t b) {
     const masu_plan_row *x = &c->problem->rows[a], *y = &c->problem->rows[b];
     bool same = x->size_bytes == y->size_bytes && alignment_of(x) == alignment_of(y);
     for (size_t i = 0; i < c->problem->count && same; i++)
-        same = i == a || i == b || (masu__charges_apart(c->charges, a, i) == masu__charges_apart(c->charges, b, i) &&
-                                    masu__charges_of(c->charges, a, i) == masu__charges_of(c->charges, b, i));
+        same = i == a || i == b ||
+               (masu__charges_apart(c->charges, a, i) == masu__charges_apart(c->charges, b, i) &&
+                masu__charges_of(c->charges, a, i) == masu__charges_of(c->charges, b, i));
     return same;
 }
 
@@ -313,7 +316,9 @@ static uint64_t begin(least_cost *c) {
         for (size_t j = 0; j < i; j++) {
             const masu_plan_row *y = &p->rows[j];
             if (y->is_fixed && masu__charges_overlap(x, x->fixed_offset, y, y->fixed_offset))
-                paid = masu__charges_apart(c->charges, i, j) ? NEVER : masu__charges_add(paid, masu__charges_of(c->charges, i, j));
+                paid = masu__charges_apart(c->charges, i, j)
+                           ? NEVER
+                           : masu__charges_add(paid, masu__charges_of(c->charges, i, j));
         }
     }
     return paid;
@@ -333,8 +338,8 @@ static masu__least_cost_end run(least_cost *c, uint64_t *cost) {
     return c->over ? MASU__LEAST_COST_LIMIT : MASU__LEAST_COST_PROVEN;
 }
 
-masu__least_cost_end masu__plan_least_cost(const masu__charges *charges, uint64_t steps, double end_s, uint64_t *offsets,
-                                           uint64_t *cost) {
+masu__least_cost_end masu__plan_least_cost(const masu__charges *charges, uint64_t steps, double end_s,
+                                           uint64_t *offsets, uint64_t *cost) {
     const masu_plan_problem *p = charges->problem;
     if (!is_fit(p))
         return MASU__LEAST_COST_UNFIT;

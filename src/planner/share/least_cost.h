@@ -18,15 +18,15 @@
 #include "planner/share/charges.h"
 
 typedef enum masu__least_cost_end {
-    MASU__LEAST_COST_PROVEN,    /* nothing is cheaper than *cost: offsets where that is below the given one */
-    MASU__LEAST_COST_UNFIT,     /* too many rows or places, or rows with gaps or that share */
-    MASU__LEAST_COST_LIMIT,     /* steps or time are over; *cost may have fallen, with offsets */
+    MASU__LEAST_COST_PROVEN, /* nothing is cheaper than *cost: offsets where that is below the given one */
+    MASU__LEAST_COST_UNFIT,  /* too many rows or places, or rows with gaps or that share */
+    MASU__LEAST_COST_LIMIT,  /* steps or time are over; *cost may have fallen, with offsets */
     MASU__LEAST_COST_NO_MEMORY,
 } masu__least_cost_end;
 
 /* *cost: the cheapest known, or UINT64_MAX; offsets [count] are only written where a cheaper plan is found. steps: at most so many,
  * 0: no limit. end_s: of the clock of masu__plan_now, 0: none. */
-masu__least_cost_end masu__plan_least_cost(const masu__charges *charges, uint64_t steps, double end_s, uint64_t *offsets,
-                                           uint64_t *cost);
+masu__least_cost_end masu__plan_least_cost(const masu__charges *charges, uint64_t steps, double end_s,
+                                           uint64_t *offsets, uint64_t *cost);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/share/best_set.h"
 #include "planner/search/solver.h"
+#include "planner/share/best_set.h"
 
 enum { STEPS = 20000, CORE_ROWS = 64, MOST_ADDED = 32, MOST_DROPPED = 6, QUESTIONS = 10 };
 
@@ -29,12 +29,12 @@ typedef struct division {
     bool *light;              /* per item: few groups, and it may share with another */
     uint64_t *offsets, *kept; /* per row of the present memory; per row, of the last plan */
     masu_plan_result kept_result;
-    uint64_t capacity; /* of the present memory */
+    uint64_t capacity;      /* of the present memory */
     uint64_t rest_capacity; /* of the last memory when the present one is the last but one; 0: nothing to ask */
     masu_plan_result *result;
-    size_t memory;            /* the present one */
-    size_t *empty_home;       /* per row that leads a group without a size: the first memory that its offset lies in */
-    double end_s;             /* of the questions that only improve */
+    size_t memory;      /* the present one */
+    size_t *empty_home; /* per row that leads a group without a size: the first memory that its offset lies in */
+    double end_s;       /* of the questions that only improve */
     masu_status status;
     masu__arena arena;
 } division;
@@ -67,8 +67,7 @@ static bool find_light(division *d) {
     const masu_plan_problem *p = d->problem;
     d->light = MASU_ARENA_ARRAY(&d->arena, bool, d->model.item_count + 1);
     for (size_t i = 0; d->light && i < p->relation_count; i++)
-        if (p->relations[i].kind == MASU_PLAN_MAY_SHARE &&
-            d->model.item_count <= MASU__CHOICE_FEW) {
+        if (p->relations[i].kind == MASU_PLAN_MAY_SHARE && d->model.item_count <= MASU__CHOICE_FEW) {
             uint32_t a = item_of(d, p->relations[i].a), b = item_of(d, p->relations[i].b);
             if (a != MASU__PLAN_NONE && b != MASU__PLAN_NONE)
                 d->light[a] = d->light[b] = true;
@@ -87,8 +86,7 @@ static bool division_open(division *d) {
     d->kept = MASU_ARENA_ARRAY(&d->arena, uint64_t, n);
     d->core = MASU_ARENA_ARRAY(&d->arena, size_t, n);
     d->relations = MASU_ARENA_ARRAY(&d->arena, masu_plan_relation, p->relation_count + 1);
-    if (!d->free_rows || !d->rows || !d->number || !d->offsets || !d->kept || !d->core ||
-        !d->relations)
+    if (!d->free_rows || !d->rows || !d->number || !d->offsets || !d->kept || !d->core || !d->relations)
         return false;
     for (size_t i = 0; i < p->count; i++) {
         d->free_rows[i] = p->rows[i];
@@ -129,8 +127,7 @@ static bool is_in(const division *d, size_t row) {
 
 static masu_plan_problem problem_of(division *d) {
     const masu_plan_problem *p = d->problem;
-    masu_plan_problem part = {
-        .rows = d->rows, .relations = d->relations, .capacity_bytes = d->capacity};
+    masu_plan_problem part = {.rows = d->rows, .relations = d->relations, .capacity_bytes = d->capacity};
     for (size_t i = 0; i < p->count; i++) {
         d->number[i] = is_in(d, i) ? (uint32_t)part.count : MASU__PLAN_NONE;
         if (is_in(d, i))
@@ -139,8 +136,7 @@ static masu_plan_problem problem_of(division *d) {
     for (size_t i = 0; i < p->relation_count; i++) {
         masu_plan_relation r = p->relations[i];
         if (d->number[r.a] != MASU__PLAN_NONE && d->number[r.b] != MASU__PLAN_NONE)
-            d->relations[part.relation_count++] =
-                (masu_plan_relation){r.kind, d->number[r.a], d->number[r.b]};
+            d->relations[part.relation_count++] = (masu_plan_relation){r.kind, d->number[r.a], d->number[r.b]};
     }
     return part;
 }
@@ -256,9 +252,8 @@ static void choose_and_plan(division *d) {
     uint32_t few = 0;
     for (uint32_t i = 0; i < d->model.item_count; i++)
         few += d->choice.allowed[i];
-    masu__choice_clear(&d->choice, d->capacity > 0 && d->capacity < (uint64_t)MASU__PLAN_MOST
-                                       ? (int64_t)d->capacity
-                                       : MASU__PLAN_MOST);
+    masu__choice_clear(&d->choice, d->capacity > 0 && d->capacity < (uint64_t)MASU__PLAN_MOST ? (int64_t)d->capacity
+                                                                                              : MASU__PLAN_MOST);
     if (few <= MASU__CHOICE_FEW && d->capacity > 0) {
         if (!masu__choice_all(&d->choice, small_plan_exists, d))
             has_plan(d, STEPS); /* of nothing: what is left will be too much */
@@ -298,8 +293,8 @@ static void keep(division *d, size_t memory, size_t *memory_of, uint64_t *offset
 }
 
 /* Whether everything has found its memory. */
-static bool divide_by(division *d, bool by_traffic, const masu_plan_memory *memories, size_t count,
-                      size_t *memory_of, uint64_t *offsets, masu_plan_result *results) {
+static bool divide_by(division *d, bool by_traffic, const masu_plan_memory *memories, size_t count, size_t *memory_of,
+                      uint64_t *offsets, masu_plan_result *results) {
     weigh(d, by_traffic);
     for (size_t m = 0; m < count && d->status == MASU_OK; m++) {
         d->capacity = memories[m].capacity_bytes;
@@ -320,10 +315,9 @@ static bool divide_by(division *d, bool by_traffic, const masu_plan_memory *memo
     return d->status != MASU_OK || plans(&results[count - 1]);
 }
 
-masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *uses,
-                             const masu_plan_memory *memories, size_t memory_count,
-                             const masu_plan_options *options, size_t *memory_of, uint64_t *offsets,
-                             masu_plan_result *results) {
+masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *uses, const masu_plan_memory *memories,
+                             size_t memory_count, const masu_plan_options *options, size_t *memory_of,
+                             uint64_t *offsets, masu_plan_result *results) {
     division d = {.problem = problem, .uses = uses};
     d.options = options ? *options : masu_plan_options_default();
     d.options.improved = NULL;
@@ -332,8 +326,7 @@ masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *u
         return MASU_ERR_INVALID_ARGUMENT;
     bool room = division_open(&d) && find_empty_homes(&d, memories, memory_count);
     d.status = room ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
-    if (d.status == MASU_OK &&
-        !divide_by(&d, true, memories, memory_count, memory_of, offsets, results))
+    if (d.status == MASU_OK && !divide_by(&d, true, memories, memory_count, memory_of, offsets, results))
         divide_by(&d, false, memories, memory_count, memory_of, offsets, results);
     division_close(&d);
     return d.status;

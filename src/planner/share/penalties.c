@@ -11,7 +11,14 @@
 #include "planner/search/solver.h"
 #include "planner/share/least_cost.h"
 
-enum { STEPS_TO_FIT = 20000, SHARE_TO_FIT = 4, MOST_ROWS = 1024, ROUNDS = 4096, IDLE_ROUNDS = 64, STEPS_TO_PROVE = 20 * 1000 * 1000 };
+enum {
+    STEPS_TO_FIT = 20000,
+    SHARE_TO_FIT = 4,
+    MOST_ROWS = 1024,
+    ROUNDS = 4096,
+    IDLE_ROUNDS = 64,
+    STEPS_TO_PROVE = 20 * 1000 * 1000
+};
 static const uint64_t MOST_COST = UINT64_C(1) << 62;
 
 typedef struct payer {
@@ -61,7 +68,8 @@ static masu_status fit(const payer *p, const masu_plan_problem *problem, bool sh
         options.time_limit_s = left > 1e-3 ? left : 1e-3;
     }
     if (shared) {
-        options.step_limit = options.step_limit > 0 && options.step_limit < STEPS_TO_FIT ? options.step_limit : STEPS_TO_FIT;
+        options.step_limit = options.step_limit > 0 && options.step_limit < STEPS_TO_FIT ? options.step_limit
+                                                                                         : STEPS_TO_FIT;
         options.time_limit_s /= SHARE_TO_FIT;
     }
     return masu_plan_find(problem, &options, p->offsets, p->result);
@@ -76,8 +84,8 @@ static masu_status fit_apart(payer *p) {
         memcpy(relations, all.relations, all.relation_count * sizeof *relations);
     for (size_t i = 0; i < p->count; i++)
         if (p->penalties[i].cost > 0)
-            relations[all.relation_count++] =
-                (masu_plan_relation){MASU_PLAN_MUST_NOT_SHARE, p->penalties[i].a, p->penalties[i].b};
+            relations[all.relation_count++] = (masu_plan_relation){MASU_PLAN_MUST_NOT_SHARE, p->penalties[i].a,
+                                                                   p->penalties[i].b};
     all.relations = relations;
     return fit(p, &all, true);
 }
@@ -224,8 +232,13 @@ masu_status masu_plan_find_cheapest(const masu_plan_problem *problem, const masu
     if (status != MASU_OK)
         return status;
     masu_plan_price found = {0};
-    payer p = {.problem = problem, .penalties = penalties, .count = count, .options = options ? options : &defaults,
-               .offsets = offsets, .result = result, .price = &found};
+    payer p = {.problem = problem,
+               .penalties = penalties,
+               .count = count,
+               .options = options ? options : &defaults,
+               .offsets = offsets,
+               .result = result,
+               .price = &found};
     double begin_s = masu__plan_now();
     p.end_s = p.options->time_limit_s > 0 ? begin_s + p.options->time_limit_s : 0;
     status = find_cheapest(&p);

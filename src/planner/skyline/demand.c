@@ -19,12 +19,11 @@ static void join(masu__demand_node *tree, uint32_t at) {
     tree[at].most = (a > b ? a : b) + tree[at].later;
 }
 
-void masu__demand_open(masu__demand *d, masu__demand_node *nodes, uint32_t sections,
-                       const int64_t *load, const int64_t *floor) {
+void masu__demand_open(masu__demand *d, masu__demand_node *nodes, uint32_t sections, const int64_t *load,
+                       const int64_t *floor) {
     *d = (masu__demand){leaves_for(sections), nodes};
     for (uint32_t s = 0; s < d->leaves; s++)
-        nodes[d->leaves + s] =
-            (masu__demand_node){s >= sections ? NEVER : load[s] - (floor ? floor[s] : 0), 0};
+        nodes[d->leaves + s] = (masu__demand_node){s >= sections ? NEVER : load[s] - (floor ? floor[s] : 0), 0};
     for (uint32_t k = d->leaves - 1; k > 0; k--) {
         nodes[k].later = 0;
         join(nodes, k);

@@ -27,14 +27,13 @@ typedef struct masu__demand {
 size_t masu__demand_nodes(uint32_t sections);
 
 /* All of load (less floor, where there is one). nodes: as many as masu__demand_nodes says, borrowed. */
-void masu__demand_open(masu__demand *demand, masu__demand_node *nodes, uint32_t sections,
-                       const int64_t *load, const int64_t *floor);
+void masu__demand_open(masu__demand *demand, masu__demand_node *nodes, uint32_t sections, const int64_t *load,
+                       const int64_t *floor);
 
 /* Something of this size in sections [first, end), first < end, is placed. */
 void masu__demand_lower(masu__demand *demand, uint32_t first, uint32_t end, int64_t size);
 
 /* The largest in sections [first, end), first < end, and the first section that has it. */
-int64_t masu__demand_most(const masu__demand *demand, uint32_t first, uint32_t end,
-                          uint32_t *where);
+int64_t masu__demand_most(const masu__demand *demand, uint32_t first, uint32_t end, uint32_t *where);
 
 #endif

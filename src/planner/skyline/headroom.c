@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#define NEW(room, type, count)                                                           \
-    ((type *)masu__arena_calloc(&(room)->walls.arena, (size_t)(count) + 1, sizeof(type), \
-                                _Alignof(type)))
+#define NEW(room, type, count) \
+    ((type *)masu__arena_calloc(&(room)->walls.arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 bool masu__headroom_open(masu__headroom *room, const masu__plan_model *m, bool *too_large) {
     if (!masu__walls_open(&room->walls, m, too_large))
@@ -25,18 +24,14 @@ void masu__headroom_reset(masu__headroom *room, uint32_t sections) {
 
 static int64_t next_wall(const masu__headroom *room, uint32_t section) {
     const masu__walls *w = &room->walls;
-    return room->next[section] < w->count[section]
-               ? w->walls[w->start[section] + room->next[section]].from
-               : INT64_MAX;
+    return room->next[section] < w->count[section] ? w->walls[w->start[section] + room->next[section]].from : INT64_MAX;
 }
 
-int64_t masu__headroom_rise(masu__headroom *room, uint32_t section, int64_t height,
-                            int64_t *wasted) {
+int64_t masu__headroom_rise(masu__headroom *room, uint32_t section, int64_t height, int64_t *wasted) {
     const masu__walls *w = &room->walls;
     const masu__wall *walls = w->walls + w->start[section];
     uint32_t *next = &room->next[section];
-    for (; *next < w->count[section] && walls[*next].from - height < room->least[section];
-         ++*next) {
+    for (; *next < w->count[section] && walls[*next].from - height < room->least[section]; ++*next) {
         if (wasted && walls[*next].from > height)
             *wasted += walls[*next].from - height;
         if (walls[*next].to > height)

@@ -27,8 +27,7 @@ void masu__headroom_reset(masu__headroom *room, uint32_t sections);
 
 /* The skyline of the section rises to height: returns where it comes to lie, and adds to *wasted
  * (may be NULL) what it leaps over between walls. O(walls passed). */
-int64_t masu__headroom_rise(masu__headroom *room, uint32_t section, int64_t height,
-                            int64_t *wasted);
+int64_t masu__headroom_rise(masu__headroom *room, uint32_t section, int64_t height, int64_t *wasted);
 
 /* Whether nothing ends above a wall over sections [first, end). */
 bool masu__headroom_fits(const masu__headroom *room, uint32_t first, uint32_t end, int64_t top);

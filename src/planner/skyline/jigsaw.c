@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/skyline/headroom.h"
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/skyline/headroom.h"
 
 enum { MOST_ITEMS = 20000, MOST_OPTIONS = 16, NOWHERE = UINT32_MAX };
 #define MOST_LIVES ((uint64_t)16 << 20)
@@ -61,13 +61,12 @@ struct masu__corner {
     masu__arena arena; /* owns the arrays of fixed size */
 };
 
-#define NEW(c, type, count) \
-    ((type *)masu__arena_calloc(&(c)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+#define NEW(c, type, count) ((type *)masu__arena_calloc(&(c)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-static void sort_by_section(const uint32_t *section_of, uint32_t count, uint32_t sections,
-                            uint32_t *start, uint32_t *items) {
+static void sort_by_section(const uint32_t *section_of, uint32_t count, uint32_t sections, uint32_t *start,
+                            uint32_t *items) {
     for (uint32_t i = 0; i < count; i++)
         start[section_of[i] + 1]++;
     for (uint32_t s = 0; s <= sections; s++)
@@ -101,8 +100,8 @@ static bool corner_arrays(masu__corner *c) {
     c->load = NEW(c, int64_t, sections);
     c->valleys = NEW(c, valley, sections);
     c->valley_at = NEW(c, uint32_t, sections);
-    return c->birth_start && c->births && c->death_start && c->deaths && c->worth && c->placed &&
-           c->skyline && c->slack && c->rest && c->load && c->valleys && c->valley_at;
+    return c->birth_start && c->births && c->death_start && c->deaths && c->worth && c->placed && c->skyline &&
+           c->slack && c->rest && c->load && c->valleys && c->valley_at;
 }
 
 static bool suits(const masu__plan_model *m) {
@@ -112,9 +111,8 @@ static bool suits(const masu__plan_model *m) {
         if (!masu__plan_is_plain(m, i))
             return false;
     }
-    return !m->holes && m->item_count <= MOST_ITEMS && m->apart_count == 0 &&
-           m->apart_fixed_count == 0 && m->piece_start[m->item_count] == m->item_count &&
-           lives <= MOST_LIVES;
+    return !m->holes && m->item_count <= MOST_ITEMS && m->apart_count == 0 && m->apart_fixed_count == 0 &&
+           m->piece_start[m->item_count] == m->item_count && lives <= MOST_LIVES;
 }
 
 masu__corner *masu__corner_create(const masu__plan_model *m, bool *too_large) {
@@ -157,16 +155,14 @@ static bool rise(masu__corner *c, uint32_t s, int64_t to, int64_t wasted) {
 static bool save(masu__corner *c, uint32_t first, uint32_t end) {
     size_t needed = c->saved_count + (end - first);
     if (needed > c->saved_room) {
-        saved *grown =
-            masu__meta_realloc(c->saved, c->saved_room * sizeof *grown, 2 * needed * sizeof *grown);
+        saved *grown = masu__meta_realloc(c->saved, c->saved_room * sizeof *grown, 2 * needed * sizeof *grown);
         if (!grown)
             return false;
         c->saved = grown;
         c->saved_room = 2 * needed;
     }
     for (uint32_t s = first; s < end; s++)
-        c->saved[c->saved_count++] =
-            (saved){c->skyline[s], c->slack[s], c->rest[s], c->room.next[s]};
+        c->saved[c->saved_count++] = (saved){c->skyline[s], c->slack[s], c->rest[s], c->room.next[s]};
     return true;
 }
 
@@ -184,8 +180,7 @@ static int64_t height_behind(const masu__corner *c, uint32_t end) {
 static bool fits(const masu__corner *c, const valley *v, uint32_t item) {
     const masu__plan_model *m = c->model;
     int64_t offset = masu__plan_align(v->floor, m->alignment[item]);
-    if (c->placed[item] || m->first[item] < v->first || m->end[item] > v->end ||
-        offset + m->size[item] > c->height)
+    if (c->placed[item] || m->first[item] < v->first || m->end[item] > v->end || offset + m->size[item] > c->height)
         return false;
     for (uint32_t s = m->first[item]; offset > v->floor && s < m->end[item]; s++)
         if (c->slack[s] < offset - v->floor)
@@ -194,8 +189,7 @@ static bool fits(const masu__corner *c, const valley *v, uint32_t item) {
 }
 
 /* Items that touch one corner, from the list of that section. */
-static const uint32_t *touching(const masu__corner *c, const valley *v, bool from_right,
-                                uint32_t *count) {
+static const uint32_t *touching(const masu__corner *c, const valley *v, bool from_right, uint32_t *count) {
     const uint32_t *start = from_right ? c->death_start + v->end : c->birth_start + v->first;
     *count = start[1] - start[0];
     return (from_right ? c->deaths : c->births) + start[0];
@@ -209,8 +203,7 @@ static uint32_t count_fitting(const masu__corner *c, const valley *v, bool from_
     return count;
 }
 
-static bool any_fits(const masu__corner *c, const valley *v, const uint32_t *items,
-                     const uint32_t *start) {
+static bool any_fits(const masu__corner *c, const valley *v, const uint32_t *items, const uint32_t *start) {
     for (uint32_t i = start[0]; i < start[1]; i++)
         if (fits(c, v, items[i]))
             return true;
@@ -219,8 +212,8 @@ static bool any_fits(const masu__corner *c, const valley *v, const uint32_t *ite
 
 /* What is lost when nothing comes to the corner: up to where another item could begin (or end), and
  * up to the neighbour. False: it may not be. */
-static bool find_waste(const masu__corner *c, const valley *v, bool from_right, uint32_t *first,
-                       uint32_t *end, int64_t *to) {
+static bool find_waste(const masu__corner *c, const valley *v, bool from_right, uint32_t *first, uint32_t *end,
+                       int64_t *to) {
     *first = v->first;
     *end = v->end;
     if (from_right)
@@ -288,8 +281,7 @@ static void find_valleys(masu__corner *c, uint32_t first, uint32_t end) {
     for (uint32_t s = first, next; s < end; s = next) {
         for (next = s + 1; next < end && c->skyline[next] == c->skyline[s];)
             next++;
-        if (c->skyline[s] == c->height || height_before(c, s) < c->skyline[s] ||
-            height_behind(c, next) < c->skyline[s])
+        if (c->skyline[s] == c->height || height_before(c, s) < c->skyline[s] || height_behind(c, next) < c->skyline[s])
             continue;
         valley v = {.first = s, .end = next, .floor = c->skyline[s]};
         count_options(c, &v);
@@ -440,8 +432,7 @@ static void find_options(const masu__corner *c, frame *f) {
 static bool push_frame(masu__corner *c) {
     if (c->frame_count == c->frame_room) {
         size_t room = 2 * c->frame_room + 64;
-        frame *grown =
-            masu__meta_realloc(c->frames, c->frame_room * sizeof *grown, room * sizeof *grown);
+        frame *grown = masu__meta_realloc(c->frames, c->frame_room * sizeof *grown, room * sizeof *grown);
         if (!grown)
             return false;
         c->frames = grown;
@@ -471,8 +462,7 @@ static bool begin(masu__corner *c, int64_t height, double noise, uint64_t seed) 
     memset(c->valley_at, 0, m->section_count * sizeof *c->valley_at);
     memcpy(c->rest, c->load, m->section_count * sizeof *c->rest);
     for (uint32_t i = 0; i < m->item_count; i++)
-        c->worth[i] =
-            (double)m->size[i] * (m->end[i] - m->first[i]) * (1 + noise * masu__rng_uniform(&rng));
+        c->worth[i] = (double)m->size[i] * (m->end[i] - m->first[i]) * (1 + noise * masu__rng_uniform(&rng));
     for (uint32_t s = 0; s < m->section_count; s++) {
         c->slack[s] = height - c->rest[s] - masu__walls_above(&c->room.walls, s, 0);
         right &= c->slack[s] >= 0 || c->rest[s] == 0;
@@ -505,8 +495,8 @@ static masu__search_end search(masu__corner *c, uint64_t limit, const masu__plan
     return failed_memory ? MASU__SEARCH_STOPPED : MASU__SEARCH_EXHAUSTED;
 }
 
-masu__search_end masu__corner_run(masu__corner *c, int64_t height, double noise, uint64_t seed,
-                                  uint64_t steps, const masu__plan_stop *stop, int64_t *offsets) {
+masu__search_end masu__corner_run(masu__corner *c, int64_t height, double noise, uint64_t seed, uint64_t steps,
+                                  const masu__plan_stop *stop, int64_t *offsets) {
     c->offsets = offsets;
     if (!begin(c, height, noise, seed))
         return MASU__SEARCH_EXHAUSTED;
@@ -530,8 +520,7 @@ double masu__corner_waste(const masu__corner *c, int64_t height) {
 
 bool masu__corner_valid(const masu__corner *c) {
     for (uint32_t s = 0; s < c->model->section_count; s++) {
-        int64_t left = c->height - c->skyline[s] - c->rest[s] -
-                       masu__walls_above(&c->room.walls, s, c->skyline[s]);
+        int64_t left = c->height - c->skyline[s] - c->rest[s] - masu__walls_above(&c->room.walls, s, c->skyline[s]);
         if (c->rest[s] > 0 && left != c->slack[s])
             return false;
     }

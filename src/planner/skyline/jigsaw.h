@@ -31,8 +31,8 @@ void masu__corner_destroy(masu__corner *corner);
 double masu__corner_waste(const masu__corner *corner, int64_t height);
 
 /* FOUND: offsets[item_count] hold a plan of at most height. EXHAUSTED here is not a proof. */
-masu__search_end masu__corner_run(masu__corner *corner, int64_t height, double noise, uint64_t seed,
-                                  uint64_t steps, const masu__plan_stop *stop, int64_t *offsets);
+masu__search_end masu__corner_run(masu__corner *corner, int64_t height, double noise, uint64_t seed, uint64_t steps,
+                                  const masu__plan_stop *stop, int64_t *offsets);
 uint64_t masu__corner_steps(const masu__corner *corner); /* of the last run */
 
 bool masu__corner_valid(const masu__corner *corner);

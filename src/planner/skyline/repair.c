@@ -191,8 +191,7 @@ typedef struct small {
     int64_t *floor;
 } small;
 
-#define NEW(s, type, count) \
-    ((type *)masu__arena_alloc(&(s)->model.arena, ((size_t)(count) + 1) * sizeof(type), 16))
+#define NEW(s, type, count) ((type *)masu__arena_alloc(&(s)->model.arena, ((size_t)(count) + 1) * sizeof(type), 16))
 
 /* Sections in which no item taken out begins or ends are one with those before them. */
 static void number_sections(masu__repair *r, const pyramid *p, masu__plan_model *m) {
@@ -225,8 +224,7 @@ static bool small_open(masu__repair *r, const pyramid *p, small *s) {
     m->end = NEW(s, uint32_t, m->item_count);
     m->load = NEW(s, int64_t, m->section_count + 1);
     s->floor = NEW(s, int64_t, m->section_count + 1);
-    return m->size && m->alignment && m->lower && m->upper && m->first && m->end && m->load &&
-           s->floor;
+    return m->size && m->alignment && m->lower && m->upper && m->first && m->end && m->load && s->floor;
 }
 
 static void small_fill(const masu__repair *r, const pyramid *p, small *s) {
@@ -258,8 +256,7 @@ static void small_fill(const masu__repair *r, const pyramid *p, small *s) {
 /* What has most often been best for many items, slightly changed. */
 static masu__valley_way draw_good_way(masu__rng *rng) {
     static const double levels[] = {1, 2, 2, 4};
-    return (masu__valley_way){.key = masu__rng_below(rng, 3) ? MASU__VALLEY_LONGEST
-                                                             : MASU__VALLEY_DURATION,
+    return (masu__valley_way){.key = masu__rng_below(rng, 3) ? MASU__VALLEY_LONGEST : MASU__VALLEY_DURATION,
                               .coarse = masu__rng_below(rng, 2) ? 0.01 : 0.02,
                               .crowded = 1,
                               .noise = masu__rng_below(rng, 2) ? 0.02 : 0.1,
@@ -275,8 +272,8 @@ static masu__valley_way draw_way(masu__rng *rng) {
     static const double coarse[] = {0.05, 0.02, 0.02, 0.01, 0.005, 0, 0.1, 0.01};
     static const double noise[] = {0.02, 0.1, 0.2, 0.5};
     static const double bonus[] = {0.2, 0.5, 0.7, 1};
-    static const masu__valley_key keys[] = {MASU__VALLEY_DURATION, MASU__VALLEY_DURATION,
-                                            MASU__VALLEY_LONGEST, MASU__VALLEY_AREA};
+    static const masu__valley_key keys[] = {MASU__VALLEY_DURATION, MASU__VALLEY_DURATION, MASU__VALLEY_LONGEST,
+                                            MASU__VALLEY_AREA};
     masu__valley_way way = {.key = keys[masu__rng_below(rng, 4)],
                             .coarse = coarse[masu__rng_below(rng, 8)],
                             .noise = noise[masu__rng_below(rng, 4)]};
@@ -294,8 +291,8 @@ static masu__valley_way draw_way(masu__rng *rng) {
 
 /* In many ways, until one is no higher than the target. Where most of time is to be placed again, each that
  * is lower helps, and the next must be lower still. */
-static bool place_again(masu__repair *r, small *s, bool wide, masu__rng *rng,
-                        const masu__plan_stop *stop, int64_t *offsets) {
+static bool place_again(masu__repair *r, small *s, bool wide, masu__rng *rng, const masu__plan_stop *stop,
+                        int64_t *offsets) {
     int64_t limit = (wide ? r->height - 1 : r->target) + 1;
     int64_t *lower = NEW(s, int64_t, r->item_count);
     masu__valley *valley = lower ? masu__valley_create(&s->model, s->floor) : NULL;
@@ -356,8 +353,7 @@ static void note_height(masu__repair *r) {
     }
 }
 
-bool masu__repair_step(masu__repair *r, uint64_t seed, uint32_t most, const masu__plan_stop *stop,
-                       int64_t *height) {
+bool masu__repair_step(masu__repair *r, uint64_t seed, uint32_t most, const masu__plan_stop *stop, int64_t *height) {
     masu__rng rng;
     masu__rng_seed(&rng, seed);
     int64_t before = r->height;
@@ -375,10 +371,8 @@ bool masu__repair_step(masu__repair *r, uint64_t seed, uint32_t most, const masu
     if (r->item_count <= most && small_open(r, &p, &s)) {
         int64_t *offsets = NEW(&s, int64_t, r->item_count);
         small_fill(r, &p, &s);
-        bool wide = p.to - p.from > r->model->section_count / 2 &&
-                    r->height - r->model->bound < r->model->bound / 8;
-        placed =
-            offsets && s.model.bound <= r->target && place_again(r, &s, wide, &rng, stop, offsets);
+        bool wide = p.to - p.from > r->model->section_count / 2 && r->height - r->model->bound < r->model->bound / 8;
+        placed = offsets && s.model.bound <= r->target && place_again(r, &s, wide, &rng, stop, offsets);
         if (placed)
             put_back(r, offsets);
     }
@@ -404,8 +398,7 @@ uint64_t masu__repair_items(const masu__repair *r) {
 bool masu__repair_valid(const masu__repair *r) {
     for (uint32_t k = 0; k < r->model->item_count; k++)
         if (r->order[k].offset != r->offsets[r->order[k].item] || r->out[r->order[k].item] ||
-            (k > 0 && by_offset(&r->order[k - 1], &r->order[k]) >= 0) ||
-            end_of(r, r->order[k].item) > r->height)
+            (k > 0 && by_offset(&r->order[k - 1], &r->order[k]) >= 0) || end_of(r, r->order[k].item) > r->height)
             return false;
     return true;
 }

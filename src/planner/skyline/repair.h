@@ -30,8 +30,8 @@ void masu__repair_begin(masu__repair *repair, const int64_t *offsets, int64_t he
 /* One attempt on the highest place: true when there is a lower plan, with the height in *height.
  * False: not this time; the next attempt takes out more. Nothing is tried when that would be more
  * than `most` items. */
-bool masu__repair_step(masu__repair *repair, uint64_t seed, uint32_t most,
-                       const masu__plan_stop *stop, int64_t *height);
+bool masu__repair_step(masu__repair *repair, uint64_t seed, uint32_t most, const masu__plan_stop *stop,
+                       int64_t *height);
 
 /* Failures since the target was last set. */
 unsigned masu__repair_failures(const masu__repair *repair);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/skyline/demand.h"
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/skyline/demand.h"
 
 typedef struct node {
     uint32_t earliest_end, latest_end; /* of the items below not yet placed; UINT32_MAX, 0: none */
@@ -23,10 +23,10 @@ struct masu__valley {
     const masu__plan_model *model;
     const int64_t *floor; /* may be NULL */
     uint32_t *order;      /* items by birth, then by death */
-    uint32_t *first_of; /* [section_count + 1]: the first in order born in this section or later */
-    float *keys;        /* per item */
-    float *crowding;    /* per item: the largest load it lives through, over the bound */
-    uint32_t leaves;    /* a power of two */
+    uint32_t *first_of;   /* [section_count + 1]: the first in order born in this section or later */
+    float *keys;          /* per item */
+    float *crowding;      /* per item: the largest load it lives through, over the bound */
+    uint32_t leaves;      /* a power of two */
     node *tree;
     masu__demand demand;
     masu__demand_node *demand_nodes;
@@ -46,8 +46,7 @@ static void lay_out(masu__valley *v, char *at) {
     char *begin = at;
     size_t n = v->model->item_count, s = (size_t)v->model->section_count + 1;
     v->tree = masu__plan_take(&at, 2 * (size_t)v->leaves, sizeof *v->tree);
-    v->demand_nodes =
-        masu__plan_take(&at, masu__demand_nodes(v->model->section_count), sizeof *v->demand_nodes);
+    v->demand_nodes = masu__plan_take(&at, masu__demand_nodes(v->model->section_count), sizeof *v->demand_nodes);
     v->height = masu__plan_take(&at, s, sizeof *v->height);
     v->order = masu__plan_take(&at, n, sizeof *v->order);
     v->keys = masu__plan_take(&at, n, sizeof *v->keys);
@@ -211,10 +210,9 @@ static void find_keys(masu__valley *v, const masu__valley_way *way, uint64_t see
 static void tree_fill(masu__valley *v) {
     const masu__plan_model *m = v->model;
     for (size_t k = 0; k < v->leaves; k++)
-        v->tree[v->leaves + k] =
-            k < m->item_count
-                ? (node){m->end[v->order[k]], m->end[v->order[k]], v->keys[v->order[k]]}
-                : (node){NOWHERE, 0, NO_KEY};
+        v->tree[v->leaves + k] = k < m->item_count
+                                     ? (node){m->end[v->order[k]], m->end[v->order[k]], v->keys[v->order[k]]}
+                                     : (node){NOWHERE, 0, NO_KEY};
     for (size_t k = v->leaves - 1; k > 0; k--)
         tree_join(v->tree, k);
 }
@@ -259,9 +257,8 @@ enum { VISITS = 1000, VISITS_IN_A_HURRY = 200 };
 /* As deep as log2(items). */
 static void tree_search(const masu__valley *v, query *q, size_t at, uint32_t from, uint32_t to) {
     const node *here = &v->tree[at];
-    if (to <= q->from || q->to <= from || here->earliest_end > q->end ||
-        here->latest_end <= q->covered || here->largest_key <= q->best_key ||
-        (q->patience == 0 && q->best != NOWHERE) || q->visits == 0)
+    if (to <= q->from || q->to <= from || here->earliest_end > q->end || here->latest_end <= q->covered ||
+        here->largest_key <= q->best_key || (q->patience == 0 && q->best != NOWHERE) || q->visits == 0)
         return;
     q->patience -= q->patience > 0;
     q->visits--;
@@ -313,11 +310,9 @@ static void choice_weigh(const masu__valley *v, choice *c, uint32_t place) {
     double slack = (m->end[item] - m->first[item]) * SLIVER;
     double before = (m->first[item] - c->begin) / slack, behind = (c->end - m->end[item]) / slack;
     if (before < 1)
-        worth +=
-            (1 - before) * (c->way->touch + c->way->level * levelness(top, c->wall_before, size));
+        worth += (1 - before) * (c->way->touch + c->way->level * levelness(top, c->wall_before, size));
     if (behind < 1)
-        worth +=
-            (1 - behind) * (c->way->touch + c->way->level * levelness(top, c->wall_behind, size));
+        worth += (1 - behind) * (c->way->touch + c->way->level * levelness(top, c->wall_behind, size));
     if (worth > c->best_worth) {
         c->best_worth = worth;
         c->best = place;
@@ -327,9 +322,8 @@ static void choice_weigh(const masu__valley *v, choice *c, uint32_t place) {
 /* As deep as log2(items). */
 static void choice_search(const masu__valley *v, choice *c, size_t at, uint32_t from, uint32_t to) {
     const node *here = &v->tree[at];
-    if (to <= c->from || c->to <= from || here->earliest_end > c->end ||
-        here->latest_end <= c->covered || here->largest_key < c->least_key || c->left == 0 ||
-        c->visits == 0)
+    if (to <= c->from || c->to <= from || here->earliest_end > c->end || here->latest_end <= c->covered ||
+        here->largest_key < c->least_key || c->left == 0 || c->visits == 0)
         return;
     c->visits--;
     if (to - from == 1) {
@@ -361,8 +355,7 @@ static void choice_among(const masu__valley *v, choice *c, uint32_t from, uint32
 }
 
 /* Those near either wall first. */
-static uint32_t choose(const masu__valley *v, const masu__valley_way *way, uint32_t valley,
-                       const query *q) {
+static uint32_t choose(const masu__valley *v, const masu__valley_way *way, uint32_t valley, const query *q) {
     uint32_t end = v->next[valley], before = v->before[valley], longest = v->order[q->best];
     uint32_t length = v->model->end[longest] - v->model->first[longest];
     if (length == end - valley) /* fits exactly */
@@ -437,8 +430,7 @@ static void heap_remove(masu__valley *v, uint32_t stretch) {
 
 /* Appends the stretch [from, to) behind `behind` (NOWHERE: at the left edge), joined to it when
  * they are equally high. Returns the last stretch. */
-static uint32_t skyline_append(masu__valley *v, uint32_t behind, uint32_t from, uint32_t to,
-                               int64_t height) {
+static uint32_t skyline_append(masu__valley *v, uint32_t behind, uint32_t from, uint32_t to, int64_t height) {
     uint32_t last = from;
     if (behind != NOWHERE && v->height[behind] == height) {
         last = behind;
@@ -466,14 +458,12 @@ static void skyline_close(masu__valley *v, uint32_t last, uint32_t to) {
 }
 
 /* [first, end) of the valley rises to top. */
-static void skyline_place(masu__valley *v, uint32_t valley, uint32_t first, uint32_t end,
-                          int64_t top) {
+static void skyline_place(masu__valley *v, uint32_t valley, uint32_t first, uint32_t end, int64_t top) {
     uint32_t valley_end = v->next[valley], last = v->before[valley];
     int64_t floor = v->height[valley];
     heap_remove(v, valley);
-    if (first > valley) {
+    if (first > valley)
         last = skyline_append(v, last, valley, first, floor);
-    }
     last = skyline_append(v, last, first, end, top);
     if (end < valley_end)
         last = skyline_append(v, last, end, valley_end, floor);
@@ -516,14 +506,12 @@ static void find_best(const masu__valley *v, query *q) {
 
 /* The next item, to the floor of the valley; NOWHERE: none lies within it. One that lives where the demand
  * is most, if there is one: elsewhere is room to waste. */
-static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t valley,
-                          uint32_t where) {
+static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t valley, uint32_t where) {
     uint32_t end = v->next[valley], from = v->first_of[valley];
     query q = {from, v->first_of[end], 0, end, NO_KEY, NOWHERE, PATIENCE, UINT32_MAX};
     if (way->demand) {
         uint32_t visits = way->among > 0 ? VISITS : VISITS_IN_A_HURRY;
-        query needed = {from,  v->first_of[where + 1], where, end, NO_KEY, NOWHERE, PATIENCE,
-                        visits};
+        query needed = {from, v->first_of[where + 1], where, end, NO_KEY, NOWHERE, PATIENCE, visits};
         find_best(v, &needed);
         q = needed.best != NOWHERE ? needed : q;
     }
@@ -542,8 +530,7 @@ static void open_way(masu__valley *v, const masu__valley_way *way, uint64_t seed
     tree_fill(v);
     skyline_open(v);
     if (way->demand)
-        masu__demand_open(&v->demand, v->demand_nodes, v->model->section_count, v->model->load,
-                          v->floor);
+        masu__demand_open(&v->demand, v->demand_nodes, v->model->section_count, v->model->load, v->floor);
 }
 
 void masu__valley_set_pace(masu__valley *v, const masu__valley_pace *pace) {
@@ -551,8 +538,7 @@ void masu__valley_set_pace(masu__valley *v, const masu__valley_pace *pace) {
 }
 
 /* Every 1024 items. False: no more. */
-static bool go_on(const masu__valley *v, uint32_t placed, const masu__plan_stop *stop,
-                  masu__valley_way *way) {
+static bool go_on(const masu__valley *v, uint32_t placed, const masu__plan_stop *stop, masu__valley_way *way) {
     if (placed % 1024 != 0)
         return true;
     bool over = stop && stop->asked(stop->context);
@@ -562,8 +548,8 @@ static bool go_on(const masu__valley *v, uint32_t placed, const masu__plan_stop 
     return hurry || !over;
 }
 
-int64_t masu__valley_place(masu__valley *v, const masu__valley_way *how, uint64_t seed,
-                           int64_t limit, const masu__plan_stop *stop, int64_t *offsets) {
+int64_t masu__valley_place(masu__valley *v, const masu__valley_way *how, uint64_t seed, int64_t limit,
+                           const masu__plan_stop *stop, int64_t *offsets) {
     const masu__plan_model *m = v->model;
     masu__valley_way way = *how;
     int64_t height = 0;
@@ -574,8 +560,7 @@ int64_t masu__valley_place(masu__valley *v, const masu__valley_way *how, uint64_
         return INT64_MAX;
     for (uint32_t placed = 0; placed < m->item_count;) {
         uint32_t valley = v->heap[0], where = 0;
-        int64_t most =
-            way.demand ? masu__demand_most(&v->demand, valley, v->next[valley], &where) : 0;
+        int64_t most = way.demand ? masu__demand_most(&v->demand, valley, v->next[valley], &where) : 0;
         uint32_t item = take_next(v, &way, valley, where);
         if (item == NOWHERE) {
             if (skyline_raise(v, valley) + most >= limit)

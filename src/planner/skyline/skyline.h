@@ -73,7 +73,7 @@ void masu__valley_set_pace(masu__valley *valley, const masu__valley_pace *pace);
 /* Places all items. offsets[item_count] is filled; returns the highest end of an item, or
  * INT64_MAX as soon as limit is reached or stop (may be NULL) says so: offsets are partly filled
  * then. */
-int64_t masu__valley_place(masu__valley *valley, const masu__valley_way *way, uint64_t seed,
-                           int64_t limit, const masu__plan_stop *stop, int64_t *offsets);
+int64_t masu__valley_place(masu__valley *valley, const masu__valley_way *way, uint64_t seed, int64_t limit,
+                           const masu__plan_stop *stop, int64_t *offsets);
 
 #endif

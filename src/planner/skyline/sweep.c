@@ -32,17 +32,16 @@ typedef struct life {
 
 typedef struct sweep {
     const masu__plan_model *m;
-    life *lives; /* by first section */
+    life *lives;                /* by first section */
     uint32_t *first_of;         /* per section, into lives */
     uint32_t *deaths, *dead_of; /* places in lives, by end */
-    hole *holes;                 /* [1 + …]; 0 is none */
+    hole *holes;                /* [1 + …]; 0 is none */
     uint32_t root, spare, hole_count, ranks;
     int64_t *offsets;
     masu__arena arena;
 } sweep;
 
-#define NEW(s, type, count) \
-    ((type *)masu__arena_calloc(&(s)->arena, (size_t)(count) + 2, sizeof(type), _Alignof(type)))
+#define NEW(s, type, count) ((type *)masu__arena_calloc(&(s)->arena, (size_t)(count) + 2, sizeof(type), _Alignof(type)))
 
 /* ---- holes ----------------------------------------------------------------------------------- */
 
@@ -251,6 +250,5 @@ void masu__solver_sweep(masu__solver *solver) {
         pile_up(m, solver->offsets);
     }
     masu__arena_destroy(&s.arena);
-    masu__solver_offer(solver, solver->offsets, masu__plan_model_height(m, solver->offsets),
-                       "a sweep through time");
+    masu__solver_offer(solver, solver->offsets, masu__plan_model_height(m, solver->offsets), "a sweep through time");
 }

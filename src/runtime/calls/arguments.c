@@ -103,8 +103,8 @@ static void copy_dimension(const strided_copy *c, int d, char *to, const char *f
         copy_dimension(c, d + 1, to + k * to_step, from + k * from_step);
 }
 
-void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride,
-                       int rank, const int64_t *shape, size_t size) {
+void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride, int rank,
+                       const int64_t *shape, size_t size) {
     strided_copy c = {to, from, to_stride, from_stride, shape, rank, size};
     for (int d = 0; d < rank; d++)
         if (shape[d] == 0)
@@ -117,8 +117,9 @@ void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, con
 static masu_status check_shape(masu_instance *i, const masu_parameter *p, const masu_tensor *t) {
     char has[TL_SHAPE_TEXT], wants[TL_SHAPE_TEXT];
     if (p->rank >= 0 && t->rank != p->rank)
-        return tl__call_refuse(i, MASU_ERR_SHAPE_MISMATCH, p, "a tensor of %d dimensions is wanted, this one has shape %s",
-                               p->rank, tl__shape_text(t->rank, t->shape, has));
+        return tl__call_refuse(i, MASU_ERR_SHAPE_MISMATCH, p,
+                               "a tensor of %d dimensions is wanted, this one has shape %s", p->rank,
+                               tl__shape_text(t->rank, t->shape, has));
     for (int d = 0; p->shape && d < t->rank; d++)
         if (p->shape[d] >= 0 && p->shape[d] != t->shape[d])
             return tl__call_refuse(i, MASU_ERR_SHAPE_MISMATCH, p, "shape %s is wanted, this one has %s",
@@ -138,19 +139,24 @@ static bool bools_are_sound(const masu_tensor *t, int d, const uint8_t *at) {
 
 static masu_status check_tensor(masu_instance *i, const masu_parameter *p, const masu_tensor *t) {
     if (t->device != MASU_TENSOR_ON_HOST)
-        return tl__call_refuse(i, MASU_ERR_UNSUPPORTED, p, "its elements lie on device %d; only memory of the host can be read", t->device);
+        return tl__call_refuse(i, MASU_ERR_UNSUPPORTED, p,
+                               "its elements lie on device %d; only memory of the host can be read", t->device);
     if ((unsigned)t->element >= MASU_ELEMENT_COUNT || t->element != p->element)
-        return tl__call_refuse(i, MASU_ERR_DTYPE_MISMATCH, p, "elements of type %s are wanted, these are %s", element_names[p->element],
-                               (unsigned)t->element < MASU_ELEMENT_COUNT ? element_names[t->element] : "of no type that is known");
+        return tl__call_refuse(
+            i, MASU_ERR_DTYPE_MISMATCH, p, "elements of type %s are wanted, these are %s", element_names[p->element],
+            (unsigned)t->element < MASU_ELEMENT_COUNT ? element_names[t->element] : "of no type that is known");
     if (!tl__view_is_possible(t))
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "a view of rank %d at %p cannot be: its shape or its strides are wrong", t->rank, t->data);
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p,
+                               "a view of rank %d at %p cannot be: its shape or its strides are wrong", t->rank,
+                               t->data);
     masu_status status = check_shape(i, p, t);
     if (status != MASU_OK)
         return status;
     if (p->is_written && (t->flags & MASU_TENSOR_READ_ONLY))
         return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "the function writes to it, and it is read-only");
     if (p->is_written && !tl__view_is_plain(t))
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "the function writes to it, and its strides name an element twice");
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p,
+                               "the function writes to it, and its strides name an element twice");
     if (t->element == MASU_BOOL && !is_empty(t) && !bools_are_sound(t, 0, t->data))
         return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "an element of type bool is neither 0 nor 1");
     return MASU_OK;
@@ -200,7 +206,8 @@ static masu_status check_apart(masu_instance *i, uint32_t n) {
         if (parameters[k].is_written && ((tensors && share_bytes(&v->as.tensor, &other->as.tensor)) ||
                                          (handles && v->as.handle == other->as.handle)))
             return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, &parameters[n],
-                                   "the same memory as `%s`, and the function writes to both: give a copy of one", parameters[k].name);
+                                   "the same memory as `%s`, and the function writes to both: give a copy of one",
+                                   parameters[k].name);
     }
     return MASU_OK;
 }
@@ -208,20 +215,25 @@ static masu_status check_apart(masu_instance *i, uint32_t n) {
 static masu_status check_handle(masu_instance *i, const masu_parameter *p, uint32_t n) {
     const masu_handle *handle = i->arguments[n].as.handle;
     if (!handle || handle->instance != i)
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, handle ? "the handle belongs to another instance" : "the handle is NULL");
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p,
+                               handle ? "the handle belongs to another instance" : "the handle is NULL");
     if (handle->kind != MASU_KIND_HANDLE || handle->type != p->handle_type)
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "a `%s` is wanted, the handle is a `%s`", i->module->handle_types[p->handle_type].name,
-                               handle->kind == MASU_KIND_HANDLE ? i->module->handle_types[handle->type].name : "result");
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "a `%s` is wanted, the handle is a `%s`",
+                               i->module->handle_types[p->handle_type].name,
+                               handle->kind == MASU_KIND_HANDLE ? i->module->handle_types[handle->type].name
+                                                                : "result");
     return MASU_OK;
 }
 
 static masu_status check_one(masu_instance *i, uint32_t n) {
-    static const char *const names[] = {"nothing", "a tensor", "an f32", "an f64", "an i64", "a bool", "a text", "a handle"};
+    static const char *const names[] = {"nothing", "a tensor", "an f32", "an f64",
+                                        "an i64",  "a bool",   "a text", "a handle"};
     const masu_parameter *p = &i->function->parameters[n];
     const masu_value *v = &i->arguments[n];
     if (v->kind != p->kind)
         return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "%s is wanted, not %s", names[p->kind],
-                               (unsigned)v->kind <= MASU_KIND_HANDLE ? names[v->kind] : "a value of no kind that is known");
+                               (unsigned)v->kind <= MASU_KIND_HANDLE ? names[v->kind]
+                                                                     : "a value of no kind that is known");
     switch (p->kind) {
     case MASU_KIND_TENSOR:
         return check_tensor(i, p, &v->as.tensor);
@@ -230,7 +242,8 @@ static masu_status check_one(masu_instance *i, uint32_t n) {
     case MASU_KIND_I64:
         return v->as.i64 >= p->least && v->as.i64 <= p->most
                    ? MASU_OK
-                   : tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "%" PRId64 " is not a number of type %s", v->as.i64, p->type);
+                   : tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "%" PRId64 " is not a number of type %s",
+                                     v->as.i64, p->type);
     case MASU_KIND_TEXT:
         return (v->as.text.data || v->as.text.length == 0) && v->as.text.length <= INT64_MAX / 2 &&
                        tl__is_utf8(v->as.text.data, v->as.text.length)
@@ -244,7 +257,8 @@ static masu_status check_one(masu_instance *i, uint32_t n) {
 masu_status tl__arguments_check(masu_instance *i) {
     masu_status status = MASU_OK;
     if (i->function->parameter_count > 0 && !i->arguments)
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, NULL, "it takes %" PRIu32 " arguments, and there are none", i->function->parameter_count);
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, NULL, "it takes %" PRIu32 " arguments, and there are none",
+                               i->function->parameter_count);
     for (uint32_t n = 0; status == MASU_OK && n < i->function->parameter_count; n++) {
         status = check_one(i, n);
         status = status == MASU_OK ? check_apart(i, n) : status;

@@ -71,8 +71,8 @@ masu_status tl__arguments_end(masu_instance *i);
 /* Whether the elements of a view can be told apart: none of its strides leads twice to one. */
 bool tl__view_is_plain(const masu_tensor *view);
 bool tl__view_is_possible(const masu_tensor *view);
-void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride,
-                       int rank, const int64_t *shape, size_t size);
+void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride, int rank,
+                       const int64_t *shape, size_t size);
 
 /* ---- results.c --------------------------------------------------------------------------------------------------------- */
 

@@ -65,13 +65,14 @@ static masu_status use_arena(masu_instance *i, const masu_instance_options *opti
 }
 
 static masu_status create_parts(masu_instance *i, const masu_instance_options *options) {
-    tl_runtime_config config = {.seed = options && options->seed ? options->seed : DEFAULT_SEED, .program = i->module->name};
+    tl_runtime_config config = {.seed = options && options->seed ? options->seed : DEFAULT_SEED,
+                                .program = i->module->name};
     masu_status status = options && options->arena ? use_arena(i, options, &config) : MASU_OK;
     return status == MASU_OK ? tl_runtime_create(&config, &i->rt) : status;
 }
 
-masu_status tl_instance_create(const masu_module *module, const masu_instance_options *options,
-                               void (*entry)(void), tl_describe *describe, masu_instance **out) {
+masu_status tl_instance_create(const masu_module *module, const masu_instance_options *options, void (*entry)(void),
+                               tl_describe *describe, masu_instance **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -138,7 +139,7 @@ static void give_back(masu_handle *owner) {
 }
 
 void tl_value_release(masu_value *v) {
-    void *owner = !v                             ? NULL
+    void *owner = !v                            ? NULL
                   : v->kind == MASU_KIND_TENSOR ? v->as.tensor.owner
                   : v->kind == MASU_KIND_TEXT   ? v->as.text.owner
                   : v->kind == MASU_KIND_HANDLE ? (void *)v->as.handle
@@ -219,9 +220,13 @@ static masu_status end_arguments(masu_instance *i, masu_status status) {
         return status;
     tl__results_drop(i);
     if (tl__arguments_end(i) == MASU_OK)
-        return status != MASU_OK ? status : tl__call_refuse(i, MASU_ERR_OUT_OF_MEMORY, NULL, "out of memory for a copy of an argument that the program keeps");
+        return status != MASU_OK ? status
+                                 : tl__call_refuse(i, MASU_ERR_OUT_OF_MEMORY, NULL,
+                                                   "out of memory for a copy of an argument that the program keeps");
     i->broken = true;
-    return tl__call_refuse(i, MASU_ERR_OUT_OF_MEMORY, NULL, "out of memory for a copy of an argument that the program keeps: this instance is at its end");
+    return tl__call_refuse(
+        i, MASU_ERR_OUT_OF_MEMORY, NULL,
+        "out of memory for a copy of an argument that the program keeps: this instance is at its end");
 }
 
 static masu_status run(masu_instance *i, masu_value *results) {

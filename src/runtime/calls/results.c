@@ -71,13 +71,16 @@ static masu_status check_place(masu_instance *i, const masu_parameter *p, const 
     if (wanted)
         return MASU_OK;
     if (!is_place(v) || p->kind != MASU_KIND_TENSOR)
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "its place holds something: set it to zero, or to a view of memory");
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p,
+                               "its place holds something: set it to zero, or to a view of memory");
     if (t->device != MASU_TENSOR_ON_HOST)
-        return tl__call_refuse(i, MASU_ERR_UNSUPPORTED, p, "its place is on device %d; only memory of the host can be written", t->device);
+        return tl__call_refuse(i, MASU_ERR_UNSUPPORTED, p,
+                               "its place is on device %d; only memory of the host can be written", t->device);
     if (t->flags & MASU_TENSOR_READ_ONLY)
         return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "its place is read-only");
     if (!tl__view_is_possible(t) || !tl__view_is_plain(t))
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p, "its place cannot be: its shape is wrong, or its strides name an element twice");
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, p,
+                               "its place cannot be: its shape is wrong, or its strides name an element twice");
     return MASU_OK;
 }
 
@@ -86,7 +89,8 @@ masu_status tl__results_prepare(masu_instance *i, const masu_value *results) {
     masu_status status = MASU_OK;
     uint32_t wanted = 0, spare = 0;
     if (f->result_count > 0 && !results)
-        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, NULL, "it has %" PRIu32 " results, and there is no place for them", f->result_count);
+        return tl__call_refuse(i, MASU_ERR_INVALID_ARGUMENT, NULL,
+                               "it has %" PRIu32 " results, and there is no place for them", f->result_count);
     for (uint32_t n = 0; status == MASU_OK && n < f->result_count; n++) {
         status = check_place(i, &f->results[n], &results[n]);
         wanted += is_counted(f->results[n].kind);
@@ -129,7 +133,8 @@ static const tl_tensor *given_tensor(const tl_given *given) {
 
 static void write_elements(const tl_tensor *t, const masu_tensor *to) {
     if (t->elements > 0)
-        tl__elements_copy(to->data, to->stride, t->data, t->stride, t->rank, t->shape, tl__dtype_size((tl_dtype)t->dtype));
+        tl__elements_copy(to->data, to->stride, t->data, t->stride, t->rank, t->shape,
+                          tl__dtype_size((tl_dtype)t->dtype));
 }
 
 static masu_handle *hand_out(masu_instance *i, const masu_parameter *p, tl_given *given) {
@@ -195,7 +200,8 @@ masu_status tl__results_deliver(masu_instance *i, masu_value *results) {
         status = check_result(i, &f->results[n], &i->given[n], &results[n]);
     for (uint32_t n = 0; status == MASU_OK && n < f->parameter_count; n++)
         if (f->parameters[n].is_written && f->parameters[n].kind == MASU_KIND_TENSOR)
-            status = check_fit(i, &f->parameters[n], given_tensor(&i->given[f->result_count + n]), &i->arguments[n].as.tensor);
+            status = check_fit(i, &f->parameters[n], given_tensor(&i->given[f->result_count + n]),
+                               &i->arguments[n].as.tensor);
     for (uint32_t n = 0; status == MASU_OK && n < f->parameter_count; n++)
         if (f->parameters[n].is_written)
             deliver_written(i, n);

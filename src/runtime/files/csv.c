@@ -43,7 +43,8 @@ static bool refuse_at(tl__csv *c, const char *at, const char *format, va_list ar
     return false;
 }
 
-static bool refuse_byte(tl__csv *c, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+static bool refuse_byte(tl__csv *c, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 static bool refuse_byte(tl__csv *c, const char *at, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -37,7 +37,8 @@ tl_object *tl_csv_open(tl_object *path, int64_t separator) {
     const char *name = tl__path(path);
     int error = name ? tl__bytes_open(name, &r->file) : EINVAL;
     bool right = separator > 0 && separator < 128 && separator != '"' && separator != '\n' && separator != '\r';
-    tl__csv_begin(&r->csv, r->file.data ? (const char *)r->file.data : "", r->file.length, right ? (char)separator : ',');
+    tl__csv_begin(&r->csv, r->file.data ? (const char *)r->file.data : "", r->file.length,
+                  right ? (char)separator : ',');
     tl__file_note(error);
     if (error == 0 && !right)
         tl__file_say("a separator is one character of ASCII, and neither a quote nor an end of a line");
@@ -93,7 +94,8 @@ static void refuse_text(csv_reader *r, const tl__csv_field *field, const char *w
     size_t length = field->length;
     for (; length > 0 && *text == ' '; text++)
         length--;
-    tl__csv_refuse(&r->csv, (size_t)(field - r->csv.fields), "`%.*s` is not %s", (int)masu__min(length, 60), text, what);
+    tl__csv_refuse(&r->csv, (size_t)(field - r->csv.fields), "`%.*s` is not %s", (int)masu__min(length, 60), text,
+                   what);
 }
 
 static void complain(csv_reader *r, const tl__csv_field *field, const char *what) {

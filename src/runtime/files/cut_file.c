@@ -27,7 +27,7 @@ static struct {
 } ranges[RANGES];
 
 static struct sigaction before;
-static uintptr_t page; /* 0: the handler is not there */
+static uintptr_t page;   /* 0: the handler is not there */
 static atomic_int state; /* 0 not asked for yet, 1 being put there, 2 there, 3 refused */
 
 static bool is_watched(uintptr_t at) {

@@ -59,7 +59,8 @@ bool tl__idx_read(const tl__bytes *file, tl__table *t) {
                      masu__add(wanted, s->skip, &wanted);
     if (!countable)
         return tl__table_refuse(t, "its shape has too many elements to count");
-    bool fits = s->packing == TL_PACKED_NOT ? wanted == s->length : tl__unpack_may_give(TL_PACKED_GZIP, s->length, wanted);
+    bool fits = s->packing == TL_PACKED_NOT ? wanted == s->length
+                                            : tl__unpack_may_give(TL_PACKED_GZIP, s->length, wanted);
     if (!fits)
         return tl__table_refuse(t, "its header says %zu bytes, and there are %zu%s", wanted, s->length,
                                 s->packing == TL_PACKED_NOT ? "" : " of gzip");

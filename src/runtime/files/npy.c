@@ -103,7 +103,8 @@ static bool read_type(cursor *c, tl__stored *s, tl__table *t) {
     bool right = length == begin + 2 && text[begin + 1] >= '1' && text[begin + 1] <= '8';
     right = right && find_type(text[begin], (size_t)(text[begin + 1] - '0'), &s->type);
     if (!right)
-        return tl__table_refuse(t, "its elements are of the type '%.*s'; f2, f4, f8, i1 to i8, u1 to u8 and bool are read",
+        return tl__table_refuse(t,
+                                "its elements are of the type '%.*s'; f2, f4, f8, i1 to i8, u1 to u8 and bool are read",
                                 (int)masu__min(length, 40), text);
     s->swapped = begin == 1 && text[0] == '>' && tl__stored_kinds[s->type].bytes > 1;
     return true;

@@ -135,7 +135,8 @@ static bool is_whole(const unsigned char *data, size_t length, tl__table *t) {
     for (size_t i = 0; i < t->count; at = sorted[i]->bytes + sorted[i]->length, i++)
         if (sorted[i]->bytes != at)
             return wrong_entry(t, sorted[i]->name,
-                               sorted[i]->bytes < at ? "its bytes are another's, too" : "there is a hole before its bytes");
+                               sorted[i]->bytes < at ? "its bytes are another's, too"
+                                                     : "there is a hole before its bytes");
     return at == data + length ||
            tl__table_refuse(t, "%zu bytes behind the last tensor belong to none", length - (size_t)(at - data));
 }
@@ -146,7 +147,8 @@ static bool read_header(json_t *header, const unsigned char *data, size_t length
     if (!json_is_object(header))
         return tl__table_refuse(t, "its header is not a map");
     json_object_foreach(header, name, about) {
-        bool right = strcmp(name, "__metadata__") == 0 ? read_notes(about, t) : read_tensor(name, about, length, data, t);
+        bool right = strcmp(name, "__metadata__") == 0 ? read_notes(about, t)
+                                                       : read_tensor(name, about, length, data, t);
         if (!right)
             return false;
     }
@@ -190,7 +192,8 @@ static void write_notes(masu__buffer *out, const char *notes, size_t count) {
 
 static void write_tensor(masu__buffer *out, const tl__outgoing *item, uint64_t begin) {
     masu__buffer_json_string(out, item->name, item->name_length);
-    masu__buffer_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", tl__stored_kinds[tl__stored_type_of(item->dtype)].safetensors);
+    masu__buffer_printf(out, ":{\"dtype\":\"%s\",\"shape\":[",
+                        tl__stored_kinds[tl__stored_type_of(item->dtype)].safetensors);
     for (int d = 0; d < item->rank; d++)
         masu__buffer_printf(out, "%s%" PRId64, d > 0 ? "," : "", item->shape[d]);
     masu__buffer_printf(out, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", begin, begin + item->bytes);

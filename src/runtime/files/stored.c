@@ -67,7 +67,8 @@ void tl__bytes_done(const tl__bytes *bytes, const unsigned char *from, size_t le
     enum { WORTH = 1 << 20, PAGE = 4096 };
     if (bytes->descriptor < 0 || length < WORTH)
         return;
-    uintptr_t begin = masu__align_up_small((uintptr_t)from, PAGE), end = masu__align_down((uintptr_t)from + length, PAGE);
+    uintptr_t begin = masu__align_up_small((uintptr_t)from, PAGE),
+              end = masu__align_down((uintptr_t)from + length, PAGE);
     madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
@@ -174,7 +175,8 @@ static bool read_any(const tl__bytes *file, tl__table *t) {
         return tl__npy_read(file, t);
     if (file->length >= 4 && (memcmp(b, "PK\3\4", 4) == 0 || memcmp(b, "PK\5\6", 4) == 0))
         return tl__zip_read(file, t);
-    if (file->length >= 4 && (memcmp(b, "\x1f\x8b", 2) == 0 || memcmp(b, "\0\0", 2) == 0) && memcmp(b, "\0\0\0\0", 4) != 0)
+    if (file->length >= 4 && (memcmp(b, "\x1f\x8b", 2) == 0 || memcmp(b, "\0\0", 2) == 0) &&
+        memcmp(b, "\0\0\0\0", 4) != 0)
         return tl__idx_read(file, t);
     if (file->length >= 9 && b[8] == '{')
         return tl__safetensors_read(file, t);
@@ -316,19 +318,24 @@ static inline void turn_bytes(void *value, size_t bytes) {
 typedef size_t convert_function(const unsigned char *from, size_t count, bool swapped, void *to);
 static convert_function *const converters[STORED_TYPES][TL_DTYPE_COUNT] = {
 #define STORED_TYPE(name, type, kept, npy, safetensors, idx) \
-    {[TL_F32] = convert_##name##_f32, [TL_F64] = convert_##name##_f64, [TL_I64] = convert_##name##_i64, [TL_BOOL] = convert_##name##_truth},
+    {[TL_F32] = convert_##name##_f32,                        \
+     [TL_F64] = convert_##name##_f64,                        \
+     [TL_I64] = convert_##name##_i64,                        \
+     [TL_BOOL] = convert_##name##_truth},
 #include "runtime/files/element_types.def"
 #undef STORED_TYPE
 };
 
 static bool refuse_element(tl__table *t, const tl__stored *s, size_t at, tl_dtype kept) {
-    static const char *const names[TL_DTYPE_COUNT] = {[TL_F32] = "f32", [TL_F64] = "f64", [TL_I64] = "i64", [TL_BOOL] = "bool"};
+    static const char *const names[TL_DTYPE_COUNT] = {
+        [TL_F32] = "f32", [TL_F64] = "f64", [TL_I64] = "i64", [TL_BOOL] = "bool"};
     const tl__stored_kind *kind = &tl__stored_kinds[s->type];
     if (kind->kept == kept)
         return tl__table_refuse(t, "element %zu of `%.200s` is stored as %s and does not fit into %s", at, s->name,
                                 kind->name, names[kept]);
-    return tl__table_refuse(t, "element %zu of `%.200s` is stored as %s and is not the same number as %s: ask for a `Tensor<%s>`",
-                            at, s->name, kind->name, names[kept], names[kind->kept]);
+    return tl__table_refuse(
+        t, "element %zu of `%.200s` is stored as %s and is not the same number as %s: ask for a `Tensor<%s>`", at,
+        s->name, kind->name, names[kept], names[kind->kept]);
 }
 
 /* Elements from number `first` on. */

@@ -24,7 +24,8 @@
 #include "runtime/value/display.h"
 #include "runtime/value/objects.h"
 
-static const char *const kind_names[TL_DTYPE_COUNT] = {[TL_F32] = "f32", [TL_F64] = "f64", [TL_I64] = "i64", [TL_BOOL] = "bool"};
+static const char *const kind_names[TL_DTYPE_COUNT] = {
+    [TL_F32] = "f32", [TL_F64] = "f64", [TL_I64] = "i64", [TL_BOOL] = "bool"};
 
 static tl_object *text_or_raise(const char *text) {
     tl_object *out = NULL;
@@ -59,7 +60,8 @@ tl_object *tl_tensor_file_open(tl_object *path) {
     if (error == 0 && !tl__table_read(&r->file, &r->table)) {
         r->table.count = 0;
         if (r->table.out_of_memory)
-            status = tl__error_memory(MASU_ERR_OUT_OF_MEMORY, r->table.arena.used_bytes, "the names of a file of tensors");
+            status = tl__error_memory(MASU_ERR_OUT_OF_MEMORY, r->table.arena.used_bytes,
+                                      "the names of a file of tensors");
         else
             tl__file_say(r->table.words);
     }
@@ -169,7 +171,8 @@ tl_tensor *tl_tensor_file_read(tl_object *file, int64_t index, int64_t kind) {
     tl_tensor *out = NULL;
     masu_status status = MASU_OK;
     if (s)
-        status = read_item(r, s, kind < 0 || kind >= TL_DTYPE_COUNT ? tl__stored_kinds[s->type].kept : (tl_dtype)kind, &out);
+        status = read_item(r, s, kind < 0 || kind >= TL_DTYPE_COUNT ? tl__stored_kinds[s->type].kept : (tl_dtype)kind,
+                           &out);
     if (status == MASU_OK && !out)
         status = tl__tensor_new(TL_F32, 1, &(int64_t){0}, &out);
     return tl__tensor_or_raise(status, out);

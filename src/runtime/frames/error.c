@@ -11,8 +11,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "runtime/value/objects.h"
 #include "runtime/state.h"
+#include "runtime/value/objects.h"
 
 static const tl_error_kind kinds[TL_ERROR_ROWS] = {
 #define PLAIN        false, false, 0, 0
@@ -69,8 +69,7 @@ static void note_parts(tl_error *error, const tl_error_kind *kind, va_list argum
         error->name_length = length_up_to(kind->format, strstr(kind->format, ": ") + 2, arguments);
 }
 
-static masu_status describe(masu_status status, tl_error_row row, const char *format,
-                            va_list arguments) {
+static masu_status describe(masu_status status, tl_error_row row, const char *format, va_list arguments) {
     tl_error *pending = &tl__runtime()->pending;
     va_list copy;
     MASU_DEBUG_ASSERT(kinds[row].format && strcmp(format, kinds[row].format) == 0);
@@ -120,8 +119,7 @@ const char *tl__shape_text(int rank, const int64_t *shape, char text[TL_SHAPE_TE
     size_t used = 0;
     text[used++] = '[';
     for (int i = 0; i < rank && used < TL_SHAPE_TEXT - 24; i++)
-        used += (size_t)snprintf(text + used, TL_SHAPE_TEXT - used, "%s%" PRId64, i ? ", " : "",
-                                 shape[i]);
+        used += (size_t)snprintf(text + used, TL_SHAPE_TEXT - used, "%s%" PRId64, i ? ", " : "", shape[i]);
     snprintf(text + used, TL_SHAPE_TEXT - used, "]");
     return text;
 }

@@ -140,8 +140,7 @@ static __attribute__((cold)) masu_status refuse_frame(const tl_runtime *rt, int6
 
 /* NULL: there is no room for a frame of so many slots. */
 static inline tl_frame *push_frame(tl_runtime *rt, int64_t slots, int64_t room_bytes) {
-    bool countable =
-        slots >= 0 && slots <= UINT32_MAX && room_bytes >= 0 && room_bytes <= TL_ROOM_BYTES_MAX;
+    bool countable = slots >= 0 && slots <= UINT32_MAX && room_bytes >= 0 && room_bytes <= TL_ROOM_BYTES_MAX;
     size_t bytes = countable ? frame_bytes((uint64_t)slots, (uint64_t)room_bytes) : SIZE_MAX;
     if (MASU_UNLIKELY(bytes > (size_t)(rt->arena_end - rt->arena_top) ||
                       (uintptr_t)__builtin_frame_address(0) < rt->stack_limit))
@@ -199,15 +198,13 @@ static inline void set_whole(uint64_t *number, uint64_t value) {
     __atomic_store_n(number, value, __ATOMIC_RELAXED);
 }
 
-tl_frame *tl_mem_function_enter_room(int64_t slots, int64_t bytes, int64_t owned_count,
-                                     void *const *owned) {
+tl_frame *tl_mem_function_enter_room(int64_t slots, int64_t bytes, int64_t owned_count, void *const *owned) {
     tl_runtime *rt = tl__runtime();
     tl_frame *frame = enter_room(slots, bytes, owned_count, owned);
     if (frame && bytes > 0) {
         uintptr_t behind = (uintptr_t)(frame->slots + slots);
-        frame->room =
-            (char *)frame +
-            ((behind + ROOM_ALIGNMENT - 1) / ROOM_ALIGNMENT * ROOM_ALIGNMENT - (uintptr_t)frame);
+        frame->room = (char *)frame +
+                      ((behind + ROOM_ALIGNMENT - 1) / ROOM_ALIGNMENT * ROOM_ALIGNMENT - (uintptr_t)frame);
         set_whole(&rt->room_bytes, rt->room_bytes + (uint64_t)bytes);
         if (rt->room_bytes > rt->room_bytes_peak)
             set_whole(&rt->room_bytes_peak, rt->room_bytes);
@@ -287,8 +284,7 @@ bool tl__frames_valid(const tl_runtime *rt) {
         return false;
     for (const tl_frame *frame = rt->frame; frame; frame = frame->parent) {
         if ((const char *)frame < rt->arena ||
-            (const char *)frame + frame_bytes(frame->slot_count, frame->room_bytes) != end ||
-            frame->scope_mark > mark)
+            (const char *)frame + frame_bytes(frame->slot_count, frame->room_bytes) != end || frame->scope_mark > mark)
             return false;
         if (!slots_valid(frame) || !buffers_valid(frame))
             return false;

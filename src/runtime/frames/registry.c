@@ -40,8 +40,7 @@ enum { FIRST_CAPACITY = 32 };
 /* ---- scopes ------------------------------------------------------------------------------------------------ */
 
 /* Twice the capacity. On failure the array is as it was. */
-static masu_status grow_array(void **array, size_t *capacity, size_t element_bytes,
-                              const char *what) {
+static masu_status grow_array(void **array, size_t *capacity, size_t element_bytes, const char *what) {
     size_t larger = *capacity ? 2 * *capacity : FIRST_CAPACITY;
     void *moved = NULL;
     if (larger < UINT32_MAX)
@@ -56,14 +55,12 @@ static masu_status grow_array(void **array, size_t *capacity, size_t element_byt
 static masu_status open_scope(tl_runtime *rt, bool implicit) {
     if (rt->scope_count == rt->scope_capacity) {
         void *scopes = rt->scopes;
-        masu_status status =
-            grow_array(&scopes, &rt->scope_capacity, sizeof *rt->scopes, "the table of scopes");
+        masu_status status = grow_array(&scopes, &rt->scope_capacity, sizeof *rt->scopes, "the table of scopes");
         if (status != MASU_OK)
             return status;
         rt->scopes = scopes;
     }
-    rt->scopes[rt->scope_count++] =
-        (tl_scope){.mark = (uint32_t)rt->entry_count, .implicit = implicit};
+    rt->scopes[rt->scope_count++] = (tl_scope){.mark = (uint32_t)rt->entry_count, .implicit = implicit};
     rt->scope_depth += !implicit;
     return MASU_OK;
 }
@@ -265,10 +262,9 @@ void tl__object_drop(tl_object *object) {
 
 static bool free_list_valid(const tl_runtime *rt, uint32_t scope, size_t end, uint64_t *length) {
     const tl_scope *s = &rt->scopes[scope];
-    for (uint32_t at = s->free; at; at = rt->entries[at - 1].previous) {
+    for (uint32_t at = s->free; at; at = rt->entries[at - 1].previous)
         if (at - 1 < s->mark || at - 1 >= end || rt->entries[at - 1].object || ++*length > end)
             return false;
-    }
     return true;
 }
 
@@ -280,8 +276,7 @@ static bool entry_valid(const tl_runtime *rt, size_t i) {
     uint32_t scope = UINT32_MAX;
     for (uint32_t at = object->registered; at; at = rt->entries[at - 1].previous) {
         const tl_entry *entry = &rt->entries[at - 1];
-        if (at > rt->entry_count || entry->object != object || entry->scope > scope ||
-            ++steps > object->count)
+        if (at > rt->entry_count || entry->object != object || entry->scope > scope || ++steps > object->count)
             return false;
         scope = entry->scope;
         found = found || at - 1 == i;
@@ -295,12 +290,11 @@ static bool scope_valid(const tl_runtime *rt, uint32_t scope, uint64_t *register
     uint64_t empty = 0, listed = 0;
     if (mark > end)
         return false;
-    for (size_t i = mark; i < end; i++) {
+    for (size_t i = mark; i < end; i++)
         if (!rt->entries[i].object)
             empty++;
         else if (rt->entries[i].scope != scope || !entry_valid(rt, i))
             return false;
-    }
     *registered += end - mark - empty;
     return free_list_valid(rt, scope, end, &listed) && listed == empty;
 }

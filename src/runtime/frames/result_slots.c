@@ -118,11 +118,8 @@ static tl_slot *choose(const tl_runtime *rt, const tl_frame *frame, uint32_t wis
     return other;
 }
 
-static masu_status take_slot(tl_runtime *rt, const wish *w, size_t bytes, void **data,
-                             uint32_t *number) {
-    masu_status status = w->frame->growing_end <= rt->slot_capacity
-                             ? MASU_OK
-                             : make_table(rt, w->frame->growing_end);
+static masu_status take_slot(tl_runtime *rt, const wish *w, size_t bytes, void **data, uint32_t *number) {
+    masu_status status = w->frame->growing_end <= rt->slot_capacity ? MASU_OK : make_table(rt, w->frame->growing_end);
     if (status != MASU_OK)
         return status;
     tl_slot *slot = choose(rt, w->frame, w->grow, bytes);
@@ -137,8 +134,7 @@ static masu_status take_slot(tl_runtime *rt, const wish *w, size_t bytes, void *
     return status;
 }
 
-static masu_status take_wished(tl_runtime *rt, const wish *w, size_t bytes, void **data,
-                               uint32_t *slot) {
+static masu_status take_wished(tl_runtime *rt, const wish *w, size_t bytes, void **data, uint32_t *slot) {
     if (w->grow)
         return bytes > TL_SLOT_BYTES_MAX ? MASU_OK : take_slot(rt, w, bytes, data, slot);
     if (!w->dest || w->dest->bytes != bytes)
@@ -180,8 +176,7 @@ bool tl__slot_lends(const tl_runtime *rt, const tl_storage *storage) {
     wish w = wish_of(rt->frame);
     if (!storage->slot)
         return w.dest && !w.grow && w.dest->place == storage->data;
-    return w.grow && (!w.dest || (storage->slot > w.frame->growing_first &&
-                                  storage->slot <= w.frame->growing_end));
+    return w.grow && (!w.dest || (storage->slot > w.frame->growing_first && storage->slot <= w.frame->growing_end));
 }
 
 /* ---- the end --------------------------------------------------------------------------------------------------------- */

@@ -15,10 +15,9 @@ static size_t node_bytes(uint32_t word_count) {
 }
 
 /* A node without inputs and saved values filled in; not counted yet. */
-static masu_status node_new(const tl_tensor *result, const tl_rule *rule, int input_count,
-                            int saved_count, int extra_count, tl_node **out) {
-    uint32_t words =
-        (uint32_t)(input_count + saved_count + extra_count + (saved_count + 1) / 2) + result->rank;
+static masu_status node_new(const tl_tensor *result, const tl_rule *rule, int input_count, int saved_count,
+                            int extra_count, tl_node **out) {
+    uint32_t words = (uint32_t)(input_count + saved_count + extra_count + (saved_count + 1) / 2) + result->rank;
     void *memory;
     masu_status status = tl__alloc(node_bytes(words), &memory);
     if (status != MASU_OK)
@@ -97,8 +96,8 @@ masu_status tl__record(tl_tensor *result, const tl_origin *origin) {
     if (MASU_UNLIKELY(tl__runtime()->unrecorded))
         return MASU_OK;
     tl_node *node;
-    masu_status status = node_new(result, origin->rule, origin->input_count, origin->saved_count,
-                                  origin->extra_count, &node);
+    masu_status status = node_new(result, origin->rule, origin->input_count, origin->saved_count, origin->extra_count,
+                                  &node);
     if (status != MASU_OK)
         return status;
     tl__runtime()->live_nodes++;
@@ -134,8 +133,7 @@ masu_status tl__record_or_drop(tl_tensor *result, const tl_origin *origin, tl_te
 masu_status tl__leaf_new(const tl_tensor *t, tl_node **out) {
     static const tl_rule leaf_rule = {"leaf", NULL, NULL};
     if (t->dtype != TL_F32 && t->dtype != TL_F64)
-        return tl__error(TL_SAY(only_floating_tensors_track_gradients_one),
-                         t->dtype == TL_I64 ? "i64" : "bool");
+        return tl__error(TL_SAY(only_floating_tensors_track_gradients_one), t->dtype == TL_I64 ? "i64" : "bool");
     tl_node *node;
     masu_status status = node_new(t, &leaf_rule, 0, 0, sizeof(tl_leaf) / 8, &node);
     if (status != MASU_OK)
@@ -175,9 +173,9 @@ static bool leaf_valid(tl_node *node) {
     const tl_tensor *gradient = tl__node_leaf(node)->gradient;
     if (node->input_count || node->saved_count || node->depth)
         return false;
-    return !gradient || (!gradient->node && gradient->contiguous && gradient->rank == node->rank &&
-                         gradient->dtype == node->dtype &&
-                         memcmp(gradient->shape, tl__node_shape(node), node->rank * 8u) == 0);
+    return !gradient ||
+           (!gradient->node && gradient->contiguous && gradient->rank == node->rank && gradient->dtype == node->dtype &&
+            memcmp(gradient->shape, tl__node_shape(node), node->rank * 8u) == 0);
 }
 
 bool tl__node_valid(tl_node *node) {
@@ -188,15 +186,13 @@ bool tl__node_valid(tl_node *node) {
     tl_node **inputs = tl__node_inputs(node);
     tl_tensor **saved = tl__node_saved(node);
     bool freed = node->flags & TL_NODE_FREED;
-    for (int i = 0; i < node->input_count; i++) {
-        if (inputs[i] && (freed || inputs[i]->count < 1 ||
-                          (inputs[i]->depth >= node->depth && node->depth < UINT32_MAX)))
+    for (int i = 0; i < node->input_count; i++)
+        if (inputs[i] &&
+            (freed || inputs[i]->count < 1 || (inputs[i]->depth >= node->depth && node->depth < UINT32_MAX)))
             return false;
-    }
-    for (int i = 0; i < node->saved_count; i++) {
+    for (int i = 0; i < node->saved_count; i++)
         if (saved[i] && (freed || saved[i]->node))
             return false;
-    }
     return freed || node->pending == 0;
 }
 

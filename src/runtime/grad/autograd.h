@@ -30,9 +30,8 @@
 
 /* What a rule of differentiation works on. */
 typedef struct tl_pass {
-    tl_tensor
-        *gradient; /* of the node's result, its shape and dtype; the rule may take it (set NULL) */
-    bool keep_graph; /* saved values must survive */
+    tl_tensor *gradient; /* of the node's result, its shape and dtype; the rule may take it (set NULL) */
+    bool keep_graph;     /* saved values must survive */
 } tl_pass;
 
 /* Delivers to each tracked input its share. On failure nothing is left behind; what was
@@ -44,7 +43,7 @@ typedef struct tl_formula tl_formula;
 typedef void tl_formula_function(tl_formula *f);
 
 typedef struct tl_rule {
-    const char *name; /* of the operation, for messages */
+    const char *name;               /* of the operation, for messages */
     tl_backward_function *backward; /* NULL: by the formula */
     tl_formula_function *formula;   /* NULL: it cannot be differentiated again */
 } tl_rule;
@@ -55,7 +54,7 @@ const char *tl__shown_operation(const char *name, char *out, size_t size);
 enum {
     TL_NODE_LEAF = 1,
     TL_NODE_FREED = 2,
-    TL_NODE_KEEPS = 8,  /* retain_grad */
+    TL_NODE_KEEPS = 8, /* retain_grad */
     TL_NODE_WANTED = 4 /* scratch of tl__gradient: leads to what is asked about; 0 outside it */
 };
 
@@ -75,8 +74,8 @@ struct tl_node {
         tl_tensor *buffer; /* owned; the gradient collected so far */
         tl_node *kept; /* TL_NODE_KEEPS: held; a leaf that gathers what passes here, and has the buffer; of no edge */
     };
-    tl_node *next; /* in the list of the walk over the graph */
-    uint64_t words[];  /* inputs | saved | shape | extra | versions of saved, two a word */
+    tl_node *next;    /* in the list of the walk over the graph */
+    uint64_t words[]; /* inputs | saved | shape | extra | versions of saved, two a word */
 };
 
 typedef struct tl_leaf {
@@ -88,11 +87,10 @@ typedef struct tl_leaf {
         uint32_t written_site;   /* written: where */
     };
     uint32_t ends_depth; /* it ends with the iteration of so many loops; 0: with none */
-    bool listed;   /* in the list of leaves that were read */
-    bool written;  /* the tensor was changed in place and went on without this history */
-    bool consumed; /* the next backward replaces the gradient instead of adding to it */
-    uint32_t
-        round; /* the runtime's grad_round when the gradient was added: an older one counts as none */
+    bool listed;         /* in the list of leaves that were read */
+    bool written;        /* the tensor was changed in place and went on without this history */
+    bool consumed;       /* the next backward replaces the gradient instead of adding to it */
+    uint32_t round;      /* the runtime's grad_round when the gradient was added: an older one counts as none */
 } tl_leaf;
 
 static inline tl_node **tl__node_inputs(tl_node *node) {

@@ -20,12 +20,12 @@
 
 typedef struct tl_backward {
     bool keep_graph;
-    bool tracks;     /* by formulas, with history */
-    tl_node *target; /* the gradient is handed out here, and no leaf gathers any; NULL: leaves do */
+    bool tracks;      /* by formulas, with history */
+    tl_node *target;  /* the gradient is handed out here, and no leaf gathers any; NULL: leaves do */
     tl_tensor *found; /* owned; at target */
-    bool replaces;  /* some leaf's gradient was consumed */
-    uint32_t site;  /* of this backward, for the error of a second one */
-    tl_node *ready; /* pending 0; each held once by this list */
+    bool replaces;    /* some leaf's gradient was consumed */
+    uint32_t site;    /* of this backward, for the error of a second one */
+    tl_node *ready;   /* pending 0; each held once by this list */
 } tl_backward;
 
 static masu_status error_freed(const tl_node *node) {
@@ -77,9 +77,8 @@ static masu_status discover(tl_backward *run, tl_node *root) {
     masu_status status = MASU_OK;
     for (tl_node *node = root; node && status == MASU_OK; node = node->next) {
         tl_node **inputs = tl__node_inputs(node);
-        status = node->flags & TL_NODE_LEAF && tl__node_leaf(node)->written
-                     ? error_leaf_written(node)
-                     : check_versions(node);
+        status = node->flags & TL_NODE_LEAF && tl__node_leaf(node)->written ? error_leaf_written(node)
+                                                                            : check_versions(node);
         tl_node *gathers = tl__node_gathers(node);
         run->replaces |= gathers && tl__node_leaf(gathers)->consumed;
         for (int i = 0; i < node->input_count && status == MASU_OK; i++) {
@@ -355,11 +354,9 @@ static masu_status check_gradient(const tl_tensor *root, const tl_tensor *x, con
     if (!x->node)
         return tl__error(TL_SAY(grad_tensor_that_is_asked_about_does));
     if (!seed && root->elements != 1)
-        return tl__error(TL_SAY(grad_needs_function_one_number_as_its),
-                         tl__shape_text(root->rank, root->shape, shape));
+        return tl__error(TL_SAY(grad_needs_function_one_number_as_its), tl__shape_text(root->rank, root->shape, shape));
     if (seed && !tl__same_shape(seed, root))
-        return tl__error(TL_SAY(gradient_shape_for_tensor_shape),
-                         tl__shape_text(seed->rank, seed->shape, other),
+        return tl__error(TL_SAY(gradient_shape_for_tensor_shape), tl__shape_text(seed->rank, seed->shape, other),
                          tl__shape_text(root->rank, root->shape, shape));
     return MASU_OK;
 }
@@ -379,8 +376,7 @@ static masu_status walk_for(tl_backward *run, tl_tensor *root, tl_tensor *seed) 
     return settle_all(run);
 }
 
-masu_status tl__gradient(tl_tensor *root, tl_tensor *x, tl_tensor *seed, bool tracks,
-                         tl_tensor **out) {
+masu_status tl__gradient(tl_tensor *root, tl_tensor *x, tl_tensor *seed, bool tracks, tl_tensor **out) {
     masu_status status = check_gradient(root, x, seed);
     if (status != MASU_OK)
         return status;

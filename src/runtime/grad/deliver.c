@@ -13,8 +13,7 @@
 #include "runtime/state.h"
 
 static bool same_shape(const tl_tensor *t, tl_node *node) {
-    return t->rank == node->rank &&
-           memcmp(t->shape, tl__node_shape(node), (size_t)node->rank * 8) == 0;
+    return t->rank == node->rank && memcmp(t->shape, tl__node_shape(node), (size_t)node->rank * 8) == 0;
 }
 
 masu_status tl__accumulate(tl_tensor **total, tl_tensor *gradient) {
@@ -80,8 +79,7 @@ masu_status tl__deliver(tl_node *input, tl_tensor *gradient) {
 masu_status tl__accumulator(tl_node *input, tl_tensor **out) {
     masu_status status = MASU_OK;
     if (!*tl__node_buffer(input)) {
-        status =
-            tl__tensor_new_zeroed(input->dtype, input->rank, tl__node_shape(input), tl__node_buffer(input));
+        status = tl__tensor_new_zeroed(input->dtype, input->rank, tl__node_shape(input), tl__node_buffer(input));
         if (status != MASU_OK)
             *tl__node_buffer(input) = NULL;
     } else if (!tl__is_private(*tl__node_buffer(input))) {

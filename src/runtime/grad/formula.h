@@ -50,17 +50,17 @@ void tl__f_refuse(tl_formula *f);
 
 /* ---- operations on what a formula has: borrowed operands, results that are the formula's ---------------------- */
 
-#define D_UNARY(name, call)                                        \
+#define D_UNARY(name, call)                                          \
     static inline tl_tensor *d_##name(tl_formula *f, tl_tensor *t) { \
-        return t ? tl__f_keep(f, call) : NULL;                     \
+        return t ? tl__f_keep(f, call) : NULL;                       \
     }
-#define D_BINARY(name)                                                               \
-    static inline tl_tensor *d_##name(tl_formula *f, tl_tensor *a, tl_tensor *b) {   \
-        return a && b ? tl__f_keep(f, tl_tensor_##name(a, b)) : NULL;                \
+#define D_BINARY(name)                                                             \
+    static inline tl_tensor *d_##name(tl_formula *f, tl_tensor *a, tl_tensor *b) { \
+        return a && b ? tl__f_keep(f, tl_tensor_##name(a, b)) : NULL;              \
     }
-#define D_SCALAR(name, function)                                                \
-    static inline tl_tensor *d_##name(tl_formula *f, tl_tensor *t, double s) {  \
-        return t ? tl__f_keep(f, tl_tensor_##function(t, s)) : NULL;            \
+#define D_SCALAR(name, function)                                               \
+    static inline tl_tensor *d_##name(tl_formula *f, tl_tensor *t, double s) { \
+        return t ? tl__f_keep(f, tl_tensor_##function(t, s)) : NULL;           \
     }
 D_UNARY(neg, tl_tensor_neg(t))
 D_UNARY(exp, tl_tensor_exp(t))
@@ -109,7 +109,7 @@ tl_tensor *d_expand(tl_formula *f, tl_tensor *t, int rank, const int64_t *shape)
 tl_tensor *d_insert(tl_formula *f, tl_tensor *t, int dim); /* a dimension of length 1 */
 tl_tensor *d_drop(tl_formula *f, tl_tensor *t, int dim);   /* one of length 1 away */
 tl_tensor *d_narrow(tl_formula *f, tl_tensor *t, int dim, int64_t from, int64_t length);
-tl_tensor *d_turned(tl_formula *f, tl_tensor *t); /* the last two dimensions exchanged */
+tl_tensor *d_turned(tl_formula *f, tl_tensor *t);           /* the last two dimensions exchanged */
 tl_tensor *d_sum_dim(tl_formula *f, tl_tensor *t, int dim); /* dim stays, with length 1 */
 tl_tensor *d_tril(tl_formula *f, tl_tensor *t, int64_t k);
 tl_tensor *d_to_shape(tl_formula *f, tl_tensor *t, int rank, const int64_t *shape); /* sums what broadcasting widened */

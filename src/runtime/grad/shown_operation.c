@@ -5,8 +5,8 @@
 #include "runtime/grad/autograd.h"
 
 const char *tl__shown_operation(const char *name, char *out, size_t size) {
-    static const char *const signs[][2] = {{"add", "`+`"}, {"sub", "`-`"}, {"rsub", "`-`"}, {"mul", "`*`"},
-                                           {"div", "`/`"}, {"rdiv", "`/`"}, {"rem", "`%`"}, {"neg", "`-`"}};
+    static const char *const signs[][2] = {{"add", "`+`"}, {"sub", "`-`"},  {"rsub", "`-`"}, {"mul", "`*`"},
+                                           {"div", "`/`"}, {"rdiv", "`/`"}, {"rem", "`%`"},  {"neg", "`-`"}};
     static const char scalar[] = "_scalar";
     size_t length = strlen(name);
     if (length >= sizeof scalar && strcmp(name + length - (sizeof scalar - 1), scalar) == 0)

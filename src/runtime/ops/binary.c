@@ -55,8 +55,7 @@ static masu_status pass_on(tl_pass *pass, tl_node *input, bool last) {
 }
 
 /* last: the other side has had its share, or wants none. */
-static masu_status deliver_side(const binary_operation *operation, tl_pass *pass, tl_node *node,
-                                int side, bool last) {
+static masu_status deliver_side(const binary_operation *operation, tl_pass *pass, tl_node *node, int side, bool last) {
     tl_node *input = tl__node_inputs(node)[side];
     const tl_tensor *a = tl__node_value(node, 0), *b = tl__node_value(node, 1);
     share kind = operation->shares[side];
@@ -64,8 +63,7 @@ static masu_status deliver_side(const binary_operation *operation, tl_pass *pass
         return pass_on(pass, input, last);
     const tl_tensor *with_other[] = {pass->gradient, side == 0 ? b : a};
     const tl_tensor *with_both[] = {pass->gradient, a, b};
-    unsigned spent =
-        last ? TL_SPENT_GRADIENT | 3u : needs(operation, side) & ~needs(operation, 1 - side);
+    unsigned spent = last ? TL_SPENT_GRADIENT | 3u : needs(operation, side) & ~needs(operation, 1 - side);
     tl_tensor *gradient;
     masu_status status = tl__destination(pass, node, spent, &gradient);
     if (status != MASU_OK)
@@ -115,8 +113,7 @@ static tl_tensor *share_of(tl_formula *f, const binary_operation *operation, int
     case SHARE_NEGATED:
         return d_neg(f, f->g);
     case SHARE_OTHER:
-        return kernel == TL_K_div ? d_div(f, f->g, side == 0 ? b : a)
-                                  : d_mul(f, f->g, side == 0 ? b : a);
+        return kernel == TL_K_div ? d_div(f, f->g, side == 0 ? b : a) : d_mul(f, f->g, side == 0 ? b : a);
     default:
         return a && b ? tl__binary_slope(f, kernel, a, b) : NULL;
     }
@@ -131,48 +128,44 @@ static void binary_formula(tl_formula *f) {
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-#define BINARY(name, dtype, share_a, gradient_a, share_b, gradient_b, operand, text)          \
-    static const binary_operation name##_operation = {{#name, binary_backward, binary_formula},               \
-                                                      TL_K_##name,                            \
-                                                      {share_a, share_b},                     \
-                                                      {TL_K_##gradient_a, TL_K_##gradient_b}, \
+#define BINARY(name, dtype, share_a, gradient_a, share_b, gradient_b, operand, text)            \
+    static const binary_operation name##_operation = {{#name, binary_backward, binary_formula}, \
+                                                      TL_K_##name,                              \
+                                                      {share_a, share_b},                       \
+                                                      {TL_K_##gradient_a, TL_K_##gradient_b},   \
                                                       (dtype) == DTYPE_REAL};
 #include <masu/ops.def>
 
 /* What is saved for the gradients of the sides that are tracked. */
-static unsigned needed_of(const binary_operation *operation, const tl_tensor *a,
-                          const tl_tensor *b) {
+static unsigned needed_of(const binary_operation *operation, const tl_tensor *a, const tl_tensor *b) {
     return (a->node ? needs(operation, 0) : 0) | (b->node ? needs(operation, 1) : 0);
 }
 
-static masu_status record_binary(const binary_operation *operation, tl_tensor *result, tl_tensor *a,
-                                 tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out) {
+static masu_status record_binary(const binary_operation *operation, tl_tensor *result, tl_tensor *a, tl_tensor *b,
+                                 tl_tensor *x, tl_tensor *y, tl_tensor **out) {
     unsigned needed = needed_of(operation, a, b);
-    return tl__record_or_drop(
-        result,
-        &(tl_origin){.rule = &operation->rule,
-                     .input_count = 2,
-                     .inputs = (tl_tensor *[]){a, b},
-                     .saved_count = 2 * (needed != 0),
-                     .saved = (tl_tensor *[]){needed & 1 ? x : NULL, needed & 2 ? y : NULL}},
-        out);
+    return tl__record_or_drop(result,
+                              &(tl_origin){.rule = &operation->rule,
+                                           .input_count = 2,
+                                           .inputs = (tl_tensor *[]){a, b},
+                                           .saved_count = 2 * (needed != 0),
+                                           .saved = (tl_tensor *[]){needed & 1 ? x : NULL, needed & 2 ? y : NULL}},
+                              out);
 }
 
-static masu_status check_binary(const binary_operation *operation, const tl_tensor *x,
-                                const tl_tensor *y) {
+static masu_status check_binary(const binary_operation *operation, const tl_tensor *x, const tl_tensor *y) {
     if (MASU_UNLIKELY(!tl__kernels[operation->kernel][x->dtype]))
         return tl__error(TL_SAY(is_not_defined_for_two_bool_tensors), operation->rule.name);
     if (MASU_LIKELY(x->dtype != TL_I64))
         return MASU_OK;
-    if (operation->kernel == TL_K_rem || operation->kernel == TL_K_fmod ||
-        operation->kernel == TL_K_floor_divide)
+    if (operation->kernel == TL_K_rem || operation->kernel == TL_K_fmod || operation->kernel == TL_K_floor_divide)
         return tl__no_zero(operation->rule.name, y);
     return operation->kernel == TL_K_pow ? tl__no_negative(operation->rule.name, y) : MASU_OK;
 }
 
 /* x and y are a and b in the type of the result. */
-static masu_status binary_same_dtype(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
-                                     tl_tensor *x, tl_tensor *y, tl_tensor **out) {
+static masu_status binary_same_dtype(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor *x,
+                                     tl_tensor *y, tl_tensor **out) {
     masu_status status = check_binary(operation, x, y);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
@@ -191,8 +184,7 @@ static masu_status binary_same_dtype(const binary_operation *operation, tl_tenso
         tl__keep_spent();
     const tl_tensor *operands[] = {x, y};
     tl_tensor *result;
-    status =
-        tl__map(operation->kernel, (tl_dtype)x->dtype, rank, shape, 2, operands, NULL, &result);
+    status = tl__map(operation->kernel, (tl_dtype)x->dtype, rank, shape, 2, operands, NULL, &result);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
     if (a->node || b->node)
@@ -201,8 +193,7 @@ static masu_status binary_same_dtype(const binary_operation *operation, tl_tenso
     return MASU_OK;
 }
 
-static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
-                                tl_tensor **out) {
+static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
     if (operation->real && (dtype == TL_I64 || dtype == TL_BOOL))
         dtype = TL_F32;
@@ -215,8 +206,7 @@ static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a,
     return status;
 }
 
-static inline masu_status binary(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
-                                 tl_tensor **out) {
+static inline masu_status binary(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     if (MASU_LIKELY(a->dtype == b->dtype && (!operation->real || tl__is_float(a))))
         return binary_same_dtype(operation, a, b, a, b, out);
     return binary_mixed(operation, a, b, out);

@@ -87,10 +87,8 @@ static void view_of(const tl_tensor *t, tl_view *out) {
     memcpy(out->stride, t->stride, sizeof t->stride[0] * t->rank);
 }
 
-static masu_status check_captures(const tl_kernel *plan, int64_t count,
-                                  tl_tensor *const *captured) {
-    if (count != plan->capture_count || plan->rank < 0 || plan->rank > TL_MAX_RANK ||
-        plan->rank > plan->cell_count)
+static masu_status check_captures(const tl_kernel *plan, int64_t count, tl_tensor *const *captured) {
+    if (count != plan->capture_count || plan->rank < 0 || plan->rank > TL_MAX_RANK || plan->rank > plan->cell_count)
         return tl__error(TL_SAY(comprehension_does_not_fit_its_plan));
     for (int64_t i = 0; i < count; i++) {
         char text[TL_SHAPE_TEXT];
@@ -102,8 +100,7 @@ static masu_status check_captures(const tl_kernel *plan, int64_t count,
     return MASU_OK;
 }
 
-static masu_status convert_captures(const tl_kernel *plan, tl_tensor *const *captured,
-                                    scratch *scratch) {
+static masu_status convert_captures(const tl_kernel *plan, tl_tensor *const *captured, scratch *scratch) {
     masu_status status = MASU_OK;
     for (int64_t i = 0; i < plan->capture_count && status == MASU_OK; i++) {
         status = tl__as_dtype(captured[i], (tl_dtype)plan->capture_dtype[i], &scratch->tensors[i]);
@@ -113,12 +110,10 @@ static masu_status convert_captures(const tl_kernel *plan, tl_tensor *const *cap
     return status;
 }
 
-static masu_status run_forward(const tl_kernel *plan, const int64_t *cells, const scratch *scratch,
-                               tl_tensor **out) {
+static masu_status run_forward(const tl_kernel *plan, const int64_t *cells, const scratch *scratch, tl_tensor **out) {
     tl_fault fault = {0};
     tl_tensor *result;
-    masu_status status =
-        tl__tensor_new_zeroed((tl_dtype)plan->dtype, (int)plan->rank, cells, &result);
+    masu_status status = tl__tensor_new_zeroed((tl_dtype)plan->dtype, (int)plan->rank, cells, &result);
     if (status != MASU_OK)
         return status;
     if (result->elements > 0 && !plan->forward(scratch->views, cells, result->data, &fault)) {
@@ -142,8 +137,7 @@ static int64_t shape_words(const tl_kernel *plan) {
     return words;
 }
 
-static void write_extra(const tl_kernel *plan, const int64_t *cells, const scratch *scratch,
-                        uint64_t *extra) {
+static void write_extra(const tl_kernel *plan, const int64_t *cells, const scratch *scratch, uint64_t *extra) {
     *extra++ = (uint64_t)(uintptr_t)plan;
     memcpy(extra, cells, (size_t)plan->cell_count * 8);
     extra += plan->cell_count;
@@ -154,9 +148,8 @@ static void write_extra(const tl_kernel *plan, const int64_t *cells, const scrat
 }
 
 /* scratch's pointers hold the values to be saved while the node is made. */
-static masu_status record_comprehension(const tl_kernel *plan, const int64_t *cells,
-                                        tl_tensor *const *captured, scratch *scratch,
-                                        tl_tensor *result, tl_tensor **out) {
+static masu_status record_comprehension(const tl_kernel *plan, const int64_t *cells, tl_tensor *const *captured,
+                                        scratch *scratch, tl_tensor *result, tl_tensor **out) {
     tl_tensor **saved = (tl_tensor **)scratch->pointers;
     for (int64_t i = 0; i < plan->capture_count; i++)
         saved[i] = plan->needs_value[i] ? scratch->tensors[i] : NULL;
@@ -175,17 +168,15 @@ static masu_status record_comprehension(const tl_kernel *plan, const int64_t *ce
 }
 
 static bool any_tracks(int64_t count, tl_tensor *const *captured) {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         if (captured[i]->node)
             return true;
-    }
     return false;
 }
 
-static masu_status comprehend_with(const tl_kernel *plan, const int64_t *cells,
-                                   tl_tensor *const *captured, scratch *scratch, tl_tensor **out) {
-    bool tracked = (plan->dtype == TL_F32 || plan->dtype == TL_F64) &&
-                   any_tracks(plan->capture_count, captured);
+static masu_status comprehend_with(const tl_kernel *plan, const int64_t *cells, tl_tensor *const *captured,
+                                   scratch *scratch, tl_tensor **out) {
+    bool tracked = (plan->dtype == TL_F32 || plan->dtype == TL_F64) && any_tracks(plan->capture_count, captured);
     if (tracked && !plan->backward)
         return tl__error(TL_SAY(comprehension_cannot_be_differentiated_uses));
     if (tracked && plan->capture_count > UINT16_MAX)
@@ -198,8 +189,8 @@ static masu_status comprehend_with(const tl_kernel *plan, const int64_t *cells,
     return status;
 }
 
-static masu_status comprehend(const tl_kernel *plan, const int64_t *cells, int64_t count,
-                              tl_tensor *const *captured, tl_tensor **out) {
+static masu_status comprehend(const tl_kernel *plan, const int64_t *cells, int64_t count, tl_tensor *const *captured,
+                              tl_tensor **out) {
     scratch scratch;
     masu_status status = check_captures(plan, count, captured);
     if (status == MASU_OK)
@@ -211,8 +202,7 @@ static masu_status comprehend(const tl_kernel *plan, const int64_t *cells, int64
     return status;
 }
 
-tl_tensor *tl_tensor_comprehend(void *plan, void *cells, int64_t captured_count,
-                                tl_tensor *const *captured) {
+tl_tensor *tl_tensor_comprehend(void *plan, void *cells, int64_t captured_count, tl_tensor *const *captured) {
     TL_RETURN_TENSOR(comprehend(plan, cells, captured_count, captured, &out));
 }
 
@@ -251,15 +241,14 @@ static masu_status accumulator_for(tl_node *input, tl_dtype dtype, tl_tensor **o
 
 static masu_status prepare_backward(const tl_kernel *plan, tl_node *node, scratch *scratch) {
     tl_node **inputs = tl__node_inputs(node);
-    const int64_t *shape =
-        (const int64_t *)(const void *)(tl__node_extra(node) + 1 + plan->cell_count);
+    const int64_t *shape = (const int64_t *)(const void *)(tl__node_extra(node) + 1 + plan->cell_count);
     masu_status status = MASU_OK;
     for (int64_t i = 0; i < plan->capture_count && status == MASU_OK; i++) {
         restore_view(tl__node_saved(node)[i], plan->capture_rank[i], shape, &scratch->views[i]);
         shape += plan->capture_rank[i];
         if (inputs[i])
-            status = accumulator_for(inputs[i], (tl_dtype)plan->capture_dtype[i],
-                                     &scratch->tensors[i], &scratch->pointers[i]);
+            status = accumulator_for(inputs[i], (tl_dtype)plan->capture_dtype[i], &scratch->tensors[i],
+                                     &scratch->pointers[i]);
     }
     return status;
 }

@@ -71,16 +71,16 @@ enum { ROWS = 4, TAPS = 512, SLACK = 64, GROUP_BYTES = 1 << 19 };
 typedef struct convolution {
     tl_sliding s;
     int64_t channels, outs, taps;
-    int64_t pitch, plane;  /* of a plane: numbers in a row, in all */
-    int64_t image;         /* numbers of one image's copy */
-    int64_t run;           /* the last place of an image, and one */
-    int64_t row_blocks;    /* of ROWS rows of the result */
-    size_t size;           /* bytes of a number */
-    int64_t group;         /* images that are copied at once */
-    int64_t *offset;       /* taps */
-    char *weights;         /* [row_blocks][taps][ROWS] */
-    char *copies;          /* [group][image], and SLACK numbers that tiles reach into */
-    char *out;             /* of the group */
+    int64_t pitch, plane; /* of a plane: numbers in a row, in all */
+    int64_t image;        /* numbers of one image's copy */
+    int64_t run;          /* the last place of an image, and one */
+    int64_t row_blocks;   /* of ROWS rows of the result */
+    size_t size;          /* bytes of a number */
+    int64_t group;        /* images that are copied at once */
+    int64_t *offset;      /* taps */
+    char *weights;        /* [row_blocks][taps][ROWS] */
+    char *copies;         /* [group][image], and SLACK numbers that tiles reach into */
+    char *out;            /* of the group */
     void *all;
     size_t bytes;
 } convolution;
@@ -137,67 +137,67 @@ static void find_offsets(convolution *c) {
 typedef void tile_function(const void *image, const int64_t *offset, int64_t taps, const void *weights, void *sums,
                            bool adds);
 
-#define COPIES(T, suffix)                                                                                         \
-    static void pack_weights_##suffix(const convolution *c, const T *from) {                                      \
-        T *to = (T *)(void *)c->weights;                                                                          \
-        for (int64_t block = 0; block < c->row_blocks; block++, from += ROWS * c->taps) {                         \
-            const int64_t rest = c->outs - block * ROWS, rows = rest < ROWS ? rest : ROWS;                        \
-            for (int64_t k = 0; k < c->taps; k++, to += ROWS)                                                     \
-                for (int64_t r = 0; r < ROWS; r++)                                                                \
-                    to[r] = r < rows ? from[r * c->taps + k] : 0;                                                 \
-        }                                                                                                         \
-    }                                                                                                             \
-    /* Row y of the plane (a, b) of one channel. The margin is zero since the copies were made. */               \
-    static void copy_row_##suffix(const tl_sliding *s, const T *from, int64_t b, int64_t pitch, T *to) {          \
-        const int64_t step = s->stride[1], left = s->padding[1] - b;                                              \
-        int64_t low = left > 0 ? rounded_up(left, step) : 0, high = rounded_up(s->width + left, step);            \
-        high = high > pitch ? pitch : high;                                                                       \
-        if (step == 1 && high > low)                                                                              \
-            memcpy(to + low, from + low - left, (size_t)(high - low) * sizeof(T));                                \
-        else                                                                                                      \
-            for (int64_t x = low; x < high; x++)                                                                  \
-                to[x] = from[x * step - left];                                                                    \
-    }                                                                                                             \
-    static void copy_image_##suffix(const convolution *c, const T *from, T *to) {                                 \
-        const tl_sliding *s = &c->s;                                                                              \
-        for (int64_t channel = 0; channel < c->channels; channel++, from += s->height * s->width)                 \
-            for (int64_t a = 0; a < s->stride[0]; a++)                                                            \
-                for (int64_t b = 0; b < s->stride[1]; b++, to += c->plane)                                        \
-                    for (int64_t y = 0; y < c->plane / c->pitch; y++) {                                           \
-                        const int64_t at = y * s->stride[0] + a - s->padding[0];                                  \
-                        if (at >= 0 && at < s->height)                                                            \
-                            copy_row_##suffix(s, from + at * s->width, b, c->pitch, to + y * c->pitch);           \
-                    }                                                                                             \
+#define COPIES(T, suffix)                                                                                \
+    static void pack_weights_##suffix(const convolution *c, const T *from) {                             \
+        T *to = (T *)(void *)c->weights;                                                                 \
+        for (int64_t block = 0; block < c->row_blocks; block++, from += ROWS * c->taps) {                \
+            const int64_t rest = c->outs - block * ROWS, rows = rest < ROWS ? rest : ROWS;               \
+            for (int64_t k = 0; k < c->taps; k++, to += ROWS)                                            \
+                for (int64_t r = 0; r < ROWS; r++)                                                       \
+                    to[r] = r < rows ? from[r * c->taps + k] : 0;                                        \
+        }                                                                                                \
+    }                                                                                                    \
+    /* Row y of the plane (a, b) of one channel. The margin is zero since the copies were made. */       \
+    static void copy_row_##suffix(const tl_sliding *s, const T *from, int64_t b, int64_t pitch, T *to) { \
+        const int64_t step = s->stride[1], left = s->padding[1] - b;                                     \
+        int64_t low = left > 0 ? rounded_up(left, step) : 0, high = rounded_up(s->width + left, step);   \
+        high = high > pitch ? pitch : high;                                                              \
+        if (step == 1 && high > low)                                                                     \
+            memcpy(to + low, from + low - left, (size_t)(high - low) * sizeof(T));                       \
+        else                                                                                             \
+            for (int64_t x = low; x < high; x++)                                                         \
+                to[x] = from[x * step - left];                                                           \
+    }                                                                                                    \
+    static void copy_image_##suffix(const convolution *c, const T *from, T *to) {                        \
+        const tl_sliding *s = &c->s;                                                                     \
+        for (int64_t channel = 0; channel < c->channels; channel++, from += s->height * s->width)        \
+            for (int64_t a = 0; a < s->stride[0]; a++)                                                   \
+                for (int64_t b = 0; b < s->stride[1]; b++, to += c->plane)                               \
+                    for (int64_t y = 0; y < c->plane / c->pitch; y++) {                                  \
+                        const int64_t at = y * s->stride[0] + a - s->padding[0];                         \
+                        if (at >= 0 && at < s->height)                                                   \
+                            copy_row_##suffix(s, from + at * s->width, b, c->pitch, to + y * c->pitch);  \
+                    }                                                                                    \
     }
 COPIES(float, f32)
 COPIES(double, f64)
 
 #if defined(__x86_64__)
-#define TILE(T, name, bytes, vectors, arch)                                                                       \
-    typedef T name##_vector __attribute__((vector_size(bytes), aligned(sizeof(T))));                              \
-    __attribute__((target(arch))) static void name(const void *image_, const int64_t *offset, int64_t taps,       \
-                                                   const void *weights_, void *sums_, bool adds) {                \
-        enum { WIDTH = bytes / sizeof(T) };                                                                       \
-        const T *image = image_, *weights = weights_;                                                             \
-        T *sums = sums_;                                                                                          \
-        name##_vector sum[ROWS][vectors];                                                                         \
-        for (int r = 0; r < ROWS; r++)                                                                            \
-            for (int v = 0; v < vectors; v++)                                                                     \
-                sum[r][v] = (name##_vector){0};                                                               \
-        for (int64_t k = 0; k < taps; k++, weights += ROWS) {                                                     \
-            const T *from = image + offset[k];                                                                    \
-            name##_vector in[vectors];                                                                            \
-            for (int v = 0; v < vectors; v++)                                                                     \
-                in[v] = *(const name##_vector *)(const void *)(from + v * WIDTH);                                 \
-            for (int r = 0; r < ROWS; r++)                                                                        \
-                for (int v = 0; v < vectors; v++)                                                                 \
-                    sum[r][v] += in[v] * weights[r];                                                              \
-        }                                                                                                         \
-        for (int r = 0; r < ROWS; r++)                                                                            \
-            for (int v = 0; v < vectors; v++, sums += WIDTH) {                                                    \
-                name##_vector *to = (name##_vector *)(void *)sums;                                                \
-                *to = adds ? *to + sum[r][v] : sum[r][v];                                                         \
-            }                                                                                                     \
+#define TILE(T, name, bytes, vectors, arch)                                                                 \
+    typedef T name##_vector __attribute__((vector_size(bytes), aligned(sizeof(T))));                        \
+    __attribute__((target(arch))) static void name(const void *image_, const int64_t *offset, int64_t taps, \
+                                                   const void *weights_, void *sums_, bool adds) {          \
+        enum { WIDTH = bytes / sizeof(T) };                                                                 \
+        const T *image = image_, *weights = weights_;                                                       \
+        T *sums = sums_;                                                                                    \
+        name##_vector sum[ROWS][vectors];                                                                   \
+        for (int r = 0; r < ROWS; r++)                                                                      \
+            for (int v = 0; v < vectors; v++)                                                               \
+                sum[r][v] = (name##_vector){0};                                                             \
+        for (int64_t k = 0; k < taps; k++, weights += ROWS) {                                               \
+            const T *from = image + offset[k];                                                              \
+            name##_vector in[vectors];                                                                      \
+            for (int v = 0; v < vectors; v++)                                                               \
+                in[v] = *(const name##_vector *)(const void *)(from + v * WIDTH);                           \
+            for (int r = 0; r < ROWS; r++)                                                                  \
+                for (int v = 0; v < vectors; v++)                                                           \
+                    sum[r][v] += in[v] * weights[r];                                                        \
+        }                                                                                                   \
+        for (int r = 0; r < ROWS; r++)                                                                      \
+            for (int v = 0; v < vectors; v++, sums += WIDTH) {                                              \
+                name##_vector *to = (name##_vector *)(void *)sums;                                          \
+                *to = adds ? *to + sum[r][v] : sum[r][v];                                                   \
+            }                                                                                               \
     }
 TILE(float, tile_512_f32, 64, 4, "avx512f,avx2,fma")
 TILE(double, tile_512_f64, 64, 4, "avx512f,avx2,fma")
@@ -282,12 +282,11 @@ static void convolve_tiles(void *context, int64_t from, int64_t to) {
 
 static void copy_images(const convolution *c, const void *from, int64_t images) {
     const int64_t own = c->channels * c->s.height * c->s.width;
-    for (int64_t i = 0; i < images; i++) {
+    for (int64_t i = 0; i < images; i++)
         if (c->size == sizeof(float))
             copy_image_f32(c, (const float *)from + i * own, (float *)(void *)c->copies + i * c->image);
         else
             copy_image_f64(c, (const double *)from + i * own, (double *)(void *)c->copies + i * c->image);
-    }
 }
 
 static void convolve_all(convolution *c, tile_function *tile, int64_t tile_bytes, const tl_tensor *x, tl_tensor *out) {
@@ -364,8 +363,7 @@ static masu_status convolve_dense(const tl_sliding *s, const tl_tensor *x, tl_te
 
 static bool fits(const tl_tensor *t, const tl_tensor *kernel, int64_t count, const int64_t *window, tl_sliding *s) {
     return t->rank == 4 && kernel->rank == 4 && count == WINDOW_WORDS && t->shape[1] == kernel->shape[1] &&
-           kernel->shape[2] == window[KERNEL_H] && kernel->shape[3] == window[KERNEL_W] &&
-           tl__sliding_of(t, window, s);
+           kernel->shape[2] == window[KERNEL_H] && kernel->shape[3] == window[KERNEL_W] && tl__sliding_of(t, window, s);
 }
 
 static masu_status as_dense(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {

@@ -42,8 +42,7 @@ void tl__fill(tl_tensor *t, double value) {
     }
 }
 
-masu_status tl__full(tl_dtype dtype, int rank, const int64_t *shape, double value,
-                     tl_tensor **out) {
+masu_status tl__full(tl_dtype dtype, int rank, const int64_t *shape, double value, tl_tensor **out) {
     masu_status status = tl__tensor_new(dtype, rank, shape, out);
     if (status == MASU_OK)
         tl__fill(*out, value);
@@ -89,8 +88,8 @@ static void fill_uniform(tl_tensor *t, double value) {
         to[i] = masu__rng_uniform(rng);
 }
 
-static masu_status make(tl_dtype dtype, int64_t rank, const int64_t *shape, bool track,
-                        fill_function *fill, double value, tl_tensor **out) {
+static masu_status make(tl_dtype dtype, int64_t rank, const int64_t *shape, bool track, fill_function *fill,
+                        double value, tl_tensor **out) {
     if (rank > TL_MAX_RANK)
         return tl__error(TL_SAY(tensor_at_most_dimensions_not), TL_MAX_RANK, rank);
     tl_tensor *t;
@@ -169,11 +168,9 @@ tl_tensor *tl_tensor_ones_like(tl_tensor *t) {
     TL_RETURN_TENSOR(make((tl_dtype)t->dtype, t->rank, t->shape, false, tl__fill, 1.0, &out));
 }
 
-static masu_status make_random_like(const char *what, const tl_tensor *t, fill_function *fill,
-                                    tl_tensor **out) {
+static masu_status make_random_like(const char *what, const tl_tensor *t, fill_function *fill, tl_tensor **out) {
     if (!tl__is_float(t))
-        return tl__error(TL_SAY(needs_floating_tensor_one_element_type), what,
-                         tl__dtype_name((tl_dtype)t->dtype));
+        return tl__error(TL_SAY(needs_floating_tensor_one_element_type), what, tl__dtype_name((tl_dtype)t->dtype));
     return make((tl_dtype)t->dtype, t->rank, t->shape, false, fill, 0.0, out);
 }
 
@@ -202,8 +199,7 @@ tl_tensor *tl_tensor_eye(int64_t n) {
 }
 
 /* from + i * step, each computed by itself: the error does not grow along the tensor. */
-static masu_status progression(tl_dtype dtype, double from, double step, double count,
-                               tl_tensor **out) {
+static masu_status progression(tl_dtype dtype, double from, double step, double count, tl_tensor **out) {
     if (!(count < 0x1p53))
         return tl__error(TL_SAY(tensor_elements_is_too_large), count);
     int64_t n = count > 0 ? (int64_t)count : 0;
@@ -264,8 +260,7 @@ tl_tensor *tl_tensor_arange_i64(int64_t from, int64_t to, int64_t step) {
 static masu_status linspace(tl_dtype dtype, double from, double to, int64_t n, tl_tensor **out) {
     if (n < 0)
         return tl__error(TL_SAY(linspace_is_no_number_elements), n);
-    masu_status status =
-        progression(dtype, from, n > 1 ? (to - from) / (double)(n - 1) : 0.0, (double)n, out);
+    masu_status status = progression(dtype, from, n > 1 ? (to - from) / (double)(n - 1) : 0.0, (double)n, out);
     if (status == MASU_OK && n > 1 && dtype == TL_F64)
         ((double *)(*out)->data)[n - 1] = to;
     else if (status == MASU_OK && n > 1)
@@ -283,15 +278,13 @@ tl_tensor *tl_tensor_linspace_f64(double from, double to, int64_t n) {
 
 /* ---- literals -------------------------------------------------------------------------------- */
 
-static masu_status literal_new(tl_dtype dtype, int64_t rank, const int64_t *shape, int64_t elements,
-                               tl_tensor **out) {
+static masu_status literal_new(tl_dtype dtype, int64_t rank, const int64_t *shape, int64_t elements, tl_tensor **out) {
     masu_status status = tl__tensor_new(dtype, (int)rank, shape, out);
     if (status != MASU_OK || (*out)->elements == elements)
         return status;
     char text[TL_SHAPE_TEXT];
     tl__tensor_drop(*out);
-    return tl__error(TL_SAY(literal_shape_elements), tl__shape_text((int)rank, shape, text),
-                     elements);
+    return tl__error(TL_SAY(literal_shape_elements), tl__shape_text((int)rank, shape, text), elements);
 }
 
 static masu_status literal_rank(int64_t rank, int64_t count) {
@@ -300,8 +293,7 @@ static masu_status literal_rank(int64_t rank, int64_t count) {
     return tl__error(TL_SAY(tensor_at_most_dimensions_not), TL_MAX_RANK, rank);
 }
 
-static masu_status literal_f64(tl_dtype dtype, int64_t rank, int64_t count, const double *numbers,
-                               tl_tensor **out) {
+static masu_status literal_f64(tl_dtype dtype, int64_t rank, int64_t count, const double *numbers, tl_tensor **out) {
     masu_status status = literal_rank(rank, count);
     if (status != MASU_OK)
         return status;
@@ -312,29 +304,26 @@ static masu_status literal_f64(tl_dtype dtype, int64_t rank, int64_t count, cons
     if (status != MASU_OK)
         return status;
     numbers += rank;
-    for (int64_t i = 0; i < (*out)->elements; i++) {
+    for (int64_t i = 0; i < (*out)->elements; i++)
         if (dtype == TL_F32)
             ((float *)(*out)->data)[i] = (float)numbers[i];
         else
             ((double *)(*out)->data)[i] = numbers[i];
-    }
     return MASU_OK;
 }
 
-static masu_status literal_i64(tl_dtype dtype, int64_t rank, int64_t count, const int64_t *numbers,
-                               tl_tensor **out) {
+static masu_status literal_i64(tl_dtype dtype, int64_t rank, int64_t count, const int64_t *numbers, tl_tensor **out) {
     masu_status status = literal_rank(rank, count);
     if (status == MASU_OK)
         status = literal_new(dtype, rank, numbers, count - rank, out);
     if (status != MASU_OK)
         return status;
     numbers += rank;
-    for (int64_t i = 0; i < (*out)->elements; i++) {
+    for (int64_t i = 0; i < (*out)->elements; i++)
         if (dtype == TL_I64)
             ((int64_t *)(*out)->data)[i] = numbers[i];
         else
             ((tl_byte *)(*out)->data)[i] = numbers[i] != 0;
-    }
     return MASU_OK;
 }
 

@@ -215,18 +215,25 @@ static void distance_formula(tl_formula *f) {
         tl__f_deliver(f, 0, d_sub(f, d_mul(f, a, d_sum_dim(f, w, w ? w->rank - 1 : 0)), d_matmul(f, w, b)));
     tl_tensor *turned = d_turned(f, w);
     if (tl__f_wants(f, 1))
-        tl__f_deliver(f, 1, d_sub(f, d_mul(f, b, d_sum_dim(f, turned, turned ? turned->rank - 1 : 0)), d_matmul(f, turned, a)));
+        tl__f_deliver(
+            f, 1, d_sub(f, d_mul(f, b, d_sum_dim(f, turned, turned ? turned->rank - 1 : 0)), d_matmul(f, turned, a)));
 }
 
 static const tl_rule inverse_rule = {"inverse", NULL, inverse_formula};
 
 static const tl_rule rules[] = {
-    [NORM] = {"norm", NULL, norm_formula},          [INVERSE] = {"inverse", NULL, inverse_formula},
-    [DET] = {"det", NULL, det_formula},             [SOLVE] = {"solve", NULL, solve_formula},
-    [CHOLESKY] = {"cholesky", NULL, cholesky_formula}, [EIGH] = {"eigh", NULL, eigh_formula},
-    [SVD] = {"svd", NULL, svd_formula},             [QR] = {"qr", NULL, qr_formula},
-    [PSEUDO] = {"pinverse", NULL, pseudo_formula},  [LU] = {"lu", NULL, lu_formula},
-    [CROSS] = {"bce_loss", NULL, cross_formula},    [SHARE] = {"max or min", NULL, share_formula},
+    [NORM] = {"norm", NULL, norm_formula},
+    [INVERSE] = {"inverse", NULL, inverse_formula},
+    [DET] = {"det", NULL, det_formula},
+    [SOLVE] = {"solve", NULL, solve_formula},
+    [CHOLESKY] = {"cholesky", NULL, cholesky_formula},
+    [EIGH] = {"eigh", NULL, eigh_formula},
+    [SVD] = {"svd", NULL, svd_formula},
+    [QR] = {"qr", NULL, qr_formula},
+    [PSEUDO] = {"pinverse", NULL, pseudo_formula},
+    [LU] = {"lu", NULL, lu_formula},
+    [CROSS] = {"bce_loss", NULL, cross_formula},
+    [SHARE] = {"max or min", NULL, share_formula},
     [DISTANCE] = {"cdist", NULL, distance_formula},
 };
 

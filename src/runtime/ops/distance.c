@@ -36,113 +36,113 @@ static power power_of(double p) {
 }
 
 /* Sums are carried in lanes, so that the loops become vectors; how they are added up is fixed. */
-#define LANE_LOOP(T, start, step, fold)                    \
-    T lane[LANES], sum = start;                            \
-    for (int l = 0; l < LANES; l++)                        \
-        lane[l] = start;                                   \
-    int64_t i = 0;                                         \
-    for (; i + LANES <= n; i += LANES)                     \
-        for (int l = 0; l < LANES; l++) {                  \
-            const T d = a[i + l] - b[i + l], s = lane[l];  \
-            lane[l] = step;                                \
-        }                                                  \
-    for (; i < n; i++) {                                   \
-        const T d = a[i] - b[i], s = sum;                  \
-        sum = step;                                        \
-    }                                                      \
-    for (int l = 0; l < LANES; l++) {                      \
-        const T x = lane[l], s = sum;                      \
-        sum = fold;                                        \
+#define LANE_LOOP(T, start, step, fold)                   \
+    T lane[LANES], sum = start;                           \
+    for (int l = 0; l < LANES; l++)                       \
+        lane[l] = start;                                  \
+    int64_t i = 0;                                        \
+    for (; i + LANES <= n; i += LANES)                    \
+        for (int l = 0; l < LANES; l++) {                 \
+            const T d = a[i + l] - b[i + l], s = lane[l]; \
+            lane[l] = step;                               \
+        }                                                 \
+    for (; i < n; i++) {                                  \
+        const T d = a[i] - b[i], s = sum;                 \
+        sum = step;                                       \
+    }                                                     \
+    for (int l = 0; l < LANES; l++) {                     \
+        const T x = lane[l], s = sum;                     \
+        sum = fold;                                       \
     }
 
 #define LARGER(x, s) ((x) > (s) || (x) != (x) ? (x) : (s))
 
-#define DISTANCES(T, suffix, ABS, SQRT, POW, GEMM)                                                                    \
-    TL_WIDE static T one_##suffix(power power, T p, const T *a, const T *b, int64_t n) {                              \
-        if (power == POWER_2) {                                                                                       \
-            LANE_LOOP(T, 0, s + d * d, s + x)                                                                         \
-            return SQRT(sum);                                                                                         \
-        }                                                                                                             \
-        if (power == POWER_1) {                                                                                       \
-            LANE_LOOP(T, 0, s + ABS(d), s + x)                                                                        \
-            return sum;                                                                                               \
-        }                                                                                                             \
-        if (power == POWER_INFINITE) {                                                                                \
-            LANE_LOOP(T, 0, LARGER(ABS(d), s), LARGER(x, s))                                                          \
-            return sum;                                                                                               \
-        }                                                                                                             \
-        if (power == POWER_0) {                                                                                       \
-            LANE_LOOP(T, 0, s + (T)(d != 0), s + x)                                                                   \
-            return sum;                                                                                               \
-        }                                                                                                             \
-        T sum = 0;                                                                                                    \
-        for (int64_t i = 0; i < n; i++)                                                                               \
-            sum += POW(ABS(a[i] - b[i]), p);                                                                          \
-        return POW(sum, 1 / p);                                                                                       \
-    }                                                                                                                 \
-    static void each_##suffix(const pairs *w, const T *a, const T *b, T *out) {                                       \
-        for (int64_t i = 0; i < w->n; i++)                                                                            \
-            for (int64_t j = 0; j < w->m; j++)                                                                        \
-                out[i * w->m + j] = one_##suffix(w->power, (T)w->p, a + i * w->k, b + j * w->k, w->k);                \
-    }                                                                                                                 \
-    TL_WIDE static void centre_##suffix(const T *rows, int64_t n, int64_t k, const T *middle, T *to, T *squares) {    \
-        for (int64_t i = 0; i < n; i++) {                                                                             \
-            const T *from = rows + i * k;                                                                             \
-            T *moved = to + i * k;                                                                                    \
-            for (int64_t j = 0; j < k; j++)                                                                           \
-                moved[j] = from[j] - middle[j];                                                                       \
-            const T *a = moved;                                                                                       \
-            const int64_t length = k;                                                                                 \
-            T lane[LANES] = {0}, sum = 0;                                                                             \
-            int64_t j = 0;                                                                                            \
-            for (; j + LANES <= length; j += LANES)                                                                   \
-                for (int l = 0; l < LANES; l++)                                                                       \
-                    lane[l] += a[j + l] * a[j + l];                                                                   \
-            for (; j < length; j++)                                                                                   \
-                sum += a[j] * a[j];                                                                                   \
-            for (int l = 0; l < LANES; l++)                                                                           \
-                sum += lane[l];                                                                                       \
-            squares[i] = sum;                                                                                         \
-        }                                                                                                             \
-    }                                                                                                                 \
-    TL_WIDE static void middle_##suffix(const T *rows, int64_t n, int64_t k, T *middle) {                             \
-        for (int64_t j = 0; j < k; j++)                                                                               \
-            middle[j] = 0;                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                               \
-            for (int64_t j = 0; j < k; j++)                                                                           \
-                middle[j] += rows[i * k + j];                                                                         \
-        for (int64_t j = 0; j < k; j++)                                                                               \
-            middle[j] /= (T)n;                                                                                        \
-    }                                                                                                                 \
-    /* Roots of a row; -1 where it is to be computed the other way: how many. */                                      \
-    TL_WIDE static int64_t root_row_##suffix(T own, const T *squares, int64_t m, T *out) {                            \
-        int64_t lost = 0;                                                                                             \
-        for (int64_t j = 0; j < m; j++) {                                                                             \
-            const T both = own + squares[j], square = both - 2 * out[j];                                              \
-            const int good = square > (T)CANCELLED * both && both < (T)INFINITY;                                      \
-            out[j] = good ? SQRT(square) : -1;                                                                        \
-            lost += !good;                                                                                            \
-        }                                                                                                             \
-        return lost;                                                                                                  \
-    }                                                                                                                 \
-    /* room: n * k, m * k, n, m, k */                                                                                 \
-    static void many_##suffix(const pairs *w, const T *a, const T *b, T *room, T *out) {                              \
-        const int64_t n = w->n, m = w->m, k = w->k;                                                                   \
-        T *moved_a = room, *moved_b = moved_a + n * k, *square_a = moved_b + m * k, *square_b = square_a + n;         \
-        T *middle = square_b + m;                                                                                     \
-        middle_##suffix(b, m, k, middle);                                                                             \
-        centre_##suffix(a, n, k, middle, moved_a, square_a);                                                          \
-        centre_##suffix(b, m, k, middle, moved_b, square_b);                                                          \
-        GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)n, (blasint)m, (blasint)k, 1, moved_a, (blasint)k,     \
-             moved_b, (blasint)k, 0, out, (blasint)m);                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                                             \
-            T *row = out + i * m;                                                                                     \
-            if (root_row_##suffix(square_a[i], square_b, m, row) == 0)                                                \
-                continue;                                                                                             \
-            for (int64_t j = 0; j < m; j++)                                                                           \
-                if (row[j] < 0)                                                                                       \
-                    row[j] = one_##suffix(POWER_2, 2, a + i * k, b + j * k, k);                                       \
-        }                                                                                                             \
+#define DISTANCES(T, suffix, ABS, SQRT, POW, GEMM)                                                                 \
+    TL_WIDE static T one_##suffix(power power, T p, const T *a, const T *b, int64_t n) {                           \
+        if (power == POWER_2) {                                                                                    \
+            LANE_LOOP(T, 0, s + d * d, s + x)                                                                      \
+            return SQRT(sum);                                                                                      \
+        }                                                                                                          \
+        if (power == POWER_1) {                                                                                    \
+            LANE_LOOP(T, 0, s + ABS(d), s + x)                                                                     \
+            return sum;                                                                                            \
+        }                                                                                                          \
+        if (power == POWER_INFINITE) {                                                                             \
+            LANE_LOOP(T, 0, LARGER(ABS(d), s), LARGER(x, s))                                                       \
+            return sum;                                                                                            \
+        }                                                                                                          \
+        if (power == POWER_0) {                                                                                    \
+            LANE_LOOP(T, 0, s + (T)(d != 0), s + x)                                                                \
+            return sum;                                                                                            \
+        }                                                                                                          \
+        T sum = 0;                                                                                                 \
+        for (int64_t i = 0; i < n; i++)                                                                            \
+            sum += POW(ABS(a[i] - b[i]), p);                                                                       \
+        return POW(sum, 1 / p);                                                                                    \
+    }                                                                                                              \
+    static void each_##suffix(const pairs *w, const T *a, const T *b, T *out) {                                    \
+        for (int64_t i = 0; i < w->n; i++)                                                                         \
+            for (int64_t j = 0; j < w->m; j++)                                                                     \
+                out[i * w->m + j] = one_##suffix(w->power, (T)w->p, a + i * w->k, b + j * w->k, w->k);             \
+    }                                                                                                              \
+    TL_WIDE static void centre_##suffix(const T *rows, int64_t n, int64_t k, const T *middle, T *to, T *squares) { \
+        for (int64_t i = 0; i < n; i++) {                                                                          \
+            const T *from = rows + i * k;                                                                          \
+            T *moved = to + i * k;                                                                                 \
+            for (int64_t j = 0; j < k; j++)                                                                        \
+                moved[j] = from[j] - middle[j];                                                                    \
+            const T *a = moved;                                                                                    \
+            const int64_t length = k;                                                                              \
+            T lane[LANES] = {0}, sum = 0;                                                                          \
+            int64_t j = 0;                                                                                         \
+            for (; j + LANES <= length; j += LANES)                                                                \
+                for (int l = 0; l < LANES; l++)                                                                    \
+                    lane[l] += a[j + l] * a[j + l];                                                                \
+            for (; j < length; j++)                                                                                \
+                sum += a[j] * a[j];                                                                                \
+            for (int l = 0; l < LANES; l++)                                                                        \
+                sum += lane[l];                                                                                    \
+            squares[i] = sum;                                                                                      \
+        }                                                                                                          \
+    }                                                                                                              \
+    TL_WIDE static void middle_##suffix(const T *rows, int64_t n, int64_t k, T *middle) {                          \
+        for (int64_t j = 0; j < k; j++)                                                                            \
+            middle[j] = 0;                                                                                         \
+        for (int64_t i = 0; i < n; i++)                                                                            \
+            for (int64_t j = 0; j < k; j++)                                                                        \
+                middle[j] += rows[i * k + j];                                                                      \
+        for (int64_t j = 0; j < k; j++)                                                                            \
+            middle[j] /= (T)n;                                                                                     \
+    }                                                                                                              \
+    /* Roots of a row; -1 where it is to be computed the other way: how many. */                                   \
+    TL_WIDE static int64_t root_row_##suffix(T own, const T *squares, int64_t m, T *out) {                         \
+        int64_t lost = 0;                                                                                          \
+        for (int64_t j = 0; j < m; j++) {                                                                          \
+            const T both = own + squares[j], square = both - 2 * out[j];                                           \
+            const int good = square > (T)CANCELLED * both && both < (T)INFINITY;                                   \
+            out[j] = good ? SQRT(square) : -1;                                                                     \
+            lost += !good;                                                                                         \
+        }                                                                                                          \
+        return lost;                                                                                               \
+    }                                                                                                              \
+    /* room: n * k, m * k, n, m, k */                                                                              \
+    static void many_##suffix(const pairs *w, const T *a, const T *b, T *room, T *out) {                           \
+        const int64_t n = w->n, m = w->m, k = w->k;                                                                \
+        T *moved_a = room, *moved_b = moved_a + n * k, *square_a = moved_b + m * k, *square_b = square_a + n;      \
+        T *middle = square_b + m;                                                                                  \
+        middle_##suffix(b, m, k, middle);                                                                          \
+        centre_##suffix(a, n, k, middle, moved_a, square_a);                                                       \
+        centre_##suffix(b, m, k, middle, moved_b, square_b);                                                       \
+        GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)n, (blasint)m, (blasint)k, 1, moved_a, (blasint)k,  \
+             moved_b, (blasint)k, 0, out, (blasint)m);                                                             \
+        for (int64_t i = 0; i < n; i++) {                                                                          \
+            T *row = out + i * m;                                                                                  \
+            if (root_row_##suffix(square_a[i], square_b, m, row) == 0)                                             \
+                continue;                                                                                          \
+            for (int64_t j = 0; j < m; j++)                                                                        \
+                if (row[j] < 0)                                                                                    \
+                    row[j] = one_##suffix(POWER_2, 2, a + i * k, b + j * k, k);                                    \
+        }                                                                                                          \
     }
 
 /* n rows and m rows of k. */
@@ -156,8 +156,8 @@ DISTANCES(float, f32, fabsf, sqrtf, powf, cblas_sgemm)
 DISTANCES(double, f64, fabs, sqrt, pow, cblas_dgemm)
 
 static bool by_products(const pairs *w) {
-    return w->power == POWER_2 && w->k > 0 && (w->n > MANY_ROWS || w->m > MANY_ROWS) && w->n <= INT_MAX && w->m <= INT_MAX &&
-           w->k <= INT_MAX;
+    return w->power == POWER_2 && w->k > 0 && (w->n > MANY_ROWS || w->m > MANY_ROWS) && w->n <= INT_MAX &&
+           w->m <= INT_MAX && w->k <= INT_MAX;
 }
 
 /* a and b are row-major, of one floating type and the same leading dimensions. */

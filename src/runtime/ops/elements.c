@@ -15,13 +15,12 @@
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static masu_status error_index_count(const tl_tensor *t, int64_t count) {
-    return tl__error(TL_SAY(given_for_tensor_dimension), count, count == 1 ? "index" : "indices",
-                     t->rank, t->rank == 1 ? "" : "s");
+    return tl__error(TL_SAY(given_for_tensor_dimension), count, count == 1 ? "index" : "indices", t->rank,
+                     t->rank == 1 ? "" : "s");
 }
 
 /* How many elements behind t->data. */
-static inline masu_status locate(const tl_tensor *t, int64_t count, const int64_t *index,
-                                 int64_t *out) {
+static inline masu_status locate(const tl_tensor *t, int64_t count, const int64_t *index, int64_t *out) {
     int64_t offset = 0;
     if (MASU_UNLIKELY(count != t->rank))
         return error_index_count(t, count);
@@ -48,8 +47,7 @@ static double read_f64(const tl_tensor *t, int64_t offset) {
 }
 
 static int64_t read_i64(const tl_tensor *t, int64_t offset) {
-    return t->dtype == TL_I64 ? ((const int64_t *)t->data)[offset]
-                              : tl__i64_of(read_f64(t, offset));
+    return t->dtype == TL_I64 ? ((const int64_t *)t->data)[offset] : tl__i64_of(read_f64(t, offset));
 }
 
 double tl_tensor_get_f64(tl_tensor *t, int64_t index_count, int64_t const *index) {
@@ -177,14 +175,12 @@ static masu_status set_i64(tl_tensor **t, int64_t value, int64_t count, const in
     return status;
 }
 
-tl_tensor *tl_tensor_set_f64(tl_tensor *t, double value, int64_t index_count,
-                             int64_t const *index) {
+tl_tensor *tl_tensor_set_f64(tl_tensor *t, double value, int64_t index_count, int64_t const *index) {
     masu_status status = set_f64(&t, value, index_count, index);
     return replaced(status, t);
 }
 
-tl_tensor *tl_tensor_set_i64(tl_tensor *t, int64_t value, int64_t index_count,
-                             int64_t const *index) {
+tl_tensor *tl_tensor_set_i64(tl_tensor *t, int64_t value, int64_t index_count, int64_t const *index) {
     masu_status status = set_i64(&t, value, index_count, index);
     return replaced(status, t);
 }
@@ -235,17 +231,15 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
         same = shape[i] == t->shape[i];
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     if (!same)
-        return tl__error(TL_SAY(tensor_shape_cannot_take_up_one_shape), what,
-                         tl__shape_text(t->rank, t->shape, own),
+        return tl__error(TL_SAY(tensor_shape_cannot_take_up_one_shape), what, tl__shape_text(t->rank, t->shape, own),
                          tl__shape_text(b->rank, b->shape, other));
     if (tl__promote((tl_dtype)t->dtype, (tl_dtype)b->dtype) != t->dtype && !tl__is_float(t))
-        return tl__error(TL_SAY(elements_type_cannot_take_up_those_type), what,
-                         tl__dtype_name((tl_dtype)t->dtype), tl__dtype_name((tl_dtype)b->dtype));
+        return tl__error(TL_SAY(elements_type_cannot_take_up_those_type), what, tl__dtype_name((tl_dtype)t->dtype),
+                         tl__dtype_name((tl_dtype)b->dtype));
     return MASU_OK;
 }
 
-static masu_status check_kernel(const char *what, tl_kernel_index kernel, const tl_tensor *t,
-                                const tl_tensor *b) {
+static masu_status check_kernel(const char *what, tl_kernel_index kernel, const tl_tensor *t, const tl_tensor *b) {
     if (!tl__kernels[kernel][t->dtype])
         return tl__error(TL_SAY(is_not_defined_for_bool_tensors), what);
     return kernel == TL_K_div && t->dtype == TL_I64 ? tl__no_zero(what, b) : MASU_OK;

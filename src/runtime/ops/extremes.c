@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "runtime/ops/row_fold.h"
 #include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/row_fold.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
@@ -19,15 +19,12 @@ typedef struct order {
     const char *value_name, *place_name;
 } order;
 
-static const order largest = {tl__search_largest, tl__columns_largest, tl__beats_largest, "max",
-                              "argmax"};
-static const order smallest = {tl__search_smallest, tl__columns_smallest, tl__beats_smallest, "min",
-                               "argmin"};
+static const order largest = {tl__search_largest, tl__columns_largest, tl__beats_largest, "max", "argmax"};
+static const order smallest = {tl__search_smallest, tl__columns_smallest, tl__beats_smallest, "min", "argmin"};
 
 static masu_status error_empty(const char *what, const tl_tensor *t) {
     char text[TL_SHAPE_TEXT];
-    return tl__error(TL_SAY(nothing_choose_from_in_tensor_shape), what,
-                     tl__shape_text(t->rank, t->shape, text));
+    return tl__error(TL_SAY(nothing_choose_from_in_tensor_shape), what, tl__shape_text(t->rank, t->shape, text));
 }
 
 /* ---- over all -------------------------------------------------------------------------------- */
@@ -67,9 +64,8 @@ static void search_pieces(void *context, int64_t from, int64_t to) {
     int64_t size = (int64_t)tl__dtype_size((tl_dtype)t->dtype);
     for (int64_t i = from; i < to; i++) {
         int64_t begin = i * p->length, rest = t->elements - begin;
-        p->place[i] =
-            begin + p->all->order->search[t->dtype]((const char *)t->data + begin * size,
-                                                    rest < p->length ? rest : p->length, 1);
+        p->place[i] = begin + p->all->order->search[t->dtype]((const char *)t->data + begin * size,
+                                                              rest < p->length ? rest : p->length, 1);
     }
 }
 
@@ -88,8 +84,7 @@ static void search_chunks(search_all *all) {
     }
 }
 
-static masu_status search_tensor(const order *order, const char *what, const tl_tensor *t,
-                                 search_all *out) {
+static masu_status search_tensor(const order *order, const char *what, const tl_tensor *t, search_all *out) {
     if (t->elements == 0)
         return error_empty(what, t);
     *out = (search_all){.order = order, .t = t};
@@ -153,8 +148,7 @@ static void search_slabs(void *context, int64_t from, int64_t to) {
 }
 
 /* values, places: tensors of t's shape without dim, to be filled; either may be NULL. */
-static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_tensor *values,
-                           tl_tensor *places) {
+static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_tensor *values, tl_tensor *places) {
     tl_tensor rest = *t;
     rest.rank--;
     rest.contiguous = false;
@@ -181,10 +175,9 @@ static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_t
 static masu_status rest_new(tl_dtype dtype, const tl_tensor *t, int dim, tl_tensor **out) {
     int64_t shape[TL_MAX_RANK];
     int rank = 0;
-    for (int i = 0; i < t->rank; i++) {
+    for (int i = 0; i < t->rank; i++)
         if (i != dim)
             shape[rank++] = t->shape[i];
-    }
     return tl__tensor_new(dtype, rank, shape, out);
 }
 
@@ -204,10 +197,8 @@ static void add_at(tl_tensor *to, int64_t place, const tl_tensor *from, int64_t 
 
 /* Whether elements i and j are equal; NaN is equal to NaN. */
 static bool same_element(const tl_tensor *t, int64_t i, int64_t j) {
-    double x =
-        t->dtype == TL_F32 ? (double)((const float *)t->data)[i] : ((const double *)t->data)[i];
-    double y =
-        t->dtype == TL_F32 ? (double)((const float *)t->data)[j] : ((const double *)t->data)[j];
+    double x = t->dtype == TL_F32 ? (double)((const float *)t->data)[i] : ((const double *)t->data)[i];
+    double y = t->dtype == TL_F32 ? (double)((const float *)t->data)[j] : ((const double *)t->data)[j];
     return x == y || (x != x && y != y);
 }
 
@@ -219,17 +210,15 @@ static int64_t count_equals(const tl_tensor *t, int64_t place) {
     return count;
 }
 
-static masu_status share_among_equals(tl_tensor *gradient, tl_tensor *t, int64_t place,
-                                      tl_tensor *collected) {
+static masu_status share_among_equals(tl_tensor *gradient, tl_tensor *t, int64_t place, tl_tensor *collected) {
     tl_tensor *x, *share;
     masu_status status = tl__tensor_contiguous(t, &x);
     if (status != MASU_OK)
         return status;
     status = tl__scale(gradient, 1.0 / (double)count_equals(x, place), &share);
-    for (int64_t i = 0; i < x->elements && status == MASU_OK; i++) {
+    for (int64_t i = 0; i < x->elements && status == MASU_OK; i++)
         if (same_element(x, i, place))
             add_at(collected, i, share, 0);
-    }
     if (status == MASU_OK)
         tl__tensor_drop(share);
     tl__tensor_drop(x);
@@ -271,8 +260,8 @@ static masu_status extreme_dim_backward(tl_pass *pass, tl_node *node) {
 /* Which elements are taken does not depend on small changes: their shares are constants. */
 static void extreme_formula(tl_formula *f) {
     tl_node *input = tl__node_inputs(f->node)[0];
-    tl_tensor *share =
-        d_zeros(f, (tl_dtype)f->g->dtype, input->rank, tl__node_shape(input)), *one = d_ones_like(f, f->g);
+    tl_tensor *share = d_zeros(f, (tl_dtype)f->g->dtype, input->rank, tl__node_shape(input)),
+              *one = d_ones_like(f, f->g);
     if (!share || !one)
         return;
     int64_t place = (int64_t)tl__node_extra(f->node)[0];
@@ -333,8 +322,7 @@ static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out) {
     return t->node ? record_extreme(*out, t, found.place, out) : MASU_OK;
 }
 
-static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim, tl_tensor *values,
-                                       tl_tensor **out) {
+static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim, tl_tensor *values, tl_tensor **out) {
     const uint64_t word = (uint64_t)dim;
     tl_tensor *places;
     masu_status status = rest_new(TL_I64, t, dim, &places);

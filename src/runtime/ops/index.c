@@ -70,11 +70,10 @@ static masu_status ready_values(tl_tensor *t, tl_tensor **out) {
         ((T *)to)[i] += ((const T *)from)[i];
 
 TL_WIDE static void add_row(tl_dtype dtype, void *to, const void *from, int64_t n) {
-    if (dtype == TL_F32) {
+    if (dtype == TL_F32)
         ADD_ROW(float)
-    } else {
+    else
         ADD_ROW(double)
-    }
 }
 
 /* ---- index_select ---------------------------------------------------------------------------- */
@@ -103,8 +102,7 @@ static masu_status select_backward(tl_pass *pass, tl_node *node) {
 }
 
 /* The result of a rule that needs the rows and the dimension again. */
-static masu_status record_rows(const tl_rule *rule, tl_tensor *t, int at, tl_tensor *rows,
-                               tl_tensor **out) {
+static masu_status record_rows(const tl_rule *rule, tl_tensor *t, int at, tl_tensor *rows, tl_tensor **out) {
     const uint64_t word = (uint64_t)at;
     const tl_origin origin = {.rule = rule,
                               .input_count = 1,
@@ -140,8 +138,7 @@ static void gather_formula(tl_formula *f) {
 
 const tl_rule tl__rule_index_select = {"index_select", select_backward, select_formula};
 
-static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *index,
-                               tl_tensor **out) {
+static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *index, tl_tensor **out) {
     int64_t shape[TL_MAX_RANK];
     memcpy(shape, t->shape, sizeof shape);
     shape[dim] = index->elements;
@@ -158,8 +155,7 @@ static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *ind
     return MASU_OK;
 }
 
-static masu_status index_select(const char *what, tl_tensor *t, int64_t dim, tl_tensor *index,
-                                tl_tensor **out) {
+static masu_status index_select(const char *what, tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor **out) {
     int at;
     tl_tensor *rows, *dense;
     masu_status status = tl__dimension(what, t, dim, &at);
@@ -218,8 +214,8 @@ bool tl__next_row(tl_index_row *row) {
     return false;
 }
 
-#define ADD_NAMED(T)                      \
-    for (int64_t i = 0; i < row.n; i++)   \
+#define ADD_NAMED(T)                    \
+    for (int64_t i = 0; i < row.n; i++) \
         ((T *)to->data)[row.named + row.numbers[i] * row.along + i * row.own] += ((const T *)from->data)[row.other + i];
 
 static masu_status gather_backward(tl_pass *pass, tl_node *node) {
@@ -231,13 +227,11 @@ static masu_status gather_backward(tl_pass *pass, tl_node *node) {
         return status;
     const tl_tensor *from = pass->gradient;
     tl_index_row row;
-    for (bool more = tl__first_row(&row, to, dim, index, from); more; more = tl__next_row(&row)) {
-        if (to->dtype == TL_F32) {
+    for (bool more = tl__first_row(&row, to, dim, index, from); more; more = tl__next_row(&row))
+        if (to->dtype == TL_F32)
             ADD_NAMED(float)
-        } else {
+        else
             ADD_NAMED(double)
-        }
-    }
     return MASU_OK;
 }
 
@@ -294,13 +288,12 @@ TL_WIDE static void gather_rows(void *context, int64_t begin, int64_t end) {
         }
         const char *from = (const char *)w->t->data + base * (int64_t)w->size;
         char *to = w->to + row * n * (int64_t)w->size;
-        if (w->size == sizeof(uint32_t)) {
+        if (w->size == sizeof(uint32_t))
             GATHER_ROW(uint32_t)
-        } else if (w->size == sizeof(uint64_t)) {
+        else if (w->size == sizeof(uint64_t))
             GATHER_ROW(uint64_t)
-        } else {
+        else
             GATHER_ROW(uint8_t)
-        }
     }
 }
 
@@ -334,8 +327,7 @@ static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     masu_status status = tl__dimension("gather", t, dim, &at);
     if (status == MASU_OK && !gather_fits(t, at, index))
-        status = tl__error(TL_SAY(gather_index_shape_for_shape),
-                           tl__shape_text(index->rank, index->shape, other),
+        status = tl__error(TL_SAY(gather_index_shape_for_shape), tl__shape_text(index->rank, index->shape, other),
                            tl__shape_text(t->rank, t->shape, shape));
     if (status == MASU_OK)
         status = dense_index(index, &rows);

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/value/growth.h"
 #include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
+#include "runtime/value/growth.h"
 
 /* Writes from, converted, into a part of out. part is given up. */
 static masu_status write_part(tl_tensor *part, tl_tensor *from) {
@@ -25,8 +25,7 @@ static masu_status write_part(tl_tensor *part, tl_tensor *from) {
 
 static masu_status error_join(const tl_tensor *a, const tl_tensor *b, int dim) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(TL_SAY(cat_shapes_cannot_be_joined_along_dimension),
-                     tl__shape_text(a->rank, a->shape, shape_a),
+    return tl__error(TL_SAY(cat_shapes_cannot_be_joined_along_dimension), tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b), dim);
 }
 
@@ -62,8 +61,7 @@ static void cat_formula(tl_formula *f) {
 
 const tl_rule tl__rule_cat = {"cat", cat_backward, cat_formula};
 
-static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim, int *index,
-                             int64_t *shape) {
+static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim, int *index, int64_t *shape) {
     masu_status status = tl__dimension("cat", a, dim, index);
     if (status != MASU_OK)
         return status;
@@ -94,8 +92,8 @@ static masu_status cat(tl_tensor *a, tl_tensor *b, int64_t dim, tl_tensor **out)
     bool continued;
     masu_status status = cat_shape(a, b, dim, &index, shape);
     if (status == MASU_OK)
-        status = tl__growth_join(a, tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype), index,
-                                 shape, &result, &continued);
+        status = tl__growth_join(a, tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype), index, shape, &result,
+                                 &continued);
     if (status != MASU_OK)
         return status;
     if (!continued)
@@ -110,13 +108,11 @@ static masu_status cat(tl_tensor *a, tl_tensor *b, int64_t dim, tl_tensor **out)
     if (!a->node && !b->node)
         return MASU_OK;
     const uint64_t words[] = {(uint64_t)index, (uint64_t)a->shape[index]};
-    return tl__record_or_drop(result,
-                              &(tl_origin){.rule = &tl__rule_cat,
-                                           .input_count = 2,
-                                           .inputs = (tl_tensor *[]){a, b},
-                                           .extra_count = 2,
-                                           .extra = words},
-                              out);
+    return tl__record_or_drop(
+        result,
+        &(tl_origin){
+            .rule = &tl__rule_cat, .input_count = 2, .inputs = (tl_tensor *[]){a, b}, .extra_count = 2, .extra = words},
+        out);
 }
 
 tl_tensor *tl_tensor_cat(tl_tensor *a, tl_tensor *b, int64_t dim) {
@@ -152,8 +148,7 @@ static masu_status stack_backward(tl_pass *pass, tl_node *node) {
 
 static masu_status error_stack(const tl_tensor *a, const tl_tensor *b) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(TL_SAY(stack_shapes_cannot_be_stacked),
-                     tl__shape_text(a->rank, a->shape, shape_a),
+    return tl__error(TL_SAY(stack_shapes_cannot_be_stacked), tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b));
 }
 
@@ -170,8 +165,7 @@ static void stack_formula(tl_formula *f) {
 
 const tl_rule tl__rule_stack = {"stack", stack_backward, stack_formula};
 
-static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype,
-                               bool *tracked) {
+static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype, bool *tracked) {
     if (count == 0)
         return tl__error(TL_SAY(stack_there_is_nothing_stack));
     if (count > UINT16_MAX)
@@ -189,8 +183,7 @@ static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype 
     return MASU_OK;
 }
 
-static masu_status stack_new(int64_t count, tl_tensor *const *parts, tl_dtype dtype,
-                             tl_tensor **out) {
+static masu_status stack_new(int64_t count, tl_tensor *const *parts, tl_dtype dtype, tl_tensor **out) {
     int64_t shape[TL_MAX_RANK + 1] = {count};
     memcpy(shape + 1, parts[0]->shape, sizeof shape[0] * parts[0]->rank);
     masu_status status = tl__tensor_new(dtype, parts[0]->rank + 1, shape, out);
@@ -215,9 +208,8 @@ static masu_status stack(int64_t count, tl_tensor *const *parts, tl_tensor **out
         status = stack_new(count, parts, dtype, out);
     if (status != MASU_OK || !tracked)
         return status;
-    return tl__record_or_drop(
-        *out, &(tl_origin){.rule = &tl__rule_stack, .input_count = (int)count, .inputs = parts},
-        out);
+    return tl__record_or_drop(*out, &(tl_origin){.rule = &tl__rule_stack, .input_count = (int)count, .inputs = parts},
+                              out);
 }
 
 tl_tensor *tl_tensor_stack(int64_t parts_count, tl_tensor *const *parts) {

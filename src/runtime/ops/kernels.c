@@ -27,20 +27,19 @@
 #undef FLOAT_FUNCTION
 
 /* f64 goes to the C library. */
-#define EITHER(function, x) \
-    _Generic((x), float : tl__##function##_f32((float)(x)), default : function(x))
-#define exp_of(x)  EITHER(exp, x)
-#define log_of(x)  EITHER(log, x)
-#define erf_of(x)  EITHER(erf, x)
-#define tanh_of(x) EITHER(tanh, x)
+#define EITHER(function, x) _Generic((x), float : tl__##function##_f32((float)(x)), default : function(x))
+#define exp_of(x)           EITHER(exp, x)
+#define log_of(x)           EITHER(log, x)
+#define erf_of(x)           EITHER(erf, x)
+#define tanh_of(x)          EITHER(tanh, x)
 
 #define WHOLE_FUNCTION(name, parameters, ...)
-#define T float
+#define T                                     float
 #define FLOAT_FUNCTION(name, parameters, ...) static inline float name##_f32 parameters __VA_ARGS__
 #include "runtime/ops/element_functions.def"
 #undef FLOAT_FUNCTION
 #undef T
-#define T double
+#define T                                     double
 #define FLOAT_FUNCTION(name, parameters, ...) static inline double name##_f64 parameters __VA_ARGS__
 #include "runtime/ops/element_functions.def"
 #undef FLOAT_FUNCTION
@@ -67,13 +66,13 @@
     }
 
 /* Opens a kernel: the types of its row in the table and its numbers. */
-#define OPEN(name, suffix, type, R)                                                            \
-    TL_WIDE static void kernel_##name##_##suffix(int64_t n, void *out_, const void *const *in, \
-                                                 const int64_t *stride, const double *p) {     \
-        typedef type T;                                                                        \
-        const T P0 = (T)p[0], P1 = (T)p[1];                                                    \
-        (void)P0;                                                                              \
-        (void)P1;                                                                              \
+#define OPEN(name, suffix, type, R)                                                                                   \
+    TL_WIDE static void kernel_##name##_##suffix(int64_t n, void *out_, const void *const *in, const int64_t *stride, \
+                                                 const double *p) {                                                   \
+        typedef type T;                                                                                               \
+        const T P0 = (T)p[0], P1 = (T)p[1];                                                                           \
+        (void)P0;                                                                                                     \
+        (void)P1;                                                                                                     \
         R *out = out_;
 
 #define MAP1(name, suffix, type, R, A, value)            \
@@ -104,17 +103,16 @@
     }                                                                           \
     }
 
-#define MAP3(name, suffix, type, R, A, B, C, value)                                     \
-    OPEN(name, suffix, type, R)                                                         \
-    const A *a = in[0];                                                                 \
-    const B *b = in[1];                                                                 \
-    const C *c = in[2];                                                                 \
-    const int64_t sa = stride[0], sb = stride[1], sc = stride[2];                       \
-    if (sa == 1 && sb == 1 && sc == 1)                                                  \
-        EACH(const A x = a[i]; const B y = b[i]; const C z = c[i]; out[i] = (R)(value)) \
-    else                                                                                \
-        EACH(const A x = a[i * sa]; const B y = b[i * sb]; const C z = c[i * sc];       \
-             out[i] = (R)(value))                                                       \
+#define MAP3(name, suffix, type, R, A, B, C, value)                                                    \
+    OPEN(name, suffix, type, R)                                                                        \
+    const A *a = in[0];                                                                                \
+    const B *b = in[1];                                                                                \
+    const C *c = in[2];                                                                                \
+    const int64_t sa = stride[0], sb = stride[1], sc = stride[2];                                      \
+    if (sa == 1 && sb == 1 && sc == 1)                                                                 \
+        EACH(const A x = a[i]; const B y = b[i]; const C z = c[i]; out[i] = (R)(value))                \
+    else                                                                                               \
+        EACH(const A x = a[i * sa]; const B y = b[i * sb]; const C z = c[i * sc]; out[i] = (R)(value)) \
     }
 
 #define KERNEL(name)
@@ -146,10 +144,9 @@
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define FLOAT_ROW(name) \
-    [TL_K_##name][TL_F32] = kernel_##name##_f32, [TL_K_##name][TL_F64] = kernel_##name##_f64,
-#define INT_ROW(name)  [TL_K_##name][TL_I64] = kernel_##name##_i64,
-#define BOOL_ROW(name) [TL_K_##name][TL_BOOL] = kernel_##name##_b8,
+#define FLOAT_ROW(name) [TL_K_##name][TL_F32] = kernel_##name##_f32, [TL_K_##name][TL_F64] = kernel_##name##_f64,
+#define INT_ROW(name)   [TL_K_##name][TL_I64] = kernel_##name##_i64,
+#define BOOL_ROW(name)  [TL_K_##name][TL_BOOL] = kernel_##name##_b8,
 
 tl_kernel_function *const tl__kernels[TL_K_COUNT][TL_DTYPE_COUNT] = {
 #define FLOAT1(name, R, A, value)       FLOAT_ROW(name)

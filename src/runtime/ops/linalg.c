@@ -25,38 +25,26 @@
 #include "runtime/state.h"
 
 void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivots, int *info);
-void dpotrf_(const char *triangle, const int *n, double *a, const int *lda, int *info,
+void dpotrf_(const char *triangle, const int *n, double *a, const int *lda, int *info, size_t triangle_length);
+void dsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *lda, double *values,
+             double *work, const int *work_size, int *whole_work, const int *whole_size, int *info, size_t job_length,
              size_t triangle_length);
-void dsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
-             double *values, double *work, const int *work_size, int *whole_work, const int *whole_size,
-             int *info, size_t job_length, size_t triangle_length);
-void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
-             double *u, const int *ldu, double *vt, const int *ldvt, double *work,
-             const int *work_size, int *whole_work, int *info, size_t job_length);
-void dsyev_(const char *job, const char *triangle, const int *n, double *a, const int *lda,
-            double *values, double *work, const int *work_size, int *info, size_t job_length,
-            size_t triangle_length);
-void dgesvd_(const char *job_u, const char *job_v, const int *m, const int *n, double *a,
-             const int *lda, double *s, double *u, const int *ldu, double *vt, const int *ldvt,
-             double *work, const int *work_size, int *info, size_t u_length, size_t v_length);
-void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s, double *u,
+             const int *ldu, double *vt, const int *ldvt, double *work, const int *work_size, int *whole_work,
+             int *info, size_t job_length);
+void dsyev_(const char *job, const char *triangle, const int *n, double *a, const int *lda, double *values,
+            double *work, const int *work_size, int *info, size_t job_length, size_t triangle_length);
+void dgesvd_(const char *job_u, const char *job_v, const int *m, const int *n, double *a, const int *lda, double *s,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work, const int *work_size, int *info,
+             size_t u_length, size_t v_length);
+void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work, const int *work_size,
+             int *info);
+void dorgqr_(const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau, double *work,
              const int *work_size, int *info);
-void dorgqr_(const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau,
-             double *work, const int *work_size, int *info);
 
-typedef enum wanted {
-    WANT_INVERSE,
-    WANT_DET,
-    WANT_CHOLESKY,
-    WANT_EIGH,
-    WANT_SVD,
-    WANT_QR,
-    WANT_LU,
-    WANT_COUNT
-} wanted;
+typedef enum wanted { WANT_INVERSE, WANT_DET, WANT_CHOLESKY, WANT_EIGH, WANT_SVD, WANT_QR, WANT_LU, WANT_COUNT } wanted;
 
-static const char *const names[WANT_COUNT] = {"inverse", "det", "cholesky", "eigh",
-                                              "svd",     "qr",  "lu"};
+static const char *const names[WANT_COUNT] = {"inverse", "det", "cholesky", "eigh", "svd", "qr", "lu"};
 
 /* Room for one decomposition: tensors own their bytes, so these are doubles of the metadata heap. */
 typedef struct room {
@@ -160,12 +148,12 @@ static masu_status eigen_of(room *r, int n, const double *matrix, double *to) {
 /* Read by rows afterwards: b is Vᵀ [k, columns], c is U [rows, k]. */
 static masu_status svd_of(room *r, int rows, int columns, const double *matrix, double *to) {
     int info, k = rows < columns ? rows : columns, size = work_size(rows, columns);
-    dgesdd_("S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k, r->work,
-            &size, r->pivots, &info, 1);
+    dgesdd_("S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k, r->work, &size, r->pivots, &info,
+            1);
     if (info > 0) {
         copy_row(matrix, (int64_t)rows * columns, r->a);
-        dgesvd_("S", "S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k,
-                r->work, &size, &info, 1, 1);
+        dgesvd_("S", "S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k, r->work, &size, &info,
+                1, 1);
     }
     copy_row(r->c, (int64_t)rows * k, to);
     copy_row(r->values, k, to + (int64_t)rows * k);
@@ -231,8 +219,7 @@ static masu_status take_apart(room *r, wanted what, int rows, int columns, const
 static masu_status result_new(wanted what, const tl_tensor *t, tl_tensor **out) {
     int64_t shape[TL_MAX_RANK] = {0};
     int rank = t->rank;
-    int64_t rows = t->shape[rank - 2], columns = t->shape[rank - 1],
-            k = rows < columns ? rows : columns;
+    int64_t rows = t->shape[rank - 2], columns = t->shape[rank - 1], k = rows < columns ? rows : columns;
     memcpy(shape, t->shape, sizeof t->shape);
     if (what == WANT_DET)
         rank -= 2;
@@ -257,8 +244,7 @@ static masu_status take_all_apart(wanted what, const tl_tensor *a, tl_tensor *to
     for (int64_t i = 0; i < count && status == MASU_OK; i++) {
         const double *matrix = (const double *)a->data + i * size;
         copy_row(matrix, size, r.a);
-        status = take_apart(&r, what, (int)rows, (int)columns, matrix,
-                            (double *)to->data + i * (to->elements / count));
+        status = take_apart(&r, what, (int)rows, (int)columns, matrix, (double *)to->data + i * (to->elements / count));
     }
     tl__free(r.all, r.bytes);
     return status;

@@ -24,8 +24,8 @@ static masu_status mse_backward(tl_pass *pass, tl_node *node) {
     const int64_t *shape = (const int64_t *)(const void *)(extra + 3);
     const tl_tensor *operands[] = {pass->gradient, saved[0], saved[1]};
     tl_tensor *gradient, *opposite;
-    masu_status status = tl__map(TL_K_difference_grad, (tl_dtype)node->dtype, (int)extra[2], shape,
-                                 3, operands, numbers, &gradient);
+    masu_status status = tl__map(TL_K_difference_grad, (tl_dtype)node->dtype, (int)extra[2], shape, 3, operands,
+                                 numbers, &gradient);
     if (status != MASU_OK || !inputs[1])
         return status == MASU_OK ? tl__deliver(inputs[0], gradient) : status;
     status = tl__scale(gradient, -1.0, &opposite);
@@ -64,9 +64,8 @@ static masu_status mean_of_squares(tl_tensor *difference, tl_tensor **out) {
     return MASU_OK;
 }
 
-static masu_status record_mse(tl_tensor *loss, tl_tensor *a, tl_tensor *b, tl_tensor *x,
-                              tl_tensor *y, int rank, const int64_t *shape, int64_t elements,
-                              tl_tensor **out) {
+static masu_status record_mse(tl_tensor *loss, tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y, int rank,
+                              const int64_t *shape, int64_t elements, tl_tensor **out) {
     uint64_t words[3 + TL_MAX_RANK] = {tl__word(2.0 / (double)elements), 0, (uint64_t)rank};
     for (int i = 0; i < rank; i++)
         words[3 + i] = (uint64_t)shape[i];
@@ -87,14 +86,12 @@ static masu_status check_alike(const tl_tensor *x, const tl_tensor *y) {
         (x->rank == y->rank && memcmp(x->shape, y->shape, x->rank * sizeof x->shape[0]) == 0))
         return MASU_OK;
     char one[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
-    return tl__error(TL_SAY(mse_loss_prediction_shape_beside_target_shape),
-                     tl__shape_text(x->rank, x->shape, one),
+    return tl__error(TL_SAY(mse_loss_prediction_shape_beside_target_shape), tl__shape_text(x->rank, x->shape, one),
                      tl__shape_text(y->rank, y->shape, other));
 }
 
 /* x and y: a and b in the type of the result. */
-static masu_status mse_converted(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y,
-                                 tl_tensor **out) {
+static masu_status mse_converted(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     tl_tensor *difference, *loss;
@@ -171,41 +168,40 @@ static double sum_by_weight(const table *table, const void *logs, const void *we
 }
 
 /* to = scale * (exp(logs) - [class = target]) */
-#define BY_CLASS_BACKWARD(T)                                           \
-    for (int64_t i = 0; i < table->rows * table->classes; i++)         \
-        ((T *)to)[i] = (T)(scale * exp((double)((const T *)logs)[i])); \
-    for (int64_t i = 0; i < table->rows; i++)                          \
-        ((T *)to)[i * table->classes + targets[i]] -= (T)scale;
+#define BY_CLASS_BACKWARD(T)                                               \
+    do {                                                                   \
+        for (int64_t i = 0; i < table->rows * table->classes; i++)         \
+            ((T *)to)[i] = (T)(scale * exp((double)((const T *)logs)[i])); \
+        for (int64_t i = 0; i < table->rows; i++)                          \
+            ((T *)to)[i * table->classes + targets[i]] -= (T)scale;        \
+    } while (0)
 
-static void by_class_backward(const table *table, double scale, const void *logs,
-                              const int64_t *targets, void *to) {
-    if (table->dtype == TL_F32) {
-        BY_CLASS_BACKWARD(float)
-    } else {
-        BY_CLASS_BACKWARD(double)
-    }
+static void by_class_backward(const table *table, double scale, const void *logs, const int64_t *targets, void *to) {
+    if (table->dtype == TL_F32)
+        BY_CLASS_BACKWARD(float);
+    else
+        BY_CLASS_BACKWARD(double);
 }
 
 /* to = scale * (exp(logs) * sum(weights of the row) - weight) */
-#define BY_WEIGHT_BACKWARD(T)                                                   \
-    for (int64_t i = 0; i < table->rows; i++) {                                 \
-        const T *log = (const T *)logs + i * table->classes;                    \
-        const T *weight = (const T *)weights + i * table->classes;              \
-        double total = 0;                                                       \
-        for (int64_t j = 0; j < table->classes; j++)                            \
-            total += (double)weight[j];                                         \
-        for (int64_t j = 0; j < table->classes; j++)                            \
-            ((T *)to)[i * table->classes + j] =                                 \
-                (T)(scale * (exp((double)log[j]) * total - (double)weight[j])); \
-    }
+#define BY_WEIGHT_BACKWARD(T)                                                                                       \
+    do {                                                                                                            \
+        for (int64_t i = 0; i < table->rows; i++) {                                                                 \
+            const T *log = (const T *)logs + i * table->classes;                                                    \
+            const T *weight = (const T *)weights + i * table->classes;                                              \
+            double total = 0;                                                                                       \
+            for (int64_t j = 0; j < table->classes; j++)                                                            \
+                total += (double)weight[j];                                                                         \
+            for (int64_t j = 0; j < table->classes; j++)                                                            \
+                ((T *)to)[i * table->classes + j] = (T)(scale * (exp((double)log[j]) * total - (double)weight[j])); \
+        }                                                                                                           \
+    } while (0)
 
-static void by_weight_backward(const table *table, double scale, const void *logs,
-                               const void *weights, void *to) {
-    if (table->dtype == TL_F32) {
-        BY_WEIGHT_BACKWARD(float)
-    } else {
-        BY_WEIGHT_BACKWARD(double)
-    }
+static void by_weight_backward(const table *table, double scale, const void *logs, const void *weights, void *to) {
+    if (table->dtype == TL_F32)
+        BY_WEIGHT_BACKWARD(float);
+    else
+        BY_WEIGHT_BACKWARD(double);
 }
 
 /* ---- cross entropy: history ------------------------------------------------------------------ */
@@ -289,17 +285,15 @@ static bool is_by_class(const tl_tensor *logits, const tl_tensor *targets, int c
 }
 
 static masu_status check_classes(const table *table, const int64_t *targets) {
-    for (int64_t i = 0; i < table->rows; i++) {
+    for (int64_t i = 0; i < table->rows; i++)
         if (targets[i] < 0 || targets[i] >= table->classes)
-            return tl__error(TL_SAY(cross_entropy_class_is_out_range_for), targets[i],
-                             table->classes);
-    }
+            return tl__error(TL_SAY(cross_entropy_class_is_out_range_for), targets[i], table->classes);
     return MASU_OK;
 }
 
 /* logs and targets are ready: contiguous, of the right types. */
-static masu_status cross_entropy_of(tl_tensor *logits, tl_tensor *weights, tl_tensor *logs,
-                                    tl_tensor *targets, tl_tensor **out) {
+static masu_status cross_entropy_of(tl_tensor *logits, tl_tensor *weights, tl_tensor *logs, tl_tensor *targets,
+                                    tl_tensor **out) {
     const table table = table_of(logs);
     masu_status status = MASU_OK;
     bool by_class = targets->dtype == TL_I64;
@@ -347,8 +341,7 @@ static masu_status by_rows(tl_tensor *logits, tl_tensor *targets, bool by_class,
 }
 
 /* Classes along dimension 1 of [n, classes, ..]: they go to the end. */
-static masu_status by_columns(tl_tensor *logits, tl_tensor *targets, bool by_class,
-                              tl_tensor **out) {
+static masu_status by_columns(tl_tensor *logits, tl_tensor *targets, bool by_class, tl_tensor **out) {
     int order[TL_MAX_RANK] = {0}, rank = logits->rank;
     for (int i = 1; i < rank; i++)
         order[i] = i == rank - 1 ? 1 : i + 1;

@@ -4,13 +4,11 @@
 
 /* Kernels are made for the type of the result, except where that is bool whatever the operands
  * are. */
-static tl_kernel_function *kernel_for(tl_kernel_index kernel, const tl_tensor *out,
-                                      const tl_tensor *first) {
+static tl_kernel_function *kernel_for(tl_kernel_index kernel, const tl_tensor *out, const tl_tensor *first) {
     return tl__kernels[kernel][out->dtype == TL_BOOL ? first->dtype : out->dtype];
 }
 
-void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl_tensor *const *in,
-                  const double *p) {
+void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl_tensor *const *in, const double *p) {
     const void *data[TL_WALK_OPERANDS];
     tl_walk walk;
     for (int k = 0; k < operands; k++)
@@ -21,8 +19,7 @@ void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl
 
 /* The operand that is not read afterwards, when it is one of these and can hold the result: each element is read
  * before the one in its place is written. */
-static tl_tensor *over_spent(tl_dtype dtype, int rank, const int64_t *shape, int operands,
-                             const tl_tensor *const *in) {
+static tl_tensor *over_spent(tl_dtype dtype, int rank, const int64_t *shape, int operands, const tl_tensor *const *in) {
     tl_frame *frame = tl__runtime()->frame;
     tl_tensor *spent = frame ? frame->spent : NULL;
     if (MASU_LIKELY(!spent))
@@ -45,16 +42,15 @@ static void stay_off_operands(tl_dtype dtype, int operands, const tl_tensor *con
     const size_t size = tl__dtype_size(dtype);
     for (int k = 0; k < operands; k++) {
         const char *data = in[k]->data;
-        bool alike = data == place && in[k]->contiguous &&
-                     tl__dtype_size((tl_dtype)in[k]->dtype) == size &&
+        bool alike = data == place && in[k]->contiguous && tl__dtype_size((tl_dtype)in[k]->dtype) == size &&
                      (size_t)in[k]->elements * size == frame->place_bytes;
         if (data >= place && data < place + frame->place_bytes && !alike)
             frame->place_bytes = 0;
     }
 }
 
-masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape,
-                    int operands, const tl_tensor *const *in, const double *p, tl_tensor **out) {
+masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape, int operands,
+                    const tl_tensor *const *in, const double *p, tl_tensor **out) {
     tl_tensor *over = over_spent(dtype, rank, shape, operands, in);
     masu_status status = MASU_OK;
     if (over) {

@@ -65,13 +65,11 @@ static void multiply_i64(const product *p, const int64_t *a, const int64_t *b, i
 
 static void multiply(const product *p, const void *a, const void *b, void *c) {
     if (p->dtype == TL_F32)
-        cblas_sgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m,
-                    (blasint)p->k, 1.0f, a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0f,
-                    c, (blasint)p->m);
+        cblas_sgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m, (blasint)p->k, 1.0f,
+                    a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0f, c, (blasint)p->m);
     else if (p->dtype == TL_F64)
-        cblas_dgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m,
-                    (blasint)p->k, 1.0, a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0, c,
-                    (blasint)p->m);
+        cblas_dgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m, (blasint)p->k, 1.0,
+                    a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0, c, (blasint)p->m);
     else
         multiply_i64(p, a, b, c);
 }
@@ -79,8 +77,7 @@ static void multiply(const product *p, const void *a, const void *b, void *c) {
 /* ---- many products --------------------------------------------------------------------------- */
 
 /* One product for each place in the leading dimensions of out. */
-static void multiply_stack(const product *p, const tl_tensor *a, const tl_tensor *b,
-                           tl_tensor *out) {
+static void multiply_stack(const product *p, const tl_tensor *a, const tl_tensor *b, tl_tensor *out) {
     int lead = out->rank - 2;
     int64_t index[TL_MAX_RANK] = {0}, size = (int64_t)tl__dtype_size(p->dtype);
     int64_t step_a[TL_MAX_RANK] = {0}, step_b[TL_MAX_RANK] = {0};
@@ -129,8 +126,7 @@ static masu_status multiply_all(const tl_tensor *a, const tl_tensor *b, tl_tenso
         p.stride_a[0] = p.k;
         p.stride_a[1] = 1;
     }
-    if (!fits || p.n > INT_MAX || p.k > INT_MAX || p.m > INT_MAX || p.a.leading > INT_MAX ||
-        p.b.leading > INT_MAX)
+    if (!fits || p.n > INT_MAX || p.k > INT_MAX || p.m > INT_MAX || p.a.leading > INT_MAX || p.b.leading > INT_MAX)
         return tl__error(TL_SAY(matmul_dimension_is_too_large_for_blas));
     if (tall)
         multiply(&p, a->data, b->data, out->data);
@@ -150,12 +146,10 @@ static masu_status as_blas_takes_it(tl_tensor *t, tl_tensor **out) {
 
 static masu_status error_shapes(const tl_tensor *a, const tl_tensor *b) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT], why[80] = "";
-    int64_t k = a->rank > 0 ? a->shape[a->rank - 1] : 0,
-            n = b->rank > 0 ? b->shape[b->rank > 1 ? b->rank - 2 : 0] : 0;
+    int64_t k = a->rank > 0 ? a->shape[a->rank - 1] : 0, n = b->rank > 0 ? b->shape[b->rank > 1 ? b->rank - 2 : 0] : 0;
     if (a->rank > 0 && b->rank > 0 && k != n)
         snprintf(why, sizeof why, ": inner dimensions %" PRId64 " and %" PRId64 " differ", k, n);
-    return tl__error(TL_SAY(matmul_shapes_cannot_be_multiplied),
-                     tl__shape_text(a->rank, a->shape, shape_a),
+    return tl__error(TL_SAY(matmul_shapes_cannot_be_multiplied), tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b), why);
 }
 
@@ -364,8 +358,7 @@ static masu_status product_of(tl_tensor *x, tl_tensor *y, uint64_t vectors, tl_t
     return status;
 }
 
-static masu_status matmul_matrices(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y,
-                                   tl_tensor **out) {
+static masu_status matmul_matrices(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out) {
     uint64_t vectors = (a->rank == 1 ? A_IS_VECTOR : 0) | (b->rank == 1 ? B_IS_VECTOR : 0);
     tl_tensor *result;
     masu_status status = product_of(x, y, vectors, &result);
@@ -375,16 +368,15 @@ static masu_status matmul_matrices(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_
     if (!a->node && !b->node)
         return MASU_OK;
     const uint64_t words[] = {vectors, y->rank};
-    return tl__record_or_drop(
-        result,
-        &(tl_origin){.rule = &tl__rule_matmul,
-                     .input_count = 2,
-                     .inputs = (tl_tensor *[]){a, b},
-                     .saved_count = 2,
-                     .saved = (tl_tensor *[]){b->node ? x : NULL, a->node ? y : NULL},
-                     .extra_count = 2,
-                     .extra = words},
-        out);
+    return tl__record_or_drop(result,
+                              &(tl_origin){.rule = &tl__rule_matmul,
+                                           .input_count = 2,
+                                           .inputs = (tl_tensor *[]){a, b},
+                                           .saved_count = 2,
+                                           .saved = (tl_tensor *[]){b->node ? x : NULL, a->node ? y : NULL},
+                                           .extra_count = 2,
+                                           .extra = words},
+                              out);
 }
 
 static masu_status matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out) {

@@ -44,10 +44,9 @@ static inline bool tl__is_float(const tl_tensor *t) {
 static inline bool tl__same_shape(const tl_tensor *a, const tl_tensor *b) {
     if (a->rank != b->rank)
         return false;
-    for (int i = 0; i < a->rank; i++) {
+    for (int i = 0; i < a->rank; i++)
         if (a->shape[i] != b->shape[i])
             return false;
-    }
     return true;
 }
 
@@ -131,11 +130,10 @@ bool tl__next_row(tl_index_row *row);
 /* Operands of one element type (but where the kernel says otherwise) whose shapes broadcast to
  * out's; out may be the same memory as an operand of the same shape and strides. p NULL: no
  * numbers. */
-void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl_tensor *const *in,
-                  const double *p);
+void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl_tensor *const *in, const double *p);
 /* Into a fresh tensor of the given type and shape. */
-masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape,
-                    int operands, const tl_tensor *const *in, const double *p, tl_tensor **out);
+masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape, int operands,
+                    const tl_tensor *const *in, const double *p, tl_tensor **out);
 /* A fresh tensor of t's shape and dtype: t * factor. */
 masu_status tl__scale(const tl_tensor *t, double factor, tl_tensor **out);
 /* MASU_ERR_DIVISION_BY_ZERO when an element of an i64 tensor is 0. */
@@ -169,9 +167,8 @@ masu_status tl__transpose_last(const tl_tensor *t, tl_tensor **out);
 masu_status tl__expand(const tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out);
 /* Elements [from, from + length) of dimension dim. */
 masu_status tl__narrow(const tl_tensor *t, int dim, int64_t from, int64_t length, tl_tensor **out);
-masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length,
-                           tl_tensor **out);                              /* length > 1: stride 0 */
-masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out); /* takes index 0 */
+masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length, tl_tensor **out); /* length > 1: stride 0 */
+masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out);                 /* takes index 0 */
 
 /* A result that only shows t's elements: history that passes the gradient through tl__deliver,
  * if t tracks. */

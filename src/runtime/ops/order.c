@@ -48,31 +48,30 @@ static uint64_t nan_key(tl_dtype dtype, bool largest) {
 }
 
 /* + 0 makes -0 the same as 0. */
-#define EACH_KEY(T, statement)                              \
-    for (int64_t i = 0; i < n; i++) {                       \
+#define EACH_KEY(T, statement)                               \
+    for (int64_t i = 0; i < n; i++) {                        \
         const T x = ((const T *)k->data)[(from + i) * step]; \
-        statement                                           \
+        statement                                            \
     }
 
-#define REAL_KEY(T, BITS, WIDTH)                                                      \
-    BITS bits;                                                                        \
-    const T y = x + 0;                                                                \
-    memcpy(&bits, &y, sizeof bits);                                                   \
-    bits ^= (BITS)(0 - (bits >> (WIDTH - 1))) | (BITS)((BITS)1 << (WIDTH - 1));       \
-    bits = x != x ? (BITS)-1 : bits;                                                  \
+#define REAL_KEY(T, BITS, WIDTH)                                                \
+    BITS bits;                                                                  \
+    const T y = x + 0;                                                          \
+    memcpy(&bits, &y, sizeof bits);                                             \
+    bits ^= (BITS)(0 - (bits >> (WIDTH - 1))) | (BITS)((BITS)1 << (WIDTH - 1)); \
+    bits = x != x ? (BITS)-1 : bits;                                            \
     keys[i] = (BITS)(bits ^ (BITS)turn);
 
-#define ALL_KEYS                                                                     \
-    const uint64_t turn = k->largest ? UINT64_MAX : 0;                               \
-    if (k->dtype == TL_F32) {                                                        \
-        EACH_KEY(float, REAL_KEY(float, uint32_t, 32))                               \
-    } else if (k->dtype == TL_F64) {                                                 \
-        EACH_KEY(double, REAL_KEY(double, uint64_t, 64))                             \
-    } else if (k->dtype == TL_I64) {                                                 \
-        EACH_KEY(int64_t, keys[i] = ((uint64_t)x ^ (UINT64_C(1) << 63)) ^ turn;)     \
-    } else {                                                                         \
-        EACH_KEY(tl_byte, keys[i] = (uint64_t)((x != 0) ^ (turn != 0));)             \
-    }
+#define ALL_KEYS                                                                 \
+    const uint64_t turn = k->largest ? UINT64_MAX : 0;                           \
+    if (k->dtype == TL_F32)                                                      \
+        EACH_KEY(float, REAL_KEY(float, uint32_t, 32))                           \
+    else if (k->dtype == TL_F64)                                                 \
+        EACH_KEY(double, REAL_KEY(double, uint64_t, 64))                         \
+    else if (k->dtype == TL_I64)                                                 \
+        EACH_KEY(int64_t, keys[i] = ((uint64_t)x ^ (UINT64_C(1) << 63)) ^ turn;) \
+    else                                                                         \
+        EACH_KEY(tl_byte, keys[i] = (uint64_t)((x != 0) ^ (turn != 0));)
 
 TL_WIDE static void dense_keys(const keyed *k, int64_t from, int64_t n, uint64_t *keys) {
     const int64_t step = 1;
@@ -233,12 +232,11 @@ static void rank_few(const keyed *line, int64_t n, int64_t k, int64_t step, int6
     for (int64_t from = 0; from < n; from += BLOCK) {
         const int64_t length = n - from < BLOCK ? n - from : BLOCK;
         keys_of(line, from, length, keys);
-        for (int64_t i = 0; i < length; i++) {
+        for (int64_t i = 0; i < length; i++)
             if (count == k && i % STRIDE == 0 && i + STRIDE <= length && !any_below(keys + i, best[k - 1].key))
                 i += STRIDE - 1;
             else if (count < k || keys[i] < best[k - 1].key)
                 count = insert_best(best, count, k, (ranked){keys[i], from + i});
-        }
     }
     write_indices(best, k, step, out);
 }

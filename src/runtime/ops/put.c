@@ -47,8 +47,7 @@ static masu_status block_of(const tl_tensor *t, int64_t count, const int64_t *bo
     masu_status status = MASU_OK;
     for (int d = 0; d < t->rank && status == MASU_OK; d++) {
         bool given = WORDS * (int64_t)d < count;
-        status = add_dimension(b, t, d, given ? bounds[WORDS * d] : 0,
-                               given ? bounds[WORDS * d + 1] : END);
+        status = add_dimension(b, t, d, given ? bounds[WORDS * d] : 0, given ? bounds[WORDS * d + 1] : END);
     }
     return status;
 }
@@ -62,14 +61,12 @@ static masu_status check_fit(const block *b, const tl_tensor *value) {
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     if (fits)
         return MASU_OK;
-    return tl__error(TL_SAY(part_shape_cannot_take_up_one_shape),
-                     tl__shape_text(b->rank, b->shape, own),
+    return tl__error(TL_SAY(part_shape_cannot_take_up_one_shape), tl__shape_text(b->rank, b->shape, own),
                      tl__shape_text(value->rank, value->shape, other));
 }
 
 /* Dimension d and all behind it; data and from are at its first element. */
-static void copy_block(const block *b, const tl_tensor *value, int d, size_t size, char *data,
-                       const char *from) {
+static void copy_block(const block *b, const tl_tensor *value, int d, size_t size, char *data, const char *from) {
     if (d == b->rank) {
         memcpy(data, from, size);
         return;
@@ -81,8 +78,7 @@ static void copy_block(const block *b, const tl_tensor *value, int d, size_t siz
         return;
     }
     for (int64_t i = 0; i < b->shape[d]; i++)
-        copy_block(b, value, d + 1, size, data + i * b->stride[d] * (int64_t)size,
-                   from + i * step * (int64_t)size);
+        copy_block(b, value, d + 1, size, data + i * b->stride[d] * (int64_t)size, from + i * step * (int64_t)size);
 }
 
 /* ---- history ------------------------------------------------------------------------------------------------ */
@@ -193,8 +189,7 @@ masu_status tl__put(tl_tensor **t, tl_tensor *value, int64_t count, const int64_
     return status;
 }
 
-tl_tensor *tl_tensor_put(tl_tensor *t, tl_tensor *value, int64_t bounds_count,
-                         int64_t const *bounds) {
+tl_tensor *tl_tensor_put(tl_tensor *t, tl_tensor *value, int64_t bounds_count, int64_t const *bounds) {
     masu_status status = tl__put(&t, value, bounds_count, bounds);
     if (MASU_LIKELY(status == MASU_OK))
         return t;

@@ -11,9 +11,9 @@
  */
 #include <string.h>
 
-#include "runtime/ops/row_fold.h"
 #include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/row_fold.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
@@ -151,13 +151,8 @@ static void fold_some_columns(void *context, int64_t from, int64_t to) {
 }
 
 static void fold_large_dim(const tl_fold *folds, const tl_tensor *t, int dim, tl_tensor *out) {
-    fold_blocks b = {&folds[t->dtype],
-                     t->data,
-                     out->data,
-                     1,
-                     t->shape[dim],
-                     1,
-                     (int64_t)tl__dtype_size((tl_dtype)t->dtype)};
+    fold_blocks b = {
+        &folds[t->dtype], t->data, out->data, 1, t->shape[dim], 1, (int64_t)tl__dtype_size((tl_dtype)t->dtype)};
     for (int i = 0; i < t->rank; i++)
         *(i < dim ? &b.outer : &b.inner) *= i == dim ? 1 : t->shape[i];
     if (b.outer == 1 && b.inner > 1)
@@ -166,8 +161,7 @@ static void fold_large_dim(const tl_fold *folds, const tl_tensor *t, int dim, tl
         tl__in_parts(b.outer, 1, t->elements, fold_some_outer, &b);
 }
 
-static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int dim,
-                                tl_tensor **out) {
+static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor rest = rest_of(t, dim);
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, rest.rank, rest.shape, out);
     if (status != MASU_OK)
@@ -240,10 +234,9 @@ masu_status tl__sum_to(tl_tensor *t, int rank, const int64_t *shape, tl_tensor *
     tl__tensor_retain(t);
     tl_tensor *sum = t;
     masu_status status = sum_leading(&sum, t->rank - rank);
-    for (int i = 0; i < rank && status == MASU_OK; i++) {
+    for (int i = 0; i < rank && status == MASU_OK; i++)
         if (sum->shape[i] != shape[i])
             status = sum_and_keep(&sum, i);
-    }
     *out = sum;
     return status;
 }
@@ -290,17 +283,14 @@ static void sum_formula(tl_formula *f) {
 const tl_rule tl__rule_sum = {"sum", sum_backward, sum_formula};
 const tl_rule tl__rule_mean = {"mean", sum_backward, sum_formula};
 
-static masu_status record_sum(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int dim,
-                              double factor, tl_tensor **out) {
+static masu_status record_sum(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int dim, double factor,
+                              tl_tensor **out) {
     *out = result;
     if (!t->node)
         return MASU_OK;
     const uint64_t words[2] = {(uint64_t)(int64_t)dim, tl__word(factor)};
     return tl__record_or_drop(
-        result,
-        &(tl_origin){
-            .rule = rule, .input_count = 1, .inputs = &t, .extra_count = 2, .extra = words},
-        out);
+        result, &(tl_origin){.rule = rule, .input_count = 1, .inputs = &t, .extra_count = 2, .extra = words}, out);
 }
 
 /* x: t in a type that can be folded. */
@@ -308,8 +298,7 @@ static masu_status fold_any(const tl_fold *folds, const tl_tensor *x, int dim, t
     return dim == ALL ? fold_tensor(folds, x, out) : fold_one_dim(folds, x, dim, out);
 }
 
-static masu_status fold_as(const tl_fold *folds, tl_tensor *t, tl_dtype dtype, int dim,
-                           tl_tensor **out) {
+static masu_status fold_as(const tl_fold *folds, tl_tensor *t, tl_dtype dtype, int dim, tl_tensor **out) {
     if (MASU_LIKELY(t->dtype == dtype))
         return fold_any(folds, t, dim, out);
     tl_tensor *x;
@@ -392,9 +381,7 @@ static tl_tensor *row_products(tl_formula *f, tl_tensor *t) {
         int64_t half = t->shape[1] / 2, rest = t->shape[1] - 2 * half;
         tl_tensor *pairs = d_mul(f, d_narrow(f, t, 1, 0, half), d_narrow(f, t, 1, half, half));
         tl_tensor *last = rest ? d_narrow(f, t, 1, 2 * half, 1) : NULL;
-        t = !pairs || (rest && !last) ? NULL
-            : rest                    ? tl__f_keep(f, tl_tensor_cat(pairs, last, 1))
-                                      : pairs;
+        t = !pairs || (rest && !last) ? NULL : rest ? tl__f_keep(f, tl_tensor_cat(pairs, last, 1)) : pairs;
     }
     return t;
 }
@@ -418,13 +405,9 @@ static masu_status product(tl_tensor *t, tl_tensor **out) {
     masu_status status = fold_as(tl__fold_product, t, sum_dtype(t), ALL, out);
     if (status != MASU_OK || !t->node)
         return status;
-    return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &tl__rule_product,
-                                           .input_count = 1,
-                                           .inputs = &t,
-                                           .saved_count = 1,
-                                           .saved = &t},
-                              out);
+    return tl__record_or_drop(
+        *out, &(tl_origin){.rule = &tl__rule_product, .input_count = 1, .inputs = &t, .saved_count = 1, .saved = &t},
+        out);
 }
 
 /* ---- entry points ---------------------------------------------------------------------------- */

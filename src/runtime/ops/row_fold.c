@@ -13,53 +13,49 @@ enum { LANES = 16, BLOCK = 64 };
 
 /* name: of the fold. T: the elements. A: the accumulator, unsigned for whole numbers so that
  * they wrap. */
-#define FOLD(name, suffix, T, A, member, zero, COMBINE)                                          \
-    TL_WIDE static void name##_row_##suffix(const void *from, int64_t n, int64_t stride,         \
-                                            tl_total *total) {                                   \
-        const T *x = from;                                                                       \
-        A sum = (A)total->member;                                                                \
-        int64_t i = 0;                                                                           \
-        if (stride == 1 && n >= LANES) {                                                         \
-            A lane[LANES];                                                                       \
-            for (int l = 0; l < LANES; l++)                                                      \
-                lane[l] = zero;                                                                  \
-            for (; i + LANES <= n; i += LANES)                                                   \
-                for (int l = 0; l < LANES; l++)                                                  \
-                    lane[l] = COMBINE(lane[l], (A)x[i + l]);                                     \
-            for (int l = 0; l < LANES; l++)                                                      \
-                sum = COMBINE(sum, lane[l]);                                                     \
-        }                                                                                        \
-        for (; i < n; i++)                                                                       \
-            sum = COMBINE(sum, (A)x[i * stride]);                                                \
-        total->member = (__typeof__(total->member))sum;                                          \
-    }                                                                                            \
-    TL_WIDE static void name##_columns_##suffix(const void *from, int64_t n, int64_t stride,     \
-                                                int64_t columns, void *to) {                     \
-        T *out = to;                                                                             \
-        for (int64_t first = 0; first < columns; first += BLOCK) {                               \
-            const T *x = (const T *)from + first;                                                \
-            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                   \
-            A sum[BLOCK];                                                                        \
-            for (int64_t j = 0; j < width; j++)                                                  \
-                sum[j] = zero;                                                                   \
-            int64_t k = 0;                                                                       \
-            for (; k + 4 <= n; k += 4) {                                                         \
-                const T *r0 = x + k * stride, *r1 = r0 + stride, *r2 = r1 + stride,              \
-                        *r3 = r2 + stride;                                                       \
-                for (int64_t j = 0; j < width; j++)                                              \
-                    sum[j] =                                                                     \
-                        COMBINE(COMBINE(COMBINE(COMBINE(sum[j], (A)r0[j]), (A)r1[j]), (A)r2[j]), \
-                                (A)r3[j]);                                                       \
-            }                                                                                    \
-            for (; k < n; k++)                                                                   \
-                for (int64_t j = 0; j < width; j++)                                              \
-                    sum[j] = COMBINE(sum[j], (A)x[k * stride + j]);                              \
-            for (int64_t j = 0; j < width; j++)                                                  \
-                out[first + j] = (T)sum[j];                                                      \
-        }                                                                                        \
-    }                                                                                            \
-    static void name##_store_##suffix(const tl_total *total, void *to) {                         \
-        *(T *)to = (T)total->member;                                                             \
+#define FOLD(name, suffix, T, A, member, zero, COMBINE)                                                          \
+    TL_WIDE static void name##_row_##suffix(const void *from, int64_t n, int64_t stride, tl_total *total) {      \
+        const T *x = from;                                                                                       \
+        A sum = (A)total->member;                                                                                \
+        int64_t i = 0;                                                                                           \
+        if (stride == 1 && n >= LANES) {                                                                         \
+            A lane[LANES];                                                                                       \
+            for (int l = 0; l < LANES; l++)                                                                      \
+                lane[l] = zero;                                                                                  \
+            for (; i + LANES <= n; i += LANES)                                                                   \
+                for (int l = 0; l < LANES; l++)                                                                  \
+                    lane[l] = COMBINE(lane[l], (A)x[i + l]);                                                     \
+            for (int l = 0; l < LANES; l++)                                                                      \
+                sum = COMBINE(sum, lane[l]);                                                                     \
+        }                                                                                                        \
+        for (; i < n; i++)                                                                                       \
+            sum = COMBINE(sum, (A)x[i * stride]);                                                                \
+        total->member = (__typeof__(total->member))sum;                                                          \
+    }                                                                                                            \
+    TL_WIDE static void name##_columns_##suffix(const void *from, int64_t n, int64_t stride, int64_t columns,    \
+                                                void *to) {                                                      \
+        T *out = to;                                                                                             \
+        for (int64_t first = 0; first < columns; first += BLOCK) {                                               \
+            const T *x = (const T *)from + first;                                                                \
+            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                                   \
+            A sum[BLOCK];                                                                                        \
+            for (int64_t j = 0; j < width; j++)                                                                  \
+                sum[j] = zero;                                                                                   \
+            int64_t k = 0;                                                                                       \
+            for (; k + 4 <= n; k += 4) {                                                                         \
+                const T *r0 = x + k * stride, *r1 = r0 + stride, *r2 = r1 + stride, *r3 = r2 + stride;           \
+                for (int64_t j = 0; j < width; j++)                                                              \
+                    sum[j] = COMBINE(COMBINE(COMBINE(COMBINE(sum[j], (A)r0[j]), (A)r1[j]), (A)r2[j]), (A)r3[j]); \
+            }                                                                                                    \
+            for (; k < n; k++)                                                                                   \
+                for (int64_t j = 0; j < width; j++)                                                              \
+                    sum[j] = COMBINE(sum[j], (A)x[k * stride + j]);                                              \
+            for (int64_t j = 0; j < width; j++)                                                                  \
+                out[first + j] = (T)sum[j];                                                                      \
+        }                                                                                                        \
+    }                                                                                                            \
+    static void name##_store_##suffix(const tl_total *total, void *to) {                                         \
+        *(T *)to = (T)total->member;                                                                             \
     }
 
 FOLD(sum, f32, float, double, real, 0, PLUS)
@@ -95,98 +91,96 @@ const tl_fold tl__fold_product[TL_DTYPE_COUNT] = {
 #define ALWAYS static inline __attribute__((always_inline))
 
 /* Finds in a line without gaps first the best element, in BLOCK lanes, then the first place that holds it, by blocks. */
-#define SEARCH(name, suffix, T, BETTER)                                                            \
-    ALWAYS T best_of_##name##_##suffix(const T *x, int64_t n) {                                    \
-        T lane[BLOCK], best;                                                                       \
-        int64_t i = BLOCK;                                                                         \
-        for (int64_t j = 0; j < BLOCK; j++)                                                        \
-            lane[j] = x[j];                                                                        \
-        for (; i + BLOCK <= n; i += BLOCK)                                                         \
-            for (int64_t j = 0; j < BLOCK; j++)                                                    \
-                lane[j] = BEATS(x[i + j], lane[j], BETTER) ? x[i + j] : lane[j];                   \
-        for (int64_t j = 0; j < 32; j++)                                                           \
-            lane[j] = BEATS(lane[j + 32], lane[j], BETTER) ? lane[j + 32] : lane[j];               \
-        for (int64_t j = 0; j < 16; j++)                                                           \
-            lane[j] = BEATS(lane[j + 16], lane[j], BETTER) ? lane[j + 16] : lane[j];               \
-        best = lane[0];                                                                            \
-        for (int64_t j = 1; j < 16; j++)                                                           \
-            best = BEATS(lane[j], best, BETTER) ? lane[j] : best;                                  \
-        for (; i < n; i++)                                                                         \
-            best = BEATS(x[i], best, BETTER) ? x[i] : best;                                        \
-        return best;                                                                               \
-    }                                                                                              \
-    ALWAYS int first_of_##name##_##suffix(const T *x, int64_t n, T best) {                         \
-        int first = BLOCK;                                                                         \
-        for (int j = 0; j < (int)n; j++) {                                                         \
-            int same = (x[j] == best) | ((best != best) & (x[j] != x[j]));                         \
-            int at = same ? j : BLOCK;                                                             \
-            first = at < first ? at : first;                                                       \
-        }                                                                                          \
-        return first;                                                                              \
-    }                                                                                              \
-    TL_WIDE static int64_t search_##name##_##suffix(const void *from, int64_t n, int64_t stride) { \
-        const T *x = from;                                                                         \
-        if (stride == 1 && n >= BLOCK) {                                                           \
-            const T best = best_of_##name##_##suffix(x, n);                                        \
-            int64_t i = 0;                                                                         \
-            for (; i + BLOCK <= n; i += BLOCK) {                                                   \
-                int at = first_of_##name##_##suffix(x + i, BLOCK, best);                           \
-                if (at < BLOCK)                                                                    \
-                    return i + at;                                                                 \
-            }                                                                                      \
-            return i + first_of_##name##_##suffix(x + i, n - i, best);                             \
-        }                                                                                          \
-        int64_t place = 0;                                                                         \
-        T best = x[0];                                                                             \
-        for (int64_t i = 1; i < n; i++) {                                                          \
-            const T y = x[i * stride];                                                             \
-            if (BEATS(y, best, BETTER)) {                                                          \
-                best = y;                                                                          \
-                place = i;                                                                         \
-            }                                                                                      \
-        }                                                                                          \
-        return place;                                                                              \
-    }                                                                                              \
-    TL_WIDE static void columns_##name##_##suffix(const void *from, int64_t n, int64_t stride,     \
-                                                  int64_t columns, void *values,                   \
-                                                  int64_t *places) {                               \
-        for (int64_t first = 0; first < columns; first += BLOCK) {                                 \
-            const T *x = (const T *)from + first;                                                  \
-            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                     \
-            T best[BLOCK];                                                                         \
-            int64_t place[BLOCK] = {0};                                                            \
-            for (int64_t j = 0; j < width; j++)                                                    \
-                best[j] = x[j];                                                                    \
-            for (int64_t k = 1; k < n; k++) {                                                      \
-                if (places)                                                                        \
-                    for (int64_t j = 0; j < width; j++)                                            \
-                        place[j] = BEATS(x[k * stride + j], best[j], BETTER) ? k : place[j];       \
-                for (int64_t j = 0; j < width; j++)                                                \
-                    best[j] =                                                                      \
-                        BEATS(x[k * stride + j], best[j], BETTER) ? x[k * stride + j] : best[j];   \
-            }                                                                                      \
-            for (int64_t j = 0; values && j < width; j++)                                          \
-                ((T *)values)[first + j] = best[j];                                                \
-            for (int64_t j = 0; places && j < width; j++)                                          \
-                places[first + j] = place[j];                                                      \
-        }                                                                                          \
-    }                                                                                              \
-    static bool beats_##name##_##suffix(const void *a, const void *b) {                            \
-        const T x = *(const T *)a, y = *(const T *)b;                                              \
-        return BEATS(x, y, BETTER);                                                                \
+#define SEARCH(name, suffix, T, BETTER)                                                                         \
+    ALWAYS T best_of_##name##_##suffix(const T *x, int64_t n) {                                                 \
+        T lane[BLOCK], best;                                                                                    \
+        int64_t i = BLOCK;                                                                                      \
+        for (int64_t j = 0; j < BLOCK; j++)                                                                     \
+            lane[j] = x[j];                                                                                     \
+        for (; i + BLOCK <= n; i += BLOCK)                                                                      \
+            for (int64_t j = 0; j < BLOCK; j++)                                                                 \
+                lane[j] = BEATS(x[i + j], lane[j], BETTER) ? x[i + j] : lane[j];                                \
+        for (int64_t j = 0; j < 32; j++)                                                                        \
+            lane[j] = BEATS(lane[j + 32], lane[j], BETTER) ? lane[j + 32] : lane[j];                            \
+        for (int64_t j = 0; j < 16; j++)                                                                        \
+            lane[j] = BEATS(lane[j + 16], lane[j], BETTER) ? lane[j + 16] : lane[j];                            \
+        best = lane[0];                                                                                         \
+        for (int64_t j = 1; j < 16; j++)                                                                        \
+            best = BEATS(lane[j], best, BETTER) ? lane[j] : best;                                               \
+        for (; i < n; i++)                                                                                      \
+            best = BEATS(x[i], best, BETTER) ? x[i] : best;                                                     \
+        return best;                                                                                            \
+    }                                                                                                           \
+    ALWAYS int first_of_##name##_##suffix(const T *x, int64_t n, T best) {                                      \
+        int first = BLOCK;                                                                                      \
+        for (int j = 0; j < (int)n; j++) {                                                                      \
+            int same = (x[j] == best) | ((best != best) & (x[j] != x[j]));                                      \
+            int at = same ? j : BLOCK;                                                                          \
+            first = at < first ? at : first;                                                                    \
+        }                                                                                                       \
+        return first;                                                                                           \
+    }                                                                                                           \
+    TL_WIDE static int64_t search_##name##_##suffix(const void *from, int64_t n, int64_t stride) {              \
+        const T *x = from;                                                                                      \
+        if (stride == 1 && n >= BLOCK) {                                                                        \
+            const T best = best_of_##name##_##suffix(x, n);                                                     \
+            int64_t i = 0;                                                                                      \
+            for (; i + BLOCK <= n; i += BLOCK) {                                                                \
+                int at = first_of_##name##_##suffix(x + i, BLOCK, best);                                        \
+                if (at < BLOCK)                                                                                 \
+                    return i + at;                                                                              \
+            }                                                                                                   \
+            return i + first_of_##name##_##suffix(x + i, n - i, best);                                          \
+        }                                                                                                       \
+        int64_t place = 0;                                                                                      \
+        T best = x[0];                                                                                          \
+        for (int64_t i = 1; i < n; i++) {                                                                       \
+            const T y = x[i * stride];                                                                          \
+            if (BEATS(y, best, BETTER)) {                                                                       \
+                best = y;                                                                                       \
+                place = i;                                                                                      \
+            }                                                                                                   \
+        }                                                                                                       \
+        return place;                                                                                           \
+    }                                                                                                           \
+    TL_WIDE static void columns_##name##_##suffix(const void *from, int64_t n, int64_t stride, int64_t columns, \
+                                                  void *values, int64_t *places) {                              \
+        for (int64_t first = 0; first < columns; first += BLOCK) {                                              \
+            const T *x = (const T *)from + first;                                                               \
+            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                                  \
+            T best[BLOCK];                                                                                      \
+            int64_t place[BLOCK] = {0};                                                                         \
+            for (int64_t j = 0; j < width; j++)                                                                 \
+                best[j] = x[j];                                                                                 \
+            for (int64_t k = 1; k < n; k++) {                                                                   \
+                if (places)                                                                                     \
+                    for (int64_t j = 0; j < width; j++)                                                         \
+                        place[j] = BEATS(x[k * stride + j], best[j], BETTER) ? k : place[j];                    \
+                for (int64_t j = 0; j < width; j++)                                                             \
+                    best[j] = BEATS(x[k * stride + j], best[j], BETTER) ? x[k * stride + j] : best[j];          \
+            }                                                                                                   \
+            for (int64_t j = 0; values && j < width; j++)                                                       \
+                ((T *)values)[first + j] = best[j];                                                             \
+            for (int64_t j = 0; places && j < width; j++)                                                       \
+                places[first + j] = place[j];                                                                   \
+        }                                                                                                       \
+    }                                                                                                           \
+    static bool beats_##name##_##suffix(const void *a, const void *b) {                                         \
+        const T x = *(const T *)a, y = *(const T *)b;                                                           \
+        return BEATS(x, y, BETTER);                                                                             \
     }
 
-#define SEARCHES(name, BETTER)                                                                  \
-    SEARCH(name, f32, float, BETTER)                                                            \
-    SEARCH(name, f64, double, BETTER)                                                           \
-    SEARCH(name, i64, int64_t, BETTER)                                                          \
-    SEARCH(name, b8, uint8_t, BETTER)                                                           \
-    tl_search_function *const tl__search_##name[TL_DTYPE_COUNT] = {                             \
-        search_##name##_f32, search_##name##_f64, search_##name##_i64, search_##name##_b8};     \
-    tl_search_columns_function *const tl__columns_##name[TL_DTYPE_COUNT] = {                    \
-        columns_##name##_f32, columns_##name##_f64, columns_##name##_i64, columns_##name##_b8}; \
-    tl_beats_function *const tl__beats_##name[TL_DTYPE_COUNT] = {                               \
-        beats_##name##_f32, beats_##name##_f64, beats_##name##_i64, beats_##name##_b8};
+#define SEARCHES(name, BETTER)                                                                               \
+    SEARCH(name, f32, float, BETTER)                                                                         \
+    SEARCH(name, f64, double, BETTER)                                                                        \
+    SEARCH(name, i64, int64_t, BETTER)                                                                       \
+    SEARCH(name, b8, uint8_t, BETTER)                                                                        \
+    tl_search_function *const tl__search_##name[TL_DTYPE_COUNT] = {search_##name##_f32, search_##name##_f64, \
+                                                                   search_##name##_i64, search_##name##_b8}; \
+    tl_search_columns_function *const tl__columns_##name[TL_DTYPE_COUNT] = {                                 \
+        columns_##name##_f32, columns_##name##_f64, columns_##name##_i64, columns_##name##_b8};              \
+    tl_beats_function *const tl__beats_##name[TL_DTYPE_COUNT] = {beats_##name##_f32, beats_##name##_f64,     \
+                                                                 beats_##name##_i64, beats_##name##_b8};
 
 SEARCHES(largest, LARGER)
 SEARCHES(smallest, SMALLER)

@@ -13,24 +13,23 @@
 
 /* `width` lines whose elements lie `apart` from each other, line to line, and `step` along each: a sum waits for the one before
  * it, so several lines keep the processor busy. */
-#define RUNNING(T, WIDE, suffix)                                                                             \
-    static inline __attribute__((always_inline)) void bundle_##suffix(const T *from, T *to, int64_t n,       \
-                                                                      int64_t step, int64_t apart, int width) { \
-        WIDE sum[BUNDLE] = {0};                                                                              \
-        for (int64_t i = 0; i < n; i++, from += step, to += step)                                            \
-            for (int k = 0; k < width; k++) {                                                                \
-                sum[k] += (WIDE)from[k * apart];                                                             \
-                to[k * apart] = (T)sum[k];                                                                   \
-            }                                                                                                \
-    }                                                                                                        \
-    TL_WIDE static void run_bundle_##suffix(const T *from, T *to, int64_t n, int64_t step, int64_t apart,    \
-                                            int width) {                                                     \
-        if (width == BUNDLE && apart == 1)                                                                   \
-            bundle_##suffix(from, to, n, step, 1, BUNDLE);                                                   \
-        else if (width == FEW)                                                                               \
-            bundle_##suffix(from, to, n, step, apart, FEW);                                                  \
-        else                                                                                                 \
-            bundle_##suffix(from, to, n, step, apart, width);                                                \
+#define RUNNING(T, WIDE, suffix)                                                                                       \
+    static inline __attribute__((always_inline)) void bundle_##suffix(const T *from, T *to, int64_t n, int64_t step,   \
+                                                                      int64_t apart, int width) {                      \
+        WIDE sum[BUNDLE] = {0};                                                                                        \
+        for (int64_t i = 0; i < n; i++, from += step, to += step)                                                      \
+            for (int k = 0; k < width; k++) {                                                                          \
+                sum[k] += (WIDE)from[k * apart];                                                                       \
+                to[k * apart] = (T)sum[k];                                                                             \
+            }                                                                                                          \
+    }                                                                                                                  \
+    TL_WIDE static void run_bundle_##suffix(const T *from, T *to, int64_t n, int64_t step, int64_t apart, int width) { \
+        if (width == BUNDLE && apart == 1)                                                                             \
+            bundle_##suffix(from, to, n, step, 1, BUNDLE);                                                             \
+        else if (width == FEW)                                                                                         \
+            bundle_##suffix(from, to, n, step, apart, FEW);                                                            \
+        else                                                                                                           \
+            bundle_##suffix(from, to, n, step, apart, width);                                                          \
     }
 
 /* Lines side by side; lines one behind the other. */
@@ -73,16 +72,15 @@ static void running_lines(void *context, int64_t begin, int64_t end) {
 static void running(const tl_tensor *from, tl_tensor *to, int dim, bool backwards) {
     running_work work = {from, to, tl__lines_of(from, dim), backwards};
     if (from->elements > 0)
-        tl__in_parts(work.lines.outer * work.lines.inner, work.lines.inner > 1 ? TL_CACHE_LINE : 1,
-                     from->elements, running_lines, &work);
+        tl__in_parts(work.lines.outer * work.lines.inner, work.lines.inner > 1 ? TL_CACHE_LINE : 1, from->elements,
+                     running_lines, &work);
 }
 
 static masu_status cumsum_backward(tl_pass *pass, tl_node *node) {
     masu_status status = tl__contiguous_gradient(pass);
     tl_tensor *dx;
     if (status == MASU_OK)
-        status = tl__tensor_new((tl_dtype)pass->gradient->dtype, pass->gradient->rank,
-                                pass->gradient->shape, &dx);
+        status = tl__tensor_new((tl_dtype)pass->gradient->dtype, pass->gradient->rank, pass->gradient->shape, &dx);
     if (status != MASU_OK)
         return status;
     running(pass->gradient, dx, (int)tl__node_extra(node)[0], true);
@@ -130,13 +128,9 @@ static masu_status cumsum(tl_tensor *t, int64_t dim, tl_tensor **out) {
     if (status != MASU_OK || !t->node)
         return status;
     const uint64_t word = (uint64_t)at;
-    return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &tl__rule_cumsum,
-                                           .input_count = 1,
-                                           .inputs = &t,
-                                           .extra_count = 1,
-                                           .extra = &word},
-                              out);
+    return tl__record_or_drop(
+        *out, &(tl_origin){.rule = &tl__rule_cumsum, .input_count = 1, .inputs = &t, .extra_count = 1, .extra = &word},
+        out);
 }
 
 tl_tensor *tl_tensor_cumsum(tl_tensor *t, int64_t dim) {

@@ -26,30 +26,29 @@ typedef enum deed { DEED_ADD, DEED_PUT, DEED_CLEAR } deed;
 #define FLOAT_PLUS(x, y) ((x) + (y))
 #define INT_PLUS(x, y)   ((int64_t)((uint64_t)(x) + (uint64_t)(y)))
 #define BOOL_PLUS(x, y)  ((x) | (y))
-#define EACH(T, plus)                                                                             \
-    for (int64_t i = 0; i < n; i++) {                                                             \
-        const int64_t named_at = row.named + numbers[i] * row.along + i * row.own;                \
-        const int64_t other_at = row.other + i;                                                   \
-        T *to = (T *)out->data + (out == named ? named_at : other_at);                            \
-        const T value = ((const T *)from->data)[out == named ? other_at : named_at];              \
-        *to = what == DEED_ADD ? (T)plus(*to, value) : what == DEED_PUT ? value : 0;              \
+#define EACH(T, plus)                                                                \
+    for (int64_t i = 0; i < n; i++) {                                                \
+        const int64_t named_at = row.named + numbers[i] * row.along + i * row.own;   \
+        const int64_t other_at = row.other + i;                                      \
+        T *to = (T *)out->data + (out == named ? named_at : other_at);               \
+        const T value = ((const T *)from->data)[out == named ? other_at : named_at]; \
+        *to = what == DEED_ADD ? (T)plus(*to, value) : what == DEED_PUT ? value : 0; \
     }
 
-static void each_place(deed what, tl_tensor *out, const tl_tensor *from, const tl_tensor *named,
-                       int dim, const tl_tensor *index) {
+static void each_place(deed what, tl_tensor *out, const tl_tensor *from, const tl_tensor *named, int dim,
+                       const tl_tensor *index) {
     const tl_tensor *other = out == named ? from : out;
     tl_index_row row;
     for (bool more = tl__first_row(&row, named, dim, index, other); more; more = tl__next_row(&row)) {
         const int64_t *numbers = row.numbers, n = row.n;
-        if (out->dtype == TL_F32) {
+        if (out->dtype == TL_F32)
             EACH(float, FLOAT_PLUS)
-        } else if (out->dtype == TL_F64) {
+        else if (out->dtype == TL_F64)
             EACH(double, FLOAT_PLUS)
-        } else if (out->dtype == TL_I64) {
+        else if (out->dtype == TL_I64)
             EACH(int64_t, INT_PLUS)
-        } else {
+        else
             EACH(tl_byte, BOOL_PLUS)
-        }
     }
 }
 
@@ -60,15 +59,14 @@ static void each_place(deed what, tl_tensor *out, const tl_tensor *from, const t
         ((T *)to)[i] = (T)plus(((T *)to)[i], ((const T *)from)[i]);
 
 TL_WIDE static void add_slice(tl_dtype dtype, void *to, const void *from, int64_t count) {
-    if (dtype == TL_F32) {
+    if (dtype == TL_F32)
         ADD_SLICE(float, FLOAT_PLUS)
-    } else if (dtype == TL_F64) {
+    else if (dtype == TL_F64)
         ADD_SLICE(double, FLOAT_PLUS)
-    } else if (dtype == TL_I64) {
+    else if (dtype == TL_I64)
         ADD_SLICE(int64_t, INT_PLUS)
-    } else {
+    else
         ADD_SLICE(tl_byte, BOOL_PLUS)
-    }
 }
 
 /* [outer, length, inner] around dim of a row-major tensor, with the bytes of [inner]. */
@@ -152,8 +150,7 @@ static masu_status source_backward(tl_pass *pass, tl_node *input, const tl_tenso
     tl_tensor *share;
     masu_status status = tl__contiguous_gradient(pass);
     if (status == MASU_OK)
-        status = tl__full((tl_dtype)pass->gradient->dtype, input->rank, tl__node_shape(input), 0,
-                          &share);
+        status = tl__full((tl_dtype)pass->gradient->dtype, input->rank, tl__node_shape(input), 0, &share);
     if (status != MASU_OK)
         return status;
     if (by_slice)
@@ -233,8 +230,8 @@ static void scatter_formula(tl_formula *f) {
 const tl_rule tl__rule_scatter_add = {"scatter_add", scatter_backward, scatter_formula};
 const tl_rule tl__rule_scatter = {"scatter", scatter_backward, scatter_formula};
 
-static masu_status check_scatter(const tl_rule *rule, const tl_tensor *t, int dim,
-                                 const tl_tensor *index, const tl_tensor *source) {
+static masu_status check_scatter(const tl_rule *rule, const tl_tensor *t, int dim, const tl_tensor *index,
+                                 const tl_tensor *source) {
     char shape[TL_SHAPE_TEXT], numbers[TL_SHAPE_TEXT], added[TL_SHAPE_TEXT];
     bool fits = t->rank == index->rank && t->rank == source->rank;
     for (int i = 0; fits && i < t->rank; i++)
@@ -246,8 +243,8 @@ static masu_status check_scatter(const tl_rule *rule, const tl_tensor *t, int di
                             tl__shape_text(t->rank, t->shape, shape));
 }
 
-static masu_status scatter_ready(deed what, tl_tensor *t, int dim, const tl_tensor *numbers,
-                                 bool by_slice, tl_tensor *source, tl_dtype dtype, tl_tensor **out) {
+static masu_status scatter_ready(deed what, tl_tensor *t, int dim, const tl_tensor *numbers, bool by_slice,
+                                 tl_tensor *source, tl_dtype dtype, tl_tensor **out) {
     tl_tensor *as_result = NULL, *as_added = NULL, *dense;
     masu_status status = tl__as_dtype(t, dtype, &as_result);
     if (status == MASU_OK)
@@ -267,8 +264,8 @@ static masu_status scatter_ready(deed what, tl_tensor *t, int dim, const tl_tens
     return status;
 }
 
-static masu_status scatter(const tl_rule *rule, tl_tensor *t, int64_t dim, tl_tensor *index,
-                           tl_tensor *source, tl_tensor **out) {
+static masu_status scatter(const tl_rule *rule, tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor *source,
+                           tl_tensor **out) {
     int at;
     tl_tensor *numbers, *line = NULL;
     const deed what = rule == &tl__rule_scatter ? DEED_PUT : DEED_ADD;

@@ -17,8 +17,7 @@ static masu_status check_relation(int64_t relation) {
 }
 
 /* x and y of one type that has an order. */
-static masu_status compare_same_dtype(const tl_tensor *x, const tl_tensor *y, int64_t relation,
-                                      tl_tensor **out) {
+static masu_status compare_same_dtype(const tl_tensor *x, const tl_tensor *y, int64_t relation, tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     const tl_tensor *operands[] = {x, y};
@@ -108,8 +107,7 @@ tl_tensor *tl_tensor_logical_not(tl_tensor *t) {
     TL_RETURN_TENSOR(logical_not(t, &out));
 }
 
-static masu_status logical(const char *what, tl_kernel_index kernel, tl_tensor *a, tl_tensor *b,
-                           tl_tensor **out) {
+static masu_status logical(const char *what, tl_kernel_index kernel, tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     tl_tensor *x, *y = NULL;
@@ -169,8 +167,7 @@ static void where_formula(tl_formula *f) {
 const tl_rule tl__rule_where = {"where", where_backward, where_formula};
 
 /* holds is bool, x and y of one type. */
-static masu_status where_converted(tl_tensor *holds, const tl_tensor *x, const tl_tensor *y,
-                                   tl_tensor **out) {
+static masu_status where_converted(tl_tensor *holds, const tl_tensor *x, const tl_tensor *y, tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     const tl_tensor *operands[] = {holds, x, y};

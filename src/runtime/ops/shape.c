@@ -13,8 +13,7 @@ const char *tl__dtype_name(tl_dtype dtype) {
 }
 
 tl_dtype tl__promote(tl_dtype a, tl_dtype b) {
-    static const uint8_t width[TL_DTYPE_COUNT] = {
-        [TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
+    static const uint8_t width[TL_DTYPE_COUNT] = {[TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
     return width[a] >= width[b] ? a : b;
 }
 
@@ -35,8 +34,7 @@ masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int
                      tl__shape_text(t->rank, t->shape, text));
 }
 
-static masu_status refuse_broadcast(const char *what, const tl_tensor *t, int rank,
-                                    const int64_t *shape) {
+static masu_status refuse_broadcast(const char *what, const tl_tensor *t, int rank, const int64_t *shape) {
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     return tl__error(TL_SAY(shapes_cannot_be_broadcast), what, tl__shape_text(rank, shape, other),
                      tl__shape_text(t->rank, t->shape, own));

@@ -45,131 +45,128 @@ typedef struct soft_operation {
 /* Largest ones and sums are carried in lanes, so that the loops become vectors; how they are added up is fixed. */
 enum { LANES = 16, BLOCK = 64 };
 
-#define LINES(T, suffix)                                                                          \
-    ALWAYS T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                       \
-        T largest = x[0];                                                                         \
-        int64_t i = 0;                                                                            \
-        if (stride == 1 && n >= LANES) {                                                          \
-            T lane[LANES];                                                                        \
-            for (int l = 0; l < LANES; l++)                                                       \
-                lane[l] = x[l];                                                                   \
-            for (; i + LANES <= n; i += LANES)                                                    \
-                for (int l = 0; l < LANES; l++)                                                   \
-                    lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];                            \
-            for (int l = 0; l < LANES; l++)                                                       \
-                largest = lane[l] > largest ? lane[l] : largest;                                  \
-        }                                                                                         \
-        for (; i < n; i++)                                                                        \
-            largest = x[i * stride] > largest ? x[i * stride] : largest;                          \
-        return largest;                                                                           \
-    }                                                                                             \
-    /* y = exp(x - largest), or only their sum where y is NULL */                                 \
-    ALWAYS double exponentials_##suffix(const T *x, T *y, int64_t n, T largest) {                 \
-        double lane[LANES] = {0}, sum = 0;                                                        \
-        for (int64_t i = 0; i < n; i += BLOCK) {                                                  \
-            T e[BLOCK];                                                                           \
-            int64_t width = n - i < BLOCK ? n - i : BLOCK;                                        \
-            for (int64_t j = 0; j < width; j++)                                                   \
-                e[j] = exp_of((T)(x[i + j] - largest));                                           \
-            for (int64_t j = width; j < BLOCK; j++)                                               \
-                e[j] = 0;                                                                         \
-            for (int64_t j = 0; j < BLOCK; j += LANES)                                            \
-                for (int l = 0; l < LANES; l++)                                                   \
-                    lane[l] += (double)e[j + l];                                                  \
-            if (y)                                                                                \
-                memcpy(y + i, e, (size_t)width * sizeof(T));                                      \
-        }                                                                                         \
-        for (int l = 0; l < LANES; l++)                                                           \
-            sum += lane[l];                                                                       \
-        return sum;                                                                               \
-    }                                                                                             \
-    TL_WIDE static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) { \
-        T *y = to;                                                                                \
-        const T largest = line_largest_##suffix(from, n, stride);                                 \
-        const T factor = (T)(1 / exponentials_##suffix(from, y, n, largest));                     \
-        for (int64_t i = 0; i < n; i++)                                                           \
-            y[i] *= factor;                                                                       \
-    }                                                                                             \
-    TL_WIDE static void log_softmax_##suffix(const void *from, void *to, int64_t n,               \
-                                             int64_t stride) {                                    \
-        const T *x = from;                                                                        \
-        T *y = to;                                                                                \
-        const T largest = line_largest_##suffix(x, n, stride);                                    \
-        const T shift = largest + (T)log(exponentials_##suffix(x, NULL, n, largest));             \
-        for (int64_t i = 0; i < n; i++)                                                           \
-            y[i] = x[i] - shift;                                                                  \
-    }                                                                                             \
-    ALWAYS void block_largest_##suffix(const T *x, int64_t n, int64_t stride, int64_t width,      \
-                                       T *largest) {                                              \
-        for (int64_t j = 0; j < width; j++)                                                       \
-            largest[j] = x[j];                                                                    \
-        for (int64_t k = 1; k < n; k++)                                                           \
-            for (int64_t j = 0; j < width; j++)                                                   \
-                largest[j] = x[k * stride + j] > largest[j] ? x[k * stride + j] : largest[j];     \
-    }                                                                                             \
-    TL_WIDE static void softmax_columns_##suffix(const void *from, void *to, int64_t n,           \
-                                                 int64_t stride, int64_t columns) {               \
-        for (int64_t first = 0; first < columns; first += BLOCK) {                                \
-            const T *x = (const T *)from + first;                                                 \
-            T *y = (T *)to + first, largest[BLOCK];                                               \
-            double sum[BLOCK] = {0};                                                              \
-            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                    \
-            block_largest_##suffix(x, n, stride, width, largest);                                 \
-            for (int64_t k = 0; k < n; k++) {                                                     \
-                for (int64_t j = 0; j < width; j++)                                               \
-                    y[k * stride + j] = exp_of((T)(x[k * stride + j] - largest[j]));              \
-                for (int64_t j = 0; j < width; j++)                                               \
-                    sum[j] += (double)y[k * stride + j];                                          \
-            }                                                                                     \
-            for (int64_t j = 0; j < width; j++)                                                   \
-                largest[j] = (T)(1 / sum[j]);                                                     \
-            for (int64_t k = 0; k < n; k++)                                                       \
-                for (int64_t j = 0; j < width; j++)                                               \
-                    y[k * stride + j] *= largest[j];                                              \
-        }                                                                                         \
-    }                                                                                             \
-    TL_WIDE static void log_softmax_columns_##suffix(const void *from, void *to, int64_t n,       \
-                                                     int64_t stride, int64_t columns) {           \
-        for (int64_t first = 0; first < columns; first += BLOCK) {                                \
-            const T *x = (const T *)from + first;                                                 \
-            T *y = (T *)to + first, largest[BLOCK], e[BLOCK];                                     \
-            double sum[BLOCK] = {0};                                                              \
-            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                    \
-            block_largest_##suffix(x, n, stride, width, largest);                                 \
-            for (int64_t k = 0; k < n; k++) {                                                     \
-                for (int64_t j = 0; j < width; j++)                                               \
-                    e[j] = exp_of((T)(x[k * stride + j] - largest[j]));                           \
-                for (int64_t j = 0; j < width; j++)                                               \
-                    sum[j] += (double)e[j];                                                       \
-            }                                                                                     \
-            for (int64_t j = 0; j < width; j++)                                                   \
-                largest[j] += (T)log(sum[j]);                                                     \
-            for (int64_t k = 0; k < n; k++)                                                       \
-                for (int64_t j = 0; j < width; j++)                                               \
-                    y[k * stride + j] = x[k * stride + j] - largest[j];                           \
-        }                                                                                         \
-    }                                                                                             \
-    static void softmax_back_##suffix(const void *result, const void *gradient, void *to,         \
-                                      int64_t n, int64_t stride) {                                \
-        const T *y = result, *g = gradient;                                                       \
-        T *dx = to;                                                                               \
-        double sum = 0;                                                                           \
-        for (int64_t i = 0; i < n; i++)                                                           \
-            sum += (double)g[i * stride] * (double)y[i * stride];                                 \
-        const T mean = (T)sum;                                                                    \
-        for (int64_t i = 0; i < n; i++)                                                           \
-            dx[i * stride] = y[i * stride] * (g[i * stride] - mean);                              \
-    }                                                                                             \
-    static void log_softmax_back_##suffix(const void *result, const void *gradient, void *to,     \
-                                          int64_t n, int64_t stride) {                            \
-        const T *y = result, *g = gradient;                                                       \
-        T *dx = to;                                                                               \
-        double sum = 0;                                                                           \
-        for (int64_t i = 0; i < n; i++)                                                           \
-            sum += (double)g[i * stride];                                                         \
-        const T total = (T)sum;                                                                   \
-        for (int64_t i = 0; i < n; i++)                                                           \
-            dx[i * stride] = g[i * stride] - exp_of(y[i * stride]) * total;                       \
+#define LINES(T, suffix)                                                                                               \
+    ALWAYS T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                                            \
+        T largest = x[0];                                                                                              \
+        int64_t i = 0;                                                                                                 \
+        if (stride == 1 && n >= LANES) {                                                                               \
+            T lane[LANES];                                                                                             \
+            for (int l = 0; l < LANES; l++)                                                                            \
+                lane[l] = x[l];                                                                                        \
+            for (; i + LANES <= n; i += LANES)                                                                         \
+                for (int l = 0; l < LANES; l++)                                                                        \
+                    lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];                                                 \
+            for (int l = 0; l < LANES; l++)                                                                            \
+                largest = lane[l] > largest ? lane[l] : largest;                                                       \
+        }                                                                                                              \
+        for (; i < n; i++)                                                                                             \
+            largest = x[i * stride] > largest ? x[i * stride] : largest;                                               \
+        return largest;                                                                                                \
+    }                                                                                                                  \
+    /* y = exp(x - largest), or only their sum where y is NULL */                                                      \
+    ALWAYS double exponentials_##suffix(const T *x, T *y, int64_t n, T largest) {                                      \
+        double lane[LANES] = {0}, sum = 0;                                                                             \
+        for (int64_t i = 0; i < n; i += BLOCK) {                                                                       \
+            T e[BLOCK];                                                                                                \
+            int64_t width = n - i < BLOCK ? n - i : BLOCK;                                                             \
+            for (int64_t j = 0; j < width; j++)                                                                        \
+                e[j] = exp_of((T)(x[i + j] - largest));                                                                \
+            for (int64_t j = width; j < BLOCK; j++)                                                                    \
+                e[j] = 0;                                                                                              \
+            for (int64_t j = 0; j < BLOCK; j += LANES)                                                                 \
+                for (int l = 0; l < LANES; l++)                                                                        \
+                    lane[l] += (double)e[j + l];                                                                       \
+            if (y)                                                                                                     \
+                memcpy(y + i, e, (size_t)width * sizeof(T));                                                           \
+        }                                                                                                              \
+        for (int l = 0; l < LANES; l++)                                                                                \
+            sum += lane[l];                                                                                            \
+        return sum;                                                                                                    \
+    }                                                                                                                  \
+    TL_WIDE static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) {                      \
+        T *y = to;                                                                                                     \
+        const T largest = line_largest_##suffix(from, n, stride);                                                      \
+        const T factor = (T)(1 / exponentials_##suffix(from, y, n, largest));                                          \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            y[i] *= factor;                                                                                            \
+    }                                                                                                                  \
+    TL_WIDE static void log_softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) {                  \
+        const T *x = from;                                                                                             \
+        T *y = to;                                                                                                     \
+        const T largest = line_largest_##suffix(x, n, stride);                                                         \
+        const T shift = largest + (T)log(exponentials_##suffix(x, NULL, n, largest));                                  \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            y[i] = x[i] - shift;                                                                                       \
+    }                                                                                                                  \
+    ALWAYS void block_largest_##suffix(const T *x, int64_t n, int64_t stride, int64_t width, T *largest) {             \
+        for (int64_t j = 0; j < width; j++)                                                                            \
+            largest[j] = x[j];                                                                                         \
+        for (int64_t k = 1; k < n; k++)                                                                                \
+            for (int64_t j = 0; j < width; j++)                                                                        \
+                largest[j] = x[k * stride + j] > largest[j] ? x[k * stride + j] : largest[j];                          \
+    }                                                                                                                  \
+    TL_WIDE static void softmax_columns_##suffix(const void *from, void *to, int64_t n, int64_t stride,                \
+                                                 int64_t columns) {                                                    \
+        for (int64_t first = 0; first < columns; first += BLOCK) {                                                     \
+            const T *x = (const T *)from + first;                                                                      \
+            T *y = (T *)to + first, largest[BLOCK];                                                                    \
+            double sum[BLOCK] = {0};                                                                                   \
+            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                                         \
+            block_largest_##suffix(x, n, stride, width, largest);                                                      \
+            for (int64_t k = 0; k < n; k++) {                                                                          \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    y[k * stride + j] = exp_of((T)(x[k * stride + j] - largest[j]));                                   \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    sum[j] += (double)y[k * stride + j];                                                               \
+            }                                                                                                          \
+            for (int64_t j = 0; j < width; j++)                                                                        \
+                largest[j] = (T)(1 / sum[j]);                                                                          \
+            for (int64_t k = 0; k < n; k++)                                                                            \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    y[k * stride + j] *= largest[j];                                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
+    TL_WIDE static void log_softmax_columns_##suffix(const void *from, void *to, int64_t n, int64_t stride,            \
+                                                     int64_t columns) {                                                \
+        for (int64_t first = 0; first < columns; first += BLOCK) {                                                     \
+            const T *x = (const T *)from + first;                                                                      \
+            T *y = (T *)to + first, largest[BLOCK], e[BLOCK];                                                          \
+            double sum[BLOCK] = {0};                                                                                   \
+            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                                         \
+            block_largest_##suffix(x, n, stride, width, largest);                                                      \
+            for (int64_t k = 0; k < n; k++) {                                                                          \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    e[j] = exp_of((T)(x[k * stride + j] - largest[j]));                                                \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    sum[j] += (double)e[j];                                                                            \
+            }                                                                                                          \
+            for (int64_t j = 0; j < width; j++)                                                                        \
+                largest[j] += (T)log(sum[j]);                                                                          \
+            for (int64_t k = 0; k < n; k++)                                                                            \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    y[k * stride + j] = x[k * stride + j] - largest[j];                                                \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void softmax_back_##suffix(const void *result, const void *gradient, void *to, int64_t n, int64_t stride) { \
+        const T *y = result, *g = gradient;                                                                            \
+        T *dx = to;                                                                                                    \
+        double sum = 0;                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            sum += (double)g[i * stride] * (double)y[i * stride];                                                      \
+        const T mean = (T)sum;                                                                                         \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            dx[i * stride] = y[i * stride] * (g[i * stride] - mean);                                                   \
+    }                                                                                                                  \
+    static void log_softmax_back_##suffix(const void *result, const void *gradient, void *to, int64_t n,               \
+                                          int64_t stride) {                                                            \
+        const T *y = result, *g = gradient;                                                                            \
+        T *dx = to;                                                                                                    \
+        double sum = 0;                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            sum += (double)g[i * stride];                                                                              \
+        const T total = (T)sum;                                                                                        \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            dx[i * stride] = g[i * stride] - exp_of(y[i * stride]) * total;                                            \
     }
 
 LINES(float, f32)
@@ -220,10 +217,8 @@ static void forward_some(void *context, int64_t from, int64_t to) {
 }
 
 /* x and y contiguous, of one shape. */
-static void forward_lines(const soft_operation *operation, const tl_tensor *x, tl_tensor *y,
-                          int dim) {
-    forward_work w = {operation->forward[x->dtype], operation->columns[x->dtype], lines_of(x, dim),
-                      x->data, y->data};
+static void forward_lines(const soft_operation *operation, const tl_tensor *x, tl_tensor *y, int dim) {
+    forward_work w = {operation->forward[x->dtype], operation->columns[x->dtype], lines_of(x, dim), x->data, y->data};
     int64_t count = w.lines.outer * w.lines.inner;
     if (count > 0)
         tl__in_parts(count, 1, x->elements, forward_some, &w);
@@ -273,8 +268,7 @@ static masu_status soft_backward(tl_pass *pass, tl_node *node) {
     status = tl__destination(pass, node, TL_SPENT_GRADIENT | 1u, &dx);
     if (status != MASU_OK)
         return status;
-    back_work w = {operation->back[dx->dtype], lines_of(dx, (int)tl__node_extra(node)[0]), y, g,
-                   dx->data};
+    back_work w = {operation->back[dx->dtype], lines_of(dx, (int)tl__node_extra(node)[0]), y, g, dx->data};
     int64_t count = w.lines.outer * w.lines.inner;
     if (count > 0)
         tl__in_parts(count, 1, dx->elements, back_some, &w);
@@ -296,18 +290,16 @@ static const soft_operation softmax_operation = {{"softmax", soft_backward, soft
                                                  {softmax_f32, softmax_f64},
                                                  {softmax_columns_f32, softmax_columns_f64},
                                                  {softmax_back_f32, softmax_back_f64}};
-static const soft_operation log_softmax_operation = {
-    {"log_softmax", soft_backward, log_softmax_formula},
-    {log_softmax_f32, log_softmax_f64},
-    {log_softmax_columns_f32, log_softmax_columns_f64},
-    {log_softmax_back_f32, log_softmax_back_f64}};
+static const soft_operation log_softmax_operation = {{"log_softmax", soft_backward, log_softmax_formula},
+                                                     {log_softmax_f32, log_softmax_f64},
+                                                     {log_softmax_columns_f32, log_softmax_columns_f64},
+                                                     {log_softmax_back_f32, log_softmax_back_f64}};
 
 masu_status tl__log_softmax(tl_tensor *t, int dim, tl_tensor **out) {
     return soft(&log_softmax_operation, t, dim, out);
 }
 
-static masu_status soft_recorded(const soft_operation *operation, tl_tensor *t, int64_t dim,
-                                 tl_tensor **out) {
+static masu_status soft_recorded(const soft_operation *operation, tl_tensor *t, int64_t dim, tl_tensor **out) {
     int index;
     masu_status status = tl__dimension(operation->rule.name, t, dim, &index);
     if (status == MASU_OK)

@@ -102,9 +102,7 @@ static masu_status standardise_backward(tl_pass *pass, tl_node *node) {
     masu_status status = tl__contiguous_gradient(pass);
     if (status != MASU_OK)
         return status;
-    work w = {.x = pass->gradient->data,
-              .y = tl__node_saved(node)[0]->data,
-              .rates = tl__node_saved(node)[1]->data};
+    work w = {.x = pass->gradient->data, .y = tl__node_saved(node)[0]->data, .rates = tl__node_saved(node)[1]->data};
     int64_t count = tl__node_saved(node)[1]->elements;
     status = tl__destination(pass, node, TL_SPENT_GRADIENT | 1u, &dx);
     if (status != MASU_OK)
@@ -112,8 +110,7 @@ static masu_status standardise_backward(tl_pass *pass, tl_node *node) {
     w.to = dx->data;
     w.n = count > 0 ? dx->elements / count : 0;
     if (dx->elements > 0)
-        tl__in_parts(count, 1, dx->elements, dx->dtype == TL_F32 ? back_some_f32 : back_some_f64,
-                     &w);
+        tl__in_parts(count, 1, dx->elements, dx->dtype == TL_F32 ? back_some_f32 : back_some_f64, &w);
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
@@ -169,8 +166,7 @@ static void standardise_formula(tl_formula *f) {
 static const tl_rule rule = {"standardise", standardise_backward, standardise_formula};
 
 /* x: row-major, floating. rates: a number for each line. */
-static masu_status standardise_dense(const tl_tensor *x, double eps, tl_tensor **out,
-                                     tl_tensor **rates) {
+static masu_status standardise_dense(const tl_tensor *x, double eps, tl_tensor **out, tl_tensor **rates) {
     int64_t n = x->shape[x->rank - 1], count = n > 0 ? x->elements / n : 0;
     masu_status status = tl__tensor_new((tl_dtype)x->dtype, 1, &count, rates);
     if (status != MASU_OK)
@@ -182,8 +178,7 @@ static masu_status standardise_dense(const tl_tensor *x, double eps, tl_tensor *
     }
     work w = {.n = n, .eps = eps, .x = x->data, .to = (*out)->data, .rates = (*rates)->data};
     if (x->elements > 0)
-        tl__in_parts(count, 1, x->elements,
-                     x->dtype == TL_F32 ? forward_some_f32 : forward_some_f64, &w);
+        tl__in_parts(count, 1, x->elements, x->dtype == TL_F32 ? forward_some_f32 : forward_some_f64, &w);
     return MASU_OK;
 }
 
@@ -205,10 +200,7 @@ static masu_status standardise(tl_tensor *t, double eps, tl_tensor **out) {
     if (t->node) {
         tl_tensor *saved[] = {*out, rates};
         status = tl__record_or_drop(
-            *out,
-            &(tl_origin){
-                .rule = &rule, .input_count = 1, .inputs = &t, .saved_count = 2, .saved = saved},
-            out);
+            *out, &(tl_origin){.rule = &rule, .input_count = 1, .inputs = &t, .saved_count = 2, .saved = saved}, out);
     }
     tl__tensor_drop(rates);
     return status;
@@ -235,15 +227,22 @@ static bool near_lines(const tl_tensor *t, const tl_tensor *weight, const tl_ten
            weight->rank == bias->rank && weight->elements > 0;
 }
 
-static masu_status scaled_lines(tl_tensor *t, const tl_tensor *weight, const tl_tensor *bias, double eps, tl_tensor **out) {
+static masu_status scaled_lines(tl_tensor *t, const tl_tensor *weight, const tl_tensor *bias, double eps,
+                                tl_tensor **out) {
     tl_tensor *x = NULL;
     masu_status status = tl__tensor_contiguous(t, &x);
     if (status == MASU_OK)
         status = tl__tensor_new((tl_dtype)x->dtype, x->rank, x->shape, out);
     if (status == MASU_OK) {
-        work w = {.n = weight->elements, .eps = eps, .x = x->data, .to = (*out)->data, .weight = weight->data, .bias = bias->data};
+        work w = {.n = weight->elements,
+                  .eps = eps,
+                  .x = x->data,
+                  .to = (*out)->data,
+                  .weight = weight->data,
+                  .bias = bias->data};
         if (x->elements > 0)
-            tl__in_parts(x->elements / w.n, 1, x->elements, x->dtype == TL_F32 ? forward_some_f32 : forward_some_f64, &w);
+            tl__in_parts(x->elements / w.n, 1, x->elements, x->dtype == TL_F32 ? forward_some_f32 : forward_some_f64,
+                         &w);
     }
     tl__tensor_drop(x);
     return status;

@@ -15,32 +15,32 @@
 #include "runtime/state.h"
 
 /* LAPACK's functions of one type: its letter, its C type. info is LAPACK's: 0, or positive where the matrix is singular. */
-#define LAPACK(letter, T)                                                                                              \
-    void letter##getrf_(const int *m, const int *n, T *a, const int *lda, int *pivots, int *info);                     \
-    void letter##getri_(const int *n, T *a, const int *lda, const int *pivots, T *work, const int *work_size,          \
-                        int *info);                                                                                    \
-    void letter##getrs_(const char *trans, const int *n, const int *columns, const T *a, const int *lda,               \
-                        const int *pivots, T *b, const int *ldb, int *info, size_t trans_length);                      \
-    static int letter##_invert(int n, void *a, int *pivots, void *work, int work_size) {                               \
-        int info;                                                                                                      \
-        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                                  \
-        if (info == 0)                                                                                                 \
-            letter##getri_(&n, a, &n, pivots, work, &work_size, &info);                                                \
-        return info;                                                                                                   \
-    }                                                                                                                  \
-    static int letter##_solve(int n, int columns, void *a, int *pivots, void *b) {                                     \
-        int info;                                                                                                      \
-        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                                  \
-        if (info == 0)                                                                                                 \
-            letter##getrs_("T", &n, &columns, a, &n, pivots, b, &n, &info, 1);                                         \
-        return info;                                                                                                   \
-    }                                                                                                                  \
-    static void letter##_turn(const void *source, int64_t rows, int64_t columns, void *target) {                       \
-        const T *from = source;                                                                                        \
-        T *to = target;                                                                                                \
-        for (int64_t j = 0; j < columns; j++)                                                                          \
-            for (int64_t i = 0; i < rows; i++)                                                                         \
-                to[j * rows + i] = from[i * columns + j];                                                              \
+#define LAPACK(letter, T)                                                                                     \
+    void letter##getrf_(const int *m, const int *n, T *a, const int *lda, int *pivots, int *info);            \
+    void letter##getri_(const int *n, T *a, const int *lda, const int *pivots, T *work, const int *work_size, \
+                        int *info);                                                                           \
+    void letter##getrs_(const char *trans, const int *n, const int *columns, const T *a, const int *lda,      \
+                        const int *pivots, T *b, const int *ldb, int *info, size_t trans_length);             \
+    static int letter##_invert(int n, void *a, int *pivots, void *work, int work_size) {                      \
+        int info;                                                                                             \
+        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                         \
+        if (info == 0)                                                                                        \
+            letter##getri_(&n, a, &n, pivots, work, &work_size, &info);                                       \
+        return info;                                                                                          \
+    }                                                                                                         \
+    static int letter##_solve(int n, int columns, void *a, int *pivots, void *b) {                            \
+        int info;                                                                                             \
+        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                         \
+        if (info == 0)                                                                                        \
+            letter##getrs_("T", &n, &columns, a, &n, pivots, b, &n, &info, 1);                                \
+        return info;                                                                                          \
+    }                                                                                                         \
+    static void letter##_turn(const void *source, int64_t rows, int64_t columns, void *target) {              \
+        const T *from = source;                                                                               \
+        T *to = target;                                                                                       \
+        for (int64_t j = 0; j < columns; j++)                                                                 \
+            for (int64_t i = 0; i < rows; i++)                                                                \
+                to[j * rows + i] = from[i * columns + j];                                                     \
     }
 
 LAPACK(s, float)
@@ -64,12 +64,10 @@ static const lapack *lapack_of(const tl_tensor *t) {
 
 masu_status tl__check_matrix(const char *what, const tl_tensor *t, bool square) {
     char shape[TL_SHAPE_TEXT];
-    int64_t rows = t->rank < 2 ? -1 : t->shape[t->rank - 2],
-            columns = t->rank < 2 ? -1 : t->shape[t->rank - 1];
+    int64_t rows = t->rank < 2 ? -1 : t->shape[t->rank - 2], columns = t->rank < 2 ? -1 : t->shape[t->rank - 1];
     if (rows >= 0 && rows < TL_MATRIX_LONGEST && columns < TL_MATRIX_LONGEST && (!square || rows == columns))
         return MASU_OK;
-    return tl__error(TL_SAY(shape_is_no), what, tl__shape_text(t->rank, t->shape, shape),
-                     square ? "square " : "");
+    return tl__error(TL_SAY(shape_is_no), what, tl__shape_text(t->rank, t->shape, shape), square ? "square " : "");
 }
 
 int64_t tl__matrices(const tl_tensor *t, int64_t size) {
@@ -204,8 +202,8 @@ static masu_status solve_ready(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
 static masu_status solve(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     masu_status status = tl__check_matrix("solve", a, true);
-    if (status == MASU_OK && (b->rank < 2 || b->shape[b->rank - 2] != a->shape[a->rank - 1] ||
-                              b->shape[b->rank - 1] >= TL_MATRIX_LONGEST))
+    if (status == MASU_OK &&
+        (b->rank < 2 || b->shape[b->rank - 2] != a->shape[a->rank - 1] || b->shape[b->rank - 1] >= TL_MATRIX_LONGEST))
         status = tl__error(TL_SAY(solve_matrix_shape), tl__shape_text(a->rank, a->shape, shape),
                            tl__shape_text(b->rank, b->shape, other));
     return status == MASU_OK ? solve_ready(a, b, out) : status;

@@ -109,8 +109,7 @@ static void serve(const loop *l) {
     pthread_mutex_unlock(&pool.lock);
 }
 
-void tl__in_parts(int64_t n, int64_t unit, int64_t elements, tl_part_function *part,
-                  void *context) {
+void tl__in_parts(int64_t n, int64_t unit, int64_t elements, tl_part_function *part, void *context) {
     bool served = false;
     if (elements >= TL_LARGE_LOOP && n > unit && pthread_mutex_trylock(&pool.busy) == 0) {
         if (pool.process == 0)

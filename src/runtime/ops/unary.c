@@ -41,8 +41,7 @@ static masu_status unary_backward(tl_pass *pass, tl_node *node) {
         return masking == MASU_OK ? tl__deliver(input, masked) : masking;
     }
     const tl_tensor *operands[] = {pass->gradient, has_saved ? tl__node_saved(node)[0] : NULL};
-    const double *numbers =
-        operation->numbers ? (const double *)(const void *)tl__node_extra(node) : NULL;
+    const double *numbers = operation->numbers ? (const double *)(const void *)tl__node_extra(node) : NULL;
     tl_tensor *gradient;
     masu_status status = tl__destination(pass, node, TL_SPENT_GRADIENT | 1u, &gradient);
     if (status != MASU_OK)
@@ -74,14 +73,11 @@ static tl_tensor *saved_of(tl_formula *f, const unary_operation *operation) {
 static void unary_formula(tl_formula *f) {
     static const double none[2] = {0};
     const unary_operation *operation = (const unary_operation *)(const void *)f->node->rule;
-    const double *numbers =
-        operation->numbers ? (const double *)(const void *)tl__node_extra(f->node) : none;
+    const double *numbers = operation->numbers ? (const double *)(const void *)tl__node_extra(f->node) : none;
     tl_tensor *x = operation->back == TL_K_AS_IS ? f->g : saved_of(f, operation);
     if (!x)
         return;
-    tl__f_deliver(f, 0,
-                  operation->back == TL_K_AS_IS ? f->g
-                                                : tl__unary_slope(f, operation->back, x, numbers));
+    tl__f_deliver(f, 0, operation->back == TL_K_AS_IS ? f->g : tl__unary_slope(f, operation->back, x, numbers));
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -90,13 +86,12 @@ static void unary_formula(tl_formula *f) {
     static const unary_operation name##_operation = { \
         {#name, unary_backward, unary_formula}, TL_K_##name, saves, TL_K_##back, numbers};
 
-#define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) \
-    OPERATION(name, saves, back, numbers)
+#define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) OPERATION(name, saves, back, numbers)
 #include <masu/ops.def>
 OPERATION(square, SAVES_INPUT, square_grad, 0)
 
-static masu_status record_unary(const unary_operation *operation, tl_tensor *t, tl_tensor *saved,
-                                tl_tensor *result, const double numbers[2], tl_tensor **out) {
+static masu_status record_unary(const unary_operation *operation, tl_tensor *t, tl_tensor *saved, tl_tensor *result,
+                                const double numbers[2], tl_tensor **out) {
     const uint64_t words[2] = {tl__word(numbers[0]), tl__word(numbers[1])};
     return tl__record_or_drop(result,
                               &(tl_origin){.rule = &operation->rule,
@@ -109,8 +104,7 @@ static masu_status record_unary(const unary_operation *operation, tl_tensor *t, 
                               out);
 }
 
-static masu_status record_signs(const unary_operation *operation, tl_tensor *t, tl_tensor *result,
-                                tl_tensor **out) {
+static masu_status record_signs(const unary_operation *operation, tl_tensor *t, tl_tensor *result, tl_tensor **out) {
     static const double none[2] = {0};
     tl_tensor *signs;
     masu_status status = tl__signs_of(result, &signs);
@@ -124,17 +118,16 @@ static masu_status record_signs(const unary_operation *operation, tl_tensor *t, 
 }
 
 /* x: t as the operation saw it. */
-static masu_status record(const unary_operation *operation, tl_tensor *t, tl_tensor *x,
-                          tl_tensor *result, const double numbers[2], tl_tensor **out) {
+static masu_status record(const unary_operation *operation, tl_tensor *t, tl_tensor *x, tl_tensor *result,
+                          const double numbers[2], tl_tensor **out) {
     if (operation->saves == SAVES_SIGNS && tl__signs_pay(result))
         return record_signs(operation, t, result, out);
-    return record_unary(operation, t, operation->saves == SAVES_INPUT ? x : result, result, numbers,
-                        out);
+    return record_unary(operation, t, operation->saves == SAVES_INPUT ? x : result, result, numbers, out);
 }
 
 /* dtype: of the computation and the result. */
-static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_dtype dtype,
-                            const double numbers[2], tl_tensor **out) {
+static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_dtype dtype, const double numbers[2],
+                            tl_tensor **out) {
     tl_tensor *x = t, *result;
     if (MASU_UNLIKELY(t->dtype != dtype)) {
         masu_status status = tl__as_dtype(t, dtype, &x);
@@ -144,8 +137,7 @@ static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_d
     if (t->node && operation->saves == SAVES_INPUT)
         tl__keep_spent();
     const tl_tensor *operands[] = {x};
-    masu_status status =
-        tl__map(operation->kernel, dtype, t->rank, t->shape, 1, operands, numbers, &result);
+    masu_status status = tl__map(operation->kernel, dtype, t->rank, t->shape, 1, operands, numbers, &result);
     if (MASU_LIKELY(status == MASU_OK)) {
         *out = result;
         if (t->node)
@@ -168,15 +160,12 @@ static masu_status unary(const unary_operation *operation, tl_tensor *t, tl_tens
     return unary_as(operation, t, dtype, none, out);
 }
 
-static inline masu_status with_scalar(const unary_operation *operation, tl_tensor *t, double scalar,
-                                      tl_tensor **out) {
-    return unary_as(operation, t, tl__scalar_dtype((tl_dtype)t->dtype, scalar),
-                    (double[]){scalar, 0.0}, out);
+static inline masu_status with_scalar(const unary_operation *operation, tl_tensor *t, double scalar, tl_tensor **out) {
+    return unary_as(operation, t, tl__scalar_dtype((tl_dtype)t->dtype, scalar), (double[]){scalar, 0.0}, out);
 }
 
 /* Whole numbers have no remainder by 0. */
-static masu_status remainder_by_scalar(const unary_operation *operation, tl_tensor *t,
-                                       double scalar, tl_tensor **out) {
+static masu_status remainder_by_scalar(const unary_operation *operation, tl_tensor *t, double scalar, tl_tensor **out) {
     if (scalar == 0 && !tl__is_float(t))
         return tl__error(TL_SAY(division_by_zero_in_i64_tensor), operation->rule.name);
     return with_scalar(operation, t, scalar, out);
@@ -226,8 +215,7 @@ tl_tensor *tl_tensor_acosh(tl_tensor *t) {
     }
 
 /* Functions of real numbers with a number of their own. */
-static masu_status real_with_scalar(const unary_operation *operation, tl_tensor *t, double scalar,
-                                    tl_tensor **out) {
+static masu_status real_with_scalar(const unary_operation *operation, tl_tensor *t, double scalar, tl_tensor **out) {
     return unary_as(operation, t, tl__float_dtype(t), (double[]){scalar, 0.0}, out);
 }
 

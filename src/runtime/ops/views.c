@@ -30,10 +30,9 @@ static void set_row_major(tl_tensor *t) {
 
 /* Every element is the same one: so it is in any shape. */
 static bool is_single_element(const tl_tensor *t) {
-    for (int i = 0; i < t->rank; i++) {
+    for (int i = 0; i < t->rank; i++)
         if (t->stride[i] != 0 && t->shape[i] != 1)
             return false;
-    }
     return true;
 }
 
@@ -111,8 +110,7 @@ masu_status tl__narrow(const tl_tensor *t, int dim, int64_t from, int64_t length
     view->shape[dim] = length;
     tl__tensor_refresh(view);
     if (view->elements > 0)
-        view->data =
-            (char *)t->data + from * t->stride[dim] * (int64_t)tl__dtype_size((tl_dtype)t->dtype);
+        view->data = (char *)t->data + from * t->stride[dim] * (int64_t)tl__dtype_size((tl_dtype)t->dtype);
     *out = view;
     return MASU_OK;
 }
@@ -232,18 +230,14 @@ static void part_formula(tl_formula *f) {
 
 const tl_rule tl__rule_part = {"a part of a tensor", part_backward, part_formula};
 
-static masu_status record_view(const tl_rule *rule, tl_tensor *result, tl_tensor *t,
-                               int extra_count, const uint64_t *extra, tl_tensor **out) {
+static masu_status record_view(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int extra_count,
+                               const uint64_t *extra, tl_tensor **out) {
     *out = result;
     if (!t->node)
         return MASU_OK;
-    return tl__record_or_drop(result,
-                              &(tl_origin){.rule = rule,
-                                           .input_count = 1,
-                                           .inputs = &t,
-                                           .extra_count = extra_count,
-                                           .extra = extra},
-                              out);
+    return tl__record_or_drop(
+        result, &(tl_origin){.rule = rule, .input_count = 1, .inputs = &t, .extra_count = extra_count, .extra = extra},
+        out);
 }
 
 masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out) {
@@ -259,20 +253,17 @@ static masu_status error_reshape(const tl_tensor *t, int64_t rank, const int64_t
     bool counted = rank <= TL_MAX_RANK;
     for (int64_t d = 0; d < rank && counted; d++) {
         open += shape[d] == -1;
-        counted = shape[d] >= -1 &&
-                  !__builtin_mul_overflow(product, shape[d] < 0 ? 1 : shape[d], &product);
+        counted = shape[d] >= -1 && !__builtin_mul_overflow(product, shape[d] < 0 ? 1 : shape[d], &product);
     }
     if (counted && open < 2)
         snprintf(why, sizeof why, ": %" PRId64 " elements are not %s%" PRId64, t->elements,
                  open ? "a multiple of " : "", product);
-    return tl__error(TL_SAY(reshape_shape_cannot_be_reshaped),
-                     tl__shape_text(t->rank, t->shape, from),
+    return tl__error(TL_SAY(reshape_shape_cannot_be_reshaped), tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to), why);
 }
 
 /* shape without its -1, if it has one. */
-static masu_status resolve_shape(const tl_tensor *t, int64_t rank, const int64_t *shape,
-                                 int64_t *out) {
+static masu_status resolve_shape(const tl_tensor *t, int64_t rank, const int64_t *shape, int64_t *out) {
     int64_t known = 1;
     int open = -1;
     if (rank < 0 || rank > TL_MAX_RANK)
@@ -389,8 +380,7 @@ static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_
 
 static masu_status error_expand(const tl_tensor *t, int64_t rank, const int64_t *shape) {
     char from[TL_SHAPE_TEXT], to[TL_SHAPE_TEXT];
-    return tl__error(TL_SAY(expand_shape_cannot_be_expanded),
-                     tl__shape_text(t->rank, t->shape, from),
+    return tl__error(TL_SAY(expand_shape_cannot_be_expanded), tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to));
 }
 
@@ -424,16 +414,15 @@ tl_tensor *tl_tensor_expand(tl_tensor *t, int64_t shape_count, int64_t const *sh
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t from, int64_t length,
-                        bool vanishes, tl_tensor **out) {
+static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t from, int64_t length, bool vanishes,
+                        tl_tensor **out) {
     int index;
     tl_tensor *view, *rest;
     masu_status status = tl__dimension(what, t, dim, &index);
     if (status != MASU_OK)
         return status;
     if (from < 0 || length < 0 || from > t->shape[index] || length > t->shape[index] - from)
-        return tl__error(TL_SAY(indices_from_them_are_out_range_for), what, from, length,
-                         t->shape[index]);
+        return tl__error(TL_SAY(indices_from_them_are_out_range_for), what, from, length, t->shape[index]);
     status = tl__narrow(t, index, from, length, &view);
     if (status == MASU_OK && vanishes) {
         status = tl__remove_dim(view, index, &rest);
@@ -486,8 +475,7 @@ static masu_status read_shape(tl_tensor *wanted, int64_t *rank, int64_t shape[TL
     tl_tensor *whole, *dense;
     char text[TL_SHAPE_TEXT];
     if (wanted->rank != 1 || wanted->elements > TL_MAX_RANK)
-        return tl__error(TL_SAY(tensor_shape_is_no_shape),
-                         tl__shape_text(wanted->rank, wanted->shape, text));
+        return tl__error(TL_SAY(tensor_shape_is_no_shape), tl__shape_text(wanted->rank, wanted->shape, text));
     masu_status status = tl__as_dtype(wanted, TL_I64, &whole);
     if (status == MASU_OK)
         status = tl__tensor_contiguous(whole, &dense);

@@ -30,10 +30,9 @@ static bool merges(const tl_walk *walk, int i, int64_t out_stride, const int64_t
     int64_t n = walk->shape[i];
     if (out_stride != walk->out_stride[i] * n)
         return false;
-    for (int k = 0; k < walk->operands; k++) {
+    for (int k = 0; k < walk->operands; k++)
         if (stride[k] != walk->stride[i][k] * n)
             return false;
-    }
     return true;
 }
 
@@ -122,8 +121,8 @@ static void run_elements(void *context, int64_t from, int64_t to) {
     const void *in[TL_WALK_OPERANDS];
     for (int k = 0; k < r->walk->operands; k++)
         in[k] = (const char *)r->in[k] + from * r->walk->stride[0][k] * (int64_t)r->walk->size[k];
-    r->kernel(to - from, r->out + from * r->walk->out_stride[0] * (int64_t)r->walk->out_size, in,
-              r->walk->stride[0], r->p);
+    r->kernel(to - from, r->out + from * r->walk->out_stride[0] * (int64_t)r->walk->out_size, in, r->walk->stride[0],
+              r->p);
 }
 
 /* Row `from` of those that the outer dimensions number. */
@@ -157,8 +156,7 @@ static void run_rows(void *context, int64_t from, int64_t to) {
     } while (++from < to && step(walk, index, &out, in));
 }
 
-void tl__walk_run(const tl_walk *walk, tl_kernel_function *kernel, void *out, const void *const *in,
-                  const double *p) {
+void tl__walk_run(const tl_walk *walk, tl_kernel_function *kernel, void *out, const void *const *in, const double *p) {
     static const double none[4] = {0};
     int last = walk->rank - 1;
     run r = {walk, kernel, out, in, p ? p : none};

@@ -19,8 +19,7 @@
 enum { TL_WALK_OPERANDS = 3 };
 
 /* n elements: out[i] from in[k][i * stride[k]]. p: the operation's numbers, never NULL. */
-typedef void tl_kernel_function(int64_t n, void *out, const void *const *in, const int64_t *stride,
-                                const double *p);
+typedef void tl_kernel_function(int64_t n, void *out, const void *const *in, const int64_t *stride, const double *p);
 
 typedef struct tl_walk {
     int rank;
@@ -35,8 +34,7 @@ typedef struct tl_walk {
 /* Each operand's shape broadcasts to out's. */
 void tl__walk_init(tl_walk *walk, const tl_tensor *out, int operands, const tl_tensor *const *in);
 /* Calls kernel once a row. p NULL: zeros. */
-void tl__walk_run(const tl_walk *walk, tl_kernel_function *kernel, void *out, const void *const *in,
-                  const double *p);
+void tl__walk_run(const tl_walk *walk, tl_kernel_function *kernel, void *out, const void *const *in, const double *p);
 
 /* The rows of one tensor, in row-major order of its elements; merged as above. */
 typedef void tl_row_function(void *context, const void *data, int64_t n, int64_t stride);

@@ -49,8 +49,9 @@ static masu_status triangle_backward(tl_pass *pass, tl_node *node) {
 
 static void triangle_formula(tl_formula *f) {
     const uint64_t *extra = tl__node_extra(f->node);
-    tl__f_deliver(f, 0, tl__f_keep(f, extra[1] ? tl_tensor_tril(f->g, (int64_t)extra[0])
-                                               : tl_tensor_triu(f->g, (int64_t)extra[0])));
+    tl__f_deliver(
+        f, 0,
+        tl__f_keep(f, extra[1] ? tl_tensor_tril(f->g, (int64_t)extra[0]) : tl_tensor_triu(f->g, (int64_t)extra[0])));
 }
 
 const tl_rule tl__rule_tril = {"tril", triangle_backward, triangle_formula};
@@ -83,15 +84,13 @@ tl_tensor *tl_tensor_triu(tl_tensor *t, int64_t k) {
 /* ---- padding --------------------------------------------------------------------------------- */
 
 /* The part of whole that t lies in: pads are before and behind, last dimension first, as PyTorch has them. */
-static masu_status inner_part(const tl_tensor *whole, int pairs, const int64_t *pads,
-                              tl_tensor **out) {
+static masu_status inner_part(const tl_tensor *whole, int pairs, const int64_t *pads, tl_tensor **out) {
     tl_tensor *part;
     masu_status status = tl__tensor_view(whole, &part);
     for (int i = 0; i < pairs && status == MASU_OK; i++) {
         int dim = whole->rank - 1 - i;
         tl_tensor *next;
-        status = tl__narrow(part, dim, pads[2 * i],
-                            whole->shape[dim] - pads[2 * i] - pads[2 * i + 1], &next);
+        status = tl__narrow(part, dim, pads[2 * i], whole->shape[dim] - pads[2 * i] - pads[2 * i + 1], &next);
         tl__tensor_drop(part);
         part = next;
     }
@@ -120,8 +119,7 @@ static void pad_formula(tl_formula *f) {
 
 const tl_rule tl__rule_pad = {"pad", pad_backward, pad_formula};
 
-static masu_status padded(const tl_tensor *t, int pairs, const int64_t *pads, double value,
-                          tl_tensor **out) {
+static masu_status padded(const tl_tensor *t, int pairs, const int64_t *pads, double value, tl_tensor **out) {
     int64_t shape[TL_MAX_RANK];
     tl_tensor *part;
     memcpy(shape, t->shape, sizeof shape);
@@ -141,8 +139,7 @@ static masu_status padded(const tl_tensor *t, int pairs, const int64_t *pads, do
     return status;
 }
 
-static masu_status pad(tl_tensor *t, double value, int64_t count, const int64_t *pads,
-                       tl_tensor **out) {
+static masu_status pad(tl_tensor *t, double value, int64_t count, const int64_t *pads, tl_tensor **out) {
     bool good = count % 2 == 0 && count / 2 <= t->rank;
     for (int64_t i = 0; i < count; i++)
         if (pads[i] < 0 || pads[i] >= INT64_C(1) << 40)
@@ -155,13 +152,11 @@ static masu_status pad(tl_tensor *t, double value, int64_t count, const int64_t 
     uint64_t words[1 + 2 * TL_MAX_RANK] = {(uint64_t)(count / 2)};
     for (int64_t i = 0; i < count; i++)
         words[1 + i] = (uint64_t)pads[i];
-    return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &tl__rule_pad,
-                                           .input_count = 1,
-                                           .inputs = &t,
-                                           .extra_count = 1 + (int)count,
-                                           .extra = words},
-                              out);
+    return tl__record_or_drop(
+        *out,
+        &(tl_origin){
+            .rule = &tl__rule_pad, .input_count = 1, .inputs = &t, .extra_count = 1 + (int)count, .extra = words},
+        out);
 }
 
 tl_tensor *tl_tensor_pad(tl_tensor *t, double value, int64_t pads_count, int64_t const *pads) {
@@ -171,8 +166,7 @@ tl_tensor *tl_tensor_pad(tl_tensor *t, double value, int64_t pads_count, int64_t
 /* ---- windows --------------------------------------------------------------------------------- */
 
 bool tl__sliding_of(const tl_tensor *t, const int64_t *w, tl_sliding *out) {
-    *out =
-        (tl_sliding){.images = t->shape[0] * t->shape[1], .height = t->shape[2], .width = t->shape[3]};
+    *out = (tl_sliding){.images = t->shape[0] * t->shape[1], .height = t->shape[2], .width = t->shape[3]};
     for (int d = 0; d < 2; d++) {
         out->kernel[d] = w[KERNEL_H + d];
         out->stride[d] = w[STRIDE_H + d];
@@ -180,8 +174,7 @@ bool tl__sliding_of(const tl_tensor *t, const int64_t *w, tl_sliding *out) {
         out->dilation[d] = w[DILATION_H + d];
         int64_t length = (d == 0 ? out->height : out->width) + 2 * out->padding[d];
         int64_t reach = out->dilation[d] * (out->kernel[d] - 1) + 1;
-        if (out->kernel[d] < 1 || out->stride[d] < 1 || out->padding[d] < 0 ||
-            out->dilation[d] < 1 || reach > length)
+        if (out->kernel[d] < 1 || out->stride[d] < 1 || out->padding[d] < 0 || out->dilation[d] < 1 || reach > length)
             return false;
         out->places[d] = (length - reach) / out->stride[d] + 1;
     }
@@ -198,8 +191,7 @@ static line line_of(const tl_sliding *s, int64_t image, int64_t row, int64_t col
     int64_t at_y = y * s->stride[0] + row * s->dilation[0] - s->padding[0];
     int64_t offset = column * s->dilation[1] - s->padding[1], step = s->stride[1];
     int64_t to = (image * s->kernel[0] + row) * s->kernel[1] + column;
-    line l = {.to = (to * s->places[0] + y) * s->places[1],
-              .from = (image * s->height + at_y) * s->width + offset};
+    line l = {.to = (to * s->places[0] + y) * s->places[1], .from = (image * s->height + at_y) * s->width + offset};
     if (at_y < 0 || at_y >= s->height || offset >= s->width)
         return l;
     l.low = offset < 0 ? (-offset + step - 1) / step : 0;
@@ -228,32 +220,30 @@ typedef struct window_work {
 } window_work;
 
 /* Images first to end - 1: no other thread writes to them. */
-#define WINDOWS(T, suffix)                                                                         \
+#define WINDOWS(T, suffix)                                                                                 \
     TL_WIDE static void unfold_##suffix(void *context, int64_t first, int64_t end) {                       \
-        const window_work *w = context;                                                            \
-        const tl_sliding *s = w->s;                                                                   \
-        EACH_LINE(T *to = (T *)w->out + l.to; const T *from = (const T *)w->in;                    \
-                  for (int64_t x = 0; x < l.low; x++) to[x] = (T)w->fill; if (step == 1) {         \
-                      if (l.high > l.low)                                                          \
-                          memcpy(to + l.low, from + l.from + l.low,                                \
-                                 (size_t)(l.high - l.low) * sizeof(T));                            \
-                  } else for (int64_t x = l.low; x < l.high; x++) to[x] = from[l.from + x * step]; \
-                  for (int64_t x = l.high; x < places; x++) to[x] = (T)w->fill)                    \
-    }                                                                                              \
+        const window_work *w = context;                                                                    \
+        const tl_sliding *s = w->s;                                                                        \
+        EACH_LINE(T *to = (T *)w->out + l.to; const T *from = (const T *)w->in;                            \
+                  for (int64_t x = 0; x < l.low; x++) to[x] = (T)w->fill; if (step == 1) {                 \
+                      if (l.high > l.low)                                                                  \
+                          memcpy(to + l.low, from + l.from + l.low, (size_t)(l.high - l.low) * sizeof(T)); \
+                  } else for (int64_t x = l.low; x < l.high; x++) to[x] = from[l.from + x * step];         \
+                  for (int64_t x = l.high; x < places; x++) to[x] = (T)w->fill)                            \
+    }                                                                                                      \
     TL_WIDE static void fold_##suffix(void *context, int64_t first, int64_t end) {                         \
-        const window_work *w = context;                                                            \
-        const tl_sliding *s = w->s;                                                                   \
-        EACH_LINE(const T *restrict from = (const T *)w->in + l.to;                                \
-                  T *restrict to = (T *)w->out + l.from; if (step == 1) {                          \
-                      for (int64_t x = l.low; x < l.high; x++)                                     \
-                          to[x] += from[x];                                                        \
-                  } else for (int64_t x = l.low; x < l.high; x++) to[x * step] += from[x])         \
+        const window_work *w = context;                                                                    \
+        const tl_sliding *s = w->s;                                                                        \
+        EACH_LINE(const T *restrict from = (const T *)w->in + l.to; T *restrict to = (T *)w->out + l.from; \
+                  if (step == 1) {                                                                         \
+                      for (int64_t x = l.low; x < l.high; x++)                                             \
+                          to[x] += from[x];                                                                \
+                  } else for (int64_t x = l.low; x < l.high; x++) to[x * step] += from[x])                 \
     }
 WINDOWS(float, f32)
 WINDOWS(double, f64)
 
-static void unfold_into(const tl_sliding *s, tl_dtype dtype, double fill, const void *in,
-                        tl_tensor *out) {
+static void unfold_into(const tl_sliding *s, tl_dtype dtype, double fill, const void *in, tl_tensor *out) {
     window_work w = {s, fill, in, out->data};
     tl__in_parts(s->images, 1, out->elements, dtype == TL_F32 ? unfold_f32 : unfold_f64, &w);
 }
@@ -281,23 +271,20 @@ static void unfold_formula(tl_formula *f);
 const tl_rule tl__rule_unfold = {"unfold", unfold_backward, unfold_formula};
 
 masu_status tl__unfold(const tl_tensor *t, const tl_sliding *s, double fill, tl_tensor **out) {
-    int64_t shape[3] = {t->shape[0], t->shape[1] * s->kernel[0] * s->kernel[1],
-                        s->places[0] * s->places[1]};
+    int64_t shape[3] = {t->shape[0], t->shape[1] * s->kernel[0] * s->kernel[1], s->places[0] * s->places[1]};
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, 3, shape, out);
     if (status == MASU_OK && (*out)->elements > 0)
         unfold_into(s, (tl_dtype)t->dtype, fill, t->data, *out);
     return status;
 }
 
-static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_t *window,
-                          tl_tensor **out) {
+static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_t *window, tl_tensor **out) {
     tl_sliding s;
     char shape[TL_SHAPE_TEXT];
     tl_tensor *x, *dense;
     if (t->rank != 4 || count != WINDOW_WORDS || !tl__sliding_of(t, window, &s))
-        return tl__error(
-            TL_SAY(window_x_does_not_fit_images_shape), count == WINDOW_WORDS ? window[0] : 0,
-            count == WINDOW_WORDS ? window[1] : 0, tl__shape_text(t->rank, t->shape, shape));
+        return tl__error(TL_SAY(window_x_does_not_fit_images_shape), count == WINDOW_WORDS ? window[0] : 0,
+                         count == WINDOW_WORDS ? window[1] : 0, tl__shape_text(t->rank, t->shape, shape));
     masu_status status = tl__as_dtype(t, tl__float_dtype(t), &x);
     if (status == MASU_OK)
         status = tl__tensor_contiguous(x, &dense);
@@ -349,8 +336,7 @@ static void unfold_formula(tl_formula *f) {
     tl__f_deliver(f, 0, images);
 }
 
-tl_tensor *tl_tensor_unfold(tl_tensor *t, double fill, int64_t window_count,
-                            int64_t const *window) {
+tl_tensor *tl_tensor_unfold(tl_tensor *t, double fill, int64_t window_count, int64_t const *window) {
     TL_RETURN_TENSOR(unfold(t, fill, window_count, window, &out));
 }
 

@@ -7,17 +7,7 @@
 
 #include "runtime/value/tensor.h"
 
-enum {
-    KERNEL_H,
-    KERNEL_W,
-    STRIDE_H,
-    STRIDE_W,
-    PADDING_H,
-    PADDING_W,
-    DILATION_H,
-    DILATION_W,
-    WINDOW_WORDS
-};
+enum { KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, PADDING_H, PADDING_W, DILATION_H, DILATION_W, WINDOW_WORDS };
 
 typedef struct tl_sliding {
     int64_t images, height, width; /* images: n * c */

@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "base/meta.h"
-#include "runtime/system/audit_model.h"
 #include "runtime/state.h"
+#include "runtime/system/audit_model.h"
 
 struct tl_auditor {
     audit_model model;
@@ -36,14 +36,13 @@ struct tl_auditor {
 
 /* ---- the verdict --------------------------------------------------------------------------------------------- */
 
-static void complain(tl_runtime *rt, uint32_t site, const char *what, uint64_t alive,
-                     uint64_t needed) {
+static void complain(tl_runtime *rt, uint32_t site, const char *what, uint64_t alive, uint64_t needed) {
     if (rt->audit_faults++ > 0)
         return;
     rt->audit_site = site;
     snprintf(rt->audit_text, sizeof rt->audit_text,
-             "audit: %s: %" PRIu64 " alive before this operation, %" PRIu64 " needed from here on",
-             what, alive, needed);
+             "audit: %s: %" PRIu64 " alive before this operation, %" PRIu64 " needed from here on", what, alive,
+             needed);
 }
 
 static bool judge(tl_runtime *rt, const audit_model *m, uint32_t site) {
@@ -60,8 +59,7 @@ static bool judge(tl_runtime *rt, const audit_model *m, uint32_t site) {
 }
 
 /* All are looked at again before any is judged: one may have let go of another. One complaint a point is enough. */
-static void check_counts(tl_runtime *rt, audit_model *m, uint32_t site, int64_t count,
-                         void *const *live) {
+static void check_counts(tl_runtime *rt, audit_model *m, uint32_t site, int64_t count, void *const *live) {
     for (int64_t i = 0; i < count; i++)
         model_refresh(m, live[i]);
     for (int64_t i = 0; i < count; i++) {
@@ -69,9 +67,8 @@ static void check_counts(tl_runtime *rt, audit_model *m, uint32_t site, int64_t 
         uint64_t ways = model_ways(m, object);
         if (!object || m->failed || object->count == ways)
             continue;
-        complain(rt, site,
-                 object->kind == TL_TENSOR ? "counts of one tensor" : "counts of one object",
-                 object->count, ways);
+        complain(rt, site, object->kind == TL_TENSOR ? "counts of one tensor" : "counts of one object", object->count,
+                 ways);
         return;
     }
 }
@@ -140,8 +137,7 @@ void tl_audit(int64_t site, int64_t live_count, void *const *live) {
 /* When memory runs out nothing more can be said: the audit has ended. */
 void tl_audit_call(int64_t live_count, void *const *live) {
     tl_auditor *a = audit_of(tl__runtime());
-    if (!a || a->ended ||
-        !make_room(a, &a->stack, &a->stack_capacity, a->stack_count + (size_t)live_count + 1))
+    if (!a || a->ended || !make_room(a, &a->stack, &a->stack_capacity, a->stack_count + (size_t)live_count + 1))
         return;
     void *counts = grown(a->counts, &a->count_capacity, a->count_count + 1, sizeof(uint64_t));
     a->counts = counts ? counts : a->counts;
@@ -183,8 +179,7 @@ void tl__audit_waits(tl_object *object, bool waits) {
 }
 
 void tl__audit_element(tl_object *vector, int64_t index) {
-    model_refresh_element(&tl__runtime()->audit->model, (const tl_vector *)(const void *)vector,
-                          index);
+    model_refresh_element(&tl__runtime()->audit->model, (const tl_vector *)(const void *)vector, index);
 }
 
 void tl__audit_reset(tl_runtime *rt) {
@@ -222,8 +217,8 @@ void tl_count_line(int64_t site, int64_t counts) {
     memset(lines + before, 0, (rt->line_capacity - before) * sizeof *lines);
     add_buffers(rt);
     rt->line_site = (uint32_t)site;
-    uint64_t *fields[] = {&lines[site].acquires, &lines[site].releases, &lines[site].moves,
-                          &lines[site].borrows, &lines[site].slots};
+    uint64_t *fields[] = {&lines[site].acquires, &lines[site].releases, &lines[site].moves, &lines[site].borrows,
+                          &lines[site].slots};
     for (int k = 0; k < 5; k++)
         *fields[k] += (uint64_t)counts >> (12 * k) & 0xFFF;
     lines[site].visits++;

@@ -9,8 +9,7 @@ enum { FIRST_CHAINS = 256, FEW_LEADS = 24 };
 
 /* ---- arrays that grow ---------------------------------------------------------------------------------------- */
 
-static bool reserve(audit_model *m, void *array_place, size_t element, size_t *capacity,
-                    size_t wanted) {
+static bool reserve(audit_model *m, void *array_place, size_t element, size_t *capacity, size_t wanted) {
     void **array = array_place;
     if (wanted <= *capacity)
         return !m->failed;
@@ -27,8 +26,7 @@ static bool reserve(audit_model *m, void *array_place, size_t element, size_t *c
     return !m->failed;
 }
 
-static bool reserve32(audit_model *m, void *array_place, size_t element, uint32_t *capacity,
-                      size_t wanted) {
+static bool reserve32(audit_model *m, void *array_place, size_t element, uint32_t *capacity, size_t wanted) {
     size_t room = *capacity;
     bool enough = wanted <= UINT32_MAX && reserve(m, array_place, element, &room, wanted);
     m->failed |= !enough;
@@ -111,8 +109,7 @@ static void arrive(audit_model *m, void *address, model_kind kind) {
     if (at)
         m->entries[at].ways++;
     if ((at && (kind != MODEL_OBJECT || m->entries[at].object != TL_TENSOR)) ||
-        !reserve32(m, &m->new_entries, sizeof *m->new_entries, &m->new_room,
-                   (size_t)m->new_count + 1))
+        !reserve32(m, &m->new_entries, sizeof *m->new_entries, &m->new_room, (size_t)m->new_count + 1))
         return;
     if (at) {
         m->new_entries[m->new_count++] = at;
@@ -205,8 +202,7 @@ static void leads_of(const model_entry *e, leads *l) {
 }
 
 static bool as_remembered(const model_entry *e, const leads *l) {
-    return e->lead_count == l->count &&
-           (l->count == 0 || memcmp(e->leads, l->few, l->count * sizeof(void *)) == 0);
+    return e->lead_count == l->count && (l->count == 0 || memcmp(e->leads, l->few, l->count * sizeof(void *)) == 0);
 }
 
 static bool room_for_leads(audit_model *m, uint32_t at, uint32_t count) {

@@ -47,10 +47,9 @@ typedef struct audit_model {
     bool failed; /* no memory: the model says nothing any more */
 } audit_model;
 
-void model_add(audit_model *m, void *object);  /* a root; NULL is none. Looks at what is new */
-void model_drop(audit_model *m, void *object); /* a root less */
-void model_refresh(audit_model *m,
-                   void *object); /* looks again at a root and at its node; NULL is none */
+void model_add(audit_model *m, void *object);                  /* a root; NULL is none. Looks at what is new */
+void model_drop(audit_model *m, void *object);                 /* a root less */
+void model_refresh(audit_model *m, void *object);              /* looks again at a root and at its node; NULL is none */
 uint64_t model_ways(const audit_model *m, const void *object); /* 0: it is not in the model */
 void model_refresh_node(audit_model *m, tl_node *node);        /* if it is in the model */
 /* The owned words of element `index` of v, or its being there, have changed. */

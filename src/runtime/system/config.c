@@ -34,8 +34,7 @@ int tl__config_threads(int processors) {
     const char *text = getenv("MASU_THREADS");
     char *end;
     long threads = text ? strtol(text, &end, 10) : 0;
-    return text && *text && *end == '\0' && threads > 0 && threads < processors ? (int)threads
-                                                                                : processors;
+    return text && *text && *end == '\0' && threads > 0 && threads < processors ? (int)threads : processors;
 }
 
 /* ---- what a program asks ------------------------------------------------------------------------ */

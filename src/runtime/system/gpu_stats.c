@@ -34,8 +34,7 @@ double tl_get_gpu_pool_hit_rate(void) {
     return hit_rate(&stats);
 }
 
-static void put_line(masu__buffer *text, const char *name, uint64_t count, const char *unit,
-                     uint64_t bytes) {
+static void put_line(masu__buffer *text, const char *name, uint64_t count, const char *unit, uint64_t bytes) {
     masu__buffer_printf(text, "  %-12s", name);
     masu__buffer_put_grouped(text, count);
     masu__buffer_printf(text, " %s, ", unit);
@@ -52,8 +51,7 @@ void tl_dump_gpu_pool_stats(void) {
     put_line(&text, "allocated", stats.allocations, "buffers", rt->allocated_bytes);
     put_line(&text, "freed", stats.frees, "buffers", rt->freed_bytes);
     put_line(&text, "live", stats.live_blocks, "buffers", stats.live_bytes);
-    put_line(&text, "reserved", stats.device_allocations - stats.device_frees, "device blocks",
-             stats.reserved_bytes);
+    put_line(&text, "reserved", stats.device_allocations - stats.device_frees, "device blocks", stats.reserved_bytes);
     masu__buffer_printf(&text, "  %-12s%.1f %%\n", "hit rate", 100.0 * hit_rate(&stats));
     fputs(masu__buffer_text(&text), rt->log);
     masu__buffer_destroy(&text);

@@ -21,9 +21,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/state.h"
 #include "runtime/value/display.h"
 #include "runtime/value/objects.h"
-#include "runtime/state.h"
 
 enum { SUMMARY_ELEMENTS = 1000, SUMMARY_EDGE = 3 };
 
@@ -112,7 +112,12 @@ bool tl__is_utf8(const char *bytes, size_t length) {
         size_t size = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : *at < 0xF5 ? 4 : 0;
         if (size == 0 || (size_t)(end - at) < size)
             return false;
-        unsigned low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : 0x80, high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
+        unsigned low = *at == 0xE0   ? 0xA0
+                       : *at == 0xF0 ? 0x90
+                                     : 0x80,
+                 high = *at == 0xED   ? 0x9F
+                        : *at == 0xF4 ? 0x8F
+                                      : 0xBF;
         for (size_t i = 1; i < size; i++, low = 0x80, high = 0xBF)
             if (at[i] < low || at[i] > high)
                 return false;
@@ -149,21 +154,18 @@ static size_t show_element(const tensor_printer *p, const void *element, char te
     const tl_tensor *t = p->t;
     if (p->precision >= 0 && (t->dtype == TL_F32 || t->dtype == TL_F64)) {
         double v = t->dtype == TL_F32 ? (double)*(const float *)element : *(const double *)element;
-        return (size_t)snprintf(text, TL_FLOAT_TEXT, "%.*f", p->precision > 60 ? 60 : p->precision,
-                                v);
+        return (size_t)snprintf(text, TL_FLOAT_TEXT, "%.*f", p->precision > 60 ? 60 : p->precision, v);
     }
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         return t->rank ? tl__show_fixed((double)*(const float *)element, text)
                        : tl__show_f32(*(const float *)element, text);
     case TL_F64:
-        return t->rank ? tl__show_fixed(*(const double *)element, text)
-                       : tl__show_f64(*(const double *)element, text);
+        return t->rank ? tl__show_fixed(*(const double *)element, text) : tl__show_f64(*(const double *)element, text);
     case TL_I64:
         return (size_t)snprintf(text, TL_FLOAT_TEXT, "%" PRId64, *(const int64_t *)element);
     default:
-        return (size_t)snprintf(text, TL_FLOAT_TEXT, "%s",
-                                *(const uint8_t *)element ? "true" : "false");
+        return (size_t)snprintf(text, TL_FLOAT_TEXT, "%s", *(const uint8_t *)element ? "true" : "false");
     }
 }
 
@@ -239,8 +241,7 @@ static masu_status show_tensor(const tl_tensor *t, int precision) {
         put_text("[]");
         return MASU_OK;
     }
-    tensor_printer p = {
-        .t = t, .summarised = t->elements > SUMMARY_ELEMENTS, .precision = precision};
+    tensor_printer p = {.t = t, .summarised = t->elements > SUMMARY_ELEMENTS, .precision = precision};
     if (t->rank >= 2)
         p.width = widest(&p, 0, t->data);
     put_dimension(&p, 0, t->data);

@@ -131,8 +131,8 @@ tl_tensor *tl_random_times(tl_tensor *weights) {
     status = tl__tensor_new(TL_F64, 1, &dense->elements, &out);
     const double *w = dense->data;
     for (int64_t i = 0; i < dense->elements && status == MASU_OK; i++)
-        ((double *)out->data)[i] =
-            w[i] > 0 ? -log(1 - masu__rng_uniform(&tl__runtime()->rng)) / w[i] : (double)INFINITY;
+        ((double *)out->data)[i] = w[i] > 0 ? -log(1 - masu__rng_uniform(&tl__runtime()->rng)) / w[i]
+                                            : (double)INFINITY;
     tl__tensor_drop(dense);
     return tl__tensor_or_raise(status, out);
 }

@@ -170,8 +170,7 @@ static bool nothing_left(const tl_report *r) {
            r->live_objects == 0 && r->registered == 0 && r->scope_depth == 0 && r->frame_depth == 0;
 }
 
-static void put_leak(masu__buffer *text, uint64_t count, const char *one, const char *many,
-                     const char **comma) {
+static void put_leak(masu__buffer *text, uint64_t count, const char *one, const char *many, const char **comma) {
     if (count == 0)
         return;
     masu__buffer_puts(text, *comma);
@@ -228,57 +227,55 @@ void tl_report_print(const tl_report *report, FILE *out) {
 /* ---- for a program ---------------------------------------------------------------------------------------------------- */
 
 /* Every number of the report but the time, in this order. */
-#define REPORT_COUNTS(X)  \
-    X(live_tensors)       \
-    X(live_bytes)         \
-    X(peak_bytes)         \
-    X(allocations)        \
-    X(frees)              \
-    X(grown_tensors)      \
-    X(kept_bytes)         \
-    X(pool_hits)          \
-    X(pool_misses)        \
-    X(device_allocations) \
-    X(device_frees)       \
-    X(reserved_bytes)     \
-    X(cached_bytes)       \
-    X(metadata_bytes)     \
-    X(metadata_reserved)  \
-    X(retain_ops)         \
-    X(release_ops)        \
-    X(live_nodes)         \
-    X(live_grads)         \
-    X(live_objects)       \
-    X(scope_depth)        \
-    X(frame_depth)        \
-    X(frame_depth_peak)   \
-    X(registered)         \
-    X(placed)             \
-    X(frame_bytes_peak)   \
-    X(reused)             \
-    X(slotted)            \
-    X(slot_growths)       \
-    X(slot_bytes_peak)    \
-    X(rss_bytes)          \
-    X(rss_peak_bytes)     \
-    X(rss_anon_bytes)     \
+#define REPORT_COUNTS(X)   \
+    X(live_tensors)        \
+    X(live_bytes)          \
+    X(peak_bytes)          \
+    X(allocations)         \
+    X(frees)               \
+    X(grown_tensors)       \
+    X(kept_bytes)          \
+    X(pool_hits)           \
+    X(pool_misses)         \
+    X(device_allocations)  \
+    X(device_frees)        \
+    X(reserved_bytes)      \
+    X(cached_bytes)        \
+    X(metadata_bytes)      \
+    X(metadata_reserved)   \
+    X(retain_ops)          \
+    X(release_ops)         \
+    X(live_nodes)          \
+    X(live_grads)          \
+    X(live_objects)        \
+    X(scope_depth)         \
+    X(frame_depth)         \
+    X(frame_depth_peak)    \
+    X(registered)          \
+    X(placed)              \
+    X(frame_bytes_peak)    \
+    X(reused)              \
+    X(slotted)             \
+    X(slot_growths)        \
+    X(slot_bytes_peak)     \
+    X(rss_bytes)           \
+    X(rss_peak_bytes)      \
+    X(rss_anon_bytes)      \
     X(rss_anon_peak_bytes) \
     X(seed)
 
 #define COUNT_ONE(name) +1
-_Static_assert(sizeof(tl_report) ==
-                   (0 REPORT_COUNTS(COUNT_ONE)) * sizeof(uint64_t) + sizeof(double),
+_Static_assert(sizeof(tl_report) == (0 REPORT_COUNTS(COUNT_ONE)) * sizeof(uint64_t) + sizeof(double),
                "a field of tl_report is missing in the list above");
 
 static void put_line_counts(masu__buffer *text, const tl_report_line *l) {
     const struct {
         const char *name;
         uint64_t count;
-    } counts[] = {{"acquires", l->counts.acquires}, {"releases", l->counts.releases},
-                  {"moves", l->counts.moves},       {"borrows", l->counts.borrows},
-                  {"slots", l->counts.slots},       {"allocations", l->counts.allocations},
-                  {"placed", l->counts.placed},     {"reused", l->counts.reused},
-                  {"slotted", l->counts.slotted}};
+    } counts[] = {
+        {"acquires", l->counts.acquires}, {"releases", l->counts.releases}, {"moves", l->counts.moves},
+        {"borrows", l->counts.borrows},   {"slots", l->counts.slots},       {"allocations", l->counts.allocations},
+        {"placed", l->counts.placed},     {"reused", l->counts.reused},     {"slotted", l->counts.slotted}};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         masu__buffer_puts(text, "  \"");
         for (const char *c = l->path ? l->path : ""; *c; c++) {
@@ -286,8 +283,8 @@ static void put_line_counts(masu__buffer *text, const tl_report_line *l) {
                 masu__buffer_putc(text, '\\');
             masu__buffer_putc(text, *c);
         }
-        masu__buffer_printf(text, "%sline_%" PRIu32 "_%s\": %" PRIu64 ",\n", l->path ? ":" : "",
-                            l->line, counts[k].name, counts[k].count);
+        masu__buffer_printf(text, "%sline_%" PRIu32 "_%s\": %" PRIu64 ",\n", l->path ? ":" : "", l->line,
+                            counts[k].name, counts[k].count);
     }
 }
 
@@ -295,8 +292,7 @@ void tl_report_print_json(const tl_report *report, FILE *out) {
     tl_report_print_json_lines(report, NULL, 0, out);
 }
 
-void tl_report_print_json_lines(const tl_report *report, const tl_report_line *lines,
-                                size_t line_count, FILE *out) {
+void tl_report_print_json_lines(const tl_report *report, const tl_report_line *lines, size_t line_count, FILE *out) {
     masu__buffer text = {0};
     masu__buffer_puts(&text, "{\n");
 #define PUT_COUNT(name) masu__buffer_printf(&text, "  \"" #name "\": %" PRIu64 ",\n", report->name);

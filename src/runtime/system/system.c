@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/value/objects.h"
 #include "runtime/state.h"
+#include "runtime/value/objects.h"
 
 int64_t tl_system_memory_bytes(void) {
     return (int64_t)tl__process_memory().rss_bytes;
@@ -102,9 +102,8 @@ tl_object *tl_read_line(void) {
     if (line.length > 0 && masu__buffer_text(&line)[line.length - 1] == '\r')
         line.length--;
     tl_object *out = NULL;
-    masu_status status = line.failed
-                             ? tl__error(TL_SAY(line_input_over_bytes), line.length)
-                             : tl__string_new(masu__buffer_text(&line), (int64_t)line.length, &out);
+    masu_status status = line.failed ? tl__error(TL_SAY(line_input_over_bytes), line.length)
+                                     : tl__string_new(masu__buffer_text(&line), (int64_t)line.length, &out);
     masu__buffer_destroy(&line);
     return tl__object_or_raise(status, out);
 }
@@ -116,9 +115,8 @@ tl_object *tl_read_line(void) {
 void tl_arena_init(int64_t bytes) {
     tl_runtime *rt = tl__runtime();
     void *memory = NULL;
-    masu_status status = bytes < 0 || bytes > INT64_C(1) << 40
-                             ? tl__error(TL_SAY(arena_init_bytes), bytes)
-                             : tl__alloc((size_t)bytes, &memory);
+    masu_status status = bytes < 0 || bytes > INT64_C(1) << 40 ? tl__error(TL_SAY(arena_init_bytes), bytes)
+                                                               : tl__alloc((size_t)bytes, &memory);
     if (status != MASU_OK) {
         tl__raise();
         return;

@@ -13,8 +13,7 @@ static void push_free(tl_cells *cells, tl_cell *cell) {
     cell->next = cells->free;
     cells->free = cell;
 #if TL_CELLS_POISON
-    ASAN_POISON_MEMORY_REGION((char *)cell + TL_CELL_VISIBLE_BYTES,
-                              cells->cell_bytes - TL_CELL_VISIBLE_BYTES);
+    ASAN_POISON_MEMORY_REGION((char *)cell + TL_CELL_VISIBLE_BYTES, cells->cell_bytes - TL_CELL_VISIBLE_BYTES);
 #endif
 }
 

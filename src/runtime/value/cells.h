@@ -90,14 +90,12 @@ static inline void tl__cells_give(tl_cells *cells, void *p) {
     cells->free = cell;
     cells->live--;
 #if TL_CELLS_POISON
-    ASAN_POISON_MEMORY_REGION((char *)p + TL_CELL_VISIBLE_BYTES,
-                              cells->cell_bytes - TL_CELL_VISIBLE_BYTES);
+    ASAN_POISON_MEMORY_REGION((char *)p + TL_CELL_VISIBLE_BYTES, cells->cell_bytes - TL_CELL_VISIBLE_BYTES);
 #endif
 }
 
 /* Iteration, for checks: the cells of a chunk, live ones have a non-zero count. */
-static inline tl_cell *tl__chunk_cell(const tl_cells *cells, const tl_cell_chunk *chunk,
-                                      uint64_t i) {
+static inline tl_cell *tl__chunk_cell(const tl_cells *cells, const tl_cell_chunk *chunk, uint64_t i) {
     return (tl_cell *)((char *)(uintptr_t)(chunk + 1) + i * cells->cell_bytes);
 }
 

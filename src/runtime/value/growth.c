@@ -104,8 +104,8 @@ bool tl__growth_storage(size_t bytes, tl_storage **out) {
     void *data = NULL;
     if (!pool_of(rt) || masu__fault_hit() || !masu__mul(bytes, REACH, &reach))
         return false;
-    masu_status status = masu_vm_reserve_growable(
-        rt->growing, with_ahead(bytes), masu__max(reach, rt->growing_reach), tl__site(), &data);
+    masu_status status = masu_vm_reserve_growable(rt->growing, with_ahead(bytes), masu__max(reach, rt->growing_reach),
+                                                  tl__site(), &data);
     if (status != MASU_OK)
         return false;
     tl_storage *storage = tl__cells_take(&rt->storages);
@@ -145,8 +145,7 @@ static bool storage_extend(tl_storage *storage, size_t bytes) {
     MASU_ASSERT(status == MASU_OK);
     if (bytes > block.user_bytes) {
         size_t wanted = masu__min(with_ahead(bytes), block.reserved_bytes);
-        if (bytes > wanted || masu__fault_hit() ||
-            masu_vm_resize(rt->growing, storage->data, wanted, &same) != MASU_OK)
+        if (bytes > wanted || masu__fault_hit() || masu_vm_resize(rt->growing, storage->data, wanted, &same) != MASU_OK)
             return false;
         MASU_ASSERT(same == storage->data);
     }
@@ -174,8 +173,7 @@ static size_t reach_of(const tl_tensor *t) {
 }
 
 bool tl__growth_is_longest(const tl_tensor *t) {
-    return t->storage->growth == TL_GROWTH_ROOM && t->storage->count > 1 &&
-           reach_of(t) == t->storage->bytes;
+    return t->storage->growth == TL_GROWTH_ROOM && t->storage->count > 1 && reach_of(t) == t->storage->bytes;
 }
 
 static size_t furthest_reach(const tl_runtime *rt, const tl_storage *storage) {
@@ -201,8 +199,7 @@ void tl__growth_settle(tl_storage *storage) {
     if (bytes == 0 || bytes >= storage->bytes)
         return;
     count_bytes(rt, storage, bytes);
-    if (masu_vm_query(rt->growing, storage->data, &block) == MASU_OK &&
-        with_ahead(bytes) <= block.user_bytes / 2)
+    if (masu_vm_query(rt->growing, storage->data, &block) == MASU_OK && with_ahead(bytes) <= block.user_bytes / 2)
         (void)masu_vm_resize(rt->growing, storage->data, with_ahead(bytes), &same);
 }
 
@@ -218,8 +215,8 @@ static bool outermost(const tl_tensor *t, int dim) {
 /* The length in bytes of what begins with a; false when that has no number. */
 static bool joined_bytes(const tl_tensor *a, int dim, const int64_t *shape, size_t *out) {
     size_t row = (size_t)a->elements / (size_t)a->shape[dim];
-    return masu__mul(row, (size_t)shape[dim], out) &&
-           masu__mul(*out, tl__dtype_size((tl_dtype)a->dtype), out) && *out <= PTRDIFF_MAX;
+    return masu__mul(row, (size_t)shape[dim], out) && masu__mul(*out, tl__dtype_size((tl_dtype)a->dtype), out) &&
+           *out <= PTRDIFF_MAX;
 }
 
 /* Whether what follows a's elements is free: then the storage may be made longer or shorter there. */
@@ -228,8 +225,7 @@ static bool ends_storage(const tl_tensor *a) {
     return a->data == storage->data && (end_of(a) == storage->bytes || storage->count == 1);
 }
 
-static bool continue_storage(tl_tensor *a, int dim, const int64_t *shape, size_t bytes,
-                             tl_tensor **out) {
+static bool continue_storage(tl_tensor *a, int dim, const int64_t *shape, size_t bytes, tl_tensor **out) {
     tl_runtime *rt = tl__runtime();
     size_t kept = end_of(a), before = a->storage->bytes;
     if (!ends_storage(a) || !storage_extend(a->storage, bytes))
@@ -245,13 +241,12 @@ static bool continue_storage(tl_tensor *a, int dim, const int64_t *shape, size_t
     return true;
 }
 
-masu_status tl__growth_join(tl_tensor *a, tl_dtype dtype, int dim, const int64_t *shape,
-                            tl_tensor **out, bool *continued) {
+masu_status tl__growth_join(tl_tensor *a, tl_dtype dtype, int dim, const int64_t *shape, tl_tensor **out,
+                            bool *continued) {
     size_t bytes = 0;
     bool grows = a->dtype == dtype && a->contiguous && a->elements > 0 && outermost(a, dim) &&
                  joined_bytes(a, dim, shape, &bytes);
-    *continued = grows && a->storage->growth == TL_GROWTH_ROOM &&
-                 continue_storage(a, dim, shape, bytes, out);
+    *continued = grows && a->storage->growth == TL_GROWTH_ROOM && continue_storage(a, dim, shape, bytes, out);
     if (*continued)
         return MASU_OK;
     bool again = grows && a->storage->growth != TL_GROWTH_NONE;
@@ -286,8 +281,8 @@ void tl__growth_report(const tl_runtime *rt, tl_report *report) {
 
 static bool storage_valid(const tl_runtime *rt, const tl_storage *storage) {
     masu_vm_block block;
-    return masu_vm_query(rt->growing, storage->data, &block) == MASU_OK &&
-           block.address == storage->data && storage->bytes <= block.user_bytes;
+    return masu_vm_query(rt->growing, storage->data, &block) == MASU_OK && block.address == storage->data &&
+           storage->bytes <= block.user_bytes;
 }
 
 bool tl__growth_valid(const tl_runtime *rt) {

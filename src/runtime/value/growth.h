@@ -6,8 +6,8 @@
 
 /* The tensor of that shape that begins with a's elements: a result of joining a and something in dimension dim.
  * *continued: those elements are there; else all are undefined. No history. Describes its failure. */
-masu_status tl__growth_join(tl_tensor *a, tl_dtype dtype, int dim, const int64_t *shape,
-                            tl_tensor **out, bool *continued);
+masu_status tl__growth_join(tl_tensor *a, tl_dtype dtype, int dim, const int64_t *shape, tl_tensor **out,
+                            bool *continued);
 
 /* A storage with room behind it. Refuses without a word: the caller has another way. */
 bool tl__growth_storage(size_t bytes, tl_storage **out);

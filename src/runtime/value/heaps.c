@@ -81,8 +81,7 @@ masu_status tl__alloc(size_t bytes, void **out) {
     masu_status status = MASU_OK;
     *out = NULL;
     if (bytes > 0)
-        status = masu__fault_hit() ? MASU_ERR_OUT_OF_MEMORY
-                                   : masu_heap_alloc(rt->metadata, bytes, 0, out);
+        status = masu__fault_hit() ? MASU_ERR_OUT_OF_MEMORY : masu_heap_alloc(rt->metadata, bytes, 0, out);
     if (MASU_UNLIKELY(status != MASU_OK))
         return tl__error_memory(status, bytes, "the program's own bookkeeping");
     rt->metadata_live_bytes += bytes;

@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/value/objects.h"
 #include "runtime/state.h"
+#include "runtime/value/objects.h"
 
 static tl_object *word_object(int64_t word) {
     return (tl_object *)(uintptr_t)word;
@@ -28,8 +28,7 @@ static int64_t *words_at(const tl_vector *v, int64_t at, int64_t count) {
     if (count == 0)
         return v->words ? v->words : (int64_t *)(uintptr_t)v;
     int64_t end;
-    if (at >= 0 && !__builtin_add_overflow(at, count, &end) &&
-        end <= v->length * v->plan->word_count)
+    if (at >= 0 && !__builtin_add_overflow(at, count, &end) && end <= v->length * v->plan->word_count)
         return v->words + at;
     (void)tl__error(TL_SAY(reference_element_list_that_became_shorter));
     return NULL;
@@ -54,8 +53,7 @@ static void clear_word(int64_t *word) {
 }
 
 /* Visits the owning words among words[0 .. count), the first of which is word `at` of the vector. */
-static void each_owned(const tl_record *plan, int64_t at, int64_t count, int64_t *words,
-                       owned_word *visit) {
+static void each_owned(const tl_record *plan, int64_t at, int64_t count, int64_t *words, owned_word *visit) {
     for (int64_t first = at - (plan->word_count ? at % plan->word_count : 0);
          plan->owned_count > 0 && first < at + count; first += plan->word_count)
         for (int64_t i = 0; i < plan->owned_count; i++) {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "runtime/value/objects.h"
 #include "runtime/state.h"
+#include "runtime/value/objects.h"
 
 enum { FIRST_ROOM = 5 /* 32 bytes */ };
 
@@ -29,8 +29,7 @@ static masu_status string_reserve(int64_t length, uint32_t grown, tl_string **ou
     void *memory;
     if (length < 0 || length > PTRDIFF_MAX / 2)
         return tl__error(TL_SAY(string_bytes), length);
-    masu_status status =
-        tl__alloc(string_bytes(grown == 0 ? length : INT64_C(1) << grown), &memory);
+    masu_status status = tl__alloc(string_bytes(grown == 0 ? length : INT64_C(1) << grown), &memory);
     if (status != MASU_OK)
         return status;
     tl_string *string = memory;
@@ -115,9 +114,8 @@ tl_object *tl_string_append(tl_object *s, tl_object *more) {
     int64_t length = tl__string_length(s), added = tl__string_length(more), all;
     if (added == 0)
         return s;
-    masu_status status = __builtin_add_overflow(length, added, &all)
-                             ? tl__error(TL_SAY(string_bytes), INT64_MAX)
-                             : make_room(&s, all);
+    masu_status status = __builtin_add_overflow(length, added, &all) ? tl__error(TL_SAY(string_bytes), INT64_MAX)
+                                                                     : make_room(&s, all);
     if (status != MASU_OK) {
         tl__object_drop(s);
         tl__raise();
@@ -132,10 +130,9 @@ tl_object *tl_string_append(tl_object *s, tl_object *more) {
 
 tl_object *tl_string_reserve(tl_object *s, int64_t more) {
     int64_t all;
-    masu_status status =
-        more < 0 || __builtin_add_overflow(tl__string_length(s), more, &all)
-            ? tl__error(TL_SAY(room_for_more_bytes), more)
-            : make_room(&s, all);
+    masu_status status = more < 0 || __builtin_add_overflow(tl__string_length(s), more, &all)
+                             ? tl__error(TL_SAY(room_for_more_bytes), more)
+                             : make_room(&s, all);
     if (status == MASU_OK)
         return s;
     tl__object_drop(s);
@@ -149,8 +146,7 @@ int64_t tl_string_capacity(tl_object *s) {
 
 bool tl_string_equal(tl_object *a, tl_object *b) {
     int64_t length = tl__string_length(a);
-    return length == tl__string_length(b) &&
-           memcmp(tl__string_bytes(a), tl__string_bytes(b), (size_t)length) == 0;
+    return length == tl__string_length(b) && memcmp(tl__string_bytes(a), tl__string_bytes(b), (size_t)length) == 0;
 }
 
 int64_t tl_string_len(tl_object *s) {
@@ -162,8 +158,8 @@ int64_t tl_string_len(tl_object *s) {
 /* As Rust's parse: no blanks around it, the whole text, a sign allowed. */
 static masu_status refuse_number(const tl_object *s, const char *what) {
     int64_t length = tl__string_length(s);
-    return tl__error(TL_SAY(is_not), length > 60 ? 57 : (int)length, tl__string_bytes(s),
-                     length > 60 ? "..." : "", what);
+    return tl__error(TL_SAY(is_not), length > 60 ? 57 : (int)length, tl__string_bytes(s), length > 60 ? "..." : "",
+                     what);
 }
 
 static bool starts_number(const char *text) {
@@ -195,8 +191,7 @@ int64_t tl_string_to_i64(tl_object *s) {
 /* strtod also reads hexadecimal numbers and "nan(…)", which programs do not write. */
 static bool plain_float(const char *text) {
     const char *body = text + (*text == '-' || *text == '+');
-    if (strcasecmp(body, "inf") == 0 || strcasecmp(body, "infinity") == 0 ||
-        strcasecmp(body, "nan") == 0)
+    if (strcasecmp(body, "inf") == 0 || strcasecmp(body, "infinity") == 0 || strcasecmp(body, "nan") == 0)
         return true;
     return starts_number(text) && !strpbrk(text, "xXpP");
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "runtime/state.h"
 #include "runtime/value/display.h"
 #include "runtime/value/objects.h"
 #include "runtime/value/unicode.h"
-#include "runtime/state.h"
 
 typedef struct text {
     const char *at;
@@ -30,9 +30,8 @@ static tl_object *give(masu_status status, const char *bytes, size_t length) {
 
 tl_object *tl__string_of(masu__buffer *out) {
     tl_object *made = NULL;
-    masu_status status = out->failed
-                             ? tl__error(TL_SAY(out_memory_for_text))
-                             : tl__string_new(masu__buffer_text(out), (int64_t)out->length, &made);
+    masu_status status = out->failed ? tl__error(TL_SAY(out_memory_for_text))
+                                     : tl__string_new(masu__buffer_text(out), (int64_t)out->length, &made);
     masu__buffer_destroy(out);
     return tl__object_or_raise(status, made);
 }
@@ -93,8 +92,7 @@ static size_t byte_of(text t, int64_t index) {
 }
 
 static bool is_boundary(text t, int64_t at) {
-    return at >= 0 && at <= (int64_t)t.length &&
-           (at == (int64_t)t.length || ((unsigned char)t.at[at] & 0xC0) != 0x80);
+    return at >= 0 && at <= (int64_t)t.length && (at == (int64_t)t.length || ((unsigned char)t.at[at] & 0xC0) != 0x80);
 }
 
 bool tl_string_boundary(tl_object *s, int64_t at) {

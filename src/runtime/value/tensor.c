@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "runtime/value/growth.h"
 #include "runtime/state.h"
+#include "runtime/value/growth.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------------------- */
 
-static __attribute__((cold, noinline)) masu_status
-refuse_shape(masu_status status, int rank, const int64_t *shape, const char *why) {
+static __attribute__((cold, noinline)) masu_status refuse_shape(masu_status status, int rank, const int64_t *shape,
+                                                                const char *why) {
     char text[TL_SHAPE_TEXT];
     return tl__error_as(status, TL_SAY(shape_is_refused), tl__shape_text(rank, shape, text), why);
 }
@@ -34,8 +34,7 @@ static __attribute__((cold, noinline)) masu_status judge_shape(int rank, const i
 }
 
 /* The number of elements, checked so that their bytes can be counted in a ptrdiff_t. */
-static inline masu_status count_elements(size_t element_bytes, int rank, const int64_t *shape,
-                                         int64_t *out) {
+static inline masu_status count_elements(size_t element_bytes, int rank, const int64_t *shape, int64_t *out) {
     if (MASU_UNLIKELY(rank < 0 || rank > TL_MAX_RANK))
         return tl__error(TL_SAY(tensor_at_most_dimensions_not_too), TL_MAX_RANK, rank);
     int64_t elements = 1, signs = 0, bytes;
@@ -147,8 +146,7 @@ static masu_status storage_new(size_t bytes, tl_storage **out) {
     if (MASU_UNLIKELY(!storage)) {
         if (!slot)
             data_free(rt, data, bytes);
-        return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES,
-                                "the pool of storages");
+        return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES, "the pool of storages");
     }
     *storage = (tl_storage){.count = 1, .slot = slot, .bytes = bytes, .data = data};
     if (slot)
@@ -192,8 +190,8 @@ static tl_tensor *header_new(tl_runtime *rt) {
 }
 
 /* storage: given up on failure */
-static inline masu_status tensor_over(tl_storage *storage, tl_dtype dtype, int rank,
-                                      const int64_t *shape, int64_t elements, tl_tensor **out) {
+static inline masu_status tensor_over(tl_storage *storage, tl_dtype dtype, int rank, const int64_t *shape,
+                                      int64_t elements, tl_tensor **out) {
     tl_tensor *t = header_new(tl__runtime());
     if (MASU_UNLIKELY(!t)) {
         tl__storage_drop(storage);
@@ -222,8 +220,7 @@ masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_te
     return tensor_over(storage, dtype, rank, shape, elements, out);
 }
 
-masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *shape,
-                                     tl_tensor **out) {
+masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out) {
     int64_t elements = 0;
     tl_storage *storage;
     masu_status status = count_elements(tl__dtype_size(dtype), rank, shape, &elements);
@@ -262,7 +259,8 @@ masu_status tl__tensor_foreign(tl_dtype dtype, int rank, const int64_t *shape, v
     tl_storage *storage = tl__cells_take(&rt->storages);
     if (!storage)
         return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES, "the pool of storages");
-    *storage = (tl_storage){.count = 1, .slot = TL_SLOT_FOREIGN, .bytes = (size_t)elements * tl__dtype_size(dtype), .data = data};
+    *storage = (tl_storage){
+        .count = 1, .slot = TL_SLOT_FOREIGN, .bytes = (size_t)elements * tl__dtype_size(dtype), .data = data};
     return tensor_over(storage, dtype, rank, shape, elements, out);
 }
 
@@ -302,11 +300,9 @@ static bool is_laid_out_as(const tl_tensor *t, tl_dtype dtype, int rank, const i
 
 tl_tensor *tl__tensor_over(tl_tensor *spent, tl_dtype dtype, int rank, const int64_t *shape) {
     tl_runtime *rt = tl__runtime();
-    if (spent->head.count > 1 || spent->storage->count > 1 ||
-        !is_laid_out_as(spent, dtype, rank, shape))
+    if (spent->head.count > 1 || spent->storage->count > 1 || !is_laid_out_as(spent, dtype, rank, shape))
         return NULL;
-    if ((spent->storage->slot || tl__in_frame(rt, spent->data)) &&
-        !tl__slot_lends(rt, spent->storage))
+    if ((spent->storage->slot || tl__in_frame(rt, spent->data)) && !tl__slot_lends(rt, spent->storage))
         return NULL;
     tl_tensor *t = tl__cells_take(&rt->tensors);
     if (!t)
@@ -356,8 +352,7 @@ static bool inside_storage(const tl_tensor *t) {
 }
 
 bool tl__tensor_valid(const tl_tensor *t) {
-    if (t->head.count == 0 || t->head.kind != TL_TENSOR || t->dtype >= TL_DTYPE_COUNT ||
-        t->rank > TL_MAX_RANK)
+    if (t->head.count == 0 || t->head.kind != TL_TENSOR || t->dtype >= TL_DTYPE_COUNT || t->rank > TL_MAX_RANK)
         return false;
     if (!t->storage || t->storage->count == 0)
         return false;
@@ -396,8 +391,7 @@ static bool compare_holders(const tl_runtime *rt, uint64_t *bytes) {
             if (cell->count == 0)
                 continue;
             tl_storage *storage = (tl_storage *)(void *)cell;
-            same = same && storage->holders == storage->count &&
-                   (storage->data == NULL) == (storage->bytes == 0);
+            same = same && storage->holders == storage->count && (storage->data == NULL) == (storage->bytes == 0);
             *bytes += storage->slot || tl__in_frame(rt, storage->data) ? 0 : storage->bytes;
             storage->holders = 0;
         }
@@ -407,8 +401,7 @@ static bool compare_holders(const tl_runtime *rt, uint64_t *bytes) {
 
 bool tl__tensors_valid(const tl_runtime *rt) {
     uint64_t bytes = 0;
-    bool counted =
-        tl__cells_valid(&rt->tensors) && tl__cells_valid(&rt->storages) && count_holders(rt);
+    bool counted = tl__cells_valid(&rt->tensors) && tl__cells_valid(&rt->storages) && count_holders(rt);
     bool same = compare_holders(rt, &bytes);
     return counted && same && bytes <= rt->live_bytes && tl__growth_valid(rt);
 }

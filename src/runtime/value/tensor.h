@@ -40,12 +40,10 @@ typedef struct tl_storage {
     uint32_t count;
     uint32_t holders : 30; /* scratch of tl__tensors_valid: 0 outside it */
     uint32_t growth : 2;   /* tl_growth */
-    uint32_t
-        version; /* writes into it since it was made: what backward saved must still have the same */
+    uint32_t version;      /* writes into it since it was made: what backward saved must still have the same */
     uint32_t written_site; /* of the last write; 0: not known, or none */
-    uint32_t slot; /* 1 + the growing slot whose buffer data is (result_slots.c), or TL_SLOT_FOREIGN; 0: none */
-    size_t
-        bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
+    uint32_t slot;         /* 1 + the growing slot whose buffer data is (result_slots.c), or TL_SLOT_FOREIGN; 0: none */
+    size_t bytes;          /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;
 } tl_storage;
 
@@ -75,8 +73,7 @@ static inline size_t tl__dtype_size(tl_dtype dtype) {
 /* A fresh contiguous tensor of count 1, contents undefined; counts into the statistics. shape may be NULL for rank 0. */
 masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
 /* Same, in a storage with room behind it (growth.h). MASU_ERR_LIMIT_REACHED, not described, when there is no such thing. */
-masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *shape,
-                                     tl_tensor **out);
+masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
 /* Same, zero-filled. */
 masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
 /* MASU_ERR_OVERFLOW where the bytes of so many elements cannot be counted, in a view of fewer, too. */

@@ -68,8 +68,7 @@ static void copy_elements(void *to, tl_dtype dtype, const tl_tensor *t) {
     int last = t->rank - 1;
     int64_t index[TL_MAX_RANK] = {0};
     const char *from = t->data;
-    size_t from_size = tl__dtype_size(t->dtype),
-           row_bytes = (size_t)t->shape[last] * tl__dtype_size(dtype);
+    size_t from_size = tl__dtype_size(t->dtype), row_bytes = (size_t)t->shape[last] * tl__dtype_size(dtype);
     for (int64_t done = 0; done < t->elements; done += t->shape[last]) {
         convert(to, from, t->shape[last], t->stride[last]);
         to = (char *)to + row_bytes;

@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "runtime/state.h"
 #include "runtime/value/display.h"
 #include "runtime/value/objects.h"
 #include "runtime/value/unicode.h"
-#include "runtime/state.h"
 
 enum { ALIGN_NONE, ALIGN_LEFT, ALIGN_CENTER, ALIGN_RIGHT };
 
@@ -63,8 +63,8 @@ static void put_fill(masu__buffer *out, uint32_t fill, uint32_t count) {
 }
 
 /* sign_length bytes in front stay in front of zeros. */
-static void put_padded(masu__buffer *out, const how *h, const char *text, size_t length,
-                       size_t sign_length, int natural) {
+static void put_padded(masu__buffer *out, const how *h, const char *text, size_t length, size_t sign_length,
+                       int natural) {
     uint32_t count = character_count(text, length);
     uint32_t missing = h->width > count ? h->width - count : 0;
     if (h->zeros && natural == ALIGN_RIGHT) {
@@ -264,8 +264,7 @@ tl_object *tl_text_tensor(tl_tensor *t, int64_t spec) {
         masu__buffer_destroy(&shown);
         return tl__object_or_raise(status, NULL);
     }
-    put_padded(&out, &h, masu__buffer_text(&shown), shown.length, 0,
-               t->rank == 0 ? ALIGN_RIGHT : ALIGN_LEFT);
+    put_padded(&out, &h, masu__buffer_text(&shown), shown.length, 0, t->rank == 0 ? ALIGN_RIGHT : ALIGN_LEFT);
     out.failed |= shown.failed;
     masu__buffer_destroy(&shown);
     return tl__string_of(&out);

@@ -51,11 +51,11 @@ static int64_t at_most(int64_t n, int64_t most) {
     return n < most ? n : most;
 }
 
-#define TILE(T)                                                                                        \
+#define TILE(T)                                                                                               \
     static void tile_##T(T *to, int64_t to_step, const T *from, int64_t step, int64_t down, int64_t across) { \
-        for (int64_t i = 0; i < down; i++)                                                             \
-            for (int64_t j = 0; j < across; j++)                                                       \
-                to[i * to_step + j] = from[i + j * step];                                              \
+        for (int64_t i = 0; i < down; i++)                                                                    \
+            for (int64_t j = 0; j < across; j++)                                                              \
+                to[i * to_step + j] = from[i + j * step];                                                     \
     }
 TILE(uint8_t)
 TILE(uint32_t)
@@ -113,10 +113,10 @@ static void turn_plane(size_t size, char *to, int64_t to_step, const char *from,
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------- */
 
-#define ROW(T)                                                                 \
-    static void row_##T(T *to, const T *from, int64_t n, int64_t step) {      \
-        for (int64_t i = 0; i < n; i++)                                        \
-            to[i] = from[i * step];                                            \
+#define ROW(T)                                                           \
+    static void row_##T(T *to, const T *from, int64_t n, int64_t step) { \
+        for (int64_t i = 0; i < n; i++)                                  \
+            to[i] = from[i * step];                                      \
     }
 ROW(uint8_t)
 ROW(uint32_t)

@@ -9,7 +9,15 @@
 #include <stdint.h>
 
 /* What compiled code asks for by number (char.tl). */
-typedef enum unicode_kind { UNICODE_ALPHABETIC, UNICODE_NUMERIC, UNICODE_LOWERCASE, UNICODE_UPPERCASE, UNICODE_WHITE, UNICODE_ESCAPED, UNICODE_KINDS } unicode_kind;
+typedef enum unicode_kind {
+    UNICODE_ALPHABETIC,
+    UNICODE_NUMERIC,
+    UNICODE_LOWERCASE,
+    UNICODE_UPPERCASE,
+    UNICODE_WHITE,
+    UNICODE_ESCAPED,
+    UNICODE_KINDS
+} unicode_kind;
 
 bool tl__char_is(uint32_t c, unicode_kind kind);
 

@@ -15,11 +15,10 @@
 #include <string.h>
 
 #include "runtime/grad/autograd.h"
-#include "runtime/value/objects.h"
 #include "runtime/state.h"
+#include "runtime/value/objects.h"
 
-static_assert(offsetof(tl_object, count) == TL_OBJECT_COUNT_AT &&
-                  offsetof(tl_vector, length) == TL_VECTOR_LENGTH_AT &&
+static_assert(offsetof(tl_object, count) == TL_OBJECT_COUNT_AT && offsetof(tl_vector, length) == TL_VECTOR_LENGTH_AT &&
                   offsetof(tl_vector, words) == TL_VECTOR_WORDS_AT,
               "compiled code looks there");
 
@@ -79,10 +78,7 @@ static masu_status vector_new(const tl_record *plan, int64_t capacity, tl_vector
         return status;
     }
     *out = memory;
-    **out = (tl_vector){.head = {.count = 1, .kind = TL_VECTOR},
-                        .plan = plan,
-                        .capacity = capacity,
-                        .words = words};
+    **out = (tl_vector){.head = {.count = 1, .kind = TL_VECTOR}, .plan = plan, .capacity = capacity, .words = words};
     tl__runtime()->live_objects++;
     return MASU_OK;
 }
@@ -116,8 +112,7 @@ static masu_status vector_grow(tl_vector *v, int64_t capacity) {
 
 /* Whether somebody else holds it as a value. What has a destructor is one thing, whatever else looks at it. */
 static bool is_shared(const tl_vector *v) {
-    return v->plan->destructor == 0 &&
-           v->head.count > (v->view != NULL && v->view != v ? 2u : 1u);
+    return v->plan->destructor == 0 && v->head.count > (v->view != NULL && v->view != v ? 2u : 1u);
 }
 
 /* Turns *v, of which the caller owns one count, into a vector that only the caller holds, with room for `capacity`
@@ -352,8 +347,7 @@ static void watch_history(const tl_vector *v, const int64_t *element) {
         return;
     for (int64_t i = 0; i < v->plan->owned_count; i++) {
         const tl_object *object = owned_word(element, v->plan->owned[i]);
-        if (object && object->kind == TL_TENSOR &&
-            tl__keeps_history((const tl_tensor *)(const void *)object))
+        if (object && object->kind == TL_TENSOR && tl__keeps_history((const tl_tensor *)(const void *)object))
             tl__history_is_long();
     }
 }

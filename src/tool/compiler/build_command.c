@@ -26,8 +26,8 @@
 
 extern char **environ;
 
-static const char *const known[] = {
-    "-o", "--library", "--by-line", "--shared", "--c", "--header", "--name", "--arena", "--dump=", "--verify", "--help", NULL};
+static const char *const known[] = {"-o",     "--library", "--by-line", "--shared", "--c",    "--header",
+                                    "--name", "--arena",   "--dump=",   "--verify", "--help", NULL};
 
 typedef struct build_options {
     tool_compile_flags compile;
@@ -66,8 +66,7 @@ static bool write_objects(const masu_program *program, work *w) {
         w->folder[0] = 0;
         return false;
     }
-    while (w->object_count < MOST_OBJECTS &&
-           (object = masu_program_object(program, w->object_count)).data) {
+    while (w->object_count < MOST_OBJECTS && (object = masu_program_object(program, w->object_count)).data) {
         char *path = w->objects[w->object_count];
         strcpy(path, w->folder);
         strcat(path, w->object_count ? "/1.o" : "/0.o");
@@ -150,10 +149,16 @@ static int link_program(const build_options *options, work *w, char *library) {
     for (unsigned i = 0; i < w->object_count; i++)
         words[count++] = w->objects[i];
     if (options->shared) {
-        static const char *const flags[] = {"-shared", "-fPIC", "-O1", "-std=gnu11", "-w",
-                                            "-Wl,-z,nodelete", /* its workers sleep until the process ends */ "-I"};
+        static const char *const flags[] = {"-shared",
+                                            "-fPIC",
+                                            "-O1",
+                                            "-std=gnu11",
+                                            "-w",
+                                            "-Wl,-z,nodelete",
+                                            /* its workers sleep until the process ends */ "-I"};
         if (!find_headers(headers, sizeof headers)) {
-            fprintf(stderr, "masu build: the headers of masu are missing: include/masu/module.h lies beside this command or in its prefix\n");
+            fprintf(stderr, "masu build: the headers of masu are missing: include/masu/module.h lies beside this "
+                            "command or in its prefix\n");
             return TOOL_FAILED;
         }
         for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
@@ -233,8 +238,7 @@ static int build_plain_c(const build_options *options) {
 static int build(const build_options *options) {
     char library[PATH_BYTES];
     bool found = options->library ? tool_is_file(options->library)
-                                  : tool_find_file("libmasu_program.a", MASU_LIBRARY_FOLDER,
-                                                   library, sizeof library);
+                                  : tool_find_file("libmasu_program.a", MASU_LIBRARY_FOLDER, library, sizeof library);
     if (!found) {
         fprintf(stderr, "masu build: there is no %s to link with; name it with --library\n",
                 options->library ? options->library : "libmasu_program.a");
@@ -255,8 +259,7 @@ static int build(const build_options *options) {
     int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
     if (status == TOOL_OK &&
         (!write_objects(program, &w) || (options->shared && !write_table(masu_program_module(program), &w)))) {
-        fprintf(stderr, "masu build: cannot write to %s: %s\n", w.folder[0] ? w.folder : "/tmp",
-                strerror(errno));
+        fprintf(stderr, "masu build: cannot write to %s: %s\n", w.folder[0] ? w.folder : "/tmp", strerror(errno));
         status = TOOL_FAILED;
     }
     if (status == TOOL_OK)

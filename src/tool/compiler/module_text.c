@@ -50,10 +50,14 @@ static bool is_among(const char *words, const char *name) {
 
 bool tool_is_word_of_c(const char *name) {
     return is_among(
-        " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class compl concept const "
-        "const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete do double "
-        "dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace new "
-        "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return "
+        " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
+        "compl concept const "
+        "const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete do "
+        "double "
+        "dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable "
+        "namespace new "
+        "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires "
+        "restrict return "
         "short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
         "typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq linux unix ",
         name);
@@ -84,7 +88,8 @@ static void put_i64(masu__buffer *out, int64_t v) {
         masu__buffer_printf(out, "INT64_C(%lld)", (long long)v);
 }
 
-static void put_parameters(masu__buffer *out, const char *what, uint32_t number, const masu_parameter *all, uint32_t count) {
+static void put_parameters(masu__buffer *out, const char *what, uint32_t number, const masu_parameter *all,
+                           uint32_t count) {
     if (count == 0)
         return;
     masu__buffer_printf(out, "static const masu_parameter %s_%u[] = {\n", what, number);
@@ -94,7 +99,8 @@ static void put_parameters(masu__buffer *out, const char *what, uint32_t number,
         put_string(out, p->name);
         masu__buffer_puts(out, ", ");
         put_string(out, p->type);
-        masu__buffer_printf(out, ", %s, %s, %s, %d, 0, ", kinds[p->kind], p->is_written ? "true" : "false", elements[p->element], p->rank);
+        masu__buffer_printf(out, ", %s, %s, %s, %d, 0, ", kinds[p->kind], p->is_written ? "true" : "false",
+                            elements[p->element], p->rank);
         put_i64(out, p->least);
         masu__buffer_puts(out, ", ");
         put_i64(out, p->most);
@@ -126,15 +132,16 @@ static void put_functions(masu__buffer *out, const masu_module *m) {
 }
 
 void tool_put_module(const masu_module *m, masu__buffer *out) {
-    masu__buffer_puts(out, "#include <masu/module.h>\n"
-                           "masu_status masu_native_create(const masu_module *, const masu_instance_options *, masu_instance **);\n"
-                           "void masu_native_destroy(masu_instance *);\n"
-                           "masu_status masu_native_call(masu_instance *, uint32_t, const masu_value *, masu_value *);\n"
-                           "const char *masu_native_error(const masu_instance *);\n"
-                           "void masu_native_release(masu_value *);\n"
-                           "masu_status masu_native_clone(masu_handle *, masu_handle **);\n"
-                           "void masu_native_drop(masu_handle *);\n"
-                           "size_t masu_native_arena_used(const masu_instance *);\n");
+    masu__buffer_puts(
+        out, "#include <masu/module.h>\n"
+             "masu_status masu_native_create(const masu_module *, const masu_instance_options *, masu_instance **);\n"
+             "void masu_native_destroy(masu_instance *);\n"
+             "masu_status masu_native_call(masu_instance *, uint32_t, const masu_value *, masu_value *);\n"
+             "const char *masu_native_error(const masu_instance *);\n"
+             "void masu_native_release(masu_value *);\n"
+             "masu_status masu_native_clone(masu_handle *, masu_handle **);\n"
+             "void masu_native_drop(masu_handle *);\n"
+             "size_t masu_native_arena_used(const masu_instance *);\n");
     put_functions(out, m);
     if (m->handle_type_count > 0)
         masu__buffer_puts(out, "static const masu_handle_type handle_types[] = {\n");
@@ -145,15 +152,22 @@ void tool_put_module(const masu_module *m, masu__buffer *out) {
         put_string(out, m->handle_types[i].documentation);
         masu__buffer_puts(out, i + 1 < m->handle_type_count ? "},\n" : "},\n};\n");
     }
-    masu__buffer_printf(out, "extern const masu_module %s_module;\nconst masu_module %s_module = {MASU_MODULE_VERSION, sizeof(masu_module), ", m->name, m->name);
+    masu__buffer_printf(out,
+                        "extern const masu_module %s_module;\nconst masu_module %s_module = {MASU_MODULE_VERSION, "
+                        "sizeof(masu_module), ",
+                        m->name, m->name);
     put_string(out, m->name);
     masu__buffer_puts(out, ", ");
     put_string(out, m->source);
+    masu__buffer_printf(
+        out,
+        ", %u, %u, functions, %s,\n    masu_native_create, masu_native_destroy, masu_native_call, masu_native_error, "
+        "masu_native_release, masu_native_clone, masu_native_drop, masu_native_arena_used};\n",
+        m->function_count, m->handle_type_count, m->handle_type_count ? "handle_types" : "0");
     masu__buffer_printf(out,
-                        ", %u, %u, functions, %s,\n    masu_native_create, masu_native_destroy, masu_native_call, masu_native_error, "
-                        "masu_native_release, masu_native_clone, masu_native_drop, masu_native_arena_used};\n",
-                        m->function_count, m->handle_type_count, m->handle_type_count ? "handle_types" : "0");
-    masu__buffer_printf(out, "extern const masu_module the_module __asm__(\"" MASU_MODULE_SYMBOL "\") __attribute__((alias(\"%s_module\")));\n", m->name);
+                        "extern const masu_module the_module __asm__(\"" MASU_MODULE_SYMBOL
+                        "\") __attribute__((alias(\"%s_module\")));\n",
+                        m->name);
 }
 
 void tool_put_module_symbols(const masu_module *m, masu__buffer *out) {
@@ -226,7 +240,10 @@ static void put_function_comment(masu__buffer *out, const masu_module *m, const 
 }
 
 static void put_c_type(masu__buffer *out, const masu_module *m, const masu_parameter *p, bool is_result) {
-    static const char *const plain[] = {[MASU_KIND_F32] = "float ", [MASU_KIND_F64] = "double ", [MASU_KIND_I64] = "int64_t ", [MASU_KIND_BOOL] = "bool "};
+    static const char *const plain[] = {[MASU_KIND_F32] = "float ",
+                                        [MASU_KIND_F64] = "double ",
+                                        [MASU_KIND_I64] = "int64_t ",
+                                        [MASU_KIND_BOOL] = "bool "};
     switch (p->kind) {
     case MASU_KIND_TENSOR:
         masu__buffer_puts(out, is_result || p->is_written ? "masu_tensor " : "const masu_tensor *");
@@ -236,7 +253,8 @@ static void put_c_type(masu__buffer *out, const masu_module *m, const masu_param
         masu__buffer_puts(out, is_result ? "masu_string " : "const char *");
         break;
     case MASU_KIND_HANDLE:
-        masu__buffer_printf(out, "%s%s_%s *", is_result || p->is_written ? "" : "const ", m->name, m->handle_types[p->handle_type].name);
+        masu__buffer_printf(out, "%s%s_%s *", is_result || p->is_written ? "" : "const ", m->name,
+                            m->handle_types[p->handle_type].name);
         break;
     default:
         masu__buffer_puts(out, plain[p->kind]);
@@ -285,7 +303,8 @@ static void put_arguments_in(masu__buffer *out, const masu_function *f) {
             continue;
         masu__buffer_puts(out, "    if (");
         put_out(out, f, i);
-        masu__buffer_printf(out, ") {\n        results[%u].kind = MASU_KIND_TENSOR;\n        results[%u].as.tensor = *", i, i);
+        masu__buffer_printf(out, ") {\n        results[%u].kind = MASU_KIND_TENSOR;\n        results[%u].as.tensor = *",
+                            i, i);
         put_out(out, f, i);
         masu__buffer_puts(out, ";\n    }\n");
     }
@@ -340,7 +359,8 @@ static void put_typed_function(masu__buffer *out, const masu_module *m, uint32_t
 
 static void put_handle_type(masu__buffer *out, const masu_module *m, const masu_handle_type *h) {
     const char *n = m->name, *t = h->name;
-    masu__buffer_printf(out, "/* A `%s` of the program. The caller owns it until %s_%s_drop, from any thread.\n", t, n, t);
+    masu__buffer_printf(out, "/* A `%s` of the program. The caller owns it until %s_%s_drop, from any thread.\n", t, n,
+                        t);
     if (*h->documentation)
         put_comment(out, h->documentation);
     masu__buffer_puts(out, " */\n");
@@ -371,36 +391,41 @@ void tool_put_header(const masu_module *m, const char *calls, size_t arena_bytes
                         " *     … calls: MASU_OK, or what went wrong; %s_error(instance) then says it …\n"
                         " *     %s_destroy(instance);\n"
                         " *\n"
-                        " * Tensors that come back: begin with masu_tensor_wanted() and end with %s_tensor_release, or begin with a view of your\n"
-                        " * own memory of the result's shape (masu_tensor_of). A result's pointer may be NULL. <masu/module.h> says the rest: who owns\n"
+                        " * Tensors that come back: begin with masu_tensor_wanted() and end with %s_tensor_release, or "
+                        "begin with a view of your\n"
+                        " * own memory of the result's shape (masu_tensor_of). A result's pointer may be NULL. "
+                        "<masu/module.h> says the rest: who owns\n"
                         " * what, threads, strides.\n"
                         " */\n#ifndef ",
                         n, n, n, n, n);
     put_guard(out, n);
     masu__buffer_puts(out, "\n#define ");
     put_guard(out, n);
-    masu__buffer_printf(out,
-                        "\n\n#include <masu/module.h>\n\n"
-                        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nMASU_HEADER_BEGIN\n\n"
-                        "extern const masu_module %s_module;\n\n"
-                        "/* The state of the program: one thread at a time. */\ntypedef masu_instance %s;\n\n"
-                        "static inline masu_status %s_create(const masu_instance_options *options, %s **out) {\n"
-                        "    return %s_module.create(&%s_module, options, out);\n}\n"
-                        "static inline void %s_destroy(%s *instance) {\n    %s_module.destroy(instance);\n}\n"
-                        "static inline const char *%s_error(const %s *instance) {\n    return %s_module.error(instance);\n}\n"
-                        "static inline size_t %s_arena_used(const %s *instance) {\n    return %s_module.arena_used(instance);\n}\n",
-                        n, n, n, n, n, n, n, n, n, n, n, n, n, n, n);
-    masu__buffer_printf(out,
-                        "/* Gives back what a call has made; nothing happens to memory of the caller. Any thread. */\n"
-                        "static inline void %s_tensor_release(masu_tensor *t) {\n"
-                        "    masu_value v;\n    v.kind = MASU_KIND_TENSOR;\n    v.as.tensor = *t;\n"
-                        "    %s_module.release(&v);\n    *t = masu_tensor_wanted();\n}\n"
-                        "static inline void %s_string_release(masu_string *s) {\n"
-                        "    masu_value v;\n    v.kind = MASU_KIND_TEXT;\n    v.as.text = *s;\n"
-                        "    %s_module.release(&v);\n    s->data = NULL;\n    s->length = 0;\n    s->owner = NULL;\n}\n\n",
-                        n, n, n, n);
+    masu__buffer_printf(
+        out,
+        "\n\n#include <masu/module.h>\n\n"
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nMASU_HEADER_BEGIN\n\n"
+        "extern const masu_module %s_module;\n\n"
+        "/* The state of the program: one thread at a time. */\ntypedef masu_instance %s;\n\n"
+        "static inline masu_status %s_create(const masu_instance_options *options, %s **out) {\n"
+        "    return %s_module.create(&%s_module, options, out);\n}\n"
+        "static inline void %s_destroy(%s *instance) {\n    %s_module.destroy(instance);\n}\n"
+        "static inline const char *%s_error(const %s *instance) {\n    return %s_module.error(instance);\n}\n"
+        "static inline size_t %s_arena_used(const %s *instance) {\n    return %s_module.arena_used(instance);\n}\n",
+        n, n, n, n, n, n, n, n, n, n, n, n, n, n, n);
+    masu__buffer_printf(
+        out,
+        "/* Gives back what a call has made; nothing happens to memory of the caller. Any thread. */\n"
+        "static inline void %s_tensor_release(masu_tensor *t) {\n"
+        "    masu_value v;\n    v.kind = MASU_KIND_TENSOR;\n    v.as.tensor = *t;\n"
+        "    %s_module.release(&v);\n    *t = masu_tensor_wanted();\n}\n"
+        "static inline void %s_string_release(masu_string *s) {\n"
+        "    masu_value v;\n    v.kind = MASU_KIND_TEXT;\n    v.as.text = *s;\n"
+        "    %s_module.release(&v);\n    s->data = NULL;\n    s->length = 0;\n    s->owner = NULL;\n}\n\n",
+        n, n, n, n);
     if (calls) {
-        masu__buffer_puts(out, "/* What an arena needs (masu_instance_options.arena_bytes, frame_bytes 0) for these calls, however often, each result given back before\n"
+        masu__buffer_puts(out, "/* What an arena needs (masu_instance_options.arena_bytes, frame_bytes 0) for these "
+                               "calls, however often, each result given back before\n"
                                " * the next:\n");
         put_comment(out, calls);
         masu__buffer_puts(out, " */\nenum { ");

@@ -171,7 +171,8 @@ static bool call(rehearsal *r, const char *name, uint32_t number) {
     memset(results, 0, sizeof results);
     bool good = accept(r, '(') || wrong(r, "`(` is wanted");
     for (uint32_t n = 0; good && n < f->parameter_count; n++)
-        good = (n == 0 || accept(r, ',') || wrong(r, "another argument is wanted")) && read_argument(r, &f->parameters[n], n, &arguments[n]);
+        good = (n == 0 || accept(r, ',') || wrong(r, "another argument is wanted")) &&
+               read_argument(r, &f->parameters[n], n, &arguments[n]);
     good = good && (accept(r, ')') || wrong(r, "`)` is wanted"));
     if (good && r->module->call(r->instance, number, arguments, results) != MASU_OK) {
         fprintf(stderr, "masu build: --arena: %s\n", r->module->error(r->instance));

@@ -27,13 +27,13 @@ typedef struct run_options {
     uint64_t seed;
     tool_trace_wanted trace;
     const char *log_path, *plot_path; /* of log()'s values and of their picture; NULL: not asked for */
-    int argument_count; /* the program's own */
+    int argument_count;               /* the program's own */
     char **arguments;
 } run_options;
 
-static const char *const known[] = {
-    "--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
-    "--seed",   "--trace", "--trace-all", "--publish", "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
+static const char *const known[] = {"--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
+                                    "--seed",   "--trace",       "--trace-all",   "--publish", "--log",   "--plot",
+                                    "--dump=",  "--verify",      "--help",        NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
@@ -44,8 +44,7 @@ static int parse_report(const char *argument, run_options *options) {
     else if (strcmp(form, "=json") == 0)
         options->report.form = TOOL_REPORT_JSON;
     else
-        return tool_misuse("run", "%s: expected --report, --report=text or --report=json",
-                           argument);
+        return tool_misuse("run", "%s: expected --report, --report=text or --report=json", argument);
     return TOOL_OK;
 }
 
@@ -174,10 +173,8 @@ static void point_out_history(const tl_runtime *rt, masu_program *program) {
     if (site == 0)
         return;
     fflush(stdout);
-    masu_run_error shown = {.is_warning = true,
-                            .message = tool_history_text(operations, text),
-                            .sites = &site,
-                            .site_count = 1};
+    masu_run_error shown = {
+        .is_warning = true, .message = tool_history_text(operations, text), .sites = &site, .site_count = 1};
     fputs(masu_program_format_error(program, &shown), stderr);
 }
 

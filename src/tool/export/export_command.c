@@ -89,8 +89,8 @@ static int run(int argc, char **argv) {
              : ends_with(out, ".pftrace") || ends_with(out, ".perfetto-trace") ? PERFETTO
                                                                                : BY_NAME;
     if (as == BY_NAME)
-        return tool_misuse("export",
-                           "`%s` ends in none of .csv, .pftrace and .perfetto-trace: say --format csv or perfetto", out);
+        return tool_misuse(
+            "export", "`%s` ends in none of .csv, .pftrace and .perfetto-trace: say --format csv or perfetto", out);
     return export(path, as, out);
 }
 

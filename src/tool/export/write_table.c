@@ -52,7 +52,8 @@ static void put_text(masu__buffer *out, const char *text, size_t length) {
 }
 
 /* id 0: none. */
-static void put_line(writer *w, const char *name, const masu__recorded_event *e, uint64_t id, uint64_t bytes, uint64_t given) {
+static void put_line(writer *w, const char *name, const masu__recorded_event *e, uint64_t id, uint64_t bytes,
+                     uint64_t given) {
     const masu__recording *r = w->in->recording;
     masu__buffer stack = {0};
     masu__buffer_truncate(&w->line, 0);
@@ -62,7 +63,8 @@ static void put_line(writer *w, const char *name, const masu__recorded_event *e,
     masu__buffer_printf(&w->line, ",%llu,%llu,%llu,%llu,%s,%llu,%s,", (unsigned long long)bytes,
                         (unsigned long long)given, (unsigned long long)e->time_ns, (unsigned long long)e->address,
                         masu__recording_text(r, r->devices[e->device].name),
-                        (unsigned long long)r->streams[e->stream].handle, masu__recording_text(r, r->pools[e->pool].name));
+                        (unsigned long long)r->streams[e->stream].handle,
+                        masu__recording_text(r, r->pools[e->pool].name));
     export_put_stack(&stack, r, e->place, MOST_PLACES);
     put_text(&w->line, masu__buffer_text(&stack), stack.length);
     masu__buffer_putc(&w->line, '\n');
@@ -95,7 +97,8 @@ static void put_event(writer *w, size_t i) {
         put_line(w, "inner-alloc", e, 0, e->bytes, e->given_bytes);
     } else if (e->kind == MASU__RECORDED_ALLOC) {
         put_birth(w, e, i, e->given_bytes);
-    } else if ((e->kind == MASU__RECORDED_RESIZE || e->kind == MASU__RECORDED_MOVE) && of != MASU__LIVES_NONE && w->ids[of]) {
+    } else if ((e->kind == MASU__RECORDED_RESIZE || e->kind == MASU__RECORDED_MOVE) && of != MASU__LIVES_NONE &&
+               w->ids[of]) {
         put_death(w, e, of);
         put_birth(w, e, of, e->given_bytes);
     } else if (e->kind == MASU__RECORDED_FREE) {
@@ -120,7 +123,8 @@ bool export_table(const export_input *in, FILE *out) {
         w.chain = tables + count;
         for (size_t i = in->recording->event_count; i-- > 0;) {
             const masu__recorded_event *e = &in->recording->events[i];
-            if (e->kind != MASU__RECORDED_ALLOC || in->lives.of[i] == MASU__LIVES_NONE || e->flags & MASU__RECORDED_INNER)
+            if (e->kind != MASU__RECORDED_ALLOC || in->lives.of[i] == MASU__LIVES_NONE ||
+                e->flags & MASU__RECORDED_INNER)
                 continue;
             w.chain[i] = w.ends[in->lives.of[i]];
             w.ends[in->lives.of[i]] = (uint32_t)i + 1;

@@ -13,14 +13,7 @@
 #include "tool/lsp/lsp.h"
 #include "tool/lsp/outline.h"
 
-enum {
-    ITEMS_MAX = 2000,
-    LINES_BACK = 200,
-    KIND_METHOD = 2,
-    KIND_FUNCTION = 3,
-    KIND_VARIABLE = 6,
-    KIND_WORD = 14
-};
+enum { ITEMS_MAX = 2000, LINES_BACK = 200, KIND_METHOD = 2, KIND_FUNCTION = 3, KIND_VARIABLE = 6, KIND_WORD = 14 };
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
@@ -62,8 +55,7 @@ static uint32_t offset_of(const masu__buffer *text, uint32_t line, uint32_t colu
 
 static size_t put_symbol(lsp_server *s, place *p, const lsp_symbol *all, size_t count, size_t i);
 
-static size_t put_symbols(lsp_server *s, place *p, const lsp_symbol *all, size_t count, size_t i,
-                          uint32_t depth) {
+static size_t put_symbols(lsp_server *s, place *p, const lsp_symbol *all, size_t count, size_t i, uint32_t depth) {
     bool first = true;
     masu__buffer_putc(&s->out, '[');
     while (i < count && all[i].depth >= depth) {
@@ -124,8 +116,7 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-static void offer(completion *c, const char *name, size_t length, int kind, const char *detail,
-                  size_t detail_length) {
+static void offer(completion *c, const char *name, size_t length, int kind, const char *detail, size_t detail_length) {
     masu__buffer wanted = {0};
     masu__buffer_printf(&wanted, "\n%.*s\n", (int)length, name);
     bool again = strstr(masu__buffer_text(&c->said), masu__buffer_text(&wanted)) != NULL;
@@ -150,8 +141,7 @@ static void offer_words(completion *c, const char *words, int kind) {
 }
 
 /* Takes of the lines "| `FORM` | …" between the headings forms that begin with `prefix`. */
-static void offer_operations(completion *c, const char *from, const char *prefix,
-                             const char *until) {
+static void offer_operations(completion *c, const char *from, const char *prefix, const char *until) {
     masu_text text = {0};
     if (masu_operations(&text) != MASU_OK)
         return;
@@ -165,8 +155,7 @@ static void offer_operations(completion *c, const char *from, const char *prefix
         while (is_word(name[length]))
             length++;
         if (name[length] == '(' && line > 3)
-            offer(c, name, length, *prefix == 'T' ? KIND_FUNCTION : KIND_METHOD, form,
-                  strcspn(form, "`\n"));
+            offer(c, name, length, *prefix == 'T' ? KIND_FUNCTION : KIND_METHOD, form, strcspn(form, "`\n"));
     }
     masu_text_free(&text);
 }
@@ -201,8 +190,7 @@ static bool takes_self(const char *head, size_t length) {
     return found && found < head + length;
 }
 
-static void offer_methods(completion *c, const lsp_document *d, const char *name, size_t length,
-                          bool of_value) {
+static void offer_methods(completion *c, const lsp_document *d, const char *name, size_t length, bool of_value) {
     masu__buffer found = {0};
     size_t count = lsp_outline(&d->text, &found);
     const lsp_symbol *all = count > 0 ? lsp_outline_symbols(&found) : NULL;
@@ -212,22 +200,20 @@ static void offer_methods(completion *c, const lsp_document *d, const char *name
         const char *symbol = text + all[i].name;
         if (all[i].kind == LSP_IMPL || all[i].kind == LSP_TRAIT)
             inside = is_impl_of(symbol, all[i].name_length, name, length);
-        else if (inside && all[i].kind == LSP_METHOD &&
-                 (!of_value || takes_self(symbol, head_length(symbol))))
+        else if (inside && all[i].kind == LSP_METHOD && (!of_value || takes_self(symbol, head_length(symbol))))
             offer(c, symbol, all[i].name_length, KIND_METHOD, symbol, head_length(symbol));
     }
     masu__buffer_destroy(&found);
 }
 
 /* "Vec<f32>" of "v: Vec<f32>\nslot 0 …", where the name is above on a line that has not changed. */
-static bool type_of(lsp_server *s, lsp_document *d, uint32_t at, const char *name, size_t length,
-                    masu__buffer *out) {
+static bool type_of(lsp_server *s, lsp_document *d, uint32_t at, const char *name, size_t length, masu__buffer *out) {
     const char *text = masu__buffer_text(&d->text);
     place p = {.text = &d->text};
     for (uint32_t lines = 0; at > 0 && lines < LINES_BACK; at--) {
         lines += text[at] == '\n';
-        bool here = at + length < d->text.length && memcmp(text + at, name, length) == 0 &&
-                    !is_word(text[at - 1]) && !is_word(text[at + length]);
+        bool here = at + length < d->text.length && memcmp(text + at, name, length) == 0 && !is_word(text[at - 1]) &&
+                    !is_word(text[at + length]);
         masu_place_info info;
         if (!here)
             continue;

@@ -11,9 +11,7 @@ enum { FILE_MAX = 16 << 20 };
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static int hexadecimal(char c) {
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
-                                        : -1;
+    return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
 
 /* file:///a%20b.tl is /a b.tl */
@@ -127,15 +125,15 @@ static void compile(lsp_server *s, lsp_document *d) {
     drop_program(d);
     drop_modules(d);
     s->compiling = d;
-    masu_program_compile(masu__buffer_text(&d->path), masu__buffer_text(&d->text), d->text.length,
-                         &options, &d->program);
+    masu_program_compile(masu__buffer_text(&d->path), masu__buffer_text(&d->text), d->text.length, &options,
+                         &d->program);
     if (is_module(d)) {
         masu__buffer whole = {0};
         masu__buffer_printf(&whole, "%s\nfn main() {}\n", masu__buffer_text(&d->text));
         drop_program(d);
         drop_modules(d);
-        masu_program_compile(masu__buffer_text(&d->path), masu__buffer_text(&whole), whole.length,
-                             &options, &d->program);
+        masu_program_compile(masu__buffer_text(&d->path), masu__buffer_text(&whole), whole.length, &options,
+                             &d->program);
         masu__buffer_destroy(&whole);
     }
     for (size_t i = 0; i < s->text_count; i++)
@@ -185,8 +183,7 @@ static void publish_file(lsp_server *s, const lsp_document *d, const char *path)
     masu_diagnostic_info info;
     size_t shown = 0;
     lsp_begin(s);
-    masu__buffer_puts(&s->out,
-                      "\"method\":\"textDocument/publishDiagnostics\",\"params\":{\"uri\":");
+    masu__buffer_puts(&s->out, "\"method\":\"textDocument/publishDiagnostics\",\"params\":{\"uri\":");
     lsp_put_uri(s, path);
     masu__buffer_puts(&s->out, ",\"diagnostics\":[");
     for (size_t i = 0; d->program && masu_program_diagnostic(d->program, i, &info); i++) {
@@ -312,8 +309,7 @@ static uint32_t line_count(const masu__buffer *text) {
 
 static bool same_line(const lsp_document *d, uint32_t now, uint32_t then) {
     size_t now_length, then_length;
-    const char *a = line_of(&d->text, now, &now_length),
-               *b = line_of(&d->good_text, then, &then_length);
+    const char *a = line_of(&d->text, now, &now_length), *b = line_of(&d->good_text, then, &then_length);
     return a && b && now_length == then_length && memcmp(a, b, now_length) == 0;
 }
 
@@ -329,12 +325,10 @@ static bool line_then(const lsp_document *d, uint32_t *line) {
     return true;
 }
 
-bool lsp_look_up(lsp_server *s, lsp_document *d, uint32_t line, uint32_t column,
-                 masu_place_info *out) {
+bool lsp_look_up(lsp_server *s, lsp_document *d, uint32_t line, uint32_t column, masu_place_info *out) {
     lsp_document *owner = owner_of(s, d);
     lsp_document *whole = owner ? owner : d;
     if (!whole->good || (whole->program != whole->good && !owner && !line_then(d, &line)))
         return false;
-    return masu_program_look_up(whole->good, masu__buffer_text(&d->path), line + 1, column + 1,
-                                true, out);
+    return masu_program_look_up(whole->good, masu__buffer_text(&d->path), line + 1, column + 1, true, out);
 }

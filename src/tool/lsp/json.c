@@ -240,6 +240,5 @@ bool json_valid(json_value v) {
 
 bool json_is(json_value v, const char *text) {
     size_t length = strlen(text);
-    return v.at && (size_t)(v.end - v.at) == length + 2 && *v.at == '"' &&
-           memcmp(v.at + 1, text, length) == 0;
+    return v.at && (size_t)(v.end - v.at) == length + 2 && *v.at == '"' && memcmp(v.at + 1, text, length) == 0;
 }

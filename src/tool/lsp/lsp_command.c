@@ -16,20 +16,19 @@
 #include "tool/lsp/lsp.h"
 #include "tool/tool.h"
 
-static const char usage[] =
-    "Usage: masu lsp\n"
-    "\n"
-    "A language server: reads requests from standard input and answers on "
-    "standard output, as editors expect\n"
-    "it (Language Server Protocol 3.17). It shows errors and warnings "
-    "while you type; of what the pointer is on\n"
-    "the type, the shape, where the value lives and where it is declared; what may stand "
-    "at a place; the\n"
-    "items of a file; and lays files out.\n"
-    "\n"
-    "  --help   this text\n"
-    "\n"
-    "Exit status: 0 after `shutdown` and `exit`, 1 otherwise.\n";
+static const char usage[] = "Usage: masu lsp\n"
+                            "\n"
+                            "A language server: reads requests from standard input and answers on "
+                            "standard output, as editors expect\n"
+                            "it (Language Server Protocol 3.17). It shows errors and warnings "
+                            "while you type; of what the pointer is on\n"
+                            "the type, the shape, where the value lives and where it is declared; what may stand "
+                            "at a place; the\n"
+                            "items of a file; and lays files out.\n"
+                            "\n"
+                            "  --help   this text\n"
+                            "\n"
+                            "Exit status: 0 after `shutdown` and `exit`, 1 otherwise.\n";
 
 enum { MESSAGE_MAX = 64 << 20, CHANGES_MAX = 64 };
 
@@ -81,8 +80,7 @@ static bool read_message(lsp_server *s) {
         return false;
     masu__buffer_truncate(&s->message, 0);
     masu__buffer_fill(&s->message, ' ', (size_t)length);
-    return !s->message.failed &&
-           (length == 0 || fread(s->message.data, 1, (size_t)length, stdin) == (size_t)length);
+    return !s->message.failed && (length == 0 || fread(s->message.data, 1, (size_t)length, stdin) == (size_t)length);
 }
 
 void lsp_begin(lsp_server *s) {
@@ -123,8 +121,7 @@ static void answer_null(lsp_server *s, json_value id) {
 }
 
 /* All from 1, as the compiler counts. */
-void lsp_put_range(lsp_server *s, uint32_t line, uint32_t column, uint32_t end_line,
-                   uint32_t end_column) {
+void lsp_put_range(lsp_server *s, uint32_t line, uint32_t column, uint32_t end_line, uint32_t end_column) {
     masu__buffer_printf(&s->out,
                         "{\"start\":{\"line\":%u,\"character\":%u},\"end\":{\"line\":%u,"
                         "\"character\":%u}}",
@@ -151,12 +148,11 @@ void lsp_put_uri(lsp_server *s, const char *path) {
 static void answer_initialize(lsp_server *s, json_value id) {
     s->initialized = true;
     begin_answer(s, id);
-    masu__buffer_puts(&s->out,
-                      ",\"result\":{\"capabilities\":{\"positionEncoding\":\"utf-16\","
-                      "\"textDocumentSync\":1,\"hoverProvider\":true,\"definitionProvider\":true,"
-                      "\"documentFormattingProvider\":true,\"documentSymbolProvider\":true,"
-                      "\"completionProvider\":{\"triggerCharacters\":[\".\",\":\"]}},"
-                      "\"serverInfo\":{\"name\":\"masu\"}}");
+    masu__buffer_puts(&s->out, ",\"result\":{\"capabilities\":{\"positionEncoding\":\"utf-16\","
+                               "\"textDocumentSync\":1,\"hoverProvider\":true,\"definitionProvider\":true,"
+                               "\"documentFormattingProvider\":true,\"documentSymbolProvider\":true,"
+                               "\"completionProvider\":{\"triggerCharacters\":[\".\",\":\"]}},"
+                               "\"serverInfo\":{\"name\":\"masu\"}}");
     lsp_send(s);
 }
 
@@ -200,9 +196,8 @@ static void answer_definition(lsp_server *s, json_value message, json_value id) 
 static void answer_formatting(lsp_server *s, json_value message, json_value id) {
     lsp_document *d = lsp_find(s, json_find(message, "params.textDocument.uri"));
     masu_text laid_out = {0}, said = {0};
-    masu_status status =
-        d ? masu_format("", masu__buffer_text(&d->text), d->text.length, &laid_out, &said)
-          : MASU_ERR_INVALID_ARGUMENT;
+    masu_status status = d ? masu_format("", masu__buffer_text(&d->text), d->text.length, &laid_out, &said)
+                           : MASU_ERR_INVALID_ARGUMENT;
     begin_answer(s, id);
     masu__buffer_puts(&s->out, ",\"result\":[");
     if (status == MASU_OK) {

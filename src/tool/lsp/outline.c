@@ -90,9 +90,8 @@ static lsp_symbol_kind kind_of(const reader *r, uint32_t from, uint32_t to, bool
     static const struct {
         const char *word;
         lsp_symbol_kind kind;
-    } kinds[] = {{"fn", LSP_FUNCTION}, {"struct", LSP_STRUCT}, {"enum", LSP_ENUM},
-                 {"trait", LSP_TRAIT}, {"impl", LSP_IMPL},     {"const", LSP_CONSTANT},
-                 {"mod", LSP_MODULE}};
+    } kinds[] = {{"fn", LSP_FUNCTION}, {"struct", LSP_STRUCT},  {"enum", LSP_ENUM}, {"trait", LSP_TRAIT},
+                 {"impl", LSP_IMPL},   {"const", LSP_CONSTANT}, {"mod", LSP_MODULE}};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (same(r, from, to, kinds[k].word))
             return inside && kinds[k].kind == LSP_FUNCTION ? LSP_METHOD : kinds[k].kind;
@@ -114,8 +113,7 @@ static uint32_t head_end(const reader *r, uint32_t at) {
 static void find_items(reader *r, uint32_t from, uint32_t to, uint32_t depth, bool inside);
 
 /* At the word behind the item's keyword, which begins at `from`. Behind the item; `at` itself when it is none. */
-static uint32_t take_item(reader *r, uint32_t from, uint32_t at, lsp_symbol_kind kind,
-                          uint32_t depth) {
+static uint32_t take_item(reader *r, uint32_t from, uint32_t at, lsp_symbol_kind kind, uint32_t depth) {
     uint32_t name = behind_blanks(r, at), name_end = behind_unit(r, name), head = head_end(r, name);
     if (kind == LSP_IMPL) {
         for (name_end = head; name_end > name && isspace((unsigned char)r->text[name_end - 1]);)
@@ -125,17 +123,11 @@ static uint32_t take_item(reader *r, uint32_t from, uint32_t at, lsp_symbol_kind
         return at;
     }
     bool body = head < r->end && r->text[head] == '{';
-    uint32_t to = body                                    ? behind_block(r, head)
-                  : head < r->end && r->text[head] == ';' ? head + 1
-                                                          : head;
+    uint32_t to = body ? behind_block(r, head) : head < r->end && r->text[head] == ';' ? head + 1 : head;
     if (name_end <= name)
         return at;
-    lsp_symbol made = {.kind = kind,
-                       .depth = depth,
-                       .from = from,
-                       .to = to,
-                       .name = name,
-                       .name_length = name_end - name};
+    lsp_symbol made = {
+        .kind = kind, .depth = depth, .from = from, .to = to, .name = name, .name_length = name_end - name};
     masu__buffer_append(r->out, (const char *)&made, sizeof made);
     if (body && (kind == LSP_IMPL || kind == LSP_TRAIT || kind == LSP_MODULE))
         find_items(r, head + 1, to - 1 > head ? to - 1 : head + 1, depth + 1, kind != LSP_MODULE);

@@ -27,8 +27,7 @@ static void add(tl_line_counts *to, const tl_line_counts *from) {
     to->slotted += from->slotted;
 }
 
-bool tool_lines(tl_runtime *rt, const void *program, tool_place *place_of,
-                tool_report_options *options) {
+bool tool_lines(tl_runtime *rt, const void *program, tool_place *place_of, tool_report_options *options) {
     const tl_line_counts *sites;
     uint32_t site_count = tl_runtime_lines(rt, &sites);
     masu_place_info place;
@@ -41,12 +40,11 @@ bool tool_lines(tl_runtime *rt, const void *program, tool_place *place_of,
         if (sites[s].visits > 0 && place_of(program, s, &place))
             options->lines[count++] = (tl_report_line){place.path, place.line, sites[s]};
     qsort(options->lines, count, sizeof *options->lines, compare);
-    for (size_t l = 0; l < count; l++) {
+    for (size_t l = 0; l < count; l++)
         if (kept > 0 && compare(&options->lines[kept - 1], &options->lines[l]) == 0)
             add(&options->lines[kept - 1].counts, &options->lines[l].counts);
         else
             options->lines[kept++] = options->lines[l];
-    }
     options->line_count = kept;
     return true;
 }

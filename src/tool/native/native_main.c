@@ -44,10 +44,8 @@ static void point_out_history(const tl_runtime *rt) {
     if (site == 0)
         return;
     fflush(stdout);
-    masu_run_error shown = {.is_warning = true,
-                            .message = tool_history_text(operations, words),
-                            .sites = &site,
-                            .site_count = 1};
+    masu_run_error shown = {
+        .is_warning = true, .message = tool_history_text(operations, words), .sites = &site, .site_count = 1};
     if (masu_native_format_error(&masu_native_data, &shown, &text) != MASU_OK)
         return;
     fputs(text.data, stderr);
@@ -119,10 +117,8 @@ int main(int argc, char **argv) {
                                 .arguments = (const char *const *)argv + 1,
                                 .program = argc > 0 ? argv[0] : NULL};
     config.values_path = getenv("MASU_LOG");
-    if (!read_report_options(&report) || !read_seed(&config.seed) ||
-        !read_history(&config.history_limit)) {
-        fprintf(stderr, "%s: MASU_REPORT is text or json, MASU_SEED and MASU_HISTORY are numbers\n",
-                argv[0]);
+    if (!read_report_options(&report) || !read_seed(&config.seed) || !read_history(&config.history_limit)) {
+        fprintf(stderr, "%s: MASU_REPORT is text or json, MASU_SEED and MASU_HISTORY are numbers\n", argv[0]);
         return TOOL_MISUSED;
     }
     tool_trace trace;

@@ -11,7 +11,8 @@ extern void masu_main(void);
 /* These are named by text that the build writes (compiler/module_text.c). */
 masu_status masu_native_create(const masu_module *module, const masu_instance_options *options, masu_instance **out);
 void masu_native_destroy(masu_instance *instance);
-masu_status masu_native_call(masu_instance *instance, uint32_t function, const masu_value *arguments, masu_value *results);
+masu_status masu_native_call(masu_instance *instance, uint32_t function, const masu_value *arguments,
+                             masu_value *results);
 const char *masu_native_error(const masu_instance *instance);
 void masu_native_release(masu_value *value);
 masu_status masu_native_clone(masu_handle *handle, masu_handle **out);
@@ -45,7 +46,8 @@ void masu_native_destroy(masu_instance *instance) {
     tl_instance_destroy(instance);
 }
 
-masu_status masu_native_call(masu_instance *instance, uint32_t function, const masu_value *arguments, masu_value *results) {
+masu_status masu_native_call(masu_instance *instance, uint32_t function, const masu_value *arguments,
+                             masu_value *results) {
     return tl_instance_call(instance, function, arguments, results);
 }
 

@@ -20,7 +20,16 @@
 #include "runtime/runtime.h"
 #include "tool/tool.h"
 
-enum { WIDTH = 720, PANEL = 170, LEFT = 64, RIGHT = 20, TOP = 34, BOTTOM = 40, GAP = 44, COLUMNS = WIDTH - LEFT - RIGHT };
+enum {
+    WIDTH = 720,
+    PANEL = 170,
+    LEFT = 64,
+    RIGHT = 20,
+    TOP = 34,
+    BOTTOM = 40,
+    GAP = 44,
+    COLUMNS = WIDTH - LEFT - RIGHT
+};
 
 typedef struct point {
     double step, value;
@@ -159,8 +168,9 @@ static void put_lines(drawing *d, const axis *a) {
     for (int i = 0; i <= count; i++) {
         double value = a->low + i * a->step, y = row_of(a, value);
         value = fabs(value) < a->step * 1e-6 ? 0 : value;
-        masu__buffer_printf(&d->out, "<path class=\"grid\" d=\"M0 %.1fH%d\"/><text class=\"end\" x=\"-8\" y=\"%.1f\">%.6g</text>\n",
-                            y, COLUMNS, y + 4, value);
+        masu__buffer_printf(
+            &d->out, "<path class=\"grid\" d=\"M0 %.1fH%d\"/><text class=\"end\" x=\"-8\" y=\"%.1f\">%.6g</text>\n", y,
+            COLUMNS, y + 4, value);
     }
 }
 
@@ -195,41 +205,45 @@ static void put_panel(drawing *d, size_t number) {
     put_lines(d, &a);
     masu__buffer_puts(&d->out, "<text class=\"name\" x=\"0\" y=\"-10\">");
     masu__buffer_html(&d->out, c->name, strlen(c->name));
-    masu__buffer_printf(&d->out, "</text><text class=\"end\" x=\"%d\" y=\"-10\">last %.6g</text>\n<path class=\"line\" d=\"", COLUMNS,
-                        last);
+    masu__buffer_printf(&d->out,
+                        "</text><text class=\"end\" x=\"%d\" y=\"-10\">last %.6g</text>\n<path class=\"line\" d=\"",
+                        COLUMNS, last);
     put_points(d, c, &a);
     masu__buffer_puts(&d->out, "\"/>\n");
     if (count == 1 && isfinite(last))
-        masu__buffer_printf(&d->out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", column_of(d, point_at(c, 0).step),
-                            row_of(&a, last));
+        masu__buffer_printf(&d->out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n",
+                            column_of(d, point_at(c, 0).step), row_of(&a, last));
     masu__buffer_puts(&d->out, "</g>\n");
 }
 
 static void put_steps(drawing *d, double y) {
     if (!(d->last > d->first)) {
-        masu__buffer_printf(&d->out, "<text class=\"mid\" x=\"%d\" y=\"%.0f\">step %.0f</text>\n", LEFT + COLUMNS / 2, y, d->first);
+        masu__buffer_printf(&d->out, "<text class=\"mid\" x=\"%d\" y=\"%.0f\">step %.0f</text>\n", LEFT + COLUMNS / 2,
+                            y, d->first);
         return;
     }
     double step = round_step((d->last - d->first) / 6);
     step = step < 1 ? 1 : step;
     for (double at = ceil(d->first / step) * step; at <= d->last; at += step)
-        masu__buffer_printf(&d->out, "<text class=\"mid\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n", LEFT + column_of(d, at), y, at);
+        masu__buffer_printf(&d->out, "<text class=\"mid\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n", LEFT + column_of(d, at),
+                            y, at);
     masu__buffer_printf(&d->out, "<text class=\"end\" x=\"%d\" y=\"%.0f\">step</text>\n", LEFT + COLUMNS, y + 17);
 }
 
 static void draw(drawing *d) {
     size_t height = TOP + curve_count(d) * (PANEL + GAP) - GAP + BOTTOM;
-    masu__buffer_printf(&d->out,
-                        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %zu\" width=\"%d\" height=\"%zu\">\n"
-                        "<style>\n"
-                        "svg { background: #fff; font: 12px system-ui, sans-serif; fill: #444 }\n"
-                        ".grid { stroke: #ddd } .line { stroke: #1763b6; stroke-width: 1.5; fill: none; stroke-linejoin: round }\n"
-                        ".dot { fill: #1763b6 } .end { text-anchor: end } .mid { text-anchor: middle }\n"
-                        ".name { font-weight: 600; fill: #111 }\n"
-                        "@media (prefers-color-scheme: dark) { svg { background: #16181c; fill: #aaa } .grid { stroke: #333 }\n"
-                        ".line { stroke: #6db3f8 } .dot { fill: #6db3f8 } .name { fill: #eee } }\n"
-                        "</style>\n",
-                        WIDTH, height, WIDTH, height);
+    masu__buffer_printf(
+        &d->out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %zu\" width=\"%d\" height=\"%zu\">\n"
+        "<style>\n"
+        "svg { background: #fff; font: 12px system-ui, sans-serif; fill: #444 }\n"
+        ".grid { stroke: #ddd } .line { stroke: #1763b6; stroke-width: 1.5; fill: none; stroke-linejoin: round }\n"
+        ".dot { fill: #1763b6 } .end { text-anchor: end } .mid { text-anchor: middle }\n"
+        ".name { font-weight: 600; fill: #111 }\n"
+        "@media (prefers-color-scheme: dark) { svg { background: #16181c; fill: #aaa } .grid { stroke: #333 }\n"
+        ".line { stroke: #6db3f8 } .dot { fill: #6db3f8 } .name { fill: #eee } }\n"
+        "</style>\n",
+        WIDTH, height, WIDTH, height);
     for (size_t i = 0; i < curve_count(d); i++)
         put_panel(d, i);
     put_steps(d, (double)height - BOTTOM + 17);

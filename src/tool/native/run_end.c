@@ -28,8 +28,7 @@ int tool_write_report(tl_runtime *rt, const tool_report_options *options) {
     tl_runtime_get_report(rt, &report);
     FILE *out = options->form == TOOL_REPORT_JSON ? stderr : stdout;
     if (options->path && !(out = fopen(options->path, "w"))) {
-        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->path,
-                strerror(errno));
+        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->path, strerror(errno));
         return TOOL_FAILED;
     }
     if (options->form == TOOL_REPORT_JSON)

@@ -10,11 +10,7 @@
 
 enum { TOOL_DEFAULT_SEED = 8 };
 
-typedef enum tool_report_form {
-    TOOL_REPORT_NONE,
-    TOOL_REPORT_TEXT,
-    TOOL_REPORT_JSON
-} tool_report_form;
+typedef enum tool_report_form { TOOL_REPORT_NONE, TOOL_REPORT_TEXT, TOOL_REPORT_JSON } tool_report_form;
 
 typedef struct tool_report_options {
     tool_report_form form;
@@ -29,8 +25,7 @@ int tool_write_report(tl_runtime *rt, const tool_report_options *options);
 /* Where a site lies; path NULL: in the file that was compiled. False: nowhere that is shown. */
 typedef bool tool_place(const void *program, uint32_t site, masu_place_info *out);
 /* Fills lines from what the program counted. False: no memory. */
-bool tool_lines(tl_runtime *rt, const void *program, tool_place *place_of,
-                tool_report_options *options);
+bool tool_lines(tl_runtime *rt, const void *program, tool_place *place_of, tool_report_options *options);
 void tool_lines_free(tool_report_options *options);
 /* The hostile sweep: the nth request for memory from now on fails, n from MASU_FAIL_AT. */
 void tool_arm_failure(void);

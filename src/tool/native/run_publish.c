@@ -18,7 +18,10 @@ int tool_publish_begin(const char *where, const char *program, masu_publisher **
         return TOOL_OK;
     where = getenv("MASU_PUBLISH");
     if (status == MASU_ERR_INVALID_ARGUMENT)
-        fprintf(stderr, "masu: MASU_PUBLISH=%s: there is something else there, which is left alone: write 1, or a path for a new page\n", where);
+        fprintf(stderr,
+                "masu: MASU_PUBLISH=%s: there is something else there, which is left alone: write 1, or a path for a "
+                "new page\n",
+                where);
     else
         fprintf(stderr, "masu: MASU_PUBLISH=%s: the page cannot be written: %s\n", where,
                 errno ? strerror(errno) : masu_status_text(status));

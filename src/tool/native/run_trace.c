@@ -55,8 +55,8 @@ static bool place_of(const void *context, uint32_t site, tl_source_place *out) {
     return true;
 }
 
-void tool_trace_places(tool_trace *trace, tl_runtime *rt, tool_place *program_place_of,
-                       const void *program, const char *program_path) {
+void tool_trace_places(tool_trace *trace, tl_runtime *rt, tool_place *program_place_of, const void *program,
+                       const char *program_path) {
     trace->place_of = program_place_of;
     trace->program = program;
     trace->program_path = program_path;

@@ -13,13 +13,13 @@ typedef struct tool_trace {
     const char *path;
     tool_place *place_of;
     const void *program;
-    const char *program_path; /* of places that name no file */
+    const char *program_path;  /* of places that name no file */
     masu_publisher *publisher; /* NULL: it is not looked at */
 } tool_trace;
 
 typedef struct tool_trace_wanted {
-    const char *path; /* NULL: that of MASU_TRACE, if any */
-    bool all;         /* as MASU_TRACE_ALL=1 */
+    const char *path;    /* NULL: that of MASU_TRACE, if any */
+    bool all;            /* as MASU_TRACE_ALL=1 */
     const char *publish; /* NULL: as MASU_PUBLISH says; "": the usual place, else a path */
 } tool_trace_wanted;
 

@@ -34,8 +34,7 @@ static size_t find_memory(checker *c, const char *name) {
 static int find_memories(checker *c) {
     const plan_table *t = c->table;
     for (size_t m = 0; m < c->args->memory_count; m++)
-        c->out->parts[m] =
-            (plan_part){c->args->memories[m].name, c->args->memories[m].capacity_bytes, 0, 0};
+        c->out->parts[m] = (plan_part){c->args->memories[m].name, c->args->memories[m].capacity_bytes, 0, 0};
     c->out->count = c->args->memory_count;
     for (size_t i = 0; i < t->count; i++) {
         if (t->given[i] == UINT64_MAX)
@@ -47,9 +46,8 @@ static int find_memories(checker *c) {
         c->out->memory_of[i] = find_memory(c, t->memories[i]);
         if (c->out->memory_of[i] == SIZE_MAX)
             return complain_row(c, i,
-                                c->args->memory_count > 0
-                                    ? "is in a memory that --memory does not name"
-                                    : "is in the 17th memory; 16 are the most");
+                                c->args->memory_count > 0 ? "is in a memory that --memory does not name"
+                                                          : "is in the 17th memory; 16 are the most");
     }
     if (c->out->count > 0)
         return TOOL_OK;
@@ -64,8 +62,7 @@ static void measure(const checker *c, size_t m, const size_t *chosen, size_t cou
     plan_part *part = &c->out->parts[m];
     for (size_t k = 0; k < count; k++) {
         uint64_t end;
-        if (__builtin_add_overflow(c->table->given[chosen[k]], c->table->rows[chosen[k]].size_bytes,
-                                   &end))
+        if (__builtin_add_overflow(c->table->given[chosen[k]], c->table->rows[chosen[k]].size_bytes, &end))
             end = UINT64_MAX;
         part->height_bytes = end > part->height_bytes ? end : part->height_bytes;
     }
@@ -98,8 +95,8 @@ static int check_memory(const checker *c, size_t m, size_t *chosen) {
             chosen[count++] = i;
     measure(c, m, chosen, count);
     uint64_t limit = part->capacity_bytes ? part->capacity_bytes : part->height_bytes;
-    masu_status status = plan_judge_some(c->problem, c->table->given, limit, chosen, count,
-                                         &judgement, &part->lower_bound_bytes);
+    masu_status status = plan_judge_some(c->problem, c->table->given, limit, chosen, count, &judgement,
+                                         &part->lower_bound_bytes);
     if (status != MASU_OK) {
         fprintf(stderr, "masu plan: %s\n", masu_status_text(status));
         return TOOL_FAILED;
@@ -107,8 +104,8 @@ static int check_memory(const checker *c, size_t m, size_t *chosen) {
     return judgement.verdict == MASU_PLAN_FINE ? TOOL_OK : say_verdict(c, &judgement);
 }
 
-int plan_check_memories(const masu_plan_problem *problem, const plan_table *table,
-                        const plan_arguments *args, plan_parts *out) {
+int plan_check_memories(const masu_plan_problem *problem, const plan_table *table, const plan_arguments *args,
+                        plan_parts *out) {
     checker c = {problem, table, args, out};
     size_t bytes = (table->count + 1) * sizeof(size_t), *chosen = masu__meta_alloc(bytes);
     if (!chosen) {
@@ -117,9 +114,7 @@ int plan_check_memories(const masu_plan_problem *problem, const plan_table *tabl
     }
     int status = find_memories(&c);
     if (status == TOOL_OK && out->memory_of && problem->capacity_bytes > 0) {
-        fprintf(stderr,
-                "masu plan: %s has several memories: their capacities are --memory NAME=BYTES\n",
-                args->path);
+        fprintf(stderr, "masu plan: %s has several memories: their capacities are --memory NAME=BYTES\n", args->path);
         status = TOOL_FAILED;
     }
     for (size_t m = 0; m < out->count && status == TOOL_OK; m++)

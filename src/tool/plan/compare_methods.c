@@ -29,14 +29,14 @@ static void say_line(const char *name, const masu_plan_result *r) {
     for (const char *c = name; *c; c++)
         letters += ((unsigned char)*c & 0xC0) != 0x80;
     printf("%s%*s %16" PRIu64 " %9.3f %% %10.4f s %10" PRIu64 "  %-10s %s\n", name,
-           letters < NAME_WIDTH ? NAME_WIDTH - letters : 0, "", r->height_bytes, over, r->seconds,
-           r->steps, outcomes[r->outcome], r->order);
+           letters < NAME_WIDTH ? NAME_WIDTH - letters : 0, "", r->height_bytes, over, r->seconds, r->steps,
+           outcomes[r->outcome], r->order);
     fflush(stdout);
 }
 
 /* Solves, judges, prints. */
-static masu_status compare_one(const masu_plan_problem *problem, const char *name,
-                               const masu_plan_options *options, uint64_t *offsets) {
+static masu_status compare_one(const masu_plan_problem *problem, const char *name, const masu_plan_options *options,
+                               uint64_t *offsets) {
     masu_plan_result result;
     masu_status status = masu_plan_find(problem, options, offsets, &result);
     if (status != MASU_OK)
@@ -50,8 +50,7 @@ static masu_status compare_one(const masu_plan_problem *problem, const char *nam
     return MASU_OK;
 }
 
-static masu_status compare_all(const masu_plan_problem *problem, const masu_plan_options *options,
-                               uint64_t *offsets) {
+static masu_status compare_all(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets) {
     masu_status status = MASU_OK;
     masu_plan_options mine = *options;
     mine.goal = MASU_PLAN_MINIMIZE;
@@ -62,8 +61,7 @@ static masu_status compare_all(const masu_plan_problem *problem, const masu_plan
     for (size_t i = 0; i < sizeof searches / sizeof *searches && status == MASU_OK; i++) {
         mine.step_limit = searches[i].step_limit;
         mine.time_limit_s = options->time_limit_s;
-        if (searches[i].time_limit_s > 0 &&
-            (mine.time_limit_s <= 0 || mine.time_limit_s > searches[i].time_limit_s))
+        if (searches[i].time_limit_s > 0 && (mine.time_limit_s <= 0 || mine.time_limit_s > searches[i].time_limit_s))
             mine.time_limit_s = searches[i].time_limit_s;
         status = compare_one(problem, searches[i].name, &mine, offsets);
     }
@@ -71,12 +69,11 @@ static masu_status compare_all(const masu_plan_problem *problem, const masu_plan
 }
 
 int plan_compare(const plan_table *table, const masu_plan_options *options) {
-    masu_plan_problem problem = {table->rows, table->count, table->relations, table->relation_count,
-                                 0};
+    masu_plan_problem problem = {table->rows, table->count, table->relations, table->relation_count, 0};
     size_t bytes = (table->count + 1) * sizeof(uint64_t);
     uint64_t *offsets = masu__meta_alloc(bytes);
-    printf("%-*s %16s %11s %12s %10s  %-10s %s\n", NAME_WIDTH, "method", "height", "over bound",
-           "time", "steps", "outcome", "found by");
+    printf("%-*s %16s %11s %12s %10s  %-10s %s\n", NAME_WIDTH, "method", "height", "over bound", "time", "steps",
+           "outcome", "found by");
     masu_status status = offsets ? compare_all(&problem, options, offsets) : MASU_ERR_OUT_OF_MEMORY;
     masu__meta_free(offsets, offsets ? bytes : 0);
     if (status == MASU_OK)

@@ -18,8 +18,7 @@ plan_place plan_place_at(const plan_reader *reader, size_t at) {
 
 bool plan_complain(plan_reader *reader, plan_place place, const char *format, ...) {
     va_list arguments;
-    masu__buffer_printf(reader->message, "%s:%zu:%zu: error: ", reader->path, place.line,
-                        place.column);
+    masu__buffer_printf(reader->message, "%s:%zu:%zu: error: ", reader->path, place.line, place.column);
     va_start(arguments, format);
     masu__buffer_vprintf(reader->message, format, arguments);
     va_end(arguments);
@@ -27,8 +26,7 @@ bool plan_complain(plan_reader *reader, plan_place place, const char *format, ..
     return false;
 }
 
-bool plan_complain_found(plan_reader *reader, plan_place place, const char *expected,
-                         const char *text, size_t length) {
+bool plan_complain_found(plan_reader *reader, plan_place place, const char *expected, const char *text, size_t length) {
     char shown[MOST_SHOWN + 1];
     size_t count = length < MOST_SHOWN ? length : MOST_SHOWN;
     while (count < length && count > 0 && ((unsigned char)text[count] & 0xC0) == 0x80)
@@ -39,8 +37,7 @@ bool plan_complain_found(plan_reader *reader, plan_place place, const char *expe
         if ((unsigned char)shown[i] < 32 || shown[i] == 127)
             shown[i] = '?';
     shown[count] = 0;
-    return plan_complain(reader, place, "expected %s, found \"%s%s\"", expected, shown,
-                         count < length ? "…" : "");
+    return plan_complain(reader, place, "expected %s, found \"%s%s\"", expected, shown, count < length ? "…" : "");
 }
 
 /* Bytes of the character at text: 0 when it is none. */
@@ -62,8 +59,8 @@ bool plan_check_text(plan_reader *reader) {
     for (size_t at = 0; at < reader->length;) {
         size_t count = character(text + at, reader->length - at);
         if (count == 0)
-            return plan_complain(reader, plan_place_at(reader, at),
-                                 "expected text in UTF-8, found the byte 0x%02X", text[at]);
+            return plan_complain(reader, plan_place_at(reader, at), "expected text in UTF-8, found the byte 0x%02X",
+                                 text[at]);
         at += count;
     }
     return true;

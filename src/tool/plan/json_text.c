@@ -48,8 +48,7 @@ bool plan_json_string(json *j, json_span *out) {
 
 static size_t skip_digits(json *j) {
     size_t from = j->at;
-    while (j->at < j->reader->length && j->reader->text[j->at] >= '0' &&
-           j->reader->text[j->at] <= '9')
+    while (j->at < j->reader->length && j->reader->text[j->at] >= '0' && j->reader->text[j->at] <= '9')
         j->at++;
     return j->at - from;
 }
@@ -94,8 +93,7 @@ bool plan_json_moment(json *j, int64_t *out) {
         if (*at < '0' || *at > '9')
             return plan_json_expected(j, s.from, "a whole number");
         else if (__builtin_mul_overflow(size, 10, &size) ||
-                 __builtin_add_overflow(size, (uint64_t)(*at - '0'), &size) ||
-                 size > (uint64_t)INT64_MAX + negative)
+                 __builtin_add_overflow(size, (uint64_t)(*at - '0'), &size) || size > (uint64_t)INT64_MAX + negative)
             return plan_json_expected(j, s.from, "a number between -2^63 and 2^63");
     *out = (int64_t)(negative ? 0 - size : size);
     return true;

@@ -8,7 +8,7 @@
 
 typedef struct json {
     plan_reader *reader;
-    size_t at; /* in the text */
+    size_t at;   /* in the text */
     void *state; /* the reader's own */
 } json;
 

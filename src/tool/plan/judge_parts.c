@@ -51,8 +51,7 @@ static void find_ties(room *r, const masu_plan_problem *problem) {
 }
 
 /* What holds between the chosen rows, over ties with others, too. */
-static size_t relate(room *r, const masu_plan_problem *problem, const size_t *chosen,
-                     size_t count) {
+static size_t relate(room *r, const masu_plan_problem *problem, const size_t *chosen, size_t count) {
     size_t relations = 0;
     for (size_t i = 0; i < problem->relation_count; i++) {
         masu_plan_relation mine = problem->relations[i];
@@ -83,8 +82,7 @@ static bool enter(room *r, const masu_plan_problem *problem) {
     r->tied = masu__meta_alloc(n * sizeof *r->tied);
     r->heads = masu__meta_alloc(n * sizeof *r->heads);
     r->relations = masu__meta_alloc((r->relation_count + n) * sizeof *r->relations);
-    if (!r->rows || !r->offsets || !r->place || !r->chosen || !r->tied || !r->heads ||
-        !r->relations) {
+    if (!r->rows || !r->offsets || !r->place || !r->chosen || !r->tied || !r->heads || !r->relations) {
         leave(r);
         return false;
     }
@@ -96,8 +94,7 @@ static bool enter(room *r, const masu_plan_problem *problem) {
 
 /* Returns the chosen rows as a problem of their own, in r. Leaves place[] as it was. */
 static masu_plan_problem judge(room *r, const masu_plan_problem *problem, const uint64_t *offsets,
-                               uint64_t height_bytes, const size_t *chosen, size_t count,
-                               plan_judgement *out) {
+                               uint64_t height_bytes, const size_t *chosen, size_t count, plan_judgement *out) {
     size_t a = SIZE_MAX, b = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         r->rows[i] = problem->rows[chosen[i]];
@@ -114,9 +111,8 @@ static masu_plan_problem judge(room *r, const masu_plan_problem *problem, const 
     return part;
 }
 
-masu_status plan_judge_some(const masu_plan_problem *problem, const uint64_t *offsets,
-                            uint64_t height_bytes, const size_t *chosen, size_t count,
-                            plan_judgement *out, uint64_t *lower_bound_bytes) {
+masu_status plan_judge_some(const masu_plan_problem *problem, const uint64_t *offsets, uint64_t height_bytes,
+                            const size_t *chosen, size_t count, plan_judgement *out, uint64_t *lower_bound_bytes) {
     room r;
     if (!enter(&r, problem))
         return MASU_ERR_OUT_OF_MEMORY;
@@ -145,8 +141,8 @@ static int by_birth(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static void judge_windows(room *r, const birth *births, const masu_plan_problem *problem,
-                          const uint64_t *offsets, uint64_t height_bytes, plan_judgement *out) {
+static void judge_windows(room *r, const birth *births, const masu_plan_problem *problem, const uint64_t *offsets,
+                          uint64_t height_bytes, plan_judgement *out) {
     size_t alive = 0;
     for (size_t k = 0; k < problem->count && out->verdict == MASU_PLAN_FINE;) {
         size_t kept = 0;
@@ -169,8 +165,8 @@ static void judge_windows(room *r, const birth *births, const masu_plan_problem 
     }
 }
 
-masu_status plan_judge_windows(const masu_plan_problem *problem, const uint64_t *offsets,
-                               uint64_t height_bytes, plan_judgement *out) {
+masu_status plan_judge_windows(const masu_plan_problem *problem, const uint64_t *offsets, uint64_t height_bytes,
+                               plan_judgement *out) {
     room r;
     size_t bytes = (problem->count + 1) * sizeof(birth);
     birth *births = masu__meta_alloc(bytes);

@@ -29,9 +29,9 @@ typedef struct kernel_pool {
 
 typedef struct kernel {
     const char *instance, *profile;
-    plan_table table; /* the buffers, their relations within a pool, the arena that owns everything here */
-    uint64_t *ids;    /* per buffer */
-    size_t *pool_of;  /* per buffer */
+    plan_table table;     /* the buffers, their relations within a pool, the arena that owns everything here */
+    uint64_t *ids;        /* per buffer */
+    size_t *pool_of;      /* per buffer */
     bool *keeps_all_time; /* per buffer: fixed, and nothing else may ever lie there */
     kernel_pool *pools;
     size_t pool_count;

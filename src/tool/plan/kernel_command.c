@@ -130,7 +130,8 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 
 /* What lies above all buffers adds nothing to the height, so a reserved range counts only where buffers do not fit below it; then
  * they lie above it, too. */
-static masu_status find_lowest(const job *j, const kernel_pool *pool, double time_s, pool_problem *p, masu_plan_result *result) {
+static masu_status find_lowest(const job *j, const kernel_pool *pool, double time_s, pool_problem *p,
+                               masu_plan_result *result) {
     bool proven = true;
     uint64_t bound = UINT64_MAX; /* whichever ranges the buffers lie below */
     masu_status status = MASU_OK;
@@ -161,8 +162,8 @@ static masu_status find_lowest(const job *j, const kernel_pool *pool, double tim
 }
 
 /* Ranges above the capacity are out of the way. */
-static masu_status find_cheapest(const job *j, const kernel_pool *pool, uint64_t capacity, double time_s, pool_problem *p,
-                                 pool_answer *answer) {
+static masu_status find_cheapest(const job *j, const kernel_pool *pool, uint64_t capacity, double time_s,
+                                 pool_problem *p, pool_answer *answer) {
     size_t count = 0;
     masu_plan_options options = options_of(j, time_s);
     while (count < pool->reserved_count && (capacity == 0 || pool->reserved[count].begin < capacity))
@@ -205,7 +206,8 @@ static masu_status find(const job *j, const kernel_pool *pool, double time_s, po
         status = find_lowest(j, pool, both ? time_s / 2 : time_s, p, &answer->result);
     masu_plan_result lowest = answer->result;
     if (status == MASU_OK && j->k.cheapest && (!j->k.lowest || (both && is_plan(&lowest))))
-        status = find_cheapest(j, pool, both ? lowest.height_bytes : pool->capacity_bytes, both ? time_s / 2 : time_s, p, answer);
+        status = find_cheapest(j, pool, both ? lowest.height_bytes : pool->capacity_bytes, both ? time_s / 2 : time_s,
+                               p, answer);
     if (both && status == MASU_OK && is_plan(&lowest)) {
         double seconds = lowest.seconds + answer->result.seconds;
         answer->result = lowest;
@@ -249,7 +251,10 @@ static int plan_pool(job *j, size_t number, double time_s, const pool_answer *be
     pool_problem p;
     if (!make_problem(j, number, &p))
         return failed(MASU_ERR_OUT_OF_MEMORY);
-    *answer = (pool_answer){.buffers = p.buffer_count, .is_plan = true, .pays = j->k.cheapest, .price = {.optimal = true},
+    *answer = (pool_answer){.buffers = p.buffer_count,
+                            .is_plan = true,
+                            .pays = j->k.cheapest,
+                            .price = {.optimal = true},
                             .result = {.optimal = true, .outcome = MASU_PLAN_OPTIMAL, .order = "none"}};
     if (p.buffer_count == 0)
         return TOOL_OK;
@@ -277,10 +282,15 @@ static FILE *summary_stream(const plan_arguments *a) {
 static void say_failure(const kernel_pool *pool, const pool_answer *answer) {
     bool proven = answer->result.outcome == MASU_PLAN_INFEASIBLE;
     if (proven && answer->result.lower_bound_bytes >= (uint64_t)INT64_MAX) {
-        fprintf(stderr, "masu plan: %s: fixed buffers, reserved ranges and buffers that share an offset contradict each other\n", pool->name);
+        fprintf(
+            stderr,
+            "masu plan: %s: fixed buffers, reserved ranges and buffers that share an offset contradict each other\n",
+            pool->name);
         return;
     }
-    fprintf(stderr, proven ? "masu plan: %s: no plan fits into " : "masu plan: %s: none was found in time that fits into ", pool->name);
+    fprintf(stderr,
+            proven ? "masu plan: %s: no plan fits into " : "masu plan: %s: none was found in time that fits into ",
+            pool->name);
     plan_say_bytes(stderr, pool->capacity_bytes);
     fputs(proven ? ": at least " : ", and none is ruled out", stderr);
     if (proven) {
@@ -300,7 +310,9 @@ static void say_pool(FILE *to, const kernel *k, size_t number, const pool_answer
     plan_say_bytes(to, answer->result.height_bytes);
     if (k->lowest)
         fprintf(to, answer->result.optimal ? ", optimal" : ", %.2f %% above the bound",
-                100 * ((double)answer->result.height_bytes / (double)(answer->result.lower_bound_bytes ? answer->result.lower_bound_bytes : 1) - 1));
+                100 * ((double)answer->result.height_bytes /
+                           (double)(answer->result.lower_bound_bytes ? answer->result.lower_bound_bytes : 1) -
+                       1));
     if (answer->pays)
         fprintf(to, ", reuse cost %" PRIu64, answer->price.cost);
     if (answer->pays && answer->price.optimal)
@@ -313,16 +325,19 @@ static void say_pool(FILE *to, const kernel *k, size_t number, const pool_answer
 static void put_pool(masu__buffer *out, const kernel_pool *pool, const pool_answer *answer, bool lowest, bool last) {
     masu__buffer_printf(out, "    {\"pool\": %" PRIu64 ", \"name\": ", pool->id);
     masu__buffer_json_string(out, pool->name, strlen(pool->name));
-    masu__buffer_printf(out, ", \"buffers\": %zu, \"planned\": %s", answer->buffers, answer->is_plan ? "true" : "false");
+    masu__buffer_printf(out, ", \"buffers\": %zu, \"planned\": %s", answer->buffers,
+                        answer->is_plan ? "true" : "false");
     if (answer->is_plan)
         masu__buffer_printf(out, ", \"height\": %" PRIu64, answer->result.height_bytes);
     else
-        masu__buffer_printf(out, ", \"infeasible\": %s", answer->result.outcome == MASU_PLAN_INFEASIBLE ? "true" : "false");
+        masu__buffer_printf(out, ", \"infeasible\": %s",
+                            answer->result.outcome == MASU_PLAN_INFEASIBLE ? "true" : "false");
     masu__buffer_printf(out, ", \"lower_bound\": %" PRIu64, answer->result.lower_bound_bytes);
     if (answer->is_plan && lowest)
         masu__buffer_printf(out, ", \"optimal\": %s", answer->result.optimal ? "true" : "false");
     if (answer->is_plan && answer->pays)
-        masu__buffer_printf(out, ", \"reuse_cost\": %" PRIu64 ", \"reuse_cost_bound\": %" PRIu64, answer->price.cost, answer->price.lower_bound);
+        masu__buffer_printf(out, ", \"reuse_cost\": %" PRIu64 ", \"reuse_cost_bound\": %" PRIu64, answer->price.cost,
+                            answer->price.lower_bound);
     masu__buffer_printf(out, ", \"seconds\": %.6f}%s\n", answer->result.seconds, last ? "" : ",");
 }
 
@@ -357,8 +372,8 @@ static void put_placements(const job *j, masu__buffer *out) {
     masu__buffer_json_string(out, k->instance, strlen(k->instance));
     masu__buffer_puts(out, ",\n  \"metadata\": {\"solver\": \"masu\"},\n  \"placements\": [\n");
     for (size_t i = 0; i < k->table.count; i++)
-        masu__buffer_printf(out, "    {\"buffer\": %" PRIu64 ", \"pool\": %" PRIu64 ", \"offset\": %" PRIu64 "}%s\n", k->ids[i],
-                            k->pools[k->pool_of[i]].id, j->offsets[i], i + 1 < k->table.count ? "," : "");
+        masu__buffer_printf(out, "    {\"buffer\": %" PRIu64 ", \"pool\": %" PRIu64 ", \"offset\": %" PRIu64 "}%s\n",
+                            k->ids[i], k->pools[k->pool_of[i]].id, j->offsets[i], i + 1 < k->table.count ? "," : "");
     masu__buffer_puts(out, "  ]\n}\n");
 }
 

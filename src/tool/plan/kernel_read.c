@@ -41,10 +41,14 @@ typedef struct field {
     bool optional;
 } field;
 
-#define PUT(member_name, member_kind, type, member) {member_name, member_kind, offsetof(type, member), NULL, false}
-#define ASK(member_name, function) {member_name, CALL, 0, function, false}
-#define MAY(member_name, function) {member_name, CALL, 0, function, true}
-#define SKIP(member_name, is_optional) {member_name, PASSED_OVER, 0, NULL, is_optional}
+#define PUT(member_name, member_kind, type, member) \
+    { member_name, member_kind, offsetof(type, member), NULL, false }
+#define ASK(member_name, function) \
+    { member_name, CALL, 0, function, false }
+#define MAY(member_name, function) \
+    { member_name, CALL, 0, function, true }
+#define SKIP(member_name, is_optional) \
+    { member_name, PASSED_OVER, 0, NULL, is_optional }
 
 typedef struct fields {
     const field *all;
@@ -136,7 +140,8 @@ static bool one_life(json *j, void *context) {
     life *l = append(j, &((one_buffer *)context)->lives, sizeof *l);
     plan_json_peek(j);
     size_t at = j->at;
-    return l && MEMBERS(j, all, l) && (l->lower < l->upper || plan_json_expected(j, at, "an interval whose upper is above its lower"));
+    return l && MEMBERS(j, all, l) &&
+           (l->lower < l->upper || plan_json_expected(j, at, "an interval whose upper is above its lower"));
 }
 
 static bool buffer_lives(json *j, void *into) {
@@ -157,7 +162,9 @@ static bool buffer_pools(json *j, void *into) {
     plan_json_peek(j);
     size_t at = j->at;
     return plan_json_each_element(j, one_pool_id, into) &&
-           (b->pools == 1 || plan_json_expected(j, at, "one pool for each buffer: to divide buffers among memories write a table and use --memory"));
+           (b->pools == 1 ||
+            plan_json_expected(
+                j, at, "one pool for each buffer: to divide buffers among memories write a table and use --memory"));
 }
 
 static int by_birth(const void *a, const void *b) {
@@ -185,12 +192,9 @@ static bool settle_lives(json *j, one_buffer *b, size_t at, masu_plan_row *row) 
 }
 
 static bool one_buffer_of(json *j, void *context) {
-    static const field all[] = {PUT("id", NUMBER, one_buffer, id),
-                                PUT("name", TEXT, one_buffer, name),
-                                PUT("size", NUMBER, one_buffer, size),
-                                PUT("alignment", NUMBER, one_buffer, alignment),
-                                ASK("live_intervals", buffer_lives),
-                                ASK("allowed_pools", buffer_pools)};
+    static const field all[] = {PUT("id", NUMBER, one_buffer, id),     PUT("name", TEXT, one_buffer, name),
+                                PUT("size", NUMBER, one_buffer, size), PUT("alignment", NUMBER, one_buffer, alignment),
+                                ASK("live_intervals", buffer_lives),   ASK("allowed_pools", buffer_pools)};
     plan_table *t = j->reader->table;
     one_buffer b = {0};
     (void)context;
@@ -234,7 +238,8 @@ static bool one_range(json *j, void *context) {
     plan_json_peek(j);
     size_t at = j->at;
     return r && MEMBERS(j, all, r) &&
-           ((r->begin <= r->end && r->end >> 61 == 0) || plan_json_expected(j, at, "a range that ends at or behind its beginning, below 2^61"));
+           ((r->begin <= r->end && r->end >> 61 == 0) ||
+            plan_json_expected(j, at, "a range that ends at or behind its beginning, below 2^61"));
 }
 
 static bool pool_capacity(json *j, void *into) {
@@ -242,7 +247,8 @@ static bool pool_capacity(json *j, void *into) {
     if (plan_json_peek(j) == 'n')
         return plan_json_skip(j);
     size_t at = j->at;
-    return plan_json_bytes(j, capacity) && ((*capacity > 0 && *capacity >> 62 == 0) || plan_json_expected(j, at, "null, or a capacity above 0 and below 2^62"));
+    return plan_json_bytes(j, capacity) && ((*capacity > 0 && *capacity >> 62 == 0) ||
+                                            plan_json_expected(j, at, "null, or a capacity above 0 and below 2^62"));
 }
 
 static bool pool_reserved(json *j, void *into) {
@@ -273,10 +279,8 @@ static void settle_ranges(one_pool *p) {
 }
 
 static bool one_pool_of(json *j, void *context) {
-    static const field all[] = {PUT("id", NUMBER, one_pool, pool.id),
-                                PUT("name", TEXT, one_pool, pool.name),
-                                ASK("capacity", pool_capacity),
-                                ASK("reserved_ranges", pool_reserved),
+    static const field all[] = {PUT("id", NUMBER, one_pool, pool.id), PUT("name", TEXT, one_pool, pool.name),
+                                ASK("capacity", pool_capacity), ASK("reserved_ranges", pool_reserved),
                                 SKIP("bank_geometry", true)};
     one_pool p = {0};
     (void)context;
@@ -305,7 +309,8 @@ static bool read_pools(json *j, void *into) {
 
 static bool one_pair(json *j, void *context) {
     static const field plain[] = {PUT("first", NUMBER, pair, first), PUT("second", NUMBER, pair, second)};
-    static const field reasons[] = {PUT("first", NUMBER, pair, first), PUT("second", NUMBER, pair, second), SKIP("reasons", true)};
+    static const field reasons[] = {PUT("first", NUMBER, pair, first), PUT("second", NUMBER, pair, second),
+                                    SKIP("reasons", true)};
     static const field priced[] = {PUT("first", NUMBER, pair, first), PUT("second", NUMBER, pair, second),
                                    PUT("cost", NUMBER, pair, cost), SKIP("reason", false)};
     pair *p = append(j, &of(j)->pairs, sizeof *p);
@@ -354,10 +359,8 @@ static bool read_cost_model(json *j, void *into) {
 }
 
 static bool one_pin(json *j, void *context) {
-    static const field all[] = {PUT("buffer", NUMBER, pin, buffer),
-                                PUT("pool", NUMBER, pin, pool),
-                                PUT("offset", NUMBER, pin, offset),
-                                PUT("exclusive_for_all_time", FLAG, pin, all_time)};
+    static const field all[] = {PUT("buffer", NUMBER, pin, buffer), PUT("pool", NUMBER, pin, pool),
+                                PUT("offset", NUMBER, pin, offset), PUT("exclusive_for_all_time", FLAG, pin, all_time)};
     pin *p = append(j, &of(j)->pins, sizeof *p);
     (void)context;
     plan_json_peek(j);
@@ -372,10 +375,8 @@ static bool read_pins(json *j, void *into) {
 }
 
 static bool read_constraints(json *j, void *into) {
-    static const field all[] = {ASK("colocations", read_colocations),
-                                ASK("separations", read_separations),
-                                ASK("temporal_exclusions", read_exclusions),
-                                ASK("pinned_allocations", read_pins)};
+    static const field all[] = {ASK("colocations", read_colocations), ASK("separations", read_separations),
+                                ASK("temporal_exclusions", read_exclusions), ASK("pinned_allocations", read_pins)};
     return MEMBERS(j, all, into);
 }
 
@@ -397,7 +398,9 @@ static bool one_term(json *j, void *context) {
         return true;
     }
     k->cheapest = plan_json_is(j, s, "reuse_cost");
-    return k->cheapest || plan_json_expected(j, s.begin, "capacity_overflow, total_peak, max_peak or reuse_cost: nothing else is planned for");
+    return k->cheapest ||
+           plan_json_expected(j, s.begin,
+                              "capacity_overflow, total_peak, max_peak or reuse_cost: nothing else is planned for");
 }
 
 static bool read_terms(json *j, void *into) {
@@ -413,7 +416,8 @@ static bool read_terms(json *j, void *into) {
 static bool read_aggregation(json *j, void *into) {
     json_span s;
     (void)into;
-    return plan_json_string(j, &s) && (plan_json_is(j, s, "lexicographic") || plan_json_expected(j, s.begin, "lexicographic"));
+    return plan_json_string(j, &s) &&
+           (plan_json_is(j, s, "lexicographic") || plan_json_expected(j, s.begin, "lexicographic"));
 }
 
 static bool read_objective(json *j, void *into) {
@@ -424,12 +428,9 @@ static bool read_objective(json *j, void *into) {
 /* ---- the document --------------------------------------------------------------------------------- */
 
 static bool read_problem(json *j, void *into) {
-    static const field all[] = {ASK("pools", read_pools),
-                                ASK("buffers", read_buffers),
-                                ASK("constraints", read_constraints),
-                                ASK("objective", read_objective),
-                                MAY("cost_model", read_cost_model),
-                                SKIP("pypto_structure", true)};
+    static const field all[] = {
+        ASK("pools", read_pools),         ASK("buffers", read_buffers),       ASK("constraints", read_constraints),
+        ASK("objective", read_objective), MAY("cost_model", read_cost_model), SKIP("pypto_structure", true)};
     return MEMBERS(j, all, into);
 }
 
@@ -449,7 +450,8 @@ static bool read_document(json *j) {
                                 SKIP("metadata", true),
                                 SKIP("relaxed_from", true),
                                 SKIP("relaxed_features", true)};
-    return MEMBERS(j, all, of(j)->k) && ((plan_json_peek(j) == 0 && j->at >= j->reader->length) || plan_json_expected(j, j->at, "the end of the file"));
+    return MEMBERS(j, all, of(j)->k) && ((plan_json_peek(j) == 0 && j->at >= j->reader->length) ||
+                                         plan_json_expected(j, j->at, "the end of the file"));
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------ */

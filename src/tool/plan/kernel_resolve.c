@@ -54,8 +54,10 @@ static bool resolve_pair(json *j, kernel *k, const pair *p, size_t a, size_t b) 
         return !one_pool || plan_table_relate(&k->table, MASU_PLAN_MUST_NOT_SHARE, a, b) || plan_json_no_memory(j);
     case EXCLUSION:
         return !one_pool || !lives_meet(&k->table.rows[a], &k->table.rows[b]) ||
-               plan_json_expected(j, p->at, "buffers whose lives are apart: two that live together share no bytes; leave the pair out (the plan may "
-                                            "then be higher) or shorten their lives");
+               plan_json_expected(j, p->at,
+                                  "buffers whose lives are apart: two that live together share no bytes; leave the "
+                                  "pair out (the plan may "
+                                  "then be higher) or shorten their lives");
     default:
         if (one_pool)
             k->penalties[k->penalty_count++] = (masu_plan_penalty){a, b, p->cost};
@@ -71,8 +73,8 @@ static bool resolve_pairs(json *j, reading *r, const plan_index *index) {
     uint64_t sum = 0;
     for (size_t i = 0; i < r->pairs.count; i++) {
         size_t a, b;
-        if (!find_row(j, index, pairs[i].first, pairs[i].at, &a) || !find_row(j, index, pairs[i].second, pairs[i].at, &b) ||
-            !resolve_pair(j, r->k, &pairs[i], a, b))
+        if (!find_row(j, index, pairs[i].first, pairs[i].at, &a) ||
+            !find_row(j, index, pairs[i].second, pairs[i].at, &b) || !resolve_pair(j, r->k, &pairs[i], a, b))
             return false;
         if (__builtin_add_overflow(sum, pairs[i].cost, &sum) || sum >> 62)
             return plan_json_expected(j, pairs[i].at, "costs that add up to less than 2^62");
@@ -97,7 +99,8 @@ static bool resolve_pins(json *j, reading *r, const plan_index *index) {
         k->keeps_all_time[row] = pins[i].all_time;
         masu_plan_problem alone = {.rows = r, .count = 1};
         if (masu_plan_validate(&alone, NULL) != MASU_PLAN_RIGHT)
-            return plan_json_expected(j, pins[i].at, "an offset that is a multiple of the buffer's alignment, below 2^61");
+            return plan_json_expected(j, pins[i].at,
+                                      "an offset that is a multiple of the buffer's alignment, below 2^61");
     }
     return true;
 }
@@ -120,7 +123,8 @@ bool kernel_resolve(json *j, reading *r) {
     plan_index index;
     size_t twice;
     if (!plan_index_make(t, &index, &twice))
-        return twice == SIZE_MAX ? plan_json_no_memory(j) : plan_json_expected(j, t->at[twice], "an id that has not been used");
+        return twice == SIZE_MAX ? plan_json_no_memory(j)
+                                 : plan_json_expected(j, t->at[twice], "an id that has not been used");
     masu_plan_problem all = {.rows = t->rows, .count = t->count};
     if (masu_plan_validate(&all, &twice) == MASU_PLAN_TOO_LARGE)
         return plan_json_expected(j, t->at[twice], "sizes that add up to less than 2^62");

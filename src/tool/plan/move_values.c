@@ -39,17 +39,23 @@ static int complain_row(const moves_work *w, size_t row, const char *what) {
 
 static int check_rows(const moves_work *w) {
     if (w->table->relation_count > 0) {
-        fprintf(stderr, "%s: error: some buffers must or may share bytes; where values move or are pinned each has bytes of its own\n", w->args->path);
+        fprintf(stderr,
+                "%s: error: some buffers must or may share bytes; where values move or are pinned each has bytes of "
+                "its own\n",
+                w->args->path);
         return TOOL_FAILED;
     }
     for (size_t i = 0; i < w->table->count; i++) {
         const masu_plan_row *row = &w->table->rows[i];
         if (row->gap_count > 0)
-            return complain_row(w, i, "has gaps; where values move or are pinned there are none: a value that is not needed for a while is moved away");
+            return complain_row(w, i,
+                                "has gaps; where values move or are pinned there are none: a value that is not needed "
+                                "for a while is moved away");
         if (w->table->uses[i] > UINT32_MAX)
             return complain_row(w, i, "has more than 4294967295 uses");
         if (row->has_hint)
-            return complain_row(w, i, "has a hint; where values move or are pinned there are none: leave the column out");
+            return complain_row(w, i,
+                                "has a hint; where values move or are pinned there are none: leave the column out");
     }
     return TOOL_OK;
 }
@@ -96,16 +102,24 @@ static bool set_rows(moves_work *w) {
         if (row->size_bytes == 0)
             continue;
         w->row_of[count] = i;
-        rows[count++] = (masu_moves_row){.size_bytes = row->size_bytes, .alignment_bytes = row->alignment_bytes,
-                                         .lower = (size_t)(row->lower - w->first_moment), .upper = (size_t)(row->upper - w->first_moment),
-                                         .only = MASU_MOVES_ANY, .home = i >= w->constants_begin ? w->args->constants : MASU_MOVES_ANY,
-                                         .is_fixed = row->is_fixed, .fixed_offset = row->fixed_offset};
+        rows[count++] = (masu_moves_row){.size_bytes = row->size_bytes,
+                                         .alignment_bytes = row->alignment_bytes,
+                                         .lower = (size_t)(row->lower - w->first_moment),
+                                         .upper = (size_t)(row->upper - w->first_moment),
+                                         .only = MASU_MOVES_ANY,
+                                         .home = i >= w->constants_begin ? w->args->constants : MASU_MOVES_ANY,
+                                         .is_fixed = row->is_fixed,
+                                         .fixed_offset = row->fixed_offset};
     }
     for (size_t i = 0; i < w->args->reserve_count; i++) {
         const plan_reserve_option *r = &w->args->reserves[i];
         w->row_of[count] = SIZE_MAX;
-        rows[count++] = (masu_moves_row){.size_bytes = r->to - r->from, .upper = w->problem.moment_count, .only = r->memory, .home = MASU_MOVES_ANY,
-                                         .is_fixed = true, .fixed_offset = r->from};
+        rows[count++] = (masu_moves_row){.size_bytes = r->to - r->from,
+                                         .upper = w->problem.moment_count,
+                                         .only = r->memory,
+                                         .home = MASU_MOVES_ANY,
+                                         .is_fixed = true,
+                                         .fixed_offset = r->from};
     }
     w->problem.rows = rows;
     w->problem.count = count;
@@ -122,7 +136,8 @@ static int set_pins(moves_work *w) {
         const plan_pin_option *pin = &w->args->pins[i];
         size_t row = plan_index_find(w->table, &index, pin->name, strlen(pin->name));
         if (row == SIZE_MAX) {
-            fprintf(stderr, "masu plan: %s %s: no buffer of %s has this name\n", pin->is_home ? "--home" : "--pin", pin->name, w->args->path);
+            fprintf(stderr, "masu plan: %s %s: no buffer of %s has this name\n", pin->is_home ? "--home" : "--pin",
+                    pin->name, w->args->path);
             return TOOL_FAILED;
         }
         if (w->problem_row[row] == SIZE_MAX)
@@ -136,7 +151,8 @@ static int set_pins(moves_work *w) {
             return complain_row(w, row, "stays in one memory by --pin and begins in another by --home");
     }
     for (size_t i = 0; i < w->table->count; i++)
-        if (w->table->rows[i].is_fixed && w->problem_row[i] != SIZE_MAX && rows[w->problem_row[i]].only == MASU_MOVES_ANY)
+        if (w->table->rows[i].is_fixed && w->problem_row[i] != SIZE_MAX &&
+            rows[w->problem_row[i]].only == MASU_MOVES_ANY)
             return complain_row(w, i, "has an offset: say of which memory, with --pin BUFFER=MEMORY");
     return TOOL_OK;
 }
@@ -172,8 +188,10 @@ static int make_problem(moves_work *w) {
     if (status != TOOL_OK)
         return status;
     if (!find_moments(w)) {
-        fprintf(stderr, "%s: error: the lives span more than %d moments; where values move or are pinned a moment is an operator\n", w->args->path,
-                MOST_MOMENTS);
+        fprintf(
+            stderr,
+            "%s: error: the lives span more than %d moments; where values move or are pinned a moment is an operator\n",
+            w->args->path, MOST_MOMENTS);
         return TOOL_FAILED;
     }
     w->problem.memories = w->memories;
@@ -246,9 +264,9 @@ static masu_status find(moves_work *w) {
 }
 
 static int say_none(const moves_work *w) {
-    fprintf(stderr, "masu plan: %s\n", w->plan.outcome == MASU_MOVES_INFEASIBLE
-                                           ? "no plan is possible: the memories cannot hold these buffers"
-                                           : "no plan was found, and none is ruled out");
+    fprintf(stderr, "masu plan: %s\n",
+            w->plan.outcome == MASU_MOVES_INFEASIBLE ? "no plan is possible: the memories cannot hold these buffers"
+                                                     : "no plan was found, and none is ruled out");
     return TOOL_FAILED;
 }
 
@@ -278,7 +296,9 @@ static int write_files(const moves_work *w) {
     return tool_write_files("plan", files, sizeof files / sizeof *files);
 }
 
-static bool has_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+static bool has_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
 
 static int say(const moves_work *w) {
     const plan_arguments *a = w->args;
@@ -290,7 +310,8 @@ static int say(const moves_work *w) {
     else if (!a->quiet)
         moves_report_text(w, &text);
     bool whole = !text.failed;
-    fputs(masu__buffer_text(&text), has_stdout(a->output) || has_stdout(a->svg) || has_stdout(a->header) ? stderr : stdout);
+    fputs(masu__buffer_text(&text),
+          has_stdout(a->output) || has_stdout(a->svg) || has_stdout(a->header) ? stderr : stdout);
     masu__buffer_destroy(&text);
     return whole ? TOOL_OK : failed(MASU_ERR_OUT_OF_MEMORY);
 }

@@ -21,7 +21,7 @@ typedef struct moves_work {
     int64_t first_moment;
     masu_moves_use *uses;
     size_t use_count, use_room;
-    size_t *row_of;     /* per row of the problem: in the table; SIZE_MAX: reserved bytes */
+    size_t *row_of;      /* per row of the problem: in the table; SIZE_MAX: reserved bytes */
     size_t *problem_row; /* the other way round; SIZE_MAX: without a size */
     masu_moves_memory memories[PLAN_MOST_MEMORIES];
     masu_moves_problem problem;

@@ -12,8 +12,11 @@ static void put_places(const moves_work *w, const char *prefix, masu__buffer *ou
     size_t count = 0;
     for (size_t i = 0; i < w->plan.place_count; i++)
         count += !moves_is_reserved(w, &w->plan.places[i]);
-    masu__buffer_puts(out, "\n/* Where each buffer is: its number (of the tensor; -1: scratch), the memory, held for operators begin … end - 1, the offset. */\n");
-    masu__buffer_printf(out, "typedef struct %s_place {\n    int32_t buffer;\n    int32_t memory;\n    int32_t begin, end;\n    uint64_t offset, bytes;\n} %s_place;\n",
+    masu__buffer_puts(out, "\n/* Where each buffer is: its number (of the tensor; -1: scratch), the memory, held for "
+                           "operators begin … end - 1, the offset. */\n");
+    masu__buffer_printf(out,
+                        "typedef struct %s_place {\n    int32_t buffer;\n    int32_t memory;\n    int32_t begin, "
+                        "end;\n    uint64_t offset, bytes;\n} %s_place;\n",
                         prefix, prefix);
     masu__buffer_printf(out, "static const %s_place %s_places[%zu] = {\n", prefix, prefix, count ? count : 1);
     for (size_t i = 0; i < w->plan.place_count; i++) {
@@ -21,27 +24,35 @@ static void put_places(const moves_work *w, const char *prefix, masu__buffer *ou
         if (moves_is_reserved(w, p))
             continue;
         size_t row = w->row_of[p->row];
-        int64_t number = w->tensor_of ? (w->tensor_of[row] == SIZE_MAX ? -1 : (int64_t)w->tensor_of[row]) : (int64_t)row;
-        masu__buffer_printf(out, "    {%" PRId64 ", %zu, %" PRId64 ", %" PRId64 ", %" PRIu64 ", %" PRIu64 "},\n", number, p->memory, moves_operator(w, p->lower),
-                            moves_operator(w, p->upper), p->offset, moves_bytes(w, p));
+        int64_t number = w->tensor_of ? (w->tensor_of[row] == SIZE_MAX ? -1 : (int64_t)w->tensor_of[row])
+                                      : (int64_t)row;
+        masu__buffer_printf(out, "    {%" PRId64 ", %zu, %" PRId64 ", %" PRId64 ", %" PRIu64 ", %" PRIu64 "},\n",
+                            number, p->memory, moves_operator(w, p->lower), moves_operator(w, p->upper), p->offset,
+                            moves_bytes(w, p));
     }
     masu__buffer_puts(out, count ? "};\n" : "    {0, 0, 0, 0, 0, 0}};\n");
 }
 
 static void put_moves(const moves_work *w, const char *prefix, masu__buffer *out) {
-    masu__buffer_puts(out, "\n/* In this order: begun when operator `begin` is about to run (-1: before the first), over before operator `end` runs. */\n");
-    masu__buffer_printf(out,
-                        "typedef struct %s_move {\n    int32_t begin, end;\n    int32_t buffer;\n    int32_t from, to; /* memories */\n"
-                        "    uint64_t from_offset, to_offset, bytes;\n} %s_move;\n",
-                        prefix, prefix);
-    masu__buffer_printf(out, "static const %s_move %s_moves[%zu] = {\n", prefix, prefix, w->plan.move_count ? w->plan.move_count : 1);
+    masu__buffer_puts(out, "\n/* In this order: begun when operator `begin` is about to run (-1: before the first), "
+                           "over before operator `end` runs. */\n");
+    masu__buffer_printf(
+        out,
+        "typedef struct %s_move {\n    int32_t begin, end;\n    int32_t buffer;\n    int32_t from, to; /* memories */\n"
+        "    uint64_t from_offset, to_offset, bytes;\n} %s_move;\n",
+        prefix, prefix);
+    masu__buffer_printf(out, "static const %s_move %s_moves[%zu] = {\n", prefix, prefix,
+                        w->plan.move_count ? w->plan.move_count : 1);
     for (size_t i = 0; i < w->plan.move_count; i++) {
         const masu_moves_move *move = &w->plan.moves[i];
         const masu_moves_place *from = &w->plan.places[move->from], *to = &w->plan.places[move->to];
         size_t row = w->row_of[to->row];
-        int64_t number = w->tensor_of ? (w->tensor_of[row] == SIZE_MAX ? -1 : (int64_t)w->tensor_of[row]) : (int64_t)row;
-        masu__buffer_printf(out, "    {%" PRId64 ", %" PRId64 ", %" PRId64 ", %zu, %zu, %" PRIu64 ", %" PRIu64 ", %" PRIu64 "},\n", moves_operator(w, move->begin),
-                            moves_operator(w, move->end), number, from->memory, to->memory, from->offset, to->offset, moves_bytes(w, to));
+        int64_t number = w->tensor_of ? (w->tensor_of[row] == SIZE_MAX ? -1 : (int64_t)w->tensor_of[row])
+                                      : (int64_t)row;
+        masu__buffer_printf(
+            out, "    {%" PRId64 ", %" PRId64 ", %" PRId64 ", %zu, %zu, %" PRIu64 ", %" PRIu64 ", %" PRIu64 "},\n",
+            moves_operator(w, move->begin), moves_operator(w, move->end), number, from->memory, to->memory,
+            from->offset, to->offset, moves_bytes(w, to));
     }
     masu__buffer_puts(out, w->plan.move_count ? "};\n" : "    {0, 0, 0, 0, 0, 0, 0, 0}};\n");
 }

@@ -6,20 +6,26 @@
 
 enum { MOST_SAID = 16 };
 
-bool moves_is_reserved(const moves_work *w, const masu_moves_place *place) { return w->row_of[place->row] == SIZE_MAX; }
+bool moves_is_reserved(const moves_work *w, const masu_moves_place *place) {
+    return w->row_of[place->row] == SIZE_MAX;
+}
 
 const char *moves_id(const moves_work *w, const masu_moves_place *place) {
     return moves_is_reserved(w, place) ? "" : w->table->ids[w->row_of[place->row]];
 }
 
-uint64_t moves_bytes(const moves_work *w, const masu_moves_place *place) { return w->problem.rows[place->row].size_bytes; }
+uint64_t moves_bytes(const moves_work *w, const masu_moves_place *place) {
+    return w->problem.rows[place->row].size_bytes;
+}
 
 int64_t moves_operator(const moves_work *w, size_t moment) {
     int64_t number = (int64_t)moment + w->first_moment - w->first_operator;
     return number < 0 ? -1 : number;
 }
 
-static const char *name_of(const moves_work *w, size_t memory) { return w->args->memories[memory].name; }
+static const char *name_of(const moves_work *w, size_t memory) {
+    return w->args->memories[memory].name;
+}
 
 /* ---- text ------------------------------------------------------------------------------------------------- */
 
@@ -50,7 +56,8 @@ static bool has_plan(const masu_moves_plan *plan) {
 static void put_memories(const moves_work *w, masu__buffer *out) {
     uint64_t operators[PLAN_MOST_MEMORIES], moves[PLAN_MOST_MEMORIES];
     masu_moves_traffic(&w->problem, &w->plan, operators, moves);
-    masu__buffer_printf(out, "  %-16s%16s%16s%10s%18s%18s\n", "memory", "capacity", "used", "a byte", "by operators", "by moves");
+    masu__buffer_printf(out, "  %-16s%16s%16s%10s%18s%18s\n", "memory", "capacity", "used", "a byte", "by operators",
+                        "by moves");
     for (size_t m = 0; m < w->problem.memory_count; m++) {
         masu__buffer_printf(out, "  %-16s", name_of(w, m));
         if (w->memories[m].capacity_bytes)
@@ -67,7 +74,8 @@ static void put_memories(const moves_work *w, masu__buffer *out) {
 
 /* Bytes of the last memory, the slowest, beside those without moves. */
 static void put_life(const moves_work *w, masu__buffer *out) {
-    uint64_t operators[PLAN_MOST_MEMORIES], moves[PLAN_MOST_MEMORIES], before[PLAN_MOST_MEMORIES], none[PLAN_MOST_MEMORIES];
+    uint64_t operators[PLAN_MOST_MEMORIES], moves[PLAN_MOST_MEMORIES], before[PLAN_MOST_MEMORIES],
+        none[PLAN_MOST_MEMORIES];
     size_t last = w->problem.memory_count - 1;
     if (!w->args->moves)
         return;
@@ -90,11 +98,11 @@ static void put_life(const moves_work *w, masu__buffer *out) {
 
 static void put_move(const moves_work *w, const masu_moves_move *move, masu__buffer *out) {
     const masu_moves_place *from = &w->plan.places[move->from], *to = &w->plan.places[move->to];
-    masu__buffer_printf(out, "  %s: %s at %" PRIu64 " → %s at %" PRIu64 ", ", moves_id(w, to), name_of(w, from->memory), from->offset,
-                        name_of(w, to->memory), to->offset);
+    masu__buffer_printf(out, "  %s: %s at %" PRIu64 " → %s at %" PRIu64 ", ", moves_id(w, to), name_of(w, from->memory),
+                        from->offset, name_of(w, to->memory), to->offset);
     masu__buffer_put_grouped(out, moves_bytes(w, to));
-    masu__buffer_printf(out, " bytes, from operator %" PRId64 " on, before operator %" PRId64 "\n", moves_operator(w, move->begin),
-                        moves_operator(w, move->end));
+    masu__buffer_printf(out, " bytes, from operator %" PRId64 " on, before operator %" PRId64 "\n",
+                        moves_operator(w, move->begin), moves_operator(w, move->end));
 }
 
 void moves_report_text(const moves_work *w, masu__buffer *out) {
@@ -120,7 +128,9 @@ void moves_report_text(const moves_work *w, masu__buffer *out) {
 
 /* ---- for programs ------------------------------------------------------------------------------------------ */
 
-static void put_text(masu__buffer *out, const char *text) { masu__buffer_json_string(out, text, strlen(text)); }
+static void put_text(masu__buffer *out, const char *text) {
+    masu__buffer_json_string(out, text, strlen(text));
+}
 
 static void put_json_memories(const moves_work *w, masu__buffer *out) {
     uint64_t operators[PLAN_MOST_MEMORIES], moves[PLAN_MOST_MEMORIES];
@@ -128,8 +138,11 @@ static void put_json_memories(const moves_work *w, masu__buffer *out) {
     for (size_t m = 0; m < w->problem.memory_count; m++) {
         masu__buffer_puts(out, m ? ",\n    {\"name\": " : "\n    {\"name\": ");
         put_text(out, name_of(w, m));
-        masu__buffer_printf(out, ", \"capacity\": %" PRIu64 ", \"used\": %" PRIu64 ", \"cost\": %" PRIu64 ", \"by_operators\": %" PRIu64 ", \"by_moves\": %" PRIu64 "}",
-                            w->memories[m].capacity_bytes, w->plan.heights[m], w->memories[m].cost, operators[m], moves[m]);
+        masu__buffer_printf(out,
+                            ", \"capacity\": %" PRIu64 ", \"used\": %" PRIu64 ", \"cost\": %" PRIu64
+                            ", \"by_operators\": %" PRIu64 ", \"by_moves\": %" PRIu64 "}",
+                            w->memories[m].capacity_bytes, w->plan.heights[m], w->memories[m].cost, operators[m],
+                            moves[m]);
     }
 }
 
@@ -137,15 +150,16 @@ static void put_json_place(const moves_work *w, const masu_moves_place *p, masu_
     put_text(out, moves_id(w, p));
     masu__buffer_puts(out, ", \"memory\": ");
     put_text(out, name_of(w, p->memory));
-    masu__buffer_printf(out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64 ", \"offset\": %" PRIu64 "}", (int64_t)p->lower + w->first_moment,
-                        (int64_t)p->upper + w->first_moment, moves_bytes(w, p), p->offset);
+    masu__buffer_printf(
+        out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64 ", \"offset\": %" PRIu64 "}",
+        (int64_t)p->lower + w->first_moment, (int64_t)p->upper + w->first_moment, moves_bytes(w, p), p->offset);
 }
 
 static void put_json_move(const moves_work *w, const masu_moves_move *move, masu__buffer *out) {
     const masu_moves_place *from = &w->plan.places[move->from], *to = &w->plan.places[move->to];
     put_text(out, moves_id(w, to));
-    masu__buffer_printf(out, ", \"begin_operator\": %" PRId64 ", \"end_operator\": %" PRId64 ", \"from\": ", moves_operator(w, move->begin),
-                        moves_operator(w, move->end));
+    masu__buffer_printf(out, ", \"begin_operator\": %" PRId64 ", \"end_operator\": %" PRId64 ", \"from\": ",
+                        moves_operator(w, move->begin), moves_operator(w, move->end));
     put_text(out, name_of(w, from->memory));
     masu__buffer_printf(out, ", \"from_offset\": %" PRIu64 ", \"to\": ", from->offset);
     put_text(out, name_of(w, to->memory));
@@ -155,12 +169,13 @@ static void put_json_move(const moves_work *w, const masu_moves_move *move, masu
 void moves_report_json(const moves_work *w, masu__buffer *out) {
     masu__buffer_puts(out, "{\n  \"file\": ");
     put_text(out, w->args->path);
-    masu__buffer_printf(out, ",\n  \"cost\": %" PRIu64 ",\n  \"at_least\": %" PRIu64 ",\n  \"proven\": %s", w->plan.cost, w->plan.lower_bound,
-                        w->plan.outcome == MASU_MOVES_OPTIMAL ? "true" : "false");
+    masu__buffer_printf(out, ",\n  \"cost\": %" PRIu64 ",\n  \"at_least\": %" PRIu64 ",\n  \"proven\": %s",
+                        w->plan.cost, w->plan.lower_bound, w->plan.outcome == MASU_MOVES_OPTIMAL ? "true" : "false");
     if (w->plan.greedy_cost != UINT64_MAX)
         masu__buffer_printf(out, ",\n  \"greedy\": %" PRIu64, w->plan.greedy_cost);
     if (w->args->moves && has_plan(&w->life))
-        masu__buffer_printf(out, ",\n  \"for_life\": {\"cost\": %" PRIu64 ", \"at_least\": %" PRIu64 "}", w->life.cost, w->life.lower_bound);
+        masu__buffer_printf(out, ",\n  \"for_life\": {\"cost\": %" PRIu64 ", \"at_least\": %" PRIu64 "}", w->life.cost,
+                            w->life.lower_bound);
     masu__buffer_puts(out, ",\n  \"memories\": [");
     put_json_memories(w, out);
     masu__buffer_puts(out, "\n  ],\n  \"places\": [");
@@ -186,16 +201,18 @@ void moves_report_csv(const moves_work *w, masu__buffer *out) {
         const masu_moves_place *p = &w->plan.places[i];
         masu__buffer_puts(out, moves_is_reserved(w, p) ? "reserved," : "place,");
         plan_put_id(out, moves_id(w, p));
-        masu__buffer_printf(out, ",%s,%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",,\n", name_of(w, p->memory), (int64_t)p->lower + w->first_moment,
-                            (int64_t)p->upper + w->first_moment, moves_bytes(w, p), p->offset);
+        masu__buffer_printf(out, ",%s,%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",,\n", name_of(w, p->memory),
+                            (int64_t)p->lower + w->first_moment, (int64_t)p->upper + w->first_moment, moves_bytes(w, p),
+                            p->offset);
     }
     for (size_t i = 0; i < w->plan.move_count; i++) {
         const masu_moves_move *move = &w->plan.moves[i];
         const masu_moves_place *from = &w->plan.places[move->from], *to = &w->plan.places[move->to];
         masu__buffer_puts(out, "move,");
         plan_put_id(out, moves_id(w, to));
-        masu__buffer_printf(out, ",%s,%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 "\n", name_of(w, to->memory),
-                            (int64_t)move->begin + w->first_moment, (int64_t)move->end + w->first_moment, moves_bytes(w, to), to->offset,
+        masu__buffer_printf(out, ",%s,%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 "\n",
+                            name_of(w, to->memory), (int64_t)move->begin + w->first_moment,
+                            (int64_t)move->end + w->first_moment, moves_bytes(w, to), to->offset,
                             name_of(w, from->memory), from->offset);
     }
 }
@@ -208,7 +225,8 @@ bool moves_as_table(const moves_work *w, plan_table *table, uint64_t **offsets, 
     in->memory_of = MASU_ARENA_ARRAY(&table->arena, size_t, w->plan.place_count + 1);
     in->count = w->problem.memory_count;
     for (size_t m = 0; m < in->count; m++)
-        in->parts[m] = (plan_part){name_of(w, m), w->memories[m].capacity_bytes, w->plan.heights[m], w->plan.heights[m]};
+        in->parts[m] = (plan_part){name_of(w, m), w->memories[m].capacity_bytes, w->plan.heights[m],
+                                   w->plan.heights[m]};
     for (size_t i = 0; *offsets && in->memory_of && i < w->plan.place_count; i++) {
         const masu_moves_place *p = &w->plan.places[i];
         number = p->row == last ? number + 1 : 1;
@@ -216,8 +234,10 @@ bool moves_as_table(const moves_work *w, plan_table *table, uint64_t **offsets, 
         masu_plan_row *row = plan_table_add(table);
         if (!row)
             return false;
-        *row = (masu_plan_row){.size_bytes = moves_bytes(w, p), .lower = (int64_t)p->lower + w->first_moment,
-                               .upper = (int64_t)p->upper + w->first_moment, .alignment_bytes = w->problem.rows[p->row].alignment_bytes};
+        *row = (masu_plan_row){.size_bytes = moves_bytes(w, p),
+                               .lower = (int64_t)p->lower + w->first_moment,
+                               .upper = (int64_t)p->upper + w->first_moment,
+                               .alignment_bytes = w->problem.rows[p->row].alignment_bytes};
         const char *id = moves_is_reserved(w, p) ? masu__arena_printf(&table->arena, "#reserved%zu", i)
                          : number == 1           ? moves_id(w, p)
                                                  : masu__arena_printf(&table->arena, "%s:%zu", moves_id(w, p), number);

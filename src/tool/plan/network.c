@@ -108,15 +108,18 @@ static const masu__model_operator *maker_of(const network *n, size_t tensor) {
 static void say_open(const network *n, size_t tensor, masu__buffer *why) {
     const masu__model_tensor *t = &n->model.tensors[tensor];
     const masu__model_operator *op = maker_of(n, tensor);
-    masu__buffer_printf(why, " (%s", t->bits == 0    ? t->type[0] == '?' ? "its type is not known" : "elements without a fixed size"
-                                     : !t->has_shape ? "no shape"
-                                                     : "a dimension is open");
+    masu__buffer_printf(why, " (%s",
+                        t->bits == 0    ? t->type[0] == '?' ? "its type is not known" : "elements without a fixed size"
+                        : !t->has_shape ? "no shape"
+                                        : "a dimension is open");
     for (size_t i = 0, said = 0; t->has_shape && t->dim_names && i < t->rank; i++)
         if (t->dims[i] < 0)
-            masu__buffer_printf(why, "%s%.*s", said++ ? ", " : ": ", is_plain(t->dim_names[i]) ? (int)t->dim_names[i].length : 1,
+            masu__buffer_printf(why, "%s%.*s", said++ ? ", " : ": ",
+                                is_plain(t->dim_names[i]) ? (int)t->dim_names[i].length : 1,
                                 is_plain(t->dim_names[i]) ? t->dim_names[i].at : "?");
     if (op && is_plain(op->type))
-        masu__buffer_printf(why, "; made by %s%.*s", op->is_custom ? "the custom operator " : "", MASU__MODEL_TEXT(op->type));
+        masu__buffer_printf(why, "; made by %s%.*s", op->is_custom ? "the custom operator " : "",
+                            MASU__MODEL_TEXT(op->type));
     masu__buffer_putc(why, ')');
 }
 
@@ -140,10 +143,11 @@ static bool sizes_known(network *n, masu__buffer *why) {
         return true;
     if (missing > MOST_SAID)
         masu__buffer_printf(why, " and %zu more", missing - MOST_SAID);
-    masu__buffer_puts(why, n->model.format == MASU__MODEL_ONNX
-                               ? "; give open dimensions of inputs with --dim NAME=N or --dim INPUT:AXIS=N, or write the shapes "
-                                 "into the file (value_info)"
-                               : "; the file must have a fixed shape for each tensor");
+    masu__buffer_puts(
+        why, n->model.format == MASU__MODEL_ONNX
+                 ? "; give open dimensions of inputs with --dim NAME=N or --dim INPUT:AXIS=N, or write the shapes "
+                   "into the file (value_info)"
+                 : "; the file must have a fixed shape for each tensor");
     return false;
 }
 
@@ -195,7 +199,8 @@ static int add_scratch(network *n) {
     }
     for (size_t s = 0; s < n->args->scratch_count; s++)
         if (!used[s]) {
-            fprintf(stderr, "masu plan: --scratch %s: no operator has this number, type or name\n", n->args->scratch[s].name);
+            fprintf(stderr, "masu plan: --scratch %s: no operator has this number, type or name\n",
+                    n->args->scratch[s].name);
             return TOOL_FAILED;
         }
     return TOOL_OK;
@@ -227,7 +232,8 @@ static void mark_kept(network *n) {
 static void count_uses(network *n) {
     memset(n->table.uses, 0, n->table.count * sizeof *n->table.uses);
     for (size_t k = 0; k < n->lives.moment_count; k++) {
-        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        const masu__model_operator *op =
+            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         for (size_t i = 0; i < op->input_count; i++)
             if (op->inputs[i] >= 0 && n->row_of[op->inputs[i]] != SIZE_MAX)
                 n->table.uses[n->row_of[op->inputs[i]]]++;
@@ -243,7 +249,8 @@ static void count_uses(network *n) {
 /* A custom operator may have tensors that lie in each other by its own plan: an accelerator's arena with input and output. */
 const masu__model_moment *network_custom_of(const network *n, size_t a, size_t b) {
     for (size_t k = 0; k < n->lives.moment_count; k++) {
-        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        const masu__model_operator *op =
+            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         bool has_a = false, has_b = false;
         for (size_t i = 0; op->is_custom && i < op->input_count + op->output_count; i++) {
             int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
@@ -258,13 +265,15 @@ const masu__model_moment *network_custom_of(const network *n, size_t a, size_t b
 
 bool network_has_offline(const network *n) {
     const masu__model_offline *o = &n->model.offline;
-    return o->is_there && o->byte_count >= 12 && o->count >= 0 && (size_t)o->count == n->model.tensor_count && o->offset_count >= (size_t)o->count;
+    return o->is_there && o->byte_count >= 12 && o->count >= 0 && (size_t)o->count == n->model.tensor_count &&
+           o->offset_count >= (size_t)o->count;
 }
 
 /* What the file's plan puts at one offset for a custom operator stays together. */
 static bool bind_custom(network *n) {
     for (size_t k = 0; network_has_offline(n) && k < n->lives.moment_count; k++) {
-        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        const masu__model_operator *op =
+            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         size_t count = op->is_custom ? op->input_count + op->output_count : 0, first = SIZE_MAX;
         for (size_t i = 0; i < count; i++) {
             int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
@@ -308,7 +317,9 @@ static void judge_order(network *n) {
 int network_make(network *n, const plan_arguments *args) {
     masu__buffer why = {0};
     n->args = args;
-    n->alignment = args->alignment ? args->alignment : n->model.format == MASU__MODEL_TFLITE ? TFLITE_ALIGNMENT : ONNX_ALIGNMENT;
+    n->alignment = args->alignment                         ? args->alignment
+                   : n->model.format == MASU__MODEL_TFLITE ? TFLITE_ALIGNMENT
+                                                           : ONNX_ALIGNMENT;
     if (!masu__model_lives_find(&n->model, NULL, &n->lives, &why) || !sizes_known(n, &why))
         return complain(n, &why);
     size_t rows = n->model.tensor_count + n->lives.moment_count * args->scratch_count + 1;
@@ -332,7 +343,8 @@ int network_make(network *n, const plan_arguments *args) {
 
 static bool is_read(const network *n, size_t tensor) {
     for (size_t k = 0; k < n->lives.moment_count; k++) {
-        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        const masu__model_operator *op =
+            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         for (size_t i = 0; i < op->input_count; i++)
             if (op->inputs[i] == (int32_t)tensor)
                 return true;
@@ -390,8 +402,8 @@ static bool may_share(const network *n, const masu__model_moment *m, const masu_
     const masu__model_tensor *a = &n->model.tensors[from], *b = &n->model.tensors[to];
     const masu_plan_row *x = &n->table.rows[n->row_of[from]], *y = &n->table.rows[n->row_of[to]];
     masu__model_sharing sharing = masu__model_sharing_of(&n->model, op, input);
-    if (sharing == MASU__MODEL_APART || a->bytes != b->bytes || a->bits != b->bits || a->graph != m->graph || b->graph != m->graph ||
-        y->lower != m->begin || m->begin != m->end)
+    if (sharing == MASU__MODEL_APART || a->bytes != b->bytes || a->bits != b->bits || a->graph != m->graph ||
+        b->graph != m->graph || y->lower != m->begin || m->begin != m->end)
         return false;
     bool dies = x->upper == y->lower + 1 && !n->kept[n->row_of[from]];
     return dies || (sharing == MASU__MODEL_VIEW && x->upper > y->lower + 1 && m->graph == 0);

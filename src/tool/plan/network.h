@@ -14,11 +14,11 @@ typedef struct network {
     const plan_arguments *args;
     masu__model model;
     masu__model_lives lives;
-    plan_table table;     /* rows: tensors in their order, then scratch in the order of operators */
-    size_t *row_of;       /* per tensor; SIZE_MAX: not in the arena */
-    size_t *tensor_of;    /* per row; SIZE_MAX: scratch */
-    size_t *scratch_at;   /* per row: the place of its operator in lives.moments */
-    bool *kept;           /* per row: a graph's output: nothing is written over it */
+    plan_table table;   /* rows: tensors in their order, then scratch in the order of operators */
+    size_t *row_of;     /* per tensor; SIZE_MAX: not in the arena */
+    size_t *tensor_of;  /* per row; SIZE_MAX: scratch */
+    size_t *scratch_at; /* per row: the place of its operator in lives.moments */
+    bool *kept;         /* per row: a graph's output: nothing is written over it */
     size_t constant_count, variable_count, open_count, scratch_count;
     uint64_t constant_bytes, variable_bytes;
     uint64_t alignment;
@@ -87,7 +87,8 @@ void network_put_define(masu__buffer *out, const char *prefix, const char *memor
 /* Judges the plan in the file's metadata, and says so. TOOL_OK or TOOL_FAILED. */
 int network_verify(network *n);
 /* The file with the plan. False: *why says why. */
-bool network_write_model(network *n, const network_plan *plan, const void *bytes, size_t length, masu__buffer *out, masu__buffer *why);
+bool network_write_model(network *n, const network_plan *plan, const void *bytes, size_t length, masu__buffer *out,
+                         masu__buffer *why);
 
 /* ---- what runtimes do (runtime_plans.c) --------------------------------------------------------------- */
 

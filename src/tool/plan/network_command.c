@@ -32,7 +32,8 @@ static FILE *summary_stream(const plan_arguments *a) {
 }
 
 /* All files that were asked for, or none of them. plan: NULL where memories divide the buffers. */
-static int write_all(network *n, const network_plan *plan, const uint64_t *offsets, const plan_parts *in, const tool_text *text) {
+static int write_all(network *n, const network_plan *plan, const uint64_t *offsets, const plan_parts *in,
+                     const tool_text *text) {
     const plan_arguments *a = n->args;
     masu__buffer why = {0};
     plan_answer answer = {&n->table, offsets, in};
@@ -88,7 +89,8 @@ static int plan_one_arena(network *n, const tool_text *text) {
         plan_say_bytes(stderr, chosen->result.height_bytes);
         fprintf(stderr, ", more than the capacity of ");
         plan_say_bytes(stderr, n->args->capacity);
-        fprintf(stderr, chosen->result.lower_bound_bytes > n->args->capacity ? "; no plan fits\n" : "; none that fits was found\n");
+        fprintf(stderr, chosen->result.lower_bound_bytes > n->args->capacity ? "; no plan fits\n"
+                                                                             : "; none that fits was found\n");
         return TOOL_FAILED;
     }
     if (result == TOOL_OK)
@@ -116,7 +118,11 @@ static void say_memory(const network *n, size_t m, const size_t *memory_of, cons
 
 /* Values that move: in a network of one graph, in which each operator runs once. */
 static int plan_moves(network *n) {
-    moves_work work = {.args = n->args, .table = &n->table, .tensor_of = n->tensor_of, .alignment = n->alignment, .constants_begin = SIZE_MAX};
+    moves_work work = {.args = n->args,
+                       .table = &n->table,
+                       .tensor_of = n->tensor_of,
+                       .alignment = n->alignment,
+                       .constants_begin = SIZE_MAX};
     size_t uses = 2 * n->scratch_count, scratch_end = n->table.count;
     if (n->args->constants != SIZE_MAX) {
         work.constants_begin = scratch_end;
@@ -124,10 +130,13 @@ static int plan_moves(network *n) {
             return failed(MASU_ERR_OUT_OF_MEMORY);
     }
     for (size_t k = 0; k < n->lives.moment_count; k++) {
-        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        const masu__model_operator *op =
+            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         uses += op->input_count + op->output_count;
         if (op->body_count > 0) {
-            fprintf(stderr, "%s: error: operator %zu runs other graphs, perhaps several times; values move only where each operator runs once\n",
+            fprintf(stderr,
+                    "%s: error: operator %zu runs other graphs, perhaps several times; values move only where each "
+                    "operator runs once\n",
                     n->args->path, n->lives.moments[k].index);
             return TOOL_FAILED;
         }
@@ -136,7 +145,8 @@ static int plan_moves(network *n) {
     if (!moves_begin(&work, uses))
         return failed(MASU_ERR_OUT_OF_MEMORY);
     for (size_t k = 0; k < n->lives.moment_count; k++) {
-        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        const masu__model_operator *op =
+            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         for (size_t i = 0; i < op->input_count + op->output_count; i++) {
             int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
             if (tensor >= 0 && n->row_of[tensor] != SIZE_MAX)
@@ -164,12 +174,14 @@ static int plan_memories(network *n, const tool_text *text) {
     for (size_t m = 0; m < n->args->memory_count; m++)
         memories[m].capacity_bytes = n->args->memories[m].capacity_bytes;
     masu_plan_problem problem = {n->table.rows, n->table.count, n->table.relations, n->table.relation_count, 0};
-    masu_status status = masu_plan_divide(&problem, n->table.uses, memories, n->args->memory_count, &options, memory_of, offsets, results);
+    masu_status status = masu_plan_divide(&problem, n->table.uses, memories, n->args->memory_count, &options, memory_of,
+                                          offsets, results);
     if (status != MASU_OK)
         return failed(status);
     const masu_plan_result *last = &results[n->args->memory_count - 1];
     if (last->outcome == MASU_PLAN_INFEASIBLE || last->outcome == MASU_PLAN_UNKNOWN) {
-        fprintf(stderr, "masu plan: what is left does not fit into %s: at least ", n->args->memories[n->args->memory_count - 1].name);
+        fprintf(stderr, "masu plan: what is left does not fit into %s: at least ",
+                n->args->memories[n->args->memory_count - 1].name);
         plan_say_bytes(stderr, last->lower_bound_bytes);
         fprintf(stderr, " are needed\n");
         return TOOL_FAILED;
@@ -177,8 +189,8 @@ static int plan_memories(network *n, const tool_text *text) {
     for (size_t m = 0; m < n->args->memory_count; m++) {
         if (!n->args->quiet)
             say_memory(n, m, memory_of, &results[m]);
-        in.parts[m] = (plan_part){n->args->memories[m].name, n->args->memories[m].capacity_bytes, results[m].height_bytes,
-                                  results[m].lower_bound_bytes};
+        in.parts[m] = (plan_part){n->args->memories[m].name, n->args->memories[m].capacity_bytes,
+                                  results[m].height_bytes, results[m].lower_bound_bytes};
     }
     return write_all(n, NULL, offsets, &in, text);
 }
@@ -186,7 +198,8 @@ static int plan_memories(network *n, const tool_text *text) {
 int network_check_dims(const plan_arguments *args, const masu__model_dim *dims) {
     for (size_t i = 0; i < args->dim_count; i++)
         if (!dims[i].was_used) {
-            fprintf(stderr, "masu plan: --dim %.*s: no open dimension of an input has this name\n", MASU__MODEL_TEXT(dims[i].name));
+            fprintf(stderr, "masu plan: --dim %.*s: no open dimension of an input has this name\n",
+                    MASU__MODEL_TEXT(dims[i].name));
             return TOOL_FAILED;
         }
     return TOOL_OK;
@@ -215,7 +228,10 @@ int network_run(const plan_arguments *args, masu__model_format format, const too
         options.time_limit_s = args->time_s;
         status = plan_compare(&n.table, &options);
     } else if (status == TOOL_OK) {
-        status = args->verify ? network_verify(&n) : plan_has_moves(args) ? plan_moves(&n) : args->memory_count > 0 ? plan_memories(&n, text) : plan_one_arena(&n, text);
+        status = args->verify             ? network_verify(&n)
+                 : plan_has_moves(args)   ? plan_moves(&n)
+                 : args->memory_count > 0 ? plan_memories(&n, text)
+                                          : plan_one_arena(&n, text);
     }
     network_free(&n);
     return status;

@@ -68,19 +68,24 @@ static int64_t tensor_memory(const network *n, const uint64_t *offsets, const pl
 }
 
 static void put_shim(masu__buffer *out, const char *prefix, size_t count, size_t memories) {
-    masu__buffer_printf(out,
-                        "\n/* The plan for tflite::NonPersistentMemoryPlannerShim: pass reinterpret_cast<const tflite::BufferPlan *>(&plan), and\n"
-                        " * the shim to MicroAllocator::Create. Buffers are the tensors in the arena in their order, then scratch buffers in\n"
-                        " * the order in which kernels ask. memories[0] is the arena, aligned as the plan; %s_fill is false when a memory is\n"
-                        " * farther from it than 31 bits can say. */\n"
-                        "typedef struct %s_buffer_plan {\n    int32_t buffer_count;\n    int32_t offsets[%zu];\n} %s_buffer_plan;\n\n",
-                        prefix, prefix, count ? count : 1, prefix);
+    masu__buffer_printf(
+        out,
+        "\n/* The plan for tflite::NonPersistentMemoryPlannerShim: pass reinterpret_cast<const tflite::BufferPlan "
+        "*>(&plan), and\n"
+        " * the shim to MicroAllocator::Create. Buffers are the tensors in the arena in their order, then scratch "
+        "buffers in\n"
+        " * the order in which kernels ask. memories[0] is the arena, aligned as the plan; %s_fill is false when a "
+        "memory is\n"
+        " * farther from it than 31 bits can say. */\n"
+        "typedef struct %s_buffer_plan {\n    int32_t buffer_count;\n    int32_t offsets[%zu];\n} %s_buffer_plan;\n\n",
+        prefix, prefix, count ? count : 1, prefix);
     masu__buffer_printf(out,
                         "static inline int %s_fill(%s_buffer_plan *plan, const void *const memories[%zu]) {\n"
                         "    int i, fits = 1;\n"
                         "    plan->buffer_count = %zu;\n"
                         "    for (i = 0; i < %zu; i++) {\n"
-                        "        int64_t at = (int64_t)((uintptr_t)memories[%s_memory[i]] - (uintptr_t)memories[0]) + (int64_t)%s_buffer_offset[i];\n"
+                        "        int64_t at = (int64_t)((uintptr_t)memories[%s_memory[i]] - (uintptr_t)memories[0]) + "
+                        "(int64_t)%s_buffer_offset[i];\n"
                         "        if (sizeof(uintptr_t) == 4)\n"
                         "            at = (int32_t)(uint32_t)at; /* addresses wrap */\n"
                         "        plan->offsets[i] = (int32_t)at;\n"
@@ -93,7 +98,8 @@ static void put_shim(masu__buffer *out, const char *prefix, size_t count, size_t
 
 void network_begin_header(const char *path, char prefix[NETWORK_MOST_PREFIX], masu__buffer *out) {
     prefix_of(path, prefix);
-    masu__buffer_puts(out, "/* Made by masu plan. Offsets are bytes from the beginning of a memory; -1: not in it. */\n#ifndef ");
+    masu__buffer_puts(
+        out, "/* Made by masu plan. Offsets are bytes from the beginning of a memory; -1: not in it. */\n#ifndef ");
     put_upper(out, prefix);
     masu__buffer_puts(out, "_PLAN_H\n#define ");
     put_upper(out, prefix);
@@ -104,7 +110,8 @@ void network_write_header(const network *n, const uint64_t *offsets, const plan_
     char prefix[MOST_PREFIX];
     network_begin_header(n->args->path, prefix, out);
     for (size_t m = 0; m < in->count; m++)
-        network_put_define(out, prefix, in->memory_of ? in->parts[m].name : NULL, "ARENA_BYTES", in->parts[m].height_bytes);
+        network_put_define(out, prefix, in->memory_of ? in->parts[m].name : NULL, "ARENA_BYTES",
+                           in->parts[m].height_bytes);
     network_put_define(out, prefix, NULL, "ALIGNMENT", n->alignment);
     network_put_define(out, prefix, NULL, "TENSOR_COUNT", n->model.tensor_count);
     network_put_define(out, prefix, NULL, "BUFFER_COUNT", n->table.count);

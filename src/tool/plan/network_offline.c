@@ -54,10 +54,13 @@ static void check_variable(judge *j, size_t tensor) {
     const masu__model_tensor *t = &j->n->model.tensors[tensor];
     size_t local = tensor - j->n->model.graphs[t->graph].tensor_begin;
     if (is_fixed(j, tensor))
-        mistake(j, "tensor %zu is a variable and has the offset %" PRId32 ": others may take its bytes between two runs", tensor,
-                j->plan->offsets[tensor]);
+        mistake(j,
+                "tensor %zu is a variable and has the offset %" PRId32 ": others may take its bytes between two runs",
+                tensor, j->plan->offsets[tensor]);
     else if (t->graph > 0 && is_fixed(j, local))
-        mistake(j, "tensor %zu is a variable of graph %zu: the runtime looks for its offset at tensor %zu, which has one, and gives it no bytes",
+        mistake(j,
+                "tensor %zu is a variable of graph %zu: the runtime looks for its offset at tensor %zu, which has one, "
+                "and gives it no bytes",
                 tensor, t->graph, local);
 }
 
@@ -82,20 +85,23 @@ static void take_offsets(judge *j) {
 
 static bool related(const network *n, size_t a, size_t b) {
     for (size_t i = 0; i < n->table.relation_count; i++)
-        if ((n->table.relations[i].a == a && n->table.relations[i].b == b) || (n->table.relations[i].a == b && n->table.relations[i].b == a))
+        if ((n->table.relations[i].a == a && n->table.relations[i].b == b) ||
+            (n->table.relations[i].a == b && n->table.relations[i].b == a))
             return true;
     return false;
 }
 
 static bool overlap(const judge *j, const uint64_t *offsets, size_t a, size_t b) {
     const masu_plan_row *x = &j->rows[a], *y = &j->rows[b];
-    return x->lower < y->upper && y->lower < x->upper && offsets[a] < offsets[b] + y->size_bytes && offsets[b] < offsets[a] + x->size_bytes;
+    return x->lower < y->upper && y->lower < x->upper && offsets[a] < offsets[b] + y->size_bytes &&
+           offsets[b] < offsets[a] + x->size_bytes;
 }
 
 static void note_custom(const network *n, size_t a, size_t b, const masu__model_moment *custom) {
     masu__buffer text = {0};
     network_say_operator(n, custom, &text);
-    printf("NOTE: %s and %s share bytes: %s is custom and must know\n", n->table.ids[a], n->table.ids[b], masu__buffer_text(&text));
+    printf("NOTE: %s and %s share bytes: %s is custom and must know\n", n->table.ids[a], n->table.ids[b],
+           masu__buffer_text(&text));
     masu__buffer_destroy(&text);
 }
 
@@ -113,7 +119,9 @@ static size_t check_overlaps(judge *j, const uint64_t *offsets) {
             else if (custom)
                 note_custom(n, a, b, custom);
             else
-                mistake(j, "%s (%" PRIu64 " to %" PRIu64 ") and %s (%" PRIu64 " to %" PRIu64 ") share bytes while both are needed",
+                mistake(j,
+                        "%s (%" PRIu64 " to %" PRIu64 ") and %s (%" PRIu64 " to %" PRIu64
+                        ") share bytes while both are needed",
                         n->table.ids[a], offsets[a], offsets[a] + j->rows[a].size_bytes, n->table.ids[b], offsets[b],
                         offsets[b] + j->rows[b].size_bytes);
         }
@@ -128,7 +136,8 @@ static int say_verdict(judge *j, uint64_t height, size_t in_place) {
         return TOOL_FAILED;
     for (size_t row = 0; row < j->n->table.count; row++)
         fixed += j->rows[row].is_fixed;
-    printf("FINE: %zu of %zu buffers have an offset, the runtime places %zu; ", fixed, j->n->table.count, j->n->table.count - fixed);
+    printf("FINE: %zu of %zu buffers have an offset, the runtime places %zu; ", fixed, j->n->table.count,
+           j->n->table.count - fixed);
     if (in_place > 0)
         printf("%zu in place; ", in_place);
     printf("arena ");
@@ -171,7 +180,8 @@ static bool variables_are_safe(const network *n, const int32_t *offsets, masu__b
         size_t local = i - n->model.graphs[t->graph].tensor_begin;
         if (t->is_variable && t->graph > 0 && offsets[local] != -1) {
             masu__buffer_printf(why,
-                                "tensor %zu is a variable of graph %zu: the runtime looks for its offset at tensor %zu of graph 0, which has one; "
+                                "tensor %zu is a variable of graph %zu: the runtime looks for its offset at tensor %zu "
+                                "of graph 0, which has one; "
                                 "such a file keeps the runtime's own plan",
                                 i, t->graph, local);
             return false;
@@ -185,11 +195,13 @@ static bool custom_is_safe(const network *n, masu__buffer *why) {
     for (size_t a = 0; network_has_offline(n) && a < n->table.count - n->scratch_count; a++)
         for (size_t b = a + 1; b < n->table.count - n->scratch_count; b++) {
             int64_t x = n->model.offline.offsets[n->tensor_of[a]], y = n->model.offline.offsets[n->tensor_of[b]];
-            if (x < 0 || y < 0 || x == y || x >= y + (int64_t)n->table.rows[b].size_bytes || y >= x + (int64_t)n->table.rows[a].size_bytes ||
-                !network_custom_of(n, a, b))
+            if (x < 0 || y < 0 || x == y || x >= y + (int64_t)n->table.rows[b].size_bytes ||
+                y >= x + (int64_t)n->table.rows[a].size_bytes || !network_custom_of(n, a, b))
                 continue;
-            masu__buffer_printf(why, "%s and %s share bytes in the file's plan, at offsets that a custom operator knows: it stays as it is", n->table.ids[a],
-                                n->table.ids[b]);
+            masu__buffer_printf(
+                why,
+                "%s and %s share bytes in the file's plan, at offsets that a custom operator knows: it stays as it is",
+                n->table.ids[a], n->table.ids[b]);
             return false;
         }
     return true;
@@ -213,12 +225,15 @@ static bool scratch_fits(network *n, const network_plan *plan, const int32_t *of
         return false;
     }
     if (height > plan->result.height_bytes)
-        fprintf(stderr, "masu plan: the runtime places scratch buffers itself: its arena has %" PRIu64 " bytes instead of %" PRIu64 "\n", height,
-                plan->result.height_bytes);
+        fprintf(stderr,
+                "masu plan: the runtime places scratch buffers itself: its arena has %" PRIu64
+                " bytes instead of %" PRIu64 "\n",
+                height, plan->result.height_bytes);
     return true;
 }
 
-bool network_write_model(network *n, const network_plan *plan, const void *bytes, size_t length, masu__buffer *out, masu__buffer *why) {
+bool network_write_model(network *n, const network_plan *plan, const void *bytes, size_t length, masu__buffer *out,
+                         masu__buffer *why) {
     int32_t *offsets = masu__arena_calloc(&n->table.arena, n->model.tensor_count + 1, sizeof *offsets, 16);
     void *written;
     size_t written_length, written_capacity;
@@ -233,7 +248,8 @@ bool network_write_model(network *n, const network_plan *plan, const void *bytes
     for (size_t i = 0; i < n->model.tensor_count; i++)
         offsets[i] = n->row_of[i] == SIZE_MAX ? -1 : (int32_t)plan->offsets[n->row_of[i]];
     if (!variables_are_safe(n, offsets, why) || !custom_is_safe(n, why) || !scratch_fits(n, plan, offsets, why) ||
-        !masu__model_write_tflite(&n->model, bytes, length, offsets, plan->order, &written, &written_length, &written_capacity, why))
+        !masu__model_write_tflite(&n->model, bytes, length, offsets, plan->order, &written, &written_length,
+                                  &written_capacity, why))
         return false;
     masu__buffer_append(out, written, written_length);
     masu__meta_free(written, written_capacity);

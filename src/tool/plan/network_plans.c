@@ -48,8 +48,9 @@ static masu_status as_runtime(network *n, network_plan *way) {
         way->rows[row].is_fixed = offset >= 0;
         way->rows[row].fixed_offset = offset >= 0 ? (uint64_t)offset : 0;
     }
-    way->result.height_bytes = is_tflite ? runtime_greedy(way->rows, n->table.count, way->offsets, &n->table.arena, &enough)
-                                         : runtime_best_fit(n, way->offsets, &n->table.arena, &enough);
+    way->result.height_bytes = is_tflite
+                                   ? runtime_greedy(way->rows, n->table.count, way->offsets, &n->table.arena, &enough)
+                                   : runtime_best_fit(n, way->offsets, &n->table.arena, &enough);
     network_unrelate(n);
     way->is_there = enough;
     return enough ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
@@ -139,5 +140,6 @@ const network_plan *network_chosen(const network *n, const network_plans *plans)
     bool in_place = n->args->in_place;
     const network_plan *given = &plans->ways[in_place ? NETWORK_IN_PLACE : NETWORK_PLANNED];
     const network_plan *other = &plans->ways[in_place ? NETWORK_BOTH : NETWORK_REORDERED];
-    return n->args->reorder && other->is_there && other->result.height_bytes < given->result.height_bytes ? other : given;
+    return n->args->reorder && other->is_there && other->result.height_bytes < given->result.height_bytes ? other
+                                                                                                          : given;
 }

@@ -48,7 +48,8 @@ static int load(const plan_arguments *args, const tool_text *text, int64_t value
     *n = (network){.args = args};
     memcpy(dims, args->dims, sizeof dims);
     dims[args->ranged].size = value;
-    if (!masu__model_read(MASU__MODEL_ONNX, text->data ? text->data : "", text->length, dims, args->dim_count, &n->model, &why)) {
+    if (!masu__model_read(MASU__MODEL_ONNX, text->data ? text->data : "", text->length, dims, args->dim_count,
+                          &n->model, &why)) {
         fprintf(stderr, "%s: error: %s\n", args->path, masu__buffer_text(&why));
         masu__buffer_destroy(&why);
         return TOOL_FAILED;
@@ -108,7 +109,8 @@ static void keep_common(range *r, const network *n) {
     const plan_table *low = &r->low.table, *other = &n->table;
     for (size_t k = 0, i = 0; k < low->relation_count; k++) {
         size_t at = i;
-        while (at < other->relation_count && (other->relations[at].a != low->relations[k].a || other->relations[at].b != low->relations[k].b))
+        while (at < other->relation_count &&
+               (other->relations[at].a != low->relations[k].a || other->relations[at].b != low->relations[k].b))
             at++;
         r->holds[k] = r->holds[k] && at < other->relation_count;
         i = at < other->relation_count ? at + 1 : i;
@@ -240,8 +242,9 @@ static void put_order(const range *r, masu__buffer *out) {
 
 static void put_text(const range *r, masu__buffer *out) {
     const plan_arguments *a = r->args;
-    masu__buffer_printf(out, "%s: %zu tensors, offsets for each value of %.*s from %" PRId64 " to %" PRId64 "\n  arena: ", a->path,
-                        r->low.table.count, MASU__MODEL_TEXT(open_dim(a)->name), a->range_low, a->range_high);
+    masu__buffer_printf(
+        out, "%s: %zu tensors, offsets for each value of %.*s from %" PRId64 " to %" PRId64 "\n  arena: ", a->path,
+        r->low.table.count, MASU__MODEL_TEXT(open_dim(a)->name), a->range_low, a->range_high);
     put_form(r, r->height, out);
     masu__buffer_puts(out, " bytes\n");
     put_end(r, a->range_low, &r->low_result, out);
@@ -296,7 +299,9 @@ static int say(const range *r) {
 /* ---- a range --------------------------------------------------------------------------------- */
 
 static int differs(const range *r, int64_t value) {
-    fprintf(stderr, "masu plan: with %.*s = %" PRId64 " other tensors are in the arena, or live at other moments, than with %" PRId64 "\n",
+    fprintf(stderr,
+            "masu plan: with %.*s = %" PRId64
+            " other tensors are in the arena, or live at other moments, than with %" PRId64 "\n",
             MASU__MODEL_TEXT(open_dim(r->args)->name), value, r->args->range_low);
     return TOOL_FAILED;
 }
@@ -382,15 +387,15 @@ static int height_of(const plan_arguments *args, const tool_text *text, int64_t 
 static int largest(const plan_arguments *args, const tool_text *text) {
     masu_plan_result result, best = {0}, over = {0};
     int64_t fits = 0, fails = MOST_VALUE + 1;
-    for (int64_t value = 1; fails - fits > 1; value = fails > MOST_VALUE ? (2 * fits > MOST_VALUE ? MOST_VALUE : 2 * fits) : fits + (fails - fits) / 2) {
+    for (int64_t value = 1; fails - fits > 1;
+         value = fails > MOST_VALUE ? (2 * fits > MOST_VALUE ? MOST_VALUE : 2 * fits) : fits + (fails - fits) / 2) {
         int status = height_of(args, text, value, &result);
         if (status != TOOL_OK)
             return status;
-        if (result.height_bytes <= args->capacity) {
+        if (result.height_bytes <= args->capacity)
             fits = value, best = result;
-        } else {
+        else
             fails = value, over = result;
-        }
     }
     const masu__model_text name = open_dim(args)->name;
     if (fits == 0) {
@@ -404,7 +409,8 @@ static int largest(const plan_arguments *args, const tool_text *text) {
     printf("%.*s = %" PRId64 " fits: ", MASU__MODEL_TEXT(name), fits);
     plan_say_bytes(stdout, best.height_bytes);
     if (fails <= MOST_VALUE) {
-        printf("; %" PRId64 " does not%s: ", fails, over.lower_bound_bytes > args->capacity ? ", proven" : " as far as was found");
+        printf("; %" PRId64 " does not%s: ", fails,
+               over.lower_bound_bytes > args->capacity ? ", proven" : " as far as was found");
         plan_say_bytes(stdout, over.height_bytes);
     }
     printf("\n");

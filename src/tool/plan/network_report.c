@@ -10,8 +10,8 @@ enum { MOST_SHOWN = 12 };
 
 typedef struct peak {
     int64_t moment;
-    uint64_t load;         /* of what lives then */
-    uint64_t next;         /* the highest load at a moment in which another operator runs */
+    uint64_t load;                /* of what lives then */
+    uint64_t next;                /* the highest load at a moment in which another operator runs */
     const masu__model_moment *op; /* NULL: before the first operator */
 } peak;
 
@@ -59,7 +59,8 @@ static size_t next_largest(const network *n, int64_t moment, size_t before) {
         uint64_t size = n->table.rows[row].size_bytes;
         if (!is_alive(n, row, moment))
             continue;
-        if (before != SIZE_MAX && (size > n->table.rows[before].size_bytes || (size == n->table.rows[before].size_bytes && row <= before)))
+        if (before != SIZE_MAX &&
+            (size > n->table.rows[before].size_bytes || (size == n->table.rows[before].size_bytes && row <= before)))
             continue;
         if (best == SIZE_MAX || size > n->table.rows[best].size_bytes)
             best = row;
@@ -112,8 +113,8 @@ static void put_advice(const network *n, const network_plans *plans, const peak 
         const network_plan *way = &plans->ways[w];
         if (!way->is_there)
             continue;
-        masu__buffer_printf(out, "  %s%s%s: ", way->reordered ? "--reorder" : "", way->reordered && way->in_place ? " " : "",
-                            way->in_place ? "--in-place" : "");
+        masu__buffer_printf(out, "  %s%s%s: ", way->reordered ? "--reorder" : "",
+                            way->reordered && way->in_place ? " " : "", way->in_place ? "--in-place" : "");
         if (way->result.height_bytes < plain->result.height_bytes) {
             put_bytes(out, plain->result.height_bytes - way->result.height_bytes);
             masu__buffer_printf(out, " less (%.1f %%)\n",
@@ -138,9 +139,10 @@ static void put_advice(const network *n, const network_plans *plans, const peak 
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_head(const network *n, masu__buffer *out) {
-    masu__buffer_printf(out, "%s: %s, %zu graph%s, %zu operators, %zu tensors in the arena, aligned to %" PRIu64 "\n", n->args->path,
-                        n->model.format == MASU__MODEL_TFLITE ? "TensorFlow Lite" : "ONNX", n->model.graph_count,
-                        n->model.graph_count > 1 ? "s" : "", n->lives.moment_count, n->table.count - n->scratch_count, n->alignment);
+    masu__buffer_printf(out, "%s: %s, %zu graph%s, %zu operators, %zu tensors in the arena, aligned to %" PRIu64 "\n",
+                        n->args->path, n->model.format == MASU__MODEL_TFLITE ? "TensorFlow Lite" : "ONNX",
+                        n->model.graph_count, n->model.graph_count > 1 ? "s" : "", n->lives.moment_count,
+                        n->table.count - n->scratch_count, n->alignment);
     masu__buffer_printf(out, "Not in it: %zu constants (", n->constant_count);
     put_bytes(out, n->constant_bytes);
     masu__buffer_puts(out, ")");
@@ -149,13 +151,16 @@ static void put_head(const network *n, masu__buffer *out) {
         put_bytes(out, n->variable_bytes);
         masu__buffer_puts(out, ")");
     }
-    masu__buffer_puts(out, n->scratch_count == 0 && n->model.format == MASU__MODEL_TFLITE
-                               ? ", what kernels ask for while they run (--scratch says it), and the runtime's own records\n"
-                               : "\n");
+    masu__buffer_puts(out,
+                      n->scratch_count == 0 && n->model.format == MASU__MODEL_TFLITE
+                          ? ", what kernels ask for while they run (--scratch says it), and the runtime's own records\n"
+                          : "\n");
     if (n->scratch_count > 0)
-        masu__buffer_printf(out, "In it: %zu scratch buffer%s of --scratch\n", n->scratch_count, n->scratch_count > 1 ? "s" : "");
+        masu__buffer_printf(out, "In it: %zu scratch buffer%s of --scratch\n", n->scratch_count,
+                            n->scratch_count > 1 ? "s" : "");
     if (n->open_count > 0)
-        masu__buffer_printf(out, "%zu tensors may be resized at run time: planned as large as the file says\n", n->open_count);
+        masu__buffer_printf(out, "%zu tensors may be resized at run time: planned as large as the file says\n",
+                            n->open_count);
 }
 
 static void put_way(const network_plan *way, masu__buffer *out) {
@@ -171,7 +176,8 @@ static void put_way(const network_plan *way, masu__buffer *out) {
         masu__buffer_put_grouped(&number, r->lower_bound_bytes);
         masu__buffer_printf(out, "%16s  %s", masu__buffer_text(&number), r->optimal ? "proven: none is lower" : "");
         if (!r->optimal && r->lower_bound_bytes > 0)
-            masu__buffer_printf(out, "%.2f %% above the bound", 100 * ((double)r->height_bytes / (double)r->lower_bound_bytes - 1));
+            masu__buffer_printf(out, "%.2f %% above the bound",
+                                100 * ((double)r->height_bytes / (double)r->lower_bound_bytes - 1));
     }
     masu__buffer_destroy(&number);
     masu__buffer_putc(out, '\n');
@@ -224,7 +230,8 @@ void network_report_csv(const network *n, const network_plans *plans, masu__buff
         if (way->is_runtime)
             masu__buffer_puts(out, ",,\n");
         else
-            masu__buffer_printf(out, ",%" PRIu64 ",%s\n", way->result.lower_bound_bytes, way->result.optimal ? "yes" : "no");
+            masu__buffer_printf(out, ",%" PRIu64 ",%s\n", way->result.lower_bound_bytes,
+                                way->result.optimal ? "yes" : "no");
     }
 }
 
@@ -243,8 +250,9 @@ static void put_json_buffers(const network *n, const network_plan *way, masu__bu
         masu__buffer_json_string(out, n->table.ids[row], strlen(n->table.ids[row]));
         if (n->tensor_of[row] != SIZE_MAX)
             put_json_tensor(n, n->tensor_of[row], out);
-        masu__buffer_printf(out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64 ", \"offset\": %" PRIu64 "}",
-                            way->rows[row].lower, way->rows[row].upper, way->rows[row].size_bytes, way->offsets[row]);
+        masu__buffer_printf(
+            out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64 ", \"offset\": %" PRIu64 "}",
+            way->rows[row].lower, way->rows[row].upper, way->rows[row].size_bytes, way->offsets[row]);
     }
     masu__buffer_puts(out, n->table.count ? "\n  ]" : "]");
 }
@@ -255,14 +263,16 @@ void network_report_json(const network *n, const network_plans *plans, masu__buf
     peak p;
     masu__buffer_puts(out, "{\n  \"file\": ");
     masu__buffer_json_string(out, n->args->path, strlen(n->args->path));
-    masu__buffer_printf(out, ",\n  \"format\": \"%s\",\n  \"operators\": %zu,\n  \"alignment\": %" PRIu64 ",\n  \"ways\": [",
+    masu__buffer_printf(out,
+                        ",\n  \"format\": \"%s\",\n  \"operators\": %zu,\n  \"alignment\": %" PRIu64 ",\n  \"ways\": [",
                         n->model.format == MASU__MODEL_TFLITE ? "tflite" : "onnx", n->lives.moment_count, n->alignment);
     bool first = true;
     for (size_t w = 0; w < NETWORK_WAYS; w++) {
         const network_plan *way = &plans->ways[w];
         if (!way->is_there)
             continue;
-        masu__buffer_printf(out, "%s\n    {\"way\": \"%s\", \"arena\": %" PRIu64, first ? "" : ",", way->name, way->result.height_bytes);
+        masu__buffer_printf(out, "%s\n    {\"way\": \"%s\", \"arena\": %" PRIu64, first ? "" : ",", way->name,
+                            way->result.height_bytes);
         first = false;
         if (!way->is_runtime)
             masu__buffer_printf(out, ", \"at_least\": %" PRIu64 ", \"proven\": %s", way->result.lower_bound_bytes,

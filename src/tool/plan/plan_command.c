@@ -36,8 +36,10 @@ static const char usage[] =
     "  --compare         a table of all methods: height, distance from the bound, time\n"
     "  --memory NAME[=N]  divide the buffers among memories, the fastest first, by uses × bytes; "
     "repeat it\n"
-    "                    NAME=N:latency=L or NAME=N:bandwidth=B weigh a byte there (all or none; else 0, 1, 2, …); commas join memories\n"
-    "  --moves           buffers may move between memories while operators run: the cheapest plan, and how cheap any could be\n"
+    "                    NAME=N:latency=L or NAME=N:bandwidth=B weigh a byte there (all or none; else 0, 1, 2, …); "
+    "commas join memories\n"
+    "  --moves           buffers may move between memories while operators run: the cheapest plan, and how cheap any "
+    "could be\n"
     "  --channel N       at most N bytes are moved beside one operator\n"
     "  --move-cost N     a moved byte costs N (otherwise what a byte costs in both memories)\n"
     "  --pin BUFFER=MEMORY   it stays there\n"
@@ -52,14 +54,17 @@ static const char usage[] =
     "  --alignment N     align every buffer to N bytes at least\n"
     "  --seed N, --threads N\n"
     "\n"
-    "FILE may be a snapshot of the memory of PyTorch or a trace of masu: a plan of the recorded blocks, each from its birth to its end.\n"
+    "FILE may be a snapshot of the memory of PyTorch or a trace of masu: a plan of the recorded blocks, each from its "
+    "birth to its end.\n"
     "\n"
     "  --device NAME     whose blocks, where several devices were recorded: cuda:1\n"
     "\n"
     "FILE may be a network, .tflite or .onnx: lives and sizes come from it, and one table says what its runtime needs\n"
-    "today, and what is needed planned, in place and reordered (--in-place and --reorder then choose the plan that is written).\n"
+    "today, and what is needed planned, in place and reordered (--in-place and --reorder then choose the plan that is "
+    "written).\n"
     "\n"
-    "  --dim NAME=N      an open dimension of an .onnx file, by its name or as INPUT:AXIS; repeat it. NAME=LOW..HIGH: offsets\n"
+    "  --dim NAME=N      an open dimension of an .onnx file, by its name or as INPUT:AXIS; repeat it. NAME=LOW..HIGH: "
+    "offsets\n"
     "                    that hold for each value; NAME=?: the largest value that fits into --capacity\n"
     "  --scratch OP=N    operator OP (its number, type or name) asks for N bytes while it runs; repeat it\n"
     "  --json, --csv     the table in this form\n"
@@ -67,7 +72,8 @@ static const char usage[] =
     "  --write-model FILE  the .tflite file with the plan inside, which TensorFlow Lite Micro follows\n"
     "  --verify          judge the plan inside a .tflite file\n"
     "\n"
-    "FILE may be the problem of a kernel compiler, as dsa-solver writes them (schema version 1): each pool is planned by itself, as\n"
+    "FILE may be the problem of a kernel compiler, as dsa-solver writes them (schema version 1): each pool is planned "
+    "by itself, as\n"
     "low or as cheap as its objective asks for. --output FILE.json writes placements, --json the summary.\n"
     "\n"
     "  --quiet           no summary and no progress\n"
@@ -111,8 +117,7 @@ static bool settle_rows(job *j, plan_reader *reader) {
         row->fixed_offset = row->is_fixed ? j->table.given[i] : 0;
         const char *mistake = plan_row_mistake(row);
         if (mistake)
-            return plan_complain(reader, plan_place_at(reader, j->table.at[i]), "expected %s",
-                                 mistake);
+            return plan_complain(reader, plan_place_at(reader, j->table.at[i]), "expected %s", mistake);
     }
     return true;
 }
@@ -126,7 +131,8 @@ static int read_table(job *j, const tool_text *text) {
     if (!recorded && j->args->device)
         return tool_misuse("plan", "--device is for recordings: %s is a table of buffers", shown);
     if (recorded && (j->args->check || j->args->ops))
-        return tool_misuse("plan", "%s is for tables of buffers: %s is a recording", j->args->ops ? "--ops" : "--check", shown);
+        return tool_misuse("plan", "%s is for tables of buffers: %s is a recording", j->args->ops ? "--ops" : "--check",
+                           shown);
     bool right = recorded ? plan_parse_recording(shown, data, text->length, j->args->device, &j->table, &message)
                           : plan_parse(shown, data, text->length, &j->table, &message);
     plan_reader reader = {shown, data, text->length, &j->table, &message, false};
@@ -144,8 +150,7 @@ static int read_ops(job *j) {
     masu__buffer message = {0};
     if (!tool_read(j->args->ops, &text))
         return TOOL_FAILED;
-    bool right = plan_parse_ops(j->args->ops, text.data ? text.data : "", text.length, &j->table,
-                                &j->graph, &message);
+    bool right = plan_parse_ops(j->args->ops, text.data ? text.data : "", text.length, &j->table, &j->graph, &message);
     tool_text_free(&text);
     return right ? TOOL_OK : complain(&message);
 }
@@ -172,9 +177,8 @@ static void progress(void *context, const masu_plan_result *so_far, const uint64
     fprintf(stderr, "\r\033[K%.1f s: ", so_far->seconds);
     plan_say_bytes(stderr, so_far->height_bytes);
     fprintf(stderr, ", %.2f %% above the bound",
-            so_far->lower_bound_bytes
-                ? 100 * ((double)so_far->height_bytes / (double)so_far->lower_bound_bytes - 1)
-                : 0);
+            so_far->lower_bound_bytes ? 100 * ((double)so_far->height_bytes / (double)so_far->lower_bound_bytes - 1)
+                                      : 0);
     j->progress_shown = true;
 }
 
@@ -202,8 +206,7 @@ static masu_plan_problem problem_of(const job *j) {
     uint64_t capacity = j->args->capacity;
     if (capacity == 0 && !j->args->minimize)
         capacity = j->table.capacity_bytes;
-    return (masu_plan_problem){j->table.rows, j->table.count, j->table.relations,
-                               j->table.relation_count, capacity};
+    return (masu_plan_problem){j->table.rows, j->table.count, j->table.relations, j->table.relation_count, capacity};
 }
 
 /* Standard output carries the summary, unless it carries the plan. */
@@ -220,9 +223,7 @@ static void say_core(job *j, const masu_plan_problem *problem) {
     if (!rows)
         return;
     if (masu_plan_core(problem, &options, rows, &count, &minimal) == MASU_OK && count > 0) {
-        fprintf(stderr,
-                "masu plan: %s%zu buffers cannot be placed even alone:", minimal ? "already " : "",
-                count);
+        fprintf(stderr, "masu plan: %s%zu buffers cannot be placed even alone:", minimal ? "already " : "", count);
         for (size_t i = 0; i < count && i < 24; i++)
             fprintf(stderr, " %s", j->table.ids[rows[i]]);
         fprintf(stderr, "%s\n", count > 24 ? " …" : "");
@@ -261,11 +262,11 @@ static void say_result(job *j, const masu_plan_problem *problem) {
         fprintf(to, ", optimal");
     else
         fprintf(to, ", %.2f %% above the bound %" PRIu64,
-                100 * ((double)r->height_bytes / (double)r->lower_bound_bytes - 1),
-                r->lower_bound_bytes);
+                100 * ((double)r->height_bytes / (double)r->lower_bound_bytes - 1), r->lower_bound_bytes);
     fprintf(to, "; %.3f s, by %s\n", r->seconds, r->order);
     if (r->seconds > j->args->time_s * LATE + 0.1)
-        fprintf(stderr, "masu plan: --time %g was over before the first plan was there: with %zu buffers it took %.1f s\n",
+        fprintf(stderr,
+                "masu plan: --time %g was over before the first plan was there: with %zu buffers it took %.1f s\n",
                 j->args->time_s, j->table.count, r->seconds);
     if (r->outcome == MASU_PLAN_UNKNOWN && problem->capacity_bytes > 0) {
         fprintf(stderr, "masu plan: none was found in time that fits into ");
@@ -285,25 +286,21 @@ static int write_answer(job *j) {
     plan_answer answer = {&j->table, j->offsets, &j->in};
     tool_file files[] = {{j->args->output, {0}}, {j->args->svg, {0}}};
     if (j->args->output)
-        (ends_with(j->args->output, ".json") ? plan_write_json : plan_write_csv)(&answer,
-                                                                                 &files[0].text);
+        (ends_with(j->args->output, ".json") ? plan_write_json : plan_write_csv)(&answer, &files[0].text);
     if (j->args->svg)
         plan_write_svg(&answer, &files[1].text);
     return tool_write_files("plan", files, 2);
 }
 
 /* The only memory, or there are several. */
-static void set_part(job *j, size_t number, const char *name, uint64_t capacity_bytes,
-                     const masu_plan_result *result) {
-    j->in.parts[number] =
-        (plan_part){name, capacity_bytes, result->height_bytes, result->lower_bound_bytes};
+static void set_part(job *j, size_t number, const char *name, uint64_t capacity_bytes, const masu_plan_result *result) {
+    j->in.parts[number] = (plan_part){name, capacity_bytes, result->height_bytes, result->lower_bound_bytes};
     j->in.count = number + 1;
 }
 
 static int check(job *j) {
     masu_plan_problem problem = problem_of(j);
-    j->in.memory_of =
-        masu__arena_calloc(&j->table.arena, j->table.count + 1, sizeof *j->in.memory_of, 16);
+    j->in.memory_of = masu__arena_calloc(&j->table.arena, j->table.count + 1, sizeof *j->in.memory_of, 16);
     if (!j->in.memory_of)
         return failed(MASU_ERR_OUT_OF_MEMORY);
     int status = plan_check_memories(&problem, &j->table, j->args, &j->in);
@@ -312,9 +309,8 @@ static int check(job *j) {
         for (size_t i = 0; i < j->table.count; i++)
             count += !j->in.memory_of || j->in.memory_of[i] == m;
         FILE *to = summary_stream(j->args);
-        fprintf(to, "FINE: %s%s%zu buffers, height ",
-                j->in.parts[m].name ? j->in.parts[m].name : "", j->in.parts[m].name ? ": " : "",
-                count);
+        fprintf(to, "FINE: %s%s%zu buffers, height ", j->in.parts[m].name ? j->in.parts[m].name : "",
+                j->in.parts[m].name ? ": " : "", count);
         plan_say_bytes(to, j->in.parts[m].height_bytes);
         fprintf(to, "\n");
     }
@@ -324,8 +320,7 @@ static int check(job *j) {
     return write_answer(j);
 }
 
-static void say_memory(const job *j, size_t m, const size_t *memory_of,
-                       const masu_plan_result *result) {
+static void say_memory(const job *j, size_t m, const size_t *memory_of, const masu_plan_result *result) {
     size_t count;
     uint64_t traffic = plan_traffic(&j->table, memory_of, m, &count);
     FILE *to = summary_stream(j->args);
@@ -340,15 +335,14 @@ static int divide(job *j) {
     masu_plan_problem problem = problem_of(j);
     masu_plan_memory memories[PLAN_MOST_MEMORIES];
     masu_plan_result results[PLAN_MOST_MEMORIES];
-    size_t *memory_of =
-        masu__arena_calloc(&j->table.arena, j->table.count + 1, sizeof *memory_of, 16);
+    size_t *memory_of = masu__arena_calloc(&j->table.arena, j->table.count + 1, sizeof *memory_of, 16);
     if (!memory_of)
         return failed(MASU_ERR_OUT_OF_MEMORY);
     for (size_t m = 0; m < j->args->memory_count; m++)
         memories[m].capacity_bytes = j->args->memories[m].capacity_bytes;
     masu_plan_options options = options_of(j);
-    masu_status status = masu_plan_divide(&problem, j->table.uses, memories, j->args->memory_count,
-                                          &options, memory_of, j->offsets, results);
+    masu_status status = masu_plan_divide(&problem, j->table.uses, memories, j->args->memory_count, &options, memory_of,
+                                          j->offsets, results);
     end_progress(j);
     if (status != MASU_OK)
         return failed(status);
@@ -420,13 +414,11 @@ static int solve(job *j) {
 static uint64_t height_in_place(job *j, masu_plan_row *rows) {
     masu_plan_row *before = j->table.rows;
     size_t relations = j->table.relation_count;
-    masu_plan_options quick = {
-        .step_limit = 20000, .threads = 1, .time_limit_s = j->args->time_s / 8};
+    masu_plan_options quick = {.step_limit = 20000, .threads = 1, .time_limit_s = j->args->time_s / 8};
     masu_plan_result result = {.height_bytes = 0};
     j->table.rows = rows;
     bool right = plan_relate_in_place(&j->table, &j->graph);
-    masu_plan_problem problem = {rows, j->table.count, j->table.relations, j->table.relation_count,
-                                 0};
+    masu_plan_problem problem = {rows, j->table.count, j->table.relations, j->table.relation_count, 0};
     right = right && masu_plan_find(&problem, &quick, j->offsets, &result) == MASU_OK;
     j->table.rows = before;
     j->table.relation_count = relations;
@@ -440,12 +432,10 @@ static bool order_helps(job *j, masu_plan_row *reordered) {
 
 static int reorder(job *j) {
     uint64_t before, after;
-    size_t *order =
-        masu__arena_calloc(&j->table.arena, j->graph.graph.count + 1, sizeof *order, 16);
+    size_t *order = masu__arena_calloc(&j->table.arena, j->graph.graph.count + 1, sizeof *order, 16);
     if (!order)
         return failed(MASU_ERR_OUT_OF_MEMORY);
-    masu_status status = masu_plan_reorder(&j->graph.graph, j->table.rows, j->table.count, 0, order,
-                                           &before, &after);
+    masu_status status = masu_plan_reorder(&j->graph.graph, j->table.rows, j->table.count, 0, order, &before, &after);
     masu_plan_row *rows = masu__arena_calloc(&j->table.arena, j->table.count + 1, sizeof *rows, 16);
     if (!rows)
         return failed(MASU_ERR_OUT_OF_MEMORY);
@@ -457,8 +447,10 @@ static int reorder(job *j) {
         for (size_t k = 0, *at = order; k < j->graph.graph.count; k++, after = before)
             *at++ = k;
     if (status == MASU_ERR_INVALID_ARGUMENT) {
-        fprintf(stderr, "masu plan: %s: an operator reads what is made later, or two operators make the "
-                        "same buffer\n", j->args->ops);
+        fprintf(stderr,
+                "masu plan: %s: an operator reads what is made later, or two operators make the "
+                "same buffer\n",
+                j->args->ops);
         return TOOL_FAILED;
     }
     if (status != MASU_OK)
@@ -524,5 +516,4 @@ static int run(int argc, char **argv) {
     return status;
 }
 
-const tool_command tool_plan = {"plan", "find offsets for buffers whose sizes and lives are known",
-                                usage, run};
+const tool_command tool_plan = {"plan", "find offsets for buffers whose sizes and lives are known", usage, run};

@@ -8,11 +8,10 @@
 #include "tool/whole_files.h"
 
 static const char *const known[] = {
-    "--minimize", "--capacity", "--time",  "--output",   "--svg",     "--check",
-    "--compare",  "--memory",   "--ops",   "--in-place", "--reorder", "--alignment",
-    "--seed",     "--threads",  "--quiet", "--help",     "--verify", "--write-model",
-    "--header",   "--dim",      "--scratch", "--json",   "--csv",     "--device",
-    "--moves",   "--channel",  "--move-cost", "--pin", "--home", "--reserve", "--constants", NULL};
+    "--minimize", "--capacity",    "--time",      "--output",    "--svg",     "--check",   "--compare",   "--memory",
+    "--ops",      "--in-place",    "--reorder",   "--alignment", "--seed",    "--threads", "--quiet",     "--help",
+    "--verify",   "--write-model", "--header",    "--dim",       "--scratch", "--json",    "--csv",       "--device",
+    "--moves",    "--channel",     "--move-cost", "--pin",       "--home",    "--reserve", "--constants", NULL};
 
 /* ---- numbers on the command line ------------------------------------------------------------- */
 
@@ -50,7 +49,8 @@ static bool parse_seconds(const char *text, double *out) {
 /* :latency=N or :bandwidth=N behind a memory. */
 static bool parse_weight(const char *text, size_t length, plan_memory_option *m) {
     char value[32];
-    bool is_latency = length > 8 && strncmp(text, "latency=", 8) == 0, is_bandwidth = length > 10 && strncmp(text, "bandwidth=", 10) == 0;
+    bool is_latency = length > 8 && strncmp(text, "latency=", 8) == 0,
+         is_bandwidth = length > 10 && strncmp(text, "bandwidth=", 10) == 0;
     size_t skip = is_latency ? 8 : 10;
     if ((!is_latency && !is_bandwidth) || length - skip >= sizeof value)
         return false;
@@ -83,7 +83,8 @@ static bool parse_one_memory(const char *text, size_t length, plan_arguments *a)
         return false;
     if (equals)
         memcpy(bytes, equals + 1, (size_t)(head - equals - 1));
-    if ((equals && !parse_bytes(bytes, &m->capacity_bytes)) || (colon && !parse_weight(colon + 1, (size_t)(end - colon - 1), m)))
+    if ((equals && !parse_bytes(bytes, &m->capacity_bytes)) ||
+        (colon && !parse_weight(colon + 1, (size_t)(end - colon - 1), m)))
         return false;
     a->memory_count++;
     return true;
@@ -131,7 +132,8 @@ static bool parse_reserve(const char *text, plan_arguments *a) {
     r->memory = find_memory(a, text, (size_t)(equals - text));
     bool is_zero = strcmp(from, "0") == 0;
     r->from = 0;
-    return r->memory != SIZE_MAX && (is_zero || parse_bytes(from, &r->from)) && parse_bytes(dots + 2, &r->to) && r->from < r->to;
+    return r->memory != SIZE_MAX && (is_zero || parse_bytes(from, &r->from)) && parse_bytes(dots + 2, &r->to) &&
+           r->from < r->to;
 }
 
 static int by_place(const void *a, const void *b) {
@@ -165,7 +167,8 @@ static int parse_pins(plan_arguments *a) {
         bool is_reserve = strcmp(option, "--reserve") == 0;
         if (is_reserve ? !parse_reserve(value, a) : !parse_pin(value, strcmp(option, "--home") == 0, a))
             return tool_misuse("plan", "%s %s: expected %s", option, value,
-                               is_reserve ? "MEMORY=FROM..TO, bytes of a memory that --memory names" : "BUFFER=MEMORY, a memory that --memory names");
+                               is_reserve ? "MEMORY=FROM..TO, bytes of a memory that --memory names"
+                                          : "BUFFER=MEMORY, a memory that --memory names");
     }
     join_reserves(a);
     return TOOL_OK;
@@ -241,7 +244,8 @@ static int take_value(const char *name, const char *value, plan_arguments *a) {
         expected = "1 to 64";
     } else if (strcmp(name, "--memory") == 0) {
         right = parse_memory(value, a);
-        expected = "NAME=BYTES (above 0) or NAME, without limit, and :latency=N or :bandwidth=N behind it; each name once, 16 at most";
+        expected = "NAME=BYTES (above 0) or NAME, without limit, and :latency=N or :bandwidth=N behind it; each name "
+                   "once, 16 at most";
     } else if (strcmp(name, "--channel") == 0) {
         right = a->has_channel = parse_bytes(value, &a->channel);
         expected = "bytes that are moved beside one operator, such as 64K";
@@ -283,11 +287,10 @@ static bool take_flag(const char *argument, plan_arguments *a) {
     const struct {
         const char *name;
         bool *flag;
-    } flags[] = {{"--minimize", &a->minimize}, {"--check", &a->check},
-                 {"--compare", &a->compare},   {"--in-place", &a->in_place},
-                 {"--reorder", &a->reorder},   {"--quiet", &a->quiet},
-                 {"--verify", &a->verify},     {"--json", &a->json},
-                 {"--csv", &a->csv},           {"--moves", &a->moves}};
+    } flags[] = {{"--minimize", &a->minimize}, {"--check", &a->check},     {"--compare", &a->compare},
+                 {"--in-place", &a->in_place}, {"--reorder", &a->reorder}, {"--quiet", &a->quiet},
+                 {"--verify", &a->verify},     {"--json", &a->json},       {"--csv", &a->csv},
+                 {"--moves", &a->moves}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(argument, flags[i].name) == 0)
             return *flags[i].flag = true;
@@ -295,13 +298,10 @@ static bool take_flag(const char *argument, plan_arguments *a) {
 }
 
 static int take_option(int argc, char **argv, int *index, plan_arguments *a) {
-    static const char *const valued[] = {"--capacity", "--time",      "--output",
-                                         "--svg",      "--memory",    "--ops",
-                                         "--seed",     "--alignment", "--threads",
-                                         "--dim",      "--scratch",   "--header",
-                                         "--write-model", "--device",    "--channel",
-                                         "--move-cost", "--pin",        "--home",
-                                         "--reserve",  "--constants"};
+    static const char *const valued[] = {"--capacity",  "--time",   "--output",      "--svg",     "--memory",
+                                         "--ops",       "--seed",   "--alignment",   "--threads", "--dim",
+                                         "--scratch",   "--header", "--write-model", "--device",  "--channel",
+                                         "--move-cost", "--pin",    "--home",        "--reserve", "--constants"};
     const char *argument = argv[*index];
     if (take_flag(argument, a))
         return TOOL_OK;
@@ -323,18 +323,22 @@ static int check_moves(const plan_arguments *a) {
         bandwidths += a->memories[m].bandwidth > 0;
     }
     if ((latencies > 0 && latencies < a->memory_count) || (bandwidths > 0 && bandwidths < a->memory_count))
-        return tool_misuse("plan", "--memory: all memories have :latency=N, or all have :bandwidth=N, or none has a weight");
+        return tool_misuse("plan",
+                           "--memory: all memories have :latency=N, or all have :bandwidth=N, or none has a weight");
     if ((a->has_channel || a->has_move_cost) && !a->moves)
         return tool_misuse("plan", "%s is about moves: say --moves, too", a->has_channel ? "--channel" : "--move-cost");
     if (a->moves && a->memory_count < 2)
         return tool_misuse("plan", "--moves needs two memories or more: --memory NAME=BYTES, the fastest first");
     if (plan_has_moves(a) && (a->check || a->verify))
-        return tool_misuse("plan", "%s judges one place for each buffer: leave --moves, --pin, --home, --reserve and weights out",
-                           a->check ? "--check" : "--verify");
+        return tool_misuse(
+            "plan", "%s judges one place for each buffer: leave --moves, --pin, --home, --reserve and weights out",
+            a->check ? "--check" : "--verify");
     if (plan_has_moves(a) && a->reorder)
-        return tool_misuse("plan", "where values move or are pinned operators run in the order of the file: leave --reorder out");
+        return tool_misuse(
+            "plan", "where values move or are pinned operators run in the order of the file: leave --reorder out");
     if (plan_has_moves(a) && a->in_place)
-        return tool_misuse("plan", "where values move or are pinned each buffer has bytes of its own: leave --in-place out");
+        return tool_misuse("plan",
+                           "where values move or are pinned each buffer has bytes of its own: leave --in-place out");
     return TOOL_OK;
 }
 
@@ -346,7 +350,8 @@ static int check_files(const plan_arguments *a) {
         if (!files[i])
             continue;
         if ((a->json || a->csv) && strcmp(files[i], "-") == 0)
-            return tool_misuse("plan", "%s has standard output: leave %s - out", a->json ? "--json" : "--csv", names[i]);
+            return tool_misuse("plan", "%s has standard output: leave %s - out", a->json ? "--json" : "--csv",
+                               names[i]);
         for (size_t k = 0; k < i; k++)
             if (files[k] && (strcmp(files[i], files[k]) == 0 || tool_is_same_file(files[i], files[k])))
                 return tool_misuse("plan", "%s and %s cannot be the same file", names[i], names[k]);
@@ -375,26 +380,27 @@ static int check_together(const plan_arguments *a) {
                                      : "--capacity");
     if (check_files(a) != TOOL_OK)
         return TOOL_MISUSED;
-    if (a->verify && (a->output || a->svg || a->header || a->write_model || a->compare || a->memory_count > 0 || a->json || a->csv ||
-                      a->in_place || a->reorder || a->capacity))
+    if (a->verify && (a->output || a->svg || a->header || a->write_model || a->compare || a->memory_count > 0 ||
+                      a->json || a->csv || a->in_place || a->reorder || a->capacity))
         return tool_misuse("plan", "--verify only judges: leave the other options out");
     if (a->json && a->csv)
         return tool_misuse("plan", "--json and --csv: one of the two");
     if ((a->json || a->csv) && ((a->memory_count > 0 && !plan_has_moves(a)) || a->compare))
-        return tool_misuse("plan", "%s is one arena's table: leave %s out", a->json ? "--json" : "--csv", a->compare ? "--compare" : "--memory");
+        return tool_misuse("plan", "%s is one arena's table: leave %s out", a->json ? "--json" : "--csv",
+                           a->compare ? "--compare" : "--memory");
     return TOOL_OK;
 }
 
 int plan_check_for_table(const plan_arguments *a) {
-    const char *wrong = a->verify            ? "--verify"
-                        : a->write_model     ? "--write-model"
+    const char *wrong = a->verify                         ? "--verify"
+                        : a->write_model                  ? "--write-model"
                         : a->header && !plan_has_moves(a) ? "--header"
-                        : a->dim_count > 0   ? "--dim"
-                        : a->scratch_count > 0 ? "--scratch"
-                        : a->constants_text  ? "--constants"
-                        : a->json && !plan_has_moves(a) ? "--json"
-                        : a->csv && !plan_has_moves(a) ? "--csv"
-                                             : NULL;
+                        : a->dim_count > 0                ? "--dim"
+                        : a->scratch_count > 0            ? "--scratch"
+                        : a->constants_text               ? "--constants"
+                        : a->json && !plan_has_moves(a)   ? "--json"
+                        : a->csv && !plan_has_moves(a)    ? "--csv"
+                                                          : NULL;
     if (wrong)
         return tool_misuse("plan", "%s is for networks (.tflite, .onnx): %s is a table of buffers", wrong, a->path);
     if (a->moves && !a->ops)
@@ -406,7 +412,8 @@ int plan_check_for_table(const plan_arguments *a) {
 
 int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
     if (a->ops || a->check)
-        return tool_misuse("plan", "%s is for tables of buffers: %s is a network", a->ops ? "--ops" : "--check", a->path);
+        return tool_misuse("plan", "%s is for tables of buffers: %s is a network", a->ops ? "--ops" : "--check",
+                           a->path);
     if (a->device)
         return tool_misuse("plan", "--device is for recordings: %s is a network", a->path);
     if (!is_tflite && (a->verify || a->write_model))
@@ -414,39 +421,46 @@ int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
     if (is_tflite && a->dim_count > 0)
         return tool_misuse("plan", "--dim is for .onnx files: a .tflite file has a number for each dimension");
     if (a->write_model && a->memory_count > 0)
-        return tool_misuse("plan", "--write-model plans one arena; for several memories write a C header with --header");
+        return tool_misuse("plan",
+                           "--write-model plans one arena; for several memories write a C header with --header");
     if (a->ranged != SIZE_MAX && (a->output || a->svg || a->header || a->compare || a->memory_count > 0 || a->csv))
-        return tool_misuse("plan", "--dim with a range or ? only says what it found: leave --output, --svg, --header, --csv, --compare and --memory out");
+        return tool_misuse("plan", "--dim with a range or ? only says what it found: leave --output, --svg, --header, "
+                                   "--csv, --compare and --memory out");
     if (a->ranged != SIZE_MAX && a->range_high == 0 && (!a->capacity || a->json))
-        return tool_misuse("plan", "--dim NAME=? looks for the largest value that fits into --capacity N, and says it as text");
+        return tool_misuse("plan",
+                           "--dim NAME=? looks for the largest value that fits into --capacity N, and says it as text");
     if (a->ranged != SIZE_MAX && a->range_high > 0 && a->capacity)
-        return tool_misuse("plan", "--dim NAME=LOW..HIGH says offsets for all of them: leave --capacity out, or ask for the largest value with --dim NAME=?");
+        return tool_misuse("plan", "--dim NAME=LOW..HIGH says offsets for all of them: leave --capacity out, or ask "
+                                   "for the largest value with --dim NAME=?");
     if (a->reorder && a->memory_count > 0)
-        return tool_misuse("plan", "--memory divides a network's buffers in the order that the file has: leave --reorder out");
+        return tool_misuse("plan",
+                           "--memory divides a network's buffers in the order that the file has: leave --reorder out");
     if (is_tflite && a->alignment && a->alignment < 16)
         return tool_misuse("plan", "--alignment %u: TensorFlow Lite Micro aligns to 16", (unsigned)a->alignment);
     return TOOL_OK;
 }
 
 int plan_check_for_kernel(const plan_arguments *a) {
-    const char *wrong = a->check             ? "--check"
-                        : a->compare         ? "--compare"
-                        : a->ops             ? "--ops"
-                        : a->in_place        ? "--in-place"
-                        : a->reorder         ? "--reorder"
-                        : a->memory_count > 0 ? "--memory"
-                        : a->capacity > 0    ? "--capacity"
-                        : a->minimize        ? "--minimize"
-                        : a->device          ? "--device"
-                        : a->verify          ? "--verify"
-                        : a->write_model     ? "--write-model"
-                        : a->header          ? "--header"
-                        : a->dim_count > 0   ? "--dim"
+    const char *wrong = a->check               ? "--check"
+                        : a->compare           ? "--compare"
+                        : a->ops               ? "--ops"
+                        : a->in_place          ? "--in-place"
+                        : a->reorder           ? "--reorder"
+                        : a->memory_count > 0  ? "--memory"
+                        : a->capacity > 0      ? "--capacity"
+                        : a->minimize          ? "--minimize"
+                        : a->device            ? "--device"
+                        : a->verify            ? "--verify"
+                        : a->write_model       ? "--write-model"
+                        : a->header            ? "--header"
+                        : a->dim_count > 0     ? "--dim"
                         : a->scratch_count > 0 ? "--scratch"
-                        : a->csv             ? "--csv"
-                                             : NULL;
+                        : a->csv               ? "--csv"
+                                               : NULL;
     if (wrong)
-        return tool_misuse("plan", "%s: %s is the problem of a kernel, which says its own pools, capacities and objective", wrong, a->path);
+        return tool_misuse("plan",
+                           "%s: %s is the problem of a kernel, which says its own pools, capacities and objective",
+                           wrong, a->path);
     return TOOL_OK;
 }
 

@@ -8,7 +8,15 @@
 
 #include "models/models.h"
 
-enum { PLAN_MOST_MEMORIES = 16, PLAN_NAME_BYTES = 32, PLAN_MOST_DIMS = 32, PLAN_MOST_SCRATCH = 64, PLAN_MOST_CALLED = 128, PLAN_MOST_VALUES = 1024, PLAN_MOST_PINS = 64 };
+enum {
+    PLAN_MOST_MEMORIES = 16,
+    PLAN_NAME_BYTES = 32,
+    PLAN_MOST_DIMS = 32,
+    PLAN_MOST_SCRATCH = 64,
+    PLAN_MOST_CALLED = 128,
+    PLAN_MOST_VALUES = 1024,
+    PLAN_MOST_PINS = 64
+};
 
 typedef struct plan_memory_option {
     char name[PLAN_NAME_BYTES];
@@ -49,7 +57,9 @@ typedef struct plan_arguments {
     int64_t range_low, range_high; /* range_high 0: the largest value that fits into capacity */
     plan_scratch_option scratch[PLAN_MOST_SCRATCH];
     size_t scratch_count;
-    const char *pin_texts[2 * PLAN_MOST_PINS]; /* option and value, borrowed from the command line, until all memories are known */
+    const char
+        *pin_texts[2 *
+                   PLAN_MOST_PINS]; /* option and value, borrowed from the command line, until all memories are known */
     size_t pin_text_count;
     plan_pin_option pins[PLAN_MOST_PINS];
     size_t pin_count;

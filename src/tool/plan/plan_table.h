@@ -56,8 +56,7 @@ bool plan_complain(plan_reader *reader, plan_place place, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 
 /* The same with what is there instead: at most 24 bytes of it, control characters as ?. */
-bool plan_complain_found(plan_reader *reader, plan_place place, const char *expected,
-                         const char *text, size_t length);
+bool plan_complain_found(plan_reader *reader, plan_place place, const char *expected, const char *text, size_t length);
 /* From the beginning: O(at), for complaints. */
 plan_place plan_place_at(const plan_reader *reader, size_t at);
 /* UTF-8 without zero bytes. */
@@ -68,8 +67,7 @@ void plan_skip_mark(const char **text, size_t *length);
 /* Reads text as what it looks like: JSON when it begins with { or [, otherwise a table whose
  * fields are separated by tabs, if its first line has one, or commas. False: *message says why.
  * The caller frees the table in either case. */
-bool plan_parse(const char *path, const char *text, size_t length, plan_table *out,
-                masu__buffer *message);
+bool plan_parse(const char *path, const char *text, size_t length, plan_table *out, masu__buffer *message);
 /* A snapshot of PyTorch or a trace of masu: the blocks of one device. device NULL: the only one. As plan_parse. */
 bool plan_is_recording(const char *text, size_t length);
 bool plan_parse_recording(const char *path, const char *text, size_t length, const char *device, plan_table *out,
@@ -91,8 +89,7 @@ typedef struct plan_index {
  * before. */
 bool plan_index_make(plan_table *table, plan_index *out, size_t *twice);
 /* SIZE_MAX: there is none. */
-size_t plan_index_find(const plan_table *table, const plan_index *index, const char *id,
-                       size_t length);
+size_t plan_index_find(const plan_table *table, const plan_index *index, const char *id, size_t length);
 
 /* What is wrong with a row by itself, checked as soon as it is read: NULL when nothing is. */
 const char *plan_row_mistake(const masu_plan_row *row);
@@ -103,19 +100,17 @@ typedef struct plan_graph {
     masu_plan_graph graph;
     const char **types;
     const char **names; /* the first field */
-    bool
-        *kept; /* per row: outlives its last operator, or is a result: nothing is written over it */
+    bool *kept;         /* per row: outlives its last operator, or is a result: nothing is written over it */
 } plan_graph;
 
 /* op,type,inputs,outputs: in order; ids separated by spaces. Adds uses to the table. */
-bool plan_parse_ops(const char *path, const char *text, size_t length, plan_table *table,
-                    plan_graph *out, masu__buffer *message);
+bool plan_parse_ops(const char *path, const char *text, size_t length, plan_table *table, plan_graph *out,
+                    masu__buffer *message);
 /* Outputs of element-wise operators may take over an input of their size that dies there. */
 bool plan_relate_in_place(plan_table *table, const plan_graph *graph);
 
 /* Sum of uses × bytes of the rows in one memory, at most UINT64_MAX, and how many they are. */
-uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t memory,
-                      size_t *count);
+uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t memory, size_t *count);
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -159,17 +154,16 @@ typedef struct plan_judgement {
 
 /* The judge on the chosen rows (ascending) and the relations among them, and the bound for them
  * where they are right. The statuses of masu_plan_find. */
-masu_status plan_judge_some(const masu_plan_problem *problem, const uint64_t *offsets,
-                            uint64_t height_bytes, const size_t *chosen, size_t count,
-                            plan_judgement *out, uint64_t *lower_bound_bytes);
+masu_status plan_judge_some(const masu_plan_problem *problem, const uint64_t *offsets, uint64_t height_bytes,
+                            const size_t *chosen, size_t count, plan_judgement *out, uint64_t *lower_bound_bytes);
 /* The judge on one window of time after the other: each pair that is alive together is in
  * one. MASU_ERR_OUT_OF_MEMORY. O(n × alive together). */
-masu_status plan_judge_windows(const masu_plan_problem *problem, const uint64_t *offsets,
-                               uint64_t height_bytes, plan_judgement *out);
+masu_status plan_judge_windows(const masu_plan_problem *problem, const uint64_t *offsets, uint64_t height_bytes,
+                               plan_judgement *out);
 /* Judges the table's offsets memory by memory; out->memory_of has room for a number a row. Fills
  * *out. Says what is wrong on standard output (the plan) or standard error (the file).
  * TOOL_OK or TOOL_FAILED. */
-int plan_check_memories(const masu_plan_problem *problem, const plan_table *table,
-                        const plan_arguments *args, plan_parts *out);
+int plan_check_memories(const masu_plan_problem *problem, const plan_table *table, const plan_arguments *args,
+                        plan_parts *out);
 
 #endif

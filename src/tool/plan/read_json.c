@@ -29,8 +29,7 @@ static bool read_gap(json *j, void *context) {
     gap_list *list = context;
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 4;
-        list->gaps = masu__arena_grow(&j->reader->table->arena, list->gaps, list->count, room,
-                                      sizeof *list->gaps, 16);
+        list->gaps = masu__arena_grow(&j->reader->table->arena, list->gaps, list->count, room, sizeof *list->gaps, 16);
         if (!list->gaps)
             return plan_json_no_memory(j);
         list->room = room;
@@ -41,7 +40,7 @@ static bool read_gap(json *j, void *context) {
         !plan_json_take(j, ',', "a comma") || !plan_json_moment(j, &gap->upper))
         return false;
     if (plan_json_peek(j) == ',' && (!plan_json_take(j, ',', "a comma") || !plan_json_bytes(j, &gap->window_lower) ||
-                           !plan_json_take(j, ',', "a comma") || !plan_json_bytes(j, &gap->window_upper)))
+                                     !plan_json_take(j, ',', "a comma") || !plan_json_bytes(j, &gap->window_upper)))
         return false;
     return plan_json_take(j, ']', "]");
 }
@@ -190,11 +189,9 @@ static bool read_relation(json *j, void *context) {
     size_t at = j->at;
     if (!plan_json_each_member(j, relation_member, &state))
         return false;
-    if (state.kind < 0 || state.rows[0] == SIZE_MAX || state.rows[1] == SIZE_MAX ||
-        state.rows[0] == state.rows[1])
+    if (state.kind < 0 || state.rows[0] == SIZE_MAX || state.rows[1] == SIZE_MAX || state.rows[0] == state.rows[1])
         return plan_json_expected(j, at, "kind and two different buffers a and b in each relation");
-    return plan_table_relate(j->reader->table, (masu_plan_relation_kind)state.kind, state.rows[0],
-                             state.rows[1]) ||
+    return plan_table_relate(j->reader->table, (masu_plan_relation_kind)state.kind, state.rows[0], state.rows[1]) ||
            plan_json_no_memory(j);
 }
 
@@ -208,8 +205,7 @@ static bool make_index(json *j) {
     if (twice == SIZE_MAX)
         return plan_json_no_memory(j);
     return plan_complain(j->reader, plan_place_at(j->reader, j->reader->table->at[twice]),
-                         "expected an id that has not been used, found \"%s\" again",
-                         j->reader->table->ids[twice]);
+                         "expected an id that has not been used, found \"%s\" again", j->reader->table->ids[twice]);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -228,8 +224,8 @@ static bool read_capacity(json *j) {
     uint64_t *capacity = &j->reader->table->capacity_bytes;
     plan_json_peek(j);
     size_t at = j->at;
-    return plan_json_bytes(j, capacity) && ((*capacity > 0 && *capacity >> 62 == 0) ||
-                                       plan_json_expected(j, at, "a capacity above 0 and below 2^62"));
+    return plan_json_bytes(j, capacity) &&
+           ((*capacity > 0 && *capacity >> 62 == 0) || plan_json_expected(j, at, "a capacity above 0 and below 2^62"));
 }
 
 static bool top_member(json *j, json_span name, void *context) {
@@ -241,8 +237,7 @@ static bool top_member(json *j, json_span name, void *context) {
     if (plan_json_is(j, name, "relations")) {
         if (!seen->buffers)
             return plan_json_expected(j, name.begin, "buffers before relations");
-        return once(j, name, &seen->relations) && make_index(j) &&
-               plan_json_each_element(j, read_relation, NULL);
+        return once(j, name, &seen->relations) && make_index(j) && plan_json_each_element(j, read_relation, NULL);
     }
     return plan_json_skip(j);
 }

@@ -66,8 +66,7 @@ static bool read_rows(ops_reader *r, const size_t **out, size_t *count) {
             size_t row = plan_index_find(r->base.table, &r->index, text + from, r->at - from);
             if (row == SIZE_MAX) {
                 plan_place place = {r->line, from - r->line_begin + 1};
-                return plan_complain_found(&r->base, place, "ids of buffers", text + from,
-                                           r->at - from);
+                return plan_complain_found(&r->base, place, "ids of buffers", text + from, r->at - from);
             }
             rows[(*count)++] = row;
         }
@@ -166,8 +165,7 @@ static bool lives_agree(ops_reader *r, plan_graph *out) {
         }
     }
     for (size_t i = 0; i < t->count; i++)
-        out->kept[i] = t->rows[i].upper > last[i] + 1 ||
-                       (!is_read[i] && t->rows[i].upper >= (int64_t)r->count);
+        out->kept[i] = t->rows[i].upper > last[i] + 1 || (!is_read[i] && t->rows[i].upper >= (int64_t)r->count);
     return true;
 }
 
@@ -189,16 +187,15 @@ static bool read_all(ops_reader *r) {
     if (!plan_index_make(r->base.table, &r->index, &twice))
         return no_memory(r);
     if (r->base.length < 3 || strncmp(r->base.text, "op,", 3) != 0)
-        return plan_complain(&r->base, (plan_place){1, 1},
-                             "expected a first line op,type,inputs,outputs");
+        return plan_complain(&r->base, (plan_place){1, 1}, "expected a first line op,type,inputs,outputs");
     for (next_line(r); r->at < r->base.length; next_line(r))
         if (!at_end(r) && !read_operator(r))
             return false;
     return true;
 }
 
-bool plan_parse_ops(const char *path, const char *text, size_t length, plan_table *table,
-                    plan_graph *out, masu__buffer *message) {
+bool plan_parse_ops(const char *path, const char *text, size_t length, plan_table *table, plan_graph *out,
+                    masu__buffer *message) {
     ops_reader r = {.base = {path, text, length, table, message, false}, .line = 1};
     plan_skip_mark(&r.base.text, &r.base.length);
     if (!plan_check_text(&r.base) || !read_all(&r)) {
@@ -232,8 +229,7 @@ bool plan_relate_in_place(plan_table *t, const plan_graph *graph) {
         if (!works_in_place(graph->types[k]) || op->output_count != 1)
             continue;
         for (size_t i = 0; i < op->input_count; i++)
-            if (dies_at(t, graph, op->inputs[i], op->outputs[0]) &&
-                op->inputs[i] != op->outputs[0] &&
+            if (dies_at(t, graph, op->inputs[i], op->outputs[0]) && op->inputs[i] != op->outputs[0] &&
                 t->rows[op->inputs[i]].size_bytes == t->rows[op->outputs[0]].size_bytes &&
                 !plan_table_relate(t, MASU_PLAN_MAY_SHARE, op->inputs[i], op->outputs[0]))
                 return false;
@@ -241,8 +237,7 @@ bool plan_relate_in_place(plan_table *t, const plan_graph *graph) {
     return true;
 }
 
-uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t memory,
-                      size_t *count) {
+uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t memory, size_t *count) {
     uint64_t traffic = 0, more;
     *count = 0;
     for (size_t i = 0; i < table->count; i++) {

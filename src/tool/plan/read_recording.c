@@ -75,7 +75,8 @@ static void gather(gatherer *g) {
 }
 
 /* The only device that has blocks, or the one that is named. */
-static bool choose_device(const masu__recording *r, const char *path, const char *name, uint16_t *out, masu__buffer *message) {
+static bool choose_device(const masu__recording *r, const char *path, const char *name, uint16_t *out,
+                          masu__buffer *message) {
     const char *last = NULL;
     masu__buffer all = {0};
     unsigned found = 0;
@@ -91,7 +92,8 @@ static bool choose_device(const masu__recording *r, const char *path, const char
         found++;
     }
     if (found == 0)
-        masu__buffer_printf(message, "%s: error: no block%s%s in it\n", path, name ? " of device " : "", name ? name : "");
+        masu__buffer_printf(message, "%s: error: no block%s%s in it\n", path, name ? " of device " : "",
+                            name ? name : "");
     else if (found > 1)
         masu__buffer_printf(message,
                             "%s: error: blocks of several devices, and a plan is of one: name it with --device (%s)\n",
@@ -104,7 +106,8 @@ bool plan_is_recording(const char *text, size_t length) {
     return masu__pickle_begins(text, length) || masu__trace_is(text, length);
 }
 
-static bool read_rows(const masu__recording *r, const char *path, const char *device, plan_table *out, masu__buffer *message) {
+static bool read_rows(const masu__recording *r, const char *path, const char *device, plan_table *out,
+                      masu__buffer *message) {
     masu__lives lives = {0};
     gatherer g = {.r = r, .lives = &lives, .table = out};
     if (!choose_device(r, path, device, &g.device, message))

@@ -29,9 +29,8 @@ enum {
     COLUMN_OTHER = COLUMN_COUNT
 };
 
-static const char *const column_names[] = {"id",     "lower", "upper",     "start",
-                                           "end",    "size",  "alignment", "gaps",
-                                           "offset", "hint",  "uses",      "memory"};
+static const char *const column_names[] = {"id",        "lower", "upper",  "start", "end",  "size",
+                                           "alignment", "gaps",  "offset", "hint",  "uses", "memory"};
 
 enum { MOST_COLUMNS = 64 };
 
@@ -51,8 +50,7 @@ typedef struct field {
 } field;
 
 static bool complain_field(csv *c, field f, const char *expected) {
-    return plan_complain_found(c->reader, (plan_place){c->line, f.column}, expected, f.text,
-                               f.length);
+    return plan_complain_found(c->reader, (plan_place){c->line, f.column}, expected, f.text, f.length);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -63,8 +61,7 @@ static bool grow(plan_table *t) {
     const char **ids = masu__arena_grow(&t->arena, t->ids, t->count, room, sizeof *ids, 16);
     uint64_t *given = masu__arena_grow(&t->arena, t->given, t->count, room, sizeof *given, 16);
     uint64_t *uses = masu__arena_grow(&t->arena, t->uses, t->count, room, sizeof *uses, 16);
-    const char **memories =
-        masu__arena_grow(&t->arena, t->memories, t->count, room, sizeof *memories, 16);
+    const char **memories = masu__arena_grow(&t->arena, t->memories, t->count, room, sizeof *memories, 16);
     size_t *at = masu__arena_grow(&t->arena, t->at, t->count, room, sizeof *at, 16);
     if (!rows || !ids || !given || !uses || !memories || !at)
         return false;
@@ -93,8 +90,8 @@ masu_plan_row *plan_table_add(plan_table *t) {
 bool plan_table_relate(plan_table *t, masu_plan_relation_kind kind, size_t a, size_t b) {
     if (t->relation_count == t->relation_room) {
         size_t room = t->relation_room ? 2 * t->relation_room : 64;
-        masu_plan_relation *grown =
-            masu__arena_grow(&t->arena, t->relations, t->relation_count, room, sizeof *grown, 16);
+        masu_plan_relation *grown = masu__arena_grow(&t->arena, t->relations, t->relation_count, room, sizeof *grown,
+                                                     16);
         if (!grown)
             return false;
         t->relations = grown;
@@ -136,8 +133,7 @@ bool plan_index_make(plan_table *t, plan_index *out, size_t *twice) {
     return true;
 }
 
-size_t plan_index_find(const plan_table *t, const plan_index *index, const char *id,
-                       size_t length) {
+size_t plan_index_find(const plan_table *t, const plan_index *index, const char *id, size_t length) {
     size_t at = hash_of(id, length) & (index->slot_count - 1);
     for (; index->slots[at]; at = (at + 1) & (index->slot_count - 1)) {
         const char *other = t->ids[index->slots[at] - 1];
@@ -204,8 +200,7 @@ static bool read_quoted(csv *c, field *out) {
         c->at++;
     }
     if (c->at >= c->reader->length || text[c->at] != '"')
-        return plan_complain(c->reader, (plan_place){c->line, out->column},
-                             "expected a closing quote on this line");
+        return plan_complain(c->reader, (plan_place){c->line, out->column}, "expected a closing quote on this line");
     char *copy = masu__arena_strndup(&c->reader->table->arena, text + from, c->at - from);
     if (!copy) {
         c->reader->out_of_memory = true;
@@ -254,8 +249,7 @@ static bool digits(const char **at, const char *end, uint64_t *out, bool *overfl
     *out = 0;
     *overflow = false;
     for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
-        *overflow |= __builtin_mul_overflow(*out, 10, out) ||
-                     __builtin_add_overflow(*out, (uint64_t)(**at - '0'), out);
+        *overflow |= __builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, (uint64_t)(**at - '0'), out);
     return *at > begin;
 }
 
@@ -291,8 +285,7 @@ static bool read_window(const char **at, const char *end, masu_plan_gap *gap) {
     bool overflow_a, overflow_b;
     ++*at;
     if (!moment(at, end, &lower, &overflow_a) || *at == end || *(*at)++ != ':' ||
-        !moment(at, end, &upper, &overflow_b) || overflow_a || overflow_b || lower < 0 ||
-        upper <= lower)
+        !moment(at, end, &upper, &overflow_b) || overflow_a || overflow_b || lower < 0 || upper <= lower)
         return false;
     gap->window_lower = (uint64_t)lower;
     gap->window_upper = (uint64_t)upper;
@@ -329,8 +322,7 @@ static bool read_gaps(csv *c, field f, masu_plan_row *row) {
 
 static int column_of(field f) {
     for (int i = 0; i < COLUMN_COUNT; i++)
-        if (strlen(column_names[i]) == f.length &&
-            strncasecmp(column_names[i], f.text, f.length) == 0)
+        if (strlen(column_names[i]) == f.length && strncasecmp(column_names[i], f.text, f.length) == 0)
             return i;
     return COLUMN_OTHER;
 }
@@ -364,8 +356,8 @@ static bool read_header(csv *c) {
         if (!read_field(c, &f))
             return false;
         if (c->column_count == MOST_COLUMNS)
-            return plan_complain(c->reader, (plan_place){c->line, f.column},
-                                 "expected at most %d columns", MOST_COLUMNS);
+            return plan_complain(c->reader, (plan_place){c->line, f.column}, "expected at most %d columns",
+                                 MOST_COLUMNS);
         int column = column_of(f);
         if (column != COLUMN_OTHER && has_column(c, column))
             return complain_field(c, f, "each column once");
@@ -511,8 +503,7 @@ static bool ids_differ(plan_reader *r) {
         return false;
     }
     return plan_complain(r, (plan_place){line_of_row(r, twice), 1},
-                         "expected an id that has not been used, found \"%s\" again",
-                         r->table->ids[twice]);
+                         "expected an id that has not been used, found \"%s\" again", r->table->ids[twice]);
 }
 
 static bool sizes_add_up(plan_reader *r) {
@@ -520,8 +511,7 @@ static bool sizes_add_up(plan_reader *r) {
     size_t where;
     if (masu_plan_validate(&all, &where) != MASU_PLAN_TOO_LARGE)
         return true;
-    return plan_complain(r, (plan_place){line_of_row(r, where), 1},
-                         "expected sizes that add up to less than 2^62");
+    return plan_complain(r, (plan_place){line_of_row(r, where), 1}, "expected sizes that add up to less than 2^62");
 }
 
 static bool parse_csv(plan_reader *r) {
@@ -529,8 +519,7 @@ static bool parse_csv(plan_reader *r) {
     while (c.at < r->length && at_line_end(&c))
         next_line(&c);
     if (c.at >= r->length)
-        return plan_complain(r, (plan_place){1, 1},
-                             "expected a first line with the columns id,lower,upper,size");
+        return plan_complain(r, (plan_place){1, 1}, "expected a first line with the columns id,lower,upper,size");
     size_t end = c.at;
     while (end < r->length && r->text[end] != '\n')
         if (r->text[end++] == '\t')
@@ -538,8 +527,7 @@ static bool parse_csv(plan_reader *r) {
     return read_table(&c) && ids_differ(r) && sizes_add_up(r);
 }
 
-bool plan_parse(const char *path, const char *text, size_t length, plan_table *out,
-                masu__buffer *message) {
+bool plan_parse(const char *path, const char *text, size_t length, plan_table *out, masu__buffer *message) {
     *out = (plan_table){0};
     plan_skip_mark(&text, &length);
     plan_reader reader = {path, text, length, out, message, false};

@@ -114,7 +114,8 @@ static size_t choose_block(pattern *p, size_t row, const bool *in_place_of, cons
             return p->block_of[t->relations[i].a];
     for (size_t i = born_count; i-- > 0;) {
         size_t block = born[i];
-        if (p->block_of[block] == block && rows[block].size_bytes == rows[row].size_bytes && p->block_last[block] < rows[row].lower)
+        if (p->block_of[block] == block && rows[block].size_bytes == rows[row].size_bytes &&
+            p->block_last[block] < rows[row].lower)
             return block;
     }
     return row;
@@ -133,8 +134,12 @@ uint64_t runtime_best_fit(const network *n, uint64_t *offsets, masu__arena *aren
     sized *order = masu__arena_calloc(arena, count + 1, sizeof *order, 16);
     size_t *born = masu__arena_calloc(arena, count + 1, sizeof *born, 16);
     bool *related = masu__arena_calloc(arena, count + 1, sizeof *related, 16);
-    pattern p = {n, masu__arena_calloc(arena, count + 1, sizeof *p.block_of, 16), masu__arena_calloc(arena, count + 1, sizeof *p.block_last, 16),
-                 masu__arena_calloc(arena, count + 1, sizeof *p.alive, 16), 0, 0};
+    pattern p = {n,
+                 masu__arena_calloc(arena, count + 1, sizeof *p.block_of, 16),
+                 masu__arena_calloc(arena, count + 1, sizeof *p.block_last, 16),
+                 masu__arena_calloc(arena, count + 1, sizeof *p.alive, 16),
+                 0,
+                 0};
     *enough = order && born && related && p.block_of && p.block_last && p.alive;
     if (!*enough)
         return 0;

@@ -33,12 +33,10 @@ void plan_put_id(masu__buffer *out, const char *id) {
     masu__buffer_putc(out, '"');
 }
 
-static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gaps,
-                        masu__buffer *out) {
+static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gaps, masu__buffer *out) {
     const masu_plan_row *row = &a->table->rows[i];
     plan_put_id(out, a->table->ids[i]);
-    masu__buffer_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRIu64, row->lower, row->upper,
-                        row->size_bytes);
+    masu__buffer_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRIu64, row->lower, row->upper, row->size_bytes);
     if (alignment)
         masu__buffer_printf(out, ",%" PRIu64, row->alignment_bytes ? row->alignment_bytes : 1);
     if (gaps)
@@ -59,9 +57,8 @@ static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gap
 
 void plan_write_csv(const plan_answer *a, masu__buffer *out) {
     bool alignment = has_alignment(a->table), gaps = has_gaps(a->table);
-    masu__buffer_printf(out, "id,lower,upper,size%s%s%s,offset%s\n", alignment ? ",alignment" : "",
-                        gaps ? ",gaps" : "", a->table->has_uses ? ",uses" : "",
-                        a->in->memory_of ? ",memory" : "");
+    masu__buffer_printf(out, "id,lower,upper,size%s%s%s,offset%s\n", alignment ? ",alignment" : "", gaps ? ",gaps" : "",
+                        a->table->has_uses ? ",uses" : "", a->in->memory_of ? ",memory" : "");
     for (size_t i = 0; i < a->table->count; i++)
         put_row_csv(a, i, alignment, gaps, out);
 }
@@ -70,17 +67,15 @@ static void put_row_json(const plan_answer *a, size_t i, masu__buffer *out) {
     const masu_plan_row *row = &a->table->rows[i];
     masu__buffer_puts(out, "    {\"id\": ");
     masu__buffer_json_string(out, a->table->ids[i], strlen(a->table->ids[i]));
-    masu__buffer_printf(out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64,
-                        row->lower, row->upper, row->size_bytes);
+    masu__buffer_printf(out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64, row->lower,
+                        row->upper, row->size_bytes);
     if (row->alignment_bytes > 1)
         masu__buffer_printf(out, ", \"alignment\": %" PRIu64, row->alignment_bytes);
     for (size_t g = 0; g < row->gap_count; g++) {
         const masu_plan_gap *gap = &row->gaps[g];
-        masu__buffer_printf(out, "%s[%" PRId64 ", %" PRId64, g ? ", " : ", \"gaps\": [", gap->lower,
-                            gap->upper);
+        masu__buffer_printf(out, "%s[%" PRId64 ", %" PRId64, g ? ", " : ", \"gaps\": [", gap->lower, gap->upper);
         if (gap->window_upper > 0)
-            masu__buffer_printf(out, ", %" PRIu64 ", %" PRIu64, gap->window_lower,
-                                gap->window_upper);
+            masu__buffer_printf(out, ", %" PRIu64 ", %" PRIu64, gap->window_lower, gap->window_upper);
         masu__buffer_puts(out, g + 1 == row->gap_count ? "]]" : "]");
     }
     if (a->table->has_uses)
@@ -106,8 +101,8 @@ void plan_write_json(const plan_answer *a, masu__buffer *out) {
         put_row_json(a, i, out);
     masu__buffer_puts(out, "  ]");
     for (size_t i = 0; i < t->relation_count; i++) {
-        masu__buffer_printf(out, "%s    {\"kind\": \"%s\", \"a\": ",
-                            i ? ",\n" : ",\n  \"relations\": [\n", kinds[t->relations[i].kind]);
+        masu__buffer_printf(out, "%s    {\"kind\": \"%s\", \"a\": ", i ? ",\n" : ",\n  \"relations\": [\n",
+                            kinds[t->relations[i].kind]);
         const char *x = t->ids[t->relations[i].a], *y = t->ids[t->relations[i].b];
         masu__buffer_json_string(out, x, strlen(x));
         masu__buffer_puts(out, ", \"b\": ");

@@ -139,8 +139,7 @@ static int hue_of(size_t i) {
 /* Up to end; control characters and the two that XML does not know become spaces. */
 static void put_text(masu__buffer *out, const char *text, const char *end) {
     for (; text < end; text++) {
-        bool unknown =
-            end - text >= 3 && memcmp(text, "\xEF\xBF", 2) == 0 && (unsigned char)text[2] >= 0xBE;
+        bool unknown = end - text >= 3 && memcmp(text, "\xEF\xBF", 2) == 0 && (unsigned char)text[2] >= 0xBE;
         switch (*text) {
         case '<':
             masu__buffer_puts(out, "&lt;");
@@ -199,8 +198,7 @@ static void put_name(picture *p, size_t i, double x, double y, double width, dou
     masu__buffer_printf(p->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\"", x + width / 2,
                         y + height / 2 + (upright ? 0 : size * 0.35), size);
     if (upright)
-        masu__buffer_printf(p->out, " transform=\"rotate(-90 %.1f %.1f)\" dy=\".35em\"",
-                            x + width / 2, y + height / 2);
+        masu__buffer_printf(p->out, " transform=\"rotate(-90 %.1f %.1f)\" dy=\".35em\"", x + width / 2, y + height / 2);
     masu__buffer_puts(p->out, from > id ? ">…" : ">");
     put_text(p->out, from, id + strlen(id));
     masu__buffer_puts(p->out, "</text>\n");
@@ -211,13 +209,12 @@ static void put_stretch(picture *p, size_t i, const stretch *s, bool whole, bool
     double top = y_of(p, (double)p->answer->offsets[i] + (double)s->to);
     double height = y_of(p, (double)p->answer->offsets[i] + (double)s->from) - top;
     bool outlined = width > 4 && height > 4;
-    masu__buffer_printf(
-        p->out,
-        "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%d,%d%%,%d%%)\"%s",
-        x, top, width, height, hue_of(i), 55 + (int)(i % 3) * 10, 68 + (int)(i / 3 % 3) * 6,
-        !whole     ? " class=\"w\""
-        : outlined ? " class=\"o\""
-                   : "");
+    masu__buffer_printf(p->out,
+                        "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%d,%d%%,%d%%)\"%s", x,
+                        top, width, height, hue_of(i), 55 + (int)(i % 3) * 10, 68 + (int)(i / 3 % 3) * 6,
+                        !whole     ? " class=\"w\""
+                        : outlined ? " class=\"o\""
+                                   : "");
     masu__buffer_putc(p->out, hover ? '>' : '/');
     if (hover)
         put_hover(p, i);
@@ -236,8 +233,8 @@ static void put_buffer(picture *p, size_t i) {
         if (!is_seen(&s))
             continue;
         put_stretch(p, i, &s, k % 2 == 0, !group);
-        if (k % 2 == 0 && (!is_seen(&widest) || x_of(p, s.upper) - x_of(p, s.lower) >
-                                                    x_of(p, widest.upper) - x_of(p, widest.lower)))
+        if (k % 2 == 0 &&
+            (!is_seen(&widest) || x_of(p, s.upper) - x_of(p, s.lower) > x_of(p, widest.upper) - x_of(p, widest.lower)))
             widest = s;
     }
     if (group)
@@ -283,8 +280,7 @@ static void put_moments(picture *p) {
     needed = needed < WIDTH / 16.0 ? WIDTH / 16.0 : needed;
     size_t step = (size_t)(needed / section_width(p)) + 1;
     for (size_t i = 0; i < p->moment_count; i += step)
-        masu__buffer_printf(p->out,
-                            "<text x=\"%.1f\" y=\"%d\" font-size=\"11\">%" PRId64 "</text>\n",
+        masu__buffer_printf(p->out, "<text x=\"%.1f\" y=\"%d\" font-size=\"11\">%" PRId64 "</text>\n",
                             x_of(p, p->moments[i]), p->top + p->tall + 16, p->moments[i]);
 }
 
@@ -318,8 +314,8 @@ static void put_load(picture *p) {
         masu__buffer_printf(p->out, "V%.1fH%.2f", bottom - live * STRIP / p->height,
                             LEFT + (double)(i + 1) * section_width(p));
     }
-    masu__buffer_printf(p->out, "V%dZ\"/><text class=\"l\" x=\"%d\" y=\"%d\">live</text>\n", bottom,
-                        LEFT - 8, bottom - 4);
+    masu__buffer_printf(p->out, "V%dZ\"/><text class=\"l\" x=\"%d\" y=\"%d\">live</text>\n", bottom, LEFT - 8,
+                        bottom - 4);
     masu__meta_free(load, (sections + 1) * sizeof *load);
 }
 
@@ -329,8 +325,7 @@ static void put_title(picture *p) {
     size_t count = 0;
     for (size_t i = 0; i < p->answer->table->count; i++)
         count += is_here(p, i);
-    masu__buffer_printf(p->out, "<text x=\"%d\" y=\"%d\" font-size=\"14\">", LEFT + WIDTH / 2,
-                        p->top - 16);
+    masu__buffer_printf(p->out, "<text x=\"%d\" y=\"%d\" font-size=\"14\">", LEFT + WIDTH / 2, p->top - 16);
     if (p->part->name) {
         put_text(p->out, p->part->name, p->part->name + strlen(p->part->name));
         masu__buffer_puts(p->out, ": ");
@@ -360,17 +355,16 @@ static void put_panel(picture *p) {
 }
 
 static void put_style(picture *p, int height) {
-    masu__buffer_printf(
-        p->out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-        "font-family=\"sans-serif\" text-anchor=\"middle\">\n"
-        "<style>.o{stroke:#333;stroke-width:.5}.w{fill-opacity:.5}"
-        ".l{text-anchor:end;font-size:11px}.live{fill:#9ab}"
-        ".bound{stroke:#c00;stroke-dasharray:6 4}"
-        "rect:hover,g:hover rect{stroke:#000;stroke-width:2}text,path{pointer-events:none}"
-        "</style>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\" pointer-events=\"none\"/>\n",
-        LEFT + WIDTH + RIGHT, height);
+    masu__buffer_printf(p->out,
+                        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+                        "font-family=\"sans-serif\" text-anchor=\"middle\">\n"
+                        "<style>.o{stroke:#333;stroke-width:.5}.w{fill-opacity:.5}"
+                        ".l{text-anchor:end;font-size:11px}.live{fill:#9ab}"
+                        ".bound{stroke:#c00;stroke-dasharray:6 4}"
+                        "rect:hover,g:hover rect{stroke:#000;stroke-width:2}text,path{pointer-events:none}"
+                        "</style>\n"
+                        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\" pointer-events=\"none\"/>\n",
+                        LEFT + WIDTH + RIGHT, height);
 }
 
 void plan_write_svg(const plan_answer *answer, masu__buffer *out) {

@@ -13,10 +13,10 @@ typedef struct walk {
     report_facts *f;
     const masu__recording *r;
     masu__lives lives;
-    uint32_t *span_of; /* by ALLOC: while it is live its span, plus one */
-    uint32_t *reset;   /* by RESET: the first ALLOC that it ends, plus one; by ALLOC: the next */
-    uint32_t *line_of; /* by place, plus one */
-    uint32_t *pool_line; /* by pool, plus one */
+    uint32_t *span_of;               /* by ALLOC: while it is live its span, plus one */
+    uint32_t *reset;                 /* by RESET: the first ALLOC that it ends, plus one; by ALLOC: the next */
+    uint32_t *line_of;               /* by place, plus one */
+    uint32_t *pool_line;             /* by pool, plus one */
     uint32_t line_heads[LINE_HEADS]; /* plus one */
     uint64_t live, given, reserved;
     uint64_t blocks;
@@ -41,9 +41,8 @@ static bool room(walk *w, void **items, size_t count, size_t *capacity, size_t b
 /* ---- lines ---------------------------------------------------------------------------------------------------------- */
 
 static bool is_library(const char *file) {
-    return !*file || strcmp(file, "??") == 0 || strstr(file, "/site-packages/") ||
-           strstr(file, "/dist-packages/") || strstr(file, "/torch/") || strncmp(file, "torch/", 6) == 0 ||
-           strncmp(file, "<frozen", 7) == 0;
+    return !*file || strcmp(file, "??") == 0 || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+           strstr(file, "/torch/") || strncmp(file, "torch/", 6) == 0 || strncmp(file, "<frozen", 7) == 0;
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -91,8 +90,12 @@ static uint32_t line_of_place(walk *w, uint32_t place) {
                       w->f->lines[at - 1].function != p->function))
             at = w->f->lines[at - 1].chain;
         if (!at)
-            *head = at = add_line(w, (report_line){.file = p->file, .function = p->function, .line = p->line,
-                                                   .place = place, .chain = *head}) + 1;
+            *head = at = add_line(w, (report_line){.file = p->file,
+                                                   .function = p->function,
+                                                   .line = p->line,
+                                                   .place = place,
+                                                   .chain = *head}) +
+                         1;
         w->line_of[own] = at;
     }
     return w->line_of[own] - 1;
@@ -168,9 +171,15 @@ static void take_alloc(walk *w, uint32_t now) {
     report_facts *f = w->f;
     const masu__recorded_event *e = &w->r->events[now];
     bool is_inner = e->flags & MASU__RECORDED_INNER;
-    report_span span = {.address = e->address, .bytes = e->bytes, .given_bytes = e->given_bytes,
-                        .begin = now, .alloc = now, .pool = e->pool, .device = e->device,
-                        .is_inner = is_inner, .line = line_for(w, e)};
+    report_span span = {.address = e->address,
+                        .bytes = e->bytes,
+                        .given_bytes = e->given_bytes,
+                        .begin = now,
+                        .alloc = now,
+                        .pool = e->pool,
+                        .device = e->device,
+                        .is_inner = is_inner,
+                        .line = line_for(w, e)};
     if (w->failed)
         return;
     begin_span(w, span);
@@ -225,9 +234,13 @@ static void begin_segment(walk *w, uint32_t now) {
     report_facts *f = w->f;
     if (!room(w, (void **)&f->segments, f->segment_count, &f->segment_capacity, sizeof *f->segments))
         return;
-    f->segments[f->segment_count++] = (report_segment){
-        .address = e->address, .bytes = e->given_bytes, .begin = now, .pool = e->pool,
-        .end = (uint32_t)w->r->event_count, .device = e->device, .is_mapping = e->kind == MASU__RECORDED_MAP};
+    f->segments[f->segment_count++] = (report_segment){.address = e->address,
+                                                       .bytes = e->given_bytes,
+                                                       .begin = now,
+                                                       .pool = e->pool,
+                                                       .end = (uint32_t)w->r->event_count,
+                                                       .device = e->device,
+                                                       .is_mapping = e->kind == MASU__RECORDED_MAP};
 }
 
 /* Ends what lies in the range; what remains of a segment beside it goes on as one of its own. */
@@ -238,8 +251,7 @@ static void end_segments(walk *w, uint32_t now) {
     size_t looked = 0;
     for (size_t i = f->segment_count; i-- > 0 && looked++ < MOST_LOOKED_AT;) { /* no square of a hostile file */
         report_segment s = f->segments[i];
-        if (s.end != w->r->event_count || s.pool != e->pool ||
-            s.is_mapping != (e->kind == MASU__RECORDED_UNMAP))
+        if (s.end != w->r->event_count || s.pool != e->pool || s.is_mapping != (e->kind == MASU__RECORDED_UNMAP))
             continue;
         if (s.address >= to || s.address + s.bytes <= from)
             continue;
@@ -326,8 +338,7 @@ static void take_event(walk *w, uint32_t now) {
             break;
         f->refused++;
         if (f->refusal_count < REPORT_REFUSALS)
-            f->refusals[f->refusal_count++] =
-                (report_refusal){.event = now, .line = line_for(w, e), .bytes = e->bytes};
+            f->refusals[f->refusal_count++] = (report_refusal){.event = now, .line = line_for(w, e), .bytes = e->bytes};
         else
             f->refusals_left_out++;
         break;
@@ -352,8 +363,11 @@ static void take_event(walk *w, uint32_t now) {
 }
 
 static report_moment moment_of(const walk *w, uint32_t now) {
-    return (report_moment){.event = now, .time_ns = w->r->events[now].time_ns, .live_bytes = w->live,
-                           .given_bytes = w->given, .reserved_bytes = w->reserved};
+    return (report_moment){.event = now,
+                           .time_ns = w->r->events[now].time_ns,
+                           .live_bytes = w->live,
+                           .given_bytes = w->given,
+                           .reserved_bytes = w->reserved};
 }
 
 static void see_peak(walk *w, uint32_t now) {
@@ -420,9 +434,14 @@ static void look_at_peak(report_facts *f) {
         at++;
     if (at == f->moment_count || f->moments[at].event != f->peak_event) {
         memmove(f->moments + at + 1, f->moments + at, (f->moment_count - at) * sizeof *f->moments);
-        f->moments[at] = (report_moment){f->peak_event, f->recording->event_count
-                                             ? f->recording->events[f->peak_event].time_ns : 0,
-                                         f->peak_bytes, f->peak_given_bytes, f->peak_reserved_bytes, 0, 0, 0};
+        f->moments[at] = (report_moment){f->peak_event,
+                                         f->recording->event_count ? f->recording->events[f->peak_event].time_ns : 0,
+                                         f->peak_bytes,
+                                         f->peak_given_bytes,
+                                         f->peak_reserved_bytes,
+                                         0,
+                                         0,
+                                         0};
         f->moment_count++;
     }
     f->peak_moment = at;

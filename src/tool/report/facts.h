@@ -38,16 +38,17 @@ typedef struct report_line {
     uint32_t pool;                 /* where no place is known; else 0 */
     uint32_t place;                /* of the first block: a whole stack */
     uint64_t allocations, total_bytes, live_bytes, live_blocks;
-    uint64_t most_bytes; /* ever alive of this line */
-    uint64_t peak_bytes, peak_blocks; /* at the peak of all */
-    uint64_t end_bytes, end_blocks;   /* at the end */
+    uint64_t most_bytes;                     /* ever alive of this line */
+    uint64_t peak_bytes, peak_blocks;        /* at the peak of all */
+    uint64_t end_bytes, end_blocks;          /* at the end */
     uint64_t quarter_bytes[REPORT_QUARTERS]; /* alive after 1/5, 2/5, … of the events */
-    bool grows;     /* in every one of those more than before */
-    uint32_t chain; /* of facts.c: the next line of the same hash, plus one */
+    bool grows;                              /* in every one of those more than before */
+    uint32_t chain;                          /* of facts.c: the next line of the same hash, plus one */
 } report_line;
 
 typedef struct report_pool {
-    uint64_t requests, live_bytes, most_bytes, peak_bytes, asked_bytes, given_bytes; /* asked, given: sums over the run */
+    uint64_t requests, live_bytes, most_bytes, peak_bytes, asked_bytes,
+        given_bytes; /* asked, given: sums over the run */
     uint64_t segments, reserved_bytes;
     bool has_memory_events, has_segments;
 } report_pool;

@@ -8,7 +8,8 @@
 static const char usage[] =
     "Usage: masu report FILE [--text | --json | -o OUT.html] [--diff OTHER]\n"
     "\n"
-    "Says what the run recorded in FILE did with its memory: what the peak was made of, by line of the source, what is fragmented,\n"
+    "Says what the run recorded in FILE did with its memory: what the peak was made of, by line of the source, what is "
+    "fragmented,\n"
     "what was never given back. FILE is a trace (`masu run --trace FILE`, MASU_TRACE=FILE) or a snapshot of PyTorch\n"
     "(torch.cuda.memory._dump_snapshot). - is standard input.\n"
     "\n"

@@ -125,7 +125,8 @@ static bool lay_out(page *p) {
     if (blocks > 0 && blocks * SMALL_PART < total)
         total = collect(p, false);
     p->shown_bytes = total;
-    double gap = (double)(uint64_t)(p->range_count < 60 ? total / 150 : total / 6000); /* whole, so that every offset is */
+    double gap = (double)(uint64_t)(p->range_count < 60 ? total / 150
+                                                        : total / 6000); /* whole, so that every offset is */
     for (size_t i = 0; i < p->range_count; i++) {
         p->ranges[i].offset = p->height;
         p->height += (double)(p->ranges[i].to - p->ranges[i].from) + (i + 1 < p->range_count ? gap : 0);
@@ -223,8 +224,7 @@ static void put_ranges(masu__buffer *out, const page *p) {
 
 static bool is_mark(const masu__recorded_event *e) {
     return (e->kind == MASU__RECORDED_MARK && e->other != MASU__MARK_PLAN) ||
-           (e->kind == MASU__RECORDED_BEGIN && e->other != MASU__MARK_SCOPE) ||
-           e->kind == MASU__RECORDED_REFUSED;
+           (e->kind == MASU__RECORDED_BEGIN && e->other != MASU__MARK_SCOPE) || e->kind == MASU__RECORDED_REFUSED;
 }
 
 /* Of very many every second, third, … */

@@ -33,8 +33,8 @@ static void put_stack(masu__buffer *out, const report_facts *f, uint32_t place) 
     masu__buffer_puts(out, "\"stack\":[");
     for (unsigned depth = 0; place && depth < 64; place = r->places[place].caller, depth++) {
         masu__buffer line = {0};
-        report_line shown = {.file = r->places[place].file, .function = r->places[place].function,
-                             .line = r->places[place].line};
+        report_line shown = {
+            .file = r->places[place].file, .function = r->places[place].function, .line = r->places[place].line};
         report_put_line_name(&line, f, &shown);
         masu__buffer_json_string(out, masu__buffer_text(&line), line.length);
         masu__buffer_putc(out, ',');

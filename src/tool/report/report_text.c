@@ -83,8 +83,8 @@ static void put_lines(masu__buffer *out, const report_facts *f) {
     for (size_t i = 0; i < f->line_count; i++)
         count += !report_is_empty(&f->lines[i]);
     size_t shown = count < LINES_SHOWN ? count : LINES_SHOWN; /* empty ones come last */
-    masu__buffer_printf(out, "\n%-*s%13s%9s%11s%11s%11s\n", NAME_COLUMN, "Where", "at the peak", "blocks",
-                        "at most", "at the end", "requests");
+    masu__buffer_printf(out, "\n%-*s%13s%9s%11s%11s%11s\n", NAME_COLUMN, "Where", "at the peak", "blocks", "at most",
+                        "at the end", "requests");
     for (size_t i = 0; i < shown; i++) {
         const report_line *l = &f->lines[f->by_peak[i]];
         masu__buffer name = {0};
@@ -104,8 +104,8 @@ static void put_lines(masu__buffer *out, const report_facts *f) {
 }
 
 static void put_pools(masu__buffer *out, const report_facts *f) {
-    masu__buffer_printf(out, "\n%-*s%13s%11s%11s%10s\n", NAME_COLUMN, "Layer", "at the peak", "at most",
-                        "requests", "segments");
+    masu__buffer_printf(out, "\n%-*s%13s%11s%11s%10s\n", NAME_COLUMN, "Layer", "at the peak", "at most", "requests",
+                        "segments");
     for (unsigned i = 0; i < f->recording->pool_count; i++) {
         const report_pool *p = &f->pools[i];
         if (!p->requests && !p->segments && !p->most_bytes)
@@ -189,7 +189,10 @@ static void put_two(masu__buffer *out, const report_facts *a, const report_facts
             const report_line *same = same_line(other, masu__buffer_text(&name));
             if (round == 0 || !same)
                 put_difference(out, masu__buffer_text(&name), round ? 0 : l->peak_bytes,
-                               round ? l->peak_bytes : same ? same->peak_bytes : 0, true);
+                               round  ? l->peak_bytes
+                               : same ? same->peak_bytes
+                                      : 0,
+                               true);
             masu__buffer_destroy(&name);
         }
     }

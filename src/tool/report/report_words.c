@@ -43,7 +43,7 @@ void report_put_line_name(masu__buffer *out, const report_facts *f, const report
         masu__buffer_puts(out, *file || *function ? file : "?");
     if (*function && *file)
         masu__buffer_puts(out, " in ");
-    const char *end = strchr(function, '('); /* of C++ the name alone */
+    const char *end = strchr(function, '(');              /* of C++ the name alone */
     bool is_cut = end && end > function && end[1] != 'a'; /* (anonymous namespace) is part of it */
     masu__buffer_append(out, function, is_cut ? (size_t)(end - function) : strlen(function));
 }
@@ -118,7 +118,8 @@ void report_say_leaks(masu__buffer *out, const report_facts *f) {
         masu__buffer_put_grouped(out, f->live_blocks);
         masu__buffer_printf(out, " %s of ", f->live_blocks == 1 ? "block" : "blocks");
         masu__buffer_put_bytes(out, f->live_bytes);
-        masu__buffer_puts(out, f->recording->is_cut ? " were alive where the recording ends" : " were never given back");
+        masu__buffer_puts(out,
+                          f->recording->is_cut ? " were alive where the recording ends" : " were never given back");
         const report_line *most = &f->lines[f->by_end[0]];
         masu__buffer_printf(out, "; %.0f %% of that from ", report_percent(most->end_bytes, f->live_bytes));
         report_put_line_name(out, f, most);

@@ -24,12 +24,11 @@ static void read_resident(top_look *look) {
     FILE *file = fopen(path, "r");
     if (!file)
         return;
-    while (fgets(line, sizeof line, file)) {
+    while (fgets(line, sizeof line, file))
         if (sscanf(line, "VmRSS: %llu", &kib) == 1)
             look->resident_bytes = (uint64_t)kib << 10;
         else if (sscanf(line, "VmHWM: %llu", &kib) == 1)
             look->resident_peak_bytes = (uint64_t)kib << 10;
-    }
     fclose(file);
 }
 
@@ -61,7 +60,8 @@ static void find_rates(top_look *look) {
     const top_page *a = &look->before, *b = &look->page;
     double seconds = b->now.time_ns > a->now.time_ns ? (double)(b->now.time_ns - a->now.time_ns) / 1e9 : 0;
     for (uint32_t i = 0; i < b->now.source_count; i++) {
-        bool is_same = look->has_before && i < a->now.source_count && strcmp(a->sources[i].name, b->sources[i].name) == 0;
+        bool is_same = look->has_before && i < a->now.source_count &&
+                       strcmp(a->sources[i].name, b->sources[i].name) == 0;
         const masu_stats_level *was = &a->sources[i].stats.heap, *is = &b->sources[i].stats.heap;
         look->rates[i] = (top_rates){is_same ? rate(was->allocations, is->allocations, seconds) : 0,
                                      is_same ? rate(was->frees, is->frees, seconds) : 0};

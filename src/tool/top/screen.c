@@ -41,8 +41,9 @@ static int draw_head(const view *v) {
     snprintf(line, sizeof line, "%s", page->head.program[0] ? page->head.program : "(no name)");
     add_cut(0, 0, line);
     attroff(COLOR_PAIR(TITLE) | A_BOLD);
-    snprintf(line, sizeof line, "process %llu, %s since it began, every %u ms%s", (unsigned long long)page->head.process,
-             top_span_text(page->now.time_ns, w[0]), v->interval_ms, v->is_stopped ? ", stopped here: space goes on" : "");
+    snprintf(line, sizeof line, "process %llu, %s since it began, every %u ms%s",
+             (unsigned long long)page->head.process, top_span_text(page->now.time_ns, w[0]), v->interval_ms,
+             v->is_stopped ? ", stopped here: space goes on" : "");
     add_cut(1, 0, line);
     attron(is_well ? A_NORMAL : (COLOR_PAIR(ALARM) | A_BOLD));
     snprintf(line, sizeof line, "%s%s", top_life_text(look->life), look->torn > 2 ? ", its page half written" : "");
@@ -97,7 +98,8 @@ static int draw_plot(const view *v, int top, int lines) {
     uint64_t most_live = most_of(look->live, from, look->history);
     most = most > most_live ? most : most_live;
     char line[128], w[2][TOP_WORDS];
-    snprintf(line, sizeof line, "live %s of %s held, the last %u looks", top_bytes_text(look->live[look->history - 1], w[0]),
+    snprintf(line, sizeof line, "live %s of %s held, the last %u looks",
+             top_bytes_text(look->live[look->history - 1], w[0]),
              top_bytes_text(look->reserved[look->history - 1], w[1]), shown);
     add_cut(top, PLOT_LEFT, line);
     attron(COLOR_PAIR(FAINT));
@@ -108,8 +110,8 @@ static int draw_plot(const view *v, int top, int lines) {
     attroff(COLOR_PAIR(FAINT));
     for (unsigned i = 0; i < shown; i++)
         for (int k = 0; k < lines; k++)
-            draw_cell(v, top + lines - k, PLOT_LEFT + 1 + columns - (int)shown + (int)i, eighths(look->live[from + i], most, lines, k),
-                      eighths(look->reserved[from + i], most, lines, k));
+            draw_cell(v, top + lines - k, PLOT_LEFT + 1 + columns - (int)shown + (int)i,
+                      eighths(look->live[from + i], most, lines, k), eighths(look->reserved[from + i], most, lines, k));
     return top + lines + 2;
 }
 
@@ -119,7 +121,7 @@ typedef struct column {
     const char *head;
     int width;
 } column;
-static const column columns[] = {{"live", 10}, {"reserved", 11}, {"peak", 10}, {"idle", 10}, {"allocs/s", 10},
+static const column columns[] = {{"live", 10}, {"reserved", 11}, {"peak", 10},  {"idle", 10},  {"allocs/s", 10},
                                  {"hits", 9},  {"blocks", 8},    {"slack", 10}, {"refused", 9}};
 enum { NAME_COLUMNS = 22, COLUMNS = sizeof columns / sizeof *columns };
 

@@ -39,8 +39,8 @@ enum { TOP_HISTORY = 600, TOP_PATH_BYTES = 4096 };
 
 typedef enum top_life {
     TOP_RUNS,
-    TOP_ENDED, /* and said so, or its page is gone */
-    TOP_DIED,  /* without a word */
+    TOP_ENDED,  /* and said so, or its page is gone */
+    TOP_DIED,   /* without a word */
     TOP_STOPPED /* it lives and does not write any more */
 } top_life;
 
@@ -54,8 +54,8 @@ typedef struct top_look {
     bool has_before;
     top_rates rates[MASU_PUBLISH_SOURCES];
     top_life life;
-    uint64_t resident_bytes, resident_peak_bytes; /* 0: not known */
-    unsigned torn;                                /* looks in a row that found a state half written */
+    uint64_t resident_bytes, resident_peak_bytes;      /* 0: not known */
+    unsigned torn;                                     /* looks in a row that found a state half written */
     uint64_t live[TOP_HISTORY], reserved[TOP_HISTORY]; /* of all sources, one a look, the newest last */
     unsigned history;
 } top_look;

@@ -12,9 +12,11 @@
 static const char usage[] =
     "Usage: masu top [OPTIONS] [PID|FILE]\n"
     "\n"
-    "Shows what the memory of a running program does, as it happens. The program publishes a page when it is asked to:\n"
+    "Shows what the memory of a running program does, as it happens. The program publishes a page when it is asked "
+    "to:\n"
     "`masu run --publish`, or MASU_PUBLISH=1 in the environment of an executable of `masu build`, of a program under\n"
-    "libmasu-malloc.so, or of one that calls masu_publish_from_environment. FILE is such a page. Without PID and FILE: the one\n"
+    "libmasu-malloc.so, or of one that calls masu_publish_from_environment. FILE is such a page. Without PID and FILE: "
+    "the one\n"
     "program that publishes, or a list of them.\n"
     "\n"
     "  --once           one look as text, and the end\n"
@@ -77,7 +79,8 @@ static int find_only(char path[MASU__PAGE_PATH_BYTES]) {
     if (found == 1)
         return TOOL_OK;
     if (found == 0) {
-        fprintf(stderr, "masu top: no program publishes its memory: start one with `masu run --publish` or MASU_PUBLISH=1\n");
+        fprintf(stderr,
+                "masu top: no program publishes its memory: start one with `masu run --publish` or MASU_PUBLISH=1\n");
         return TOOL_FAILED;
     }
     fprintf(stderr, "masu top: which of these programs?\n");
@@ -103,7 +106,9 @@ static int find_page(const char *which, char path[MASU__PAGE_PATH_BYTES]) {
     if (masu__process_start(process) == 0)
         fprintf(stderr, "masu top: there is no process %s\n", which);
     else
-        fprintf(stderr, "masu top: process %s publishes nothing: start it with `masu run --publish`, or with MASU_PUBLISH=1\n", which);
+        fprintf(stderr,
+                "masu top: process %s publishes nothing: start it with `masu run --publish`, or with MASU_PUBLISH=1\n",
+                which);
     return TOOL_FAILED;
 }
 
@@ -131,7 +136,8 @@ static int parse(int argc, char **argv, top_options *options) {
             options->as_text = true;
         } else if ((value = tool_option_value("--interval", argc, argv, &i, &missing))) {
             if (!read_number(value, 10, 3600 * 1000, &number))
-                return tool_misuse("top", "--interval: `%s` is not a number of milliseconds from 10 to 3,600,000", value);
+                return tool_misuse("top", "--interval: `%s` is not a number of milliseconds from 10 to 3,600,000",
+                                   value);
             options->interval_ms = (unsigned)number;
         } else if (!missing && (value = tool_option_value("--count", argc, argv, &i, &missing))) {
             if (!read_number(value, 1, UINT32_MAX, &options->looks))

@@ -89,7 +89,8 @@ static void put_place(masu__buffer *out, const masu__recording *r, uint32_t plac
         const char *file = masu__recording_text(r, r->places[at].file);
         if (!*file || !r->places[at].line)
             continue;
-        masu__buffer_printf(out, "%s:%u (%s)", file, r->places[at].line, masu__recording_text(r, r->places[at].function));
+        masu__buffer_printf(out, "%s:%u (%s)", file, r->places[at].line,
+                            masu__recording_text(r, r->places[at].function));
         return;
     }
     if (place)
@@ -249,7 +250,8 @@ static masu_status explain(const whatif_requests *q, const whatif_request *reque
     return status;
 }
 
-masu_status whatif_explain_refusals(const whatif_requests *q, const whatif_options *options, FILE *out, masu__buffer *json) {
+masu_status whatif_explain_refusals(const whatif_requests *q, const whatif_options *options, FILE *out,
+                                    masu__buffer *json) {
     masu_status status = MASU_OK;
     size_t told = 0;
     masu__buffer text = {0};

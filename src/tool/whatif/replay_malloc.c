@@ -188,8 +188,12 @@ static bool run_child(const char *path, int requests, answer *out) {
 /* Whether the loader finds it: opened by the name under which it is preloaded. */
 static bool is_installed(const char *file) {
     void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-    static const char *const folders[] = {
-        "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/local/lib", "/usr/lib", "/lib/x86_64-linux-gnu", "/usr/lib64"};
+    static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu",
+                                          "/usr/lib/aarch64-linux-gnu",
+                                          "/usr/local/lib",
+                                          "/usr/lib",
+                                          "/lib/x86_64-linux-gnu",
+                                          "/usr/lib64"};
     char path[256];
     if (handle)
         dlclose(handle);

@@ -28,7 +28,8 @@ static size_t rows_of(const whatif_requests *q, uint16_t lane, masu_plan_row *ro
     return count;
 }
 
-masu_status whatif_replay_plan(const whatif_requests *q, const whatif_options *options, whatif_row *out, bool *is_optimal) {
+masu_status whatif_replay_plan(const whatif_requests *q, const whatif_options *options, whatif_row *out,
+                               bool *is_optimal) {
     *out = (whatif_row){.is_bound = true, .device_calls = q->lane_count};
     snprintf(out->name, sizeof out->name, "planner");
     size_t room = (size_t)q->blocks + 1;

@@ -203,7 +203,8 @@ static bool takes_from_device(pools *p, const masu_event *event) {
     for (size_t i = 0; i < p->uppers; i++)
         if (p->upper[i] == event->pool)
             return false;
-    bool over_another = event->kind == MASU_EVENT_EXTENT_ADD && event->address == p->last_block && event->pool != p->last_pool;
+    bool over_another = event->kind == MASU_EVENT_EXTENT_ADD && event->address == p->last_block &&
+                        event->pool != p->last_pool;
     if (over_another && p->uppers < sizeof p->upper / sizeof *p->upper)
         p->upper[p->uppers++] = event->pool;
     return !over_another;
@@ -293,7 +294,8 @@ static void replay(pools *p, const kind *of, whatif_row *out) {
         of->end(&p->lanes[i]);
 }
 
-static masu_status prepare(pools *p, const whatif_requests *q, const kind *of, size_t blocks, const whatif_options *options) {
+static masu_status prepare(pools *p, const whatif_requests *q, const kind *of, size_t blocks,
+                           const whatif_options *options) {
     *p = (pools){.q = q, .block_bytes = blocks, .counts_pieces = !of->has_blocks};
     p->lanes = masu__meta_calloc((size_t)q->lane_count + 1, sizeof *p->lanes);
     p->addresses = masu__meta_calloc((size_t)q->blocks + 1, sizeof *p->addresses);

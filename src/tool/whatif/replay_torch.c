@@ -18,7 +18,8 @@ typedef struct replay {
     uint64_t judged_bytes, judged_peak;
 } replay;
 
-static void emit(replay *p, masu_event_kind kind, uint64_t address, uint64_t bytes, uint64_t block_bytes, uint64_t owner) {
+static void emit(replay *p, masu_event_kind kind, uint64_t address, uint64_t bytes, uint64_t block_bytes,
+                 uint64_t owner) {
     masu_event event = {.sequence = p->sequence++,
                         .address = address,
                         .bytes = bytes,

@@ -82,7 +82,8 @@ static bool is_own_release(const gatherer *g, size_t i) {
         const masu__recorded_event *e = &g->r->events[i];
         if (e->device != first->device || e->kind == MASU__RECORDED_SEGMENT_DROP || e->kind == MASU__RECORDED_UNMAP)
             continue;
-        return e->kind != MASU__RECORDED_SEGMENT_ADD && e->kind != MASU__RECORDED_MAP && e->kind != MASU__RECORDED_REFUSED;
+        return e->kind != MASU__RECORDED_SEGMENT_ADD && e->kind != MASU__RECORDED_MAP &&
+               e->kind != MASU__RECORDED_REFUSED;
     }
     return true;
 }
@@ -106,7 +107,8 @@ static void gather(gatherer *g, uint64_t *bytes_of) {
         } else if (e->kind == MASU__RECORDED_REFUSED) {
             g->out->refused++;
             put(g, (whatif_request){e->bytes, UINT32_MAX, (uint32_t)i, lane_of(g, e), WHATIF_REFUSED});
-        } else if ((e->kind == MASU__RECORDED_SEGMENT_DROP || e->kind == MASU__RECORDED_UNMAP) && is_own_release(g, i)) {
+        } else if ((e->kind == MASU__RECORDED_SEGMENT_DROP || e->kind == MASU__RECORDED_UNMAP) &&
+                   is_own_release(g, i)) {
             put(g, (whatif_request){0, UINT32_MAX, (uint32_t)i, lane_of(g, e), WHATIF_RELEASE});
         }
         if (i + 1 == g->r->standing_count)

@@ -92,7 +92,8 @@ masu_status whatif_replay_pool(const whatif_requests *requests, unsigned number,
                                whatif_row *out);
 
 /* The number-th malloc library that this system has, 0: its own; false: there are no more. */
-bool whatif_replay_malloc(const whatif_requests *requests, unsigned number, const whatif_options *options, whatif_row *out);
+bool whatif_replay_malloc(const whatif_requests *requests, unsigned number, const whatif_options *options,
+                          whatif_row *out);
 /* What such a process runs: requests on `descriptor`, the answer to standard output. */
 int whatif_malloc_child(int descriptor);
 

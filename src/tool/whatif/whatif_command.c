@@ -141,8 +141,9 @@ static const whatif_row *least_row(const report *r, bool models) {
     const whatif_row *best = NULL;
     for (size_t i = 0; i < r->count; i++) {
         const whatif_row *row = &r->rows[i];
-        if (row->ran && !row->is_bound && row->refused == 0 && row->is_model == models && row->device_calls != UINT64_MAX &&
-            i != r->recorded && (!best || row->peak_reserved_bytes < best->peak_reserved_bytes))
+        if (row->ran && !row->is_bound && row->refused == 0 && row->is_model == models &&
+            row->device_calls != UINT64_MAX && i != r->recorded &&
+            (!best || row->peak_reserved_bytes < best->peak_reserved_bytes))
             best = row;
     }
     return best;

@@ -57,8 +57,7 @@ static void balance(tl_runtime *rt, const way *w, masu__buffer *why) {
                  {"allocations without a free", r.allocations - r.frees}};
     for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
         if (zeros[i].value != 0)
-            masu__buffer_printf(why, "%s: %llu %s left\n", w->name,
-                                (unsigned long long)zeros[i].value, zeros[i].name);
+            masu__buffer_printf(why, "%s: %llu %s left\n", w->name, (unsigned long long)zeros[i].value, zeros[i].name);
     if (!tl_runtime_valid(rt))
         masu__buffer_printf(why, "%s: the runtime's equations do not hold\n", w->name);
 }
@@ -72,8 +71,7 @@ static void look_at_audit(tl_runtime *rt, const masu_program *p, const way *w, m
     masu__buffer_printf(why, "%s: line %u: %s\n", w->name, place.line, audit.text);
 }
 
-static void execute(const masu_program *p, const way *w, masu_check *judge, outcome *out,
-                    masu__buffer *why) {
+static void execute(const masu_program *p, const way *w, masu_check *judge, outcome *out, masu__buffer *why) {
     masu_trace *trace = NULL;
     tl_runtime *rt = NULL;
     tl_error error = {0};
@@ -108,13 +106,11 @@ static void run(const char *text, size_t length, const way *w, outcome *out, mas
     masu_status status = masu_program_compile("program.tl", text, length, &options, &p);
     out->compiled = status == MASU_OK && masu_program_error_count(p) == 0;
     if (!out->compiled)
-        masu__buffer_printf(why, "%s: does not compile\n%s", w->name,
-                            p ? masu_program_diagnostics(p) : "");
+        masu__buffer_printf(why, "%s: does not compile\n%s", w->name, p ? masu_program_diagnostics(p) : "");
     if (out->compiled && masu_check_create(&judge) == MASU_OK) {
         execute(p, w, judge, out, why);
         if (masu_check_verdict(judge) != MASU_VERDICT_FINE)
-            masu__buffer_printf(why, "%s: the judge says %s\n", w->name,
-                                masu_verdict_name(masu_check_verdict(judge)));
+            masu__buffer_printf(why, "%s: the judge says %s\n", w->name, masu_verdict_name(masu_check_verdict(judge)));
     }
     masu_check_destroy(judge);
     masu_program_destroy(p);
@@ -149,8 +145,8 @@ static bool same_word(const char *a, size_t a_length, const char *b, size_t b_le
     if (a_length == b_length && memcmp(a, b, a_length) == 0)
         return true;
     size_t front = frame_of(a, a_length, false), back = frame_of(a, a_length, true);
-    if (front != frame_of(b, b_length, false) || back != frame_of(b, b_length, true) ||
-        front + back >= a_length || front + back >= b_length)
+    if (front != frame_of(b, b_length, false) || back != frame_of(b, b_length, true) || front + back >= a_length ||
+        front + back >= b_length)
         return false;
     return same_number(a + front, a_length - front - back, b + front, b_length - front - back);
 }
@@ -168,37 +164,31 @@ static bool same_text(const char *a, const char *b) {
     }
 }
 
-static void against_interpreter(const interpretation *wanted, const outcome *found, const way *w,
-                                masu__buffer *why) {
+static void against_interpreter(const interpretation *wanted, const outcome *found, const way *w, masu__buffer *why) {
     bool failed = wanted->how == INTERPRETED_ERROR;
     if (failed != (found->status != MASU_OK))
-        masu__buffer_printf(why, "%s: %s (line %u: %s), the interpreter: %s (line %u: %s)\n",
-                            w->name, found->status ? "an error" : "no error", found->line,
-                            found->error, failed ? "an error" : "no error", wanted->line,
-                            wanted->text);
+        masu__buffer_printf(why, "%s: %s (line %u: %s), the interpreter: %s (line %u: %s)\n", w->name,
+                            found->status ? "an error" : "no error", found->line, found->error,
+                            failed ? "an error" : "no error", wanted->line, wanted->text);
     else if (failed && wanted->line != found->line)
-        masu__buffer_printf(why, "%s: an error on line %u (%s), the interpreter: on line %u (%s)\n",
-                            w->name, found->line, found->error, wanted->line, wanted->text);
+        masu__buffer_printf(why, "%s: an error on line %u (%s), the interpreter: on line %u (%s)\n", w->name,
+                            found->line, found->error, wanted->line, wanted->text);
     if (!same_text(masu__buffer_text(&wanted->output), found->output))
         masu__buffer_printf(why, "%s: other output\n---- interpreter\n%s---- program\n%s", w->name,
                             masu__buffer_text(&wanted->output), found->output);
 }
 
-static void against_first(const outcome *first, const outcome *found, const way *w,
-                          masu__buffer *why) {
-    if (first->status != found->status || first->line != found->line ||
-        strcmp(first->error, found->error) != 0)
-        masu__buffer_printf(why,
-                            "%s: ends in \"%s\" (line %u), with all passes in \"%s\" (line %u)\n",
-                            w->name, found->error, found->line, first->error, first->line);
+static void against_first(const outcome *first, const outcome *found, const way *w, masu__buffer *why) {
+    if (first->status != found->status || first->line != found->line || strcmp(first->error, found->error) != 0)
+        masu__buffer_printf(why, "%s: ends in \"%s\" (line %u), with all passes in \"%s\" (line %u)\n", w->name,
+                            found->error, found->line, first->error, first->line);
     if (first->length != found->length || memcmp(first->output, found->output, found->length) != 0)
-        masu__buffer_printf(why, "%s: other output\n---- all passes\n%s---- program\n%s", w->name,
-                            first->output, found->output);
+        masu__buffer_printf(why, "%s: other output\n---- all passes\n%s---- program\n%s", w->name, first->output,
+                            found->output);
 }
 
 static size_t ways_of(compare_depth depth, way *ways) {
-    size_t pass_count, count = 0, optional = 0,
-                       turn = depth < COMPARE_TURN ? 0 : depth - COMPARE_TURN;
+    size_t pass_count, count = 0, optional = 0, turn = depth < COMPARE_TURN ? 0 : depth - COMPARE_TURN;
     const masu_pass_info *passes = masu_passes(&pass_count);
     for (size_t p = 0; p < pass_count; p++)
         optional += passes[p].optional;
@@ -211,18 +201,16 @@ static size_t ways_of(compare_depth depth, way *ways) {
     for (size_t p = 0; p < pass_count && p < MOST_PASSES; p++) {
         if (!passes[p].optional)
             continue;
-        bool alone = depth == COMPARE_ALL ||
-                     (depth >= COMPARE_TURN && none->disabled_count == turn % optional);
+        bool alone = depth == COMPARE_ALL || (depth >= COMPARE_TURN && none->disabled_count == turn % optional);
         none->disabled[none->disabled_count++] = passes[p].name;
         if (alone)
-            ways[count++] =
-                (way){.name = passes[p].name, .disabled = {passes[p].name}, .disabled_count = 1};
+            ways[count++] = (way){.name = passes[p].name, .disabled = {passes[p].name}, .disabled_count = 1};
     }
     return count;
 }
 
-static void compare_all(const char *text, size_t length, compare_depth depth,
-                        const interpretation *wanted, masu__buffer *why) {
+static void compare_all(const char *text, size_t length, compare_depth depth, const interpretation *wanted,
+                        masu__buffer *why) {
     way ways[MOST_PASSES + 3];
     outcome first, found;
     size_t count = ways_of(depth, ways);

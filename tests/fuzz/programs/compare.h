@@ -23,7 +23,7 @@ typedef enum compare_depth {
     COMPARE_PLAIN,   /* all passes; none of the optional ones */
     COMPARE_AUDITED, /* all passes, audited; none of the optional ones */
     COMPARE_ALL,     /* both, and without each optional pass alone */
-    COMPARE_TURN /* COMPARE_TURN + n: audited, and without the n-th optional pass (n counts round) */
+    COMPARE_TURN     /* COMPARE_TURN + n: audited, and without the n-th optional pass (n counts round) */
 } compare_depth;
 
 /* In this process: a crash is the caller's to survive. */

@@ -19,8 +19,7 @@ const variable *any_variable(generator *g, kind k, bool is_mutable, bool untrack
     uint32_t seen = 0;
     for (int i = 0; i < g->variable_count; i++) {
         const variable *v = &g->variables[i];
-        if (v->hidden || v->kind != k || (is_mutable && (!v->is_mutable || v->is_leaf)) ||
-            (untracked && v->tracked))
+        if (v->hidden || v->kind != k || (is_mutable && (!v->is_mutable || v->is_leaf)) || (untracked && v->tracked))
             continue;
         if (one_in(g, ++seen))
             found = v;
@@ -49,8 +48,7 @@ static traits literal(generator *g, kind k) {
         }
         break;
     case SQUARE:
-        put(g, one_in(g, 2) ? "Tensor::eye(3)"
-                            : "[[0.5, 1.0, -1.0], [2.0, 0.0, 1.0], [-0.5, 1.5, 1.0]]");
+        put(g, one_in(g, 2) ? "Tensor::eye(3)" : "[[0.5, 1.0, -1.0], [2.0, 0.0, 1.0], [-0.5, 1.5, 1.0]]");
         break;
     case ROW:
         put(g, one_in(g, 2) ? "Tensor::arange(0.0, 3.0, 1.0)" : "[2.0, -1.0, 0.5]");
@@ -126,8 +124,7 @@ static bool field(generator *g, kind k, traits *t) {
     size_t count = sizeof fields / sizeof fields[0], first = below(g, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
         size_t f = (first + i) % count;
-        const variable *v =
-            fields[f].gives == k ? any_variable(g, fields[f].of, false, false) : NULL;
+        const variable *v = fields[f].gives == k ? any_variable(g, fields[f].of, false, false) : NULL;
         if (!v)
             continue;
         put(g, v->name);
@@ -164,9 +161,8 @@ static traits of_two(generator *g, kind a, const char *op, kind b, int depth) {
 }
 
 static traits of_number(generator *g, kind k, int depth) {
-    static const char *const forms[][2] = {{"(", " * 0.5)"}, {"(", " + 1.0)"}, {"(1.0 - ", ")"},
-                                           {"(2.0 * ", ")"}, {"(", " - 0.5)"}, {"(", " / 2.0)"},
-                                           {"(0.25 + ", ")"}};
+    static const char *const forms[][2] = {{"(", " * 0.5)"}, {"(", " + 1.0)"}, {"(1.0 - ", ")"}, {"(2.0 * ", ")"},
+                                           {"(", " - 0.5)"}, {"(", " / 2.0)"}, {"(0.25 + ", ")"}};
     uint32_t f = below(g, 7);
     put(g, forms[f][0]);
     traits t = value(g, k, depth - 1);
@@ -178,9 +174,8 @@ static traits of_one(generator *g, kind k, int depth) {
     static const struct {
         const char *text;
         double bound; /* 0: as before */
-    } forms[] = {{".relu()", 0},           {".tanh()", 1}, {".abs()", 0},
-                 {".sigmoid()", 1},        {".sin()", 1},  {".clone()", 0},
-                 {".clamp(-2.0, 2.0)", 2}, {".neg()", 0},  {".scale(0.5)", 0}};
+    } forms[] = {{".relu()", 0},  {".tanh()", 1},           {".abs()", 0}, {".sigmoid()", 1}, {".sin()", 1},
+                 {".clone()", 0}, {".clamp(-2.0, 2.0)", 2}, {".neg()", 0}, {".scale(0.5)", 0}};
     traits t = value(g, k, depth - 1);
     uint32_t f = below(g, sizeof forms / sizeof forms[0]);
     put(g, forms[f].text);
@@ -286,16 +281,14 @@ static traits reshaped(generator *g, kind k, int depth) {
 
 /* Indices are variables of their own, elements those of names. */
 static traits comprehension(generator *g, int depth) {
-    const variable *a = any_variable(g, WIDE, false, false),
-                   *b = any_variable(g, ROW, false, false);
+    const variable *a = any_variable(g, WIDE, false, false), *b = any_variable(g, ROW, false, false);
     if (!a || !b || depth < 1)
         return leaf(g, WIDE);
     int i = g->names++, j = g->names++;
     switch (below(g, 3)) {
     case 0:
-        masu__buffer_printf(g->out,
-                            "[i%d, j%d | i%d <- 0..2, j%d <- 0..3 { %s[i%d, j%d] * %s[j%d] }]", i,
-                            j, i, j, a->name, i, j, b->name, j);
+        masu__buffer_printf(g->out, "[i%d, j%d | i%d <- 0..2, j%d <- 0..3 { %s[i%d, j%d] * %s[j%d] }]", i, j, i, j,
+                            a->name, i, j, b->name, j);
         return (traits){(double)LIMIT * LIMIT, true};
     case 1:
         masu__buffer_printf(g->out,
@@ -318,9 +311,8 @@ static traits tensor_value(generator *g, kind k, int depth) {
     case 1:
         return of_two(g, k, one_in(g, 2) ? " + " : one_in(g, 2) ? " - " : " * ", k, depth);
     case 2:
-        return k == WIDE || k == SQUARE
-                   ? of_two(g, k, one_in(g, 2) ? " + " : " * ", one_in(g, 3) ? NUMBER : ROW, depth)
-                   : of_two(g, k, " - ", k, depth);
+        return k == WIDE || k == SQUARE ? of_two(g, k, one_in(g, 2) ? " + " : " * ", one_in(g, 3) ? NUMBER : ROW, depth)
+                                        : of_two(g, k, " - ", k, depth);
     case 3:
         return of_number(g, k, depth);
     case 4:
@@ -359,8 +351,7 @@ static traits integer_value(generator *g, int depth) {
         return (traits){5, false};
     case 1:
         if (any_variable(g, LIST, false, false)) {
-            masu__buffer_printf(g->out, "%s.len() as i64",
-                                any_variable(g, LIST, false, false)->name);
+            masu__buffer_printf(g->out, "%s.len() as i64", any_variable(g, LIST, false, false)->name);
             return (traits){LIMIT, false};
         }
         return leaf(g, INTEGER);
@@ -519,8 +510,7 @@ traits value(generator *g, kind k, int depth) {
             return t;
         if (depth > 1 && one_in(g, 4))
             return carried(g, k, depth);
-        return k > MAYBE ? rich_value(g, k, depth > 0 ? depth : 1)
-                         : compound(g, k, depth > 0 ? depth : 1);
+        return k > MAYBE ? rich_value(g, k, depth > 0 ? depth : 1) : compound(g, k, depth > 0 ? depth : 1);
     }
     if (depth <= 0 || one_in(g, 4) || k == EMPTY)
         return leaf(g, k);

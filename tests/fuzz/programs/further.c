@@ -39,8 +39,7 @@ void part_written(generator *g) {
         masu__buffer_printf(g->out, "%s[0..1] = %s[1..2]", v->name, v->name);
         break;
     case 2:
-        masu__buffer_printf(g->out, "%s[%u, 0..2] = %s[%u, 1..3]", v->name, below(g, 2), v->name,
-                            below(g, 2));
+        masu__buffer_printf(g->out, "%s[%u, 0..2] = %s[%u, 1..3]", v->name, below(g, 2), v->name, below(g, 2));
         break;
     case 3:
         masu__buffer_printf(g->out, "%s[0..2, %u] = Tensor::full([1], 0.25)", v->name, below(g, 3));

@@ -43,13 +43,10 @@ static const char types[] = "struct Empty {}\n"
 static void parameters(generator *g, routine *r) {
     for (int p = 0; p < r->parameter_count; p++) {
         bool is_mutable = one_in(g, 3);
-        variable v = {.kind = r->parameters[p],
-                      .is_mutable = is_mutable,
-                      .tracked = true,
-                      .depth = g->depth + 1};
+        variable v = {.kind = r->parameters[p], .is_mutable = is_mutable, .tracked = true, .depth = g->depth + 1};
         snprintf(v.name, sizeof v.name, "v%d", g->names++);
-        masu__buffer_printf(g->out, "%s%s%s: %s", p > 0 || r->is_recursive ? ", " : "",
-                            is_mutable ? "mut " : "", v.name, kind_type(v.kind));
+        masu__buffer_printf(g->out, "%s%s%s: %s", p > 0 || r->is_recursive ? ", " : "", is_mutable ? "mut " : "",
+                            v.name, kind_type(v.kind));
         g->variables[g->variable_count++] = v;
     }
 }
@@ -72,10 +69,9 @@ static void function(generator *g) {
     routine r = {.returns = !one_in(g, 6)};
     static const kind results[] = {WIDE, WIDE, WIDE, ROW,   SQUARE, NUMBER, REAL, INTEGER,
                                    PAIR, PAIR, NEST, TUPLE, LIST,   MAYBE,  EMPTY};
-    static const kind taken[] = {WIDE,       WIDE,  WIDE,   WIDE,    ROW,   SQUARE, PAIR,
-                                 PAIR,       NEST,  TUPLE,  INTEGER, REAL,  TRUTH,  EMPTY,
-                                 LIST,       MAYBE, CHOICE, CRATE,   CHEST, PAIRS,  CHOICES,
-                                 MAYBE_PAIR, TREE,  FIXED,  DEEP,    ROWS,  RESULT, MODEL};
+    static const kind taken[] = {WIDE,    WIDE,       WIDE,  WIDE,  ROW,  SQUARE, PAIR,   PAIR,  NEST,  TUPLE,
+                                 INTEGER, REAL,       TRUTH, EMPTY, LIST, MAYBE,  CHOICE, CRATE, CHEST, PAIRS,
+                                 CHOICES, MAYBE_PAIR, TREE,  FIXED, DEEP, ROWS,   RESULT, MODEL};
     r.result = results[below(g, sizeof results / sizeof results[0])];
     r.parameter_count = (int)below(g, MOST_PARAMETERS);
     r.is_recursive = r.returns && one_in(g, 5);
@@ -85,8 +81,7 @@ static void function(generator *g) {
     g->variable_count = 0;
     masu__buffer_printf(g->out, "fn %s(%s", r.name, r.is_recursive ? "depth: i64" : "");
     parameters(g, &r);
-    masu__buffer_printf(g->out, ")%s%s {\n", r.returns ? " -> " : "",
-                        r.returns ? kind_type(r.result) : "");
+    masu__buffer_printf(g->out, ")%s%s {\n", r.returns ? " -> " : "", r.returns ? kind_type(r.result) : "");
     g->inside = &r;
     open_scope(g);
     prologue(g, false);
@@ -110,21 +105,17 @@ static void methods(generator *g) {
     line(g, "impl Pair {");
     g->indent++;
     line(g, "fn make(a: Tensor, b: Tensor) -> Pair {");
-    line(g, one_in(g, 2) ? "    Pair { x: a, y: b, n: 1 }"
-                         : "    let p = Pair { x: a * 0.5, y: b, n: 2 };\n        p");
+    line(g, one_in(g, 2) ? "    Pair { x: a, y: b, n: 1 }" : "    let p = Pair { x: a * 0.5, y: b, n: 2 };\n        p");
     line(g, "}");
     line(g, "fn get(self) -> Tensor {");
-    line(g, one_in(g, 2)
-                ? "    self.x"
-                : "    if self.n > 1 { return self.x; }\n        self.x + self.y.clamp(-1.0, 1.0)");
+    line(g, one_in(g, 2) ? "    self.x"
+                         : "    if self.n > 1 { return self.x; }\n        self.x + self.y.clamp(-1.0, 1.0)");
     line(g, "}");
     line(g, "fn bump(mut self, a: Tensor) -> Tensor {");
     line(g, "    let old = self.x;");
     line(g, "    self.x = (self.x + a).clamp(-4.0, 4.0);");
     line(g, "    self.n += 1;");
-    line(g, one_in(g, 2)
-                ? "    old"
-                : "    if self.n > 3 { self.y = old.sum(0).clamp(-4.0, 4.0); }\n        self.x");
+    line(g, one_in(g, 2) ? "    old" : "    if self.n > 3 { self.y = old.sum(0).clamp(-4.0, 4.0); }\n        self.x");
     line(g, "}");
     g->indent--;
     line(g, "}");

@@ -12,13 +12,12 @@
 #include <string.h>
 
 #include "language/front/check.h"
-#include "language/syntax/parser.h"
 #include "language/library/library.h"
 #include "language/lower/lower.h"
+#include "language/syntax/parser.h"
 #include "machine.h"
 
-static value *run_function(machine *m, const ir_function *f, const value *args,
-                           const kernel_run *kernel);
+static value *run_function(machine *m, const ir_function *f, const value *args, const kernel_run *kernel);
 
 /* ---- strings and vectors ----------------------------------------------------------------------------- */
 
@@ -122,8 +121,7 @@ static bool print(machine *m, const ir_instr *i, const value *args) {
         masu__buffer_append(out, args[0].p, (size_t)args[1].i);
         return true;
     case TL_FN_tl_print_string:
-        masu__buffer_append(out, ((object *)args[0].p)->bytes,
-                            (size_t)((object *)args[0].p)->length);
+        masu__buffer_append(out, ((object *)args[0].p)->bytes, (size_t)((object *)args[0].p)->length);
         return true;
     case TL_FN_tl_print_i64:
         masu__buffer_printf(out, "%lld", (long long)args[0].i);
@@ -197,8 +195,7 @@ static naive_call call_of(const activation *a, const ir_instr *i) {
             c.numbers[in_list] = type == IR_TENSOR ? 0 : number_of(type, v);
             continue;
         }
-        int place = list >= 0 && (int64_t)k >= list + c.list_count ? (int)k - (int)c.list_count + 1
-                                                                   : (int)k;
+        int place = list >= 0 && (int64_t)k >= list + c.list_count ? (int)k - (int)c.list_count + 1 : (int)k;
         if (type == IR_TENSOR)
             c.t[place] = v.t;
         else if (!ir_type_managed(type))
@@ -310,8 +307,7 @@ static void call(const activation *a, const ir_instr *i) {
 }
 
 static void record(const activation *a, const ir_instr *i) {
-    value *words =
-        room(a->m, (size_t)(i->op == IR_RECORD ? i->arg_count : i->imm.i) * sizeof *words);
+    value *words = room(a->m, (size_t)(i->op == IR_RECORD ? i->arg_count : i->imm.i) * sizeof *words);
     for (uint32_t k = 0; i->op == IR_RECORD && k < i->arg_count; k++)
         words[k] = a->values[i->args[k]];
     a->values[i->result] = (value){.p = words};
@@ -403,8 +399,7 @@ static value *run_body(const activation *a) {
     }
 }
 
-static value *run_function(machine *m, const ir_function *f, const value *args,
-                           const kernel_run *kernel) {
+static value *run_function(machine *m, const ir_function *f, const value *args, const kernel_run *kernel) {
     if (m->depth + 1 >= DEEPEST)
         naive_unsupported(&m->n, "such deep recursion");
     activation a = {m, f, room(m, f->value_count * sizeof(value)), kernel};
@@ -430,20 +425,17 @@ typedef struct front {
 static bool read_prelude(front *f) {
     masu__buffer text = {0};
     bool good = library_load(&f->file, LIBRARY_ASKED, &text) == MASU_OK &&
-                source_file_init(&f->prelude, &f->arena, "<prelude>",
-                                 masu__buffer_text(&text), text.length) == MASU_OK;
+                source_file_init(&f->prelude, &f->arena, "<prelude>", masu__buffer_text(&text), text.length) == MASU_OK;
     masu__buffer_destroy(&text);
     return good;
 }
 
 static bool lower(front *f, const char *text, size_t length) {
     diagnostics_init(&f->found, &f->arena);
-    return source_file_init(&f->file, &f->arena, "program.tl", text, length) == MASU_OK &&
-           read_prelude(f) &&
+    return source_file_init(&f->file, &f->arena, "program.tl", text, length) == MASU_OK && read_prelude(f) &&
            parse_source(&f->file, &f->prelude, &f->arena, &f->found, NULL, &f->tree) == MASU_OK &&
-           type_table_init(&f->types, &f->arena) &&
-           check_tree(f->tree, &f->types, &f->found) == MASU_OK && f->found.error_count == 0 &&
-           lower_tree(f->tree, &f->types, &f->arena, &f->found, &f->module) == MASU_OK;
+           type_table_init(&f->types, &f->arena) && check_tree(f->tree, &f->types, &f->found) == MASU_OK &&
+           f->found.error_count == 0 && lower_tree(f->tree, &f->types, &f->arena, &f->found, &f->module) == MASU_OK;
 }
 
 /* The innermost place that the user wrote. */

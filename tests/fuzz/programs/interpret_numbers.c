@@ -81,8 +81,7 @@ static value whole(machine *m, const ir_instr *i, ir_type type, int64_t a, int64
 }
 
 /* What a number of a kernel came from; others came from nowhere. */
-static value real(machine *m, ir_type type, double v, value a, double slope_a, value b,
-                  double slope_b) {
+static value real(machine *m, ir_type type, double v, value a, double slope_a, value b, double slope_b) {
     value r = {.f = machine_as_type(type, v)};
     if (a.c || b.c)
         r.c = naive_made(&m->n, type == IR_F32 ? TL_F32 : TL_F64, v, a.c, slope_a, b.c, slope_b);
@@ -170,8 +169,7 @@ static int64_t saturated(ir_type to, double v) {
     if (isnan(v))
         return 0;
     unsigned bits = ir_type_bits(to);
-    double top = ldexp(1, ir_type_signed(to) ? (int)bits - 1 : (int)bits),
-           low = ir_type_signed(to) ? -top : 0;
+    double top = ldexp(1, ir_type_signed(to) ? (int)bits - 1 : (int)bits), low = ir_type_signed(to) ? -top : 0;
     if (v <= low)
         return ir_type_signed(to) ? cut(to, (int64_t)(1ull << (bits - 1))) : 0;
     if (v >= top)
@@ -185,8 +183,7 @@ static value convert(machine *m, value v, ir_type from, ir_type to) {
     if (ir_type_float(from))
         return (value){.i = to == IR_BOOL ? v.f != 0 : saturated(to, v.f)};
     if (ir_type_float(to))
-        return (value){
-            .f = machine_as_type(to, from == IR_U64 ? (double)(uint64_t)v.i : (double)v.i)};
+        return (value){.f = machine_as_type(to, from == IR_U64 ? (double)(uint64_t)v.i : (double)v.i)};
     return (value){.i = cut(to, v.i)};
 }
 

@@ -141,8 +141,7 @@ static size_t operator_in(const masu__buffer *text, size_t open, size_t close) {
 /* A call of a method, `.name(…)`, taken out where it stands. */
 static bool remove_call(attempt *a, size_t dot) {
     size_t open = dot + 1;
-    while (open < a->text->length &&
-           strchr("abcdefghijklmnopqrstuvwxyz_0123456789", a->text->data[open]))
+    while (open < a->text->length && strchr("abcdefghijklmnopqrstuvwxyz_0123456789", a->text->data[open]))
         open++;
     if (open >= a->text->length || a->text->data[open] != '(')
         return false;

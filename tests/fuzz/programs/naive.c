@@ -41,11 +41,9 @@ static double held(tl_dtype dtype, double v) {
     }
 }
 
-cell *naive_made(naive *n, tl_dtype dtype, double v, cell *a, double slope_a, cell *b,
-                 double slope_b) {
+cell *naive_made(naive *n, tl_dtype dtype, double v, cell *a, double slope_a, cell *b, double slope_b) {
     cell *c = naive_room(n, sizeof *c);
-    *c = (cell){
-        .v = held(dtype, v), .from = {a, b}, .slope = {slope_a, slope_b}, .order = ++n->made};
+    *c = (cell){.v = held(dtype, v), .from = {a, b}, .slope = {slope_a, slope_b}, .order = ++n->made};
     return c;
 }
 

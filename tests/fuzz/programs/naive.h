@@ -56,7 +56,7 @@ typedef struct tensor {
     int64_t shape[TL_MAX_RANK];
     int64_t count;
     cell **e;
-    history *node; /* NULL: untracked */
+    history *node;        /* NULL: untracked */
     history *gradient_of; /* the leaf whose gradient this is as it was read; else NULL */
 } tensor;
 
@@ -79,8 +79,7 @@ _Noreturn void naive_unsupported(naive *n, const char *what);
 void *naive_room(naive *n, size_t bytes); /* zeroed */
 
 cell *naive_number(naive *n, tl_dtype dtype, double v);
-cell *naive_made(naive *n, tl_dtype dtype, double v, cell *a, double slope_a, cell *b,
-                 double slope_b);
+cell *naive_made(naive *n, tl_dtype dtype, double v, cell *a, double slope_a, cell *b, double slope_b);
 tensor *naive_tensor(naive *n, tl_dtype dtype, int rank, const int64_t *shape);
 tensor *naive_full(naive *n, tl_dtype dtype, int rank, const int64_t *shape, double v);
 /* Gives t a history when one of inputs has one and t can have gradients. */

@@ -153,10 +153,9 @@ bool naive_is_real(tl_dtype dtype) {
 
 /* Whole numbers stay whole where the function of them is. */
 static tl_dtype dtype_of_one(const naive_call *c, tl_dtype dtype) {
-    bool whole = c->abi == TL_FN_tl_tensor_neg || c->abi == TL_FN_tl_tensor_abs ||
-                 c->abi == TL_FN_tl_tensor_relu;
-    bool with_number = c->abi == TL_FN_tl_tensor_add_scalar ||
-                       c->abi == TL_FN_tl_tensor_sub_scalar || c->abi == TL_FN_tl_tensor_mul_scalar;
+    bool whole = c->abi == TL_FN_tl_tensor_neg || c->abi == TL_FN_tl_tensor_abs || c->abi == TL_FN_tl_tensor_relu;
+    bool with_number = c->abi == TL_FN_tl_tensor_add_scalar || c->abi == TL_FN_tl_tensor_sub_scalar ||
+                       c->abi == TL_FN_tl_tensor_mul_scalar;
     if (naive_is_real(dtype) || (whole && dtype == TL_I64) ||
         (with_number && dtype == TL_I64 && c->number[1] == floor(c->number[1])))
         return dtype;
@@ -206,8 +205,7 @@ tensor *naive_compare(naive *n, const naive_call *c) {
     tensor *r = naive_tensor(n, TL_BOOL, rank, shape);
     for (int64_t i = 0; i < r->count; i++) {
         naive_place_of(r, i, index);
-        double x = naive_broadcast_at(a, rank, index)->v,
-               y = b ? naive_broadcast_at(b, rank, index)->v : c->number[1];
+        double x = naive_broadcast_at(a, rank, index)->v, y = b ? naive_broadcast_at(b, rank, index)->v : c->number[1];
         r->e[i] = naive_number(n, TL_BOOL, relation_holds(x, y, (int)c->number[2]));
     }
     return r;
@@ -221,8 +219,7 @@ tensor *naive_where(naive *n, const naive_call *c) {
     tensor *r = naive_tensor(n, naive_richer(c->t[1]->dtype, c->t[2]->dtype), rank, shape);
     for (int64_t i = 0; i < r->count; i++) {
         naive_place_of(r, i, index);
-        cell *from = naive_broadcast_at(
-            c->t[naive_broadcast_at(c->t[0], rank, index)->v != 0 ? 1 : 2], rank, index);
+        cell *from = naive_broadcast_at(c->t[naive_broadcast_at(c->t[0], rank, index)->v != 0 ? 1 : 2], rank, index);
         r->e[i] = naive_made(n, r->dtype, from->v, from, 1, NULL, 0);
     }
     return naive_record(n, r, 2, c->t + 1);

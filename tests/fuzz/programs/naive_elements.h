@@ -13,8 +13,7 @@ int naive_dimension(naive *n, const tensor *t, double dim, int extra);
 void naive_join_shapes(naive *n, const tensor *t, int *rank, int64_t *shape);
 tl_dtype naive_richer(tl_dtype a, tl_dtype b);
 bool naive_is_real(tl_dtype dtype);
-tensor *naive_one_by_one(naive *n,
-                         const naive_call *c); /* NULL, as of the others: it is not known here */
+tensor *naive_one_by_one(naive *n, const naive_call *c); /* NULL, as of the others: it is not known here */
 tensor *naive_two_by_two(naive *n, const naive_call *c);
 tensor *naive_compare(naive *n, const naive_call *c);
 tensor *naive_where(naive *n, const naive_call *c);

@@ -27,8 +27,7 @@ static tensor *sum_along(naive *n, tensor *t, int d, bool mean) {
     int64_t shape[MOST_INDICES], index[MOST_INDICES];
     for (int k = 0; k < t->rank - 1; k++)
         shape[k] = t->shape[k < d ? k : k + 1];
-    tensor *r =
-        naive_tensor(n, mean && !naive_is_real(t->dtype) ? TL_F32 : t->dtype, t->rank - 1, shape);
+    tensor *r = naive_tensor(n, mean && !naive_is_real(t->dtype) ? TL_F32 : t->dtype, t->rank - 1, shape);
     cell **line = naive_room(n, (size_t)t->shape[d] * sizeof *line);
     for (int64_t i = 0; i < r->count; i++) {
         int64_t full[MOST_INDICES];
@@ -110,8 +109,7 @@ static tensor *permute(naive *n, tensor *t, const int *order) {
 }
 
 static tensor *transpose(naive *n, tensor *t, double first, double second) {
-    int order[MOST_INDICES], a = naive_dimension(n, t, first, 0),
-                             b = naive_dimension(n, t, second, 0);
+    int order[MOST_INDICES], a = naive_dimension(n, t, first, 0), b = naive_dimension(n, t, second, 0);
     for (int d = 0; d < t->rank; d++)
         order[d] = d == a ? b : d == b ? a : d;
     return permute(n, t, order);
@@ -414,8 +412,7 @@ static tensor *change(naive *n, const naive_call *c) {
     case TL_FN_tl_tensor_grad:
         return naive_grad(n, c->t[0]);
     case TL_FN_tl_tensor_detach:
-        return !c->t[0]->node && c->number[1] == 0 ? c->t[0]
-                                                   : naive_detach(n, c->t[0], c->number[1] != 0);
+        return !c->t[0]->node && c->number[1] == 0 ? c->t[0] : naive_detach(n, c->t[0], c->number[1] != 0);
     case TL_FN_tl_tensor_freeze:
         return c->t[0]->node ? naive_detach(n, c->t[0], false) : c->t[0];
     case TL_FN_tl_tensor_enable_grad:
@@ -460,8 +457,8 @@ static bool read_number(naive *n, const naive_call *c, double *number) {
 }
 
 bool naive_operate(naive *n, const naive_call *c, tensor **result, double *number) {
-    tensor *(*const kinds[])(naive *, const naive_call *) = {
-        make, rearrange, reduce, change, naive_one_by_one, naive_two_by_two};
+    tensor *(*const kinds[])(naive *, const naive_call *) = {make,   rearrange,        reduce,
+                                                             change, naive_one_by_one, naive_two_by_two};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (c->t[0] || k == 0 || c->abi == TL_FN_tl_tensor_stack)
             if ((*result = kinds[k](n, c)) != NULL)

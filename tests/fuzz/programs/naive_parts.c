@@ -35,8 +35,7 @@ static bool is_inside(const tensor *t, const part *p, const int64_t *index) {
 }
 
 /* The value's element for this one, aligned at the last dimension; dimensions of one index are not counted. */
-static cell *element_for(naive *n, const tensor *t, const part *p, const tensor *value,
-                         const int64_t *index) {
+static cell *element_for(naive *n, const tensor *t, const part *p, const tensor *value, const int64_t *index) {
     double place[TL_MAX_RANK];
     int own = value->rank;
     for (int d = t->rank; d-- > 0 && own > 0;)
@@ -63,8 +62,7 @@ tensor *naive_put(naive *n, tensor *t, const tensor *value, int64_t count, const
         naive_fail(n, "indices given");
     part p = {0};
     for (int d = 0; d < t->rank; d++)
-        one_dimension(n, t, d, 2 * d < count ? bounds[2 * d] : 0,
-                      2 * d < count ? bounds[2 * d + 1] : END, &p);
+        one_dimension(n, t, d, 2 * d < count ? bounds[2 * d] : 0, 2 * d < count ? bounds[2 * d + 1] : END, &p);
     check_fit(n, t, &p, value);
     tensor *r = naive_detach(n, t, false);
     int64_t index[TL_MAX_RANK] = {0};

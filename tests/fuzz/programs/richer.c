@@ -73,8 +73,7 @@ const char richer_types[] =
 /* ---- values --------------------------------------------------------------------------------------------- */
 
 /* "opening a joint b closing" */
-static void two(generator *g, const char *opening, kind a, const char *joint, kind b,
-                const char *closing, int depth) {
+static void two(generator *g, const char *opening, kind a, const char *joint, kind b, const char *closing, int depth) {
     put(g, opening);
     small_value(g, a, depth - 1);
     put(g, joint);
@@ -216,8 +215,7 @@ traits unpacked(generator *g, int depth) {
         break;
     case 1:
         one(g, "match (", CHOICE, ") { ", depth);
-        masu__buffer_printf(g->out, "Choice::One(m%d) => m%d, Choice::Both { p, .. } => p.x, ", n,
-                            n);
+        masu__buffer_printf(g->out, "Choice::One(m%d) => m%d, Choice::Both { p, .. } => p.x, ", n, n);
         two(g, "Choice::Many(_, n) if n > 1 => ", WIDE, ", _ => ", WIDE, " }", depth);
         break;
     case 2:
@@ -280,15 +278,14 @@ void change_inside(generator *g) {
     static const struct {
         kind of, gives;
         const char *text;
-    } places[] = {{CRATE, WIDE, ".item"},     {CRATE, MAYBE, ".old"},  {CHEST, PAIR, ".item"},
-                  {CHEST, WIDE, ".item.x"},   {CHEST, ROW, ".item.y"}, {PAIRS, PAIR, "[0]"},
-                  {PAIRS, WIDE, "[1].x"},     {PAIRS, ROW, "[0].y"},   {CHOICES, CHOICE, "[1]"},
-                  {FIXED, WIDE, "[0]"},       {FIXED, WIDE, "[1]"},    {DEEP, PAIR, ".0"},
-                  {DEEP, WIDE, ".0.x"},       {DEEP, WIDE, ".1.0"},    {ROWS, LIST, "[1]"},
-                  {ROWS, WIDE, "[0][1]"},     {PAIR, WIDE, ".x"},      {NEST, PAIR, ".p"},
-                  {NEST, WIDE, ".p.x"},       {TUPLE, ROW, ".1"},      {LIST, WIDE, "[0]"},
-                  {CHEST, INTEGER, ".uses"},  {DEEP, INTEGER, ".1.1"}, {PAIRS, INTEGER, "[1].n"},
-                  {CHEST, INTEGER, ".item.n"}};
+    } places[] = {
+        {CRATE, WIDE, ".item"},     {CRATE, MAYBE, ".old"},    {CHEST, PAIR, ".item"},  {CHEST, WIDE, ".item.x"},
+        {CHEST, ROW, ".item.y"},    {PAIRS, PAIR, "[0]"},      {PAIRS, WIDE, "[1].x"},  {PAIRS, ROW, "[0].y"},
+        {CHOICES, CHOICE, "[1]"},   {FIXED, WIDE, "[0]"},      {FIXED, WIDE, "[1]"},    {DEEP, PAIR, ".0"},
+        {DEEP, WIDE, ".0.x"},       {DEEP, WIDE, ".1.0"},      {ROWS, LIST, "[1]"},     {ROWS, WIDE, "[0][1]"},
+        {PAIR, WIDE, ".x"},         {NEST, PAIR, ".p"},        {NEST, WIDE, ".p.x"},    {TUPLE, ROW, ".1"},
+        {LIST, WIDE, "[0]"},        {CHEST, INTEGER, ".uses"}, {DEEP, INTEGER, ".1.1"}, {PAIRS, INTEGER, "[1].n"},
+        {CHEST, INTEGER, ".item.n"}};
     size_t count = sizeof places / sizeof places[0], first = below(g, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
         size_t p = (first + i) % count;

@@ -51,11 +51,7 @@ void close_scope(generator *g) {
 variable *declare(generator *g, kind k, bool is_mutable, bool tracked) {
     if (g->variable_count == MOST_VARIABLES)
         g->variable_count--;
-    variable v = {.kind = k,
-                  .is_mutable = is_mutable,
-                  .tracked = tracked,
-                  .depth = g->depth,
-                  .loop = g->loops};
+    variable v = {.kind = k, .is_mutable = is_mutable, .tracked = tracked, .depth = g->depth, .loop = g->loops};
     snprintf(v.name, sizeof v.name, "v%d", g->names++);
     if (g->variable_count > 0 && one_in(g, 6)) {
         variable *old = &g->variables[below(g, (uint32_t)g->variable_count)];
@@ -71,10 +67,9 @@ variable *declare(generator *g, kind k, bool is_mutable, bool tracked) {
 /* ---- simple statements ---------------------------------------------------------------------------------- */
 
 static kind any_kind(generator *g) {
-    static const kind often[] = {WIDE,  WIDE,   WIDE,  SQUARE, ROW,   ROW,     NUMBER,     INTEGER,
-                                 REAL,  PAIR,   PAIR,  NEST,   EMPTY, TUPLE,   LIST,       MAYBE,
-                                 TRUTH, CHOICE, CRATE, CHEST,  PAIRS, CHOICES, MAYBE_PAIR, TREE,
-                                 FIXED, DEEP,   ROWS,  RESULT, MODEL};
+    static const kind often[] = {WIDE,  WIDE,    WIDE,       SQUARE, ROW,   ROW,   NUMBER, INTEGER, REAL,  PAIR,
+                                 PAIR,  NEST,    EMPTY,      TUPLE,  LIST,  MAYBE, TRUTH,  CHOICE,  CRATE, CHEST,
+                                 PAIRS, CHOICES, MAYBE_PAIR, TREE,   FIXED, DEEP,  ROWS,   RESULT,  MODEL};
     return often[below(g, sizeof often / sizeof often[0])];
 }
 
@@ -135,8 +130,7 @@ static void destructure(generator *g) {
     line(g, "let (v%d, v%d) = %s;", a, b, masu__buffer_text(&text));
     masu__buffer_destroy(&text);
     for (int i = 0; i < 2 && g->variable_count < MOST_VARIABLES; i++) {
-        variable v = {
-            .kind = i ? ROW : WIDE, .tracked = t.tracked, .depth = g->depth, .loop = g->loops};
+        variable v = {.kind = i ? ROW : WIDE, .tracked = t.tracked, .depth = g->depth, .loop = g->loops};
         snprintf(v.name, sizeof v.name, "v%d", i ? b : a);
         g->variables[g->variable_count++] = v;
     }
@@ -348,8 +342,7 @@ static void use_gradient(generator *g, const variable *w) {
         line(g, "%s.enable_grad();", w->name);
         return;
     case 2:
-        line(g, "%s = (%s - %s.grad() * 0.125).clamp(-4.0, 4.0).detach(true);", w->name, w->name,
-             w->name);
+        line(g, "%s = (%s - %s.grad() * 0.125).clamp(-4.0, 4.0).detach(true);", w->name, w->name, w->name);
         return;
     default:
         return;

@@ -40,8 +40,7 @@ static uint32_t below(graph *g, uint32_t n) {
     return (uint32_t)masu__rng_below(&g->rng, n);
 }
 
-static _Noreturn void differ(const graph *g, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static _Noreturn void differ(const graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static _Noreturn void differ(const graph *g, const char *format, ...) {
     va_list arguments;
@@ -81,8 +80,8 @@ static bool agreed(graph *g, const char *what, bool naive_did) {
     snprintf(text, sizeof text, "%.150s", tl_runtime_error(g->rt)->text);
     bool failed = refused(g);
     if (failed == naive_did)
-        differ(g, "%s: the runtime %s %s, the tape %s %s", what, failed ? "refuses" : "does it",
-               text, naive_did ? "does it" : "refuses", g->n.error);
+        differ(g, "%s: the runtime %s %s, the tape %s %s", what, failed ? "refuses" : "does it", text,
+               naive_did ? "does it" : "refuses", g->n.error);
     refusals += failed;
     return naive_did;
 }
@@ -165,8 +164,7 @@ static tl_tensor *really(const operation *o, tl_tensor *a, tl_tensor *b) {
     case WITH_DIM:
         return ((tl_tensor * (*)(tl_tensor *, int64_t)) address)(a, (int64_t)o->number);
     case WITH_DIMS:
-        return ((tl_tensor * (*)(tl_tensor *, int64_t, int64_t)) address)(a, (int64_t)o->number,
-                                                                          (int64_t)o->second);
+        return ((tl_tensor * (*)(tl_tensor *, int64_t, int64_t)) address)(a, (int64_t)o->number, (int64_t)o->second);
     default:
         return ((tl_tensor * (*)(tl_tensor *, tl_tensor *)) address)(a, b);
     }
@@ -181,8 +179,7 @@ static bool is_large(const tensor *t) {
 }
 
 static void operate(graph *g) {
-    const held *a = &g->values[below(g, (uint32_t)g->count)],
-               *b = &g->values[below(g, (uint32_t)g->count)];
+    const held *a = &g->values[below(g, (uint32_t)g->count)], *b = &g->values[below(g, (uint32_t)g->count)];
     operation o = operations[below(g, sizeof operations / sizeof operations[0])];
     if (is_large(a->naive))
         o = (operation){OP(clamp), WITH_TWO, -2, 2, false};
@@ -321,9 +318,8 @@ static void end(graph *g) {
     tl_report r;
     tl_runtime_get_report(g->rt, &r);
     if (r.live_tensors || r.live_nodes || r.live_grads || r.live_bytes)
-        differ(g, "%llu tensors, %llu nodes, %llu gradients, %llu bytes left",
-               (unsigned long long)r.live_tensors, (unsigned long long)r.live_nodes,
-               (unsigned long long)r.live_grads, (unsigned long long)r.live_bytes);
+        differ(g, "%llu tensors, %llu nodes, %llu gradients, %llu bytes left", (unsigned long long)r.live_tensors,
+               (unsigned long long)r.live_nodes, (unsigned long long)r.live_grads, (unsigned long long)r.live_bytes);
 }
 
 static void one_graph(tl_runtime *rt, uint64_t seed) {
@@ -347,8 +343,7 @@ int main(int argc, char **argv) {
     bool valid = tl_runtime_valid(rt);
     tl_runtime_leave(rt);
     tl_runtime_destroy(rt);
-    printf("%d graphs: %llu walks back, %llu gradients other than 0, %llu steps refused by both\n",
-           GRAPHS, (unsigned long long)walks, (unsigned long long)gradients,
-           (unsigned long long)refusals);
+    printf("%d graphs: %llu walks back, %llu gradients other than 0, %llu steps refused by both\n", GRAPHS,
+           (unsigned long long)walks, (unsigned long long)gradients, (unsigned long long)refusals);
     return valid && walks > GRAPHS && gradients > GRAPHS / 2 && refusals > GRAPHS ? 0 : 1;
 }

@@ -34,8 +34,7 @@ static void generate_one(uint64_t seed, bool thorough, masu__buffer *text) {
 }
 
 /* What compare says, of a child; the reasons through a pipe. A child that dies is a difference. */
-static comparison compare_apart(const char *text, size_t length, compare_depth depth,
-                                masu__buffer *why) {
+static comparison compare_apart(const char *text, size_t length, compare_depth depth, masu__buffer *why) {
     int ends[2];
     if (pipe(ends) != 0)
         return COMPARED_NOTHING;
@@ -43,8 +42,7 @@ static comparison compare_apart(const char *text, size_t length, compare_depth d
     pid_t child = fork();
     if (child == 0) {
         struct itimerval limit = {.it_value.tv_sec = SECONDS_A_PROGRAM};
-        setitimer(ITIMER_PROF, &limit,
-                  NULL); /* of the processor: other work on the machine is no finding */
+        setitimer(ITIMER_PROF, &limit, NULL); /* of the processor: other work on the machine is no finding */
         close(ends[0]);
         comparison result = compare(text, length, depth, why);
         size_t wanted = why->length < 32768 ? why->length : 32768;
@@ -102,8 +100,7 @@ static void keep(uint64_t seed, const char *suffix, const masu__buffer *text) {
     fclose(file);
 }
 
-static void report(uint64_t seed, masu__buffer *text, const masu__buffer *why,
-                   compare_depth depth) {
+static void report(uint64_t seed, masu__buffer *text, const masu__buffer *why, compare_depth depth) {
     goal g = {.depth = depth};
     kind_of(why, g.kind, sizeof g.kind);
     printf("seed %llu: %s\n", (unsigned long long)seed, masu__buffer_text(why));
@@ -147,9 +144,7 @@ static int many(uint64_t first, int count, bool thorough) {
     tally t = {0};
     warm_up();
     for (int i = 0; i < count; i++) {
-        compare_depth depth = thorough ? (compare_depth)(COMPARE_TURN + i)
-                              : i % 4  ? COMPARE_AUDITED
-                                       : COMPARE_PLAIN;
+        compare_depth depth = thorough ? (compare_depth)(COMPARE_TURN + i) : i % 4 ? COMPARE_AUDITED : COMPARE_PLAIN;
         one_seed(first + (uint64_t)i, thorough, depth, &t);
     }
     printf("%d programs agree, %d differ, %d say nothing\n", t.same, t.different, t.nothing);

@@ -36,29 +36,23 @@ static const struct row {
 } rows[] = {
     {"B1 sizes 0, near the end, sums and products that wrap", CALLS, "b01_sizes_nobody_means"},
     {"B2 alignments 0, 3, 64, 4096, 2 MiB, above the granule", CALLS, "b02_every_alignment"},
-    {"B3 wrong frees, each by its status, guarded", GUARD,
-     "b03_b04_each_wrong_free_by_its_own_status"},
+    {"B3 wrong frees, each by its status, guarded", GUARD, "b03_b04_each_wrong_free_by_its_own_status"},
     {"B3 the same, checked", BUCKET, "checked_mode_tells_wrong_frees_apart"},
     {"B3 the same, process-wide", THREADS, "b03_b04_wrong_frees_that_cost_nothing_to_see"},
     {"B3 free after reset", REPORTS, "b13_reset_makes_every_device_block_whole"},
     {"B3 free after destroy (heavy builds)", BUCKET, "a_destroyed_pool_answers"},
-    {"B4 wrong size, switched on at run time", CHECKED,
-     "blocks_of_before_are_known_as_to_their_class"},
+    {"B4 wrong size, switched on at run time", CHECKED, "blocks_of_before_are_known_as_to_their_class"},
     {"B5 one to eight threads, all classes", THREADS, "b05_one_to_eight_threads"},
     {"B5 allocated here, freed there", THREADS, "b05_memory_freed_elsewhere_comes_home"},
     {"B5 threads that end with full caches", THREADS, "b05_c14_many_short_threads_leave_nothing"},
     {"B5 a hundred thousand threads", LIVES, "b05_a_hundred_thousand_threads"},
-    {"B6 fork with live caches and held locks", THREADS,
-     "b06_c11_c12_fork_with_live_caches_and_held_locks"},
+    {"B6 fork with live caches and held locks", THREADS, "b06_c11_c12_fork_with_live_caches_and_held_locks"},
     {"B7 a block larger than any hole", REPORTS, "b07_a_block_larger_than_any_hole"},
-    {"B8 freed in random order, one block again", REPORTS,
-     "b08_b09_all_free_is_one_block_for_each_device_block"},
-    {"B9 device blocks that touch never merge", REPORTS,
-     "b08_b09_all_free_is_one_block_for_each_device_block"},
+    {"B8 freed in random order, one block again", REPORTS, "b08_b09_all_free_is_one_block_for_each_device_block"},
+    {"B9 device blocks that touch never merge", REPORTS, "b08_b09_all_free_is_one_block_for_each_device_block"},
     {"B10 the device fails at every call, heap", FAULTS, "every_call_of_the_device"},
     {"B10 metadata fails at every request", FAULTS, "every_request_for_memory"},
-    {"B10 the device fails at every call, process-wide", PROCESS,
-     "b10_every_call_of_the_device_fails_once"},
+    {"B10 the device fails at every call, process-wide", PROCESS, "b10_every_call_of_the_device_fails_once"},
     {"B11 trim while others allocate, heap", CALLS, "b11_trims_to_a_target_while_others_allocate"},
     {"B11 the same, process-wide", THREADS, "b11_trims_and_checks_while_threads_run"},
     {"B11 a trim reaches every thread", PROCESS, "a_trim_reaches_a_thread_at_its_very_next_call"},
@@ -71,11 +65,9 @@ static const struct row {
     {"C3 cycles under every option pair", REPORTS, "c03_cycles_do_not_make_the_pool_grow"},
     {"C4 what fits is served", REPORTS, "c04_what_fits_is_served"},
     {"C7 wrong frees never end the process", REPORTS, "c07_each_wrong_free_has_a_status"},
-    {"C11 C12 children of busy parents", THREADS,
-     "b06_c11_c12_fork_with_live_caches_and_held_locks"},
+    {"C11 C12 children of busy parents", THREADS, "b06_c11_c12_fork_with_live_caches_and_held_locks"},
     {"C14 destructors of threads", THREADS, "c14_destructors_of_a_thread_may_allocate"},
-    {"C14 the last round of destructors", THREADS,
-     "c14_the_last_round_of_destructors_leaves_nothing_for_good"},
+    {"C14 the last round of destructors", THREADS, "c14_the_last_round_of_destructors_leaves_nothing_for_good"},
     {"C16 small alignments", REPORTS, "c16_small_alignments_do_not_wrap"},
     {"C18 the last sizes, best fit", REPORTS, "c18_sizes_near_the_end_are_refused"},
     {"C18 the last sizes, process-wide", THREADS, "c18_sizes_near_the_end"},
@@ -105,10 +97,9 @@ typedef struct kind {
 
 enum { KINDS = 10 };
 static const kind kinds[KINDS] = {
-    {false, false, false, true},  {true, false, false, true},  {false, true, false, true},
-    {true, true, false, true},    {false, false, true, true},  {true, false, true, true},
-    {false, false, false, false}, {false, true, false, false}, {false, false, true, false},
-    {true, true, true, true},
+    {false, false, false, true}, {true, false, false, true}, {false, true, false, true},   {true, true, false, true},
+    {false, false, true, true},  {true, false, true, true},  {false, false, false, false}, {false, true, false, false},
+    {false, false, true, false}, {true, true, true, true},
 };
 
 typedef struct rig {
@@ -163,8 +154,7 @@ static void b01_in_a_heap(masu_heap *heap) {
             assert_true(status == MASU_ERR_OVERFLOW || status == MASU_ERR_OUT_OF_MEMORY ||
                         status == MASU_ERR_LIMIT_REACHED);
             assert_null(ptr);
-            assert_int_not_equal(masu_heap_alloc(heap, SIZE_MAX / 2 - k, alignments[a], &ptr),
-                                 MASU_OK);
+            assert_int_not_equal(masu_heap_alloc(heap, SIZE_MAX / 2 - k, alignments[a], &ptr), MASU_OK);
             assert_null(ptr);
             assert_int_not_equal(masu_heap_free(heap, live, SIZE_MAX - k), MASU_OK);
         }
@@ -236,8 +226,7 @@ static void b02_every_alignment(void **state) {
         rig r;
         rig_open(&r, &kinds[k]);
         for (size_t s = 0; s < ALIGNED_SIZES; s++)
-            for (size_t alignment = 0; alignment <= 8 * MIB;
-                 alignment = alignment * 2 + !alignment) {
+            for (size_t alignment = 0; alignment <= 8 * MIB; alignment = alignment * 2 + !alignment) {
                 void *ptr;
                 size_t bytes = aligned_sizes[s];
                 assert_int_equal(masu_heap_alloc(r.heap, bytes, alignment, &ptr), MASU_OK);
@@ -398,8 +387,7 @@ static void b12_statistics_during_heavy_use(void **state) {
         masu_heap_stats last = {0};
         for (int i = 0; i < 3000; i++) {
             masu_heap_stats s = stats_of(heap);
-            assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes,
-                             s.reserved_bytes);
+            assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes, s.reserved_bytes);
             assert_true(s.live_bytes <= s.reserved_bytes && s.free_bytes <= s.reserved_bytes &&
                         s.cached_bytes <= s.reserved_bytes && s.slack_bytes <= s.reserved_bytes);
             assert_int_equal(s.hits + s.misses, s.allocations);
@@ -425,12 +413,9 @@ static void b12_statistics_during_heavy_use(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_has_its_test),
-        cmocka_unit_test(b01_sizes_nobody_means),
-        cmocka_unit_test(b02_every_alignment),
-        cmocka_unit_test(b11_trims_to_a_target_while_others_allocate),
-        cmocka_unit_test(b11_a_cap_below_current_use),
-        cmocka_unit_test(b12_statistics_during_heavy_use),
+        cmocka_unit_test(every_row_has_its_test),      cmocka_unit_test(b01_sizes_nobody_means),
+        cmocka_unit_test(b02_every_alignment),         cmocka_unit_test(b11_trims_to_a_target_while_others_allocate),
+        cmocka_unit_test(b11_a_cap_below_current_use), cmocka_unit_test(b12_statistics_during_heavy_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,8 +206,7 @@ static void b08_b09_all_free_is_one_block_for_each_device_block(void **state) {
     assert_true(s.device_blocks > 5);
     assert_int_equal(s.free_blocks, s.device_blocks);
     assert_int_equal(masu_bestfit_trim(p.pool, 3 * MIB), MASU_OK);
-    assert_true(stats_of(&p).reserved_bytes >= 3 * MIB &&
-                stats_of(&p).reserved_bytes < 3 * MIB + 2 * MIB);
+    assert_true(stats_of(&p).reserved_bytes >= 3 * MIB && stats_of(&p).reserved_bytes < 3 * MIB + 2 * MIB);
     assert_int_equal(masu_bestfit_trim(p.pool, 0), MASU_OK);
     assert_int_equal(stats_of(&p).reserved_bytes, 0);
     close_pair(&p);

@@ -46,8 +46,7 @@ static inline int close_null(void **state) {
     masu_bestfit_get_stats(f->pool, &stats);
     assert_true(masu_bestfit_valid(f->pool));
     assert_int_equal(masu_bestfit_destroy(f->pool), stats.live_blocks ? MASU_ERR_LEAK : MASU_OK);
-    assert_int_equal(masu_device_destroy(f->device),
-                     MASU_OK); /* whatever was live, the device has all back */
+    assert_int_equal(masu_device_destroy(f->device), MASU_OK); /* whatever was live, the device has all back */
     free(f);
     assert_int_equal(masu__meta_live_bytes(), 0);
     return 0;

@@ -94,8 +94,8 @@ static void end_by(enum way way, void *ptr, size_t bytes, size_t alignment) {
 
 static void every_block_may_go_to_every_call(void **state) {
     (void)state;
-    static const size_t sizes[] = {1,     64,    65,        100,     4000,    4096,     5000,          16384,
-                                   16385, 20000, 64 * KIB, 70000, MIB + 1, 3 * MIB, 70 * (size_t)MIB};
+    static const size_t sizes[] = {
+        1, 64, 65, 100, 4000, 4096, 5000, 16384, 16385, 20000, 64 * KIB, 70000, MIB + 1, 3 * MIB, 70 * (size_t)MIB};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t alignment = 0; alignment <= 2 * MIB; alignment = alignment ? alignment * 2 : 1)
             for (enum way way = FREE; way < WAYS; way++)
@@ -367,7 +367,8 @@ static void a_handler_neither_hangs_nor_aborts(void **state) {
     assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
     assert_true(handled > 0);
-    assert_true(served >= (WITH_CACHES ? 1 : 0)); /* negative: a free was refused; audits leave a handler hardly a moment */
+    assert_true(served >=
+                (WITH_CACHES ? 1 : 0)); /* negative: a free was refused; audits leave a handler hardly a moment */
     assert_all_is_home();
 }
 

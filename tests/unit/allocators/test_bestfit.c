@@ -85,15 +85,13 @@ static void gigantic_sizes_are_refused_and_leave_no_mark(void **state) {
     void *ptr;
     for (size_t k = 0; k <= 4096; k++)
         for (size_t alignment = 1; alignment <= 4096; alignment *= 64) {
-            assert_int_not_equal(masu_bestfit_alloc(pool, SIZE_MAX - k, alignment, 0, &ptr),
-                                 MASU_OK);
+            assert_int_not_equal(masu_bestfit_alloc(pool, SIZE_MAX - k, alignment, 0, &ptr), MASU_OK);
             assert_null(ptr);
         }
     for (unsigned bits = 41; bits < 64; bits++) {
         assert_int_not_equal(masu_bestfit_alloc(pool, (size_t)1 << bits, 0, 0, &ptr), MASU_OK);
         assert_int_not_equal(masu_bestfit_alloc(pool, 64, (size_t)1 << bits, 0, &ptr), MASU_OK);
-        assert_int_not_equal(
-            masu_bestfit_alloc(pool, (size_t)1 << bits, (size_t)1 << bits, 0, &ptr), MASU_OK);
+        assert_int_not_equal(masu_bestfit_alloc(pool, (size_t)1 << bits, (size_t)1 << bits, 0, &ptr), MASU_OK);
     }
     masu_bestfit_stats after = stats_of(pool);
     assert_true(after.failures > 0);
@@ -172,8 +170,7 @@ static void wrong_pointers_are_told_apart(void **state) {
     give(pool, b);
     assert_int_equal(masu_bestfit_free(pool, b), MASU_ERR_DOUBLE_FREE);
     give(pool, a);
-    assert_int_equal(masu_bestfit_free(pool, b),
-                     MASU_ERR_DOUBLE_FREE); /* merged into its neighbour */
+    assert_int_equal(masu_bestfit_free(pool, b), MASU_ERR_DOUBLE_FREE); /* merged into its neighbour */
     assert_int_equal(masu_bestfit_free_sized(pool, c, 10000), MASU_OK);
     assert_int_equal(masu_bestfit_free(pool, c), MASU_ERR_DOUBLE_FREE);
     assert_true(masu_bestfit_valid(pool));

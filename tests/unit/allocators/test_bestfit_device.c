@@ -169,9 +169,9 @@ static void alignment_leaves_no_gaps(void **state) {
             void *ptr;
             for (int i = 0; i < 1000; i++) {
                 drawn = drawn * 6364136223846793005u + 1442695040888963407u;
-                assert_int_equal(masu_bestfit_alloc(pool, 1 + (drawn >> 40) % 100000,
-                                                    by_pool ? 0 : alignments[a], 0, &ptr),
-                                 MASU_OK);
+                assert_int_equal(
+                    masu_bestfit_alloc(pool, 1 + (drawn >> 40) % 100000, by_pool ? 0 : alignments[a], 0, &ptr),
+                    MASU_OK);
                 assert_int_equal((uintptr_t)ptr % alignments[a], 0);
             }
             assert_true(stats_of(pool).free_blocks <= 2); /* the rest, and what lies before the first */

@@ -80,8 +80,7 @@ static void a_step_is_never_below_the_grain(void **state) {
 static void large_blocks_stay_whole(void **state) {
     (void)state;
     masu_device *device = null_device();
-    masu_bestfit *pool =
-        pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = MIB / 4}, NULL);
+    masu_bestfit *pool = pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = MIB / 4}, NULL);
     void *large = take(pool, 3 * MIB);
     assert_int_equal(stats_of(pool).reserved_bytes, 3 * MIB); /* not twice as much */
     give(pool, large);
@@ -107,8 +106,7 @@ static void large_blocks_stay_whole(void **state) {
 /* Whether a request of that size takes the idle block of 3 MiB. */
 static bool takes_whole(size_t slack, size_t bytes) {
     masu_device *device = null_device();
-    masu_bestfit *pool =
-        pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = slack}, NULL);
+    masu_bestfit *pool = pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = slack}, NULL);
     give(pool, take(pool, 3 * MIB));
     give(pool, take(pool, bytes));
     bool taken = stats_of(pool).device_blocks == 1;
@@ -132,8 +130,7 @@ static void a_whole_is_taken_up_to_its_slack(void **state) {
 static void the_closest_whole_is_taken(void **state) {
     (void)state;
     masu_device *device = null_device();
-    masu_bestfit *pool =
-        pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = 8 * MIB}, NULL);
+    masu_bestfit *pool = pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = 8 * MIB}, NULL);
     void *large = take(pool, 4 * MIB), *low = take(pool, 3 * MIB), *high = take(pool, 3 * MIB);
     assert_true(low < high);
     give(pool, high);
@@ -268,8 +265,8 @@ static void nonsense_is_refused(void **state) {
         assert_int_equal(masu_bestfit_create(&config, &pool), MASU_ERR_INVALID_ARGUMENT);
         assert_null(pool);
     }
-    masu_bestfit *pool = pool_with(
-        device, &(options){.size_steps = 1, .whole_above = 1, .whole_slack = SIZE_MAX}, NULL);
+    masu_bestfit *pool = pool_with(device, &(options){.size_steps = 1, .whole_above = 1, .whole_slack = SIZE_MAX},
+                                   NULL);
     for (size_t k = 0; k < 4096; k++) {
         void *ptr;
         assert_int_not_equal(masu_bestfit_alloc(pool, SIZE_MAX - k, 0, 0, &ptr), MASU_OK);
@@ -297,9 +294,8 @@ static void random_calls_with(const options *o, uint64_t seed) {
         size_t alignment = (size_t)1 << masu__rng_below(&rng, 14);
         if (live[k])
             give(pool, live[k]);
-        assert_int_equal(
-            masu_bestfit_alloc(pool, bytes + masu__rng_below(&rng, bytes), alignment, 0, &live[k]),
-            MASU_OK);
+        assert_int_equal(masu_bestfit_alloc(pool, bytes + masu__rng_below(&rng, bytes), alignment, 0, &live[k]),
+                         MASU_OK);
         assert_int_equal((uintptr_t)live[k] % alignment, 0);
         if (masu__rng_below(&rng, 200) == 0)
             assert_int_equal(masu_bestfit_trim(pool, 4 * MIB), MASU_OK);
@@ -310,8 +306,7 @@ static void random_calls_with(const options *o, uint64_t seed) {
     masu_check_totals claimed = {s.allocations, s.frees,           s.live_blocks,
                                  s.used_bytes,  s.peak_used_bytes, s.reserved_bytes};
     assert_int_equal(masu_check_verdict(check), MASU_VERDICT_FINE);
-    assert_int_equal(masu_check_claim(check, masu_bestfit_number(pool), &claimed),
-                     MASU_VERDICT_FINE);
+    assert_int_equal(masu_check_claim(check, masu_bestfit_number(pool), &claimed), MASU_VERDICT_FINE);
     end(pool, device);
     masu_trace_destroy(trace);
     masu_check_destroy(check);

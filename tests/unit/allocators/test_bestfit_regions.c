@@ -201,8 +201,7 @@ static void device_failures_are_survived(void **state) {
 
     take(pool, 100);
     masu_device_fail_at(device, 1, true);
-    assert_int_equal(masu_bestfit_destroy(pool),
-                     MASU_ERR_LEAK); /* the caller's fault is told first */
+    assert_int_equal(masu_bestfit_destroy(pool), MASU_ERR_LEAK); /* the caller's fault is told first */
     assert_int_equal(masu_device_destroy(device), MASU_ERR_LEAK);
     masu_device_destroy(inner);
     assert_int_equal(masu__meta_live_bytes(), 0);

@@ -30,8 +30,7 @@ static void open_backing(fixture *f, size_t initial_bytes) {
     assert_int_equal(masu_bestfit_create(&config, &f->backing), MASU_OK);
 }
 
-static void open_pool(fixture *f, bool checked, size_t small_blocks, size_t medium_blocks,
-                      size_t max_cached_bytes) {
+static void open_pool(fixture *f, bool checked, size_t small_blocks, size_t medium_blocks, size_t max_cached_bytes) {
     open_backing(f, 16 * MIB);
     masu_bucket_config config = masu_bucket_config_default(f->backing);
     config.checked = checked;
@@ -254,22 +253,19 @@ static void checked_mode_tells_wrong_frees_apart(void **state) {
     unsigned char *theirs = take(other.pool, 100);
     int local;
     masu_bucket_stats before = stats_of(f.pool);
-    assert_int_equal(masu_bucket_free(f.pool, a, 101),
-                     MASU_ERR_SIZE_MISMATCH); /* of the same class */
+    assert_int_equal(masu_bucket_free(f.pool, a, 101), MASU_ERR_SIZE_MISMATCH); /* of the same class */
     assert_int_equal(masu_bucket_free(f.pool, a, 200), MASU_ERR_SIZE_MISMATCH);
     assert_int_equal(masu_bucket_free(f.pool, a, 0), MASU_ERR_SIZE_MISMATCH);
     assert_int_equal(masu_bucket_free(f.pool, a, 100000), MASU_ERR_SIZE_MISMATCH);
     assert_int_equal(masu_bucket_free(f.pool, a + 1, 100), MASU_ERR_INTERIOR_POINTER);
     assert_int_equal(masu_bucket_free(f.pool, a + 64, 100), MASU_ERR_INTERIOR_POINTER);
     assert_int_equal(masu_bucket_free(f.pool, b + 2048, 3000), MASU_ERR_INTERIOR_POINTER);
-    assert_int_equal(masu_bucket_free(f.pool, a + 128, 100),
-                     MASU_ERR_DOUBLE_FREE); /* never handed out */
+    assert_int_equal(masu_bucket_free(f.pool, a + 128, 100), MASU_ERR_DOUBLE_FREE); /* never handed out */
     assert_int_equal(masu_bucket_free(f.pool, theirs, 100), MASU_ERR_FOREIGN_POINTER);
     assert_int_equal(masu_bucket_free(f.pool, &local, 100), MASU_ERR_FOREIGN_POINTER);
     assert_int_equal(masu_bucket_free(f.pool, big + 64, 50000), MASU_ERR_INTERIOR_POINTER);
     assert_int_equal(masu_bucket_free(f.pool, big, 50001), MASU_ERR_SIZE_MISMATCH);
-    assert_int_equal(masu_bestfit_free(f.backing, big),
-                     MASU_ERR_FOREIGN_POINTER); /* it is the bucket pool's */
+    assert_int_equal(masu_bestfit_free(f.backing, big), MASU_ERR_FOREIGN_POINTER); /* it is the bucket pool's */
     assert_int_equal(masu_bestfit_free(f.backing, a), MASU_ERR_INTERIOR_POINTER);
     masu_bucket_stats after = stats_of(f.pool);
     assert_memory_equal(&before, &after, sizeof before);
@@ -415,8 +411,7 @@ static void trim_returns_memory_between_live_blocks(void **state) {
     assert_int_equal(stats_of(f.pool).cached_bytes, 0);
     assert_true(masu_bucket_valid(f.pool) && masu_bestfit_valid(f.backing));
     masu_bestfit_get_stats(f.backing, &below);
-    assert_int_equal(used - below.used_bytes,
-                     N / 2 * 1024); /* every second block is in the best-fit pool */
+    assert_int_equal(used - below.used_bytes, N / 2 * 1024); /* every second block is in the best-fit pool */
     for (int i = 1; i < N; i += 2) {
         memset(ptr[i], i & 255, 1024);
         give(f.pool, ptr[i], 1024);
@@ -440,8 +435,7 @@ static void a_lower_cap_takes_effect_at_once(void **state) {
     give(f.pool, ptr, 500);
     assert_true(stats_of(f.pool).cached_bytes <= 1000);
     assert_int_equal(masu_bucket_set_max_cached(f.pool, MIB), MASU_OK);
-    unsigned char *first = take(f.pool, 500),
-                  *second = take(f.pool, 500); /* the second needs a slab */
+    unsigned char *first = take(f.pool, 500), *second = take(f.pool, 500); /* the second needs a slab */
     give(f.pool, first, 500);
     give(f.pool, second, 500);
     assert_true(stats_of(f.pool).cached_bytes >= SLAB);

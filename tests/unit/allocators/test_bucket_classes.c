@@ -133,13 +133,10 @@ static void each_class_counts_for_itself(void **state) {
         static void *ptr[MASU_BUCKET_FINE_CLASSES][8];
         for (size_t c = 0; c < s.class_count; c++)
             for (size_t i = 0; i <= c % 8; i++)
-                assert_int_equal(
-                    masu_bucket_alloc(f.pool, s.classes[c].block_bytes - i, 0, &ptr[c][i]),
-                    MASU_OK);
+                assert_int_equal(masu_bucket_alloc(f.pool, s.classes[c].block_bytes - i, 0, &ptr[c][i]), MASU_OK);
         for (size_t c = 0; c < s.class_count; c++)
             for (size_t i = 0; i < c % 8; i++)
-                assert_int_equal(masu_bucket_free(f.pool, ptr[c][i], s.classes[c].block_bytes - i),
-                                 MASU_OK);
+                assert_int_equal(masu_bucket_free(f.pool, ptr[c][i], s.classes[c].block_bytes - i), MASU_OK);
         s = stats_of(f.pool);
         for (size_t c = 0; c < s.class_count; c++) {
             assert_int_equal(s.classes[c].allocations, 1 + c % 8);
@@ -155,8 +152,7 @@ static void each_class_counts_for_itself(void **state) {
         assert_int_equal(after.peak_cached_bytes, after.cached_bytes);
         for (size_t c = 0; c < s.class_count; c++) {
             assert_int_equal(after.classes[c].peak_live_blocks, 1);
-            assert_int_equal(
-                masu_bucket_free(f.pool, ptr[c][c % 8], s.classes[c].block_bytes - c % 8), MASU_OK);
+            assert_int_equal(masu_bucket_free(f.pool, ptr[c][c % 8], s.classes[c].block_bytes - c % 8), MASU_OK);
         }
         close_pool(&f);
     }
@@ -187,10 +183,8 @@ static void fine_classes_reduce_what_is_spent(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nine_classes_cost_the_next_power_of_two),
-        cmocka_unit_test(fine_classes_waste_under_a_fifth),
-        cmocka_unit_test(fine_classes_keep_every_alignment),
-        cmocka_unit_test(each_class_counts_for_itself),
+        cmocka_unit_test(nine_classes_cost_the_next_power_of_two), cmocka_unit_test(fine_classes_waste_under_a_fifth),
+        cmocka_unit_test(fine_classes_keep_every_alignment),       cmocka_unit_test(each_class_counts_for_itself),
         cmocka_unit_test(fine_classes_reduce_what_is_spent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

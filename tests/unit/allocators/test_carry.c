@@ -313,9 +313,14 @@ static void who_cannot_copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_not_doubled), cmocka_unit_test(lives_at_random), cmocka_unit_test(a_refusal_loses_nothing),
-        cmocka_unit_test(the_limit_holds),       cmocka_unit_test(other_ways),      cmocka_unit_test(the_process_too),
-        cmocka_unit_test(no_copy_is_ever_live),  cmocka_unit_test(who_cannot_copies),
+        cmocka_unit_test(memory_is_not_doubled),
+        cmocka_unit_test(lives_at_random),
+        cmocka_unit_test(a_refusal_loses_nothing),
+        cmocka_unit_test(the_limit_holds),
+        cmocka_unit_test(other_ways),
+        cmocka_unit_test(the_process_too),
+        cmocka_unit_test(no_copy_is_ever_live),
+        cmocka_unit_test(who_cannot_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ static court open_court(void) {
     return c;
 }
 
-static masu_verdict tell(court *c, masu_event_kind kind, uint64_t address, uint64_t bytes,
-                         uint64_t block_bytes, uint64_t alignment) {
+static masu_verdict tell(court *c, masu_event_kind kind, uint64_t address, uint64_t bytes, uint64_t block_bytes,
+                         uint64_t alignment) {
     return masu_check_event(c->check, &(masu_event){
                                           .sequence = c->sequence++,
                                           .pool = 1,
@@ -62,27 +62,20 @@ static void ends_with(court *c, masu_verdict expected) {
 CASE(fine, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_ALLOC, 4224, 64, 64, 64),
      tell(&c, MASU_EVENT_FREE, 4096, 100, 128, 0), tell(&c, MASU_EVENT_FREE, 4224, 64, 64, 0),
      tell(&c, MASU_EVENT_EXTENT_DROP, 4096, 4096, 4096, 0))
-CASE(missing_event, MASU_VERDICT_SEQUENCE, c.sequence++,
-     tell(&c, MASU_EVENT_FREE, 4096, 100, 128, 0))
+CASE(missing_event, MASU_VERDICT_SEQUENCE, c.sequence++, tell(&c, MASU_EVENT_FREE, 4096, 100, 128, 0))
 CASE(unknown_kind, MASU_VERDICT_KIND, tell(&c, (masu_event_kind)77, 4096, 100, 128, 0))
 CASE(empty_block, MASU_VERDICT_EMPTY, tell(&c, MASU_EVENT_ALLOC, 5000, 0, 0, 0))
 CASE(wrapping_block, MASU_VERDICT_EMPTY, tell(&c, MASU_EVENT_ALLOC, UINT64_MAX - 10, 64, 64, 0))
-CASE(extent_over_extent, MASU_VERDICT_EXTENT_OVERLAP,
-     tell(&c, MASU_EVENT_EXTENT_ADD, 8191, 10, 10, 0))
-CASE(drop_of_what_is_not_there, MASU_VERDICT_EXTENT_UNKNOWN,
-     tell(&c, MASU_EVENT_EXTENT_DROP, 8000, 1000, 1000, 0))
-CASE(drop_under_a_block, MASU_VERDICT_EXTENT_IN_USE,
-     tell(&c, MASU_EVENT_EXTENT_DROP, 4200, 1000, 1000, 0))
+CASE(extent_over_extent, MASU_VERDICT_EXTENT_OVERLAP, tell(&c, MASU_EVENT_EXTENT_ADD, 8191, 10, 10, 0))
+CASE(drop_of_what_is_not_there, MASU_VERDICT_EXTENT_UNKNOWN, tell(&c, MASU_EVENT_EXTENT_DROP, 8000, 1000, 1000, 0))
+CASE(drop_under_a_block, MASU_VERDICT_EXTENT_IN_USE, tell(&c, MASU_EVENT_EXTENT_DROP, 4200, 1000, 1000, 0))
 CASE(drop_beside_a_block, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_EXTENT_DROP, 4224, 1000, 1000, 0))
-CASE(block_in_what_was_dropped, MASU_VERDICT_OUTSIDE,
-     tell(&c, MASU_EVENT_EXTENT_DROP, 4224, 1000, 1000, 0),
+CASE(block_in_what_was_dropped, MASU_VERDICT_OUTSIDE, tell(&c, MASU_EVENT_EXTENT_DROP, 4224, 1000, 1000, 0),
      tell(&c, MASU_EVENT_ALLOC, 4224, 64, 64, 64))
 CASE(block_outside, MASU_VERDICT_OUTSIDE, tell(&c, MASU_EVENT_ALLOC, 8128, 65, 128, 64))
-CASE(block_across_two_extents, MASU_VERDICT_OUTSIDE,
-     tell(&c, MASU_EVENT_EXTENT_ADD, 8192, 4096, 4096, 0),
+CASE(block_across_two_extents, MASU_VERDICT_OUTSIDE, tell(&c, MASU_EVENT_EXTENT_ADD, 8192, 4096, 4096, 0),
      tell(&c, MASU_EVENT_ALLOC, 8128, 128, 128, 64))
-CASE(block_over_block, MASU_VERDICT_OVERLAP,
-     tell(&c, MASU_EVENT_ALLOC, 4223, 10, 10, 1)) /* the last spent byte */
+CASE(block_over_block, MASU_VERDICT_OVERLAP, tell(&c, MASU_EVENT_ALLOC, 4223, 10, 10, 1)) /* the last spent byte */
 CASE(block_beside_block, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_ALLOC, 4224, 10, 10, 1))
 CASE(misaligned, MASU_VERDICT_MISALIGNED, tell(&c, MASU_EVENT_ALLOC, 4224 + 32, 10, 64, 64))
 CASE(too_short, MASU_VERDICT_SHORT, tell(&c, MASU_EVENT_ALLOC, 4224, 100, 99, 64))
@@ -92,13 +85,12 @@ CASE(free_twice, MASU_VERDICT_FREE_UNKNOWN, tell(&c, MASU_EVENT_FREE, 4096, 100,
 CASE(free_after_reset, MASU_VERDICT_FREE_UNKNOWN, tell(&c, MASU_EVENT_RESET, 0, 0, 0, 0),
      tell(&c, MASU_EVENT_FREE, 4096, 100, 128, 0))
 CASE(free_of_another_size, MASU_VERDICT_FREE_SIZE, tell(&c, MASU_EVENT_FREE, 4096, 101, 128, 0))
-CASE(free_part_of_nothing, MASU_VERDICT_FREE_UNKNOWN,
-     tell(&c, MASU_EVENT_FREE_PART, 4300, 64, 64, 0))
+CASE(free_part_of_nothing, MASU_VERDICT_FREE_UNKNOWN, tell(&c, MASU_EVENT_FREE_PART, 4300, 64, 64, 0))
 CASE(free_part_leaves_the_rest, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_FREE_PART, 4116, 20, 20, 0),
      tell(&c, MASU_EVENT_ALLOC, 4116, 20, 20, 1), tell(&c, MASU_EVENT_FREE, 4096, 20, 20, 0),
      tell(&c, MASU_EVENT_FREE, 4136, 60, 60, 0))
-CASE(free_part_keeps_the_rest_taken, MASU_VERDICT_OVERLAP,
-     tell(&c, MASU_EVENT_FREE_PART, 4116, 20, 20, 0), tell(&c, MASU_EVENT_ALLOC, 4116, 21, 21, 1))
+CASE(free_part_keeps_the_rest_taken, MASU_VERDICT_OVERLAP, tell(&c, MASU_EVENT_FREE_PART, 4116, 20, 20, 0),
+     tell(&c, MASU_EVENT_ALLOC, 4116, 21, 21, 1))
 
 static void pools_are_judged_apart(void **state) {
     (void)state;
@@ -123,12 +115,8 @@ static void claims_are_compared_one_by_one(void **state) {
     court c = open_with_extent();
     tell(&c, MASU_EVENT_ALLOC, 5120, 1000, 1024, 64);
     tell(&c, MASU_EVENT_FREE, 5120, 1000, 1024, 0);
-    masu_check_totals truth = {.allocations = 2,
-                               .frees = 1,
-                               .live_blocks = 1,
-                               .live_bytes = 100,
-                               .peak_bytes = 1100,
-                               .reserved_bytes = 4096};
+    masu_check_totals truth = {
+        .allocations = 2, .frees = 1, .live_blocks = 1, .live_bytes = 100, .peak_bytes = 1100, .reserved_bytes = 4096};
     assert_int_equal(masu_check_claim(c.check, 1, &truth), MASU_VERDICT_FINE);
     masu_check_totals lie = truth;
     lie.live_bytes++;

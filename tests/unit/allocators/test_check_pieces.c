@@ -15,8 +15,8 @@ typedef struct court {
     uint64_t sequence;
 } court;
 
-static masu_verdict tell(court *c, masu_event_kind kind, uint64_t address, uint64_t bytes,
-                         uint64_t block_bytes, uint64_t owner) {
+static masu_verdict tell(court *c, masu_event_kind kind, uint64_t address, uint64_t bytes, uint64_t block_bytes,
+                         uint64_t owner) {
     return masu_check_event(c->check, &(masu_event){
                                           .sequence = c->sequence++,
                                           .pool = 1,
@@ -53,8 +53,7 @@ static court open_court(void) {
         assert_int_equal(masu__meta_live_bytes(), 0);                               \
     }
 
-CASE(grows, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2),
-     tell(&c, MASU_EVENT_RESIZE, 1000, 150, 200, 9))
+CASE(grows, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2), tell(&c, MASU_EVENT_RESIZE, 1000, 150, 200, 9))
 CASE(shrinks_then_unmaps, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_RESIZE, 1000, 0, 200, 9),
      tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 1), tell(&c, MASU_EVENT_PIECE_DROP, 0, 100, 0, 1))
 CASE(cut_and_join, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_PIECE_CUT, 3, 60, 40, 1),
@@ -77,51 +76,34 @@ CASE(resize_of_nothing, MASU_VERDICT_FREE_UNKNOWN, tell(&c, MASU_EVENT_RESIZE, 1
 CASE(grown_over_another, MASU_VERDICT_OVERLAP, tell(&c, MASU_EVENT_MAP, 1300, 50, 0, 2),
      tell(&c, MASU_EVENT_ALLOC, 1300, 10, 50, 0), tell(&c, MASU_EVENT_RESIZE, 1000, 80, 301, 9))
 CASE(cut_to_another_size, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_CUT, 3, 60, 41, 1))
-CASE(joined_to_a_stranger, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_PIECE_JOIN, 2, 150, 50, 1))
-CASE(unmapped_under_a_blocks_end, MASU_VERDICT_UNBACKED,
-     tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2),
+CASE(joined_to_a_stranger, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_JOIN, 2, 150, 50, 1))
+CASE(unmapped_under_a_blocks_end, MASU_VERDICT_UNBACKED, tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2),
      tell(&c, MASU_EVENT_RESIZE, 1000, 101, 200, 9), tell(&c, MASU_EVENT_UNMAP, 1100, 50, 0, 2))
-CASE(unmapped_behind_a_block, MASU_VERDICT_FINE,
-     tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2),
+CASE(unmapped_behind_a_block, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2),
      tell(&c, MASU_EVENT_RESIZE, 1000, 100, 200, 9), tell(&c, MASU_EVENT_UNMAP, 1100, 50, 0, 2))
-CASE(unmapped_under_a_later_block, MASU_VERDICT_UNBACKED,
-     tell(&c, MASU_EVENT_MAP, 1300, 50, 0, 2),
+CASE(unmapped_under_a_later_block, MASU_VERDICT_UNBACKED, tell(&c, MASU_EVENT_MAP, 1300, 50, 0, 2),
      tell(&c, MASU_EVENT_ALLOC, 1340, 10, 10, 0), tell(&c, MASU_EVENT_UNMAP, 1300, 50, 0, 2))
-CASE(unmapped_under_an_earlier_block, MASU_VERDICT_UNBACKED,
-     tell(&c, MASU_EVENT_MAP, 1300, 50, 0, 2),
+CASE(unmapped_under_an_earlier_block, MASU_VERDICT_UNBACKED, tell(&c, MASU_EVENT_MAP, 1300, 50, 0, 2),
      tell(&c, MASU_EVENT_ALLOC, 1300, 10, 10, 0), tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 1))
-CASE(unmapped_in_another_size, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_RESIZE, 1000, 0, 200, 9),
+CASE(unmapped_in_another_size, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_RESIZE, 1000, 0, 200, 9),
      tell(&c, MASU_EVENT_UNMAP, 1000, 99, 0, 1))
-CASE(unmapped_twice, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_RESIZE, 1000, 0, 200, 9),
+CASE(unmapped_twice, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_RESIZE, 1000, 0, 200, 9),
      tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 1), tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 1))
-CASE(unmapped_unknown, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 7))
-CASE(dropped_in_another_size, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_PIECE_DROP, 0, 49, 0, 2))
-CASE(mapped_side_by_side, MASU_VERDICT_FINE,
-     tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2))
-CASE(mapped_up_to_the_end, MASU_VERDICT_FINE,
-     tell(&c, MASU_EVENT_MAP, 1950, 50, 0, 2))
-CASE(cut_into_one_that_is_there, MASU_VERDICT_PIECE_TWICE,
-     tell(&c, MASU_EVENT_PIECE_CUT, 2, 60, 40, 1))
-CASE(cut_in_the_stock, MASU_VERDICT_FINE,
-     tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
+CASE(unmapped_unknown, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 7))
+CASE(dropped_in_another_size, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_DROP, 0, 49, 0, 2))
+CASE(mapped_side_by_side, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2))
+CASE(mapped_up_to_the_end, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_MAP, 1950, 50, 0, 2))
+CASE(cut_into_one_that_is_there, MASU_VERDICT_PIECE_TWICE, tell(&c, MASU_EVENT_PIECE_CUT, 2, 60, 40, 1))
+CASE(cut_in_the_stock, MASU_VERDICT_FINE, tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
      tell(&c, MASU_EVENT_MAP, 1100, 30, 0, 3), tell(&c, MASU_EVENT_MAP, 1130, 20, 0, 2))
-CASE(joined_while_one_is_mapped, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
+CASE(joined_while_one_is_mapped, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
      tell(&c, MASU_EVENT_MAP, 1100, 30, 0, 3), tell(&c, MASU_EVENT_PIECE_JOIN, 3, 50, 30, 2))
-CASE(joined_out_of_order, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
+CASE(joined_out_of_order, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
      tell(&c, MASU_EVENT_MAP, 1100, 30, 0, 3), tell(&c, MASU_EVENT_MAP, 1130, 20, 0, 2),
      tell(&c, MASU_EVENT_PIECE_JOIN, 3, 50, 30, 2))
-CASE(joined_to_another_size, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_PIECE_CUT, 3, 60, 40, 1),
+CASE(joined_to_another_size, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_CUT, 3, 60, 40, 1),
      tell(&c, MASU_EVENT_PIECE_JOIN, 3, 101, 40, 1))
-CASE(joined_to_itself, MASU_VERDICT_PIECE_UNKNOWN,
-     tell(&c, MASU_EVENT_PIECE_JOIN, 2, 100, 50, 2))
+CASE(joined_to_itself, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_JOIN, 2, 100, 50, 2))
 
 int main(void) {
     const struct CMUnitTest tests[] = {

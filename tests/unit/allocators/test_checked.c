@@ -188,9 +188,8 @@ static bool meet(void *context, const masu_heap_block *block) {
         s->wrong = true;
     else
         s->met[k] = true;
-    if (k < SLOTS && (s->exact[k] || s->bytes[k] > MASU_BUCKET_MAX_BYTES)
-            ? block->bytes != s->bytes[k]
-            : k < SLOTS && block->bytes < s->bytes[k])
+    if (k < SLOTS && (s->exact[k] || s->bytes[k] > MASU_BUCKET_MAX_BYTES) ? block->bytes != s->bytes[k]
+                                                                          : k < SLOTS && block->bytes < s->bytes[k])
         s->wrong = true;
     return s->count < s->most;
 }

@@ -23,8 +23,7 @@ static bool valid(void) {
             count++;
             bytes += table.at[id].bytes;
         }
-    return masu__free_index_valid(&index_under_test, &table, &tally) && tally.count == count &&
-           tally.bytes == bytes;
+    return masu__free_index_valid(&index_under_test, &table, &tally) && tally.count == count && tally.bytes == bytes;
 }
 
 static bool precedes(const masu__block *a, size_t bytes, uintptr_t address) {
@@ -83,8 +82,7 @@ static size_t random_bytes(masu__rng *rng, unsigned room_bits) {
     size_t units = (size_t)1 << bits, part = masu__rng_below(rng, 3) * (units / 3);
     size_t bytes = (units + (bits == room_bits - MASU__GRAIN_SHIFT ? 0 : part)) * MASU__GRAIN;
     if (masu__rng_below(rng, 4) == 0)
-        return (1 + masu__rng_below(rng, (size_t)1 << (room_bits - MASU__GRAIN_SHIFT))) *
-               MASU__GRAIN;
+        return (1 + masu__rng_below(rng, (size_t)1 << (room_bits - MASU__GRAIN_SHIFT))) * MASU__GRAIN;
     return masu__rng_below(rng, 4) ? bytes : (size_t)5 << MASU__GRAIN_SHIFT; /* many equal ones */
 }
 
@@ -140,8 +138,7 @@ static void every_size_has_a_bin(void **state) {
         masu__free_index_insert(&index_under_test, &table, low);
         assert_true(valid());
         assert_int_equal(masu__free_index_at_least(&index_under_test, &table, least), low);
-        assert_int_equal(masu__free_index_at_least(&index_under_test, &table, most),
-                         most == least ? low : 0);
+        assert_int_equal(masu__free_index_at_least(&index_under_test, &table, most), most == least ? low : 0);
         masu__free_index_remove(&index_under_test, &table, low);
         table.at[low].bytes = most;
         masu__free_index_insert(&index_under_test, &table, low);
@@ -156,8 +153,7 @@ static void the_largest_may_hang_left(void **state) {
     (void)state;
     start();
     size_t base = (size_t)1 << 30;
-    masu__block_id root = add(base, base + MASU__GRAIN),
-                   left = add(3 * base, base + 2 * MASU__GRAIN);
+    masu__block_id root = add(base, base + MASU__GRAIN), left = add(3 * base, base + 2 * MASU__GRAIN);
     masu__free_index_insert(&index_under_test, &table, root);
     masu__free_index_insert(&index_under_test, &table, left);
     assert_int_equal(table.at[root].as.free.child[0], left);
@@ -170,8 +166,7 @@ static void depth_is_logarithmic(void **state) {
     enum { ROW = 50000 };
     start();
     for (uintptr_t k = 0; k < ROW; k++)
-        masu__free_index_insert(&index_under_test, &table,
-                                add(((uintptr_t)1 << 46) + k * 8192, 4096));
+        masu__free_index_insert(&index_under_test, &table, add(((uintptr_t)1 << 46) + k * 8192, 4096));
     unsigned deepest = 0;
     for (masu__block_id id = 1; id <= table.used; id++) {
         unsigned depth = 0;

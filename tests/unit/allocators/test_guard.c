@@ -51,8 +51,7 @@ static void b03_b04_each_wrong_free_by_its_own_status(void **state) {
         assert_int_equal(fault_of(heap).block_bytes, bytes);
         assert_int_equal(masu_heap_free(heap, &stack, bytes), MASU_ERR_FOREIGN_POINTER);
         if (bytes > 1)
-            assert_int_equal(masu_heap_free(heap, ptr + bytes / 2, bytes),
-                             MASU_ERR_INTERIOR_POINTER);
+            assert_int_equal(masu_heap_free(heap, ptr + bytes / 2, bytes), MASU_ERR_INTERIOR_POINTER);
         assert_int_equal(masu_heap_free_at(heap, ptr, bytes, &died), MASU_OK);
         assert_int_equal(masu_heap_free_at(heap, ptr, bytes, MASU_HERE), MASU_ERR_DOUBLE_FREE);
         masu_fault fault = fault_of(heap);
@@ -188,8 +187,7 @@ static void the_quarantine_is_bounded_and_delays_reuse(void **state) {
     masu_heap_get_stats(heap, &s);
     assert_int_equal(s.live_bytes, 0);
     assert_int_equal(s.allocations, 11);
-    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes,
-                     s.reserved_bytes);
+    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes, s.reserved_bytes);
     assert_int_equal(masu_heap_trim(heap, 0), MASU_OK);
     masu_heap_get_stats(heap, &s);
     assert_int_equal(s.reserved_bytes, 0);

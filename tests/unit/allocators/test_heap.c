@@ -19,8 +19,7 @@ enum { MIB = 1 << 20 };
 static masu_heap_stats stats_of(const masu_heap *heap) {
     masu_heap_stats s;
     masu_heap_get_stats(heap, &s);
-    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes,
-                     s.reserved_bytes);
+    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes, s.reserved_bytes);
     assert_int_equal(s.hits + s.misses, s.allocations);
     assert_int_equal(s.allocations - s.frees, s.live_blocks);
     return s;
@@ -308,8 +307,7 @@ static void *hammer(void *context) {
         size_t k = masu__rng_below(&rng, SLOTS);
         if (ptr[k]) {
             unsigned char mark = (unsigned char)(k + 1);
-            if (ptr[k][0] != mark || ptr[k][sizes[k] - 1] != mark ||
-                masu_heap_free(heap, ptr[k], sizes[k]) != MASU_OK)
+            if (ptr[k][0] != mark || ptr[k][sizes[k] - 1] != mark || masu_heap_free(heap, ptr[k], sizes[k]) != MASU_OK)
                 return heap;
             ptr[k] = NULL;
             continue;

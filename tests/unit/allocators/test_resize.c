@@ -21,8 +21,11 @@ enum { KIB = 1 << 10, MIB = 1 << 20, HELD = 60, STEPS = 6000 };
 static const struct arrangement {
     bool fine, checked, guarded;
     size_t size_steps;
-} arrangements[] = {{false, false, false, 0}, {true, false, false, 0}, {true, true, false, 0},
-                    {false, false, true, 0},  {true, true, false, 8}};
+} arrangements[] = {{false, false, false, 0},
+                    {true, false, false, 0},
+                    {true, true, false, 0},
+                    {false, false, true, 0},
+                    {true, true, false, 8}};
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 static masu_heap *open_traced(const struct arrangement *a, masu_trace *trace) {

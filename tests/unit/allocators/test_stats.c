@@ -336,7 +336,8 @@ static void wrong_labels_are_refused(void **state) {
         masu_stats_source source = {&s, &wrong[i], 1};
         assert_int_equal(masu_stats_write(&source, 1, take, &t), MASU_ERR_INVALID_ARGUMENT);
     }
-    masu_stats_label twice[] = {{"a", "x"}, {"a", "y"}}, ab[] = {{"a", "1"}, {"b", "2"}}, ba[] = {{"b", "2"}, {"a", "1"}};
+    masu_stats_label twice[] = {{"a", "x"}, {"a", "y"}}, ab[] = {{"a", "1"}, {"b", "2"}},
+                     ba[] = {{"b", "2"}, {"a", "1"}};
     masu_stats_label nothing = {"c", ""};
     masu_stats_source cases[][2] = {
         {{&s, twice, 2}, {&s, ab, 2}},      {{&s, ab, 2}, {&s, ba, 2}},     {{&s, NULL, 0}, {&s, NULL, 0}},
@@ -408,20 +409,28 @@ static void pools_that_are_not_heaps_say_the_same_words(void **state) {
     masu_stats_of_arena(&arena_stats, &all[1]);
     level_adds_up(&all[1].heap);
     assert_true(all[1].heap.live_bytes >= 1000 && all[1].heap.live_bytes < 1100);
-    assert_int_equal(masu_ring_create(&(masu_ring_config){.struct_bytes = sizeof(masu_ring_config), .bytes = 4096}, &ring), MASU_OK);
+    assert_int_equal(
+        masu_ring_create(&(masu_ring_config){.struct_bytes = sizeof(masu_ring_config), .bytes = 4096}, &ring), MASU_OK);
     assert_non_null(masu_ring_alloc(ring, 4000, 0));
     assert_null(masu_ring_alloc(ring, 4000, 0));
     masu_ring_get_stats(ring, &ring_stats);
     masu_stats_of_ring(&ring_stats, &all[2]);
     assert_int_equal(all[2].heap.live_bytes + all[2].heap.idle_bytes, 4096);
     assert_int_equal(all[2].heap.refusals, 1);
-    const masu_streams_stats streams = {.allocations = 7, .frees = 5, .same_stream = 3, .other_stream = 1, .fetched = 3,
-                                        .live_blocks = 2, .live_bytes = 200, .cached_bytes = 50};
+    const masu_streams_stats streams = {.allocations = 7,
+                                        .frees = 5,
+                                        .same_stream = 3,
+                                        .other_stream = 1,
+                                        .fetched = 3,
+                                        .live_blocks = 2,
+                                        .live_bytes = 200,
+                                        .cached_bytes = 50};
     masu_stats_of_streams(&streams, &all[3]);
     level_adds_up(&all[3].heap);
 
     /* One text for all of them, and nothing in it of what they do not have. */
-    static const masu_stats_label names[4] = {{"pool", "vm"}, {"pool", "step"}, {"pool", "staging"}, {"pool", "streams"}};
+    static const masu_stats_label names[4] = {
+        {"pool", "vm"}, {"pool", "step"}, {"pool", "staging"}, {"pool", "streams"}};
     masu_stats_source sources[4];
     for (int i = 0; i < 4; i++)
         sources[i] = (masu_stats_source){&all[i], &names[i], 1};

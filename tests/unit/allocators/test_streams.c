@@ -171,8 +171,7 @@ static void when_there_is_no_more_it_waits(void **state) {
         void *a = take(&s, 4 * MIB, 0), *b = take(&s, 4 * MIB, 0);
         fake_cuda()->fill((uintptr_t)a, 1, 4 * MIB, s.stream[0]);
         fake_cuda()->fill((uintptr_t)b, 1, 4 * MIB, s.stream[0]);
-        assert_int_equal(masu_streams_alloc(s.streams, 4 * MIB, s.stream[1], &out),
-                         MASU_ERR_LIMIT_REACHED);
+        assert_int_equal(masu_streams_alloc(s.streams, 4 * MIB, s.stream[1], &out), MASU_ERR_LIMIT_REACHED);
         give(&s, a, 0);
         give(&s, b, 0);
         out = take(&s, 6 * MIB, 1); /* after waiting for stream 0 */
@@ -189,8 +188,7 @@ static void a_block_that_others_use_waits_for_them(void **state) {
     void *a = take(&s, MIB, 0);
     assert_int_equal(masu_streams_use(s.streams, a, s.stream[1]), MASU_OK);
     assert_int_equal(masu_streams_use(s.streams, a, s.stream[1]), MASU_OK);
-    assert_int_equal(masu_streams_use(s.streams, (char *)a + 64, s.stream[1]),
-                     MASU_ERR_FOREIGN_POINTER);
+    assert_int_equal(masu_streams_use(s.streams, (char *)a + 64, s.stream[1]), MASU_ERR_FOREIGN_POINTER);
     fake_cuda()->fill((uintptr_t)a, 1, MIB, s.stream[1]);
     give(&s, a, 0);
     void *b = take(&s, MIB, 0); /* not even its own stream may have it yet */
@@ -287,15 +285,13 @@ static void random_streams(void **state) {
                 slots[k].block = take(&s, BYTES * (1 + masu__rng_below(&rng, 4)), stream);
                 slots[k].stream = stream;
                 slots[k].mark = (unsigned char)step;
-                fake_cuda()->fill((uintptr_t)slots[k].block, slots[k].mark, BYTES,
-                                  s.stream[stream]);
+                fake_cuda()->fill((uintptr_t)slots[k].block, slots[k].mark, BYTES, s.stream[stream]);
             } else {
                 /* the owner's stream runs now; nobody else's work may have come over it */
                 fake_cuda()->run(s.stream[slots[k].stream]);
                 assert_int_equal(slots[k].block[0], slots[k].mark);
                 assert_int_equal(slots[k].block[BYTES - 1], slots[k].mark);
-                fake_cuda()->fill((uintptr_t)slots[k].block, 0xee, BYTES,
-                                  s.stream[slots[k].stream]);
+                fake_cuda()->fill((uintptr_t)slots[k].block, 0xee, BYTES, s.stream[slots[k].stream]);
                 give(&s, slots[k].block, slots[k].stream);
                 slots[k].block = NULL;
             }

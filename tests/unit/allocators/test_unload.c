@@ -34,8 +34,8 @@ static void *library_open(void) {
 
 static void *lives_longer(void *argument) {
     void *ptr, *large;
-    bool good = take(100, 0, &ptr) == MASU_OK && take(100000, 0, &large) == MASU_OK &&
-                give(ptr, 100) == MASU_OK && give(large, 100000) == MASU_OK;
+    bool good = take(100, 0, &ptr) == MASU_OK && take(100000, 0, &large) == MASU_OK && give(ptr, 100) == MASU_OK &&
+                give(large, 100000) == MASU_OK;
     pthread_barrier_wait(&turn); /* the library is closed */
     pthread_barrier_wait(&turn);
     return good ? argument : NULL; /* its cache goes home now */

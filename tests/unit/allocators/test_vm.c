@@ -314,8 +314,7 @@ static void a_forked_child_shares_no_byte(void **state) {
     pid_t child = fork();
     if (child == 0) {
         void *mine = NULL;
-        bool fine = vm_has(old, 2 * GRANULE, 2 * GRANULE, 1) &&
-                    masu_vm_alloc(f->vm, GRANULE, 0, 0, &mine) == MASU_OK;
+        bool fine = vm_has(old, 2 * GRANULE, 2 * GRANULE, 1) && masu_vm_alloc(f->vm, GRANULE, 0, 0, &mine) == MASU_OK;
         vm_fill(old, 2 * GRANULE, 2);
         vm_fill(mine, GRANULE, 2);
         fine = fine && masu_vm_resize(f->vm, old, 6 * GRANULE, &old) == MASU_OK;

@@ -24,9 +24,9 @@ static void in_a_child(void (*body)(void)) {
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-#define CHILD_HOLDS(x) \
-    do {               \
-        if (!(x))      \
+#define CHILD_HOLDS(x)                 \
+    do {                               \
+        if (!(x))                      \
             _exit(__LINE__ % 200 + 1); \
     } while (0)
 
@@ -218,8 +218,7 @@ static void limits_of_any_number(void **state) {
         masu_vm_config config = masu_vm_config_default(f->device);
         config.limit_bytes = 5 * GRANULE + over[i];
         assert_int_equal(masu_vm_create(&config, &vm), MASU_OK);
-        assert_int_equal(masu_vm_alloc(vm, config.limit_bytes + GRANULE, 0, 0, &more),
-                         MASU_ERR_LIMIT_REACHED);
+        assert_int_equal(masu_vm_alloc(vm, config.limit_bytes + GRANULE, 0, 0, &more), MASU_ERR_LIMIT_REACHED);
         assert_int_equal(masu_vm_alloc(vm, config.limit_bytes, 0, 0, &ptr), MASU_OK);
         assert_int_equal(masu_vm_alloc(vm, 1, 0, 0, &more), MASU_ERR_LIMIT_REACHED);
         assert_int_equal(masu_vm_free(vm, ptr), MASU_OK);
@@ -240,8 +239,7 @@ static void put_aside(void **state) {
             assert_true((char *)other[i] >= (char *)aside + 9 * GRANULE ||
                         (char *)other[i] + (i + 1) * GRANULE <= (char *)aside);
         }
-        assert_int_equal(masu_vm_resize(f->vm, aside, (size_t)(9 - round) * GRANULE, &out),
-                         MASU_OK);
+        assert_int_equal(masu_vm_resize(f->vm, aside, (size_t)(9 - round) * GRANULE, &out), MASU_OK);
         assert_ptr_equal(out, aside);
         for (int i = 0; i < 4; i++)
             vm_give(f, other[i]);

@@ -171,8 +171,7 @@ static void seed_fragments_stitched(seed_test t) {
     void *large = seed_large(&t, &g, &bytes);
     masu_vm_stats after = vm_stats(g.vm);
     assert_int_equal(after.stock_fragments - before.stock_fragments, SEED_FRAGMENTS);
-    assert_int_equal(vm_ask(&g, large).pieces,
-                     SEED_FRAGMENTS + 1); /* the last one cut or created */
+    assert_int_equal(vm_ask(&g, large).pieces, SEED_FRAGMENTS + 1); /* the last one cut or created */
     if (divisible)
         assert_true(after.held_bytes == before.held_bytes);
     /* and as one block: moved, its 37 pieces are in their order */
@@ -259,8 +258,7 @@ static void rounds_of_unlike_sizes_stay_bounded(void **state) {
             vm_give(&g, b);
             size_t live = 91 * MIB + 91 * MIB / 2 + (size_t)(i + 1) * 2 * MIB;
             if (vm_stats(g.vm).held_bytes > 2 * live)
-                fail_msg("options %d, round %d: %zu held for %zu live", k, i,
-                         (size_t)vm_stats(g.vm).held_bytes, live);
+                fail_msg("options %d, round %d: %zu held for %zu live", k, i, (size_t)vm_stats(g.vm).held_bytes, live);
         }
         for (int i = 0; i < 100; i++)
             vm_give(&g, kept[i]);
@@ -381,8 +379,7 @@ static void growable_blocks_stand_where_there_is_room(void **state) {
     void *ptr[8];
     for (int i = 0; i < 8; i++)
         assert_int_equal(masu_vm_reserve_growable(f->vm, GRANULE, 0, 0, &ptr[i]), MASU_OK);
-    for (size_t bytes = GRANULE; bytes <= 64 * GIB;
-         bytes += bytes / 2 / GRANULE * GRANULE + GRANULE)
+    for (size_t bytes = GRANULE; bytes <= 64 * GIB; bytes += bytes / 2 / GRANULE * GRANULE + GRANULE)
         for (int i = 0; i < 8; i++)
             assert_ptr_equal(vm_resize(f, ptr[i], bytes), ptr[i]);
     assert_int_equal(vm_stats(f->vm).grown_elsewhere, 0);

@@ -110,12 +110,9 @@ static void take_hands_the_text_over(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(appending_in_every_way),
-        cmocka_unit_test(long_texts_grow),
-        cmocka_unit_test(pages_take_no_text_for_a_mark),
-        cmocka_unit_test(json_strings_are_escaped),
-        cmocka_unit_test(numbers_for_a_person),
-        cmocka_unit_test(failure_is_remembered_and_keeps_the_text),
+        cmocka_unit_test(appending_in_every_way),        cmocka_unit_test(long_texts_grow),
+        cmocka_unit_test(pages_take_no_text_for_a_mark), cmocka_unit_test(json_strings_are_escaped),
+        cmocka_unit_test(numbers_for_a_person),          cmocka_unit_test(failure_is_remembered_and_keeps_the_text),
         cmocka_unit_test(take_hands_the_text_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

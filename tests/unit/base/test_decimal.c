@@ -22,8 +22,23 @@ static void same_bits(const char *text) {
 
 static void reads(void **state) {
     (void)state;
-    static const char *const texts[] = {"0", "-0", "1", "+7", "1.", ".5", "-.5e-3", "9007199254740992", "9007199254740993",
-                                        "0.1", "1e22", "1e-22", "4.35", "123456.789e3", "0.000001", "00012", "1E5"};
+    static const char *const texts[] = {"0",
+                                        "-0",
+                                        "1",
+                                        "+7",
+                                        "1.",
+                                        ".5",
+                                        "-.5e-3",
+                                        "9007199254740992",
+                                        "9007199254740993",
+                                        "0.1",
+                                        "1e22",
+                                        "1e-22",
+                                        "4.35",
+                                        "123456.789e3",
+                                        "0.000001",
+                                        "00012",
+                                        "1E5"};
     double out;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         same_bits(texts[i]);
@@ -34,8 +49,24 @@ static void reads(void **state) {
 
 static void leaves_alone(void **state) {
     (void)state;
-    static const char *const texts[] = {"", "-", ".", "e5", "1e", "1e+", "1 ", " 1", "0x10", "inf", "nan", "1.5.5", "1_000",
-                                        "9007199254740993", "1e23", "1e-23", "12345678901234567890", "1e99999999999999999999"};
+    static const char *const texts[] = {"",
+                                        "-",
+                                        ".",
+                                        "e5",
+                                        "1e",
+                                        "1e+",
+                                        "1 ",
+                                        " 1",
+                                        "0x10",
+                                        "inf",
+                                        "nan",
+                                        "1.5.5",
+                                        "1_000",
+                                        "9007199254740993",
+                                        "1e23",
+                                        "1e-23",
+                                        "12345678901234567890",
+                                        "1e99999999999999999999"};
     double out = 42.0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (masu__decimal_read(texts[i], strlen(texts[i]), &out))
@@ -63,6 +94,7 @@ static void drawn(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reads), cmocka_unit_test(leaves_alone), cmocka_unit_test(drawn)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads), cmocka_unit_test(leaves_alone),
+                                       cmocka_unit_test(drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

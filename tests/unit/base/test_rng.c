@@ -117,12 +117,9 @@ static void filling_is_drawing_one_by_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_answers),
-        cmocka_unit_test(normals_have_the_same_bits_everywhere),
-        cmocka_unit_test(normals_are_normal),
-        cmocka_unit_test(uniform_stays_inside_and_even),
-        cmocka_unit_test(below_is_unbiased),
-        cmocka_unit_test(filling_is_drawing_one_by_one),
+        cmocka_unit_test(published_answers),  cmocka_unit_test(normals_have_the_same_bits_everywhere),
+        cmocka_unit_test(normals_are_normal), cmocka_unit_test(uniform_stays_inside_and_even),
+        cmocka_unit_test(below_is_unbiased),  cmocka_unit_test(filling_is_drawing_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,8 @@ static void every_status_has_its_own_name_and_text(void **state) {
         assert_true(strncmp(masu_status_name((masu_status)i), "MASU_", 5) == 0);
         assert_true(strlen(masu_status_text((masu_status)i)) > 0);
         for (int j = 0; j < i; j++) {
-            assert_string_not_equal(masu_status_name((masu_status)i),
-                                    masu_status_name((masu_status)j));
-            assert_string_not_equal(masu_status_text((masu_status)i),
-                                    masu_status_text((masu_status)j));
+            assert_string_not_equal(masu_status_name((masu_status)i), masu_status_name((masu_status)j));
+            assert_string_not_equal(masu_status_text((masu_status)i), masu_status_text((masu_status)j));
         }
     }
     assert_int_equal(MASU_OK, 0);
@@ -37,8 +35,7 @@ static void numbers_without_status_are_told(void **state) {
 static void library_has_the_version_of_its_headers(void **state) {
     (void)state;
     char expected[32];
-    snprintf(expected, sizeof expected, "%d.%d.%d", MASU_VERSION_MAJOR, MASU_VERSION_MINOR,
-             MASU_VERSION_PATCH);
+    snprintf(expected, sizeof expected, "%d.%d.%d", MASU_VERSION_MAJOR, MASU_VERSION_MINOR, MASU_VERSION_PATCH);
     assert_string_equal(masu_version(), expected);
 }
 

@@ -18,17 +18,14 @@ static void count_sink(void *context, const masu_event *event) {
 static void send(masu_trace *trace, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
         if (masu__trace_wanted(trace))
-            masu__trace_emit(trace,
-                             (masu_event){.kind = MASU_EVENT_ALLOC, .address = 64 * i, .bytes = 1});
+            masu__trace_emit(trace, (masu_event){.kind = MASU_EVENT_ALLOC, .address = 64 * i, .bytes = 1});
 }
 
 static void the_ring_keeps_the_latest(void **state) {
     (void)state;
     masu_trace *trace;
     masu_event events[16];
-    assert_int_equal(
-        masu_trace_create(&(masu_trace_config){.ring_events = 5, .start_on = true}, &trace),
-        MASU_OK);
+    assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = 5, .start_on = true}, &trace), MASU_OK);
     send(trace, 3);
     assert_int_equal(masu_trace_read(trace, events, 16), 3);
     assert_int_equal(events[0].sequence, 0);
@@ -48,9 +45,8 @@ static void the_sink_sees_all_while_on(void **state) {
     (void)state;
     uint64_t seen = 0;
     masu_trace *trace;
-    assert_int_equal(
-        masu_trace_create(&(masu_trace_config){.sink = count_sink, .sink_context = &seen}, &trace),
-        MASU_OK);
+    assert_int_equal(masu_trace_create(&(masu_trace_config){.sink = count_sink, .sink_context = &seen}, &trace),
+                     MASU_OK);
     send(trace, 4);
     assert_int_equal(seen, 0);
     masu_trace_set_on(trace, true);
@@ -79,12 +75,10 @@ static void creation_fails_cleanly(void **state) {
     uint64_t bytes = masu__meta_live_bytes();
     assert_int_equal(masu_trace_create(NULL, &trace), MASU_ERR_INVALID_ARGUMENT);
     assert_null(trace);
-    assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = SIZE_MAX}, &trace),
-                     MASU_ERR_OVERFLOW);
+    assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = SIZE_MAX}, &trace), MASU_ERR_OVERFLOW);
     for (uint64_t nth = 1; nth <= 2; nth++) {
         masu__fault_arm(nth);
-        assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = 8}, &trace),
-                         MASU_ERR_OUT_OF_MEMORY);
+        assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = 8}, &trace), MASU_ERR_OUT_OF_MEMORY);
         assert_null(trace);
     }
     masu__fault_arm(0);

@@ -130,8 +130,7 @@ static masu_status mine_access(void *context, void *address, size_t bytes) {
     return masu__device_access(((mine *)context)->host, address, bytes);
 }
 
-static masu_status mine_unmap(void *context, void *address, const masu_device_piece *pieces,
-                              size_t count) {
+static masu_status mine_unmap(void *context, void *address, const masu_device_piece *pieces, size_t count) {
     mine *m = context;
     if (m->wrong == UNMAP_LOSES)
         *(char *)address = 0;
@@ -142,8 +141,7 @@ static masu_status mine_unmap(void *context, void *address, const masu_device_pi
     return masu__device_unmap(m->host, address, pieces, count);
 }
 
-static masu_status mine_remap(void *context, void *from, void *to, const masu_device_piece *pieces,
-                              size_t count) {
+static masu_status mine_remap(void *context, void *from, void *to, const masu_device_piece *pieces, size_t count) {
     mine *m = context;
     masu_status status = masu__device_remap(m->host, from, to, pieces, count);
     if (m->wrong == REMAP_LOSES)
@@ -166,8 +164,7 @@ static masu_status mine_copy(void *context, void *to, const void *from, size_t b
     return status;
 }
 
-static masu_status mine_discard(void *context, void *address, const masu_device_piece *pieces,
-                                size_t count) {
+static masu_status mine_discard(void *context, void *address, const masu_device_piece *pieces, size_t count) {
     mine *m = context;
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
@@ -177,8 +174,7 @@ static masu_status mine_discard(void *context, void *address, const masu_device_
     return masu__device_discard(m->host, address, pieces, count);
 }
 
-static masu_status mine_split(void *context, masu_device_piece piece, size_t first_bytes,
-                              uint64_t *rest) {
+static masu_status mine_split(void *context, masu_device_piece piece, size_t first_bytes, uint64_t *rest) {
     mine *m = context;
     masu__piece second = {0};
     masu_status status = masu__device_split(m->host, &piece, first_bytes, &second);
@@ -410,10 +406,8 @@ static void tables_carry_their_size(void **state) {
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
 static masu_range_config range_of(void *base, size_t bytes) {
-    return (masu_range_config){.struct_bytes = sizeof(masu_range_config),
-                               .base = base,
-                               .bytes = bytes,
-                               .flags = MASU_DEVICE_HOST_ACCESS};
+    return (masu_range_config){
+        .struct_bytes = sizeof(masu_range_config), .base = base, .bytes = bytes, .flags = MASU_DEVICE_HOST_ACCESS};
 }
 
 static void ranges(void **state) {

@@ -165,8 +165,7 @@ static void a_driver_that_is_gone_took_all_back(void **state) {
     }
     masu_device *device = open_cuda(0);
     masu__piece piece;
-    assert_int_equal(masu__device_create(device, device->info.vm_granularity_bytes, &piece),
-                     MASU_OK);
+    assert_int_equal(masu__device_create(device, device->info.vm_granularity_bytes, &piece), MASU_OK);
     fake_cuda()->refuse(NULL, 1, 4, 1);
     assert_int_equal(masu__device_wait(device), MASU_OK);
     assert_int_equal(masu__device_release(device, piece), MASU_OK);

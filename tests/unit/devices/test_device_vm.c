@@ -166,8 +166,7 @@ static void host_tells_the_limit_of_mappings(void **state) {
     for (int i = 0; i < 64; i++)
         assert_int_equal(masu__device_create(device, g, &pieces[i]), MASU_OK);
     size_t filler_bytes = (size_t)most * 2 * page;
-    char *filler =
-        mmap(NULL, filler_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *filler = mmap(NULL, filler_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(filler != MAP_FAILED);
     for (long i = 0; i < most; i++)
         if (mprotect(filler + 2 * (size_t)i * page, page, PROT_READ) != 0)
@@ -175,18 +174,15 @@ static void host_tells_the_limit_of_mappings(void **state) {
     masu_status status = MASU_OK;
     int mapped = 0;
     while (mapped < 64 && status == MASU_OK) /* every other place: they cannot merge */
-        if ((status = masu__device_map(device, base + 2 * (size_t)mapped * g, pieces[mapped])) ==
-            MASU_OK)
+        if ((status = masu__device_map(device, base + 2 * (size_t)mapped * g, pieces[mapped])) == MASU_OK)
             mapped++;
     munmap(filler, filler_bytes);
     assert_int_equal(status, MASU_ERR_LIMIT_REACHED);
-    assert_int_equal(masu__device_map(device, base + 2 * (size_t)mapped * g, pieces[mapped]),
-                     MASU_OK);
+    assert_int_equal(masu__device_map(device, base + 2 * (size_t)mapped * g, pieces[mapped]), MASU_OK);
     mapped++;
     for (int i = 0; i < 64; i++) {
         if (i < mapped)
-            assert_int_equal(masu__device_unmap(device, base + 2 * (size_t)i * g, &pieces[i], 1),
-                             MASU_OK);
+            assert_int_equal(masu__device_unmap(device, base + 2 * (size_t)i * g, &pieces[i], 1), MASU_OK);
         assert_int_equal(masu__device_release(device, pieces[i]), MASU_OK);
     }
     assert_int_equal(masu__device_unreserve(device, base, 128 * g), MASU_OK);
@@ -223,9 +219,9 @@ static void host_moves_all_or_none(void **state) {
         char *to = base + PIECES * g;
         assert_int_equal(munmap(base + gone * g, g), 0);
         assert_int_equal(masu__device_remap(device, base, to, pieces, PIECES), MASU_ERR_DEVICE_FAILURE);
-        assert_ptr_equal(mmap(base + gone * g, g, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
-                         base + gone * g);
+        assert_ptr_equal(
+            mmap(base + gone * g, g, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+            base + gone * g);
         for (size_t i = 0; i < PIECES; i++) {
             assert_int_equal(base[i * g], i == gone ? 0 : (int)i + 1);
             assert_int_equal(base[i * g + g - 1], i == gone ? 0 : (int)i + 1);

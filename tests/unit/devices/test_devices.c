@@ -60,8 +60,7 @@ static void host(void **state) {
         assert_int_equal(memory[i], 0); /* MASU_DEVICE_ZEROED */
     memset(memory, 0xff, bytes);
     assert_int_equal(masu__device_free(device, ptr, bytes), MASU_OK);
-    assert_int_equal(masu__device_alloc(device, SIZE_MAX / 2, &ptr, &bytes),
-                     MASU_ERR_OUT_OF_MEMORY);
+    assert_int_equal(masu__device_alloc(device, SIZE_MAX / 2, &ptr, &bytes), MASU_ERR_OUT_OF_MEMORY);
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
@@ -124,8 +123,7 @@ static void faulty(void **state) {
     masu_device_get_stats(inner, &inside);
     assert_int_equal(seen.alloc_calls, inside.alloc_calls);
     assert_int_equal(seen.free_calls, inside.free_calls);
-    assert_int_equal(inside.failed_calls,
-                     0); /* refused before the inner device was asked; an overflow too */
+    assert_int_equal(inside.failed_calls, 0); /* refused before the inner device was asked; an overflow too */
     assert_int_equal(masu_device_destroy(device), MASU_OK);
     assert_int_equal(masu_device_destroy(inner), MASU_OK);
 }

@@ -42,19 +42,16 @@ static inline void front_end(front *f) {
 
 static inline void front_parse(front *f, const char *text, size_t length) {
     front_begin(f, text, length);
-    if (f->status == MASU_OK) {
+    if (f->status == MASU_OK)
         f->status = parse_source(&f->file, NULL, &f->arena, &f->diagnostics, NULL, &f->tree);
-    }
 }
 
 static inline void front_check(front *f, const char *text, size_t length) {
     front_parse(f, text, length);
-    if (f->status == MASU_OK && !type_table_init(&f->types, &f->arena)) {
+    if (f->status == MASU_OK && !type_table_init(&f->types, &f->arena))
         f->status = MASU_ERR_OUT_OF_MEMORY;
-    }
-    if (f->status == MASU_OK) {
+    if (f->status == MASU_OK)
         f->status = check_tree(f->tree, &f->types, &f->diagnostics);
-    }
 }
 
 static inline const char *front_rendered(front *f) {
@@ -76,9 +73,8 @@ static inline void front_expect(const char *program, const char *expected) {
 static inline void front_good(front *f, const char *program) {
     front_check(f, program, strlen(program));
     assert_int_equal(f->status, MASU_OK);
-    if (f->diagnostics.error_count > 0) { /* warnings are no mistakes */
+    if (f->diagnostics.error_count > 0) /* warnings are no mistakes */
         assert_string_equal(front_rendered(f), "");
-    }
     masu__buffer faults = {0};
     bool valid = check_tree_valid(f->tree, &faults);
     assert_string_equal(masu__buffer_text(&faults), "");

@@ -52,13 +52,11 @@ static void show_pattern(const pattern *p, masu__buffer *out) {
         masu__buffer_puts(out, p->kind == PATTERN_OR ? "" : ")");
         break;
     case PATTERN_VARIANT:
-        masu__buffer_printf(out, "%s%s%s(", p->scope != NULL ? p->scope : "",
-                            p->scope != NULL ? "::" : "", p->name);
+        masu__buffer_printf(out, "%s%s%s(", p->scope != NULL ? p->scope : "", p->scope != NULL ? "::" : "", p->name);
         for (uint32_t i = 0; i < p->part_count; i++) {
             masu__buffer_puts(out, i > 0 ? "," : "");
-            if (p->part_names != NULL) {
+            if (p->part_names != NULL)
                 masu__buffer_printf(out, "%s:", p->part_names[i]);
-            }
             show_pattern(p->parts[i], out);
         }
         masu__buffer_puts(out, p->rest ? "..)" : ")");
@@ -85,17 +83,15 @@ static void show_block(const block *b, masu__buffer *out) {
         show(s->value, out);
         masu__buffer_putc(out, ';');
     }
-    if (b->result != NULL) {
+    if (b->result != NULL)
         show(b->result, out);
-    }
     masu__buffer_putc(out, '}');
 }
 
 static void show_comprehension(const comprehension_expr *c, masu__buffer *out) {
     masu__buffer_puts(out, c->einstein ? "(einstein" : "(for");
-    for (uint32_t i = 0; i < c->output_count; i++) {
+    for (uint32_t i = 0; i < c->output_count; i++)
         masu__buffer_printf(out, " %s", c->output_names[i]);
-    }
     masu__buffer_puts(out, " |");
     for (uint32_t i = 0; i < c->clause_count; i++) {
         const comprehension_clause *clause = &c->clauses[i];
@@ -128,8 +124,7 @@ static void show_call(const expr *e, masu__buffer *out) {
 }
 
 static void show_loop(const expr *e, masu__buffer *out) {
-    masu__buffer_printf(out, "(%s%s%s", e->loop->label == NULL ? "" : e->loop->label,
-                        e->loop->label == NULL ? "" : ":",
+    masu__buffer_printf(out, "(%s%s%s", e->loop->label == NULL ? "" : e->loop->label, e->loop->label == NULL ? "" : ":",
                         e->kind == EXPR_LOOP    ? "loop"
                         : e->kind == EXPR_WHILE ? "while"
                                                 : "for");
@@ -150,9 +145,8 @@ static void show_loop(const expr *e, masu__buffer *out) {
 static void show_jump(const expr *e, masu__buffer *out) {
     static const char *const words[] = {"break", "continue", "return"};
     masu__buffer_printf(out, "(%s", words[e->kind - EXPR_BREAK]);
-    if (e->jump.label != NULL) {
+    if (e->jump.label != NULL)
         masu__buffer_printf(out, " %s", e->jump.label);
-    }
     if (e->jump.value != NULL) {
         masu__buffer_putc(out, ' ');
         show(e->jump.value, out);
@@ -179,9 +173,8 @@ static void show(const expr *e, masu__buffer *out) {
         break;
     case EXPR_CLOSURE:
         masu__buffer_putc(out, '|');
-        for (uint32_t i = 0; i < e->closure.parameter_count; i++) {
+        for (uint32_t i = 0; i < e->closure.parameter_count; i++)
             masu__buffer_printf(out, "%s%s", i > 0 ? "," : "", e->closure.parameters[i]->name);
-        }
         masu__buffer_putc(out, '|');
         show(e->closure.body, out);
         break;
@@ -236,11 +229,10 @@ static void show(const expr *e, masu__buffer *out) {
     case EXPR_TUPLE_FIELD:
         show(e->field.base, out);
         masu__buffer_putc(out, '.');
-        if (e->kind == EXPR_FIELD) {
+        if (e->kind == EXPR_FIELD)
             masu__buffer_puts(out, e->field.name);
-        } else {
+        else
             masu__buffer_printf(out, "%u", e->field.index);
-        }
         break;
     case EXPR_INDEX:
         masu__buffer_puts(out, "(at ");
@@ -312,8 +304,7 @@ static void show(const expr *e, masu__buffer *out) {
         show_jump(e, out);
         break;
     case EXPR_ASSIGN:
-        masu__buffer_printf(out, "(%s%s ",
-                            e->assign.op == BINARY_NONE ? "" : binary_op_text(e->assign.op), "=");
+        masu__buffer_printf(out, "(%s%s ", e->assign.op == BINARY_NONE ? "" : binary_op_text(e->assign.op), "=");
         show(e->assign.target, out);
         masu__buffer_putc(out, ' ');
         show(e->assign.value, out);

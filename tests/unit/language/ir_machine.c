@@ -136,8 +136,7 @@ static void make_results(machine *m, frame *fr, const ir_instr *i) {
 static void run_function(machine *m, const ir_function *f, object **args, object **results);
 
 static void call(machine *m, frame *fr, const ir_instr *i) {
-    object **args = calloc(i->arg_count + 1, sizeof *args),
-           **results = calloc(i->result_count + 1, sizeof *results);
+    object **args = calloc(i->arg_count + 1, sizeof *args), **results = calloc(i->result_count + 1, sizeof *results);
     assert_true(args && results);
     for (uint32_t a = 0; a < i->arg_count; a++)
         args[a] = managed(fr, i->args[a]) ? read(fr, i->args[a]) : NULL;
@@ -150,10 +149,8 @@ static void call(machine *m, frame *fr, const ir_instr *i) {
 
 static void step(machine *m, frame *fr, const ir_instr *i) {
     m->report.steps++;
-    bool raises =
-        m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && decides(m, m->raise_one_in);
-    bool endless =
-        m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && m->report.steps > MOST_STEPS;
+    bool raises = m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && decides(m, m->raise_one_in);
+    bool endless = m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && m->report.steps > MOST_STEPS;
     switch (i->op) {
     case IR_ACQUIRE:
         read(fr, i->args[0])->count++;
@@ -203,8 +200,7 @@ static void follow(frame *fr, const ir_target *t) {
 static int choose(machine *m, const ir_block *b) {
     if (b->last->op == IR_JUMP)
         return 0;
-    if (m->depth > DEEPEST ||
-        m->report.steps > MOST_STEPS / 2) { /* towards the end where that is to be seen */
+    if (m->depth > DEEPEST || m->report.steps > MOST_STEPS / 2) { /* towards the end where that is to be seen */
         for (int t = 0; t < 2; t++)
             if (b->last->target[t].block->last->op == IR_RET)
                 return t;
@@ -278,8 +274,7 @@ machine_report support_run(const ir_function *f, masu__rng *rng, uint32_t raise_
     for (uint32_t k = 0; k < f->param_count; k++)
         if (lent[k])
             drop(&m, args[k]);
-    bool whole = !m.abandoned &&
-                 (!m.report.cut || raise_one_in > 0); /* without slots nothing can be unwound */
+    bool whole = !m.abandoned && (!m.report.cut || raise_one_in > 0); /* without slots nothing can be unwound */
     if (whole && (m.live > 0 || m.registered > 0))
         fail_msg("%s leaves %llu objects behind", f->name, (unsigned long long)m.live);
     while (m.objects) {

@@ -43,8 +43,7 @@ static ir_value number(maker *k, int64_t n) {
     return ir_emit_const_int(k->b, IR_I64, n, nowhere);
 }
 
-static ir_value abi(maker *k, tl_abi_index index, const ir_value *args, uint32_t count,
-                    ir_type result) {
+static ir_value abi(maker *k, tl_abi_index index, const ir_value *args, uint32_t count, ir_type result) {
     ir_instr *i = ir_emit(k->b, IR_ABI, args, count, &result, result != IR_NONE, nowhere);
     assert_non_null(i);
     i->abi = index;
@@ -83,8 +82,7 @@ static void emit_call(maker *k) {
     }
     for (uint32_t r = 0; r < callee->result_count; r++)
         results[r] = callee->results[r];
-    ir_instr *i =
-        ir_emit(k->b, IR_CALL, args, callee->param_count, results, callee->result_count, nowhere);
+    ir_instr *i = ir_emit(k->b, IR_CALL, args, callee->param_count, results, callee->result_count, nowhere);
     assert_non_null(i);
     i->callee = callee;
     for (uint32_t r = 0; r < i->result_count; r++)
@@ -281,8 +279,7 @@ static void emit_graph(maker *k) {
         else if (below(k, 3) == 0)
             ir_emit_jump(k->b, blocks[below(k, count)], nowhere);
         else
-            ir_emit_branch(k->b, emit_condition(k), blocks[below(k, count)], blocks[n + 1],
-                           nowhere);
+            ir_emit_branch(k->b, emit_condition(k), blocks[below(k, count)], blocks[n + 1], nowhere);
     }
 }
 
@@ -292,8 +289,7 @@ static void begin_variables(maker *k) {
     uint32_t next = 0;
     for (uint32_t p = 0; p < k->f->param_count; p++)
         if (ir_type_of(k->f, k->f->params[p]) == IR_TENSOR && next < TENSORS)
-            ir_write(k->b, k->tensor[next++] = ir_variable_new(k->b, IR_TENSOR, "p", nowhere),
-                     k->f->params[p]);
+            ir_write(k->b, k->tensor[next++] = ir_variable_new(k->b, IR_TENSOR, "p", nowhere), k->f->params[p]);
     while (next < TENSORS) {
         k->tensor[next] = ir_variable_new(k->b, IR_TENSOR, "t", nowhere);
         ir_write(k->b, k->tensor[next++], fresh(k));

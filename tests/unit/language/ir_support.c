@@ -35,8 +35,7 @@ void support_refuse(const ir_module *m, ir_phase phase, const char *what) {
     masu__buffer faults = {0};
     bool good = ir_verify(m, phase, &faults);
     if (good || !strstr(masu__buffer_text(&faults), what))
-        fail_msg("expected a fault with \"%s\", got %s", what,
-                 good ? "none" : masu__buffer_text(&faults));
+        fail_msg("expected a fault with \"%s\", got %s", what, good ? "none" : masu__buffer_text(&faults));
     masu__buffer_destroy(&faults);
 }
 
@@ -69,8 +68,8 @@ void support_expect_text(const char *actual, const char *expected) {
         fail_msg("got\n%s\nexpected\n%s", actual, expected);
 }
 
-bool support_collect(void *user, source_span span, message_row row, const char *message,
-                     const pass_note *notes, size_t count) {
+bool support_collect(void *user, source_span span, message_row row, const char *message, const pass_note *notes,
+                     size_t count) {
     masu__buffer *out = user;
     (void)span, (void)row;
     masu__buffer_puts(out, message);

@@ -30,8 +30,8 @@ bool support_same_text(const char *a, const char *b);
 void support_expect_text(const char *actual, const char *expected);
 
 /* What reporting passes said: "message [note] [note]\n". Zero-initialise; destroy the buffer. */
-bool support_collect(void *user, source_span span, message_row row, const char *message,
-                     const pass_note *notes, size_t count);
+bool support_collect(void *user, source_span span, message_row row, const char *message, const pass_note *notes,
+                     size_t count);
 
 /* ---- running IR that has been through ownership, perhaps through slots ----------------------- */
 

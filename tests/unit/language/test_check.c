@@ -5,21 +5,17 @@
 #include "unit/language/front_testing.h"
 
 static function_item *function_named(const front *f, const char *qualified) {
-    for (uint32_t i = 0; i < f->tree->function_count; i++) {
-        if (strcmp(f->tree->functions[i]->qualified, qualified) == 0) {
+    for (uint32_t i = 0; i < f->tree->function_count; i++)
+        if (strcmp(f->tree->functions[i]->qualified, qualified) == 0)
             return f->tree->functions[i];
-        }
-    }
     fail_msg("no function %s", qualified);
     return NULL;
 }
 
 static binding *binding_named(const function_item *f, const char *name) {
-    for (uint32_t i = f->binding_count; i > 0; i--) {
-        if (strcmp(f->bindings[i - 1]->name, name) == 0) {
+    for (uint32_t i = f->binding_count; i > 0; i--)
+        if (strcmp(f->bindings[i - 1]->name, name) == 0)
             return f->bindings[i - 1];
-        }
-    }
     fail_msg("no binding %s", name);
     return NULL;
 }
@@ -214,8 +210,7 @@ static void comprehension_types(void **state) {
     has_type("[i | i <- 0..n { i }]", "Tensor<i64, 1>");
     has_type("[i | i <- 0..n { i * 0.5 }]", "Tensor<f32, 1>");
     has_type("[i | i <- 0..n { i > 1 }]", "Tensor<bool, 1>");
-    has_type("[i, j | i <- 0..2, j <- 0..2, k <- 0..2, i != j { t[i, k] * t[k, j] }]",
-             "Tensor<f32, 2>");
+    has_type("[i, j | i <- 0..2, j <- 0..2, k <- 0..2, i != j { t[i, k] * t[k, j] }]", "Tensor<f32, 2>");
     has_type("[i | { ti[i] * 2 }]", "Tensor<i64, 1>");
     has_type("[i | i <- 0..5]", "Tensor<i64, 1>");
     has_type("[i | i <- 0..n { if t[i, 0] > 0.5 { 1.0 } else { 0.0 } }].sum().item()", "f32");
@@ -250,12 +245,10 @@ static void open_types_are_decided(void **state) {
                    "            let d: Vec<_> = Vec::new(); let mut e = d; e.push(\"s\"); let g = "
                    "(Vec::new(), 1); let mut h = g.0; h.push(true);\n"
                    "            for x in a { println(x.len()); } make(); }");
-    assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "a")->type),
-                        "Vec<Vec<f32>>");
+    assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "a")->type), "Vec<Vec<f32>>");
     assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "x")->type), "Vec<f32>");
     assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "d")->type), "Vec<String>");
-    assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "g")->type),
-                        "(Vec<bool>, i64)");
+    assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "g")->type), "(Vec<bool>, i64)");
     front_end(&f);
 }
 
@@ -263,9 +256,8 @@ static void open_types_are_decided(void **state) {
 
 static expr *nth_value(const function_item *f, uint32_t n) {
     stmt *s = f->body->first;
-    while (n-- > 0) {
+    while (n-- > 0)
         s = s->next;
-    }
     return s->value;
 }
 
@@ -312,9 +304,7 @@ static void table_operands(void **state) {
 static void effects_of_an_index_happen_once(void **state) {
     (void)state;
     front f;
-    front_good(
-        &f,
-        "fn next() -> i64 { 1 } fn main() { let mut t = [1.0]; t[next()] += 1.0; t[0] *= 2.0; }");
+    front_good(&f, "fn next() -> i64 { 1 } fn main() { let mut t = [1.0]; t[next()] += 1.0; t[0] *= 2.0; }");
     const expr *hoisted = nth_value(f.tree->main, 1);
     assert_int_equal(hoisted->kind, EXPR_BLOCK);
     assert_int_equal(hoisted->block->first->kind, STMT_LET);
@@ -341,13 +331,11 @@ static void methods_that_write_to_self(void **state) {
     static const struct {
         const char *name;
         bool writes;
-    } expected[] = {{"A::set", true},   {"A::look", false},   {"A::twice", true},
-                    {"A::track", true}, {"A::element", true}, {"A::other", false},
-                    {"A::even", true},  {"A::odd", true},     {"B::deep", true},
-                    {"B::push", true},  {"B::copy", false}};
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    } expected[] = {{"A::set", true},     {"A::look", false},  {"A::twice", true}, {"A::track", true},
+                    {"A::element", true}, {"A::other", false}, {"A::even", true},  {"A::odd", true},
+                    {"B::deep", true},    {"B::push", true},   {"B::copy", false}};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         assert_int_equal(function_named(&f, expected[i].name)->writes_self, expected[i].writes);
-    }
     assert_true(nth_value(f.tree->main, 1)->call.writes_receiver);
     assert_false(nth_value(f.tree->main, 2)->call.writes_receiver);
     assert_false(nth_value(f.tree->main, 3)->call.writes_receiver);
@@ -365,10 +353,9 @@ static void captures(void **state) {
     assert_string_equal(outer->captures[0]->name, "n");
     assert_string_equal(outer->captures[1]->name, "t");
     assert_string_equal(outer->captures[2]->name, "s");
-    const expr *sum = outer->body->block->result->binary.left->binary
-                          .right; /* tl_tensor_item(tl_tensor_sum(inner)), cast */
-    const comprehension_expr *inner =
-        sum->cast.operand->call.operands[0]->call.operands[0]->comprehension;
+    const expr *sum =
+        outer->body->block->result->binary.left->binary.right; /* tl_tensor_item(tl_tensor_sum(inner)), cast */
+    const comprehension_expr *inner = sum->cast.operand->call.operands[0]->call.operands[0]->comprehension;
     assert_int_equal(inner->capture_count, 3);
     assert_string_equal(inner->captures[2]->name, "i");
     front_end(&f);

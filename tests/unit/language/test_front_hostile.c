@@ -2,11 +2,9 @@
 #include "unit/language/front_testing.h"
 
 static function_item *function_named(const front *f, const char *qualified) {
-    for (uint32_t i = 0; i < f->tree->function_count; i++) {
-        if (strcmp(f->tree->functions[i]->qualified, qualified) == 0) {
+    for (uint32_t i = 0; i < f->tree->function_count; i++)
+        if (strcmp(f->tree->functions[i]->qualified, qualified) == 0)
             return f->tree->functions[i];
-        }
-    }
     fail_msg("no function %s", qualified);
     return NULL;
 }
@@ -15,14 +13,11 @@ static void types_are_bounded(void **state) {
     (void)state;
     masu__buffer program = {0};
     masu__buffer_puts(&program, "fn main() { let t0 = (1, 2);\n");
-    for (int i = 1; i < 64; i++) {
+    for (int i = 1; i < 64; i++)
         masu__buffer_printf(&program, "let t%d = (t%d, t%d);\n", i, i - 1, i - 1);
-    }
     masu__buffer_puts(&program, "}\nstruct S0 { x: i64 }\n");
-    for (int i = 1; i < 64; i++) {
-        masu__buffer_printf(&program, "struct S%d { a: S%d, b: (S%d, S%d) }\n", i, i - 1, i - 1,
-                            i - 1);
-    }
+    for (int i = 1; i < 64; i++)
+        masu__buffer_printf(&program, "struct S%d { a: S%d, b: (S%d, S%d) }\n", i, i - 1, i - 1, i - 1);
     front f;
     front_check(&f, masu__buffer_text(&program), program.length);
     assert_int_equal(f.status, MASU_OK);
@@ -37,19 +32,15 @@ static void time_is_linear(void **state) {
     /* Would take minutes with a quadratic step in it. */
     masu__buffer program = {0};
     masu__buffer_puts(&program, "struct P { x: i64 }\nimpl P { ");
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < 5000; i++)
         masu__buffer_printf(&program, "fn m%d(self) { self.m%d(); }\n", i, i + 1);
-    }
-    masu__buffer_puts(
-        &program,
-        "fn m5000(self) { self.x = 1; } }\nfn main() { let mut p = P(1); p.m0(); let t = [0.0];\n");
-    for (int i = 0; i < 20000; i++) {
+    masu__buffer_puts(&program,
+                      "fn m5000(self) { self.x = 1; } }\nfn main() { let mut p = P(1); p.m0(); let t = [0.0];\n");
+    for (int i = 0; i < 20000; i++)
         masu__buffer_printf(&program, "let v%d = %d + t[0]; println(v%d);\n", i, i, i);
-    }
     masu__buffer_puts(&program, "let y = [i | i <- 0..1 { 0.0");
-    for (int i = 0; i < 900; i++) {
+    for (int i = 0; i < 900; i++)
         masu__buffer_printf(&program, " + v%d", i);
-    }
     masu__buffer_puts(&program, "}]; }");
     front f;
     front_good(&f, masu__buffer_text(&program));
@@ -91,12 +82,10 @@ static bool inside(const function_item *f, const diagnostic *d) {
 static bool all_inside_bodies(const front *f) {
     for (const diagnostic *d = f->diagnostics.first; d != NULL; d = d->next) {
         bool found = false;
-        for (uint32_t i = 0; i < f->tree->function_count && !found; i++) {
+        for (uint32_t i = 0; i < f->tree->function_count && !found; i++)
             found = inside(f->tree->functions[i], d);
-        }
-        if (!found) {
+        if (!found)
             return false;
-        }
     }
     return f->diagnostics.dropped == 0;
 }
@@ -108,18 +97,15 @@ static void judge_the_rest(const front *f, const char *program) {
     front_parse(&parsed, program, strlen(program));
     uint32_t unread = parsed.diagnostics.error_count;
     front_end(&parsed);
-    if (unread > 0) {
+    if (unread > 0)
         return;
-    }
     for (uint32_t i = 0; all_inside_bodies(f) && i < f->tree->function_count; i++) {
         bool wrong = false;
-        for (const diagnostic *d = f->diagnostics.first; d != NULL; d = d->next) {
+        for (const diagnostic *d = f->diagnostics.first; d != NULL; d = d->next)
             wrong |= inside(f->tree->functions[i], d);
-        }
         masu__buffer faults = {0};
-        if (!wrong && !check_function_valid(f->tree, f->tree->functions[i], &faults)) {
+        if (!wrong && !check_function_valid(f->tree, f->tree->functions[i], &faults))
             print_message("%s\n", program);
-        }
         assert_string_equal(masu__buffer_text(&faults), "");
         masu__buffer_destroy(&faults);
     }
@@ -152,8 +138,7 @@ static void mutated_programs(void **state) {
                 }
             }
             for (; copies > 0; copies--) {
-                masu__buffer_append(&mutated, text + list.tokens[from].offset,
-                                    list.tokens[from].length);
+                masu__buffer_append(&mutated, text + list.tokens[from].offset, list.tokens[from].length);
                 masu__buffer_putc(&mutated, ' ');
             }
         }
@@ -175,9 +160,8 @@ static void mutated_bytes(void **state) {
     for (int round = 0; round < 1000; round++) {
         size_t length;
         char *text = front_read(front_programs[round % FRONT_PROGRAMS], &length);
-        for (uint64_t changes = 1 + front_random(&seed) % 8; changes > 0; changes--) {
+        for (uint64_t changes = 1 + front_random(&seed) % 8; changes > 0; changes--)
             text[front_random(&seed) % length] = (char)front_random(&seed);
-        }
         front f;
         front_check(&f, text, front_random(&seed) % (length + 1));
         assert_int_equal(f.status, MASU_OK);

@@ -84,8 +84,7 @@ static void loop_variables(void **state) {
     (void)state;
     built t;
     begin(&t);
-    ir_variable x = ir_variable_new(t.b, IR_I64, "x", nowhere),
-                i = ir_variable_new(t.b, IR_I64, "i", nowhere);
+    ir_variable x = ir_variable_new(t.b, IR_I64, "x", nowhere), i = ir_variable_new(t.b, IR_I64, "i", nowhere);
     ir_block *head = ir_block_new(t.f), *body = ir_block_new(t.f), *after = ir_block_new(t.f);
     ir_write(t.b, x, number(&t, 5));
     ir_write(t.b, i, number(&t, 0));
@@ -113,8 +112,7 @@ static void unreachable_code(void **state) {
     (void)state;
     built t;
     begin(&t);
-    ir_variable x = ir_variable_new(t.b, IR_TENSOR, "x", nowhere),
-                y = ir_variable_new(t.b, IR_I64, "y", nowhere);
+    ir_variable x = ir_variable_new(t.b, IR_TENSOR, "x", nowhere), y = ir_variable_new(t.b, IR_I64, "y", nowhere);
     ir_write(t.b, y, number(&t, 1));
     ret(&t, y);
     assert_null(ir_builder_block(t.b));
@@ -311,8 +309,7 @@ static void dominance_is_what_it_says(void **state) {
             ir_dominators d;
             if (f->block_count > 64)
                 continue;
-            assert_true(ir_order_compute(&order, f, &arena) &&
-                        ir_dominators_compute(&d, &order, &arena));
+            assert_true(ir_order_compute(&order, f, &arena) && ir_dominators_compute(&d, &order, &arena));
             assert_int_equal(order.count, f->block_count);
             for (uint32_t a = 0; a < f->block_count; a++)
                 for (uint32_t b = 0; b < f->block_count; b++)
@@ -433,13 +430,13 @@ static void wrong_texts_are_refused(void **state) {
 static void abi_parameters_are_found(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(
-        &arena, "fn f(%1: tensor, %2: f64, %3: i64) {"
-                "b0: %4: tensor = tl_tensor_set_f64 %1, %2, %3, %3"
-                "    %5: bool = const 1"
-                "    %6: tensor = tl_tensor_zeros %5"
-                "    %7: i64 = const 0  %8: i64 = div %3, %7  %9: i64 = div %3, %3"
-                "    %10: i64 = const 2  %11: i64 = div %3, %10  %12: f64 = div %2, %2  ret }");
+    ir_module *m = support_parse(&arena,
+                                 "fn f(%1: tensor, %2: f64, %3: i64) {"
+                                 "b0: %4: tensor = tl_tensor_set_f64 %1, %2, %3, %3"
+                                 "    %5: bool = const 1"
+                                 "    %6: tensor = tl_tensor_zeros %5"
+                                 "    %7: i64 = const 0  %8: i64 = div %3, %7  %9: i64 = div %3, %3"
+                                 "    %10: i64 = const 2  %11: i64 = div %3, %10  %12: f64 = div %2, %2  ret }");
     const ir_instr *i = m->functions[0]->blocks[0]->first;
     assert_string_equal(ir_abi_parameter(i, 0)->name, "t");
     assert_string_equal(ir_abi_parameter(i, 1)->name, "value");

@@ -36,17 +36,13 @@ static void structure(void **state) {
         {"no terminator at the end", "fn f() { b0: %1: i64 = const 1 }"},
         {"entry has predecessors", "fn f() { b0: jump b0 }"},
         {"entry has predecessors or parameters", "fn f() { b0(%1: i64): ret }"},
-        {"passes 0 arguments to b1, which has 1 parameters",
-         "fn f() { b0: jump b1 b1(%1: i64): ret }"},
-        {"passes an argument of the wrong type",
-         "fn f(%1: bool) { b0: jump b1(%1) b1(%2: i64): ret }"},
+        {"passes 0 arguments to b1, which has 1 parameters", "fn f() { b0: jump b1 b1(%1: i64): ret }"},
+        {"passes an argument of the wrong type", "fn f(%1: bool) { b0: jump b1(%1) b1(%2: i64): ret }"},
         {"defined nowhere", "fn f() -> (i64) { b0: ret %5 }"},
         {"does not come before it", "fn f(%1: bool) -> (i64) { b0: branch %1, b1, b2"
                                     " b1: %2: i64 = const 1 jump b2 b2: ret %2 }"},
-        {"does not come before it",
-         "fn f() -> (i64) { b0: %1: i64 = neg %2  %2: i64 = const 1  ret %1 }"},
-        {"does not come before it",
-         "fn f(%1: bool) -> (i64) { b0: jump b1(%2) b1(%2: i64): ret %2 }"},
+        {"does not come before it", "fn f() -> (i64) { b0: %1: i64 = neg %2  %2: i64 = const 1  ret %1 }"},
+        {"does not come before it", "fn f(%1: bool) -> (i64) { b0: jump b1(%2) b1(%2: i64): ret %2 }"},
     };
     EXPECT(faults, IR_PHASE_BUILT);
 }
@@ -57,39 +53,28 @@ static void types(void **state) {
         {NULL, "fn f(%1: i64, %2: f32) -> (bool, f32) { b0: %3: bool = lt %1, %1  %4: f32 = add "
                "%2, %2  ret %3, %4 }"},
         {"operands of different types", "fn f(%1: i64, %2: i32) { b0: %3: i64 = add %1, %2 ret }"},
-        {"a type that the operation does not know",
-         "fn f(%1: bool) { b0: %3: bool = add %1, %1 ret }"},
-        {"a type that the operation does not know",
-         "fn f(%1: f64) { b0: %3: f64 = and %1, %1 ret }"},
-        {"a type that the operation does not know",
-         "fn f(%1: i64) { b0: %3: i64 = math.exp %1 ret }"},
+        {"a type that the operation does not know", "fn f(%1: bool) { b0: %3: bool = add %1, %1 ret }"},
+        {"a type that the operation does not know", "fn f(%1: f64) { b0: %3: f64 = and %1, %1 ret }"},
+        {"a type that the operation does not know", "fn f(%1: i64) { b0: %3: i64 = math.exp %1 ret }"},
         {"a type that the operation does not know", "fn f(%1: bool) { b0: %3: bool = neg %1 ret }"},
-        {"a type that the operation does not know",
-         "fn f(%1: tensor) { b0: %3: bool = eq %1, %1 ret }"},
+        {"a type that the operation does not know", "fn f(%1: tensor) { b0: %3: bool = eq %1, %1 ret }"},
         {"a result of the wrong type", "fn f(%1: i64) { b0: %3: i32 = add %1, %1 ret }"},
         {"a result of the wrong type", "fn f(%1: i64) { b0: %3: i64 = lt %1, %1 ret }"},
-        {"1 operands and 1 results instead of 2 and 1",
-         "fn f(%1: i64) { b0: %3: i64 = add %1 ret }"},
+        {"1 operands and 1 results instead of 2 and 1", "fn f(%1: i64) { b0: %3: i64 = add %1 ret }"},
         {"nothing has written", "fn f() { b0: %1: tensor = const 0 ret }"},
         {"casts are between plain types", "fn f(%1: tensor) { b0: %2: i64 = cast %1 ret }"},
         {"yields an address", "fn f() { b0: %1: i64 = bytes \"x\" ret }"},
         {"not a bool", "fn f(%1: i64) { b0: branch %1, b1, b1 b1: ret }"},
         {"0 operands and 0 results instead of 1 and 0", "fn f() -> (i64) { b0: ret }"},
         {"returns a value of the wrong type", "fn f(%1: bool) -> (i64) { b0: ret %1 }"},
-        {"does not fit parameter `b`",
-         "fn f(%1: tensor, %2: f64) { b0: %3: tensor = tl_tensor_add %1, %2 ret }"},
-        {"does not fit parameter `grad`",
-         "fn f(%1: i64) { b0: %3: tensor = tl_tensor_zeros %1, %1 ret }"},
+        {"does not fit parameter `b`", "fn f(%1: tensor, %2: f64) { b0: %3: tensor = tl_tensor_add %1, %2 ret }"},
+        {"does not fit parameter `grad`", "fn f(%1: i64) { b0: %3: tensor = tl_tensor_zeros %1, %1 ret }"},
         {"2 operands and 1 results instead of 1 and 1",
          "fn f(%1: tensor) { b0: %3: tensor = tl_tensor_exp %1, %1 ret }"},
-        {"1 operands and 1 results instead of 1 and 0",
-         "fn f(%1: tensor) { b0: %3: tensor = tl_print_tensor %1 ret }"},
-        {"a result of the wrong type",
-         "fn f(%1: tensor) { b0: %3: object = tl_tensor_exp %1 ret }"},
-        {"an argument of the wrong type",
-         "fn f(%1: i64) { b0: call g(%1) ret } fn g(%1: bool) { b0: ret }"},
-        {"0 operands and 0 results instead of 1 and 0",
-         "fn f() { b0: call g() ret } fn g(%1: bool) { b0: ret }"},
+        {"1 operands and 1 results instead of 1 and 0", "fn f(%1: tensor) { b0: %3: tensor = tl_print_tensor %1 ret }"},
+        {"a result of the wrong type", "fn f(%1: tensor) { b0: %3: object = tl_tensor_exp %1 ret }"},
+        {"an argument of the wrong type", "fn f(%1: i64) { b0: call g(%1) ret } fn g(%1: bool) { b0: ret }"},
+        {"0 operands and 0 results instead of 1 and 0", "fn f() { b0: call g() ret } fn g(%1: bool) { b0: ret }"},
         {"not in the module's list", "fn f() { b0: call k() ret } kernel_fn k() { b0: ret }"},
         {"operand that is not counted", "fn f(%1: i64) { b0: keep %1 ret }"},
     };
@@ -99,33 +84,28 @@ static void types(void **state) {
 static void kernels_and_records(void **state) {
     (void)state;
     static const fault faults[] = {
-        {NULL,
-         "kernel k = f32 rank 1 cells (i64, f64) captures (f32 rank 1) forward k.f "
-         "fn f(%1: i64, %2: f64, %3: tensor) { b0: %4: tensor = comprehend k(%1, %2, %3) ret }"
-         "kernel_fn k.f() { b0: %1: i64 = kernel_cell 0  %2: f32 = kernel_load 0, %1  "
-         "kernel_out_add %2, %1 ret }"},
+        {NULL, "kernel k = f32 rank 1 cells (i64, f64) captures (f32 rank 1) forward k.f "
+               "fn f(%1: i64, %2: f64, %3: tensor) { b0: %4: tensor = comprehend k(%1, %2, %3) ret }"
+               "kernel_fn k.f() { b0: %1: i64 = kernel_cell 0  %2: f32 = kernel_load 0, %1  "
+               "kernel_out_add %2, %1 ret }"},
         {"2 operands and 1 results instead of 3 and 1",
          "kernel k = f32 rank 1 cells (i64, f64) captures (f32 rank 1) "
          "fn f(%1: i64, %3: tensor) { b0: %4: tensor = comprehend k(%1, %3) ret }"},
         {"a cell of the wrong type", "kernel k = f32 rank 1 cells (i64, f64) captures () "
                                      "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
-        {"only tensors are captured",
-         "kernel k = f32 rank 1 cells (i64) captures (f32 rank 1) "
-         "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
+        {"only tensors are captured", "kernel k = f32 rank 1 cells (i64) captures (f32 rank 1) "
+                                      "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
         {"stands outside a kernel", "fn f() { b0: %1: i64 = kernel_cell 0 ret }"},
         {"an index that is not an i64", "kernel_fn f(%1: f32) { b0: kernel_out_add %1, %1 ret }"},
         {"adds nothing", "kernel_fn f() { b0: kernel_out_add ret }"},
         {"does not belong into a kernel", "kernel_fn f() { b0: call g() ret } fn g() { b0: ret }"},
-        {"does not belong into a kernel",
-         "kernel_fn f(%1: i64) { b0: %2: tensor = tl_tensor_eye %1 ret }"},
+        {"does not belong into a kernel", "kernel_fn f(%1: i64) { b0: %2: tensor = tl_tensor_eye %1 ret }"},
         {NULL, "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  %4: object = "
                "tl_vec_push %1, %3 ret }"},
-        {"nothing takes the record",
-         "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  tl_print_tensor %2"
-         " %4: object = tl_vec_push %1, %3 ret }"},
+        {"nothing takes the record", "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  tl_print_tensor %2"
+                                     " %4: object = tl_vec_push %1, %3 ret }"},
         {"nothing takes the record", "fn f(%1: tensor) { b0: %3: address = record %1 ret }"},
-        {"reads from something that is not a record",
-         "fn f(%1: address) { b0: %2: i64 = record_word %1, 0 ret }"},
+        {"reads from something that is not a record", "fn f(%1: address) { b0: %2: i64 = record_word %1, 0 ret }"},
         {"reads behind the record's end",
          "fn f(%1: object, %2: i64) { b0: %3: address = record_empty 1  tl_vec_get %1, %2, %3"
          " %4: tensor = record_word %3, 1 ret }"},
@@ -152,8 +132,7 @@ static void phases(void **state) {
                                               "ret } fn g(%1: tensor own) { b0: release %1 ret }"},
         {"is handed over, but g declares otherwise",
          "fn f(%1: tensor own) { b0: call g(own %1) ret } fn g(%1: tensor borrow) { b0: ret }"},
-        {"hands over a plain value",
-         "fn f(%1: i64) { b0: call g(own %1) ret } fn g(%1: i64) { b0: ret }"},
+        {"hands over a plain value", "fn f(%1: i64) { b0: call g(own %1) ret } fn g(%1: i64) { b0: ret }"},
     };
     static const fault rooted[] = {
         {"does not belong into this phase", "fn f(%1: tensor borrow) { b0: keep %1 ret }"},
@@ -174,8 +153,7 @@ static void owners(void **state) {
         {"is still owned at the end", "fn f(%1: i64) { b0: %2: tensor = tl_tensor_eye %1 ret }"},
         {"is still owned at the end", "fn f(%1: tensor borrow) { b0: acquire %1 ret }"},
         {"is still owned at the end", "fn f(%1: tensor own) { b0: unreachable }"},
-        {"is still owned at the end",
-         "fn f(%1: tensor own) { b0: jump b1(%1) b1(%2: tensor): ret }"},
+        {"is still owned at the end", "fn f(%1: tensor own) { b0: jump b1(%1) b1(%2: tensor): ret }"},
         {"has no owner left", "fn f(%1: tensor own) { b0: release %1 release %1 ret }"},
         {"has no owner left", "fn f(%1: tensor own) -> (tensor, tensor) { b0: ret %1, %1 }"},
         {"has no owner left", "fn f(%1: tensor own) { b0: jump b1(%1, %1) b1(%2: tensor, %3: "
@@ -188,9 +166,8 @@ static void owners(void **state) {
         {"is only borrowed", "fn f(%1: tensor borrow) { b0: release %1 ret }"},
         {"is only borrowed", "fn f(%1: tensor borrow) { b0: call g(own %1) ret } fn g(%1: tensor "
                              "own) { b0: release %1 ret }"},
-        {"is only borrowed",
-         "fn f(%1: tensor borrow, %2: object own) -> (object) { b0: %3: address = record %1"
-         " %4: object = tl_vec_push %2, %3  ret %4 }"},
+        {"is only borrowed", "fn f(%1: tensor borrow, %2: object own) -> (object) { b0: %3: address = record %1"
+                             " %4: object = tl_vec_push %2, %3  ret %4 }"},
         {"gives the last count of %1 away and reads it",
          "fn f(%1: tensor own) -> (tensor) { b0: %2: tensor = tl_tensor_add_assign %1, %1  ret %2 "
          "}"},
@@ -230,8 +207,7 @@ static void protection(void **state) {
         {NULL, "fn f(%1: tensor own) { b0: root %1, registry tl_print_tensor %1 unroot %1, "
                "registry release %1 ret }"},
         {NULL, "fn f(%1: tensor own) -> (tensor) { b0: ret %1 }"},
-        {"may raise while %1 is in no slot",
-         "fn f(%1: tensor own) { b0: tl_print_tensor %1 release %1 ret }"},
+        {"may raise while %1 is in no slot", "fn f(%1: tensor own) { b0: tl_print_tensor %1 release %1 ret }"},
         {"may raise while %2 is in no slot",
          "fn f(%1: tensor own, %2: tensor own, %3: bool) slots 1 bound 1 { b0: root %1, slot 0 "
          "tl_tensor_backward %1, %3 unroot %1, slot 0"
@@ -245,24 +221,19 @@ static void protection(void **state) {
         {"may raise while %2 is in no slot", /* registering may itself run out of memory */
          "fn f(%1: tensor own, %2: tensor own) { b0: root %1, registry unroot %1, registry release "
          "%1 release %2 ret }"},
-        {"that a slot still protects",
-         "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 release %1 ret }"},
-        {"that the registry still protects",
-         "fn f(%1: tensor own) -> (tensor) { b0: root %1, registry ret %1 }"},
+        {"that a slot still protects", "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 release %1 ret }"},
+        {"that the registry still protects", "fn f(%1: tensor own) -> (tensor) { b0: root %1, registry ret %1 }"},
         {"protects %1 twice", "fn f(%1: tensor own) slots 2 bound 1 { b0: root %1, slot 0 root %1, "
                               "slot 1 unroot %1, slot 0 release %1 ret }"},
-        {"slot 1 of 1",
-         "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 1 release %1 ret }"},
+        {"slot 1 of 1", "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 1 release %1 ret }"},
         {"overwrites slot 0, which holds %1",
          "fn f(%1: tensor own, %2: tensor own) slots 1 bound 1 { b0: root %1, slot 0 root %2, slot "
          "0 unroot %1, slot 0"
          " release %1 release %2 ret }"},
         {"%1 is not protected there", "fn f(%1: tensor own) slots 2 bound 1 { b0: root %1, slot 0 "
                                       "unroot %1, slot 1 unroot %1, slot 0 release %1 ret }"},
-        {"%1 is not protected there",
-         "fn f(%1: tensor own) slots 1 bound 1 { b0: unroot %1, slot 0 release %1 ret }"},
-        {"protects %1, which is not owned here",
-         "fn f(%1: tensor borrow) slots 1 bound 1 { b0: root %1, slot 0 ret }"},
+        {"%1 is not protected there", "fn f(%1: tensor own) slots 1 bound 1 { b0: unroot %1, slot 0 release %1 ret }"},
+        {"protects %1, which is not owned here", "fn f(%1: tensor borrow) slots 1 bound 1 { b0: root %1, slot 0 ret }"},
         {"%1 is protected otherwise when b2 is entered from b0",
          "fn f(%1: tensor own, %2: bool) slots 1 bound 1 { b0: branch %2, b1, b2 b1: root %1, slot "
          "0 jump b2"
@@ -281,10 +252,9 @@ typedef struct victim {
 
 static ir_module *fresh(victim *v) {
     memset(v, 0, sizeof *v);
-    v->m = support_parse(
-        &v->arena, "fn main(%1: bool, %2: i64) -> (i64) { b0: branch %1, b1, b2(%2)"
-                   " b1: %3: i64 = const 1 %4: i64 = add %3, %2 jump b2(%4) b2(%5: i64): ret %5 }"
-                   "fn g(%1: tensor) { b0: ret }");
+    v->m = support_parse(&v->arena, "fn main(%1: bool, %2: i64) -> (i64) { b0: branch %1, b1, b2(%2)"
+                                    " b1: %3: i64 = const 1 %4: i64 = add %3, %2 jump b2(%4) b2(%5: i64): ret %5 }"
+                                    "fn g(%1: tensor) { b0: ret }");
     v->f = v->m->functions[0];
     support_verify(v->m, IR_PHASE_BUILT);
     return v->m;
@@ -394,8 +364,7 @@ static void any_change_of_counting_is_seen(void **state) {
             for (uint32_t b = 0; b < m->functions[f]->block_count; b++) {
                 for (ir_instr *i = m->functions[f]->blocks[b]->first, *next; i; i = next) {
                     next = i->next;
-                    bool counts = i->op == IR_ACQUIRE || i->op == IR_RELEASE || i->op == IR_ROOT ||
-                                  i->op == IR_UNROOT;
+                    bool counts = i->op == IR_ACQUIRE || i->op == IR_RELEASE || i->op == IR_ROOT || i->op == IR_UNROOT;
                     if (!counts || masu__rng_below(&rng, 4) > 0 || !ends(i->block))
                         continue;
                     masu__buffer faults = {0};

@@ -20,15 +20,13 @@ static void expect_kinds(const char *text, const token_kind *kinds, size_t count
     lex(&l, text);
     assert_int_equal(l.f.diagnostics.error_count, 0);
     assert_int_equal(l.list.count, count + 1);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         assert_int_equal(l.list.tokens[i].kind, kinds[i]);
-    }
     assert_int_equal(l.list.tokens[count].kind, TOKEN_END);
     front_end(&l.f);
 }
-#define EXPECT(text, ...)                           \
-    expect_kinds(text, (token_kind[]){__VA_ARGS__}, \
-                 sizeof((token_kind[]){__VA_ARGS__}) / sizeof(token_kind))
+#define EXPECT(text, ...) \
+    expect_kinds(text, (token_kind[]){__VA_ARGS__}, sizeof((token_kind[]){__VA_ARGS__}) / sizeof(token_kind))
 
 static const literal *first_literal(const lexed *l, token_kind kind) {
     assert_int_equal(l->list.tokens[0].kind, kind);
@@ -51,9 +49,8 @@ static void every_mark_and_keyword(void **state) {
     lexed l;
     lex(&l, masu__buffer_text(&text));
     assert_int_equal(l.list.count, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         assert_int_equal(l.list.tokens[i].kind, expected[i]);
-    }
     front_end(&l.f);
     masu__buffer_destroy(&text);
 }
@@ -66,8 +63,7 @@ static void longest_mark_wins(void **state) {
     EXPECT("1..2", TOKEN_INT, TOKEN_DOT_DOT, TOKEN_INT);
     EXPECT("1.5..2.", TOKEN_FLOAT, TOKEN_DOT_DOT, TOKEN_FLOAT);
     EXPECT("1.max", TOKEN_INT, TOKEN_DOT, TOKEN_NAME);
-    EXPECT("t.0.1.x", TOKEN_NAME, TOKEN_DOT, TOKEN_INT, TOKEN_DOT, TOKEN_INT, TOKEN_DOT,
-           TOKEN_NAME);
+    EXPECT("t.0.1.x", TOKEN_NAME, TOKEN_DOT, TOKEN_INT, TOKEN_DOT, TOKEN_INT, TOKEN_DOT, TOKEN_NAME);
     EXPECT("fnord fn", TOKEN_NAME, TOKEN_FN);
 }
 
@@ -123,8 +119,7 @@ static void floats(void **state) {
         {"0.1", 0.1, TYPE_VOID},
         {"1e400", INFINITY, TYPE_VOID},
         {"5.", 5, TYPE_VOID},
-        {"0.000000000000000000000000000000000000000000000000000000000000000000000000001e75", 1,
-         TYPE_VOID},
+        {"0.000000000000000000000000000000000000000000000000000000000000000000000000001e75", 1, TYPE_VOID},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         lexed l;
@@ -154,8 +149,7 @@ static void characters_and_strings(void **state) {
     lex(&l, "\"a\\tb\\\"c\\\\ \\u{e9}\\0z \\\n   joined\"");
     const literal *value = first_literal(&l, TOKEN_STRING);
     assert_int_equal(value->string.length, sizeof("a\tb\"c\\ \xC3\xA9\0z joined") - 1);
-    assert_memory_equal(value->string.data, "a\tb\"c\\ \xC3\xA9\0z joined",
-                        value->string.length + 1);
+    assert_memory_equal(value->string.data, "a\tb\"c\\ \xC3\xA9\0z joined", value->string.length + 1);
     front_end(&l.f);
     EXPECT("'outer: loop", TOKEN_LABEL, TOKEN_COLON, TOKEN_LOOP);
 }
@@ -174,31 +168,24 @@ static void expect_errors(const char *text, const char *rendered) {
 
 static void what_is_no_token(void **state) {
     (void)state;
-    expect_errors(
-        "a \xE2\x82\xAC b\n",
-        "t.tl:1:3: error: `\xE2\x82\xAC` does not belong to the language\na \xE2\x82\xAC b\n  ^\n");
-    expect_errors(
-        "\xFF\xFE\x01 x",
-        "t.tl:1:1: error: these bytes are not UTF-8 without control characters, as a program is\n"
-        "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD x\n^~~\n");
+    expect_errors("a \xE2\x82\xAC b\n",
+                  "t.tl:1:3: error: `\xE2\x82\xAC` does not belong to the language\na \xE2\x82\xAC b\n  ^\n");
+    expect_errors("\xFF\xFE\x01 x",
+                  "t.tl:1:1: error: these bytes are not UTF-8 without control characters, as a program is\n"
+                  "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD x\n^~~\n");
     expect_errors("12abc", "t.tl:1:3: error: `abc` is not a suffix of a number\n12abc\n  ^~~\n"
                            "t.tl:1:1: note: a number may end in i8 \xE2\x80\xA6 i64, u8 "
                            "\xE2\x80\xA6 u64, usize, f32 or f64\n12abc\n^~~~~\n");
     expect_errors("99999999999999999999", "t.tl:1:1: error: this integer does not fit 64 "
                                           "bits\n99999999999999999999\n^~~~~~~~~~~~~~~~~~~~\n");
     expect_errors("0x", "t.tl:1:1: error: digits are missing after `0x`\n0x\n^~\n");
-    expect_errors(
-        "1.5i32",
-        "t.tl:1:1: error: a number with a fraction or an exponent is f32 or f64\n1.5i32\n^~~~~~\n");
-    expect_errors("\"abc",
-                  "t.tl:1:1: error: this string is never closed: `\"` is missing\n\"abc\n^\n");
-    expect_errors(
-        "x /* y /* z */",
-        "t.tl:1:3: error: this comment is never closed: `*/` is missing\nx /* y /* z */\n  ^~\n");
+    expect_errors("1.5i32", "t.tl:1:1: error: a number with a fraction or an exponent is f32 or f64\n1.5i32\n^~~~~~\n");
+    expect_errors("\"abc", "t.tl:1:1: error: this string is never closed: `\"` is missing\n\"abc\n^\n");
+    expect_errors("x /* y /* z */",
+                  "t.tl:1:3: error: this comment is never closed: `*/` is missing\nx /* y /* z */\n  ^~\n");
     expect_errors("''", "t.tl:1:1: error: a character literal holds one character\n''\n^~\nnote: "
                         "texts stand in double quotes\n");
-    expect_errors("'% b\nc",
-                  "t.tl:1:1: error: this character is never closed: `'` is missing\n'% b\n^~~~\n");
+    expect_errors("'% b\nc", "t.tl:1:1: error: this character is never closed: `'` is missing\n'% b\n^~~~\n");
     expect_errors("\"\\q\"", "t.tl:1:2: error: this escape is not known\n\"\\q\"\n ^~\n"
                              "note: escapes are \\n \\t \\r \\0 \\\\ \\\" \\' \\x41 \\u{1F600}\n");
 }
@@ -235,8 +222,7 @@ static void spans_cover_the_text(void **state) {
     lex(&l, "let x = 1.5; // end\n  foo(x)");
     const struct {
         uint32_t offset, length;
-    } expected[] = {{0, 3},  {4, 1},  {6, 1},  {8, 3},  {11, 1},
-                    {22, 3}, {25, 1}, {26, 1}, {27, 1}, {28, 0}};
+    } expected[] = {{0, 3}, {4, 1}, {6, 1}, {8, 3}, {11, 1}, {22, 3}, {25, 1}, {26, 1}, {27, 1}, {28, 0}};
     assert_int_equal(l.list.count, sizeof expected / sizeof expected[0]);
     for (uint32_t i = 0; i < l.list.count; i++) {
         assert_int_equal(l.list.tokens[i].offset, expected[i].offset);
@@ -269,9 +255,8 @@ static void any_bytes_lex(void **state) {
     for (int round = 0; round < 2000; round++) {
         char bytes[64];
         size_t length = front_random(&seed) % sizeof bytes;
-        for (size_t i = 0; i < length; i++) {
+        for (size_t i = 0; i < length; i++)
             bytes[i] = (char)front_random(&seed);
-        }
         lexed l;
         front_begin(&l.f, bytes, length);
         assert_int_equal(lex_source(&l.f.file, &l.f.arena, &l.f.diagnostics, &l.list), MASU_OK);

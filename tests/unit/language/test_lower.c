@@ -18,11 +18,8 @@
 /* ---- compiling and running ---------------------------------------------------------------------------------------- */
 
 static masu_program *compile(const char *text, masu_stage until, const char *dump) {
-    masu_compile_options options = {.until = until,
-                                    .generator = &masu_llvm,
-                                    .dumps = &dump,
-                                    .dump_count = dump ? 1 : 0,
-                                    .verify = true};
+    masu_compile_options options = {
+        .until = until, .generator = &masu_llvm, .dumps = &dump, .dump_count = dump ? 1 : 0, .verify = true};
     masu_program *p = NULL;
     masu_status status = masu_program_compile("test.tl", text, strlen(text), &options, &p);
     if (status != MASU_OK)
@@ -54,8 +51,7 @@ static outcome run(const char *text) {
     tl_error error;
     assert_int_equal(tl_runtime_create(&config, &rt), MASU_OK);
     masu_status status = tl_runtime_run(rt, masu_program_entry(p), &error);
-    masu_run_error shown = {
-        .message = error.text, .sites = error.sites, .site_count = error.site_count};
+    masu_run_error shown = {.message = error.text, .sites = error.sites, .site_count = error.site_count};
     o.error = strdup(status == MASU_OK ? "" : masu_program_format_error(p, &shown));
     tl_runtime_get_report(rt, &o.report);
     tl_runtime_destroy(rt);
@@ -190,28 +186,26 @@ static void test_methods_that_write_self_return_it(void **state) {
                        "    println(\"{} {}\", got, d.c.see());\n"
                        "}\n";
     expect_output(text, "100 111\n");
-    expect_in_ir(
-        text, "fn C::up(%1.self.n: i64, %2.self.t: tensor, %3.by: i64) -> (i64, i64, tensor)", 1);
+    expect_in_ir(text, "fn C::up(%1.self.n: i64, %2.self.t: tensor, %3.by: i64) -> (i64, i64, tensor)", 1);
     expect_in_ir(text, "fn C::see(%1.self.n: i64, %2.self.t: tensor) -> (i64)", 1);
 }
 
 static void test_vectors_of_records(void **state) {
     (void)state;
-    expect_output(
-        "struct P { t: Tensor, n: i64 }\n"
-        "impl P { fn bump(mut self) { self.n += 1; } }\n"
-        "fn main() {\n"
-        "    let mut v = Vec::new();\n"
-        "    for i in 0..3 { v.push(P { t: Tensor::full([2], i as f32), n: i }); }\n"
-        "    let before = v;\n"
-        "    v[1].n = 10;\n"
-        "    v[1].t[0] = 7.0;\n"
-        "    v[2].bump();\n"
-        "    for p in v { print(\"{} {} \", p.t, p.n); }\n"
-        "    println(\"\");\n"
-        "    println(\"{} {} {}\", before[1].t, before[1].n, before[2].n);\n"
-        "}\n",
-        "[0.0000, 0.0000] 0 [7.0000, 1.0000] 10 [2.0000, 2.0000] 3 \n[1.0000, 1.0000] 1 2\n");
+    expect_output("struct P { t: Tensor, n: i64 }\n"
+                  "impl P { fn bump(mut self) { self.n += 1; } }\n"
+                  "fn main() {\n"
+                  "    let mut v = Vec::new();\n"
+                  "    for i in 0..3 { v.push(P { t: Tensor::full([2], i as f32), n: i }); }\n"
+                  "    let before = v;\n"
+                  "    v[1].n = 10;\n"
+                  "    v[1].t[0] = 7.0;\n"
+                  "    v[2].bump();\n"
+                  "    for p in v { print(\"{} {} \", p.t, p.n); }\n"
+                  "    println(\"\");\n"
+                  "    println(\"{} {} {}\", before[1].t, before[1].n, before[2].n);\n"
+                  "}\n",
+                  "[0.0000, 0.0000] 0 [7.0000, 1.0000] 10 [2.0000, 2.0000] 3 \n[1.0000, 1.0000] 1 2\n");
 }
 
 static void test_empty_structs_are_nothing(void **state) {
@@ -240,10 +234,9 @@ static void test_scopes_keep_their_bindings(void **state) {
 
 static void test_unreachable_code_is_not_written(void **state) {
     (void)state;
-    expect_in_ir(
-        "fn f(n: i64) -> i64 { if n > 0 { return 1; } else { return 2; } println(\"never\"); 3 }\n"
-        "fn main() { println(\"{}\", f(1)); loop { return; println(\"never\"); } }\n",
-        "never", 0);
+    expect_in_ir("fn f(n: i64) -> i64 { if n > 0 { return 1; } else { return 2; } println(\"never\"); 3 }\n"
+                 "fn main() { println(\"{}\", f(1)); loop { return; println(\"never\"); } }\n",
+                 "never", 0);
 }
 
 static void test_only_loops_that_run_a_backward_count_iterations(void **state) {
@@ -293,9 +286,8 @@ static const char diagonals[] = "fn main() {\n"
 
 static void test_equations_are_solved(void **state) {
     (void)state;
-    expect_output(
-        diagonals,
-        "[1.0000, 6.0000, 15.0000, 14.0000, 9.0000]\n[3.0000, 8.0000, 15.0000, 12.0000, 7.0000]\n");
+    expect_output(diagonals,
+                  "[1.0000, 6.0000, 15.0000, 14.0000, 9.0000]\n[3.0000, 8.0000, 15.0000, 12.0000, 7.0000]\n");
     char *ir = ir_of(diagonals);
     /* The fast nest has two loops instead of three and asks nothing inside: one comparison each. */
     char *from = strstr(ir, "kernel_fn main.k0.f("), *to = strstr(from, "\n}\n");
@@ -308,30 +300,28 @@ static void test_equations_are_solved(void **state) {
 static void test_conditions_cut_ranges(void **state) {
     (void)state;
     /* b[i - 1] is only in range because of the conditions; were the careful twin asked, this would still be right. */
-    expect_output(
-        "fn main() {\n"
-        "    let n = 5;\n"
-        "    let b = [1.0, 2.0, 4.0, 8.0, 16.0];\n"
-        "    println(\"{}\", [i | i <- 0..n, i > 0 && i < n - 1 { b[i - 1] + b[i + 1] }]);\n"
-        "    println(\"{}\", [i | i <- 0..n, j <- 0..n, j <= i, j != 2 { b[j] }]);\n"
-        "    println(\"{}\", [k | k <- 0..7, c <- 0..4, 2 * c == k { c }]);\n"
-        "    println(\"{}\", [i | i <- 2..=4, j <- 0..3, i - j == 2, j >= 1 { i * 10 + j }]);\n"
-        "}\n",
-        "[0.0000, 5.0000, 10.0000, 20.0000, 0.0000]\n[1.0000, 3.0000, 3.0000, 11.0000, 27.0000]\n"
-        "[0, 0, 1, 0, 2, 0, 3]\n[0, 31, 42]\n");
+    expect_output("fn main() {\n"
+                  "    let n = 5;\n"
+                  "    let b = [1.0, 2.0, 4.0, 8.0, 16.0];\n"
+                  "    println(\"{}\", [i | i <- 0..n, i > 0 && i < n - 1 { b[i - 1] + b[i + 1] }]);\n"
+                  "    println(\"{}\", [i | i <- 0..n, j <- 0..n, j <= i, j != 2 { b[j] }]);\n"
+                  "    println(\"{}\", [k | k <- 0..7, c <- 0..4, 2 * c == k { c }]);\n"
+                  "    println(\"{}\", [i | i <- 2..=4, j <- 0..3, i - j == 2, j >= 1 { i * 10 + j }]);\n"
+                  "}\n",
+                  "[0.0000, 5.0000, 10.0000, 20.0000, 0.0000]\n[1.0000, 3.0000, 3.0000, 11.0000, 27.0000]\n"
+                  "[0, 0, 1, 0, 2, 0, 3]\n[0, 31, 42]\n");
 }
 
 static void test_bounds_near_the_end_of_the_integers(void **state) {
     (void)state;
-    expect_output(
-        "fn main() {\n"
-        "    let big = 9223372036854775807;\n"
-        "    println(\"{}\", [i | i <- (big - 2)..big { i }]);\n"
-        "    println(\"{}\", [i | i <- 0..2, j <- (big - 2)..big, j - i == big - 2 { j }]);\n"
-        "    println(\"{}\", [i | i <- 5..2 { i }]);\n"
-        "}\n",
-        "[9223372036854775805, 9223372036854775806]\n[9223372036854775805, "
-        "9223372036854775806]\n[]\n");
+    expect_output("fn main() {\n"
+                  "    let big = 9223372036854775807;\n"
+                  "    println(\"{}\", [i | i <- (big - 2)..big { i }]);\n"
+                  "    println(\"{}\", [i | i <- 0..2, j <- (big - 2)..big, j - i == big - 2 { j }]);\n"
+                  "    println(\"{}\", [i | i <- 5..2 { i }]);\n"
+                  "}\n",
+                  "[9223372036854775805, 9223372036854775806]\n[9223372036854775805, "
+                  "9223372036854775806]\n[]\n");
 }
 
 static void test_kernels_check_their_reads(void **state) {
@@ -350,15 +340,14 @@ static void test_kernels_check_their_reads(void **state) {
 
 static void test_bodies_that_no_kernel_holds(void **state) {
     (void)state;
-    expect_output(
-        "fn square(x: f32) -> f32 { x * x }\n"
-        "fn main() {\n"
-        "    let x = [1.0, 2.0, 3.0];\n"
-        "    println(\"{}\", [i | i <- 0..3 { square(x[i]) }]);\n"
-        "    println(\"{}\", [i | i <- 1..3, j <- 0..4, j < i { square(x[i]) as i64 + j }]);\n"
-        "    println(\"{}\", [i | i <- 0..2, j <- 0..2 { square(x[i]) > 2.0 && j == 1 }]);\n"
-        "}\n",
-        "[1.0000, 4.0000, 9.0000]\n[4, 19]\n[false, true]\n");
+    expect_output("fn square(x: f32) -> f32 { x * x }\n"
+                  "fn main() {\n"
+                  "    let x = [1.0, 2.0, 3.0];\n"
+                  "    println(\"{}\", [i | i <- 0..3 { square(x[i]) }]);\n"
+                  "    println(\"{}\", [i | i <- 1..3, j <- 0..4, j < i { square(x[i]) as i64 + j }]);\n"
+                  "    println(\"{}\", [i | i <- 0..2, j <- 0..2 { square(x[i]) > 2.0 && j == 1 }]);\n"
+                  "}\n",
+                  "[1.0000, 4.0000, 9.0000]\n[4, 19]\n[false, true]\n");
     expect_error("fn square(x: f32) -> f32 { x * x }\n"
                  "fn main() {\n"
                  "    let x = GradTensor::ones([3]);\n"
@@ -383,44 +372,43 @@ static void test_needed_values_are_known(void **state) {
 /* The gradient of sum(y * y / 2 + y), y = the comprehension, against central differences in f64. */
 static void expect_right_gradient(const char *comprehension, const char *type) {
     char text[4096];
-    snprintf(
-        text, sizeof text,
-        "fn body(x: Tensor<f64, 1>, w: Tensor<f64, 2>) -> %s { %s }\n"
-        "fn loss(x: Tensor<f64, 1>, w: Tensor<f64, 2>) -> Tensor<f64, 0> {\n"
-        "    let y = body(x, w);\n"
-        "    (y * y * 0.5 + y).sum()\n"
-        "}\n"
-        "fn check(name: String, got: f64, low: f64, high: f64, h: f64) {\n"
-        "    let d = (high - low) / (2.0 * h);\n"
-        "    if !((d - got).abs() < 0.0001) { println(\"{}: {} instead of {}\", name, got, d); }\n"
-        "}\n"
-        "fn main() {\n"
-        "    let x0: Tensor<f64, 1> = [0.31, -0.72, 1.24, 0.55];\n"
-        "    let w0: Tensor<f64, 2> = [[0.9, -0.4], [0.24, 1.1], [-1.3, 0.7], [0.45, 0.66]];\n"
-        "    let h: f64 = 0.000001;\n"
-        "    let mut x = x0 * 1.0;\n"
-        "    let mut w = w0 * 1.0;\n"
-        "    x.enable_grad();\n"
-        "    w.enable_grad();\n"
-        "    loss(x, w).backward();\n"
-        "    let gx = x.grad();\n"
-        "    let gw = w.grad();\n"
-        "    for i in 0..4 {\n"
-        "        let mut a = x0;\n"
-        "        a[i] = a[i] - h;\n"
-        "        let mut b = x0;\n"
-        "        b[i] = b[i] + h;\n"
-        "        check(\"x\", gx[i], loss(a, w0).item(), loss(b, w0).item(), h);\n"
-        "        for j in 0..2 {\n"
-        "            let mut c = w0;\n"
-        "            c[i, j] = c[i, j] - h;\n"
-        "            let mut d = w0;\n"
-        "            d[i, j] = d[i, j] + h;\n"
-        "            check(\"w\", gw[i, j], loss(x0, c).item(), loss(x0, d).item(), h);\n"
-        "        }\n"
-        "    }\n"
-        "}\n",
-        type, comprehension);
+    snprintf(text, sizeof text,
+             "fn body(x: Tensor<f64, 1>, w: Tensor<f64, 2>) -> %s { %s }\n"
+             "fn loss(x: Tensor<f64, 1>, w: Tensor<f64, 2>) -> Tensor<f64, 0> {\n"
+             "    let y = body(x, w);\n"
+             "    (y * y * 0.5 + y).sum()\n"
+             "}\n"
+             "fn check(name: String, got: f64, low: f64, high: f64, h: f64) {\n"
+             "    let d = (high - low) / (2.0 * h);\n"
+             "    if !((d - got).abs() < 0.0001) { println(\"{}: {} instead of {}\", name, got, d); }\n"
+             "}\n"
+             "fn main() {\n"
+             "    let x0: Tensor<f64, 1> = [0.31, -0.72, 1.24, 0.55];\n"
+             "    let w0: Tensor<f64, 2> = [[0.9, -0.4], [0.24, 1.1], [-1.3, 0.7], [0.45, 0.66]];\n"
+             "    let h: f64 = 0.000001;\n"
+             "    let mut x = x0 * 1.0;\n"
+             "    let mut w = w0 * 1.0;\n"
+             "    x.enable_grad();\n"
+             "    w.enable_grad();\n"
+             "    loss(x, w).backward();\n"
+             "    let gx = x.grad();\n"
+             "    let gw = w.grad();\n"
+             "    for i in 0..4 {\n"
+             "        let mut a = x0;\n"
+             "        a[i] = a[i] - h;\n"
+             "        let mut b = x0;\n"
+             "        b[i] = b[i] + h;\n"
+             "        check(\"x\", gx[i], loss(a, w0).item(), loss(b, w0).item(), h);\n"
+             "        for j in 0..2 {\n"
+             "            let mut c = w0;\n"
+             "            c[i, j] = c[i, j] - h;\n"
+             "            let mut d = w0;\n"
+             "            d[i, j] = d[i, j] + h;\n"
+             "            check(\"w\", gw[i, j], loss(x0, c).item(), loss(x0, d).item(), h);\n"
+             "        }\n"
+             "    }\n"
+             "}\n",
+             type, comprehension);
     outcome o = run(text);
     if (o.error[0] || o.output[0])
         fail_msg("%s\n%s%s", comprehension, o.output, o.error);
@@ -453,18 +441,14 @@ static void test_gradients_of_bodies(void **state) {
 
 static void test_gradients_of_sums(void **state) {
     (void)state;
-    expect_right_gradient(
-        "[k | k <- 0..5, i <- 0..4, j <- 0..2, i + j == k { x[i] * w[i, j] * (k as f64 + 1.0) }]",
-        "Tensor<f64, 1>");
-    expect_right_gradient(
-        "[k | i <- 0..4, j <- 0..2, k <- 0..5, i + j == k { x[i] * w[i, j] * x[i] }]",
-        "Tensor<f64, 1>");
-    expect_right_gradient("[i, j | i <- 0..4, j <- 0..2, x[i] > w[i, j] { x[i] * w[i, j] }]",
-                          "Tensor<f64, 2>");
+    expect_right_gradient("[k | k <- 0..5, i <- 0..4, j <- 0..2, i + j == k { x[i] * w[i, j] * (k as f64 + 1.0) }]",
+                          "Tensor<f64, 1>");
+    expect_right_gradient("[k | i <- 0..4, j <- 0..2, k <- 0..5, i + j == k { x[i] * w[i, j] * x[i] }]",
+                          "Tensor<f64, 1>");
+    expect_right_gradient("[i, j | i <- 0..4, j <- 0..2, x[i] > w[i, j] { x[i] * w[i, j] }]", "Tensor<f64, 2>");
     expect_right_gradient("[i | i <- 0..4, i > 0 { x[i] * x[i - 1] }]", "Tensor<f64, 1>");
-    expect_right_gradient(
-        "[j | j <- 0..2, i <- 0..4, i > j { (x[i] - w[i, j]) * (x[i] - w[i, j]) }]",
-        "Tensor<f64, 1>");
+    expect_right_gradient("[j | j <- 0..2, i <- 0..4, i > j { (x[i] - w[i, j]) * (x[i] - w[i, j]) }]",
+                          "Tensor<f64, 1>");
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------------------- */
@@ -476,8 +460,7 @@ static void test_running_out_of_memory(void **state) {
     for (;; nth++) {
         masu_program *p = NULL;
         masu__fault_arm(nth);
-        masu_status status =
-            masu_program_compile("test.tl", diagonals, strlen(diagonals), &options, &p);
+        masu_status status = masu_program_compile("test.tl", diagonals, strlen(diagonals), &options, &p);
         bool fired = masu__fault_fired();
         masu__fault_arm(0);
         masu_program_destroy(p);

@@ -11,8 +11,7 @@ enum { BYTES = 256, MOST_ARMS = 14 };
 
 static void draw(uint64_t *seed, int *low, int *high) {
     static const int edges[] = {0, 1, 254, 255};
-    *low = front_random(seed) % 5 == 0 ? edges[front_random(seed) % 4]
-                                       : (int)(front_random(seed) % BYTES);
+    *low = front_random(seed) % 5 == 0 ? edges[front_random(seed) % 4] : (int)(front_random(seed) % BYTES);
     int length = front_random(seed) % 3 == 0 ? 0 : (int)(front_random(seed) % 90);
     *high = *low + length > 255 ? 255 : *low + length;
 }
@@ -96,8 +95,7 @@ static void every_byte_agrees(void **state) {
         bool all = true;
         for (int v = 0; v < BYTES; v++)
             all &= covered[v];
-        if (occurrences(said, "nothing reaches this arm") != dead ||
-            (strstr(said, "does not cover") != NULL) == all)
+        if (occurrences(said, "nothing reaches this arm") != dead || (strstr(said, "does not cover") != NULL) == all)
             fail_msg("%s\n%s\n%u arms are dead", masu__buffer_text(&text), said, dead);
         assert_true((note == NULL) == all);
         if (note) {

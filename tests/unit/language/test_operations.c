@@ -21,9 +21,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "language/facts/tensor_facts.h"
 #include "language/language.h"
 #include "language/library/library.h"
-#include "language/facts/tensor_facts.h"
 #include "runtime/runtime.h"
 
 enum { OPERANDS = 8, MOST_ELEMENTS = 24, RANKS = 6, SHAPES = 5 };
@@ -53,8 +53,7 @@ static masu__rng rng;
 
 /* ---- reading examples ------------------------------------------------------------------------ */
 
-static void read_example(const char *text, const char *operation, tl_gradient gradient,
-                         example *e) {
+static void read_example(const char *text, const char *operation, tl_gradient gradient, example *e) {
     *e = (example){.operation = operation, .gradient = gradient};
     const char *at = text;
     while (*at != ':') {
@@ -94,10 +93,7 @@ static int64_t elements(const dims *d) {
 static dims any_dims(int number) {
     dims d;
     do {
-        d.rank = number == 0   ? 0
-                 : number == 1 ? 1
-                 : number == 2 ? RANKS
-                               : 2 + (int)masu__rng_below(&rng, RANKS - 2);
+        d.rank = number == 0 ? 0 : number == 1 ? 1 : number == 2 ? RANKS : 2 + (int)masu__rng_below(&rng, RANKS - 2);
         for (int i = 0; i < d.rank; i++)
             d.length[i] = 1 + (int64_t)masu__rng_below(&rng, 3);
         if (number == 3)
@@ -206,8 +202,7 @@ static void put_parameters(FILE *out, const example *e, bool half) {
 }
 
 /* The operands as arguments; the one called `instead` (0: none) as `text`. */
-static void put_arguments(FILE *out, const example *e, const char *format, char instead,
-                          const char *text) {
+static void put_arguments(FILE *out, const example *e, const char *format, char instead, const char *text) {
     for (int i = 0; i < e->count; i++) {
         if (i)
             fputs(", ", out);
@@ -224,8 +219,7 @@ static bool put_as_function(FILE *out, const example *e) {
     if (strlen(x) < 4 || x[1] != '.' || !open ||
         strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789") != (size_t)(open - name))
         return false;
-    fprintf(out, "Tensor::%.*s(%c%s%s", (int)(open - name), name, x[0], open[1] == ')' ? "" : ", ",
-            open + 1);
+    fprintf(out, "Tensor::%.*s(%c%s%s", (int)(open - name), name, x[0], open[1] == ')' ? "" : ", ", open + 1);
     return true;
 }
 
@@ -238,11 +232,7 @@ static void put_gradients(FILE *out, int k, const example *e) {
         fprintf(out, "loss(op_%d(", k);
         for (int i = 0; i < e->count; i++) {
             const sample *s = &e->operands[i];
-            fprintf(out,
-                    !is_smooth(s) ? "%s%c"
-                    : form == 0   ? "%s%c1"
-                                  : "%sstrided(%c2)",
-                    i ? ", " : "", s->name);
+            fprintf(out, !is_smooth(s) ? "%s%c" : form == 0 ? "%s%c1" : "%sstrided(%c2)", i ? ", " : "", s->name);
         }
         fputs(")).backward();\n    ", out);
     }
@@ -286,8 +276,7 @@ static void put_checks(FILE *out, int k, const example *e) {
     fputs("), y, 0.0000000001);\n    ", out);
     fprintf(out, "bad += compare(what, \"in f32\", half_%d(", k);
     for (int i = 0; i < e->count; i++)
-        fprintf(out, "%s%c%s", i ? ", " : "", e->operands[i].name,
-                is_smooth(&e->operands[i]) ? " as Tensor<f32>" : "");
+        fprintf(out, "%s%c%s", i ? ", " : "", e->operands[i].name, is_smooth(&e->operands[i]) ? " as Tensor<f32>" : "");
     fputs("), y, 0.0005);\n    ", out);
     fputs("bad += compare(what, \"as a function\", ", out);
     if (!put_as_function(out, e))
@@ -355,12 +344,12 @@ static int read_table(example *all, int most) {
     int count = 0;
     for (size_t i = 0; i < TL_FN_COUNT; i++)
         if (tl_abi_functions[i].example[0] && count < most)
-            read_example(tl_abi_functions[i].example, tl_abi_functions[i].symbol,
-                         tl_abi_functions[i].gradient, &all[count++]);
+            read_example(tl_abi_functions[i].example, tl_abi_functions[i].symbol, tl_abi_functions[i].gradient,
+                         &all[count++]);
     for (size_t i = 0; i < library_operations_count; i++)
         if (library_operations[i].example[0] && count < most)
-            read_example(library_operations[i].example, library_operations[i].name,
-                         library_operations[i].gradient, &all[count++]);
+            read_example(library_operations[i].example, library_operations[i].name, library_operations[i].gradient,
+                         &all[count++]);
     return count;
 }
 
@@ -381,8 +370,7 @@ static void run_program(const char *text, size_t length, char **output) {
     tl_runtime_get_report(rt, &report);
     tl_runtime_destroy(rt);
     fclose(out);
-    masu_run_error shown = {
-        .message = error.text, .sites = error.sites, .site_count = error.site_count};
+    masu_run_error shown = {.message = error.text, .sites = error.sites, .site_count = error.site_count};
     if (status != MASU_OK)
         fail_msg("%s%s", *output, masu_program_format_error(program, &shown));
     assert_int_equal(report.live_tensors, 0);
@@ -423,10 +411,8 @@ static void test_gradients_have_examples(void **state) {
             fail_msg("%s has no example", f->symbol);
     }
     for (size_t i = 0; i < library_operations_count; i++)
-        if (library_operations[i].gradient != TL_GRADIENT_NONE &&
-            library_operations[i].example[0] == 0)
-            fail_msg("%s%s has no example", library_operations[i].name,
-                     library_operations[i].signature);
+        if (library_operations[i].gradient != TL_GRADIENT_NONE && library_operations[i].example[0] == 0)
+            fail_msg("%s%s has no example", library_operations[i].name, library_operations[i].signature);
 }
 
 /* ---- the language's own list of operations ----------------------------------------------------- */
@@ -437,8 +423,7 @@ static bool is_named(const char *scope, const char *name) {
             return true;
     for (size_t i = 0; i < library_operations_count; i++) {
         bool method = strncmp(library_operations[i].signature, "(self", 5) == 0;
-        if (method == (scope[0] == 0) &&
-            strncmp(library_operations[i].name, name, strlen(name)) == 0 &&
+        if (method == (scope[0] == 0) && strncmp(library_operations[i].name, name, strlen(name)) == 0 &&
             strcspn(library_operations[i].name, "<") == strlen(name))
             return true;
     }
@@ -494,8 +479,7 @@ static void every_operation_says_what_it_does_with_tensors(void **state) {
         unsigned kind = tensor_kind_of((tl_abi_index)k);
         const tl_abi_function *f = &tl_abi_functions[k];
         if (has_tensor(f) != (kind != 0))
-            fail_msg("%s: %s", f->symbol,
-                     kind ? "has no tensor" : "stands in no list of tensor_kinds.c");
+            fail_msg("%s: %s", f->symbol, kind ? "has no tensor" : "stands in no list of tensor_kinds.c");
         bool makes = kind & (TENSOR_FRESH | TENSOR_SHARES);
         if (makes && (f->result != ABI_tensor || !(kind & TENSOR_READS)))
             fail_msg("%s makes no tensor", f->symbol);

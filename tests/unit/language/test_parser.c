@@ -84,8 +84,7 @@ static void comprehensions(void **state) {
     body_is("[i | i <- 0..5]", "{(for i | i<-0..5 i)}");
     body_is("[a | b]", "{(array (| a b))}");
     body_is("[a | b, c]", "{(array (| a b) c)}");
-    body_is("let C[i, k] = A[i, j] * B[j, k];",
-            "{let C=(einstein i k | (* (at A i j) (at B j k)));}");
+    body_is("let C[i, k] = A[i, j] * B[j, k];", "{let C=(einstein i k | (* (at A i j) (at B j k)));}");
 }
 
 static void statements(void **state) {
@@ -137,8 +136,7 @@ static void items(void **state) {
     assert_true(method->parameters[1]->is_mutable);
     assert_false(f.tree->functions[0]->has_self);
     assert_false(f.tree->functions[2]->parameters[0]->is_mutable);
-    assert_string_equal(f.tree->functions[3]->name,
-                        "inner"); /* an item belongs to the file wherever it stands */
+    assert_string_equal(f.tree->functions[3]->name, "inner"); /* an item belongs to the file wherever it stands */
     assert_string_equal(f.tree->functions[4]->name, "main");
     front_end(&f);
 }
@@ -147,31 +145,26 @@ static void messages(void **state) {
     (void)state;
     says("fn f() { let x = ; }", "t.tl:1:18: error: expected an expression, found `;`\nfn f() { "
                                  "let x = ; }\n                 ^\n");
-    says(
-        "fn f() { let x = 1\n  let y = 2; }",
-        "t.tl:1:19: warning: the line ends without `;`\nfn f() { let x = 1\n                  ^\n");
+    says("fn f() { let x = 1\n  let y = 2; }",
+         "t.tl:1:19: warning: the line ends without `;`\nfn f() { let x = 1\n                  ^\n");
     says("fn f() { let x = 1 let y = 2; }", "t.tl:1:20: error: expected `;`, found `let`\nfn f() { "
                                             "let x = 1 let y = 2; }\n                   ^~~\n");
     says("fn f() { match x { 1 => 2\n  _ => 3 } }",
          "t.tl:1:26: warning: the line ends without `,`\nfn f() { match x { 1 => 2\n               "
          "          ^\n");
-    says("fn f() { g(1, 2; }",
-         "t.tl:1:16: error: expected `)`, found `;`\nfn f() { g(1, 2; }\n               ^\n");
+    says("fn f() { g(1, 2; }", "t.tl:1:16: error: expected `)`, found `;`\nfn f() { g(1, 2; }\n               ^\n");
     says("fn f() { a < b < c }",
          "t.tl:1:16: error: comparisons cannot be chained\nfn f() { a < b < c }\n               ^\n"
          "note: write `a < b && b < c`\n");
     says("fn f() { let 1..=2; }", "t.tl:1:14: error: this pattern needs a value: `let \xE2\x80\xA6 = "
                                   "\xE2\x80\xA6;`\nfn f() { let 1..=2; }\n             ^~~~~\n");
     says("fn f(x) {}", "t.tl:1:6: error: parameter `x` needs a type: `x: T`\nfn f(x) {}\n     ^\n");
-    says("fn f(self) {}",
-         "t.tl:1:6: error: `self` belongs into an `impl` block\nfn f(self) {}\n     ^~~~\n");
+    says("fn f(self) {}", "t.tl:1:6: error: `self` belongs into an `impl` block\nfn f(self) {}\n     ^~~~\n");
     says("fn f() {", "t.tl:1:8: error: this `{` is never closed\nfn f() {\n       ^\n");
-    says("fn f() { if a { b }",
-         "t.tl:1:8: error: this `{` is never closed\nfn f() { if a { b }\n       ^\n");
+    says("fn f() { if a { b }", "t.tl:1:8: error: this `{` is never closed\nfn f() { if a { b }\n       ^\n");
     says("fn f() {} }", "t.tl:1:11: error: this `}` closes nothing\nfn f() {} }\n          ^\n");
-    says("let (x, y) = 1;\nfn main() {}",
-         "t.tl:1:1: error: statements belong inside functions\nlet (x, y) = 1;\n^~~\n"
-         "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
+    says("let (x, y) = 1;\nfn main() {}", "t.tl:1:1: error: statements belong inside functions\nlet (x, y) = 1;\n^~~\n"
+                                          "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
     says("fn f() { x[] }", "t.tl:1:11: error: an index is missing\nfn f() { x[] }\n          ^~\n");
 }
 
@@ -183,8 +176,7 @@ static void constructs_that_are_not_accepted(void **state) {
         {"async fn f() {}", ":1:7: error: masu does not accept asynchronous functions\n"},
         {"async fn f() {}\nfn g() { f().await; f().await }",
          ":1:7: error: masu does not accept asynchronous functions\n"},
-        {"parent(a, b).\nfn f() {}",
-         ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
+        {"parent(a, b).\nfn f() {}", ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
         {"parent(a, b).\nparent(b, c).\npath(x, y) :- parent(x, y).\nrule r(x) :- q(x);\nfn f() "
          "{ let a = ?path(x, y); }",
          ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
@@ -246,9 +238,8 @@ static void recovery(void **state) {
 /* ---- limits ---------------------------------------------------------------------------------------------------------- */
 
 static void repeat(masu__buffer *out, const char *text, int count) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         masu__buffer_puts(out, text);
-    }
 }
 
 static void nested_program_says(const char *open, const char *middle, const char *close, int count,
@@ -260,8 +251,7 @@ static void nested_program_says(const char *open, const char *middle, const char
     repeat(&program, close, count);
     masu__buffer_puts(&program, " }");
     front f;
-    front_check(&f, masu__buffer_text(&program),
-                program.length); /* the checker recurses as deep as the tree is */
+    front_check(&f, masu__buffer_text(&program), program.length); /* the checker recurses as deep as the tree is */
     assert_int_equal(f.status, MASU_OK);
     front_end(&f);
     front_parse(&f, masu__buffer_text(&program), program.length);
@@ -337,11 +327,9 @@ static void random_tokens(void **state) {
         masu__buffer program = {0};
         uint64_t count = front_random(&seed) % 60;
         for (uint64_t i = 0; i < count; i++) {
-            static const char *const words[] = {"x",   "P",  "1",    "2.5",    "\"s\"",
-                                                "'c'", "'a", "Self", "Tensor", "\n"};
+            static const char *const words[] = {"x", "P", "1", "2.5", "\"s\"", "'c'", "'a", "Self", "Tensor", "\n"};
             uint64_t pick = front_random(&seed) % (TOKEN_KIND_COUNT + 10);
-            const char *text = pick < TOKEN_KIND_COUNT ? token_text((token_kind)pick)
-                                                       : words[pick - TOKEN_KIND_COUNT];
+            const char *text = pick < TOKEN_KIND_COUNT ? token_text((token_kind)pick) : words[pick - TOKEN_KIND_COUNT];
             bool quoted = text[0] == '`';
             masu__buffer_append(&program, text + quoted, strlen(text) - 2 * quoted);
             masu__buffer_putc(&program, ' ');
@@ -364,11 +352,8 @@ static void bodies_of_the_prelude(void **state) {
     source_file prelude;
     front_begin(&f, "", 0);
     assert_int_equal(library_load(&f.file, LIBRARY_WHOLE, &text), MASU_OK);
-    assert_int_equal(
-        source_file_init(&prelude, &f.arena, "prelude", masu__buffer_text(&text), text.length),
-        MASU_OK);
-    assert_int_equal(parse_source(&f.file, &prelude, &f.arena, &f.diagnostics, NULL, &f.tree),
-                     MASU_OK);
+    assert_int_equal(source_file_init(&prelude, &f.arena, "prelude", masu__buffer_text(&text), text.length), MASU_OK);
+    assert_int_equal(parse_source(&f.file, &prelude, &f.arena, &f.diagnostics, NULL, &f.tree), MASU_OK);
     assert_true(f.tree->function_count > 500);
     for (uint32_t i = 0; i < f.tree->function_count; i++) {
         function_item *function = f.tree->functions[i];

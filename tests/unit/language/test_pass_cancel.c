@@ -14,14 +14,11 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {"read in between",
-     "fn f{o}(%1.x: tensor own) { b0: acquire %1 tl_print_tensor %1 release %1 release %1 ret }",
+    {"read in between", "fn f{o}(%1.x: tensor own) { b0: acquire %1 tl_print_tensor %1 release %1 release %1 ret }",
      "fn f{o}(%1.x: tensor own) { b0: tl_print_tensor %1 release %1 ret }"},
-    {"borrowed, read in between",
-     "fn f{b}(%1.x: tensor borrow) { b0: acquire %1 call look{b}(%1) release %1 ret }",
+    {"borrowed, read in between", "fn f{b}(%1.x: tensor borrow) { b0: acquire %1 call look{b}(%1) release %1 ret }",
      "fn f{b}(%1.x: tensor borrow) { b0: call look{b}(%1) ret }"},
-    {"it moves instead",
-     "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) release %1 ret }",
+    {"it moves instead", "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) release %1 ret }",
      "fn f{o}(%1.x: tensor own) { b0: call keep{o}(own %1) ret }"},
     {"nested",
      "fn f{o}(%1.x: tensor own) { b0: acquire %1 acquire %1 tl_print_tensor %1 release %1 "
@@ -40,8 +37,8 @@ static const row rows[] = {
      "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) tl_print_tensor %1 "
      "release %1 ret }",
      NULL},
-    {"the borrowed one is the caller's",
-     "fn f{b}(%1.x: tensor borrow) { b0: acquire %1 call keep{o}(own %1) ret }", NULL},
+    {"the borrowed one is the caller's", "fn f{b}(%1.x: tensor borrow) { b0: acquire %1 call keep{o}(own %1) ret }",
+     NULL},
     {"taken and read at once",
      "fn f{o}(%1.x: tensor own) { b0: acquire %1 %2: tensor = tl_tensor_add_assign %1, %1 "
      "release %1 release %2 ret }",
@@ -50,8 +47,7 @@ static const row rows[] = {
      "fn f{o}(%1.x: tensor own) { b0: acquire %1 jump b1 b1: tl_print_tensor %1 release %1 "
      "release %1 ret }",
      NULL},
-    {"given away twice",
-     "fn f{o}(%1.x: tensor own) -> (tensor, tensor) { b0: acquire %1 ret %1, %1 }", NULL},
+    {"given away twice", "fn f{o}(%1.x: tensor own) -> (tensor, tensor) { b0: acquire %1 ret %1, %1 }", NULL},
 };
 
 static void run_some(const ir_module *m) {
@@ -83,8 +79,7 @@ static void check(const row *r) {
     ir_print_module(m, &got);
     print_parsed(&arena, r->after ? r->after : r->before, &wanted);
     if (strcmp(masu__buffer_text(&got), masu__buffer_text(&wanted)) != 0)
-        fail_msg("%s:\n%s\nin place of\n%s", r->name, masu__buffer_text(&got),
-                 masu__buffer_text(&wanted));
+        fail_msg("%s:\n%s\nin place of\n%s", r->name, masu__buffer_text(&got), masu__buffer_text(&wanted));
     masu__buffer_destroy(&text);
     masu__buffer_destroy(&wanted);
     masu__buffer_destroy(&got);

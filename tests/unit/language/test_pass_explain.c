@@ -14,22 +14,18 @@ static const char source[] = "fn id(x: Tensor) -> Tensor { x }\n"
                              "}\n";
 static const uint32_t line_starts[] = {0, 33, 45, 62, 81, 101, 112, 114};
 
-static const source_file file = {.path = "t.tl",
-                                 .text = source,
-                                 .length = sizeof source - 1,
-                                 .line_starts = line_starts,
-                                 .line_count = 7};
+static const source_file file = {
+    .path = "t.tl", .text = source, .length = sizeof source - 1, .line_starts = line_starts, .line_count = 7};
 
 /* The first place of `text` on the line. */
 static source_span at(uint32_t line, const char *text) {
     const char *found = strstr(source + line_starts[line - 1], text);
     assert_non_null(found);
-    return (source_span){
-        .file = &file, .offset = (uint32_t)(found - source), .length = (uint32_t)strlen(text)};
+    return (source_span){.file = &file, .offset = (uint32_t)(found - source), .length = (uint32_t)strlen(text)};
 }
 
-static ir_instr *emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t count,
-                      ir_type result, source_span span) {
+static ir_instr *emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t count, ir_type result,
+                      source_span span) {
     return ir_emit(b, op, args, count, &result, result != IR_NONE, span);
 }
 
@@ -77,15 +73,13 @@ static void errors_quote_the_source(void **state) {
     masu__buffer said = {0};
     pass_options o = {.report = support_collect, .user = &said};
     assert_int_equal(pass_run_all(make(&arena, 3), &o), MASU_ERR_SHAPE_MISMATCH);
-    assert_string_equal(masu__buffer_text(&said),
-                        "shapes [3, 3] and [4, 4] cannot be broadcast in `b + a` "
-                        "[`id(a)` has shape [3, 3]] [`a` has shape [4, 4]]\n");
+    assert_string_equal(masu__buffer_text(&said), "shapes [3, 3] and [4, 4] cannot be broadcast in `b + a` "
+                                                  "[`id(a)` has shape [3, 3]] [`a` has shape [4, 4]]\n");
     masu__buffer_destroy(&said);
     masu__arena_destroy(&arena);
 }
 
-static ir_module *explained(masu__arena *arena, const source_file *of, masu_explain_form form,
-                            masu__buffer *text) {
+static ir_module *explained(masu__arena *arena, const source_file *of, masu_explain_form form, masu__buffer *text) {
     static const char *const disabled[] = {"identity"};
     pass_options o = {.disabled = disabled, .disabled_count = 1};
     ir_module *m = make(arena, 0);
@@ -108,71 +102,66 @@ static void the_margin_says_what_happens(void **state) {
     const char *margin = strstr(masu__buffer_text(&text), "    1 | ");
     assert_non_null(margin);
     assert_string_equal(
-        margin,
-        "    1 | fn id(x: Tensor) -> Tensor { x } | id{o}: 0 slots (needs 0), 0 acquires, 0 "
-        "releases; `x` moves out; id{b}: 0 slots (needs 0), 1 acquire, 0 releases; {b} `x` "
-        "acquired: it is only borrowed and must outlive the call\n"
-        "    2 | fn main() {                      | main: 2 slots (needs 2), 0 acquires, 3 "
-        "releases, tensors in 128 bytes (needs 128)\n"
-        "    3 |     let a = T();                 | `a` made [4, 4] in the frame at 0, 64 bytes, "
-        "slot 0\n"
-        "    4 |     let b = id(a);               | `a` lent to id{b}; `id(a)` received [4, 4], "
-        "slot 1\n"
-        "    5 |     println(b + a);              | `b + a` made [4, 4] in the frame at 64, 64 "
-        "bytes, slot 1; `id(a)` dies; `b + a` dies\n"
-        "    6 |     id(a);                       | `a` moves into id{o}; `id(a)` received [4, 4]; "
-        "`id(a)` dies\n"
-        "    7 | }\n"
-        "\n"
-        "the frame of main: 128 bytes, and no plan needs less\n"
-        "\n"
-        "         128 ┬\n"
-        "          64 │  bb \n"
-        "           0 │ aaaa\n"
-        "        line   35..   (last digit)\n"
-        "\n"
-        "    a  at 0             64 bytes  line 3    a\n"
-        "    b  at 64            64 bytes  line 5    b + a\n"
-        "\n"
-        "values of main\n"
-        "    `a`, line 3: made [4, 4] in the frame at 0, 64 bytes, slot 0; lent to id{b}; last "
-        "used "
-        "in line 6; moves into id{o} in line 6\n"
-        "    `id(a)`, line 4: received from id{b} [4, 4], slot 1; last used in line 5; dies in "
-        "line "
-        "5\n"
-        "    `b + a`, line 5: made [4, 4] in the frame at 64, 64 bytes, slot 1; last used in line "
-        "5; "
-        "dies in line 5\n"
-        "    `id(a)`, line 6: received from id{o} [4, 4]; dies in line 6\n"
-        "\n"
-        "values of id{o}\n"
-        "    `x`, line 1: parameter, owned [4, 4]; last used in line 1; moves out in line 1\n"
-        "\n"
-        "values of id{b}\n"
-        "    `x`, line 1: parameter, borrowed [4, 4]; counted 1 time: it is only borrowed and must "
-        "outlive the call; last used in line 1; moves out in line 1\n"
-        "\n"
-        "What each pass left behind in the text of the program: counts taken and given back, "
-        "results\n"
-        "written over an operand, tensors in the frame, in growing slots, where the caller has "
-        "room, and\n"
-        "entries into owner slots. Nothing stands in it before `ownership`.\n"
-        "\n"
-        "behind            acquires  releases  over  in the frame  growing  for the caller  "
-        "protected\n"
-        "main\n" COUNTS("ownership     ", 0, 3, 0, 0, 0) COUNTS("reuse         ", 0, 3, 1, 0, 0)
-            COUNTS("frames        ", 0, 3, 0, 2, 0) COUNTS(
-                "slots         ", 0, 3, 0, 2,
-                3) "id{b}\n" COUNTS("ownership     ", 1, 0, 0, 0,
-                                    0) "the whole program\n" COUNTS("fold          ", 0, 0, 0, 0, 0)
-                COUNTS("shapes        ", 0, 0, 0, 0, 0) COUNTS("identity      ", 0, 0, 0, 0, 0)
-                    COUNTS("lastuse       ", 0, 0, 0, 0, 0) COUNTS("gradients     ", 0, 0, 0, 0, 0) COUNTS("ownership     ", 1, 3, 0, 0, 0)
-                        COUNTS("cancel        ", 1, 3, 0, 0, 0)
-                            COUNTS("reuse         ", 1, 3, 1, 0, 0)
-                                COUNTS("destinations  ", 1, 3, 1, 0, 0)
-                                    COUNTS("frames        ", 1, 3, 0, 2, 0)
-                                        COUNTS("growing       ", 1, 3, 0, 2, 0)
+        margin, "    1 | fn id(x: Tensor) -> Tensor { x } | id{o}: 0 slots (needs 0), 0 acquires, 0 "
+                "releases; `x` moves out; id{b}: 0 slots (needs 0), 1 acquire, 0 releases; {b} `x` "
+                "acquired: it is only borrowed and must outlive the call\n"
+                "    2 | fn main() {                      | main: 2 slots (needs 2), 0 acquires, 3 "
+                "releases, tensors in 128 bytes (needs 128)\n"
+                "    3 |     let a = T();                 | `a` made [4, 4] in the frame at 0, 64 bytes, "
+                "slot 0\n"
+                "    4 |     let b = id(a);               | `a` lent to id{b}; `id(a)` received [4, 4], "
+                "slot 1\n"
+                "    5 |     println(b + a);              | `b + a` made [4, 4] in the frame at 64, 64 "
+                "bytes, slot 1; `id(a)` dies; `b + a` dies\n"
+                "    6 |     id(a);                       | `a` moves into id{o}; `id(a)` received [4, 4]; "
+                "`id(a)` dies\n"
+                "    7 | }\n"
+                "\n"
+                "the frame of main: 128 bytes, and no plan needs less\n"
+                "\n"
+                "         128 ┬\n"
+                "          64 │  bb \n"
+                "           0 │ aaaa\n"
+                "        line   35..   (last digit)\n"
+                "\n"
+                "    a  at 0             64 bytes  line 3    a\n"
+                "    b  at 64            64 bytes  line 5    b + a\n"
+                "\n"
+                "values of main\n"
+                "    `a`, line 3: made [4, 4] in the frame at 0, 64 bytes, slot 0; lent to id{b}; last "
+                "used "
+                "in line 6; moves into id{o} in line 6\n"
+                "    `id(a)`, line 4: received from id{b} [4, 4], slot 1; last used in line 5; dies in "
+                "line "
+                "5\n"
+                "    `b + a`, line 5: made [4, 4] in the frame at 64, 64 bytes, slot 1; last used in line "
+                "5; "
+                "dies in line 5\n"
+                "    `id(a)`, line 6: received from id{o} [4, 4]; dies in line 6\n"
+                "\n"
+                "values of id{o}\n"
+                "    `x`, line 1: parameter, owned [4, 4]; last used in line 1; moves out in line 1\n"
+                "\n"
+                "values of id{b}\n"
+                "    `x`, line 1: parameter, borrowed [4, 4]; counted 1 time: it is only borrowed and must "
+                "outlive the call; last used in line 1; moves out in line 1\n"
+                "\n"
+                "What each pass left behind in the text of the program: counts taken and given back, "
+                "results\n"
+                "written over an operand, tensors in the frame, in growing slots, where the caller has "
+                "room, and\n"
+                "entries into owner slots. Nothing stands in it before `ownership`.\n"
+                "\n"
+                "behind            acquires  releases  over  in the frame  growing  for the caller  "
+                "protected\n"
+                "main\n" COUNTS("ownership     ", 0, 3, 0, 0, 0) COUNTS("reuse         ", 0, 3, 1, 0, 0)
+                    COUNTS("frames        ", 0, 3, 0, 2, 0) COUNTS("slots         ", 0, 3, 0, 2, 3) "id{b}\n" COUNTS(
+                        "ownership     ", 1, 0, 0, 0, 0) "the whole program\n" COUNTS("fold          ", 0, 0, 0, 0, 0)
+                        COUNTS("shapes        ", 0, 0, 0, 0, 0) COUNTS("identity      ", 0, 0, 0, 0, 0)
+                            COUNTS("lastuse       ", 0, 0, 0, 0, 0) COUNTS("gradients     ", 0, 0, 0, 0, 0)
+                                COUNTS("ownership     ", 1, 3, 0, 0, 0) COUNTS("cancel        ", 1, 3, 0, 0, 0)
+                                    COUNTS("reuse         ", 1, 3, 1, 0, 0) COUNTS("destinations  ", 1, 3, 1, 0, 0)
+                                        COUNTS("frames        ", 1, 3, 0, 2, 0) COUNTS("growing       ", 1, 3, 0, 2, 0)
                                             COUNTS("slots         ", 1, 3, 0, 2,
                                                    3) "\n"
                                                       "3 functions in the program, 1 acquire and 3 "
@@ -303,9 +292,8 @@ static void the_page_shows_frames_and_passes(void **state) {
     static const char shared[] =
         "<tr><td>`b + a`<td class=r>5<td>made [4, 4] in the frame at 64, 64 bytes<td>1, shared "
         "with `id(a)`<td><td><td class=r>5<td>dies in line 5\n";
-    static const char counts[] =
-        "main\n  ownership              0         3     0             0    "
-        "    0               0          0\n";
+    static const char counts[] = "main\n  ownership              0         3     0             0    "
+                                 "    0               0          0\n";
     const char *const parts[] = {
         "<td class=s>fn id(x: Tensor) -&#62; Tensor { x }<td>",
         "<span class=a>",

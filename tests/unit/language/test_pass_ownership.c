@@ -35,10 +35,10 @@ static uint32_t versions_of(const ir_module *m, const char *name) {
 static void unreachable_functions_go(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(
-        &arena, "fn g(%1: tensor) { b0: call f(%1) ret }"
-                "fn main() { b0: %1: i64 = const 1 %2: tensor = tl_tensor_eye %1 call f(%2) ret }"
-                "fn f(%1: tensor) { b0: tl_print_tensor %1 ret }");
+    ir_module *m = support_parse(&arena,
+                                 "fn g(%1: tensor) { b0: call f(%1) ret }"
+                                 "fn main() { b0: %1: i64 = const 1 %2: tensor = tl_tensor_eye %1 call f(%2) ret }"
+                                 "fn f(%1: tensor) { b0: tl_print_tensor %1 ret }");
     through(m);
     assert_int_equal(m->function_count, 2);
     assert_ptr_equal(m->main, m->functions[0]);
@@ -115,8 +115,8 @@ static void three_hundred_temporaries(void **state) {
     for (int n = 0; n < COUNT; n++)
         masu__buffer_printf(&text, "tl_print_tensor %%%d\n", n + 2);
     for (int n = 0; n < COUNT; n++)
-        masu__buffer_printf(&text, "%%%d: tensor = tl_tensor_eye %%1\n tl_print_tensor %%%d\n",
-                            COUNT + n + 2, COUNT + n + 2);
+        masu__buffer_printf(&text, "%%%d: tensor = tl_tensor_eye %%1\n tl_print_tensor %%%d\n", COUNT + n + 2,
+                            COUNT + n + 2);
     masu__buffer_puts(&text, "ret }");
     ir_module *m = support_parse(&arena, masu__buffer_text(&text));
     through(m);

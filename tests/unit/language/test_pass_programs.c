@@ -218,8 +218,7 @@ static void compare(const char *name, const program *p, results *r) {
         const char *got = masu__buffer_text(&r->texts[s]);
         if (strcmp(p->sections[s].title, "ir") == 0 || support_same_text(got, p->sections[s].text))
             continue;
-        fail_msg("%s: %s: got\n%s\nexpected\n%s", name, p->sections[s].title, got,
-                 p->sections[s].text);
+        fail_msg("%s: %s: got\n%s\nexpected\n%s", name, p->sections[s].title, got, p->sections[s].text);
     }
 }
 
@@ -259,8 +258,7 @@ int main(void) {
     if (count <= 0 || count > MOST_FILES)
         return 1;
     for (int f = 0; f < count; f++)
-        tests[f] = (struct CMUnitTest){files[f]->d_name, program_is_as_expected, NULL, NULL,
-                                       files[f]->d_name};
+        tests[f] = (struct CMUnitTest){files[f]->d_name, program_is_as_expected, NULL, NULL, files[f]->d_name};
     int failed = _cmocka_run_group_tests("programs", tests, (size_t)count, NULL, NULL);
     for (int f = 0; f < count; f++)
         free(files[f]);

@@ -58,7 +58,6 @@ static void any_graphs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs),
-                                       cmocka_unit_test(any_graphs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs), cmocka_unit_test(any_graphs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

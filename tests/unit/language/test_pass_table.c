@@ -5,23 +5,20 @@
 #include "base/meta.h"
 #include "ir_support.h"
 
-static const char program[] =
-    "fn main(%1: bool) {"
-    "b0: %2: i64 = const 2  %3: i64 = const 3  %4: bool = const 0  %5: i64 = add %2, %3"
-    "    %6.a: tensor = tl_tensor_zeros %2, %5, %4"
-    "    branch %1, b1, b2 "
-    "b1: %7: tensor = call f(%6)  tl_print_tensor %7  keep %6  ret "
-    "b2: %8: tensor = call f(%6)  tl_print_tensor %8  tl_print_tensor %6  ret }"
-    "fn f(%1.x: tensor) -> (tensor) { b0: %2: tensor = tl_tensor_exp %1  keep %1  ret %2 }"
-    "fn unused(%1.x: tensor) { b0: ret }";
+static const char program[] = "fn main(%1: bool) {"
+                              "b0: %2: i64 = const 2  %3: i64 = const 3  %4: bool = const 0  %5: i64 = add %2, %3"
+                              "    %6.a: tensor = tl_tensor_zeros %2, %5, %4"
+                              "    branch %1, b1, b2 "
+                              "b1: %7: tensor = call f(%6)  tl_print_tensor %7  keep %6  ret "
+                              "b2: %8: tensor = call f(%6)  tl_print_tensor %8  tl_print_tensor %6  ret }"
+                              "fn f(%1.x: tensor) -> (tensor) { b0: %2: tensor = tl_tensor_exp %1  keep %1  ret %2 }"
+                              "fn unused(%1.x: tensor) { b0: ret }";
 
 static void the_table_is_complete(void **state) {
     (void)state;
-    static const char *const names[] = {"fold",      "shapes",    "identity", "lastuse",
-                                        "gradients", "ownership", "cancel",   "reuse",
-                                        "destinations", "frames", "growing",  "slots"};
-    static const bool optional[] = {true, false, true, true, false, false,
-                                    true, true,  true, true, true,  true};
+    static const char *const names[] = {"fold",   "shapes", "identity",     "lastuse", "gradients", "ownership",
+                                        "cancel", "reuse",  "destinations", "frames",  "growing",   "slots"};
+    static const bool optional[] = {true, false, true, true, false, false, true, true, true, true, true, true};
     size_t count, info_count;
     const pass *table = pass_table(&count);
     const masu_pass_info *infos = masu_passes(&info_count);
@@ -31,13 +28,11 @@ static void the_table_is_complete(void **state) {
         assert_string_equal(table[p].info.name, names[p]);
         assert_string_equal(infos[p].name, names[p]);
         assert_int_equal(table[p].info.optional, optional[p]);
-        assert_true(strlen(infos[p].summary) > 0 && strlen(infos[p].requires) > 0 &&
-                    strlen(infos[p].establishes) > 0);
+        assert_true(strlen(infos[p].summary) > 0 && strlen(infos[p].requires) > 0 && strlen(infos[p].establishes) > 0);
     }
 }
 
-static masu_status run(masu__arena *arena, const char *text, const pass_options *options,
-                       ir_module **m) {
+static masu_status run(masu__arena *arena, const char *text, const pass_options *options, ir_module **m) {
     *m = support_parse(arena, text);
     return pass_run_all(*m, options);
 }
@@ -47,8 +42,7 @@ static void dumps_are_what_was_asked(void **state) {
     static const char *const dumps[] = {"after:shapes", "llvm", "after:slots"};
     masu__arena arena = {0};
     masu__buffer dump = {0}, faults = {0};
-    pass_options o = {
-        .dumps = dumps, .dump_count = 3, .dump = &dump, .verify = true, .faults = &faults};
+    pass_options o = {.dumps = dumps, .dump_count = 3, .dump = &dump, .verify = true, .faults = &faults};
     ir_module *m;
     assert_int_equal(run(&arena, program, &o, &m), MASU_OK);
     const char *text = masu__buffer_text(&dump);
@@ -74,8 +68,7 @@ static void optional_passes_can_be_left_out(void **state) {
         for (unsigned p = 0; p < 3; p++)
             if (set >> p & 1)
                 disabled[count++] = all[p];
-        pass_options o = {
-            .disabled = disabled, .disabled_count = count, .verify = true, .faults = &faults};
+        pass_options o = {.disabled = disabled, .disabled_count = count, .verify = true, .faults = &faults};
         assert_int_equal(run(&arena, program, &o, &m), MASU_OK);
         masu__buffer_truncate(&out, 0);
         ir_print_module(m, &out);
@@ -92,8 +85,7 @@ static void optional_passes_can_be_left_out(void **state) {
 
 static void wrong_options_change_nothing(void **state) {
     (void)state;
-    static const char *const required[] = {"ownership"}, *const nothing[] = {"sheep"},
-                             *const dump[] = {"after:sheep"};
+    static const char *const required[] = {"ownership"}, *const nothing[] = {"sheep"}, *const dump[] = {"after:sheep"};
     masu__arena arena = {0};
     masu__buffer before = {0}, after = {0};
     ir_module *m = support_parse(&arena, program);
@@ -119,8 +111,7 @@ static void faults_stop_the_column(void **state) {
     masu__buffer faults = {0};
     ir_module *m;
     pass_options o = {.verify = true, .faults = &faults};
-    assert_int_equal(run(&arena, "fn main(%1: tensor) { b0: release %1 ret }", &o, &m),
-                     MASU_ERR_INTERNAL);
+    assert_int_equal(run(&arena, "fn main(%1: tensor) { b0: release %1 ret }", &o, &m), MASU_ERR_INTERNAL);
     assert_non_null(strstr(masu__buffer_text(&faults), "the verifier found this after `lowering`"));
     masu__buffer_destroy(&faults);
     masu__arena_destroy(&arena);
@@ -132,15 +123,13 @@ static void errors_stop_the_column(void **state) {
     masu__buffer said = {0};
     ir_module *m;
     pass_options o = {.report = support_collect, .user = &said};
-    assert_int_equal(
-        run(&arena,
-            "fn main() { b0: %1: i64 = const 2 %2: i64 = const 3 %3.a: tensor = tl_tensor_eye %1"
-            " %4.b: tensor = tl_tensor_eye %2 %5: tensor = tl_tensor_add %3, %4 ret }",
-            &o, &m),
-        MASU_ERR_SHAPE_MISMATCH);
-    assert_string_equal(masu__buffer_text(&said),
-                        "shapes [2, 2] and [3, 3] cannot be broadcast in `tl_tensor_add` "
-                        "[`a` has shape [2, 2]] [`b` has shape [3, 3]]\n");
+    assert_int_equal(run(&arena,
+                         "fn main() { b0: %1: i64 = const 2 %2: i64 = const 3 %3.a: tensor = tl_tensor_eye %1"
+                         " %4.b: tensor = tl_tensor_eye %2 %5: tensor = tl_tensor_add %3, %4 ret }",
+                         &o, &m),
+                     MASU_ERR_SHAPE_MISMATCH);
+    assert_string_equal(masu__buffer_text(&said), "shapes [2, 2] and [3, 3] cannot be broadcast in `tl_tensor_add` "
+                                                  "[`a` has shape [2, 2]] [`b` has shape [3, 3]]\n");
     assert_null(m->main->ownership); /* no later pass has run */
     masu__buffer_destroy(&said);
     masu__arena_destroy(&arena);
@@ -156,8 +145,7 @@ static void out_of_memory_everywhere(void **state) {
         static const char *const dumps[] = {"after:fold", "after:slots"};
         masu__arena arena = {.first_block_bytes = 64};
         masu__buffer faults = {0}, error = {0}, dump = {0};
-        pass_options o = {
-            .dumps = dumps, .dump_count = 2, .dump = &dump, .verify = true, .faults = &faults};
+        pass_options o = {.dumps = dumps, .dump_count = 2, .dump = &dump, .verify = true, .faults = &faults};
         masu__fault_arm(nth);
         ir_module *m = ir_parse_module(&arena, program, &error);
         masu_status status = m ? pass_run_all(m, &o) : MASU_ERR_OUT_OF_MEMORY;
@@ -172,8 +160,7 @@ static void out_of_memory_everywhere(void **state) {
         if (done)
             assert_int_equal(status, MASU_OK);
         else
-            assert_true(status == MASU_OK ||
-                        status == MASU_ERR_OUT_OF_MEMORY); /* OK: failed in the explanation */
+            assert_true(status == MASU_OK || status == MASU_ERR_OUT_OF_MEMORY); /* OK: failed in the explanation */
         masu__buffer_destroy(&faults);
         masu__buffer_destroy(&error);
         masu__buffer_destroy(&dump);
@@ -186,12 +173,9 @@ static void out_of_memory_everywhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_complete),
-        cmocka_unit_test(dumps_are_what_was_asked),
-        cmocka_unit_test(optional_passes_can_be_left_out),
-        cmocka_unit_test(wrong_options_change_nothing),
-        cmocka_unit_test(faults_stop_the_column),
-        cmocka_unit_test(errors_stop_the_column),
+        cmocka_unit_test(the_table_is_complete),           cmocka_unit_test(dumps_are_what_was_asked),
+        cmocka_unit_test(optional_passes_can_be_left_out), cmocka_unit_test(wrong_options_change_nothing),
+        cmocka_unit_test(faults_stop_the_column),          cmocka_unit_test(errors_stop_the_column),
         cmocka_unit_test(out_of_memory_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,63 +31,152 @@ typedef struct search {
 
 static void look(expr *e, void *context) {
     search *s = context;
-    if (s->found == NULL && s->is(e)) {
+    if (s->found == NULL && s->is(e))
         s->found = e;
-    }
     expr_each_child(e, look, s);
 }
 
-static bool is_field(const expr *e) { return e->kind == EXPR_FIELD; }
-static bool is_part(const expr *e) { return e->kind == EXPR_TUPLE_FIELD; }
-static bool is_tuple(const expr *e) { return e->kind == EXPR_TUPLE; }
-static bool is_struct(const expr *e) { return e->kind == EXPR_STRUCT; }
-static bool is_unary(const expr *e) { return e->kind == EXPR_UNARY; }
-static bool is_binary(const expr *e) { return e->kind == EXPR_BINARY; }
-static bool is_cast(const expr *e) { return e->kind == EXPR_CAST; }
-static bool is_assign(const expr *e) { return e->kind == EXPR_ASSIGN; }
-static bool is_match(const expr *e) { return e->kind == EXPR_MATCH; }
-static bool is_while(const expr *e) { return e->kind == EXPR_WHILE; }
-static bool is_break(const expr *e) { return e->kind == EXPR_BREAK; }
-static bool is_return(const expr *e) { return e->kind == EXPR_RETURN; }
-static bool is_comprehension(const expr *e) { return e->kind == EXPR_COMPREHENSION; }
-static bool is_if(const expr *e) { return e->kind == EXPR_IF; }
-static bool is_name(const expr *e) { return e->kind == EXPR_NAME && e->name.binding != NULL; }
+static bool is_field(const expr *e) {
+    return e->kind == EXPR_FIELD;
+}
+static bool is_part(const expr *e) {
+    return e->kind == EXPR_TUPLE_FIELD;
+}
+static bool is_tuple(const expr *e) {
+    return e->kind == EXPR_TUPLE;
+}
+static bool is_struct(const expr *e) {
+    return e->kind == EXPR_STRUCT;
+}
+static bool is_unary(const expr *e) {
+    return e->kind == EXPR_UNARY;
+}
+static bool is_binary(const expr *e) {
+    return e->kind == EXPR_BINARY;
+}
+static bool is_cast(const expr *e) {
+    return e->kind == EXPR_CAST;
+}
+static bool is_assign(const expr *e) {
+    return e->kind == EXPR_ASSIGN;
+}
+static bool is_match(const expr *e) {
+    return e->kind == EXPR_MATCH;
+}
+static bool is_while(const expr *e) {
+    return e->kind == EXPR_WHILE;
+}
+static bool is_break(const expr *e) {
+    return e->kind == EXPR_BREAK;
+}
+static bool is_return(const expr *e) {
+    return e->kind == EXPR_RETURN;
+}
+static bool is_comprehension(const expr *e) {
+    return e->kind == EXPR_COMPREHENSION;
+}
+static bool is_if(const expr *e) {
+    return e->kind == EXPR_IF;
+}
+static bool is_name(const expr *e) {
+    return e->kind == EXPR_NAME && e->name.binding != NULL;
+}
 static bool is_element(const expr *e) {
     return (e->kind == EXPR_INDEX && e->index.base->type->kind == TYPE_VEC);
 }
-static bool is_call_of(const expr *e, call_kind kind) { return e->kind == EXPR_CALL && e->call.kind == kind; }
-static bool is_variant(const expr *e) { return is_call_of(e, CALL_VARIANT); }
-static bool is_push(const expr *e) { return is_call_of(e, CALL_VEC_PUSH); }
-static bool is_operation(const expr *e) { return is_call_of(e, CALL_ABI) && e->type->kind == TYPE_TENSOR && e->call.operand_count == 1; }
-static bool is_method(const expr *e) { return is_call_of(e, CALL_FUNCTION) && e->call.writes_receiver; }
-static bool is_function(const expr *e) { return is_call_of(e, CALL_FUNCTION) && !e->call.writes_receiver; }
+static bool is_call_of(const expr *e, call_kind kind) {
+    return e->kind == EXPR_CALL && e->call.kind == kind;
+}
+static bool is_variant(const expr *e) {
+    return is_call_of(e, CALL_VARIANT);
+}
+static bool is_push(const expr *e) {
+    return is_call_of(e, CALL_VEC_PUSH);
+}
+static bool is_operation(const expr *e) {
+    return is_call_of(e, CALL_ABI) && e->type->kind == TYPE_TENSOR && e->call.operand_count == 1;
+}
+static bool is_method(const expr *e) {
+    return is_call_of(e, CALL_FUNCTION) && e->call.writes_receiver;
+}
+static bool is_function(const expr *e) {
+    return is_call_of(e, CALL_FUNCTION) && !e->call.writes_receiver;
+}
 
 static const type *boolean; /* of the tree that is being broken */
 
-static void lose_type(expr *e) { e->type = NULL; }
-static void come_back(expr *e) { e->kind = EXPR_METHOD; }
-static void miss(expr *e) { e->field.index = 99; }
-static void be_boolean(expr *e) { e->type = boolean; }
-static void change_left(expr *e) { e->binary.left->type = boolean; }
-static void change_operand(expr *e) { e->unary.operand->type = boolean; }
-static void change_part(expr *e) { e->list.items[0]->type = boolean; }
-static void change_value(expr *e) { e->structure.values[0]->type = boolean; }
-static void change_first(expr *e) { e->call.operands[0]->type = boolean; }
-static void change_second(expr *e) { e->call.operands[1]->type = boolean; }
-static void lose_operand(expr *e) { e->call.operand_count--; }
-static void forget_write(expr *e) { e->call.writes_receiver = !e->call.writes_receiver; }
-static void change_condition(expr *e) { e->loop->condition->type = e->loop->body->type; }
-static void change_branch(expr *e) { e->branch.condition->type = e->branch.condition->binary.left->type; }
-static void lose_target(expr *e) { e->jump.target = NULL; }
-static void change_returned(expr *e) { e->jump.value->type = boolean; }
-static void change_pattern(expr *e) { e->match.arms[0].pattern->type = boolean; }
-static void change_arm(expr *e) { e->match.arms[1].body->type = boolean; }
-static void change_assigned(expr *e) { e->assign.value->type = boolean; }
-static void lose_place(expr *e) { e->assign.target = e->assign.value; }
-static void change_index(expr *e) { e->index.indices[0]->type = boolean; }
-static void lose_name(expr *e) { e->name.binding = NULL; }
-static void lose_output(expr *e) { e->comprehension->output_count--; }
-static void cast_to_list(expr *e) { e->type = e->cast.operand->kind == EXPR_INDEX ? e->cast.operand->index.base->type : boolean; }
+static void lose_type(expr *e) {
+    e->type = NULL;
+}
+static void come_back(expr *e) {
+    e->kind = EXPR_METHOD;
+}
+static void miss(expr *e) {
+    e->field.index = 99;
+}
+static void be_boolean(expr *e) {
+    e->type = boolean;
+}
+static void change_left(expr *e) {
+    e->binary.left->type = boolean;
+}
+static void change_operand(expr *e) {
+    e->unary.operand->type = boolean;
+}
+static void change_part(expr *e) {
+    e->list.items[0]->type = boolean;
+}
+static void change_value(expr *e) {
+    e->structure.values[0]->type = boolean;
+}
+static void change_first(expr *e) {
+    e->call.operands[0]->type = boolean;
+}
+static void change_second(expr *e) {
+    e->call.operands[1]->type = boolean;
+}
+static void lose_operand(expr *e) {
+    e->call.operand_count--;
+}
+static void forget_write(expr *e) {
+    e->call.writes_receiver = !e->call.writes_receiver;
+}
+static void change_condition(expr *e) {
+    e->loop->condition->type = e->loop->body->type;
+}
+static void change_branch(expr *e) {
+    e->branch.condition->type = e->branch.condition->binary.left->type;
+}
+static void lose_target(expr *e) {
+    e->jump.target = NULL;
+}
+static void change_returned(expr *e) {
+    e->jump.value->type = boolean;
+}
+static void change_pattern(expr *e) {
+    e->match.arms[0].pattern->type = boolean;
+}
+static void change_arm(expr *e) {
+    e->match.arms[1].body->type = boolean;
+}
+static void change_assigned(expr *e) {
+    e->assign.value->type = boolean;
+}
+static void lose_place(expr *e) {
+    e->assign.target = e->assign.value;
+}
+static void change_index(expr *e) {
+    e->index.indices[0]->type = boolean;
+}
+static void lose_name(expr *e) {
+    e->name.binding = NULL;
+}
+static void lose_output(expr *e) {
+    e->comprehension->output_count--;
+}
+static void cast_to_list(expr *e) {
+    e->type = e->cast.operand->kind == EXPR_INDEX ? e->cast.operand->index.base->type : boolean;
+}
 
 static const struct {
     bool (*is)(const expr *e);
@@ -141,15 +230,13 @@ static void each_broken_promise_is_named(void **state) {
                 expr_each_child(&body, look, &s);
             }
         }
-        if (s.found == NULL) {
+        if (s.found == NULL)
             fail_msg("%s: the program has no such node", cases[i].fault);
-        }
         cases[i].break_it(s.found);
         masu__buffer faults = {0};
         assert_false(check_tree_valid(f.tree, &faults));
-        if (strstr(masu__buffer_text(&faults), cases[i].fault) == NULL) {
+        if (strstr(masu__buffer_text(&faults), cases[i].fault) == NULL)
             fail_msg("%zu: expected \"%s\", found \"%s\"", i, cases[i].fault, masu__buffer_text(&faults));
-        }
         masu__buffer_destroy(&faults);
         front_end(&f);
     }

@@ -104,16 +104,14 @@ static void run_all(const ir_module *m) {
             (void)support_run(m->functions[f], &rng, 0);
 }
 
-static void judge(const char *original, const masu__buffer *text, ir_phase phase, mutation how,
-                  const char *line) {
+static void judge(const char *original, const masu__buffer *text, ir_phase phase, mutation how, const char *line) {
     masu__arena arena = {0};
     masu__buffer error = {0}, faults = {0};
     ir_module *m = ir_parse_module(&arena, masu__buffer_text(text), &error);
     bool accepted = m && ir_verify(m, phase, &faults);
     *(accepted ? &total.sound[how] : &total.refused[how]) += 1;
     if (accepted && how != EARLIER && how != LATER && leads_out(original, line))
-        fail_msg("accepted, changed in `%.*s` of\n%s", (int)(line_end(line) - line - 1), line,
-                 masu__buffer_text(text));
+        fail_msg("accepted, changed in `%.*s` of\n%s", (int)(line_end(line) - line - 1), line, masu__buffer_text(text));
     if (accepted)
         run_all(m);
     masu__buffer_destroy(&error);
@@ -121,8 +119,7 @@ static void judge(const char *original, const masu__buffer *text, ir_phase phase
     masu__arena_destroy(&arena);
 }
 
-static bool write_mutation(const char *text, const char *before, const char *line, mutation how,
-                           masu__buffer *out) {
+static bool write_mutation(const char *text, const char *before, const char *line, mutation how, masu__buffer *out) {
     const char *next = line_end(line), *end = text + strlen(text);
     if ((how == EARLIER && !is_instruction(before)) || (how == LATER && !is_instruction(next)))
         return false;
@@ -251,15 +248,13 @@ static void enough_was_changed(void **state) {
     (void)state;
     static const char *const names[MUTATIONS] = {"dropped", "twice", "earlier", "later", "lent"};
     for (int how = 0; how < MUTATIONS; how++) {
-        printf("%-8s %5d refused, %5d still sound\n", names[how], total.refused[how],
-               total.sound[how]);
+        printf("%-8s %5d refused, %5d still sound\n", names[how], total.refused[how], total.sound[how]);
         assert_true(total.refused[how] > 50);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(written_programs),
-                                       cmocka_unit_test(random_programs),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(written_programs), cmocka_unit_test(random_programs),
                                        cmocka_unit_test(enough_was_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,8 +81,7 @@ int main(void) {
     if (count <= 0 || count > MOST_FILES)
         return 1;
     for (int f = 0; f < count; f++)
-        tests[f] =
-            (struct CMUnitTest){files[f]->d_name, file_is_judged, NULL, NULL, files[f]->d_name};
+        tests[f] = (struct CMUnitTest){files[f]->d_name, file_is_judged, NULL, NULL, files[f]->d_name};
     int failed = _cmocka_run_group_tests("verifier", tests, (size_t)count, NULL, NULL);
     for (int f = 0; f < count; f++)
         free(files[f]);

@@ -96,7 +96,8 @@ static bool free_at(const small *s, const world *w, size_t row, size_t memory, i
     uint64_t capacity = s->memories[memory].capacity_bytes, size = s->rows[row].size_bytes;
     if (capacity == 0)
         return true;
-    if ((uint64_t)offset + size > capacity || (s->rows[row].alignment_bytes && (uint64_t)offset % s->rows[row].alignment_bytes))
+    if ((uint64_t)offset + size > capacity ||
+        (s->rows[row].alignment_bytes && (uint64_t)offset % s->rows[row].alignment_bytes))
         return false;
     for (size_t i = 0; i < s->problem.count; i++)
         if (w->at[i][memory] >= 0 && (uint64_t)w->at[i][memory] < (uint64_t)offset + size &&
@@ -119,7 +120,9 @@ static void used(const small *s, size_t row, size_t t, uint64_t *reads, uint64_t
         }
 }
 
-static bool lives(const small *s, size_t row, size_t t) { return s->rows[row].lower <= t && t < s->rows[row].upper; }
+static bool lives(const small *s, size_t row, size_t t) {
+    return s->rows[row].lower <= t && t < s->rows[row].upper;
+}
 
 static void run_operator(const small *s, world w, size_t t, worlds *out) {
     for (size_t row = 0; row < s->problem.count; row++) {
@@ -171,7 +174,9 @@ static void begin_moves(const small *s, world w, size_t t, worlds *out) {
                 next.flying[row] = (int8_t)to;
                 next.queue[next.queued] = (int8_t)row;
                 next.left[next.queued++] = (int8_t)s->rows[row].size_bytes;
-                next.cost += s->rows[row].size_bytes * (s->problem.has_move_cost ? s->problem.move_cost : s->memories[from].cost + s->memories[to].cost);
+                next.cost += s->rows[row].size_bytes * (s->problem.has_move_cost
+                                                            ? s->problem.move_cost
+                                                            : s->memories[from].cost + s->memories[to].cost);
                 begin_moves(s, next, t, out);
             }
     }
@@ -248,7 +253,11 @@ static void draw_row(small *s, size_t i, masu__rng *rng) {
     if (masu__rng_below(rng, 2))
         length = 1 + masu__rng_below(rng, length);
     masu_moves_row *r = &s->rows[i];
-    *r = (masu_moves_row){.size_bytes = 1 + masu__rng_below(rng, 2), .lower = lower, .upper = lower + length, .only = MASU_MOVES_ANY, .home = MASU_MOVES_ANY};
+    *r = (masu_moves_row){.size_bytes = 1 + masu__rng_below(rng, 2),
+                          .lower = lower,
+                          .upper = lower + length,
+                          .only = MASU_MOVES_ANY,
+                          .home = MASU_MOVES_ANY};
     if (r->size_bytes == 2 && masu__rng_below(rng, 4) == 0)
         r->alignment_bytes = 2;
     if (masu__rng_below(rng, 10) == 0)
@@ -257,7 +266,8 @@ static void draw_row(small *s, size_t i, masu__rng *rng) {
         r->home = masu__rng_below(rng, 2);
     bool is_input = masu__rng_below(rng, 4) == 0;
     for (size_t t = lower; t < lower + length; t++) {
-        uint32_t reads = masu__rng_below(rng, 3) == 0 ? 1 + (uint32_t)masu__rng_below(rng, 8) : 0, writes = masu__rng_below(rng, 16) == 0;
+        uint32_t reads = masu__rng_below(rng, 3) == 0 ? 1 + (uint32_t)masu__rng_below(rng, 8) : 0,
+                 writes = masu__rng_below(rng, 16) == 0;
         if (t == lower)
             reads = 0, writes = !is_input;
         if (reads + writes > 0)
@@ -267,11 +277,13 @@ static void draw_row(small *s, size_t i, masu__rng *rng) {
 
 static void draw(small *s, masu__rng *rng) {
     memset(s, 0, sizeof *s);
-    s->problem = (masu_moves_problem){.rows = s->rows, .uses = s->uses, .memories = s->memories, .memory_count = MEMORIES};
+    s->problem = (masu_moves_problem){
+        .rows = s->rows, .uses = s->uses, .memories = s->memories, .memory_count = MEMORIES};
     s->problem.count = masu__rng_below(rng, 3) ? ROWS : 2 + masu__rng_below(rng, ROWS - 1);
     s->problem.moment_count = 5 + masu__rng_below(rng, MOMENTS - 4);
     s->memories[0] = (masu_moves_memory){1 + masu__rng_below(rng, 3), masu__rng_below(rng, 4) == 0};
-    s->memories[1] = (masu_moves_memory){masu__rng_below(rng, 4) ? 0 : 3 + masu__rng_below(rng, 4), 1 + masu__rng_below(rng, 3)};
+    s->memories[1] = (masu_moves_memory){masu__rng_below(rng, 4) ? 0 : 3 + masu__rng_below(rng, 4),
+                                         1 + masu__rng_below(rng, 3)};
     s->problem.has_move_cost = masu__rng_below(rng, 4) == 0;
     s->problem.move_cost = masu__rng_below(rng, 3);
     s->problem.stays = masu__rng_below(rng, 12) == 0;
@@ -286,13 +298,16 @@ static void draw(small *s, masu__rng *rng) {
 
 static void show(const small *s) {
     for (size_t m = 0; m < MEMORIES; m++)
-        fprintf(stderr, "memory %zu: capacity %llu cost %llu\n", m, (unsigned long long)s->memories[m].capacity_bytes, (unsigned long long)s->memories[m].cost);
-    fprintf(stderr, "stays %d move cost %d %llu, carries", s->problem.stays, s->problem.has_move_cost, (unsigned long long)s->problem.move_cost);
+        fprintf(stderr, "memory %zu: capacity %llu cost %llu\n", m, (unsigned long long)s->memories[m].capacity_bytes,
+                (unsigned long long)s->memories[m].cost);
+    fprintf(stderr, "stays %d move cost %d %llu, carries", s->problem.stays, s->problem.has_move_cost,
+            (unsigned long long)s->problem.move_cost);
     for (size_t t = 0; s->problem.channel_bytes && t < s->problem.moment_count; t++)
         fprintf(stderr, " %llu", (unsigned long long)s->channel[t]);
     for (size_t i = 0; i < s->problem.count; i++) {
-        fprintf(stderr, "\nrow %zu: size %llu align %llu [%zu, %zu) only %zd home %zd:", i, (unsigned long long)s->rows[i].size_bytes,
-                (unsigned long long)s->rows[i].alignment_bytes, s->rows[i].lower, s->rows[i].upper, (ptrdiff_t)s->rows[i].only, (ptrdiff_t)s->rows[i].home);
+        fprintf(stderr, "\nrow %zu: size %llu align %llu [%zu, %zu) only %zd home %zd:", i,
+                (unsigned long long)s->rows[i].size_bytes, (unsigned long long)s->rows[i].alignment_bytes,
+                s->rows[i].lower, s->rows[i].upper, (ptrdiff_t)s->rows[i].only, (ptrdiff_t)s->rows[i].home);
         for (size_t u = 0; u < s->problem.use_count; u++)
             if (s->uses[u].row == i)
                 fprintf(stderr, " %zu(r%u w%u)", s->uses[u].moment, s->uses[u].reads, s->uses[u].writes);
@@ -302,11 +317,14 @@ static void show(const small *s) {
 
 static void show_plan(const masu_moves_plan *plan) {
     for (size_t i = 0; i < plan->place_count; i++)
-        fprintf(stderr, "place %zu: row %zu memory %zu [%zu, %zu) at %llu\n", i, plan->places[i].row, plan->places[i].memory, plan->places[i].lower,
-                plan->places[i].upper, (unsigned long long)plan->places[i].offset);
+        fprintf(stderr, "place %zu: row %zu memory %zu [%zu, %zu) at %llu\n", i, plan->places[i].row,
+                plan->places[i].memory, plan->places[i].lower, plan->places[i].upper,
+                (unsigned long long)plan->places[i].offset);
     for (size_t i = 0; i < plan->move_count; i++)
-        fprintf(stderr, "move %zu → %zu [%zu, %zu)\n", plan->moves[i].from, plan->moves[i].to, plan->moves[i].begin, plan->moves[i].end);
-    fprintf(stderr, "cost %llu bound %llu outcome %d\n", (unsigned long long)plan->cost, (unsigned long long)plan->lower_bound, plan->outcome);
+        fprintf(stderr, "move %zu → %zu [%zu, %zu)\n", plan->moves[i].from, plan->moves[i].to, plan->moves[i].begin,
+                plan->moves[i].end);
+    fprintf(stderr, "cost %llu bound %llu outcome %d\n", (unsigned long long)plan->cost,
+            (unsigned long long)plan->lower_bound, plan->outcome);
 }
 
 static void assert_judged(const masu_moves_problem *problem, const masu_moves_plan *plan) {
@@ -332,8 +350,9 @@ static void as_good_as_all_that_can_be_done(void **state) {
         uint64_t best = all_that_can_be_done(&s);
         masu_moves_options options = {0};
         assert_int_equal(masu_moves_find(&s.problem, &options, &plan), MASU_OK);
-        bool right = best == UINT64_MAX ? plan.outcome == MASU_MOVES_INFEASIBLE
-                                        : plan.outcome == MASU_MOVES_OPTIMAL && plan.cost == best && plan.lower_bound == best;
+        bool right = best == UINT64_MAX
+                         ? plan.outcome == MASU_MOVES_INFEASIBLE
+                         : plan.outcome == MASU_MOVES_OPTIMAL && plan.cost == best && plan.lower_bound == best;
         if (!right) {
             fprintf(stderr, "round %d: best %llu\n", round, (unsigned long long)best);
             show(&s);
@@ -361,18 +380,32 @@ typedef struct large {
 } large;
 
 static void draw_large(large *l, size_t count, masu__rng *rng) {
-    *l = (large){calloc(count, sizeof *l->rows), calloc(8 * count, sizeof *l->uses), calloc(count, sizeof *l->channel), {{0}}, {0}};
+    *l = (large){calloc(count, sizeof *l->rows),
+                 calloc(8 * count, sizeof *l->uses),
+                 calloc(count, sizeof *l->channel),
+                 {{0}},
+                 {0}};
     assert_true(l->rows && l->uses && l->channel);
     l->memories[0] = (masu_moves_memory){4000, 0};
     l->memories[1] = (masu_moves_memory){12000, 1};
     l->memories[2] = (masu_moves_memory){0, 4};
-    l->problem = (masu_moves_problem){.rows = l->rows, .count = count, .uses = l->uses, .memories = l->memories, .memory_count = 3,
-                                      .moment_count = count, .channel_bytes = l->channel};
+    l->problem = (masu_moves_problem){.rows = l->rows,
+                                      .count = count,
+                                      .uses = l->uses,
+                                      .memories = l->memories,
+                                      .memory_count = 3,
+                                      .moment_count = count,
+                                      .channel_bytes = l->channel};
     for (size_t i = 0; i < count; i++) {
-        size_t length = 1 + masu__rng_below(rng, masu__rng_below(rng, 4) ? 4 : 40), upper = i + length < count ? i + length : count;
+        size_t length = 1 + masu__rng_below(rng, masu__rng_below(rng, 4) ? 4 : 40),
+               upper = i + length < count ? i + length : count;
         l->channel[i] = 500 + masu__rng_below(rng, 3000);
-        l->rows[i] = (masu_moves_row){.size_bytes = 16 * (1 + masu__rng_below(rng, 200)), .alignment_bytes = 16, .lower = i, .upper = upper,
-                                      .only = MASU_MOVES_ANY, .home = MASU_MOVES_ANY};
+        l->rows[i] = (masu_moves_row){.size_bytes = 16 * (1 + masu__rng_below(rng, 200)),
+                                      .alignment_bytes = 16,
+                                      .lower = i,
+                                      .upper = upper,
+                                      .only = MASU_MOVES_ANY,
+                                      .home = MASU_MOVES_ANY};
         for (size_t t = i; t < upper; t += 1 + masu__rng_below(rng, 9))
             if (l->problem.use_count < 8 * count)
                 l->uses[l->problem.use_count++] = (masu_moves_use){i, t, t > i, t == i};
@@ -399,7 +432,8 @@ static void never_worse_than_greedy(void **state) {
         assert_int_equal(masu_moves_find(&l.problem, &only_greedy, &greedy), MASU_OK);
         assert_judged(&l.problem, &plan);
         assert_judged(&l.problem, &greedy);
-        assert_true(plan.cost <= greedy.cost && plan.greedy_cost == greedy.cost && plan.lower_bound <= plan.cost && greedy.lower_bound <= plan.cost);
+        assert_true(plan.cost <= greedy.cost && plan.greedy_cost == greedy.cost && plan.lower_bound <= plan.cost &&
+                    greedy.lower_bound <= plan.cost);
         assert_true(plan.cost == again.cost && plan.place_count == again.place_count &&
                     memcmp(plan.places, again.places, plan.place_count * sizeof *plan.places) == 0);
         l.problem.stays = true;
@@ -423,7 +457,8 @@ static void refused_memory(void **state) {
     small s;
     do
         draw(&s, &rng);
-    while (s.problem.count < ROWS || !s.problem.channel_bytes || s.problem.stays || all_that_can_be_done(&s) == UINT64_MAX);
+    while (s.problem.count < ROWS || !s.problem.channel_bytes || s.problem.stays ||
+           all_that_can_be_done(&s) == UINT64_MAX);
     uint64_t before = masu__meta_live_bytes();
     masu_moves_options options = {0};
     bool done = false;

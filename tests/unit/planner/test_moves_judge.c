@@ -23,15 +23,26 @@ typedef struct scene {
 static void set(scene *s) {
     *s = (scene){
         .rows = {{.size_bytes = 8, .lower = 0, .upper = 6, .only = MASU_MOVES_ANY, .home = MASU_MOVES_ANY},
-                 {.size_bytes = 16, .alignment_bytes = 8, .lower = 3, .upper = 4, .only = MASU_MOVES_ANY, .home = MASU_MOVES_ANY}},
+                 {.size_bytes = 16,
+                  .alignment_bytes = 8,
+                  .lower = 3,
+                  .upper = 4,
+                  .only = MASU_MOVES_ANY,
+                  .home = MASU_MOVES_ANY}},
         .uses = {{0, 0, 0, 1}, {0, 1, 4, 0}, {1, 3, 0, 1}, {1, 3, 1, 0}, {0, 5, 9, 0}},
         .memories = {{16, 0}, {64, 1}},
         .channel = {0, 0, 8, 0, 8, 0},
         .places = {{0, 0, 0, 3, 8}, {0, 1, 2, 5, 0}, {0, 0, 4, 6, 0}, {1, 0, 3, 4, 0}},
         .moves = {{0, 1, 2, 3}, {1, 2, 4, 5}},
     };
-    s->problem = (masu_moves_problem){.rows = s->rows, .count = 2, .uses = s->uses, .use_count = 5, .memories = s->memories, .memory_count = 2,
-                                      .moment_count = 6, .channel_bytes = s->channel};
+    s->problem = (masu_moves_problem){.rows = s->rows,
+                                      .count = 2,
+                                      .uses = s->uses,
+                                      .use_count = 5,
+                                      .memories = s->memories,
+                                      .memory_count = 2,
+                                      .moment_count = 6,
+                                      .channel_bytes = s->channel};
     s->plan = (masu_moves_plan){.places = s->places, .place_count = 4, .moves = s->moves, .move_count = 2, .cost = 16};
 }
 
@@ -53,9 +64,11 @@ static void sees_what_is_wrong(void **state) {
     set(&s), s.memories[0].capacity_bytes = 24, s.places[3].offset = 4, expect(&s, MASU_MOVES_MISALIGNED);
     set(&s), s.rows[0].home = 1, expect(&s, MASU_MOVES_ELSEWHERE);
     set(&s), s.rows[1].only = 1, expect(&s, MASU_MOVES_ELSEWHERE);
-    set(&s), s.rows[1].only = 0, s.rows[1].is_fixed = true, s.rows[1].fixed_offset = 8, expect(&s, MASU_MOVES_ELSEWHERE);
+    set(&s), s.rows[1].only = 0, s.rows[1].is_fixed = true, s.rows[1].fixed_offset = 8,
+             expect(&s, MASU_MOVES_ELSEWHERE);
     set(&s), s.channel[2] = 7, expect(&s, MASU_MOVES_LATE);
-    set(&s), s.moves[0] = (masu_moves_move){1, 2, 4, 5}, s.moves[1] = (masu_moves_move){0, 1, 2, 3}, expect(&s, MASU_MOVES_LATE); /* in this order */
+    set(&s), s.moves[0] = (masu_moves_move){1, 2, 4, 5}, s.moves[1] = (masu_moves_move){0, 1, 2, 3},
+             expect(&s, MASU_MOVES_LATE); /* in this order */
     set(&s), s.moves[0].end = 2, expect(&s, MASU_MOVES_BAD_MOVE);
     set(&s), s.moves[1].begin = 3, expect(&s, MASU_MOVES_BAD_MOVE);
     set(&s), s.moves[0].from = 3, expect(&s, MASU_MOVES_BAD_MOVE);
@@ -65,8 +78,10 @@ static void sees_what_is_wrong(void **state) {
     set(&s), s.plan.move_count = 1, expect(&s, MASU_MOVES_NOWHERE); /* the last place is filled by nothing */
     set(&s), s.places[1].upper = 4, s.plan.move_count = 1, s.plan.place_count = 2, expect(&s, MASU_MOVES_NOWHERE);
     set(&s), s.places[0].upper = 4, expect(&s, MASU_MOVES_CLOBBERED); /* b on top of it */
-    set(&s), s.places[2].lower = 3, s.moves[1].begin = 3, s.channel[3] = 8, expect(&s, MASU_MOVES_CLOBBERED); /* comes back too soon */
-    set(&s), s.uses[5] = (masu_moves_use){0, 2, 0, 1}, s.problem.use_count = 6, expect(&s, MASU_MOVES_CROWDED); /* written while it moves */
+    set(&s), s.places[2].lower = 3, s.moves[1].begin = 3, s.channel[3] = 8,
+             expect(&s, MASU_MOVES_CLOBBERED); /* comes back too soon */
+    set(&s), s.uses[5] = (masu_moves_use){0, 2, 0, 1}, s.problem.use_count = 6,
+             expect(&s, MASU_MOVES_CROWDED); /* written while it moves */
 }
 
 /* Two that are born at once in both memories; bytes that no later read would miss. */
@@ -116,7 +131,8 @@ static void problems_that_are_wrong(void **state) {
     set(&s), s.uses[2].writes = 0, refuse(&s, MASU_MOVES_BAD_USE, 2);
     set(&s), s.rows[0].size_bytes = UINT64_MAX, refuse(&s, MASU_MOVES_TOO_LARGE, 0);
     set(&s), s.rows[0].size_bytes = (uint64_t)1 << 48, refuse(&s, MASU_MOVES_TOO_LARGE, 0);
-    set(&s), s.uses[1].reads = UINT32_MAX, s.memories[1].cost = MASU_MOVES_MOST_COST, refuse(&s, MASU_MOVES_TOO_LARGE, 0);
+    set(&s), s.uses[1].reads = UINT32_MAX, s.memories[1].cost = MASU_MOVES_MOST_COST,
+             refuse(&s, MASU_MOVES_TOO_LARGE, 0);
     set(&s), s.channel[3] = UINT64_MAX, refuse(&s, MASU_MOVES_TOO_LARGE, 0);
 }
 
@@ -132,11 +148,15 @@ static void the_known_best(void **state) {
     masu_moves_traffic(&s.problem, &plan, operators, moved);
     assert_true(operators[0] == (1 + 4 + 9) * 8 + 2 * 16 && operators[1] == 0 && moved[0] == 16 && moved[1] == 16);
     masu_moves_free(&plan);
-    masu_moves_row rows[3] = {s.rows[0], s.rows[1], {.size_bytes = 4, .lower = 0, .upper = 6, .only = 0, .home = MASU_MOVES_ANY, .is_fixed = true}};
+    masu_moves_row rows[3] = {
+        s.rows[0],
+        s.rows[1],
+        {.size_bytes = 4, .lower = 0, .upper = 6, .only = 0, .home = MASU_MOVES_ANY, .is_fixed = true}};
     s.problem.rows = rows;
     s.problem.count = 3;
     assert_int_equal(masu_moves_find(&s.problem, NULL, &plan), MASU_OK);
-    assert_true(plan.outcome == MASU_MOVES_OPTIMAL && plan.cost == 2 * 16 && plan.move_count == 0); /* b has no room in fast any more */
+    assert_true(plan.outcome == MASU_MOVES_OPTIMAL && plan.cost == 2 * 16 &&
+                plan.move_count == 0); /* b has no room in fast any more */
     masu_moves_free(&plan);
     s.problem.count = 0;
     s.problem.use_count = 0;

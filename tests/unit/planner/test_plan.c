@@ -16,8 +16,7 @@
 enum { MOST = 160 };
 
 #define ROW(size, from, to, align) \
-    ((masu_plan_row){              \
-        .size_bytes = (size), .lower = (from), .upper = (to), .alignment_bytes = (align)})
+    ((masu_plan_row){.size_bytes = (size), .lower = (from), .upper = (to), .alignment_bytes = (align)})
 
 /* Solves, has it judged, and checks what must hold of every plan. */
 static masu_plan_result solve(const masu_plan_row *rows, size_t count) {
@@ -25,8 +24,7 @@ static masu_plan_result solve(const masu_plan_row *rows, size_t count) {
     masu_plan_result result, repeated;
     size_t a = 0, b = 0;
     assert_int_equal(masu_plan_solve(rows, count, offsets, &result, NULL), MASU_OK);
-    assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes, &a, &b),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes, &a, &b), MASU_PLAN_FINE);
     assert_true(result.height_bytes >= result.lower_bound_bytes);
     assert_int_equal(result.optimal, result.height_bytes == result.lower_bound_bytes);
     uint64_t bound;
@@ -38,8 +36,7 @@ static masu_plan_result solve(const masu_plan_row *rows, size_t count) {
     assert_string_equal(result.order, repeated.order);
     /* the height is reached, not only respected */
     if (result.height_bytes > 0)
-        assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes - 1, NULL, NULL),
-                         MASU_PLAN_OUTSIDE);
+        assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes - 1, NULL, NULL), MASU_PLAN_OUTSIDE);
     assert_int_equal(masu__meta_live_bytes(), 0);
     return result;
 }
@@ -50,8 +47,7 @@ static void nothing_and_one(void **state) {
     assert_int_equal(masu_plan_solve(NULL, 0, NULL, &result, NULL), MASU_OK);
     assert_int_equal(result.height_bytes, 0);
     assert_true(result.optimal);
-    result = solve(
-        &(masu_plan_row){.size_bytes = 100, .lower = 3, .upper = 4, .alignment_bytes = 64}, 1);
+    result = solve(&(masu_plan_row){.size_bytes = 100, .lower = 3, .upper = 4, .alignment_bytes = 64}, 1);
     assert_int_equal(result.height_bytes, 100);
     assert_true(result.optimal);
     result = solve(&(masu_plan_row){.size_bytes = 0, .lower = 0, .upper = 1}, 1);
@@ -84,8 +80,7 @@ static void touching_lives_share(void **state) {
 
 static void alignments_are_kept(void **state) {
     (void)state;
-    const masu_plan_row rows[] = {ROW(1, 0, 10, 1), ROW(64, 0, 10, 64), ROW(3, 0, 10, 2),
-                                  ROW(4096, 0, 10, 4096)};
+    const masu_plan_row rows[] = {ROW(1, 0, 10, 1), ROW(64, 0, 10, 64), ROW(3, 0, 10, 2), ROW(4096, 0, 10, 4096)};
     masu_plan_result result = solve(rows, 4);
     assert_int_equal(result.lower_bound_bytes, 4164);
     assert_true(result.height_bytes <= 4096 + 4096);
@@ -136,8 +131,8 @@ static void bad_rows_are_named(void **state) {
 
 /* ---- against exhaustive search: every order of placement at the lowest place that fits ------- */
 
-static bool clashes(const masu_plan_row *rows, const uint64_t *offsets, const size_t *order,
-                    size_t placed, size_t row) {
+static bool clashes(const masu_plan_row *rows, const uint64_t *offsets, const size_t *order, size_t placed,
+                    size_t row) {
     for (size_t k = 0; k < placed; k++) {
         size_t other = order[k];
         if (rows[row].lower < rows[other].upper && rows[other].lower < rows[row].upper &&
@@ -148,8 +143,8 @@ static bool clashes(const masu_plan_row *rows, const uint64_t *offsets, const si
     return false;
 }
 
-static uint64_t lowest_height(const masu_plan_row *rows, size_t count, size_t *order, size_t placed,
-                              uint64_t height, uint64_t *offsets) {
+static uint64_t lowest_height(const masu_plan_row *rows, size_t count, size_t *order, size_t placed, uint64_t height,
+                              uint64_t *offsets) {
     if (placed == count)
         return height;
     uint64_t best = UINT64_MAX;
@@ -160,8 +155,7 @@ static uint64_t lowest_height(const masu_plan_row *rows, size_t count, size_t *o
         for (offsets[row] = 0; clashes(rows, offsets, order, placed, row); offsets[row]++)
             ;
         uint64_t end = offsets[row] + rows[row].size_bytes;
-        uint64_t found =
-            lowest_height(rows, count, order, placed + 1, end > height ? end : height, offsets);
+        uint64_t found = lowest_height(rows, count, order, placed + 1, end > height ? end : height, offsets);
         best = found < best ? found : best;
         order[placed] = order[k];
         order[k] = row;
@@ -181,8 +175,7 @@ static void small_problems_are_near_the_optimum(void **state) {
         uint64_t offsets[ROWS];
         for (size_t i = 0; i < ROWS; i++) {
             int64_t lower = (int64_t)masu__rng_below(&rng, 8);
-            rows[i] = ROW(1 + masu__rng_below(&rng, 6), lower,
-                          lower + 1 + (int64_t)masu__rng_below(&rng, 6), 0);
+            rows[i] = ROW(1 + masu__rng_below(&rng, 6), lower, lower + 1 + (int64_t)masu__rng_below(&rng, 6), 0);
             order[i] = i;
         }
         uint64_t optimum = lowest_height(rows, ROWS, order, 0, 0, offsets);
@@ -223,22 +216,17 @@ static void the_judge_sees_every_kind_of_wrong(void **state) {
     const masu_plan_row rows[] = {ROW(64, 0, 10, 64), ROW(64, 5, 15, 64), ROW(64, 10, 20, 64)};
     size_t a = 9, b = 9;
     assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 0}, 128, &a, &b), MASU_PLAN_FINE);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 0, 0}, 128, &a, &b),
-                     MASU_PLAN_OVERLAP);
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 0, 0}, 128, &a, &b), MASU_PLAN_OVERLAP);
     assert_int_equal(a, 0);
     assert_int_equal(b, 1);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 64}, 128, &a, &b),
-                     MASU_PLAN_OVERLAP);
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 64}, 128, &a, &b), MASU_PLAN_OVERLAP);
     assert_int_equal(a, 1);
     assert_int_equal(b, 2);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 96, 0}, 200, &a, NULL),
-                     MASU_PLAN_MISALIGNED);
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 96, 0}, 200, &a, NULL), MASU_PLAN_MISALIGNED);
     assert_int_equal(a, 1);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 0}, 127, NULL, NULL),
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 0}, 127, NULL, NULL), MASU_PLAN_OUTSIDE);
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, UINT64_MAX - 63, 0}, UINT64_MAX, NULL, NULL),
                      MASU_PLAN_OUTSIDE);
-    assert_int_equal(
-        masu_plan_check(rows, 3, (uint64_t[]){0, UINT64_MAX - 63, 0}, UINT64_MAX, NULL, NULL),
-        MASU_PLAN_OUTSIDE);
 }
 
 int main(void) {

@@ -8,20 +8,18 @@
 #include <cmocka.h>
 #include <masu/plan.h>
 
-#include "planner/model/alive.h"
 #include "base/rng.h"
+#include "planner/model/alive.h"
 
 enum { FEW = 60, MANY = 2500 };
 
-static void draw(masu__rng *rng, masu_plan_row *rows, size_t count, uint64_t longest,
-                 uint64_t alignments) {
+static void draw(masu__rng *rng, masu_plan_row *rows, size_t count, uint64_t longest, uint64_t alignments) {
     for (size_t i = 0; i < count; i++) {
         int64_t lower = (int64_t)masu__rng_below(rng, count);
-        rows[i] =
-            (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, 1000),
-                            .lower = lower,
-                            .upper = lower + 1 + (int64_t)masu__rng_below(rng, longest),
-                            .alignment_bytes = UINT64_C(1) << masu__rng_below(rng, alignments)};
+        rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, 1000),
+                                  .lower = lower,
+                                  .upper = lower + 1 + (int64_t)masu__rng_below(rng, longest),
+                                  .alignment_bytes = UINT64_C(1) << masu__rng_below(rng, alignments)};
     }
 }
 
@@ -78,8 +76,7 @@ static void a_tenth_of_a_plan_stays(void **state) {
         }
         options = (masu_plan_options){.step_limit = 15000, .threads = 1};
         assert_int_equal(masu_plan_find(&problem, &options, offsets, &r), MASU_OK);
-        assert_int_equal(masu_plan_check(rows, MANY, offsets, r.height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check(rows, MANY, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
         assert_true(r.height_bytes * 100 <= origin.height_bytes * 104);
     }
 }

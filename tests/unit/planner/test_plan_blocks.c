@@ -56,8 +56,10 @@ static void place(joined *j, const masu_plan_problem *problem, uint64_t *offsets
 static void two_piles_at_a_line_are_one_block(void **state) {
     (void)state;
     static joined j;
-    masu_plan_row rows[] = {{.size_bytes = 2, .lower = 0, .upper = 2}, {.size_bytes = 4, .lower = 0, .upper = 2},
-                            {.size_bytes = 1, .lower = 2, .upper = 5}, {.size_bytes = 3, .lower = 2, .upper = 5},
+    masu_plan_row rows[] = {{.size_bytes = 2, .lower = 0, .upper = 2},
+                            {.size_bytes = 4, .lower = 0, .upper = 2},
+                            {.size_bytes = 1, .lower = 2, .upper = 5},
+                            {.size_bytes = 3, .lower = 2, .upper = 5},
                             {.size_bytes = 2, .lower = 2, .upper = 5}};
     masu_plan_problem problem = {.rows = rows, .count = 5};
     uint64_t offsets[5];
@@ -75,11 +77,12 @@ static void fixed_rows_decide_the_order(void **state) {
     static joined j;
     uint64_t offsets[5];
     for (uint64_t at = 0; at < 3; at++) {
-        masu_plan_row rows[] = {{.size_bytes = 2, .lower = 0, .upper = 2, .is_fixed = true, .fixed_offset = 4 * (at > 0)},
-                                {.size_bytes = 4, .lower = 0, .upper = 2},
-                                {.size_bytes = 1, .lower = 2, .upper = 5, .is_fixed = true, .fixed_offset = at},
-                                {.size_bytes = 3, .lower = 2, .upper = 5},
-                                {.size_bytes = 2, .lower = 2, .upper = 5}};
+        masu_plan_row rows[] = {
+            {.size_bytes = 2, .lower = 0, .upper = 2, .is_fixed = true, .fixed_offset = 4 * (at > 0)},
+            {.size_bytes = 4, .lower = 0, .upper = 2},
+            {.size_bytes = 1, .lower = 2, .upper = 5, .is_fixed = true, .fixed_offset = at},
+            {.size_bytes = 3, .lower = 2, .upper = 5},
+            {.size_bytes = 2, .lower = 2, .upper = 5}};
         masu_plan_problem problem = {.rows = rows, .count = 5};
         join_rows(&j, &problem, 0);
         if (at == 1) { /* nothing of one byte lies below the third row */
@@ -118,8 +121,10 @@ static void large_piles_are_filled_round_a_fixed_row(void **state) {
 static void lines_that_share_a_moment_take_a_guess(void **state) {
     (void)state;
     static joined j;
-    masu_plan_row rows[] = {{.size_bytes = 4, .lower = 0, .upper = 3}, {.size_bytes = 6, .lower = 1, .upper = 3},
-                            {.size_bytes = 4, .lower = 3, .upper = 7}, {.size_bytes = 6, .lower = 3, .upper = 8}};
+    masu_plan_row rows[] = {{.size_bytes = 4, .lower = 0, .upper = 3},
+                            {.size_bytes = 6, .lower = 1, .upper = 3},
+                            {.size_bytes = 4, .lower = 3, .upper = 7},
+                            {.size_bytes = 6, .lower = 3, .upper = 8}};
     masu_plan_problem problem = {.rows = rows, .count = 4};
     join_rows(&j, &problem, 0);
     assert_int_equal(j.left, 4);
@@ -134,8 +139,10 @@ static void lines_that_share_a_moment_take_a_guess(void **state) {
 static void a_pinwheel_stays_in_pieces(void **state) {
     (void)state;
     static joined j;
-    masu_plan_row rows[] = {{.size_bytes = 1, .lower = 0, .upper = 2}, {.size_bytes = 2, .lower = 2, .upper = 3},
-                            {.size_bytes = 1, .lower = 1, .upper = 3}, {.size_bytes = 2, .lower = 0, .upper = 1},
+    masu_plan_row rows[] = {{.size_bytes = 1, .lower = 0, .upper = 2},
+                            {.size_bytes = 2, .lower = 2, .upper = 3},
+                            {.size_bytes = 1, .lower = 1, .upper = 3},
+                            {.size_bytes = 2, .lower = 0, .upper = 1},
                             {.size_bytes = 1, .lower = 1, .upper = 2}};
     masu_plan_problem problem = {.rows = rows, .count = 5};
     join_rows(&j, &problem, 4096);
@@ -147,11 +154,14 @@ static void a_pinwheel_stays_in_pieces(void **state) {
 static void what_does_not_suit_is_refused(void **state) {
     (void)state;
     masu_plan_gap gap = {1, 2, 0, 0};
-    masu_plan_row gapped[] = {{.size_bytes = 2, .upper = 3, .gaps = &gap, .gap_count = 1}, {.size_bytes = 2, .lower = 3, .upper = 4}};
-    masu_plan_row odd[] = {{.size_bytes = 3, .upper = 3, .alignment_bytes = 2}, {.size_bytes = 3, .lower = 3, .upper = 4}};
+    masu_plan_row gapped[] = {{.size_bytes = 2, .upper = 3, .gaps = &gap, .gap_count = 1},
+                              {.size_bytes = 2, .lower = 3, .upper = 4}};
+    masu_plan_row odd[] = {{.size_bytes = 3, .upper = 3, .alignment_bytes = 2},
+                           {.size_bytes = 3, .lower = 3, .upper = 4}};
     masu_plan_row plain[] = {{.size_bytes = 3, .upper = 3}, {.size_bytes = 3, .lower = 3, .upper = 4}};
     masu_plan_relation apart = {MASU_PLAN_MUST_NOT_SHARE, 0, 1};
-    const masu_plan_problem problems[] = {{.rows = gapped, .count = 2}, {.rows = odd, .count = 2},
+    const masu_plan_problem problems[] = {{.rows = gapped, .count = 2},
+                                          {.rows = odd, .count = 2},
                                           {.rows = plain, .count = 2, .relations = &apart, .relation_count = 1}};
     for (size_t i = 0; i < 3; i++) {
         masu__plan_model model;
@@ -170,7 +180,8 @@ static double area(const masu_plan_row *row) {
 }
 
 /* Straight cuts, of a piece drawn or of the largest of some drawn, across its longer side or nearly so. */
-static void cut_rectangle(masu_plan_row *rows, size_t count, int64_t moments, double fixed, bool by_area, uint64_t seed) {
+static void cut_rectangle(masu_plan_row *rows, size_t count, int64_t moments, double fixed, bool by_area,
+                          uint64_t seed) {
     masu__rng rng;
     masu__rng_seed(&rng, seed);
     memset(rows, 0, count * sizeof *rows);
@@ -218,10 +229,12 @@ static void cut_rectangles_are_laid_again(void **state) {
             masu_plan_result result;
             cut_rectangle(rows, kinds[k].count, 4 * (int64_t)kinds[k].count, kinds[k].fixed, kinds[k].by_area, seed);
             assert_int_equal(masu_plan_find(&problem, &options, offsets, &result), MASU_OK);
-            assert_int_equal(masu_plan_check_problem(&problem, offsets, result.height_bytes, NULL, NULL), MASU_PLAN_FINE);
+            assert_int_equal(masu_plan_check_problem(&problem, offsets, result.height_bytes, NULL, NULL),
+                             MASU_PLAN_FINE);
             assert_int_equal(result.lower_bound_bytes, HEIGHT);
             if (result.height_bytes > HEIGHT + HEIGHT / 20)
-                fail_msg("kind %zu, seed %d: %.1f %% above", k, (int)seed, 100 * ((double)result.height_bytes / HEIGHT - 1));
+                fail_msg("kind %zu, seed %d: %.1f %% above", k, (int)seed,
+                         100 * ((double)result.height_bytes / HEIGHT - 1));
             problem.capacity_bytes = result.height_bytes; /* to fit is no harder than to find the lowest */
             options.goal = MASU_PLAN_FIT;
             assert_int_equal(masu_plan_find(&problem, &options, offsets, &result), MASU_OK);

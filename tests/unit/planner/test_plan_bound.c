@@ -33,12 +33,10 @@ static uint64_t load_of(const masu_plan_row *rows, size_t count) {
 }
 
 /* All offsets below the height, row by row. */
-static bool fits(const masu_plan_row *rows, size_t count, size_t placed, uint64_t height,
-                 uint64_t *offsets) {
+static bool fits(const masu_plan_row *rows, size_t count, size_t placed, uint64_t height, uint64_t *offsets) {
     if (placed == count)
         return true;
-    for (uint64_t at = 0; at + rows[placed].size_bytes <= height;
-         at += rows[placed].alignment_bytes) {
+    for (uint64_t at = 0; at + rows[placed].size_bytes <= height; at += rows[placed].alignment_bytes) {
         offsets[placed] = at;
         if (masu_plan_check(rows, placed + 1, offsets, height, NULL, NULL) == MASU_PLAN_FINE &&
             fits(rows, count, placed + 1, height, offsets))
@@ -58,11 +56,10 @@ static void no_plan_is_below_the_bound(void **state) {
         size_t count = 1 + masu__rng_below(&rng, TINY);
         for (size_t i = 0; i < count; i++) {
             int64_t lower = (int64_t)masu__rng_below(&rng, 4);
-            rows[i] = (masu_plan_row){
-                .size_bytes = 1 + masu__rng_below(&rng, 9),
-                .lower = lower,
-                .upper = lower + 1 + (int64_t)masu__rng_below(&rng, 4),
-                .alignment_bytes = (uint64_t)1 << (round % 2 ? 2 : masu__rng_below(&rng, 4))};
+            rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(&rng, 9),
+                                      .lower = lower,
+                                      .upper = lower + 1 + (int64_t)masu__rng_below(&rng, 4),
+                                      .alignment_bytes = (uint64_t)1 << (round % 2 ? 2 : masu__rng_below(&rng, 4))};
         }
         uint64_t bound = bound_of(rows, count);
         assert_true(bound >= load_of(rows, count));

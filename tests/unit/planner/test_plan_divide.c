@@ -14,8 +14,8 @@
 enum { TINY = 7, LARGE = 3000 };
 
 /* Each memory's part is a plan of its own. */
-static void assert_right(const masu_plan_problem *problem, const masu_plan_memory *memories,
-                         size_t count, const size_t *memory_of, const uint64_t *offsets) {
+static void assert_right(const masu_plan_problem *problem, const masu_plan_memory *memories, size_t count,
+                         const size_t *memory_of, const uint64_t *offsets) {
     masu_plan_row *rows = calloc(problem->count, sizeof *rows);
     uint64_t *places = calloc(problem->count, sizeof *places);
     assert_true(rows && places);
@@ -33,8 +33,7 @@ static void assert_right(const masu_plan_problem *problem, const masu_plan_memor
     free(places);
 }
 
-static uint64_t traffic_of(const masu_plan_row *rows, const uint64_t *uses, size_t count,
-                           unsigned set) {
+static uint64_t traffic_of(const masu_plan_row *rows, const uint64_t *uses, size_t count, unsigned set) {
     uint64_t traffic = 0;
     for (size_t i = 0; i < count; i++)
         traffic += set >> i & 1 ? uses[i] * rows[i].size_bytes : 0;
@@ -42,8 +41,8 @@ static uint64_t traffic_of(const masu_plan_row *rows, const uint64_t *uses, size
 }
 
 /* Every row of the set from `row` on at every offset: no code of the planner, so that it does not judge itself. */
-static bool place_from(const masu_plan_row *rows, size_t count, unsigned set, uint64_t capacity,
-                       size_t row, uint64_t *at) {
+static bool place_from(const masu_plan_row *rows, size_t count, unsigned set, uint64_t capacity, size_t row,
+                       uint64_t *at) {
     while (row < count && !(set >> row & 1))
         row++;
     if (row == count)
@@ -51,9 +50,8 @@ static bool place_from(const masu_plan_row *rows, size_t count, unsigned set, ui
     for (at[row] = 0; at[row] + rows[row].size_bytes <= capacity; at[row]++) {
         bool right = !rows[row].is_fixed || at[row] == rows[row].fixed_offset;
         for (size_t i = 0; i < row && right; i++)
-            right = !(set >> i & 1) || rows[i].upper <= rows[row].lower ||
-                    rows[row].upper <= rows[i].lower || at[i] + rows[i].size_bytes <= at[row] ||
-                    at[row] + rows[row].size_bytes <= at[i];
+            right = !(set >> i & 1) || rows[i].upper <= rows[row].lower || rows[row].upper <= rows[i].lower ||
+                    at[i] + rows[i].size_bytes <= at[row] || at[row] + rows[row].size_bytes <= at[i];
         if (right && place_from(rows, count, set, capacity, row + 1, at))
             return true;
     }
@@ -84,14 +82,11 @@ static void the_fast_memory_serves_most(void **state) {
         }
         masu_plan_memory memories[2] = {{3 + masu__rng_below(&rng, 10)}, {0}};
         for (unsigned set = 0; set < 1u << count; set++)
-            if (traffic_of(rows, uses, count, set) > best &&
-                has_plan(rows, count, set, memories[0].capacity_bytes))
+            if (traffic_of(rows, uses, count, set) > best && has_plan(rows, count, set, memories[0].capacity_bytes))
                 best = traffic_of(rows, uses, count, set);
         masu_plan_problem problem = {.rows = rows, .count = count};
         masu_plan_result results[2];
-        assert_int_equal(
-            masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results),
-            MASU_OK);
+        assert_int_equal(masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
         assert_right(&problem, memories, 2, memory_of, offsets);
         unsigned set = 0;
         for (size_t i = 0; i < count; i++)
@@ -154,7 +149,8 @@ static void more_groups_than_are_tried(void **state) {
         served += traffic;
         possible += most;
     }
-    print_message("%d of %d at the most, %.2f %% of it in all\n", at_the_most, ROUNDS, 100.0 * (double)served / (double)possible);
+    print_message("%d of %d at the most, %.2f %% of it in all\n", at_the_most, ROUNDS,
+                  100.0 * (double)served / (double)possible);
     assert_true(served * 100 >= possible * 99 && at_the_most * 2 >= ROUNDS);
 }
 
@@ -167,14 +163,12 @@ static void what_is_left_must_fit(void **state) {
     masu_plan_memory memories[] = {{8}, {4}};
     masu_plan_result results[2];
     masu_plan_problem problem = {.rows = rows, .count = 2};
-    assert_int_equal(
-        masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
+    assert_int_equal(masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
     assert_int_equal(results[1].outcome, MASU_PLAN_OPTIMAL);
     assert_right(&problem, memories, 2, memory_of, offsets);
     assert_int_equal(memory_of[1], 0);
     memories[1].capacity_bytes = 3;
-    assert_int_equal(
-        masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
+    assert_int_equal(masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
     assert_int_equal(results[1].outcome, MASU_PLAN_INFEASIBLE);
 }
 
@@ -196,8 +190,7 @@ static void both_are_limited(void **state) {
                                       .upper = lower + 1 + (int64_t)masu__rng_below(&rng, 4)};
             uses[i] = 1 + masu__rng_below(&rng, 9);
         }
-        masu_plan_memory memories[2] = {{4 + masu__rng_below(&rng, 4)},
-                                        {5 + masu__rng_below(&rng, 5)}};
+        masu_plan_memory memories[2] = {{4 + masu__rng_below(&rng, 4)}, {5 + masu__rng_below(&rng, 5)}};
         bool exists = false;
         for (unsigned set = 0; set < 1u << count; set++)
             if (has_plan(rows, count, set, memories[0].capacity_bytes) &&
@@ -208,11 +201,8 @@ static void both_are_limited(void **state) {
             }
         masu_plan_problem problem = {.rows = rows, .count = count};
         masu_plan_result results[2];
-        assert_int_equal(
-            masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results),
-            MASU_OK);
-        bool fits =
-            results[1].outcome == MASU_PLAN_OPTIMAL || results[1].outcome == MASU_PLAN_FEASIBLE;
+        assert_int_equal(masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
+        bool fits = results[1].outcome == MASU_PLAN_OPTIMAL || results[1].outcome == MASU_PLAN_FEASIBLE;
         assert_true(exists || !fits);
         possible += exists;
         found += fits;
@@ -239,8 +229,7 @@ static int by_uses(const void *a, const void *b) {
 
 /* No division serves more from the first memory: stretches of time in which no row meets two moments that are looked
  * at, and at each the least used bytes that must be elsewhere. */
-static uint64_t most_traffic(const masu_plan_row *rows, const uint64_t *uses, size_t count,
-                             uint64_t capacity) {
+static uint64_t most_traffic(const masu_plan_row *rows, const uint64_t *uses, size_t count, uint64_t capacity) {
     static live alive[LARGE];
     static bool counted[LARGE];
     uint64_t most = 0, left_out = 0;
@@ -293,9 +282,7 @@ static void many_rows(void **state) {
     masu_plan_memory memories[] = {{4096}, {8192}, {0}};
     masu_plan_options options = {.step_limit = 2000, .threads = 1, .time_limit_s = 4};
     masu_plan_result results[3];
-    assert_int_equal(
-        masu_plan_divide(&problem, uses, memories, 3, &options, memory_of, offsets, results),
-        MASU_OK);
+    assert_int_equal(masu_plan_divide(&problem, uses, memories, 3, &options, memory_of, offsets, results), MASU_OK);
     assert_right(&problem, memories, 3, memory_of, offsets);
     for (int i = 0; i < LARGE; i++) {
         fast += memory_of[i] == 0 ? uses[i] * rows[i].size_bytes : 0;
@@ -303,8 +290,7 @@ static void many_rows(void **state) {
     }
     assert_true(fast * 100 > all * 35); /* 28 % of the bytes alive */
     uint64_t most = most_traffic(rows, uses, LARGE, memories[0].capacity_bytes);
-    assert_true(fast <= most &&
-                fast * 100 > most * 60); /* a loose bound: half of the moments count */
+    assert_true(fast <= most && fast * 100 > most * 60); /* a loose bound: half of the moments count */
 }
 
 int main(void) {

@@ -66,7 +66,8 @@ static void cut_pieces_fit_around_fixed_ones(void **state) {
     static const struct {
         size_t count;
         double fixed, smaller;
-    } kinds[] = {{50, 0.1, 0.05}, {200, 0.05, 0.2}, {200, 0.25, 0.05}, {400, 0.05, 0.1}, {400, 0.01, 0.3}, {1000, 0.1, 0.2}};
+    } kinds[] = {{50, 0.1, 0.05},  {200, 0.05, 0.2}, {200, 0.25, 0.05},
+                 {400, 0.05, 0.1}, {400, 0.01, 0.3}, {1000, 0.1, 0.2}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (uint64_t seed = 1; seed <= 2; seed++) {
             cut_rectangle(&c, kinds[k].count, kinds[k].fixed, kinds[k].smaller, seed);
@@ -196,7 +197,8 @@ static void unlike_alignments(void **state) {
         if (masu__ejection_run(e, height, (uint64_t)round, 2000, &go_on, offsets) == MASU__SEARCH_FOUND) {
             found++;
             masu__plan_model_rows(&model, &problem, offsets, row_offsets);
-            assert_int_equal(masu_plan_check_problem(&problem, row_offsets, (uint64_t)height, NULL, NULL), MASU_PLAN_FINE);
+            assert_int_equal(masu_plan_check_problem(&problem, row_offsets, (uint64_t)height, NULL, NULL),
+                             MASU_PLAN_FINE);
         }
         masu__ejection_destroy(e);
         masu__plan_model_close(&model);

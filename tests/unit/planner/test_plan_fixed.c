@@ -15,16 +15,14 @@ static masu_plan_outcome outcome_of(const masu_plan_problem *problem) {
     masu_plan_result result;
     assert_int_equal(masu_plan_find(problem, NULL, offsets, &result), MASU_OK);
     if (result.outcome == MASU_PLAN_OPTIMAL)
-        assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     return result.outcome;
 }
 
 static void fixed_rows_that_break_a_relation(void **state) {
     (void)state;
-    masu_plan_row rows[] = {
-        {.size_bytes = 4, .lower = 0, .upper = 2, .is_fixed = true, .fixed_offset = 0},
-        {.size_bytes = 4, .lower = 5, .upper = 9, .is_fixed = true, .fixed_offset = 2}};
+    masu_plan_row rows[] = {{.size_bytes = 4, .lower = 0, .upper = 2, .is_fixed = true, .fixed_offset = 0},
+                            {.size_bytes = 4, .lower = 5, .upper = 9, .is_fixed = true, .fixed_offset = 2}};
     masu_plan_relation relation = {MASU_PLAN_MUST_SHARE, 0, 1};
     masu_plan_problem problem = {.rows = rows, .count = 2};
     assert_int_equal(outcome_of(&problem), MASU_PLAN_OPTIMAL);
@@ -61,8 +59,7 @@ static void many_rows_around_fixed_ones(void **state) {
         rows[i].fixed_offset = offsets[i];
     }
     assert_int_equal(masu_plan_find(&problem, &options, offsets, &result), MASU_OK);
-    assert_int_equal(masu_plan_check(rows, COUNT, offsets, result.height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check(rows, COUNT, offsets, result.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     assert_true(result.height_bytes < result.lower_bound_bytes * 5 / 4);
 }
 
@@ -83,8 +80,7 @@ static bool place_from(const masu_plan_problem *p, uint64_t *offsets, uint64_t l
         offsets[i] = at;
         for (size_t j = 0; j < i && free; j++)
             free = p->rows[i].upper <= p->rows[j].lower || p->rows[j].upper <= p->rows[i].lower ||
-                   at + p->rows[i].size_bytes <= offsets[j] ||
-                   offsets[j] + p->rows[j].size_bytes <= at;
+                   at + p->rows[i].size_bytes <= offsets[j] || offsets[j] + p->rows[j].size_bytes <= at;
         if (free && place_from(p, offsets, limit, i + 1))
             return true;
     }
@@ -119,8 +115,7 @@ static void tiny_problems_around_fixed_rows(void **state) {
         if (lowest > 24)
             continue;
         assert_int_equal(r.height_bytes, lowest);
-        assert_int_equal(masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
         assert_int_equal(masu_plan_lower_bound(rows, problem.count, &bound), MASU_OK);
         assert_true(bound <= lowest);
         for (size_t i = 0; i < problem.count; i++)
@@ -134,8 +129,8 @@ static void tiny_problems_around_fixed_rows(void **state) {
 /* ---- cut rectangles -------------------------------------------------------------------------- */
 
 /* [0, time) × [0, height) in count pieces: every moment is full. offsets: where they lay. */
-static void cut_rectangle(masu__rng *rng, size_t count, int64_t time, uint64_t height,
-                          masu_plan_row *rows, uint64_t *offsets) {
+static void cut_rectangle(masu__rng *rng, size_t count, int64_t time, uint64_t height, masu_plan_row *rows,
+                          uint64_t *offsets) {
     size_t made = 1;
     rows[0] = (masu_plan_row){.size_bytes = height, .upper = time};
     offsets[0] = 0;
@@ -144,9 +139,8 @@ static void cut_rectangle(masu__rng *rng, size_t count, int64_t time, uint64_t h
         masu_plan_row *row = &rows[k], other = *row;
         offsets[made] = offsets[k];
         if (masu__rng_below(rng, 2) && row->upper - row->lower > 1) {
-            row->upper = other.lower =
-                row->lower + 1 +
-                (int64_t)masu__rng_below(rng, (uint64_t)(row->upper - row->lower - 1));
+            row->upper = other.lower = row->lower + 1 +
+                                       (int64_t)masu__rng_below(rng, (uint64_t)(row->upper - row->lower - 1));
         } else if (row->size_bytes > 1) {
             row->size_bytes = 1 + masu__rng_below(rng, row->size_bytes - 1);
             other.size_bytes -= row->size_bytes;
@@ -182,8 +176,7 @@ static void rows_of_a_full_plan_stay(void **state) {
             options.time_limit_s = 0;
             options.step_limit = 200000;
             assert_int_equal(masu_plan_find(&problem, &options, offsets, &r), MASU_OK);
-            assert_int_equal(masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL),
-                             MASU_PLAN_FINE);
+            assert_int_equal(masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
             assert_int_equal(r.lower_bound_bytes, 1000);
             assert_in_range(r.height_bytes, 1000, 1020);
         }
@@ -218,10 +211,8 @@ static void fixed_rows_raise_the_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_rows_that_break_a_relation),
-        cmocka_unit_test(many_rows_around_fixed_ones),
-        cmocka_unit_test(tiny_problems_around_fixed_rows),
-        cmocka_unit_test(rows_of_a_full_plan_stay),
+        cmocka_unit_test(fixed_rows_that_break_a_relation), cmocka_unit_test(many_rows_around_fixed_ones),
+        cmocka_unit_test(tiny_problems_around_fixed_rows),  cmocka_unit_test(rows_of_a_full_plan_stay),
         cmocka_unit_test(fixed_rows_raise_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

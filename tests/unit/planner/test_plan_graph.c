@@ -20,8 +20,7 @@ static masu_plan_result plan(const masu_plan_problem *problem, uint64_t *offsets
     masu_plan_options options = {.step_limit = 50000};
     masu_plan_result r;
     assert_int_equal(masu_plan_find(problem, &options, offsets, &r), MASU_OK);
-    assert_int_equal(masu_plan_check_problem(problem, offsets, r.height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check_problem(problem, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     assert_true(r.lower_bound_bytes <= r.height_bytes);
     assert_int_equal(masu__meta_live_bytes(), 0);
     return r;
@@ -51,8 +50,7 @@ static void a_sum_takes_over_one_input(void **state) {
     const masu_plan_row rows[] = {{.size_bytes = 10, .lower = 0, .upper = 3},
                                   {.size_bytes = 10, .lower = 1, .upper = 3},
                                   {.size_bytes = 10, .lower = 2, .upper = 4}};
-    const masu_plan_relation relations[] = {{MASU_PLAN_MAY_SHARE, 0, 2},
-                                            {MASU_PLAN_MAY_SHARE, 1, 2}};
+    const masu_plan_relation relations[] = {{MASU_PLAN_MAY_SHARE, 0, 2}, {MASU_PLAN_MAY_SHARE, 1, 2}};
     masu_plan_problem problem = {rows, 3, relations, 2, 0};
     uint64_t offsets[3];
     masu_plan_result r = plan(&problem, offsets);
@@ -66,8 +64,7 @@ static void two_heirs_do_not_meet(void **state) {
     const masu_plan_row rows[] = {{.size_bytes = 10, .lower = 0, .upper = 3},
                                   {.size_bytes = 10, .lower = 2, .upper = 5},
                                   {.size_bytes = 10, .lower = 2, .upper = 5}};
-    const masu_plan_relation relations[] = {{MASU_PLAN_MAY_SHARE, 0, 1},
-                                            {MASU_PLAN_MAY_SHARE, 0, 2}};
+    const masu_plan_relation relations[] = {{MASU_PLAN_MAY_SHARE, 0, 1}, {MASU_PLAN_MAY_SHARE, 0, 2}};
     masu_plan_problem problem = {rows, 3, relations, 2, 0};
     uint64_t offsets[3];
     assert_int_equal(plan(&problem, offsets).height_bytes, 20);
@@ -115,8 +112,7 @@ static void draw_graph(masu__rng *rng, drawn_graph *g, size_t count) {
         g->inputs[k][0] = masu__rng_below(rng, k + 1);
         g->inputs[k][1] = masu__rng_below(rng, k + 1);
         g->outputs[k] = k + 1;
-        g->operators[k] =
-            (masu_plan_operator){g->inputs[k], 1 + masu__rng_below(rng, 2), &g->outputs[k], 1};
+        g->operators[k] = (masu_plan_operator){g->inputs[k], 1 + masu__rng_below(rng, 2), &g->outputs[k], 1};
     }
     for (size_t i = 0; i <= count; i++) {
         g->rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, 20)};
@@ -178,18 +174,14 @@ static void the_best_order_is_found(void **state) {
         draw_graph(&rng, &g, 2 + masu__rng_below(&rng, 5));
         for (size_t k = 0; k < g.graph.count; k++)
             all[k] = k;
-        assert_int_equal(
-            masu_plan_reorder(&g.graph, g.rows, g.graph.count + 1, 0, order, &before, &after),
-            MASU_OK);
+        assert_int_equal(masu_plan_reorder(&g.graph, g.rows, g.graph.count + 1, 0, order, &before, &after), MASU_OK);
         assert_true(in_order(&g, order));
         assert_true(before == peak_in(&g, NULL));
         assert_true(after == peak_in(&g, order));
         each_order(&g, all, 0, &best);
         assert_true(after == best);
         /* a beam of one is no proof, but never worse than what was there */
-        assert_int_equal(
-            masu_plan_reorder(&g.graph, g.rows, g.graph.count + 1, 1, order, NULL, &after),
-            MASU_OK);
+        assert_int_equal(masu_plan_reorder(&g.graph, g.rows, g.graph.count + 1, 1, order, NULL, &after), MASU_OK);
         assert_true(after <= before && after == peak_in(&g, order));
     }
     assert_int_equal(masu__meta_live_bytes(), 0);
@@ -199,36 +191,29 @@ static void wrong_graphs_are_refused(void **state) {
     (void)state;
     /* two make row 1: which of them its reader means, another order would decide */
     const size_t first = 0, twice = 1, last = 2;
-    const masu_plan_operator makers[] = {
-        {&first, 1, &twice, 1}, {&twice, 1, &last, 1}, {&first, 1, &twice, 1}};
-    const masu_plan_row lives[] = {{.size_bytes = 1, .upper = 3},
-                                   {.size_bytes = 1, .upper = 3},
-                                   {.size_bytes = 1, .lower = 1, .upper = 3}};
+    const masu_plan_operator makers[] = {{&first, 1, &twice, 1}, {&twice, 1, &last, 1}, {&first, 1, &twice, 1}};
+    const masu_plan_row lives[] = {
+        {.size_bytes = 1, .upper = 3}, {.size_bytes = 1, .upper = 3}, {.size_bytes = 1, .lower = 1, .upper = 3}};
     size_t run_in[3];
     assert_int_equal(masu_plan_reorder(&(masu_plan_graph){makers, 3}, lives, 3, 0, run_in, NULL, NULL),
                      MASU_ERR_INVALID_ARGUMENT);
-    assert_int_equal(masu_plan_reorder(&(masu_plan_graph){makers, 2}, lives, 3, 0, run_in, NULL, NULL),
-                     MASU_OK);
+    assert_int_equal(masu_plan_reorder(&(masu_plan_graph){makers, 2}, lives, 3, 0, run_in, NULL, NULL), MASU_OK);
     static drawn_graph g;
     size_t order[MOST_OPS];
     masu__rng rng;
     masu__rng_seed(&rng, 9);
     draw_graph(&rng, &g, 4);
     g.inputs[0][0] = 4; /* made by the last */
-    assert_int_equal(masu_plan_reorder(&g.graph, g.rows, 5, 0, order, NULL, NULL),
-                     MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu_plan_reorder(&g.graph, g.rows, 5, 0, order, NULL, NULL), MASU_ERR_INVALID_ARGUMENT);
     g.inputs[0][0] = 99;
-    assert_int_equal(masu_plan_reorder(&g.graph, g.rows, 5, 0, order, NULL, NULL),
-                     MASU_ERR_INVALID_ARGUMENT);
-    assert_int_equal(masu_plan_graph_lives(&g.graph, NULL, g.rows, 5, g.rows),
-                     MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu_plan_reorder(&g.graph, g.rows, 5, 0, order, NULL, NULL), MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu_plan_graph_lives(&g.graph, NULL, g.rows, 5, g.rows), MASU_ERR_INVALID_ARGUMENT);
 }
 
 /* ---- memories -------------------------------------------------------------------------------- */
 
-static void check_division(const masu_plan_problem *problem, const size_t *memory_of,
-                           const uint64_t *offsets, const masu_plan_memory *memories,
-                           const masu_plan_result *results, size_t count) {
+static void check_division(const masu_plan_problem *problem, const size_t *memory_of, const uint64_t *offsets,
+                           const masu_plan_memory *memories, const masu_plan_result *results, size_t count) {
     for (size_t m = 0; m < count; m++) {
         masu_plan_row rows[MOST];
         uint64_t mine[MOST];
@@ -238,10 +223,8 @@ static void check_division(const masu_plan_problem *problem, const size_t *memor
                 mine[n] = offsets[i];
                 rows[n++] = problem->rows[i];
             }
-        assert_int_equal(masu_plan_check(rows, n, mine, results[m].height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
-        assert_true(memories[m].capacity_bytes == 0 ||
-                    results[m].height_bytes <= memories[m].capacity_bytes);
+        assert_int_equal(masu_plan_check(rows, n, mine, results[m].height_bytes, NULL, NULL), MASU_PLAN_FINE);
+        assert_true(memories[m].capacity_bytes == 0 || results[m].height_bytes <= memories[m].capacity_bytes);
     }
 }
 
@@ -264,9 +247,7 @@ static void the_fast_memory_gets_the_traffic(void **state) {
             uses[i] = 1 + masu__rng_below(&rng, 30);
         }
         masu_plan_problem problem = {.rows = rows, .count = MOST};
-        assert_int_equal(
-            masu_plan_divide(&problem, uses, memories, 3, &options, memory_of, offsets, results),
-            MASU_OK);
+        assert_int_equal(masu_plan_divide(&problem, uses, memories, 3, &options, memory_of, offsets, results), MASU_OK);
         check_division(&problem, memory_of, offsets, memories, results, 3);
         assert_true(results[0].height_bytes > 100);
     }
@@ -276,13 +257,11 @@ static void the_fast_memory_gets_the_traffic(void **state) {
     uses[0] = 1;
     uses[1] = 50;
     masu_plan_problem two = {.rows = rows, .count = 2};
-    assert_int_equal(
-        masu_plan_divide(&two, uses, memories, 2, &options, memory_of, offsets, results), MASU_OK);
+    assert_int_equal(masu_plan_divide(&two, uses, memories, 2, &options, memory_of, offsets, results), MASU_OK);
     assert_true(memory_of[1] == 0 && memory_of[0] == 1);
     /* the last is too small: said, not hidden */
     const masu_plan_memory small[2] = {{100}, {140}};
-    assert_int_equal(masu_plan_divide(&two, uses, small, 2, &options, memory_of, offsets, results),
-                     MASU_OK);
+    assert_int_equal(masu_plan_divide(&two, uses, small, 2, &options, memory_of, offsets, results), MASU_OK);
     assert_int_equal(results[1].outcome, MASU_PLAN_INFEASIBLE);
     assert_int_equal(masu__meta_live_bytes(), 0);
 }

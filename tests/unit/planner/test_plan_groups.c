@@ -25,15 +25,13 @@ typedef struct drawn {
     masu_plan_problem problem;
 } drawn;
 
-static masu_plan_result find(const masu_plan_problem *problem, const masu_plan_options *options,
-                             uint64_t *offsets) {
+static masu_plan_result find(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets) {
     masu_plan_result result;
     assert_int_equal(masu_plan_find(problem, options, offsets, &result), MASU_OK);
     assert_int_equal(masu__meta_live_bytes(), 0);
     bool none = result.outcome == MASU_PLAN_UNKNOWN && result.height_bytes == 0;
     if (result.outcome != MASU_PLAN_INFEASIBLE && !none)
-        assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     return result;
 }
 
@@ -65,8 +63,7 @@ static bool place_from(exhaustive *e, size_t row) {
 }
 
 /* Rows tied over others are tied. */
-static masu_plan_problem close_ties(const masu_plan_problem *problem,
-                                    masu_plan_relation *relations) {
+static masu_plan_problem close_ties(const masu_plan_problem *problem, masu_plan_relation *relations) {
     bool tied[TINY][TINY] = {0};
     masu_plan_problem closed = *problem;
     closed.relations = relations;
@@ -83,8 +80,7 @@ static masu_plan_problem close_ties(const masu_plan_problem *problem,
     for (size_t i = 0; i < TINY; i++)
         for (size_t j = 0; j < i; j++)
             if (tied[i][j])
-                relations[closed.relation_count++] =
-                    (masu_plan_relation){MASU_PLAN_MUST_SHARE, j, i};
+                relations[closed.relation_count++] = (masu_plan_relation){MASU_PLAN_MUST_SHARE, j, i};
     return closed;
 }
 
@@ -159,9 +155,8 @@ static void groups_against_all_plans(void **state) {
 static void add_gap_and_fix(masu__rng *rng, drawn *d) {
     for (size_t i = 0; i < d->problem.count; i++)
         if (masu__rng_below(rng, 2) && d->rows[i].upper - d->rows[i].lower > 2) {
-            d->gaps[i] = (masu_plan_gap){.lower = d->rows[i].lower + 1,
-                                         .upper = d->rows[i].lower + 2,
-                                         .window_upper = masu__rng_below(rng, 2)};
+            d->gaps[i] = (masu_plan_gap){
+                .lower = d->rows[i].lower + 1, .upper = d->rows[i].lower + 2, .window_upper = masu__rng_below(rng, 2)};
             d->rows[i].gaps = &d->gaps[i];
             d->rows[i].gap_count = 1;
         }
@@ -170,8 +165,7 @@ static void add_gap_and_fix(masu__rng *rng, drawn *d) {
 }
 
 /* The chosen rows, and the relations among them. */
-static masu_plan_problem part_of(const drawn *d, const size_t *rows, size_t count, size_t without,
-                                 drawn *out) {
+static masu_plan_problem part_of(const drawn *d, const size_t *rows, size_t count, size_t without, drawn *out) {
     size_t number[TINY];
     memset(number, 0xFF, sizeof number);
     out->problem = d->problem;
@@ -186,8 +180,7 @@ static masu_plan_problem part_of(const drawn *d, const size_t *rows, size_t coun
     for (size_t i = 0; i < d->problem.relation_count; i++) {
         const masu_plan_relation *r = &d->relations[i];
         if (number[r->a] != SIZE_MAX && number[r->b] != SIZE_MAX)
-            out->relations[out->problem.relation_count++] =
-                (masu_plan_relation){r->kind, number[r->a], number[r->b]};
+            out->relations[out->problem.relation_count++] = (masu_plan_relation){r->kind, number[r->a], number[r->b]};
     }
     return out->problem;
 }
@@ -229,10 +222,9 @@ static void reasons_are_as_small_as_can_be(void **state) {
 static void hints_that_a_gap_makes_possible(void **state) {
     (void)state;
     masu_plan_gap gap = {.lower = 2, .upper = 6};
-    masu_plan_row rows[] = {
-        {.size_bytes = 16, .upper = 8, .gaps = &gap, .gap_count = 1, .has_hint = true},
-        {.size_bytes = 8, .lower = 2, .upper = 6, .has_hint = true, .hint_offset = 4},
-        {.size_bytes = 4, .lower = 2, .upper = 6, .has_hint = true, .hint_offset = 12}};
+    masu_plan_row rows[] = {{.size_bytes = 16, .upper = 8, .gaps = &gap, .gap_count = 1, .has_hint = true},
+                            {.size_bytes = 8, .lower = 2, .upper = 6, .has_hint = true, .hint_offset = 4},
+                            {.size_bytes = 4, .lower = 2, .upper = 6, .has_hint = true, .hint_offset = 12}};
     masu_plan_problem problem = {.rows = rows, .count = 3};
     masu_plan_options options = {.step_limit = 5000, .threads = 1};
     uint64_t offsets[3];
@@ -329,8 +321,8 @@ static void cancelled_anywhere(void **state) {
     for (int round = 0; round < 8; round++) {
         draw_many(&rng, &d, round % 2);
         for (size_t i = 0; i < MOST_RELATIONS && round % 4 < 2; i++)
-            d.relations[d.problem.relation_count++ % MOST_RELATIONS] =
-                (masu_plan_relation){MASU_PLAN_MAY_SHARE, 10 + 2 * i, 11 + 2 * i};
+            d.relations[d.problem.relation_count++ % MOST_RELATIONS] = (masu_plan_relation){MASU_PLAN_MAY_SHARE,
+                                                                                            10 + 2 * i, 11 + 2 * i};
         if (d.problem.relation_count > MOST_RELATIONS)
             d.problem.relation_count = MOST_RELATIONS;
         masu_plan_cancel_flag flag = {0};

@@ -28,8 +28,7 @@ static masu_plan_problem draw(masu__rng *rng, masu_plan_row *rows, size_t count)
 static masu_plan_result plan(const masu_plan_problem *problem, uint64_t *offsets) {
     masu_plan_result result;
     assert_int_equal(masu_plan_find(problem, &quick, offsets, &result), MASU_OK);
-    assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     return result;
 }
 

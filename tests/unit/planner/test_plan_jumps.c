@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "planner/search/search.h"
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/search/search.h"
 
 enum { DRAWN = 9, MOMENTS = 7, ROWS = DRAWN + MOMENTS, LARGEST = 9, ROUNDS = 400, STEPS = 200000 };
 
@@ -19,8 +19,7 @@ static bool never(void *context) {
     return false;
 }
 
-static masu__search_end ask(masu__plan_search *search, int64_t height, masu__search_jumps jumps,
-                            bool infers) {
+static masu__search_end ask(masu__plan_search *search, int64_t height, masu__search_jumps jumps, bool infers) {
     masu__plan_stop stop = {never, NULL};
     masu__search_order order = {.name = "",
                                 .keys = "TWA",
@@ -35,13 +34,11 @@ static masu__search_end ask(masu__plan_search *search, int64_t height, masu__sea
 }
 
 /* The rows' offsets are the items': nothing is merged here. */
-static void assert_right(const masu_plan_row *rows, const masu__plan_search *search,
-                         int64_t height) {
+static void assert_right(const masu_plan_row *rows, const masu__plan_search *search, int64_t height) {
     uint64_t offsets[ROWS];
     for (size_t i = 0; i < ROWS; i++)
         offsets[i] = (uint64_t)masu__plan_search_offsets(search)[i];
-    assert_int_equal(masu_plan_check(rows, ROWS, offsets, (uint64_t)height, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check(rows, ROWS, offsets, (uint64_t)height, NULL, NULL), MASU_PLAN_FINE);
 }
 
 static uint64_t load_at(const masu_plan_row *rows, int64_t moment) {
@@ -57,10 +54,9 @@ static void draw(masu__rng *rng, masu_plan_row *rows) {
     for (size_t i = 0; i < DRAWN; i++) {
         int64_t lower = (int64_t)masu__rng_below(rng, MOMENTS - 1);
         int64_t longest = MOMENTS - lower < 4 ? MOMENTS - lower : 4;
-        rows[i] =
-            (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, LARGEST),
-                            .lower = lower,
-                            .upper = lower + 1 + (int64_t)masu__rng_below(rng, (uint64_t)longest)};
+        rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, LARGEST),
+                                  .lower = lower,
+                                  .upper = lower + 1 + (int64_t)masu__rng_below(rng, (uint64_t)longest)};
     }
     for (int64_t moment = 0; moment < MOMENTS; moment++)
         most = load_at(rows, moment) > most ? load_at(rows, moment) : most;
@@ -89,8 +85,7 @@ static void jumps_miss_few_and_claim_nothing(void **state) {
         plans += truth == MASU__SEARCH_FOUND;
         none += truth == MASU__SEARCH_EXHAUSTED;
         for (int way = 0; way < 4; way++) {
-            masu__search_end end = ask(search, model.bound,
-                                       way % 2 ? MASU__JUMPS_NEAR : MASU__JUMPS_FAR, way / 2 == 1);
+            masu__search_end end = ask(search, model.bound, way % 2 ? MASU__JUMPS_NEAR : MASU__JUMPS_FAR, way / 2 == 1);
             if (truth == MASU__SEARCH_EXHAUSTED)
                 assert_int_not_equal(end, MASU__SEARCH_FOUND);
             else
@@ -102,8 +97,7 @@ static void jumps_miss_few_and_claim_nothing(void **state) {
         masu__plan_search_destroy(search);
         masu__plan_model_close(&model);
     }
-    printf("%u plans, each asked for in 4 ways, %u missed; %u times there is none\n", plans, missed,
-           none);
+    printf("%u plans, each asked for in 4 ways, %u missed; %u times there is none\n", plans, missed, none);
     assert_true(plans > ROUNDS / 4 && none > 0);
     assert_true(missed * 100 <= plans * 4); /* one in a hundred */
     assert_int_equal(masu__meta_live_bytes(), 0);

@@ -11,10 +11,10 @@
 
 #include <masu/plan.h>
 
-#include "planner/skyline/demand.h"
-#include "planner/search/solver.h"
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/search/solver.h"
+#include "planner/skyline/demand.h"
 
 enum { COUNT = 9000, SOME = 1500 };
 
@@ -27,8 +27,7 @@ static void draw(size_t count, bool doubling, uint64_t alignment, uint64_t seed)
     masu__rng_seed(&rng, seed);
     for (size_t i = 0; i < count; i++) {
         int64_t lower = (int64_t)masu__rng_below(&rng, count);
-        uint64_t length = doubling ? masu__rng_below(&rng, 50) << masu__rng_below(&rng, 7)
-                                   : masu__rng_below(&rng, 100);
+        uint64_t length = doubling ? masu__rng_below(&rng, 50) << masu__rng_below(&rng, 7) : masu__rng_below(&rng, 100);
         rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(&rng, 100000),
                                   .lower = lower,
                                   .upper = lower + 1 + (int64_t)length,
@@ -88,10 +87,9 @@ static void repair_lowers_any_plan(void **state) {
         assert_true(helped ? lower < height : lower == height);
         height = lower;
         masu__plan_model_rows(&model, &problem, masu__repair_offsets(repair), offsets);
-        assert_int_equal(masu_plan_check(rows, SOME, offsets, (uint64_t)height, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check(rows, SOME, offsets, (uint64_t)height, NULL, NULL), MASU_PLAN_FINE);
     }
-    assert_true(height < model.bound * 3); /* it was fourteen times the bound and more */
+    assert_true(height < model.bound * 3);                        /* it was fourteen times the bound and more */
     assert_false(masu__repair_step(repair, 1, 0, &stop, &lower)); /* nothing may be placed */
     masu__repair_destroy(repair);
     masu__plan_model_close(&model);
@@ -140,8 +138,7 @@ static void find_cancelled(size_t count, const char *order, double most_times_th
     masu_plan_options options = {.cancel = &flag};
     masu_plan_result r;
     assert_int_equal(masu_plan_find(&problem, &options, offsets, &r), MASU_OK);
-    assert_int_equal(masu_plan_check(rows, count, offsets, r.height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check(rows, count, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     assert_non_null(strstr(r.order, order));
     assert_true((double)r.height_bytes <= most_times_the_bound * (double)r.lower_bound_bytes);
     assert_int_equal(masu__meta_live_bytes(), 0);
@@ -177,8 +174,7 @@ static void sweep_time(double most_times_the_bound) {
     assert_int_equal(masu__solver_open(&s, &problem, NULL, &options), MASU_OK);
     masu__solver_sweep(&s);
     masu__plan_model_rows(&s.model, &problem, s.best_offsets, offsets);
-    assert_int_equal(masu_plan_check(rows, COUNT, offsets, (uint64_t)s.best_height, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check(rows, COUNT, offsets, (uint64_t)s.best_height, NULL, NULL), MASU_PLAN_FINE);
     assert_true((double)s.best_height <= most_times_the_bound * (double)s.model.bound);
     masu__solver_close(&s);
     assert_int_equal(masu__meta_live_bytes(), 0);
@@ -233,8 +229,7 @@ static void demand_is_what_an_array_says(void **state) {
 
 static int64_t height_with(masu__valley *valley, bool demand, int64_t limit) {
     static int64_t places[COUNT];
-    masu__valley_way way = {
-        .key = MASU__VALLEY_LONGEST, .coarse = 0.01, .crowded = 1, .demand = demand};
+    masu__valley_way way = {.key = MASU__VALLEY_LONGEST, .coarse = 0.01, .crowded = 1, .demand = demand};
     return masu__valley_place(valley, &way, 0, limit, NULL, places);
 }
 
@@ -283,8 +278,7 @@ typedef struct canceller {
     unsigned plans;
 } canceller;
 
-static void cancel_at_first_plan(void *context, const masu_plan_result *so_far,
-                                 const uint64_t *unused) {
+static void cancel_at_first_plan(void *context, const masu_plan_result *so_far, const uint64_t *unused) {
     canceller *c = context;
     (void)unused;
     assert_true(so_far->height_bytes > so_far->lower_bound_bytes);
@@ -301,14 +295,12 @@ static void another_thread_cancels(void **state) {
         draw(counts[k], true, 1, 90 + k);
         canceller c = {0};
         masu_plan_problem problem = {.rows = rows, .count = counts[k]};
-        masu_plan_options options = {
-            .cancel = &c.flag, .improved = cancel_at_first_plan, .context = &c};
+        masu_plan_options options = {.cancel = &c.flag, .improved = cancel_at_first_plan, .context = &c};
         masu_plan_result r;
         assert_int_equal(masu_plan_find(&problem, &options, offsets, &r), MASU_OK);
         assert_true(c.plans > 0);
         pthread_join(c.thread, NULL);
-        assert_int_equal(masu_plan_check(rows, counts[k], offsets, r.height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check(rows, counts[k], offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     }
 }
 

@@ -18,15 +18,13 @@
 
 enum { MOST = 600, TINY = 5 };
 
-static masu_plan_result find(const masu_plan_problem *problem, masu_plan_goal goal, uint64_t steps,
-                             uint64_t *offsets) {
+static masu_plan_result find(const masu_plan_problem *problem, masu_plan_goal goal, uint64_t steps, uint64_t *offsets) {
     masu_plan_options options = {.goal = goal, .step_limit = steps, .threads = 2};
     masu_plan_result result;
     assert_int_equal(masu_plan_find(problem, &options, offsets, &result), MASU_OK);
     assert_int_equal(masu__meta_live_bytes(), 0);
     if (result.outcome == MASU_PLAN_OPTIMAL || result.outcome == MASU_PLAN_FEASIBLE) {
-        assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL),
-                         MASU_PLAN_FINE);
+        assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL), MASU_PLAN_FINE);
         assert_true(result.height_bytes >= result.lower_bound_bytes);
     }
     return result;
@@ -79,16 +77,14 @@ typedef struct drawn {
 
 static void draw_row(masu__rng *rng, masu_plan_row *row, masu_plan_gap *gap, bool plain) {
     int64_t lower = (int64_t)masu__rng_below(rng, 6), length = 1 + (int64_t)masu__rng_below(rng, 5);
-    *row = (masu_plan_row){
-        .size_bytes = 1 + masu__rng_below(rng, 4), .lower = lower, .upper = lower + length};
+    *row = (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, 4), .lower = lower, .upper = lower + length};
     if (plain)
         return;
     row->alignment_bytes = (uint64_t)1 << masu__rng_below(rng, 3);
     if (length >= 3 && masu__rng_below(rng, 2)) {
         *gap = (masu_plan_gap){.lower = lower + 1, .upper = lower + 2};
-        if (masu__rng_below(rng, 2)) {
+        if (masu__rng_below(rng, 2))
             gap->window_upper = 1 + masu__rng_below(rng, row->size_bytes);
-        }
         row->gaps = gap;
         row->gap_count = 1;
     }
@@ -110,8 +106,7 @@ static void draw_tiny(masu__rng *rng, drawn *d, bool plain) {
         d->relations[d->problem.relation_count++] = (masu_plan_relation){
             masu__rng_below(rng, 2) ? MASU_PLAN_MUST_NOT_SHARE : MASU_PLAN_MUST_SHARE, 1, 2};
     if (masu__rng_below(rng, 4) == 0)
-        d->relations[d->problem.relation_count++] =
-            (masu_plan_relation){MASU_PLAN_MUST_NOT_SHARE, 0, 2};
+        d->relations[d->problem.relation_count++] = (masu_plan_relation){MASU_PLAN_MUST_NOT_SHARE, 0, 2};
 }
 
 static void tiny_problems_get_the_optimum(void **state) {
@@ -136,8 +131,7 @@ static void tiny_problems_get_the_optimum(void **state) {
         assert_true(r.height_bytes == lowest);
         d.problem.capacity_bytes = lowest - 1;
         if (lowest > 1)
-            assert_int_equal(find(&d.problem, MASU_PLAN_FIT, 0, offsets).outcome,
-                             MASU_PLAN_INFEASIBLE);
+            assert_int_equal(find(&d.problem, MASU_PLAN_FIT, 0, offsets).outcome, MASU_PLAN_INFEASIBLE);
     }
 }
 
@@ -188,21 +182,18 @@ static void cut(masu__rng *rng, drawn *d, size_t wanted, int64_t time, uint64_t 
     for (int tries = 0; count < wanted && tries < 100000; tries++) {
         piece *p = &pieces[masu__rng_below(rng, count)];
         piece other = *p;
-        if (masu__rng_below(rng, 2) && p->t1 - p->t0 > 1) {
-            p->t1 = other.t0 =
-                p->t0 + 1 + (int64_t)masu__rng_below(rng, (uint64_t)(p->t1 - p->t0 - 1));
-        } else if (p->y1 - p->y0 > 1) {
+        if (masu__rng_below(rng, 2) && p->t1 - p->t0 > 1)
+            p->t1 = other.t0 = p->t0 + 1 + (int64_t)masu__rng_below(rng, (uint64_t)(p->t1 - p->t0 - 1));
+        else if (p->y1 - p->y0 > 1)
             p->y1 = other.y0 = p->y0 + 1 + masu__rng_below(rng, p->y1 - p->y0 - 1);
-        } else {
+        else
             continue;
-        }
         pieces[count++] = other;
     }
     *d = (drawn){.problem = {.rows = d->rows, .count = count}};
     for (size_t i = 0; i < count; i++)
-        d->rows[i] = (masu_plan_row){.size_bytes = pieces[i].y1 - pieces[i].y0,
-                                     .lower = pieces[i].t0,
-                                     .upper = pieces[i].t1};
+        d->rows[i] = (masu_plan_row){
+            .size_bytes = pieces[i].y1 - pieces[i].y0, .lower = pieces[i].t0, .upper = pieces[i].t1};
 }
 
 static void cut_rectangles_are_put_together(void **state) {
@@ -280,8 +271,7 @@ static void a_larger_capacity_loses_nothing(void **state) {
         }
         assert_true(solved);
         d.problem.capacity_bytes = 639;
-        assert_int_equal(find(&d.problem, MASU_PLAN_FIT, 1000, offsets).outcome,
-                         MASU_PLAN_INFEASIBLE);
+        assert_int_equal(find(&d.problem, MASU_PLAN_FIT, 1000, offsets).outcome, MASU_PLAN_INFEASIBLE);
     }
 }
 
@@ -294,8 +284,7 @@ typedef struct watch {
 static void watched(void *context, const masu_plan_result *so_far, const uint64_t *offsets) {
     watch *w = context;
     assert_true(so_far->height_bytes < w->last);
-    assert_int_equal(masu_plan_check_problem(w->problem, offsets, so_far->height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check_problem(w->problem, offsets, so_far->height_bytes, NULL, NULL), MASU_PLAN_FINE);
     w->last = so_far->height_bytes;
     w->calls++;
 }
@@ -336,12 +325,10 @@ static void another_thread_cancels(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, cancel_later, &flag), 0);
     assert_int_equal(masu_plan_find(&d.problem, &options, offsets, &r), MASU_OK);
     pthread_join(thread, NULL);
-    assert_int_equal(masu_plan_check_problem(&d.problem, offsets, r.height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check_problem(&d.problem, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
     /* raised before the beginning: the first plan is there all the same */
     assert_int_equal(masu_plan_find(&d.problem, &options, offsets, &r), MASU_OK);
-    assert_int_equal(masu_plan_check_problem(&d.problem, offsets, r.height_bytes, NULL, NULL),
-                     MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check_problem(&d.problem, offsets, r.height_bytes, NULL, NULL), MASU_PLAN_FINE);
 }
 
 static void cores_are_infeasible_and_small(void **state) {
@@ -414,9 +401,8 @@ static void gaps_are_used(void **state) {
     (void)state;
     uint64_t offsets[2];
     const masu_plan_gap gap = {.lower = 2, .upper = 6};
-    const masu_plan_row rows[] = {
-        {.size_bytes = 10, .lower = 0, .upper = 8, .gaps = &gap, .gap_count = 1},
-        {.size_bytes = 10, .lower = 2, .upper = 6}};
+    const masu_plan_row rows[] = {{.size_bytes = 10, .lower = 0, .upper = 8, .gaps = &gap, .gap_count = 1},
+                                  {.size_bytes = 10, .lower = 2, .upper = 6}};
     masu_plan_problem problem = {.rows = rows, .count = 2};
     masu_plan_result r = find(&problem, MASU_PLAN_MINIMIZE, 0, offsets);
     assert_int_equal(r.height_bytes, 10);
@@ -426,10 +412,9 @@ static void gaps_are_used(void **state) {
 static void fixed_offsets_are_kept(void **state) {
     (void)state;
     uint64_t offsets[3];
-    const masu_plan_row rows[] = {
-        {.size_bytes = 4, .lower = 0, .upper = 9, .is_fixed = true, .fixed_offset = 6},
-        {.size_bytes = 6, .lower = 0, .upper = 9},
-        {.size_bytes = 2, .lower = 3, .upper = 9}};
+    const masu_plan_row rows[] = {{.size_bytes = 4, .lower = 0, .upper = 9, .is_fixed = true, .fixed_offset = 6},
+                                  {.size_bytes = 6, .lower = 0, .upper = 9},
+                                  {.size_bytes = 2, .lower = 3, .upper = 9}};
     masu_plan_problem problem = {.rows = rows, .count = 3};
     masu_plan_result r = find(&problem, MASU_PLAN_MINIMIZE, 0, offsets);
     assert_int_equal(r.height_bytes, 12);
@@ -464,8 +449,7 @@ static void one_below_the_bound(void **state) {
     uint64_t offsets[2] = {7, 7};
     const masu_plan_row rows[] = {{.size_bytes = (uint64_t)1 << 41, .lower = 0, .upper = 2},
                                   {.size_bytes = (uint64_t)1 << 41, .lower = 1, .upper = 3}};
-    masu_plan_problem problem = {
-        .rows = rows, .count = 2, .capacity_bytes = ((uint64_t)1 << 42) - 1};
+    masu_plan_problem problem = {.rows = rows, .count = 2, .capacity_bytes = ((uint64_t)1 << 42) - 1};
     masu_plan_result r = find(&problem, MASU_PLAN_FIT, 0, offsets);
     assert_int_equal(r.outcome, MASU_PLAN_INFEASIBLE);
     assert_true(r.lower_bound_bytes == (uint64_t)1 << 42 && offsets[0] == 7);

@@ -30,8 +30,8 @@ static uint32_t text(masu__recording *r, const char *word) {
 }
 
 static void add(masu__recording *r, unsigned kind, uint32_t pool, uint64_t address, uint64_t bytes) {
-    masu__recorded_event e = {.kind = (uint8_t)kind, .pool = pool, .address = address, .bytes = bytes,
-                              .given_bytes = bytes};
+    masu__recorded_event e = {
+        .kind = (uint8_t)kind, .pool = pool, .address = address, .bytes = bytes, .given_bytes = bytes};
     assert_int_equal(masu__recording_event(r, &e), MASU_OK);
 }
 
@@ -54,9 +54,8 @@ static void equal_entries_are_one(void **state) {
     assert_int_equal(other, first + 1);
     uint16_t device, again;
     assert_int_equal(masu__recording_device(r, (masu__recorded_device){.number = 3}, &device), MASU_OK);
-    assert_int_equal(
-        masu__recording_device(r, (masu__recorded_device){.number = 3, .total_bytes = 9}, &again),
-        MASU_OK);
+    assert_int_equal(masu__recording_device(r, (masu__recorded_device){.number = 3, .total_bytes = 9}, &again),
+                     MASU_OK);
     assert_int_equal(device, again);
     assert_true(masu__recording_valid(r));
 }
@@ -65,24 +64,26 @@ static void what_points_nowhere_is_refused(void **state) {
     masu__recording *r = *state;
     uint32_t index;
     uint16_t small;
-    assert_int_equal(masu__recording_place(r, (masu__recorded_place){.caller = 1}, &index),
-                     MASU_ERR_INVALID_ARGUMENT);
-    assert_int_equal(masu__recording_pool(r, (masu__recorded_pool){.below = 1}, &index),
-                     MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu__recording_place(r, (masu__recorded_place){.caller = 1}, &index), MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu__recording_pool(r, (masu__recorded_pool){.below = 1}, &index), MASU_ERR_INVALID_ARGUMENT);
     assert_int_equal(masu__recording_stream(r, (masu__recorded_stream){.device = 1}, &small),
                      MASU_ERR_INVALID_ARGUMENT);
     masu__recorded_event wrong[] = {
         {.kind = MASU__RECORDED_KIND_COUNT},
         {.kind = MASU__RECORDED_ALLOC, .bytes = 2, .given_bytes = 1},
         {.kind = MASU__RECORDED_ALLOC, .bytes = 2, .given_bytes = 2, .address = UINT64_MAX},
-        {.pool = 1}, {.place = 1}, {.thread = 1}, {.text = 1}, {.stream = 1}, {.device = 1},
+        {.pool = 1},
+        {.place = 1},
+        {.thread = 1},
+        {.text = 1},
+        {.stream = 1},
+        {.device = 1},
         {.alignment_log2 = 64},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(masu__recording_event(r, &wrong[i]), MASU_ERR_INVALID_ARGUMENT);
-    assert_int_equal(
-        masu__recording_standing(r, &(masu__recorded_event){.kind = MASU__RECORDED_FREE}),
-        MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu__recording_standing(r, &(masu__recorded_event){.kind = MASU__RECORDED_FREE}),
+                     MASU_ERR_INVALID_ARGUMENT);
     assert_int_equal(r->event_count, 0);
     assert_true(masu__recording_valid(r));
 }
@@ -175,8 +176,7 @@ static void running_out_of_memory_changes_nothing(void **state) {
             if (status == MASU_OK)
                 status = masu__recording_place(&r, (masu__recorded_place){.line = i}, &index);
             if (status == MASU_OK)
-                status = masu__recording_event(
-                    &r, &(masu__recorded_event){.address = i, .place = index});
+                status = masu__recording_event(&r, &(masu__recorded_event){.address = i, .place = index});
         }
         masu__lives lives = {0};
         if (status == MASU_OK)

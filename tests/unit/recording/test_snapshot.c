@@ -56,7 +56,8 @@ static void put_plain(masu__buffer *b, long long asked) {
     begin_traces(b);
     put_entry(b, "segment_free", LOW + 64 * MIB, 2 * MIB, 0, 10);
     put_entry(b, "free_requested", LOW, 3 * MIB, 0, 11);
-    put_entry(b, "alloc", LOW + 5 * MIB, asked, 0, 12); /* not into the hole of 3 MiB; the rest is too small to be cut */
+    put_entry(b, "alloc", LOW + 5 * MIB, asked, 0,
+              12); /* not into the hole of 3 MiB; the rest is too small to be cut */
     put_entry(b, "free_completed", LOW, 3 * MIB, 0, 13);
     end_snapshot(b, -1, 0);
 }
@@ -103,7 +104,8 @@ static void parts_where_an_entry_is_changed(void **state) {
     masu__recording r;
     put_plain(&bytes, 4 * MIB);
     read_all(&bytes, &r);
-    expect_followed(&r, 0, "at the end: recorded is alloc of 15728640 bytes at 0x10000500000, the model has alloc of 4194304");
+    expect_followed(&r, 0,
+                    "at the end: recorded is alloc of 15728640 bytes at 0x10000500000, the model has alloc of 4194304");
     masu__recording_destroy(&r);
 
     begin_snapshot(&bytes); /* 3 MiB fit into the hole of 4 MiB before */
@@ -129,7 +131,8 @@ static void parts_where_an_entry_is_changed(void **state) {
     end_snapshot(&bytes, -1, 0);
     read_all(&bytes, &r);
     expect_followed(
-        &r, 0, "the model gives a segment back at 0x10000000000 (20971520 bytes), recorded is segment-drop at 0x10002000000");
+        &r, 0,
+        "the model gives a segment back at 0x10000000000 (20971520 bytes), recorded is segment-drop at 0x10002000000");
     masu__recording_destroy(&r);
 
     begin_snapshot(&bytes); /* no segment at the end */
@@ -266,7 +269,8 @@ static void says_what_is_wrong(void **state) {
     put_begin(&b), open_list(&b), close_list(&b), put_end(&b);
     expect_wrong(&b, "a pickle, but not a memory snapshot: a dict with `segments` and `device_traces` was expected, as "
                      "torch.cuda.memory._dump_snapshot writes it");
-    begin_snapshot(&b), open_segment(&b, LOW, 20 * MIB, 0, 0), put_block(&b, LOW, 3 * MIB, 3 * MIB, 1), close_segment(&b);
+    begin_snapshot(&b), open_segment(&b, LOW, 20 * MIB, 0, 0), put_block(&b, LOW, 3 * MIB, 3 * MIB, 1),
+        close_segment(&b);
     begin_traces(&b), end_snapshot(&b, -1, 0);
     expect_wrong(&b, "segments[0]: its blocks have 3145728 bytes, and total_size is 20971520");
     begin_snapshot(&b), open_segment(&b, LOW, 20 * MIB, 0, 0), put_block(&b, LOW + 512, 3 * MIB, 3 * MIB, 1),
@@ -298,7 +302,8 @@ static void says_what_is_wrong(void **state) {
 static void shared_lists_are_bounded(void **state) {
     (void)state;
     masu__buffer b = {0};
-    put_begin(&b), open_dict(&b), put_text(&b, "segments"), open_list(&b), close_list(&b), put_text(&b, "device_traces");
+    put_begin(&b), open_dict(&b), put_text(&b, "segments"), open_list(&b), close_list(&b),
+        put_text(&b, "device_traces");
     masu__buffer_puts(&b, "](]\x94(");
     put_entry(&b, "alloc", LOW, 512, 0, 1);
     masu__buffer_puts(&b, "\x94");

@@ -190,7 +190,8 @@ static void expands(void **state) {
     assert_int_equal(f, 0);
     expect(pool, "");
     masu__torch_free(pool, d);
-    masu__torch_release(pool, 0, false); /* whole pages of 20 MiB from the beginning of the segment: the first; not [20, 30) */
+    masu__torch_release(pool, 0,
+                        false); /* whole pages of 20 MiB from the beginning of the segment: the first; not [20, 30) */
     expect(pool, "u20M@0");
     f = take(pool, 12 * MIB); /* at the lowest address, though there is room behind */
     expect(pool, "m20M@0 =12M@0");
@@ -272,7 +273,8 @@ static void survives_without_memory(void **state) {
         masu__fault_arm(nth);
         masu_status status = masu__torch_pool_create(&config, &pool);
         for (uint32_t i = 0; i < 60 && status == MASU_OK; i++)
-            status = masu__torch_alloc(pool, (i + 1) * 300 * KIB, (masu__torch_whose){.stream = i % 20}, 0, &handles[i]);
+            status = masu__torch_alloc(pool, (i + 1) * 300 * KIB, (masu__torch_whose){.stream = i % 20}, 0,
+                                       &handles[i]);
         for (size_t i = 0; i < 60 && status == MASU_OK; i += 2)
             status = masu__torch_free(pool, handles[i]);
         if (status == MASU_OK)

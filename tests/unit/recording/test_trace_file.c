@@ -102,8 +102,7 @@ static void what_is_read_is_what_happened(void **state) {
     (void)state;
     seen s = {calloc(40000, sizeof *s.events), 0};
     masu_trace *trace = new_trace(&s);
-    assert_int_equal(masu_trace_record_to(trace, path, &(masu_record_config){.program = "unit test"}),
-                     MASU_OK);
+    assert_int_equal(masu_trace_record_to(trace, path, &(masu_record_config){.program = "unit test"}), MASU_OK);
     assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_ERR_INVALID_ARGUMENT);
     use_heap(trace, 8000, 64);
     masu_record_stats stats;
@@ -119,8 +118,7 @@ static void what_is_read_is_what_happened(void **state) {
     size_t at = 0, places = 0;
     for (size_t i = 0; i < s.count; i++) {
         const masu_event *from = &s.events[i];
-        if (from->kind != MASU_EVENT_ALLOC && from->kind != MASU_EVENT_FREE &&
-            from->kind != MASU_EVENT_EXTENT_ADD)
+        if (from->kind != MASU_EVENT_ALLOC && from->kind != MASU_EVENT_FREE && from->kind != MASU_EVENT_EXTENT_ADD)
             continue;
         while (r.events[at].kind != MASU__RECORDED_ALLOC && r.events[at].kind != MASU__RECORDED_FREE &&
                r.events[at].kind != MASU__RECORDED_SEGMENT_ADD)
@@ -364,8 +362,12 @@ static void a_program_says_what_it_does(void **state) {
     masu_trace_place(trace, 7, 0, "main.c", "main", 10);
     masu_trace_place(trace, 8, 7, "work.c", "work", 20);
     masu_trace_begin(trace, MASU_MARK_STEP, "first");
-    masu_trace_put(trace, &(masu_event){.kind = MASU_EVENT_ALLOC, .pool = pool, .address = 4096,
-                                        .bytes = 10, .block_bytes = 16, .alignment_bytes = 16});
+    masu_trace_put(trace, &(masu_event){.kind = MASU_EVENT_ALLOC,
+                                        .pool = pool,
+                                        .address = 4096,
+                                        .bytes = 10,
+                                        .block_bytes = 16,
+                                        .alignment_bytes = 16});
     masu_trace_put(trace, &(masu_event){.kind = MASU_EVENT_REFUSED, .pool = pool, .bytes = 1u << 30});
     masu_trace_end(trace, MASU_MARK_STEP, "first");
     masu_trace_mark(trace, MASU_MARK_PLAN, "arena", 100, 120);

@@ -83,7 +83,8 @@ void begin_traces(masu__buffer *out) {
     open_list(out);
     open_list(out);
 }
-void put_entry(masu__buffer *out, const char *action, long long address, long long bytes, long long stream, long long time) {
+void put_entry(masu__buffer *out, const char *action, long long address, long long bytes, long long stream,
+               long long time) {
     open_dict(out);
     put_word(out, "action", action);
     put_number(out, strcmp(action, "oom") == 0 ? "device_free" : "addr", address);

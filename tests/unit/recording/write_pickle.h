@@ -28,7 +28,8 @@ void open_segment(masu__buffer *out, long long address, long long bytes, int is_
 void put_block(masu__buffer *out, long long address, long long bytes, long long asked, int is_live);
 void close_segment(masu__buffer *out);
 void begin_traces(masu__buffer *out);
-void put_entry(masu__buffer *out, const char *action, long long address, long long bytes, long long stream, long long time);
+void put_entry(masu__buffer *out, const char *action, long long address, long long bytes, long long stream,
+               long long time);
 /* The list of this device is over, the next device's begins. */
 void next_device(masu__buffer *out);
 /* expandable: -1: the snapshot says nothing of its settings. max_split: -1: no limit. */

@@ -134,9 +134,7 @@ typedef enum lies { LIES_DENSE, LIES_TURNED, LIES_INSIDE, LIES_COUNT } lies;
 /* The shape of the dense tensor of which view_as makes one of the given shape. */
 static UNUSED void base_shape(lies how, int rank, const int64_t *shape, int64_t *base) {
     for (int d = 0; d < rank; d++)
-        base[d] = how == LIES_TURNED   ? shape[rank - 1 - d]
-                  : how == LIES_INSIDE ? shape[d] + 1
-                                       : shape[d];
+        base[d] = how == LIES_TURNED ? shape[rank - 1 - d] : how == LIES_INSIDE ? shape[d] + 1 : shape[d];
 }
 
 /* Consumes base. */
@@ -170,8 +168,7 @@ static UNUSED tl_tensor *tensor_lying(const array *a, tl_dtype dtype, lies how) 
         int64_t offset = 0;
         unravel(a, i, index);
         for (int d = 0; d < a->rank; d++) {
-            int64_t at =
-                how == LIES_TURNED ? index[a->rank - 1 - d] : index[d] + (how == LIES_INSIDE);
+            int64_t at = how == LIES_TURNED ? index[a->rank - 1 - d] : index[d] + (how == LIES_INSIDE);
             offset = offset * shape[d] + at;
         }
         write_number(t, offset, a->v[i]);
@@ -179,8 +176,7 @@ static UNUSED tl_tensor *tensor_lying(const array *a, tl_dtype dtype, lies how) 
     return view_as(how, t);
 }
 
-static UNUSED void assert_close(double got, double expected, double tolerance, const char *what,
-                                int64_t i) {
+static UNUSED void assert_close(double got, double expected, double tolerance, const char *what, int64_t i) {
     if (isnan(got) && isnan(expected))
         return;
     if (got == expected)
@@ -190,8 +186,7 @@ static UNUSED void assert_close(double got, double expected, double tolerance, c
 }
 
 /* Shape, and every element. */
-static UNUSED void assert_tensor(const tl_tensor *t, const array *expected, double tolerance,
-                                 const char *what) {
+static UNUSED void assert_tensor(const tl_tensor *t, const array *expected, double tolerance, const char *what) {
     int64_t index[TL_MAX_RANK] = {0};
     assert_int_equal(t->rank, expected->rank);
     for (int d = 0; d < t->rank; d++)
@@ -204,8 +199,8 @@ static UNUSED void assert_tensor(const tl_tensor *t, const array *expected, doub
 }
 
 /* The same, releasing t; a tensor that an operation refused to make fails the test. */
-static UNUSED void assert_result(tl_tensor *t, tl_dtype dtype, const array *expected,
-                                 double tolerance, const char *what) {
+static UNUSED void assert_result(tl_tensor *t, tl_dtype dtype, const array *expected, double tolerance,
+                                 const char *what) {
     if (!t)
         fail_msg("%s: %s", what, tl_runtime_error(tl__runtime())->text);
     assert_int_equal(t->dtype, dtype);
@@ -264,8 +259,7 @@ static UNUSED tl_tensor *then1(tl_tensor *(*call)(tl_tensor *), tl_tensor *t) {
     return out;
 }
 
-static UNUSED tl_tensor *then_scalar(tl_tensor *(*call)(tl_tensor *, double), tl_tensor *t,
-                                     double s) {
+static UNUSED tl_tensor *then_scalar(tl_tensor *(*call)(tl_tensor *, double), tl_tensor *t, double s) {
     tl_tensor *out = checked(call(t, s));
     release(t);
     return out;

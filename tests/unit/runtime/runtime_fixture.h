@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/meta.h"
-#include "runtime/value/objects.h"
 #include "runtime/state.h"
+#include "runtime/value/objects.h"
 
 #define UNUSED __attribute__((unused))
 

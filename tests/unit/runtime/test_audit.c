@@ -127,8 +127,7 @@ static void large_histories_are_checked_at_every_point(void **state) {
     expect_fault(rt, 1, "tensors: 3 alive before this operation, 2 needed");
     tl__tensor_drop(extra);
     audit(LINKS + 1, 2, live);
-    tl_tensor_backward(y,
-                       false); /* the model follows: nodes and saved values go, a gradient comes */
+    tl_tensor_backward(y, false); /* the model follows: nodes and saved values go, a gradient comes */
     audit(LINKS + 2, 2, live);
     tl_grad_loop_enter();
     tl__tensor_drop(tl_tensor_grad(w));

@@ -15,11 +15,9 @@ static void before_and_without_backward(void **state) {
     assert_gradient(w, 0);
     assert_int_equal(rt->live_grads, 0);
     assert_null(tl_tensor_grad(plain));
-    assert_raised(rt, MASU_ERR_NO_GRADIENT,
-                  "tensor does not track gradients; call enable_grad() first");
+    assert_raised(rt, MASU_ERR_NO_GRADIENT, "tensor does not track gradients; call enable_grad() first");
     assert_null(tl_tensor_grad(h));
-    assert_raised(rt, MASU_ERR_NO_GRADIENT,
-                  "only leaves keep gradients, this tensor is the result of `exp`");
+    assert_raised(rt, MASU_ERR_NO_GRADIENT, "only leaves keep gradients, this tensor is the result of `exp`");
     release(h);
     release(plain);
     release(w);
@@ -29,8 +27,7 @@ static void before_and_without_backward(void **state) {
 static void backward_needs_a_number_with_a_history(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(checked(tl_tensor_ones(SHAPE(2, 3), false))),
-              *h = checked(tl_tensor_exp(w));
+    tl_tensor *w = leaf_of(checked(tl_tensor_ones(SHAPE(2, 3), false))), *h = checked(tl_tensor_exp(w));
     tl_tensor *loss = checked(tl_tensor_sum(h)), *cut = checked(tl_tensor_detach(loss, false));
     tl_tensor_backward(h, false);
     assert_raised(rt, MASU_ERR_NOT_SCALAR, "backward needs a scalar, this tensor has shape [2, 3]");
@@ -251,8 +248,7 @@ static void a_history_without_backward_dies_with_its_last_name(void **state) {
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024));
     for (int i = 0; i < 3; i++) {
-        tl_tensor *h = checked(tl_tensor_tanh(w)), *y = checked(tl_tensor_add(h, w)),
-                  *loss = square_sum(y);
+        tl_tensor *h = checked(tl_tensor_tanh(w)), *y = checked(tl_tensor_add(h, w)), *loss = square_sum(y);
         release(h);
         assert_int_equal(rt->live_nodes, 4);
         assert_true(tl__graph_valid(loss));
@@ -328,8 +324,7 @@ static void tracking_on_and_off(void **state) {
     release(t);
     tl_tensor *whole = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){1}));
     assert_null(tl_tensor_enable_grad(whole));
-    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH,
-                  "only floating tensors track gradients, this one has element type i64");
+    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH, "only floating tensors track gradients, this one has element type i64");
     tl_tensor *mask = checked(tl_tensor_literal_bool(0, 1, (const int64_t[]){1}));
     assert_null(tl_tensor_detach(mask, true));
     assert_raised(rt, MASU_ERR_DTYPE_MISMATCH, "bool");
@@ -339,8 +334,7 @@ static void tracking_on_and_off(void **state) {
 static void copies_with_a_history(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(4)), *same = checked(tl_tensor_shallow_clone(w)),
-              *copy = checked(tl_tensor_clone(w));
+    tl_tensor *w = leaf_of(ones(4)), *same = checked(tl_tensor_shallow_clone(w)), *copy = checked(tl_tensor_clone(w));
     assert_ptr_equal(same, w);
     assert_false(copy->node->flags & TL_NODE_LEAF);
     tl_tensor *sum = checked(tl_tensor_add(copy, same)), *loss = square_sum(sum);
@@ -361,8 +355,7 @@ static void a_second_backward_names_the_first(void **state) {
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(0);
     tl_tensor *w = leaf_of(ones(4));
-    tl_tensor *saves = square_sum(w),
-              *saves_nothing = then1(tl_tensor_sum, checked(tl_tensor_add_scalar(w, 1)));
+    tl_tensor *saves = square_sum(w), *saves_nothing = then1(tl_tensor_sum, checked(tl_tensor_add_scalar(w, 1)));
     tl_tensor *both[] = {saves, saves_nothing};
     for (int i = 0; i < 2; i++) {
         frame->site = (uint32_t)(5 + i);
@@ -371,8 +364,7 @@ static void a_second_backward_names_the_first(void **state) {
         tl_tensor_backward(both[i], false);
         assert_int_equal(tl_runtime_error(rt)->related_site, 5 + i);
         assert_int_equal(tl_runtime_error(rt)->sites[0], 9);
-        assert_raised(rt, MASU_ERR_GRAPH_FREED,
-                      "the graph was already freed by an earlier backward");
+        assert_raised(rt, MASU_ERR_GRAPH_FREED, "the graph was already freed by an earlier backward");
         release(both[i]);
     }
     assert_gradient(w, 3);
@@ -385,8 +377,7 @@ static void two_losses_share_a_part(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     for (int keep = 0; keep < 2; keep++) {
-        tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_mul(w, w)),
-                  *first = checked(tl_tensor_sum(h));
+        tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_mul(w, w)), *first = checked(tl_tensor_sum(h));
         tl_tensor *second = then1(tl_tensor_sum, checked(tl_tensor_mul_scalar(h, 3)));
         release(h);
         tl_tensor_backward(first, keep);
@@ -482,8 +473,7 @@ static void leaves_are_written_in_place(void **state) {
 static void writing_into_a_history_goes_on_with_it(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_exp(w)), *one = ones(4),
-              *l = checked(tl_tensor_sum(h));
+    tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_exp(w)), *one = ones(4), *l = checked(tl_tensor_sum(h));
     h = checked(tl_tensor_add_assign(h, one));
     h = checked(tl_tensor_set_f64(h, 1, 1, (const int64_t[]){0}));
     tl_tensor *written = checked(tl_tensor_sum(h));
@@ -547,8 +537,7 @@ static void a_saved_value_written_all_the_same_is_an_error(void **state) {
         uint32_t hidden = head->count - 1;
         head->count -= hidden;
         frame->site = 7;
-        c = kind == 0 ? checked(tl_tensor_fill(c, 100))
-                      : checked(tl_tensor_set_f64(c, 100, 1, (const int64_t[]){2}));
+        c = kind == 0 ? checked(tl_tensor_fill(c, 100)) : checked(tl_tensor_set_f64(c, 100, 1, (const int64_t[]){2}));
         head->count += hidden;
         frame->site = 9;
         tl_tensor_backward(loss, false);

@@ -52,8 +52,7 @@ static void chains_of_eight_stay_within_their_bounds(void **state) {
 static void squares_of_squares(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(1024)), *y = checked(tl_tensor_mul(w, w)),
-              *z = checked(tl_tensor_mul(y, y));
+    tl_tensor *w = leaf_of(ones(1024)), *y = checked(tl_tensor_mul(w, w)), *z = checked(tl_tensor_mul(y, y));
     release(y);
     tl_tensor *loss = then1(tl_tensor_sum, z);
     backward(loss);
@@ -79,8 +78,7 @@ static void nothing_needless_is_saved_or_computed(void **state) {
     release(s);
     uint64_t bytes = rt->allocated_bytes;
     backward(loss);
-    assert_int_equal(rt->allocated_bytes - bytes,
-                     4); /* the seed: the gradient takes the saved sum's place */
+    assert_int_equal(rt->allocated_bytes - bytes, 4); /* the seed: the gradient takes the saved sum's place */
     assert_null(x->node);
     release(loss);
     release(x);
@@ -147,10 +145,8 @@ static void the_length_of_a_history_is_known(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_of_eight_stay_within_their_bounds),
-        cmocka_unit_test(squares_of_squares),
-        cmocka_unit_test(nothing_needless_is_saved_or_computed),
-        cmocka_unit_test(training_steps_are_all_alike),
+        cmocka_unit_test(chains_of_eight_stay_within_their_bounds), cmocka_unit_test(squares_of_squares),
+        cmocka_unit_test(nothing_needless_is_saved_or_computed),    cmocka_unit_test(training_steps_are_all_alike),
         cmocka_unit_test(the_length_of_a_history_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,15 +69,27 @@ static void entry(void) {
 
 static const masu_parameter tensor_in[] = {{.name = "x", .type = "Tensor", .kind = MASU_KIND_TENSOR, .rank = -1}};
 static const masu_parameter bag_out[] = {{.type = "Bag", .kind = MASU_KIND_HANDLE}};
-static const masu_parameter add_in[] = {{.name = "self", .type = "&mut Bag", .kind = MASU_KIND_HANDLE, .is_written = true},
-                                        {.name = "x", .type = "Tensor", .kind = MASU_KIND_TENSOR, .rank = -1}};
-static const masu_parameter add_out[] = {{.type = "Tensor", .kind = MASU_KIND_TENSOR, .rank = -1}, {.type = "String", .kind = MASU_KIND_TEXT}};
+static const masu_parameter add_in[] = {
+    {.name = "self", .type = "&mut Bag", .kind = MASU_KIND_HANDLE, .is_written = true},
+    {.name = "x", .type = "Tensor", .kind = MASU_KIND_TENSOR, .rank = -1}};
+static const masu_parameter add_out[] = {{.type = "Tensor", .kind = MASU_KIND_TENSOR, .rank = -1},
+                                         {.type = "String", .kind = MASU_KIND_TEXT}};
 static const masu_function functions[] = {
     {.name = "make", .parameter_count = 1, .parameters = tensor_in, .result_count = 1, .results = bag_out},
-    {.name = "add", .parameter_count = 2, .parameters = add_in, .result_count = 2, .results = add_out, .is_tuple = true},
+    {.name = "add",
+     .parameter_count = 2,
+     .parameters = add_in,
+     .result_count = 2,
+     .results = add_out,
+     .is_tuple = true},
 };
 static const masu_handle_type types[] = {{.name = "Bag"}};
-static const masu_module module = {.name = "bags", .source = "bags.tl", .function_count = 2, .functions = functions, .handle_type_count = 1, .handle_types = types};
+static const masu_module module = {.name = "bags",
+                                   .source = "bags.tl",
+                                   .function_count = 2,
+                                   .functions = functions,
+                                   .handle_type_count = 1,
+                                   .handle_types = types};
 
 static void describe(const tl_error *error, masu__buffer *out) {
     masu__buffer_puts(out, error->text);
@@ -104,7 +116,8 @@ static masu_status make_bag(masu_instance *i, float *x, masu_handle **out) {
 
 /* What the bag holds then; status otherwise. */
 static masu_status add_to(masu_instance *i, masu_handle *bag, float *x, float *sum) {
-    masu_value arguments[] = {{.kind = MASU_KIND_HANDLE, .as.handle = bag}, {.kind = MASU_KIND_TENSOR, .as.tensor = view_of(x)}};
+    masu_value arguments[] = {{.kind = MASU_KIND_HANDLE, .as.handle = bag},
+                              {.kind = MASU_KIND_TENSOR, .as.tensor = view_of(x)}};
     masu_value results[2] = {{0}};
     masu_status status = tl_instance_call(i, 1, arguments, results);
     if (status == MASU_OK) {

@@ -26,15 +26,14 @@ static bool diagonals_forward(const tl_view *p, const int64_t *cells, void *out,
             if (c < 0 || c >= cells[1])
                 continue;
             if (r >= p->shape[0] || c >= p->shape[1])
-                return out_of_range(fault, r >= p->shape[0] ? r : c,
-                                    r >= p->shape[0] ? p->shape[0] : p->shape[1]);
+                return out_of_range(fault, r >= p->shape[0] ? r : c, r >= p->shape[0] ? p->shape[0] : p->shape[1]);
             sums[k] += f32_at(p, r, c);
         }
     return true;
 }
 
-static bool diagonals_backward(const tl_view *p, const int64_t *cells, const void *grad_out,
-                               void *const *grad_in, tl_fault *fault) {
+static bool diagonals_backward(const tl_view *p, const int64_t *cells, const void *grad_out, void *const *grad_in,
+                               tl_fault *fault) {
     (void)fault;
     if (p->data != NULL)
         return false; /* the value is not needed: it must not be kept */
@@ -77,8 +76,7 @@ static void sums_along_diagonals(void **state) {
     assert_tensor(sums, &expected, 0, "diagonals");
     cells[0] = cells[1] = -1; /* the caller's cells may change: backward has its own */
     assert_null(tl__node_saved(sums->node)[0]);
-    tl_tensor *squares = checked(tl_tensor_mul(sums, sums)),
-              *loss = checked(tl_tensor_sum(squares));
+    tl_tensor *squares = checked(tl_tensor_mul(sums, sums)), *loss = checked(tl_tensor_sum(squares));
     assert_true(tl__graph_valid(loss));
     tl_tensor_backward(loss, true);
     backward(loss);
@@ -97,15 +95,13 @@ static void sums_along_diagonals(void **state) {
 static void captures_are_shown_as_the_kernel_reads_them(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *leaf =
-        leaf_of(checked(tl_tensor_literal_f64(2, 6, (const double[]){2, 2, 1, 2, 3, 4})));
+    tl_tensor *leaf = leaf_of(checked(tl_tensor_literal_f64(2, 6, (const double[]){2, 2, 1, 2, 3, 4})));
     tl_tensor *p = checked(tl_tensor_transpose(leaf, 0, 1));
     int64_t cells[] = {3, 2};
     tl_tensor *sums = checked(tl_tensor_comprehend(plan(&diagonals), cells, 1, &p));
     array expected = {1, {3}, 3, {1, 5, 4}};
     assert_tensor(sums, &expected, 0, "diagonals");
-    tl_tensor *first = checked(tl_tensor_slice(sums, 0, 1, 2)),
-              *loss = checked(tl_tensor_sum(first));
+    tl_tensor *first = checked(tl_tensor_slice(sums, 0, 1, 2)), *loss = checked(tl_tensor_sum(first));
     backward(loss);
     array gradient = {2, {2, 2}, 4, {0, 1, 1, 0}};
     assert_result(checked(tl_tensor_grad(leaf)), TL_F64, &gradient, 0, "gradient");
@@ -133,16 +129,15 @@ static bool product_forward(const tl_view *v, const int64_t *cells, void *out, t
     return true;
 }
 
-static bool product_backward(const tl_view *v, const int64_t *cells, const void *grad_out,
-                             void *const *grad_in, tl_fault *fault) {
+static bool product_backward(const tl_view *v, const int64_t *cells, const void *grad_out, void *const *grad_in,
+                             tl_fault *fault) {
     (void)fault;
     const double *g = grad_out;
     for (int64_t i = 0; i < cells[0]; i++)
         for (int k = 0; k < 2; k++)
             if (grad_in[k])
-                ((double *)grad_in[k])[i] +=
-                    g[i] * ((const double *)v[1 - k].data)[i * v[1 - k].stride[0]] /
-                    (double)cells[1];
+                ((double *)grad_in[k])[i] += g[i] * ((const double *)v[1 - k].data)[i * v[1 - k].stride[0]] /
+                                             (double)cells[1];
     return true;
 }
 
@@ -233,8 +228,8 @@ static void faults_become_errors_at_their_place(void **state) {
     close_ops(rt);
 }
 
-static bool faulty_backward(const tl_view *v, const int64_t *cells, const void *grad_out,
-                            void *const *grad_in, tl_fault *fault) {
+static bool faulty_backward(const tl_view *v, const int64_t *cells, const void *grad_out, void *const *grad_in,
+                            tl_fault *fault) {
     (void)v;
     (void)cells;
     ((double *)grad_in[0])[0] += ((const double *)grad_out)[0];
@@ -280,16 +275,15 @@ static void what_cannot_be_differentiated(void **state) {
 
 /* ---- many captures, no captures, failing memory ---------------------------------------------- */
 
-static bool sum_of_firsts_forward(const tl_view *v, const int64_t *cells, void *out,
-                                  tl_fault *fault) {
+static bool sum_of_firsts_forward(const tl_view *v, const int64_t *cells, void *out, tl_fault *fault) {
     (void)fault;
     for (int64_t i = 0; i < cells[1]; i++)
         *(float *)out += *(const float *)v[i].data;
     return true;
 }
 
-static bool sum_of_firsts_backward(const tl_view *v, const int64_t *cells, const void *grad_out,
-                                   void *const *grad_in, tl_fault *fault) {
+static bool sum_of_firsts_backward(const tl_view *v, const int64_t *cells, const void *grad_out, void *const *grad_in,
+                                   tl_fault *fault) {
     (void)v;
     (void)fault;
     for (int64_t i = 0; i < cells[1]; i++)
@@ -346,9 +340,8 @@ static void comprehend_and_differentiate(void) {
     put(0, tl_tensor_ones(SHAPE(3), true));
     put(1, tl_tensor_literal_f64(1, 2, (const double[]){1, 7}));
     put(1, tl_tensor_enable_grad(take(1)));
-    put(2, tl_tensor_comprehend(
-               &kernel, cells, 6,
-               (tl_tensor *[]){SLOT(0), SLOT(1), SLOT(0), SLOT(1), SLOT(1), SLOT(0)}));
+    put(2,
+        tl_tensor_comprehend(&kernel, cells, 6, (tl_tensor *[]){SLOT(0), SLOT(1), SLOT(0), SLOT(1), SLOT(1), SLOT(0)}));
     put(3, tl_tensor_ones(SHAPE(3, 3), true));
     put(3, tl_tensor_transpose(SLOT(3), 0, 1));
     put(4, tl_tensor_comprehend(plan(&diagonals), diagonal_cells, 1, (tl_tensor *[]){SLOT(3)}));
@@ -380,10 +373,8 @@ static void queens_train_in_constant_memory(void **state) {
         int64_t cells[] = {15, 8};
         tl_tensor *probs = checked(tl_tensor_softmax(board, 1));
         tl_tensor *rising = checked(tl_tensor_comprehend(plan(&diagonals), cells, 1, &probs));
-        tl_tensor *columns = checked(tl_tensor_sum_dim(probs, 0)),
-                  *off = checked(tl_tensor_sub_scalar(columns, 1));
-        tl_tensor *over = checked(tl_tensor_sub_scalar(rising, 1)),
-                  *crowd = checked(tl_tensor_relu(over));
+        tl_tensor *columns = checked(tl_tensor_sum_dim(probs, 0)), *off = checked(tl_tensor_sub_scalar(columns, 1));
+        tl_tensor *over = checked(tl_tensor_sub_scalar(rising, 1)), *crowd = checked(tl_tensor_relu(over));
         tl_tensor *a = checked(tl_tensor_mul(off, off)), *b = checked(tl_tensor_mul(crowd, crowd));
         tl_tensor *sa = checked(tl_tensor_sum(a)), *sb = checked(tl_tensor_sum(b)),
                   *loss = checked(tl_tensor_add(sa, sb));

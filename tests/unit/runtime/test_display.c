@@ -67,14 +67,12 @@ static void the_longest_texts_fit(void **state) {
 static void powers_of_two_use_the_wide_side(void **state) {
     (void)state;
     assert_string_equal(f64(0x1p-44), "0.00000000000005684341886080802");
-    assert_string_equal(
-        f64(0x1p-1022),
-        "0."
-        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
-        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
-        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
-        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
-        "00022250738585072014");
+    assert_string_equal(f64(0x1p-1022), "0."
+                                        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
+                                        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
+                                        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
+                                        "0000000000000000000000000000000000000000000000000000000000000000000000000000"
+                                        "00022250738585072014");
 }
 
 /* Digits of a shown number, without the zeros around them. */
@@ -124,8 +122,7 @@ static void random_floats_read_back_and_are_shortest(void **state) {
         assert_null(strchr(text, 'e'));
         int digits = significant_digits(text);
         assert_true(digits <= 9);
-        assert_true(digits == 1 ||
-                    !shorter_reads_back(fabs((double)single.value), digits - 1, true));
+        assert_true(digits == 1 || !shorter_reads_back(fabs((double)single.value), digits - 1, true));
     }
 }
 

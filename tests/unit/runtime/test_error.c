@@ -45,8 +45,7 @@ static void a_message_longer_than_its_place_is_cut(void **state) {
     tl__error_related(5, text);
     tl__raise();
     assert_int_equal(tl_runtime_error(rt)->related_site, 5);
-    assert_int_equal(strlen(tl_runtime_error(rt)->related_text),
-                     sizeof tl_runtime_error(rt)->related_text - 1);
+    assert_int_equal(strlen(tl_runtime_error(rt)->related_text), sizeof tl_runtime_error(rt)->related_text - 1);
     tl_runtime_clear_error(rt);
     tl_ptr_release(message);
     close_runtime(rt);
@@ -87,8 +86,7 @@ static void a_row_says_where_its_shapes_are(void **state) {
 static void a_new_description_forgets_the_old_related_place(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    assert_int_equal(tl__error(TL_SAY(graph_was_already_freed_by_earlier_backward)),
-                     MASU_ERR_GRAPH_FREED);
+    assert_int_equal(tl__error(TL_SAY(graph_was_already_freed_by_earlier_backward)), MASU_ERR_GRAPH_FREED);
     tl__error_related(12, "first backward");
     tl__raise();
     assert_int_equal(tl_runtime_error(rt)->related_site, 12);

@@ -107,8 +107,7 @@ WITH(stack, tl_tensor_stack(3, (tl_tensor *[]){x[0], x[1], x[0]}))
 WITH(to_f32, tl_tensor_to_dtype(x[0], TL_F64))
 
 static tl_tensor *call_where(tl_tensor *const *x) {
-    tl_tensor *positive = tl_tensor_compare_scalar(x[2], 0, 4),
-              *chosen = tl_tensor_where(positive, x[0], x[1]);
+    tl_tensor *positive = tl_tensor_compare_scalar(x[2], 0, 4), *chosen = tl_tensor_where(positive, x[0], x[1]);
     release(positive);
     return chosen;
 }
@@ -122,8 +121,7 @@ static tl_tensor *call_classes(tl_tensor *const *x) {
 
 /* One value used along three paths, through views and broadcasting. */
 static tl_tensor *call_woven(tl_tensor *const *x) {
-    tl_tensor *h = tl_tensor_tanh(x[0]), *turned = tl_tensor_transpose(h, 0, 1),
-              *p = tl_tensor_matmul(h, turned);
+    tl_tensor *h = tl_tensor_tanh(x[0]), *turned = tl_tensor_transpose(h, 0, 1), *p = tl_tensor_matmul(h, turned);
     tl_tensor *s = tl_tensor_sum_dim(h, 1), *q = tl_tensor_mul(p, s), *r = tl_tensor_row(h, 0);
     tl_tensor *total = tl_tensor_sum(r), *out = tl_tensor_div(q, total);
     tl_tensor *all[] = {h, turned, p, s, q, r, total};
@@ -138,10 +136,9 @@ static tl_tensor *call_woven(tl_tensor *const *x) {
         {#name " scalar", call_##name, 2, {0, 2}, {{0}, {3, 2}}, low, high}, {        \
 #name " empty", call_##name, 2, {2, 1 }, {{0, 3 }, {3 } }, low, high          \
     }
-#define ELEMENTWISE1(name, low, high)                               \
-    {#name, call_##name, 1, {2}, {{3, 4}}, low, high},              \
-        {#name " scalar", call_##name, 1, {0}, {{0}}, low, high}, { \
-#name " empty", call_##name, 1, {2 }, {{2, 0 } }, low, high \
+#define ELEMENTWISE1(name, low, high)                                                                              \
+    {#name, call_##name, 1, {2}, {{3, 4}}, low, high}, {#name " scalar", call_##name, 1, {0}, {{0}}, low, high}, { \
+#name " empty", call_##name, 1, {2 }, {{2, 0 } }, low, high                                                \
     }
 
 static const gradient_case cases[] = {
@@ -243,7 +240,7 @@ typedef struct trial {
     const gradient_case *c;
     lies how[OPERANDS];
     bool tracked[OPERANDS];
-    bool through; /* operands are results that nobody else holds: backward may write over them */
+    bool through;         /* operands are results that nobody else holds: backward may write over them */
     array base[OPERANDS]; /* the leaves' numbers */
     array weights;        /* of the result */
 } trial;
@@ -342,9 +339,8 @@ static void gradients_match_finite_differences(void **state) {
             now.through = round >= LIES_COUNT * 2;
             for (int k = 0; k < OPERANDS; k++) {
                 now.how[k] = round < LIES_COUNT ? (lies)round : (lies)random_below(LIES_COUNT);
-                now.tracked[k] =
-                    k < now.c->operands &&
-                    (round < LIES_COUNT || round == 2 * LIES_COUNT || k == round % now.c->operands);
+                now.tracked[k] = k < now.c->operands &&
+                                 (round < LIES_COUNT || round == 2 * LIES_COUNT || k == round % now.c->operands);
             }
             run_trial(round % 2);
             no_history_left(rt);
@@ -376,8 +372,7 @@ static void a_kept_graph_gives_the_same_again(void **state) {
         for (int k = 0; k < now.c->operands; k++) {
             tl_tensor *twice = checked(tl_tensor_grad(leaves[k]));
             for (int64_t e = 0; e < twice->elements; e++)
-                assert_close(read_number(twice, e), 2 * read_number(first[k], e), 1e-14,
-                             now.c->name, e);
+                assert_close(read_number(twice, e), 2 * read_number(first[k], e), 1e-14, now.c->name, e);
             release(twice);
             release(first[k]);
             release(leaves[k]);
@@ -392,10 +387,8 @@ static void a_kept_graph_gives_the_same_again(void **state) {
 static void gradients_have_the_type_of_their_leaf(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *a = leaf_of(ones(3)),
-              *whole = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, 2, 3, 4}));
-    tl_tensor *wide = checked(tl_tensor_to_dtype(a, TL_F64)),
-              *product = checked(tl_tensor_mul(wide, whole));
+    tl_tensor *a = leaf_of(ones(3)), *whole = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, 2, 3, 4}));
+    tl_tensor *wide = checked(tl_tensor_to_dtype(a, TL_F64)), *product = checked(tl_tensor_mul(wide, whole));
     tl_tensor *mixed = checked(tl_tensor_add(product, a)), *loss = checked(tl_tensor_sum(mixed));
     assert_int_equal(loss->dtype, TL_F64);
     tl_tensor_backward(loss, false);
@@ -416,9 +409,8 @@ static void whole_numbers_have_no_history(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *a = leaf_of(ones(3));
-    tl_tensor *results[] = {
-        tl_tensor_argmax(a),      tl_tensor_compare(a, a, 0), tl_tensor_to_dtype(a, TL_I64),
-        tl_tensor_logical_not(a), tl_tensor_shape(a),         tl_tensor_ones_like(a)};
+    tl_tensor *results[] = {tl_tensor_argmax(a),      tl_tensor_compare(a, a, 0), tl_tensor_to_dtype(a, TL_I64),
+                            tl_tensor_logical_not(a), tl_tensor_shape(a),         tl_tensor_ones_like(a)};
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         assert_null(checked(results[i])->node);
         release(results[i]);

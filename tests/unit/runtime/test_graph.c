@@ -69,8 +69,7 @@ static void *long_chains(void *ignored) {
     tl_tensor_backward(y, false);
     release(y);
     release(w);
-    wrong += rt->live_nodes != 0 || rt->live_grads != 0 || rt->tensors.live != 0 ||
-             rt->metadata_live_bytes != 0;
+    wrong += rt->live_nodes != 0 || rt->live_grads != 0 || rt->tensors.live != 0 || rt->metadata_live_bytes != 0;
     tl_runtime_leave(rt);
     tl_runtime_destroy(rt);
     return NULL;
@@ -108,8 +107,7 @@ static void diamonds_are_walked_once(void **state) {
     tl_runtime *rt = open_runtime(NULL);
     for (int by_views = 0; by_views < 2; by_views++) {
         for (int keep = 0; keep < 2; keep++) {
-            tl_tensor *w = leaf_of(checked(tl_tensor_ones(0, NULL, false))),
-                      *y = diamond_of(w, 40, by_views);
+            tl_tensor *w = leaf_of(checked(tl_tensor_ones(0, NULL, false))), *y = diamond_of(w, 40, by_views);
             assert_int_equal(rt->live_nodes, by_views ? 80 : 40);
             assert_true(tl__graph_valid(y));
             tl_tensor_backward(y, keep);
@@ -156,8 +154,7 @@ static void wide_graphs(void **state) {
     tl_tensor *w = leaf_of(ones(3)), *parts[WIDTH];
     for (int i = 0; i < WIDTH; i++)
         parts[i] = checked(tl_tensor_mul_scalar(w, i));
-    tl_tensor *stack = checked(tl_tensor_stack(WIDTH, parts)),
-              *loss = checked(tl_tensor_sum(stack));
+    tl_tensor *stack = checked(tl_tensor_stack(WIDTH, parts)), *loss = checked(tl_tensor_sum(stack));
     for (int i = 0; i < WIDTH; i++)
         release(parts[i]);
     release(stack);
@@ -168,8 +165,7 @@ static void wide_graphs(void **state) {
     tl_tensor *rows = leaf_of(checked(tl_tensor_ones(SHAPE(WIDTH, 3), false))),
               *total = checked(tl_tensor_zeros(SHAPE(3), false));
     for (int i = 0; i < WIDTH; i++) {
-        tl_tensor *row = checked(tl_tensor_row(rows, i)),
-                  *next = checked(tl_tensor_add(total, row));
+        tl_tensor *row = checked(tl_tensor_row(rows, i)), *next = checked(tl_tensor_add(total, row));
         release(row);
         release(total);
         total = next;
@@ -279,8 +275,7 @@ static void backward_fails_half_way(void **state) {
     for (uint64_t nth = 1;; nth++) {
         tl_tensor *w = leaf_of(ones(4)), *v = leaf_of(ones(4));
         tl_tensor *first = checked(tl_tensor_mul(w, v)), *h = checked(tl_tensor_exp(first));
-        tl_tensor *second = checked(tl_tensor_mul(h, v)),
-                  *third = checked(tl_tensor_add(second, w));
+        tl_tensor *second = checked(tl_tensor_mul(h, v)), *third = checked(tl_tensor_add(second, w));
         tl_tensor *loss = checked(tl_tensor_sum(third));
         masu__fault_arm(nth);
         tl_tensor_backward(loss, false);
@@ -294,8 +289,7 @@ static void backward_fails_half_way(void **state) {
             assert_gradient(w, 1 + exp(1));
         if (tl__node_leaf(v->node)->gradient)
             assert_gradient(v, 2 * exp(1));
-        assert_true(fired ||
-                    (tl__node_leaf(w->node)->gradient && tl__node_leaf(v->node)->gradient));
+        assert_true(fired || (tl__node_leaf(w->node)->gradient && tl__node_leaf(v->node)->gradient));
         tl_tensor *all[] = {loss, third, second, h, first, w, v};
         for (int i = 0; i < 7; i++)
             release(all[i]);

@@ -367,8 +367,7 @@ static void forget(model *m) {
 }
 
 static void random_step(masu__rng *rng, model *m, int count) {
-    model *from = &m[masu__rng_below(rng, (uint64_t)count)],
-          *to = &m[masu__rng_below(rng, (uint64_t)count)];
+    model *from = &m[masu__rng_below(rng, (uint64_t)count)], *to = &m[masu__rng_below(rng, (uint64_t)count)];
     unsigned what = (unsigned)masu__rng_below(rng, 20);
     if (!from->tensor || what == 0) {
         float value = (float)masu__rng_below(rng, 1000);
@@ -378,9 +377,7 @@ static void random_step(masu__rng *rng, model *m, int count) {
         forget(from);
     } else if (what == 2 && from != to) {
         int64_t start = (int64_t)masu__rng_below(rng, (uint64_t)from->count);
-        model window = {tl_tensor_narrow(from->tensor, 0, start, from->count - start),
-                        from->count - start,
-                        {0}};
+        model window = {tl_tensor_narrow(from->tensor, 0, start, from->count - start), from->count - start, {0}};
         memcpy(window.row, from->row + start, sizeof(float) * (size_t)window.count);
         forget(to);
         *to = window;

@@ -310,8 +310,7 @@ static void unwinding_stops_at_what_was_open_before(void **state) {
     tl_mem_register_tensor(make_vector(1));
     tl_grad_loop_enter();
     tl_grad_loop_enter();
-    assert_int_equal(tl_runtime_run(rt, raise_outside_any_function, NULL),
-                     MASU_ERR_DIVISION_BY_ZERO);
+    assert_int_equal(tl_runtime_run(rt, raise_outside_any_function, NULL), MASU_ERR_DIVISION_BY_ZERO);
     assert_int_equal(rt->scope_depth, 1);
     assert_int_equal(rt->registered, 1);
     assert_int_equal(rt->tensors.live, 1);

@@ -9,8 +9,7 @@ static void constants(void **state) {
     assert_int_equal(t->dtype, TL_F32);
     assert_null(t->node);
     assert_all(t, 2.5);
-    tl_tensor *like = checked(tl_tensor_ones_like(t)),
-              *none = checked(tl_tensor_zeros(SHAPE(3, 0), false));
+    tl_tensor *like = checked(tl_tensor_ones_like(t)), *none = checked(tl_tensor_zeros(SHAPE(3, 0), false));
     assert_all(like, 1);
     assert_int_equal(none->elements, 0);
     tl_tensor *whole = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){7}));
@@ -39,9 +38,8 @@ static void tracking_from_the_start(void **state) {
 static void regular_numbers(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    array eye = {2, {2, 2}, 4, {1, 0, 0, 1}}, up = {1, {4}, 4, {1, 1.5, 2, 2.5}},
-          down = {1, {3}, 3, {3, 2, 1}}, even = {1, {5}, 5, {0, 0.25, 0.5, 0.75, 1}},
-          one = {1, {1}, 1, {4}}, none = {1, {0}, 0, {0}};
+    array eye = {2, {2, 2}, 4, {1, 0, 0, 1}}, up = {1, {4}, 4, {1, 1.5, 2, 2.5}}, down = {1, {3}, 3, {3, 2, 1}},
+          even = {1, {5}, 5, {0, 0.25, 0.5, 0.75, 1}}, one = {1, {1}, 1, {4}}, none = {1, {0}, 0, {0}};
     assert_result(tl_tensor_eye(2), TL_F32, &eye, 0, "eye");
     assert_result(tl_tensor_arange(1, 3, 0.5), TL_F32, &up, 0, "arange");
     assert_result(tl_tensor_arange(3, 0.5, -1), TL_F32, &down, 0, "arange down");
@@ -70,8 +68,7 @@ static void chance_follows_the_seed(void **state) {
     for (int round = 0; round < 2; round++) {
         const tl_runtime_config config = {.seed = 99};
         tl_runtime *rt = open_runtime(&config);
-        tl_tensor *n = checked(tl_tensor_randn(SHAPE(1000), false)),
-                  *u = checked(tl_tensor_rand_like(n));
+        tl_tensor *n = checked(tl_tensor_randn(SHAPE(1000), false)), *u = checked(tl_tensor_rand_like(n));
         const float *numbers = n->data, *uniform = u->data;
         double sum = 0, squares = 0;
         for (int i = 0; i < 1000; i++) {
@@ -84,8 +81,7 @@ static void chance_follows_the_seed(void **state) {
             memcpy(first, numbers, sizeof first);
         else
             assert_memory_equal(first, numbers, sizeof first);
-        tl_tensor *whole = checked(tl_tensor_to_dtype(n, TL_I64)),
-                  *f64 = checked(tl_tensor_to_dtype(n, TL_F64));
+        tl_tensor *whole = checked(tl_tensor_to_dtype(n, TL_I64)), *f64 = checked(tl_tensor_to_dtype(n, TL_F64));
         tl_tensor *wide = checked(tl_tensor_randn_like(f64));
         assert_int_equal(wide->dtype, TL_F64);
         assert_null(tl_tensor_randn_like(whole));
@@ -102,15 +98,14 @@ static void chance_follows_the_seed(void **state) {
 static void literals(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    array two = {2, {2, 2}, 4, {1, 2.5, -3, 4}}, whole = {2, {2, 2}, 4, {1, 2, -3, 4}},
-          mask = {1, {2}, 2, {1, 0}}, empty = {2, {0, 3}, 0, {0}}, single = {0, {0}, 1, {8}};
+    array two = {2, {2, 2}, 4, {1, 2.5, -3, 4}}, whole = {2, {2, 2}, 4, {1, 2, -3, 4}}, mask = {1, {2}, 2, {1, 0}},
+          empty = {2, {0, 3}, 0, {0}}, single = {0, {0}, 1, {8}};
     const double numbers[] = {2, 2, 1, 2.5, -3, 4};
     const int64_t integers[] = {2, 2, 1, 2, -3, 4};
     assert_result(tl_tensor_literal_f32(2, 6, numbers), TL_F32, &two, 0, "f32");
     assert_result(tl_tensor_literal_f64(2, 6, numbers), TL_F64, &two, 0, "f64");
     assert_result(tl_tensor_literal_i64(2, 6, integers), TL_I64, &whole, 0, "i64");
-    assert_result(tl_tensor_literal_bool(1, 3, (const int64_t[]){2, 7, 0}), TL_BOOL, &mask, 0,
-                  "bool");
+    assert_result(tl_tensor_literal_bool(1, 3, (const int64_t[]){2, 7, 0}), TL_BOOL, &mask, 0, "bool");
     assert_result(tl_tensor_literal_f32(2, 2, (const double[]){0, 3}), TL_F32, &empty, 0, "empty");
     assert_result(tl_tensor_literal_i64(0, 1, (const int64_t[]){8}), TL_I64, &single, 0, "rank 0");
     assert_null(tl_tensor_literal_f32(2, 5, numbers));
@@ -144,8 +139,7 @@ static void joining(void **state) {
     tl_tensor *a = F32(SHAPE(2, 2), 1, 2, 3, 4), *b = F32(SHAPE(2, 1), 5, 6);
     tl_tensor *turned = checked(tl_tensor_transpose(a, 0, 1));
     tl_tensor *whole = checked(tl_tensor_literal_i64(2, 6, (const int64_t[]){2, 2, 7, 8, 9, 10}));
-    array cat = {2, {2, 3}, 6, {1, 2, 5, 3, 4, 6}},
-          rows = {2, {4, 2}, 8, {1, 3, 2, 4, 7, 8, 9, 10}},
+    array cat = {2, {2, 3}, 6, {1, 2, 5, 3, 4, 6}}, rows = {2, {4, 2}, 8, {1, 3, 2, 4, 7, 8, 9, 10}},
           stack = {3, {2, 2, 2}, 8, {1, 2, 3, 4, 1, 3, 2, 4}};
     assert_result(tl_tensor_cat(a, b, 1), TL_F32, &cat, 0, "cat");
     assert_result(tl_tensor_cat(a, b, -1), TL_F32, &cat, 0, "cat");
@@ -169,8 +163,7 @@ static void joining(void **state) {
 static void reading_elements(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *t = F32(SHAPE(2, 3), 1, 2, 3, 4, 5.5, 6),
-              *turned = checked(tl_tensor_transpose(t, 0, 1));
+    tl_tensor *t = F32(SHAPE(2, 3), 1, 2, 3, 4, 5.5, 6), *turned = checked(tl_tensor_transpose(t, 0, 1));
     const int64_t index[] = {1, 1}, outside[] = {2, 0}, negative[] = {0, -1};
     assert_true(tl_tensor_get_f64(t, 2, index) == 5.5);
     assert_true(tl_tensor_get_i64(t, 2, index) == 5);
@@ -183,8 +176,7 @@ static void reading_elements(void **state) {
     assert_raised(rt, MASU_ERR_INDEX_OUT_OF_RANGE, "1 index given for a tensor of 2 dimensions");
     tl_tensor_item(t);
     assert_raised(rt, MASU_ERR_NOT_SCALAR, "a tensor of shape [2, 3] is not a single number");
-    tl_tensor *single = checked(tl_tensor_slice(t, 1, 2, 3)),
-              *last = checked(tl_tensor_row(single, 1));
+    tl_tensor *single = checked(tl_tensor_slice(t, 1, 2, 3)), *last = checked(tl_tensor_row(single, 1));
     assert_true(tl_tensor_item(last) == 6);
     assert_true(tl_tensor_item_i64(last) == 6);
     assert_true(tl_tensor_item_bool(last));
@@ -307,16 +299,14 @@ static void assignments_that_are_refused(void **state) {
     tl_tensor *whole = checked(tl_tensor_literal_i64(1, 3, (const int64_t[]){2, 4, 0}));
     /* OWN: each refusal has consumed its receiver */
     assert_null(tl_tensor_add_assign(ones(2), wide));
-    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH,
-                  "add_assign: a tensor of shape [2] cannot take up one of shape [2, 2]");
+    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "add_assign: a tensor of shape [2] cannot take up one of shape [2, 2]");
     assert_null(tl_tensor_add_assign(ones(3), whole));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "add_assign");
     assert_null(tl_tensor_mul_assign(checked(tl_tensor_zeros_like(whole)), wide));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "mul_assign");
     tl_tensor *one = ones(1);
     assert_null(tl_tensor_sub_assign(checked(tl_tensor_zeros_like(whole)), one));
-    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH,
-                  "elements of type i64 cannot take up those of type f32");
+    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH, "elements of type i64 cannot take up those of type f32");
     assert_null(tl_tensor_div_assign(checked(tl_tensor_zeros_like(whole)), whole));
     assert_raised(rt, MASU_ERR_DIVISION_BY_ZERO, "div_assign");
     assert_null(tl_tensor_set_f64(ones(2), 1, 1, (const int64_t[]){2}));

@@ -91,8 +91,7 @@ static void random_shapes(array *a, array *b) {
     array_shape(b, ranks[1], own[1]);
 }
 
-static void judge_binary(double (*judge)(double, double), const array *a, const array *b,
-                         array *out) {
+static void judge_binary(double (*judge)(double, double), const array *a, const array *b, array *out) {
     int rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t shape[TL_MAX_RANK], index[TL_MAX_RANK] = {0};
     for (int d = 0; d < rank; d++) {
@@ -107,8 +106,7 @@ static void judge_binary(double (*judge)(double, double), const array *a, const 
     }
 }
 
-static const int width_of[TL_DTYPE_COUNT] = {
-    [TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
+static const int width_of[TL_DTYPE_COUNT] = {[TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
 
 static void check_binary(const binary_case *c, tl_dtype da, tl_dtype db) {
     array a, b, expected;
@@ -121,8 +119,7 @@ static void check_binary(const binary_case *c, tl_dtype da, tl_dtype db) {
     judge_binary(wide == TL_I64 ? c->whole_judge : c->judge, &a, &b, &expected);
     tl_tensor *x = tensor_lying(&a, da, (lies)random_below(LIES_COUNT));
     tl_tensor *y = tensor_lying(&b, db, (lies)random_below(LIES_COUNT));
-    assert_result(c->call(x, y), c->to_bool ? TL_BOOL : wide, &expected,
-                  c->to_bool ? 0 : 2 * tolerance[wide], c->name);
+    assert_result(c->call(x, y), c->to_bool ? TL_BOOL : wide, &expected, c->to_bool ? 0 : 2 * tolerance[wide], c->name);
     release(x);
     release(y);
 }
@@ -136,8 +133,7 @@ static void two_tensors_match_plain_loops(void **state) {
             for (int da = 0; da < TL_DTYPE_COUNT; da++) {
                 for (int db = 0; db < TL_DTYPE_COUNT; db++) {
                     bool has_bool = da == TL_BOOL || db == TL_BOOL;
-                    if (has_bool && !binary_cases[i].on_bool &&
-                        (da == db || binary_cases[i].low > 0))
+                    if (has_bool && !binary_cases[i].on_bool && (da == db || binary_cases[i].low > 0))
                         continue;
                     check_binary(&binary_cases[i], (tl_dtype)da, (tl_dtype)db);
                 }
@@ -248,8 +244,7 @@ static void scalars_match_plain_loops(void **state) {
 static void whole_numbers_wrap_and_divide_as_told(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *t =
-        checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MAX, INT64_MIN, -7}));
+    tl_tensor *t = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MAX, INT64_MIN, -7}));
     tl_tensor *one = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){1}));
     tl_tensor *minus = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){-1}));
     tl_tensor *sum = checked(tl_tensor_add(t, one)), *quotient = checked(tl_tensor_div(t, minus));
@@ -315,18 +310,12 @@ typedef struct unary_case {
 } unary_case;
 
 static const unary_case unary_cases[] = {
-    {"neg", tl_tensor_neg, judge_neg, -5, 5, true},
-    {"abs", tl_tensor_abs, judge_abs, -5, 5, true},
-    {"relu", tl_tensor_relu, judge_relu, -5, 5, true},
-    {"exp", tl_tensor_exp, exp, -3, 3, false},
-    {"log", tl_tensor_log, log, 1, 9, false},
-    {"sqrt", tl_tensor_sqrt, sqrt, 0, 9, false},
-    {"sin", tl_tensor_sin, sin, -4, 4, false},
-    {"cos", tl_tensor_cos, cos, -4, 4, false},
-    {"tanh", tl_tensor_tanh, tanh, -4, 4, false},
-    {"sigmoid", tl_tensor_sigmoid, judge_sigmoid, -90, 90, false},
-    {"gelu", tl_tensor_gelu, judge_gelu, -4, 4, false},
-    {"silu", tl_tensor_silu, judge_silu, -90, 90, false},
+    {"neg", tl_tensor_neg, judge_neg, -5, 5, true},     {"abs", tl_tensor_abs, judge_abs, -5, 5, true},
+    {"relu", tl_tensor_relu, judge_relu, -5, 5, true},  {"exp", tl_tensor_exp, exp, -3, 3, false},
+    {"log", tl_tensor_log, log, 1, 9, false},           {"sqrt", tl_tensor_sqrt, sqrt, 0, 9, false},
+    {"sin", tl_tensor_sin, sin, -4, 4, false},          {"cos", tl_tensor_cos, cos, -4, 4, false},
+    {"tanh", tl_tensor_tanh, tanh, -4, 4, false},       {"sigmoid", tl_tensor_sigmoid, judge_sigmoid, -90, 90, false},
+    {"gelu", tl_tensor_gelu, judge_gelu, -4, 4, false}, {"silu", tl_tensor_silu, judge_silu, -90, 90, false},
 };
 enum { UNARY_CASES = sizeof unary_cases / sizeof unary_cases[0] };
 
@@ -360,10 +349,8 @@ static void clamping(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *f = F32(SHAPE(4), -2, 0.25, 3, NAN);
-    tl_tensor *i =
-        checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MIN, 4, INT64_MAX}));
-    array clamped = {1, {4}, 4, {-0.5, 0.25, 1, NAN}}, whole = {1, {3}, 3, {0, 4, 9}},
-          half = {1, {3}, 3, {0.5, 4, 9}};
+    tl_tensor *i = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MIN, 4, INT64_MAX}));
+    array clamped = {1, {4}, 4, {-0.5, 0.25, 1, NAN}}, whole = {1, {3}, 3, {0, 4, 9}}, half = {1, {3}, 3, {0.5, 4, 9}};
     assert_result(tl_tensor_clamp(f, -0.5, 1), TL_F32, &clamped, 0, "clamp");
     assert_result(tl_tensor_clamp(i, 0, 9), TL_I64, &whole, 0, "whole clamp");
     assert_result(tl_tensor_clamp(i, 0.5, 9), TL_F32, &half, 0, "clamp to a fraction");
@@ -382,9 +369,8 @@ static void a_bool_tensor_is_a_mask(void **state) {
     tl_tensor *m = checked(tl_tensor_literal_bool(1, 4, (const int64_t[]){3, 1, 0, 1}));
     tl_tensor *n = checked(tl_tensor_literal_bool(1, 4, (const int64_t[]){3, 1, 1, 0}));
     tl_tensor *f = F32(SHAPE(3), 2, 3, 4);
-    array either = {1, {3}, 3, {1, 1, 1}}, both = {1, {3}, 3, {1, 0, 0}},
-          not = {1, {3}, 3, {0, 1, 0}}, masked = {1, {3}, 3, {2, 0, 4}},
-          halves = {1, {3}, 3, {0.5, 0, 0.5}};
+    array either = {1, {3}, 3, {1, 1, 1}}, both = {1, {3}, 3, {1, 0, 0}}, not = {1, {3}, 3, {0, 1, 0}},
+          masked = {1, {3}, 3, {2, 0, 4}}, halves = {1, {3}, 3, {0.5, 0, 0.5}};
     assert_result(tl_tensor_add(m, n), TL_BOOL, &either, 0, "or");
     assert_result(tl_tensor_mul(m, n), TL_BOOL, &both, 0, "and");
     assert_result(tl_tensor_logical_not(m), TL_BOOL, &not, 0, "not");
@@ -405,19 +391,16 @@ static void comparing_with_a_scalar(void **state) {
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *f = F32(SHAPE(2, 2), 0.1, 0.5, 0.7, NAN);
     tl_tensor *i = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, 1, 2, INT64_MAX}));
-    const double expected[6][4] = {{0, 1, 0, 0}, {1, 0, 1, 1}, {1, 0, 0, 0},
-                                   {1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 1, 0}};
+    const double expected[6][4] = {{0, 1, 0, 0}, {1, 0, 1, 1}, {1, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 1, 0}};
     for (int relation = 0; relation < 6; relation++) {
         array judged = {2, {2, 2}, 4, {0}};
         memcpy(judged.v, expected[relation], sizeof expected[0]);
         assert_result(tl_tensor_compare_scalar(f, 0.5, relation), TL_BOOL, &judged, 0, "compare");
     }
-    array above = {1, {3}, 3, {0, 1, 1}}, same = {1, {3}, 3, {0, 1, 0}},
-          f32_tenth = {2, {2, 2}, 4, {1, 0, 0, 0}};
+    array above = {1, {3}, 3, {0, 1, 1}}, same = {1, {3}, 3, {0, 1, 0}}, f32_tenth = {2, {2, 2}, 4, {1, 0, 0, 0}};
     assert_result(tl_tensor_compare_scalar(i, 1.5, 4), TL_BOOL, &above, 0, "above a fraction");
     assert_result(tl_tensor_compare_scalar(i, 2, 0), TL_BOOL, &same, 0, "equal to a whole number");
-    assert_result(tl_tensor_compare_scalar(f, 0.1, 0), TL_BOOL, &f32_tenth, 0,
-                  "the scalar does not widen");
+    assert_result(tl_tensor_compare_scalar(f, 0.1, 0), TL_BOOL, &f32_tenth, 0, "the scalar does not widen");
     assert_null(tl_tensor_compare_scalar(f, 0.5, 6));
     assert_raised(rt, MASU_ERR_INVALID_ARGUMENT, "6 is not a relation");
     release(f);
@@ -431,14 +414,12 @@ static void choosing_between_two_tensors(void **state) {
     tl_tensor *condition = checked(tl_tensor_literal_bool(2, 4, (const int64_t[]){2, 1, 1, 0}));
     tl_tensor *a = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, 1, 2, 3}));
     tl_tensor *b = F32(SHAPE(1), 0.5), *number = F32(SHAPE(2, 1), -4, 0);
-    array expected = {2, {2, 3}, 6, {1, 2, 3, 0.5, 0.5, 0.5}},
-          whole = {2, {2, 3}, 6, {1, 2, 3, 1, 2, 3}};
+    array expected = {2, {2, 3}, 6, {1, 2, 3, 0.5, 0.5, 0.5}}, whole = {2, {2, 3}, 6, {1, 2, 3, 1, 2, 3}};
     assert_result(tl_tensor_where(condition, a, b), TL_F32, &expected, 0, "where");
     assert_result(tl_tensor_where(number, a, b), TL_F32, &expected, 0, "anything but 0 holds");
     assert_result(tl_tensor_where(condition, a, a), TL_I64, &whole, 0, "where of one tensor");
     array chosen = {2, {2, 1}, 2, {1, 0}};
-    assert_result(tl_tensor_where(condition, condition, condition), TL_BOOL, &chosen, 0,
-                  "where of masks");
+    assert_result(tl_tensor_where(condition, condition, condition), TL_BOOL, &chosen, 0, "where of masks");
     release(condition);
     release(number);
     release(a);
@@ -449,8 +430,7 @@ static void choosing_between_two_tensors(void **state) {
 static void shapes_that_do_not_broadcast_are_named(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *a = checked(tl_tensor_ones(SHAPE(2, 3), false)),
-              *b = checked(tl_tensor_ones(SHAPE(4), false));
+    tl_tensor *a = checked(tl_tensor_ones(SHAPE(2, 3), false)), *b = checked(tl_tensor_ones(SHAPE(4), false));
     assert_null(tl_tensor_add(a, b));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "add: shapes [2, 3] and [4] cannot be broadcast");
     assert_null(tl_tensor_compare(b, a, 0));

@@ -130,8 +130,13 @@ static void large_operands_are_small_ones(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     masu__rng_seed(&test_rng, 11);
-    static const shape around[] = {{TL_LARGE_LOOP - 1, 1}, {TL_LARGE_LOOP, 1},  {TL_LARGE_LOOP + 1, 1},
-                                   {TL_LARGE_LOOP + 65, 1}, {4099, 64}, {3, 100003}, {1031, 291}};
+    static const shape around[] = {{TL_LARGE_LOOP - 1, 1},
+                                   {TL_LARGE_LOOP, 1},
+                                   {TL_LARGE_LOOP + 1, 1},
+                                   {TL_LARGE_LOOP + 65, 1},
+                                   {4099, 64},
+                                   {3, 100003},
+                                   {1031, 291}};
     for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
         shape few = {6, around[i].columns == 1 ? 1 : 7};
         assert_true(all_operations(rt, TL_F32, few, around[i]) > 60);

@@ -39,8 +39,7 @@ static void random_matrices(array *a, array *b, tl_dtype dtype) {
         if (d >= cut)
             sb[d - cut] = random_below(4) == 0 ? 1 : n;
     }
-    int64_t n = random_below(10) == 0 ? 0 : 1 + random_below(5),
-            k = random_below(10) == 0 ? 0 : 1 + random_below(5);
+    int64_t n = random_below(10) == 0 ? 0 : 1 + random_below(5), k = random_below(10) == 0 ? 0 : 1 + random_below(5);
     sa[lead] = n;
     sa[lead + 1] = k;
     sb[lead - cut] = k;
@@ -90,8 +89,7 @@ static void products_match_three_loops(void **state) {
 static void vectors_are_rows_on_the_left_and_columns_on_the_right(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *v = F32(SHAPE(2), 1, 2), *m = F32(SHAPE(2, 3), 1, 2, 3, 4, 5, 6),
-              *w = F32(SHAPE(3), 1, 0, -1);
+    tl_tensor *v = F32(SHAPE(2), 1, 2), *m = F32(SHAPE(2, 3), 1, 2, 3, 4, 5, 6), *w = F32(SHAPE(3), 1, 0, -1);
     tl_tensor *stack = checked(tl_tensor_stack(2, (tl_tensor *[]){m, m}));
     array dot = {0, {0}, 1, {5}}, row = {1, {3}, 3, {9, 12, 15}}, column = {1, {2}, 2, {-2, -2}},
           rows = {2, {2, 3}, 6, {9, 12, 15, 9, 12, 15}}, columns = {2, {2, 2}, 4, {-2, -2, -2, -2}};
@@ -138,14 +136,11 @@ static void an_expanded_matrix(void **state) {
 static void shapes_that_do_not_fit(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *a = checked(tl_tensor_ones(SHAPE(2, 3), false)),
-              *b = checked(tl_tensor_ones(SHAPE(2, 3), false));
-    tl_tensor *c = checked(tl_tensor_ones(SHAPE(2, 3, 1), false)),
-              *d = checked(tl_tensor_ones(SHAPE(4, 2, 3), false));
+    tl_tensor *a = checked(tl_tensor_ones(SHAPE(2, 3), false)), *b = checked(tl_tensor_ones(SHAPE(2, 3), false));
+    tl_tensor *c = checked(tl_tensor_ones(SHAPE(2, 3, 1), false)), *d = checked(tl_tensor_ones(SHAPE(4, 2, 3), false));
     tl_tensor *scalar = checked(tl_tensor_ones(0, NULL, false));
     assert_null(tl_tensor_matmul(a, b));
-    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH,
-                  "matmul: shapes [2, 3] and [2, 3] cannot be multiplied");
+    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "matmul: shapes [2, 3] and [2, 3] cannot be multiplied");
     assert_null(tl_tensor_matmul(d, c));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "[4, 2, 3] and [2, 3, 1]");
     assert_null(tl_tensor_matmul(a, scalar));

@@ -105,8 +105,7 @@ static void random_numbers(array *a, tl_dtype dtype) {
         shape[rank - 1] = 8 + random_below(12); /* long enough for lanes */
     array_shape(a, rank, shape);
     for (int64_t i = 0; i < a->count; i++)
-        a->v[i] = dtype == TL_I64 ? (double)(random_below(5) - 2)
-                                  : (double)(float)random_between(-1.5, 1.5);
+        a->v[i] = dtype == TL_I64 ? (double)(random_below(5) - 2) : (double)(float)random_between(-1.5, 1.5);
 }
 
 static void check_reduction(const reduction *r, tl_dtype dtype, lies how) {
@@ -122,8 +121,7 @@ static void check_reduction(const reduction *r, tl_dtype dtype, lies how) {
         if (a.shape[d] == 0 && r->needs_elements)
             continue;
         judge_lines(r->judge, &a, d, &expected);
-        assert_result(r->one(x, random_below(2) ? d : d - a.rank), result, &expected,
-                      tolerance[result], r->name);
+        assert_result(r->one(x, random_below(2) ? d : d - a.rank), result, &expected, tolerance[result], r->name);
     }
     release(x);
 }
@@ -159,8 +157,7 @@ static void masks_are_counted(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *m = checked(tl_tensor_literal_bool(2, 6, (const int64_t[]){2, 2, 1, 1, 0, 1}));
-    array three = {0, {0}, 1, {3}}, mean = {0, {0}, 1, {0.75}}, columns = {1, {2}, 2, {1, 2}},
-          all = {0, {0}, 1, {1}};
+    array three = {0, {0}, 1, {3}}, mean = {0, {0}, 1, {0.75}}, columns = {1, {2}, 2, {1, 2}}, all = {0, {0}, 1, {1}};
     assert_result(tl_tensor_sum(m), TL_I64, &three, 0, "sum");
     assert_result(tl_tensor_mean(m), TL_F32, &mean, 0, "mean");
     assert_result(tl_tensor_sum_dim(m, 0), TL_I64, &columns, 0, "columns");
@@ -201,8 +198,7 @@ static void nothing_to_reduce(void **state) {
     assert_result(tl_tensor_sum_dim(none, 1), TL_F32, &zeros, 0, "sum of nothing");
     assert_result(tl_tensor_max_dim(none, 0), TL_F32, &empty, 0, "max of nothing");
     assert_null(tl_tensor_sum_dim(none, 2));
-    assert_raised(rt, MASU_ERR_INDEX_OUT_OF_RANGE,
-                  "sum: dimension 2 is out of range for a tensor of shape [2, 0]");
+    assert_raised(rt, MASU_ERR_INDEX_OUT_OF_RANGE, "sum: dimension 2 is out of range for a tensor of shape [2, 0]");
     release(none);
     close_ops(rt);
 }
@@ -235,8 +231,7 @@ static void softmax_matches_its_definition(void **state) {
                 judge_softmax(&a, dim, false, &expected);
                 assert_result(tl_tensor_softmax(x, dim), TL_F64, &expected, 1e-13, "softmax");
                 judge_softmax(&a, dim, true, &expected);
-                assert_result(tl_tensor_log_softmax(x, dim - 3), TL_F64, &expected, 1e-13,
-                              "log_softmax");
+                assert_result(tl_tensor_log_softmax(x, dim - 3), TL_F64, &expected, 1e-13, "log_softmax");
                 release(x);
             }
         }
@@ -294,8 +289,7 @@ static void cross_entropy_by_class_and_by_weight(void **state) {
     for (int i = 0; i < 4; i++)
         expected -= logs.v[i * 3 + classes[i + 1]] / 4;
     tl_tensor *x = tensor_lying(&logits, TL_F64, LIES_TURNED);
-    tl_tensor *t = checked(tl_tensor_literal_i64(1, 5, classes)),
-              *f = checked(tl_tensor_to_dtype(t, TL_F32));
+    tl_tensor *t = checked(tl_tensor_literal_i64(1, 5, classes)), *f = checked(tl_tensor_to_dtype(t, TL_F32));
     assert_close(item(tl_tensor_cross_entropy(x, t)), expected, 1e-13, "classes", 0);
     assert_close(item(tl_tensor_cross_entropy(x, f)), expected, 1e-13, "classes as floats", 0);
     tl_tensor *hot = checked(tl_tensor_zeros(SHAPE(4, 3), false));

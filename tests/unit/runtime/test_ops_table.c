@@ -72,8 +72,7 @@ static tl_tensor *operand(tl_dtype dtype, bool tracked) {
     return tracked ? leaf_of(t) : t;
 }
 
-static void check_result(tl_abi_index index, tl_dtype dtype, const char *signature,
-                         const tl_tensor *result) {
+static void check_result(tl_abi_index index, tl_dtype dtype, const char *signature, const tl_tensor *result) {
     const tl_abi_function *f = &tl_abi_functions[index];
     tl_dtype wanted = dtype_wanted(f, dtype, signature);
     shape_wanted shape = shape_by_rule(f->shape);
@@ -87,8 +86,7 @@ static void check_result(tl_abi_index index, tl_dtype dtype, const char *signatu
     const tl_rule *rule = tl__operation_rules[index];
     bool leaf = result->node && (result->node->flags & TL_NODE_LEAF); /* shallow_clone */
     if (rule && result->node && !leaf && result->node->rule != rule)
-        fail_msg("%s: its history follows %s, not %s", f->symbol, result->node->rule->name,
-                 rule->name);
+        fail_msg("%s: its history follows %s, not %s", f->symbol, result->node->rule->name, rule->name);
     bool marks = index == TL_FN_tl_tensor_marked; /* whose result tracks in any case: that is what it is for */
     bool smooth = dtype == TL_F32 || dtype == TL_F64;
     if (smooth && !marks && (f->gradient != TL_GRADIENT_NONE) != (result->node != NULL))
@@ -99,8 +97,7 @@ static void check_result(tl_abi_index index, tl_dtype dtype, const char *signatu
 static bool try_function(tl_runtime *rt, tl_abi_index index, tl_dtype dtype) {
     const tl_abi_function *f = &tl_abi_functions[index];
     char signature[TL_ABI_MAX_PARAMETERS + 1];
-    if (!signature_of(f, signature) || strstr(f->symbol, "_like") ||
-        f->gradient == TL_GRADIENT_FOLLOWS)
+    if (!signature_of(f, signature) || strstr(f->symbol, "_like") || f->gradient == TL_GRADIENT_FOLLOWS)
         return false;
     bool tracked = dtype == TL_F32 || dtype == TL_F64;
     tl_tensor *a = operand(dtype, tracked), *b = operand(dtype, tracked), *result = NULL;

@@ -102,15 +102,13 @@ static void large_loops_are_small_ones(void **state) {
     tl_runtime *rt = open_runtime(NULL);
     masu__rng_seed(&test_rng, 3);
     for (int dtype = TL_F32; dtype <= TL_F64; dtype++) {
-        tl_tensor *(*const calls[])(tl_tensor *) = {tl_tensor_exp, call_square, call_softmax,
-                                                    call_sum};
+        tl_tensor *(*const calls[])(tl_tensor *) = {tl_tensor_exp, call_square, call_softmax, call_sum};
         tl_tensor *t = large((tl_dtype)dtype), *strided = turned(t);
         for (int k = 0; k < 4; k++) {
             assert_same(checked(calls[k](t)), by_rows(calls[k], t));
             assert_same(checked(calls[k](strided)), by_rows(calls[k], strided));
         }
-        tl_tensor *columns = checked(tl_tensor_sum_dim(t, 0)),
-                  *rows = checked(tl_tensor_transpose(t, 0, 1));
+        tl_tensor *columns = checked(tl_tensor_sum_dim(t, 0)), *rows = checked(tl_tensor_transpose(t, 0, 1));
         tl_tensor *again = checked(tl_tensor_sum_dim(rows, 1));
         for (int64_t j = 0; j < COLUMNS; j++)
             assert_close(read_number(columns, j), read_number(again, j), 1e-6, "columns", j);

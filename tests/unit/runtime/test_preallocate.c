@@ -74,8 +74,8 @@ static void without_it_the_device_is_asked_when_needed(void **state) {
 
 static void nonsense_is_told_once_and_passed_over(void **state) {
     (void)state;
-    static const char *const nonsense[] = {
-        "lots", "-1", "12x", " 5", "1e3", "0x10", "99999999999999999999999", "17592186044416"};
+    static const char *const nonsense[] = {"lots",          "-1", "12x", " 5", "1e3", "0x10", "99999999999999999999999",
+                                           "17592186044416"};
     for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
         char *text = NULL;
         size_t length = 0;

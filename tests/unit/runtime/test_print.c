@@ -136,8 +136,7 @@ static void one_dimension_stays_on_one_line(void **state) {
     capture_open(&c);
     assert_string_equal(shown(&c, floats(1, (int64_t[]){3}, (float[]){1.0f, -2.5f, 10.125f})),
                         "[1.0000, -2.5000, 10.1250]");
-    assert_string_equal(shown(&c, floats(1, (int64_t[]){3}, (float[]){NAN, INFINITY, -INFINITY})),
-                        "[NaN, inf, -inf]");
+    assert_string_equal(shown(&c, floats(1, (int64_t[]){3}, (float[]){NAN, INFINITY, -INFINITY})), "[NaN, inf, -inf]");
     tl_tensor *i = make(TL_I64, 1, (int64_t[]){2});
     memcpy(i->data, (int64_t[]){7, -100}, 16);
     assert_string_equal(shown(&c, i), "[7, -100]");
@@ -155,10 +154,9 @@ static void rows_are_aligned(void **state) {
     assert_string_equal(shown(&c, floats(2, (int64_t[]){2, 2}, (float[]){0.1f, 0.2f, 0.3f, 0.4f})),
                         "[[0.1000, 0.2000],\n"
                         " [0.3000, 0.4000]]");
-    assert_string_equal(
-        shown(&c, floats(2, (int64_t[]){2, 2}, (float[]){1.0f, -2.5f, 10.0f, 0.0f})),
-        "[[ 1.0000, -2.5000],\n"
-        " [10.0000,  0.0000]]");
+    assert_string_equal(shown(&c, floats(2, (int64_t[]){2, 2}, (float[]){1.0f, -2.5f, 10.0f, 0.0f})),
+                        "[[ 1.0000, -2.5000],\n"
+                        " [10.0000,  0.0000]]");
     tl_tensor *b = make(TL_BOOL, 2, (int64_t[]){1, 2});
     memcpy(b->data, (uint8_t[]){0, 1}, 2);
     assert_string_equal(shown(&c, b), "[[false,  true]]");
@@ -192,8 +190,7 @@ static void views_are_shown_in_their_own_order(void **state) {
     memcpy(view->shape, (int64_t[]){3, 2}, 16);
     memcpy(view->stride, (int64_t[]){1, 3}, 16);
     tl__tensor_refresh(view);
-    assert_string_equal(shown(&c, view),
-                        "[[0.0000, 3.0000],\n [1.0000, 4.0000],\n [2.0000, 5.0000]]");
+    assert_string_equal(shown(&c, view), "[[0.0000, 3.0000],\n [1.0000, 4.0000],\n [2.0000, 5.0000]]");
     tl__tensor_drop(t);
     capture_close(&c);
 }
@@ -221,19 +218,16 @@ static void more_than_a_thousand_are_summarised(void **state) {
     const char *whole = shown(&c, counting(1, (int64_t[]){1000}));
     assert_null(strstr(whole, "..."));
     assert_non_null(strstr(whole, " 500, "));
-    assert_string_equal(shown(&c, counting(1, (int64_t[]){1001})),
-                        "[0, 1, 2, ..., 998, 999, 1000]");
-    assert_string_equal(shown(&c, counting(2, (int64_t[]){200, 6})),
-                        "[[   0,    1,    2,    3,    4,    5],\n"
-                        " [   6,    7,    8,    9,   10,   11],\n"
-                        " [  12,   13,   14,   15,   16,   17],\n"
-                        " ...,\n"
-                        " [1182, 1183, 1184, 1185, 1186, 1187],\n"
-                        " [1188, 1189, 1190, 1191, 1192, 1193],\n"
-                        " [1194, 1195, 1196, 1197, 1198, 1199]]");
-    assert_string_equal(shown(&c, counting(2, (int64_t[]){2, 600})),
-                        "[[   0,    1,    2, ...,  597,  598,  599],\n"
-                        " [ 600,  601,  602, ..., 1197, 1198, 1199]]");
+    assert_string_equal(shown(&c, counting(1, (int64_t[]){1001})), "[0, 1, 2, ..., 998, 999, 1000]");
+    assert_string_equal(shown(&c, counting(2, (int64_t[]){200, 6})), "[[   0,    1,    2,    3,    4,    5],\n"
+                                                                     " [   6,    7,    8,    9,   10,   11],\n"
+                                                                     " [  12,   13,   14,   15,   16,   17],\n"
+                                                                     " ...,\n"
+                                                                     " [1182, 1183, 1184, 1185, 1186, 1187],\n"
+                                                                     " [1188, 1189, 1190, 1191, 1192, 1193],\n"
+                                                                     " [1194, 1195, 1196, 1197, 1198, 1199]]");
+    assert_string_equal(shown(&c, counting(2, (int64_t[]){2, 600})), "[[   0,    1,    2, ...,  597,  598,  599],\n"
+                                                                     " [ 600,  601,  602, ..., 1197, 1198, 1199]]");
     capture_close(&c);
 }
 

@@ -79,8 +79,7 @@ static void scope_exit_without_enter_is_an_error(void **state) {
     tl_frame *callee = tl_mem_function_enter(0);
     tl_mem_exit_scope(); /* the open scope is the caller's */
     assert_raised(rt, MASU_ERR_SCOPE_UNDERFLOW, "scope depth 1");
-    tl_tensor_register(
-        make_vector(1)); /* opens the function's own, which exit may not close either */
+    tl_tensor_register(make_vector(1)); /* opens the function's own, which exit may not close either */
     tl_mem_exit_scope();
     assert_raised(rt, MASU_ERR_SCOPE_UNDERFLOW, "scope depth 1");
     tl_mem_function_exit(callee);

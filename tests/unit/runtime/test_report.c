@@ -98,10 +98,8 @@ static void what_is_left_is_named(void **state) {
     assert_says(text, "STILL LIVE: 1 tensor, 4,096 bytes, 2 objects, 1 open scope\n");
     assert_null(strstr(text, "nothing leaked"));
     free(text);
-    uint64_t *const fields[] = {&report.live_nodes, &report.live_grads, &report.registered,
-                                &report.frame_depth};
-    static const char *const words[] = {"1 node\n", "1 gradient\n", "1 registration\n",
-                                        "1 frame\n"};
+    uint64_t *const fields[] = {&report.live_nodes, &report.live_grads, &report.registered, &report.frame_depth};
+    static const char *const words[] = {"1 node\n", "1 gradient\n", "1 registration\n", "1 frame\n"};
     for (int i = 0; i < 4; i++) {
         report = balanced;
         *fields[i] = 1;
@@ -141,42 +139,15 @@ static void a_program_reads_it(void **state) {
     assert_says(json, "\"live_tensors\": 18446744073709551615,");
     assert_true(json_number(json, "peak_bytes") == 13036);
     assert_true(json_number(json, "wall_seconds") == 2.5);
-    static const char *const names[] = {"live_tensors",
-                                        "live_bytes",
-                                        "peak_bytes",
-                                        "allocations",
-                                        "frees",
-                                        "grown_tensors",
-                                        "kept_bytes",
-                                        "pool_hits",
-                                        "pool_misses",
-                                        "device_allocations",
-                                        "device_frees",
-                                        "reserved_bytes",
-                                        "cached_bytes",
-                                        "metadata_bytes",
-                                        "metadata_reserved",
-                                        "retain_ops",
-                                        "release_ops",
-                                        "live_nodes",
-                                        "live_grads",
-                                        "live_objects",
-                                        "scope_depth",
-                                        "frame_depth",
-                                        "frame_depth_peak",
-                                        "registered",
-                                        "placed",
-                                        "frame_bytes_peak",
-                                        "reused",
-                                        "slotted",
-                                        "slot_growths",
-                                        "slot_bytes_peak",
-                                        "rss_bytes",
-                                        "rss_peak_bytes",
-                                        "rss_anon_bytes",
-                                        "rss_anon_peak_bytes",
-                                        "seed",
-                                        "wall_seconds"};
+    static const char *const names[] = {
+        "live_tensors",     "live_bytes",     "peak_bytes",       "allocations",         "frees",
+        "grown_tensors",    "kept_bytes",     "pool_hits",        "pool_misses",         "device_allocations",
+        "device_frees",     "reserved_bytes", "cached_bytes",     "metadata_bytes",      "metadata_reserved",
+        "retain_ops",       "release_ops",    "live_nodes",       "live_grads",          "live_objects",
+        "scope_depth",      "frame_depth",    "frame_depth_peak", "registered",          "placed",
+        "frame_bytes_peak", "reused",         "slotted",          "slot_growths",        "slot_bytes_peak",
+        "rss_bytes",        "rss_peak_bytes", "rss_anon_bytes",   "rss_anon_peak_bytes", "seed",
+        "wall_seconds"};
     size_t count = sizeof names / sizeof names[0], colons = 0, commas = 0;
     for (size_t i = 0; i < count; i++)
         json_number(json, names[i]);
@@ -214,8 +185,8 @@ static void it_counts_what_happens(void **state) {
     assert_int_equal(now.registered, 1);
     assert_int_equal(now.scope_depth, 1);
     assert_int_equal(now.frame_depth, 1);
-    assert_int_equal(now.metadata_bytes, 2 * sizeof(tl_tensor) + sizeof(tl_storage) +
-                                             sizeof(tl_string) + strlen("text") + 1);
+    assert_int_equal(now.metadata_bytes,
+                     2 * sizeof(tl_tensor) + sizeof(tl_storage) + sizeof(tl_string) + strlen("text") + 1);
     assert_true(now.reserved_bytes >= now.live_bytes + now.cached_bytes);
     assert_true(now.wall_seconds >= before.wall_seconds);
     tl_mem_function_exit(frame);
@@ -260,8 +231,7 @@ static void growth_samples_the_peak(void **state) {
     assert_int_equal(tl__tensor_new(TL_BOOL, 1, (int64_t[]){BIG}, &first), MASU_OK);
     memset(first->data, 1, BIG);
     assert_true(rt->rss_anon_peak_bytes < before + BIG / 2);
-    assert_int_equal(tl__tensor_new(TL_BOOL, 1, (int64_t[]){LARGER}, &second),
-                     MASU_OK); /* not touched */
+    assert_int_equal(tl__tensor_new(TL_BOOL, 1, (int64_t[]){LARGER}, &second), MASU_OK); /* not touched */
     assert_true(rt->rss_anon_peak_bytes > before + BIG / 2);
     tl__tensor_drop(first);
     tl__tensor_drop(second);

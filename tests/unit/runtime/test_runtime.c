@@ -169,13 +169,11 @@ static void *run_in_thread(void *passed) {
     for (int i = 0; i < 10; i++) {
         tl_error error;
         masu_status status = tl_runtime_run(rt, work, &error);
-        fine = fine && status == (i % 2 ? MASU_OK : MASU_ERR_DIVISION_BY_ZERO) &&
-               rt->tensors.live == 0;
+        fine = fine && status == (i % 2 ? MASU_OK : MASU_ERR_DIVISION_BY_ZERO) && rt->tensors.live == 0;
     }
     tl_report report;
     tl_runtime_get_report(rt, &report);
-    fine = fine && report.allocations == 10 * ROUNDS && report.frees == 10 * ROUNDS &&
-           tl_runtime_valid(rt);
+    fine = fine && report.allocations == 10 * ROUNDS && report.frees == 10 * ROUNDS && tl_runtime_valid(rt);
     tl_runtime_destroy(rt);
     *passed_here = fine;
     return NULL;
@@ -199,8 +197,7 @@ static tl_tensor *carried;
 static void *take_over(void *runtime) {
     tl_runtime_enter(runtime);
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool fine = ((tl_runtime *)runtime)->stack_limit < here &&
-                ((tl_runtime *)runtime)->stack_limit > here - (16 << 20);
+    bool fine = ((tl_runtime *)runtime)->stack_limit < here && ((tl_runtime *)runtime)->stack_limit > here - (16 << 20);
     tl__tensor_drop(carried);
     carried = make_vector(20);
     tl_runtime_leave(runtime);

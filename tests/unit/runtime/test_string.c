@@ -100,20 +100,16 @@ static void integers_are_read_as_rust_reads_them(void **state) {
     const struct {
         const char *text;
         int64_t value;
-    } good[] = {{"0", 0},
-                {"-17", -17},
-                {"+5", 5},
-                {"9223372036854775807", INT64_MAX},
-                {"-9223372036854775808", INT64_MIN},
-                {"007", 7}};
+    } good[] = {
+        {"0", 0},  {"-17", -17}, {"+5", 5}, {"9223372036854775807", INT64_MAX}, {"-9223372036854775808", INT64_MIN},
+        {"007", 7}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         tl_object *s = make_string(good[i].text);
         assert_int_equal(tl_string_to_i64(s), good[i].value);
         assert_int_equal(tl_runtime_error(rt)->status, MASU_OK);
         tl_ptr_release(s);
     }
-    const char *bad[] = {"",     " 1", "1 ", "1.5", "abc",
-                         "0x10", "-",  "+",  "1e3", "9223372036854775808"};
+    const char *bad[] = {"", " 1", "1 ", "1.5", "abc", "0x10", "-", "+", "1e3", "9223372036854775808"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         tl_object *s = make_string(bad[i]);
         assert_int_equal(tl_string_to_i64(s), 0);

@@ -76,8 +76,7 @@ static void sleeping_shows_what_was_printed(void **state) {
 static void arguments_are_handed_out_as_strings(void **state) {
     (void)state;
     static const char *const arguments[] = {"20000", ""};
-    tl_runtime *rt =
-        open_runtime(&(tl_runtime_config){.argument_count = 2, .arguments = arguments});
+    tl_runtime *rt = open_runtime(&(tl_runtime_config){.argument_count = 2, .arguments = arguments});
     assert_int_equal(tl_args_count(), 2);
     tl_object *first = tl_args_get(0), *second = tl_args_get(1);
     assert_int_equal(tl_string_to_i64(first), 20000);

@@ -61,8 +61,7 @@ static void rank_zero_has_one_element(void **state) {
 static void without_elements_there_is_no_data(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    const int64_t shapes[][3] = {
-        {0, 0, 0}, {5, 0, 3}, {INT64_MAX, INT64_MAX, 0}, {0, INT64_MAX, INT64_MAX}};
+    const int64_t shapes[][3] = {{0, 0, 0}, {5, 0, 3}, {INT64_MAX, INT64_MAX, 0}, {0, INT64_MAX, INT64_MAX}};
     for (int i = 0; i < 4; i++) {
         tl_tensor *t = NULL, *copy = NULL;
         assert_int_equal(tl__tensor_new_zeroed(TL_F32, 3, shapes[i], &t), MASU_OK);
@@ -117,8 +116,7 @@ static void impossible_shapes_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tl_tensor *t = NULL;
-        assert_int_equal(tl__tensor_new(TL_F32, cases[i].rank, cases[i].shape, &t),
-                         cases[i].status);
+        assert_int_equal(tl__tensor_new(TL_F32, cases[i].rank, cases[i].shape, &t), cases[i].status);
         assert_null(t);
         tl__raise();
         assert_raised(rt, cases[i].status, cases[i].text);
@@ -296,8 +294,7 @@ static void conversions_are_those_of_as(void **state) {
     assert_memory_equal(to->data, truths, sizeof truths);
     tl__tensor_drop(to);
     assert_int_equal(tl__tensor_cast(from, TL_F32, &to), MASU_OK);
-    assert_true(((float *)to->data)[2] == 1.9f && isinf(((float *)to->data)[4]) &&
-                isnan(((float *)to->data)[6]));
+    assert_true(((float *)to->data)[2] == 1.9f && isinf(((float *)to->data)[4]) && isnan(((float *)to->data)[6]));
     tl__tensor_drop(to);
     assert_int_equal(tl__tensor_cast(from, TL_F64, &to), MASU_OK);
     assert_ptr_equal(to, from);

@@ -44,10 +44,12 @@ static void safetensors_right(void **state) {
     header_says("{}", 0, NULL);
     header_says("{\"a\":" TENSOR("F32", "[2,3]", "0", "24") "}   ", 24, NULL);
     header_says("{\"b\":" TENSOR("I8", "[]", "4", "5") ",\"a\":" TENSOR("BF16", "[2]", "0", "4") "}", 5, NULL);
-    header_says("{\"a\":" TENSOR("F32", "[0,9223372036854775807]", "0", "0") "}", 0, "too many elements"); /* strides wrap */
+    header_says("{\"a\":" TENSOR("F32", "[0,9223372036854775807]", "0", "0") "}", 0,
+                "too many elements"); /* strides wrap */
     header_says("{\"a\":" TENSOR("F32", "[0,3]", "0", "0") ",\"b\":" TENSOR("F32", "[0]", "0", "0") "}", 0, NULL);
-    header_says("{\"\":" TENSOR("I8", "[1,1,1,1,1,1,1,1]", "0", "1") ",\"1\":" TENSOR("I8", "[1,1,1,1,1,1,1,1]", "1", "2") "}",
-                2, NULL);
+    header_says(
+        "{\"\":" TENSOR("I8", "[1,1,1,1,1,1,1,1]", "0", "1") ",\"1\":" TENSOR("I8", "[1,1,1,1,1,1,1,1]", "1", "2") "}",
+        2, NULL);
     header_says("{\"__metadata__\":{\"k\":\"v\"},\"a\":" TENSOR("BOOL", "[1,1,1,1,1,1,1,1]", "0", "1") "}", 1, NULL);
 }
 
@@ -56,7 +58,8 @@ static void safetensors_hostile(void **state) {
     header_says("{\"a\":" TENSOR("F32", "[2,3]", "0", "24") "}", 23, "lie outside");
     header_says("{\"a\":" TENSOR("F32", "[2,3]", "0", "24") "}", 25, "1 bytes behind the last tensor");
     header_says("{\"a\":" TENSOR("F32", "[2,2]", "0", "24") "}", 24, "need other bytes");
-    header_says("{\"a\":" TENSOR("F32", "[2]", "0", "8") ",\"b\":" TENSOR("F32", "[2]", "4", "12") "}", 12, "another's");
+    header_says("{\"a\":" TENSOR("F32", "[2]", "0", "8") ",\"b\":" TENSOR("F32", "[2]", "4", "12") "}", 12,
+                "another's");
     header_says("{\"a\":" TENSOR("F32", "[2]", "0", "8") ",\"b\":" TENSOR("F32", "[2]", "0", "8") "}", 8, "another's");
     header_says("{\"a\":" TENSOR("F32", "[1]", "0", "4") ",\"b\":" TENSOR("F32", "[1]", "8", "12") "}", 12, "a hole");
     header_says("{\"a\":" TENSOR("F32", "[1]", "0", "4") ",\"a\":" TENSOR("F32", "[1]", "4", "8") "}", 8, "not JSON");

@@ -169,8 +169,7 @@ static void elements_without_bytes_are_only_counted(void **state) {
     tl_object *copy = tl_vec_push(v, NULL);
     assert_int_equal(tl_vec_len(copy), 100001);
     tl_vec_get(copy, 100001, NULL);
-    assert_raised(rt, MASU_ERR_INDEX_OUT_OF_RANGE,
-                  "index 100001 is out of range for a vector of length 100001");
+    assert_raised(rt, MASU_ERR_INDEX_OUT_OF_RANGE, "index 100001 is out of range for a vector of length 100001");
     tl_ptr_release(copy);
     tl_ptr_release(v);
     assert_int_equal(rt->retain_ops, 1);
@@ -311,7 +310,8 @@ static int64_t next_number(void) { /* of what waits for its destructor, which ha
 static void destructors_wait_in_order(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_object *inner = push_owned(new_vector(&holder), push_pair(new_vector(&second_kind), 2, push_number(new_vector(&first_kind), 3)));
+    tl_object *inner = push_owned(new_vector(&holder),
+                                  push_pair(new_vector(&second_kind), 2, push_number(new_vector(&first_kind), 3)));
     inner = push_owned(inner, push_number(new_vector(&first_kind), 4));
     tl_object *all = push_owned(new_vector(&holder), push_number(new_vector(&first_kind), 1));
     all = push_owned(push_owned(all, inner), push_number(new_vector(&first_kind), 5));

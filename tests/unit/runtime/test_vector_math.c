@@ -66,16 +66,15 @@ static double distance(float ours, double theirs) {
 static void check(const function *f, float x) {
     double far = x < f->from ? 0 : distance(f->ours(x), f->theirs((double)x));
     if (far > f->units)
-        fail_msg("%s(%.9g) is %.9g, %g units from %.17g", f->name, (double)x, (double)f->ours(x),
-                 far, f->theirs((double)x));
+        fail_msg("%s(%.9g) is %.9g, %g units from %.17g", f->name, (double)x, (double)f->ours(x), far,
+                 f->theirs((double)x));
 }
 
 static void within_units_of_the_last_place(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 10007)
             check(&functions[i], tl__float_of((uint32_t)bits));
-    }
 }
 
 static void at_the_seams(void **state) {

@@ -17,8 +17,7 @@ static void views_show_the_right_elements(void **state) {
     tl_tensor *t = counting(SHAPE(2, 3));
     array same = {2, {3, 2}, 6, {0, 1, 2, 3, 4, 5}}, flat = {1, {6}, 6, {0, 1, 2, 3, 4, 5}},
           turned = {2, {3, 2}, 6, {0, 3, 1, 4, 2, 5}}, part = {2, {2, 2}, 4, {1, 2, 4, 5}},
-          row = {1, {3}, 3, {3, 4, 5}},
-          wide = {3, {2, 2, 3}, 12, {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}},
+          row = {1, {3}, 3, {3, 4, 5}}, wide = {3, {2, 2, 3}, 12, {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}},
           column = {3, {2, 1, 3}, 6, {0, 1, 2, 3, 4, 5}}, none = {2, {0, 3}, 0, {0}};
     assert_result(tl_tensor_reshape(t, SHAPE(3, 2)), TL_F32, &same, 0, "reshape");
     assert_result(tl_tensor_reshape(t, SHAPE(-1, 2)), TL_F32, &same, 0, "reshape with -1");
@@ -108,9 +107,8 @@ static void rank_zero_and_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *scalar = checked(tl_tensor_ones(0, NULL, false)), *none = counting(SHAPE(0, 3));
-    array one = {1, {1}, 1, {1}}, cube = {3, {1, 1, 1}, 1, {1}},
-          wide = {2, {2, 2}, 4, {1, 1, 1, 1}}, turned = {2, {3, 0}, 0, {0}},
-          other = {2, {7, 0}, 0, {0}}, single = {0, {0}, 1, {1}};
+    array one = {1, {1}, 1, {1}}, cube = {3, {1, 1, 1}, 1, {1}}, wide = {2, {2, 2}, 4, {1, 1, 1, 1}},
+          turned = {2, {3, 0}, 0, {0}}, other = {2, {7, 0}, 0, {0}}, single = {0, {0}, 1, {1}};
     assert_result(tl_tensor_flatten(scalar), TL_F32, &one, 0, "flatten");
     assert_result(tl_tensor_reshape(scalar, SHAPE(1, 1, 1)), TL_F32, &cube, 0, "reshape");
     assert_result(tl_tensor_expand(scalar, SHAPE(2, 2)), TL_F32, &wide, 0, "expand");
@@ -254,14 +252,10 @@ static void views_when_memory_runs_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views_show_the_right_elements),
-        cmocka_unit_test(views_cost_no_elements),
-        cmocka_unit_test(what_cannot_be_a_view_is_copied),
-        cmocka_unit_test(squeeze_drops_only_length_one),
-        cmocka_unit_test(rank_zero_and_nothing),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(more_elements_than_memory),
-        cmocka_unit_test(a_view_keeps_the_old_value),
+        cmocka_unit_test(views_show_the_right_elements),   cmocka_unit_test(views_cost_no_elements),
+        cmocka_unit_test(what_cannot_be_a_view_is_copied), cmocka_unit_test(squeeze_drops_only_length_one),
+        cmocka_unit_test(rank_zero_and_nothing),           cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(more_elements_than_memory),       cmocka_unit_test(a_view_keeps_the_old_value),
         cmocka_unit_test(views_when_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

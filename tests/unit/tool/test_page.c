@@ -39,7 +39,8 @@ static int tear_down(void **state) {
 
 static masu_publisher *begin(unsigned period_ms) {
     masu_publisher *publisher;
-    masu_publish_config config = {.struct_bytes = sizeof config, .path = path, .program = "a test", .period_ms = period_ms};
+    masu_publish_config config = {
+        .struct_bytes = sizeof config, .path = path, .program = "a test", .period_ms = period_ms};
     assert_int_equal(masu_publish_begin(&config, &publisher), MASU_OK);
     return publisher;
 }
@@ -146,7 +147,9 @@ static void write_file(const void *bytes, size_t count) {
     close(file);
 }
 
-enum { PAGE_BYTES = sizeof(masu__page_head) + sizeof(masu__page_now) + MASU_PUBLISH_SOURCES * sizeof(masu__page_source) + 8 };
+enum {
+    PAGE_BYTES = sizeof(masu__page_head) + sizeof(masu__page_now) + MASU_PUBLISH_SOURCES * sizeof(masu__page_source) + 8
+};
 static unsigned char image[PAGE_BYTES + 100];
 
 static void take_image(void) {
@@ -208,7 +211,8 @@ static void later_and_earlier_pages_are_read(void **state) {
         head.source_bytes += (uint32_t)grown;
         memset(other, 0xee, sizeof other);
         memcpy(other, &head, sizeof head);
-        size_t now = grown < 0 ? head.now_bytes : was->now_bytes, source = grown < 0 ? head.source_bytes : was->source_bytes;
+        size_t now = grown < 0 ? head.now_bytes : was->now_bytes,
+               source = grown < 0 ? head.source_bytes : was->source_bytes;
         memcpy(other + at, image + at, now);
         memcpy(other + at + head.now_bytes, image + at + was->now_bytes, source);
         size_t end = at + head.now_bytes + (size_t)head.source_capacity * head.source_bytes;

@@ -30,8 +30,7 @@ static const bad_case bad_tables[] = {
     {"2:2", "text in UTF-8, found the byte 0xC3", BYTES(HEAD "a\303,0,1,4\n")},
     {"2:1", "text in UTF-8, found the byte 0xC0", BYTES(HEAD "\300\200,0,1,4\n")},
     {"1:9", "text in UTF-8, found the byte 0xED", BYTES("[{\"id\":\"\355\240\200\"}]")},
-    {"2:7", "a whole number of bytes, not negative, found \"4?b\"",
-     BYTES(HEAD "a,0,1,4\rb,0,1,4\n")},
+    {"2:7", "a whole number of bytes, not negative, found \"4?b\"", BYTES(HEAD "a,0,1,4\rb,0,1,4\n")},
     {"1:20", "a column named id", BYTES("id;lower;upper;size\na;0;1;4\n")},
     {"2:3", "an id, found \"\"", BYTES(HEAD "  \n")},
     {"2:1", "a closing quote", BYTES(HEAD "\"a,0,1,4\nb,0,1,4\n")},
@@ -44,29 +43,23 @@ static const bad_case bad_tables[] = {
     {"2:5", "a number between -2^63 and 2^63", BYTES(HEAD "a,0,9223372036854775808,4\n")},
     {"2:5", "an end below 2^63 - 1", BYTES("id,start,end,size\na,0,9223372036854775807,4\n")},
     {"1:20", "lower,upper or start,end, not both", BYTES("id,start,upper,size\na,0,1,4\n")},
-    {"2:9", "an offset below 2^62",
-     BYTES("id,lower,upper,size,offset\na,0,1,4,18446744073709551615\n")},
-    {"2:9", "an alignment below 2^62",
-     BYTES("id,lower,upper,size,alignment\na,0,1,4,9223372036854775808\n")},
-    {"2:9", "a whole number of bytes, not negative",
-     BYTES("id,lower,upper,size,uses\na,0,1,4,-1\n")},
+    {"2:9", "an offset below 2^62", BYTES("id,lower,upper,size,offset\na,0,1,4,18446744073709551615\n")},
+    {"2:9", "an alignment below 2^62", BYTES("id,lower,upper,size,alignment\na,0,1,4,9223372036854775808\n")},
+    {"2:9", "a whole number of bytes, not negative", BYTES("id,lower,upper,size,uses\na,0,1,4,-1\n")},
     {"4:1", "sizes that add up to less than 2^62",
      BYTES(HEAD "a,0,1,2305843009213693951\nb,5,6,2305843009213693951\nc,7,8,9\n")},
-    {"1:41", "each name once in a buffer",
-     BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4,\"size\":8}]")},
+    {"1:41", "each name once in a buffer", BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4,\"size\":8}]")},
     {"1:42", "an object", BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4},]")},
     {"1:41", "a string", BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4,}]")},
     {"1:39", "a whole number", BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":1e2}]")},
-    {"1:39", "a number between",
-     BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":18446744073709551615}]")},
+    {"1:39", "a number between", BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":18446744073709551615}]")},
     {"1:39", "a number", BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":\"4\"}]")},
     {"1:8", "escapes of JSON", BYTES("[{\"id\":\"\\ud800\"}]")},
     {"1:8", "escapes of JSON", BYTES("[{\"id\":\"\\q\"}]")},
     {"1:8", "an id", BYTES("[{\"id\":\"\"}]")},
     {"1:8", "a number", BYTES("[{\"id\":null}]")},
     {"1:8", "a closing quote", BYTES("[{\"id\":\"a")},
-    {"1:2", "lower and upper or start and end, not both",
-     BYTES("[{\"id\":\"a\",\"start\":0,\"upper\":2,\"size\":4}]")},
+    {"1:2", "lower and upper or start and end, not both", BYTES("[{\"id\":\"a\",\"start\":0,\"upper\":2,\"size\":4}]")},
     {"2:1", "an id that has not been used, found \"a\" again",
      BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4},\n{\"id\":\"a\",\"lower\":0,"
            "\"upper\":2,\"size\":4}]")},
@@ -85,8 +78,7 @@ static const bad_case bad_tables[] = {
 
 static const bad_case bad_operators[] = {
     {"1:1", "a first line op,type,inputs,outputs", BYTES("")},
-    {"2:10", "ids of buffers, found \"nobody\"",
-     BYTES("op,type,inputs,outputs\n0,Relu,x,nobody\n")},
+    {"2:10", "ids of buffers, found \"nobody\"", BYTES("op,type,inputs,outputs\n0,Relu,x,nobody\n")},
     {"2:7", "op,type,inputs,outputs", BYTES("op,type,inputs,outputs\n0,Relu\n")},
     {"2:11", "the end of the line", BYTES("op,type,inputs,outputs\n0,Relu,x,y,z\n")},
     {"2:8", "text in UTF-8", BYTES("op,type,inputs,outputs\n0,Relu,\000,y\n")},
@@ -138,8 +130,7 @@ static void bad_operators_are_refused(void **state) {
 }
 
 /* Prefix, a character many times, suffix. */
-static void assert_long(const char *prefix, char filler, size_t count, const char *suffix,
-                        bad_case wanted) {
+static void assert_long(const char *prefix, char filler, size_t count, const char *suffix, bad_case wanted) {
     size_t length = strlen(prefix) + count + strlen(suffix);
     char *text = malloc(length + 1);
     assert_non_null(text);
@@ -158,13 +149,11 @@ static void assert_long(const char *prefix, char filler, size_t count, const cha
 
 static void huge_and_deep_files_are_refused(void **state) {
     (void)state;
-    assert_long(HEAD, 'a', 3000000, ",0,1,x",
-                (bad_case){.place = "2:3000006", .expected = "a whole number of bytes"});
+    assert_long(HEAD, 'a', 3000000, ",0,1,x", (bad_case){.place = "2:3000006", .expected = "a whole number of bytes"});
     assert_long(HEAD, ',', 3000000, "", (bad_case){.place = "2:1", .expected = "an id"});
     assert_long("id,lower,upper,size", ',', 3000000, "\n",
                 (bad_case){.place = "1:81", .expected = "at most 64 columns"});
-    assert_long("{\"buffers\":[],\"x\":", '[', 3000000, "",
-                (bad_case){.place = "1:84", .expected = "less nesting"});
+    assert_long("{\"buffers\":[],\"x\":", '[', 3000000, "", (bad_case){.place = "1:84", .expected = "less nesting"});
     assert_long("[{\"id\":\"a\",\"lower\":", '9', 3000000, "}]",
                 (bad_case){.place = "1:20", .expected = "a number between"});
 }
@@ -242,10 +231,8 @@ static void windows_judge_as_the_judge(void **state) {
             offsets[spoilt] = masu__rng_below(&rng, r.height_bytes + 20);
         }
         plan_judgement by_windows;
-        masu_plan_verdict verdict =
-            masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL);
-        assert_int_equal(plan_judge_windows(&problem, offsets, r.height_bytes, &by_windows),
-                         MASU_OK);
+        masu_plan_verdict verdict = masu_plan_check_problem(&problem, offsets, r.height_bytes, NULL, NULL);
+        assert_int_equal(plan_judge_windows(&problem, offsets, r.height_bytes, &by_windows), MASU_OK);
         assert_int_equal(by_windows.verdict == MASU_PLAN_FINE, verdict == MASU_PLAN_FINE);
         verdicts[by_windows.verdict]++;
     }
@@ -256,10 +243,8 @@ static void windows_judge_as_the_judge(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_tables_are_refused),
-        cmocka_unit_test(bad_operators_are_refused),
-        cmocka_unit_test(huge_and_deep_files_are_refused),
-        cmocka_unit_test(good_tables_mean_what_they_say),
+        cmocka_unit_test(bad_tables_are_refused),          cmocka_unit_test(bad_operators_are_refused),
+        cmocka_unit_test(huge_and_deep_files_are_refused), cmocka_unit_test(good_tables_mean_what_they_say),
         cmocka_unit_test(windows_judge_as_the_judge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
