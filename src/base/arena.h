@@ -67,18 +67,20 @@ bool masu__arena_valid(const masu__arena *arena);
 #define MASU_ARENA_ARRAY(arena, type, count) \
     ((type *)masu__arena_calloc((arena), (count), sizeof(type), _Alignof(type)))
 
-/* Appends to an array of the arena that doubles when it is full. on_failure, a statement that leaves, runs when memory runs out:
- * nothing has changed then. */
+/* Appends to an array of the arena that doubles when it is full. on_failure, statements that leave, run when memory runs out:
+ * nothing has changed then. (The braces of an else whose if has some outlive the formatter.) */
 #define MASU_ARENA_PUSH(arena, array, count, capacity, item, on_failure)                            \
     do {                                                                                            \
         if ((count) == (capacity)) {                                                                \
             unsigned larger_ = (capacity) == 0 ? 4 : (capacity)*2;                                  \
             void *grown_ = masu__arena_grow((arena), (array), (capacity), larger_, sizeof *(array), \
                                             _Alignof(max_align_t));                                 \
-            if (grown_ == NULL)                                                                     \
+            if (grown_ != NULL) {                                                                   \
+                (array) = grown_;                                                                   \
+                (capacity) = larger_;                                                               \
+            } else {                                                                                \
                 on_failure;                                                                         \
-            (array) = grown_;                                                                       \
-            (capacity) = larger_;                                                                   \
+            }                                                                                       \
         }                                                                                           \
         (array)[(count)++] = (item);                                                                \
     } while (0)
