@@ -2,15 +2,16 @@
 #
 #     make                    build the release preset into build/release
 #     make run                build, train 8 queens, print the memory report
-#     make test               build and run every test, a line for each kind; tests/run.sh --failed runs again what failed
+#     make test               build and run every test, a line for each kind; tests/run.sh --failed runs again what
+#                             failed
 #     make check-heavy        every test under address and undefined-behaviour sanitizers, all validity checks on
 #     make check-threads      unit and model tests under the thread sanitizer
 #     make check-clang        every test, built by clang
 #     make check-hostile      only the sweeps that make the nth allocation fail
 #     make bench              build and run the measurements, against PyTorch where they say so
 #     make fuzz               mutate the example and golden programs for FUZZ_SECONDS (60) under the sanitizers, then
-#                             FUZZ_PROGRAMS (2000) random programs, each compiled in every way and interpreted, then each
-#                             reader of files for FUZZ_SECONDS (needs clang)
+#                             FUZZ_PROGRAMS (2000) random programs, each compiled in every way and interpreted, then
+#                             each reader of files for FUZZ_SECONDS (needs clang)
 #     make mutate             change one operator of MUTATE (src/planner) at a time, MUTANTS (200) times, and list the
 #                             changes that no test notices (scripts/mutate.sh says more)
 #     make format             clang-format over all C files

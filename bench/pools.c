@@ -31,7 +31,8 @@ enum { KIB = 1 << 10, MIB = 1 << 20, LIVE = 4096, MOST_ROUNDS = 9 };
 
 /* ---- contestants ----------------------------------------------------------------------------- */
 
-/* masu three ways: inlined into the caller with the size at the free, called with it, and called without it as C does. */
+/* masu three ways: inlined into the caller with the size at the free, called with it, and called without it as C
+ * does. */
 typedef enum contestant { MASU, CALLED, UNSIZED, GLIBC, MIMALLOC, JEMALLOC, TCMALLOC, CONTESTANTS } contestant;
 
 static const char *const names[] = {"masu", "called", "unsized", "glibc", "mimalloc", "jemalloc", "tcmalloc"};
@@ -66,7 +67,7 @@ static inline size_t hide(size_t bytes) {
     return bytes;
 }
 
-/* ---- work: every kind is compiled once for each side of masu and once for malloc ------------------------------------ */
+/* ---- work: every kind is compiled once for each side of masu and once for malloc --------------------------------- */
 
 typedef struct work {
     const char *name;

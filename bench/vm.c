@@ -385,7 +385,7 @@ static void move_costs(const char *svg) {
     must(masu_vm_destroy(small));
 }
 
-/* ---- fragmentation -------------------------------------------------------------------------------------------------- */
+/* ---- fragmentation ----------------------------------------------------------------------------------------------- */
 
 enum { PARTS = 81 };
 
@@ -498,7 +498,7 @@ static void fragmentation(FILE *log) {
         printf("\n(No rows of the simulated CUDA driver: %s is not there; the tests build it.)\n", SIMULATED);
 }
 
-/* ---- hot and cold --------------------------------------------------------------------------------------------------- */
+/* ---- hot and cold ------------------------------------------------------------------------------------------------ */
 
 static void hot_and_cold(void) {
     void *ptr[32];

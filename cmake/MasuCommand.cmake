@@ -1,5 +1,6 @@
-# The command: build/<preset>/masu and masu-compiler. And what its executables (`masu build`) are linked with: everything below the
-# compiler, what the compiler says about errors, and main, as one archive from which the linker takes what it needs.
+# The command: build/<preset>/masu and masu-compiler. And what its executables (`masu build`) are linked with:
+# everything below the compiler, what the compiler says about errors, and main, as one archive from which the linker
+# takes what it needs.
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/*.c)
 list(FILTER command_sources EXCLUDE REGEX "/src/tool/(native/native_|compiler/|main\\.c$)")
 file(GLOB compiler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/compiler/*.c)
@@ -15,8 +16,8 @@ if(command_sources)
     set_target_properties(masu_program PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
     install(TARGETS masu_program ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-    # Two programs: masu starts at once, masu-compiler holds LLVM and BLAS and is what `masu run` and `masu build` become.
-    # Of the archives the linker takes what is referred to, and only masu-compiler names masu_llvm.
+    # Two programs: masu starts at once, masu-compiler holds LLVM and BLAS and is what `masu run` and `masu build`
+    # become. Of the archives the linker takes what is referred to, and only masu-compiler names masu_llvm.
     add_library(masu_tool STATIC ${command_sources})
     # The page of `masu report`, which becomes a part of the command.
     set(report_page ${CMAKE_SOURCE_DIR}/src/tool/report/page.html)

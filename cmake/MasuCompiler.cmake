@@ -13,7 +13,8 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# The tables have one text, beside the code that implements them; <masu/abi.h> includes them as <masu/abi.def>, <masu/ops.def>.
+# The tables have one text, beside the code that implements them; <masu/abi.h> includes them as <masu/abi.def>,
+# <masu/ops.def>.
 set(MASU_GENERATED_INCLUDE ${CMAKE_BINARY_DIR}/include)
 foreach(table abi ops)
     configure_file(${CMAKE_SOURCE_DIR}/src/runtime/${table}.def ${MASU_GENERATED_INCLUDE}/masu/${table}.def COPYONLY)

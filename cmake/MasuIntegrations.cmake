@@ -66,8 +66,8 @@ if(TARGET masu_static AND MASU_PYTHON)
     endif()
 endif()
 
-# The library is built a second time for it, with metadata from pages, for the C library's malloc is what it replaces. No
-# sanitizer goes with that: each replaces malloc itself.
+# The library is built a second time for it, with metadata from pages, for the C library's malloc is what it replaces.
+# No sanitizer goes with that: each replaces malloc itself.
 if(TARGET masu_static AND NOT MASU_SANITIZE)
     file(GLOB malloc_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/malloc/*.c)
     file(GLOB_RECURSE malloc_pool_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/base/*.c
@@ -77,7 +77,8 @@ if(TARGET masu_static AND NOT MASU_SANITIZE)
     add_library(masu_malloc_pool OBJECT ${malloc_pool_sources})
     target_link_libraries(masu_malloc_pool PRIVATE masu_options masu_private_includes)
     target_compile_definitions(masu_malloc_pool PRIVATE MASU_META_PAGES=1)
-    # Every validity check at every malloc of a program would be too slow for any: that is what the tests of the layers are for.
+    # Every validity check at every malloc of a program would be too slow for any: that is what the tests of the layers
+    # are for.
     target_compile_options(masu_malloc_pool PRIVATE -O2 -UMASU_HEAVY -ftls-model=initial-exec -ffunction-sections)
     add_library(masu_malloc SHARED ${malloc_sources} $<TARGET_OBJECTS:masu_malloc_pool>)
     target_link_libraries(masu_malloc PRIVATE masu_options masu_public_includes ${CMAKE_DL_LIBS})

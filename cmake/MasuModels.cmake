@@ -1,5 +1,5 @@
-# masu_models: the readers of .tflite and .onnx files. flatc and protoc-c turn the two tables of fields into code; what they need
-# at run time is linked as archives, so that the command's start loads nothing more.
+# masu_models: the readers of .tflite and .onnx files. flatc and protoc-c turn the two tables of fields into code; what
+# they need at run time is linked as archives, so that the command's start loads nothing more.
 enable_language(CXX)
 set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -1,5 +1,5 @@
-# masu_perfetto: the messages of Perfetto's traces that masu writes, from our own table of them. protoc-c makes the C. The library is linked
-# as an archive: the command's start loads nothing more.
+# masu_perfetto: the messages of Perfetto's traces that masu writes, from our own table of them. protoc-c makes the C.
+# The library is linked as an archive: the command's start loads nothing more.
 find_program(MASU_PROTOC_C protoc-c REQUIRED)
 find_library(MASU_PROTOBUF_C NAMES libprotobuf-c.a REQUIRED)
 find_path(MASU_PROTOBUF_C_INCLUDE protobuf-c/protobuf-c.h REQUIRED)

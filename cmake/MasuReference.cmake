@@ -1,5 +1,5 @@
-# What users look things up in: manual pages and completions for shells, made from the headers and from what the command says of
-# itself, so that they cannot fall behind (scripts/reference).
+# What users look things up in: manual pages and completions for shells, made from the headers and from what the command
+# says of itself, so that they cannot fall behind (scripts/reference).
 find_program(MASU_AWK NAMES awk REQUIRED)
 set(reference ${CMAKE_SOURCE_DIR}/scripts/reference)
 set(reference_out ${CMAKE_BINARY_DIR}/reference)

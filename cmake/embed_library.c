@@ -11,14 +11,17 @@
  *     /// example: a[2,3]: a.var()                   operands and a call, from which tests draw cases
  *     //! model i16 u16 16                           the words of this file that others take the place of,
  *     //! is u8 u8 8                                 once for each such line
- *     //! asks adam_step: __adam_step                the compiler writes a call of the second where a program names the first
+ *     //! asks adam_step: __adam_step                the compiler writes a call of the second where a program names the
+ *                                                    first
  *     //! asks *: len push                           it writes these into any program
- *     //! module fs                                  `std::fs::read` and `fs::read` are __fs_read, in any file of the library
+ *     //! module fs                                  `std::fs::read` and `fs::read` are __fs_read, in any file of the
+ *                                                    library
  *     //! gives way                                  a program's type or trait may have the name of one of this file
  *
- * The index (library.h): a declaration is a function, a method, a struct, an enum or a constant. It is loaded when its name is asked
- * for, by a token of the program or of a declaration that is loaded, and a method when its type is, too. A row
- * NAME(other, name, …) of a .def file is `asks other: name`. A method of a `trait` is one whose type is the trait.
+ * The index (library.h): a declaration is a function, a method, a struct, an enum or a constant. It is loaded when its
+ * name is asked for, by a token of the program or of a declaration that is loaded, and a method when its type is, too.
+ * A row NAME(other, name, …) of a .def file is `asks other: name`. A method of a `trait` is one whose type is the
+ * trait.
  *
  * Declarations are told apart by their indentation, which `masu fmt` keeps: one begins outside of any block or directly
  * in an `impl`, and ends in its line or with the `}` that stands below its beginning.

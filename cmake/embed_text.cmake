@@ -1,4 +1,5 @@
-# Writes the file TEXT as a C array NAME, and NAME_bytes, into OUT: cmake -DTEXT=… -DNAME=… -DHEADER=… -DOUT=… -P embed_text.cmake
+# Writes the file TEXT as a C array NAME, and NAME_bytes, into OUT: cmake -DTEXT=… -DNAME=… -DHEADER=… -DOUT=… -P
+# embed_text.cmake
 file(READ ${TEXT} bytes HEX)
 string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")

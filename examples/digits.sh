@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fetches the data of digits.tl into the folder that is named (or here): digits.csv, from Debian's package python3-sklearn.
+# Fetches the data of digits.tl into the folder that is named (or here): digits.csv, from Debian's package
+# python3-sklearn.
 set -eu
 folder=$(cd "${1:-.}" && pwd)
 work=$(mktemp -d)

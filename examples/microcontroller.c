@@ -1,4 +1,5 @@
-/* microcontroller.c: calls `classify` of microcontroller.tl, which `masu build --c` wrote as C, with an arena of static memory. */
+/* microcontroller.c: calls `classify` of microcontroller.tl, which `masu build --c` wrote as C, with an arena of static
+ * memory. */
 #include <stdio.h>
 
 #include "motion.h"

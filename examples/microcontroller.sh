@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes microcontroller.tl as C, translates it with its caller by any compiler and runs it.
-#     sh examples/microcontroller.sh [MASU [FLAGS…]]         CC: the compiler; RUN: what runs the program, such as qemu-arm
+#     sh examples/microcontroller.sh [MASU [FLAGS…]]         CC: the compiler; RUN: what runs the program, such as
+#                                                            qemu-arm
 set -eu
 cd "$(dirname "$0")/.."
 masu=${1:-build/release/masu}

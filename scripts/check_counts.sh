@@ -1,6 +1,6 @@
 #!/bin/sh
-# Counts what the tree should have less of, and fails where there is more of it than the table allows. The table is a ratchet: a
-# number in it goes down, never up. What counts is printed, so that it can be found.
+# Counts what the tree should have less of, and fails where there is more of it than the table allows. The table is a
+# ratchet: a number in it goes down, never up. What counts is printed, so that it can be found.
 #
 #     scripts/check_counts.sh [BUILD] [NAME…]     without NAME all rows; BUILD is needed for circles of files
 #     scripts/check_counts.sh --list NAME         the places that one row counts

@@ -10,11 +10,12 @@
 #   * Inside a layer a room (src/LAYER/ROOM) sees the rooms that the table below names, and the headers that lie in the
 #     layer itself; a file that lies in the layer itself sees all its rooms.
 #   * bench/ and integrations/ see <masu/…> and the files of their own folder; include/ sees itself.
-#   * LLVM's headers only in src/language/codegen, BLAS only in src/runtime, CUDA only in src/devices, FlatBuffers and protobuf only in
-#     src/models.
+#   * LLVM's headers only in src/language/codegen, BLAS only in src/runtime, CUDA only in src/devices, FlatBuffers and
+#     protobuf only in src/models.
 #   * In src/: the malloc family only in base; printf and its kin, stdout and stderr only in tool, runtime/system/print*
 #     and base/assert* (runtime/runtime.c may name the streams as its defaults); getenv only in tool,
-#     runtime/system/config* and base/record_environment* (a library reads the environment only when it is told to); exit and abort only in tool and base/assert*.
+#     runtime/system/config* and base/record_environment* (a library reads the environment only when it is told to);
+#     exit and abort only in tool and base/assert*.
 #   * Every header under src/ is included by somebody, and no two files of src/ have one name.
 #
 #     scripts/check_layers.sh [ROOT]     prints FILE:LINE: what is wrong; status 1 when anything is

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The readers of files under libFuzzer and the sanitizers, SECONDS each: see tests/fuzz/file_bytes.c. Needs clang. A finding stays in
-# the folder that is printed.
+# The readers of files under libFuzzer and the sanitizers, SECONDS each: see tests/fuzz/file_bytes.c. Needs clang. A
+# finding stays in the folder that is printed.
 #
 #     scripts/fuzz_files.sh MASU SECONDS [READER…]     READER: safetensors npy zip idx csv (all of them)
 set -eu

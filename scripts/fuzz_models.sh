@@ -1,6 +1,6 @@
 #!/bin/sh
-# The readers of networks under libFuzzer and the sanitizers, SECONDS each: see tests/fuzz/model_bytes.c. Needs clang and Python with
-# NumPy. A finding stays in the folder that is printed.
+# The readers of networks under libFuzzer and the sanitizers, SECONDS each: see tests/fuzz/model_bytes.c. Needs clang
+# and Python with NumPy. A finding stays in the folder that is printed.
 #
 #     scripts/fuzz_models.sh BUILD SECONDS [FORMAT…]     FORMAT: tflite onnx (both)
 set -eu

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The readers of memory snapshots and of tables of requests under libFuzzer and the sanitizers, and the model that follows what they
-# read: see tests/fuzz/snapshot_bytes.c. Needs clang and python3. A finding stays in the folder that is printed.
+# The readers of memory snapshots and of tables of requests under libFuzzer and the sanitizers, and the model that
+# follows what they read: see tests/fuzz/snapshot_bytes.c. Needs clang and python3. A finding stays in the folder that
+# is printed.
 #
 #     scripts/fuzz_snapshots.sh SECONDS [BUILD]     BUILD: where config headers are generated (build/release)
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The reader of traces and all forms of the report under libFuzzer and the sanitizers: see tests/fuzz/trace_bytes.c. Needs clang and
-# python3. A finding stays in the folder that is printed.
+# The reader of traces and all forms of the report under libFuzzer and the sanitizers: see tests/fuzz/trace_bytes.c.
+# Needs clang and python3. A finding stays in the folder that is printed.
 #
 #     scripts/fuzz_traces.sh SECONDS [BUILD]     BUILD: where config headers are generated (build/release)
 set -eu

@@ -1,8 +1,8 @@
 # libfuzzer.sh: what the scripts that fuzz one reader share; read with `.` after $work and $seconds are set.
 status=0
 
-# PROGRAM SEEDS LENGTH MIB SECONDS: runs a program of libFuzzer for $seconds, with inputs up to LENGTH bytes, at most MIB of memory and
-# SECONDS for one input. Findings and the corpus lie beside the program.
+# PROGRAM SEEDS LENGTH MIB SECONDS: runs a program of libFuzzer for $seconds, with inputs up to LENGTH bytes, at most
+# MIB of memory and SECONDS for one input. Findings and the corpus lie beside the program.
 fuzz_run() {
     mkdir "$1.found" "$1.corpus"
     "$1" -max_total_time="$seconds" -max_len="$3" -rss_limit_mb="$4" -timeout="$5" -print_final_stats=1 -verbosity=0 \

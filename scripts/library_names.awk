@@ -1,5 +1,5 @@
-# Literals that are names of the library, in comparisons (strcmp, strncmp, is, is_named, check_same_text) and in tables of constants; `names`: a
-# file with one name a line, and how often it is declared there does not matter.
+# Literals that are names of the library, in comparisons (strcmp, strncmp, is, is_named, check_same_text) and in tables
+# of constants; `names`: a file with one name a line, and how often it is declared there does not matter.
 BEGIN { while ((getline name < names) > 0) library[name] = 1 }
 FNR == 1 { table = 0 }
 /(^| )const [^;=]*\] = \{/ || /static const struct( [a-z_]+)? \{/ { table = 1 }

@@ -7,8 +7,8 @@
 #     scripts/mutate.sh --list src/planner/judge.c            every place and what it would become; nothing is built
 #
 # The tree is never touched: a copy of it is configured once, and each mutant compiles one file and links the tests that
-# judge its folder (tests_of). The tests must pass on the unchanged copy first. They run in the order of their time until
-# one fails; one that takes four times as long as it did, and five seconds more, has failed too.
+# judge its folder (tests_of). The tests must pass on the unchanged copy first. They run in the order of their time
+# until one fails; one that takes four times as long as it did, and five seconds more, has failed too.
 #
 #     comparison   < <= > >= == !=                      constant    n becomes n + 1 or n - 1
 #     arithmetic   + - * / % << >> & |                  condition   if, while, ?: and && || the other way round

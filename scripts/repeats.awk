@@ -2,8 +2,9 @@
 #
 #     awk -f scripts/repeats.awk FILE…
 #
-# Comments, blank lines, includes, lone brackets, `break;` and `return x;` do not count, for they say nothing of their own;
-# spaces are folded. Runs that lie in more than eight places are the manner of the language and do not count either.
+# Comments, blank lines, includes, lone brackets, `break;` and `return x;` do not count, for they say nothing of their
+# own; spaces are folded. Runs that lie in more than eight places are the manner of the language and do not count
+# either.
 
 function code_of(line,    end) {
     if (in_comment) {

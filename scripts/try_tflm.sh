@@ -1,20 +1,22 @@
 #!/bin/sh
-# TensorFlow Lite Micro's unchanged interpreter against what masu plans for it. Nothing of it belongs to the project: CHECKOUT is its
-# source tree, compiled in WORK.
+# TensorFlow Lite Micro's unchanged interpreter against what masu plans for it. Nothing of it belongs to the project:
+# CHECKOUT is its source tree, compiled in WORK.
 #
 #     scripts/try_tflm.sh MASU CHECKOUT MODEL.tflite…
 #
-# What it needs from others (gemmlowp, flatbuffers, kissfft, ruy) is looked for in CHECKOUT/tensorflow/lite/micro/tools/make/downloads,
-# where `make -f tensorflow/lite/micro/tools/make/Makefile third_party_downloads` puts it, or in $TFLM_THIRD_PARTY.
-# WORK: $TFLM_WORK, with $TFLM_JOBS compilers at a time and $TFLM_CXXFLAGS (-O1); kept for the next run; a temporary folder when it is not set.
+# What it needs from others (gemmlowp, flatbuffers, kissfft, ruy) is looked for in
+# CHECKOUT/tensorflow/lite/micro/tools/make/downloads, where `make -f tensorflow/lite/micro/tools/make/Makefile
+# third_party_downloads` puts it, or in $TFLM_THIRD_PARTY. WORK: $TFLM_WORK, with $TFLM_JOBS compilers at a time and
+# $TFLM_CXXFLAGS (-O1); kept for the next run; a temporary folder when it is not set.
 #
-# For each model, run as it is, and with masu's plan inside: planned, in place, reordered, in place and reordered, and with two memories
-# through the shim:
-#   * buffers, their sizes and lives are those that masu counts (what is beyond them is scratch, which is then said with --scratch);
+# For each model, run as it is, and with masu's plan inside: planned, in place, reordered, in place and reordered, and
+# with two memories through the shim:
+#   * buffers, their sizes and lives are those that masu counts (what is beyond them is scratch, which is then said with
+#     --scratch);
 #   * the arena's head has the bytes that masu says of the runtime as it is, and of the plan;
 #   * outputs of three runs on drawn inputs are the same, bit for bit.
 set -eu
-[ $# -ge 3 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '/^[^#]/q; 2,$s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 masu=$1 checkout=$(cd "$2" && pwd)
 shift 2

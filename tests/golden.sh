@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs one program that carries its expectation (the form stands in tests/golden/README.md) and says what differs.
 #
-#     tests/golden.sh FILE.tl [FLAGS[,FLAGS…]]     once with each, an empty one being the program as it stands. With FLAGS the
-#                                                  program's own report: lines and its counters are left out.
+#     tests/golden.sh FILE.tl [FLAGS[,FLAGS…]]     once with each, an empty one being the program as it stands. With
+#                                                  FLAGS the program's own report: lines and its counters are left out.
 #
 # How often it ran stands in $MASU_TMP/runs afterwards.
 set -eu
@@ -108,8 +108,8 @@ compare_report() {
     rm -f "$tmp/json"
 }
 
-# The program as often around its loop as each of three numbers says, which lie equally far apart: a round costs the same
-# however many there were before, and none leaves anything behind.
+# The program as often around its loop as each of three numbers says, which lie equally far apart: a round costs the
+# same however many there were before, and none leaves anything behind.
 compare_rounds() {
     # shellcheck disable=SC2086 # three numbers
     set -- $steady

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs one test in a process of its own, with a time limit, and notes how it ended. Called by tests/run.sh only.
 #
-#     tests/one.sh 'NUMBER|KIND|NAME|FLAGS'      NAME is a path; FLAGS are those a golden program is run with, one time after
-#                                                the other, apart by commas
+#     tests/one.sh 'NUMBER|KIND|NAME|FLAGS'      NAME is a path; FLAGS are those a golden program is run with, one time
+#                                                after the other, apart by commas
 #
-# Writes $MASU_WORK/NUMBER.result (pass, skip or fail, kind, name, how many runs that were), NUMBER.out (what it printed) and
-# NUMBER.skipped (what was left out, and why). A test that is left out as a whole ends with status 77 and says "skipped: …".
+# Writes $MASU_WORK/NUMBER.result (pass, skip or fail, kind, name, how many runs that were), NUMBER.out (what it
+# printed) and NUMBER.skipped (what was left out, and why). A test that is left out as a whole ends with status 77 and
+# says "skipped: …".
 set -u
 IFS='|' read -r number kind name flags <<LINE
 $1

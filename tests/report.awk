@@ -1,6 +1,7 @@
 # Checks numbers of a report, one flat JSON object:
 #     awk -v assertions='key op number [; key op number …]' -f tests/report.awk REPORT
-# op is == <= >= or <. A line of the program on which nothing happened is not in the report, and counts 0. Prints each assertion that does not hold; status 1 when one does not.
+# op is == <= >= or <. A line of the program on which nothing happened is not in the report, and counts 0. Prints each
+# assertion that does not hold; status 1 when one does not.
 { text = text $0 " " }
 
 function is_quiet_line(key) { return key ~ /^line_[0-9]+_[a-z]+$/ && text ~ /"line_[0-9]+_/ }

@@ -1,15 +1,16 @@
 #!/bin/sh
-# Runs the tests of a build folder, each in a process of its own, two at a time. A line for each kind says how many passed and
-# how long it took; what failed is shown below, then what was left out and why. The last line is "N passed, N failed", and where
-# something was left out ", N skipped"; the status is 1 when any failed.
-# Which tests failed is kept in the build folder: --failed runs these again.
+# Runs the tests of a build folder, each in a process of its own, two at a time. A line for each kind says how many
+# passed and how long it took; what failed is shown below, then what was left out and why. The last line is "N passed, N
+# failed", and where something was left out ", N skipped"; the status is 1 when any failed. Which tests failed is kept
+# in the build folder: --failed runs these again.
 #
 #     layers    scripts/check_layers.sh on the project
 #     cli       tests/cli/*.sh, the command and the scripts from outside
 #     install   tests/install/*.sh, programs built against an installed copy
 #     unit, model, hostile    programs of BUILD/tests (hostile: also tests/hostile/*.sh)
 #     fuzz      programs of BUILD/tests/fuzz: random programs and histories, a fixed few of them
-#     golden    tests/golden/*.tl as they stand, audited, with optional passes switched off singly, and with all of them off
+#     golden    tests/golden/*.tl as they stand, audited, with optional passes switched off singly, and with all of them
+#               off
 set -eu
 
 usage() {
@@ -109,8 +110,9 @@ list_tests() {
             echo "tests: $MASU help --passes --optional does not list the optional passes" >&2
             broken=1
         }
-        # Every program as it stands, audited, without all passes, and without some of them singly: the families of ownership (a*, own_*,
-        # sh*) without half of them, the others without a third, in turns, so that each pass is left out by many programs.
+        # Every program as it stands, audited, without all passes, and without some of them singly: the families of
+        # ownership (a*, own_*, sh*) without half of them, the others without a third, in turns, so that each pass is
+        # left out by many programs.
         family='tests/golden/(a[0-9]|own_|sh[0-9])'
         all=
         for pass in $passes; do all="$all --no-$pass"; done

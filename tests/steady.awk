@@ -1,7 +1,8 @@
-# Checks that rounds of a loop cost the same: three reports of the same program, whose numbers of rounds lie equally far apart.
+# Checks that rounds of a loop cost the same: three reports of the same program, whose numbers of rounds lie equally far
+# apart.
 #     awk -f tests/steady.awk FEW MORE MOST
-# What counts events grows by as much from the second to the third as from the first to the second; what is alive at once,
-# and what comes from the system, is the same in all three. Prints what is not; status 1 then.
+# What counts events grows by as much from the second to the third as from the first to the second; what is alive at
+# once, and what comes from the system, is the same in all three. Prints what is not; status 1 then.
 FNR == 1 { report++ }
 match($0, /"[a-z_0-9]+": *[0-9.]+/) {
     split(substr($0, RSTART, RLENGTH), part, /": */)

@@ -1,4 +1,5 @@
-/* Buffers that grow by realloc, as readers of files and builders of lists make them: processor seconds of what is asked for by name.
+/* Buffers that grow by realloc, as readers of files and builders of lists make them: processor seconds of what is asked
+ * for by name.
  *
  *     grow doubling | steps | turns | once | half | bytes
  */

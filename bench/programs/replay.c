@@ -3,9 +3,9 @@
  *     replay FILE.csv ROUNDS          malloc, whichever is there
  *     replay --masu FILE.csv ROUNDS   masu, inlined, with the size at the free
  *
- * FILE.csv: event,id,bytes with events alloc, free and step; an id is used again after its free. What a list leaves live is
- * freed at its end. One byte of each page of a block is written, as its user would write them all. Prints the nanoseconds of
- * an event, and what they are without the writing, each the lowest of the rounds.
+ * FILE.csv: event,id,bytes with events alloc, free and step; an id is used again after its free. What a list leaves
+ * live is freed at its end. One byte of each page of a block is written, as its user would write them all. Prints the
+ * nanoseconds of an event, and what they are without the writing, each the lowest of the rounds.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
-/* A store of pictures with 64 MiB. More than half of it is free, and yet a picture of 6 MiB does not fit. Who is in the way?
+/* A store of pictures with 64 MiB. More than half of it is free, and yet a picture of 6 MiB does not fit. Who is in the
+ * way?
  *
- *     cc fragments.c $(pkg-config --cflags --libs masu) -o fragments && MASU_TRACE=f.trace ./fragments && masu report f.trace */
+ *     cc fragments.c $(pkg-config --cflags --libs masu) -o fragments
+ *     MASU_TRACE=f.trace ./fragments && masu report f.trace
+ */
 #include <masu/masu.h>
 #include <stdio.h>
 

@@ -84,7 +84,8 @@ typedef struct tl_view {
     int64_t stride[TL_MAX_RANK];
 } tl_view;
 
-/* Why a kernel stopped. kind 0 nothing, 1 index out of range (value = the index, bound = the length), 2 integer division by zero. */
+/* Why a kernel stopped. kind 0 nothing, 1 index out of range (value = the index, bound = the length), 2 integer
+ * division by zero. */
 typedef struct tl_fault {
     int64_t kind;
     int64_t value;

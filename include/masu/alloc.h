@@ -12,8 +12,9 @@
  * The library knows at each address what lies there, without a lock: masu_free_unsized and
  * masu_usable_size are about as fast as the sized calls, and a block goes home to the class that it
  * came from, whatever size a sized call gives. A size that is in another class is looked at under the lock: one
- * larger than the block is an error and changes nothing. Which of several blocks is freed, and whether the size is exact, is judged in checked mode
- * (masu_set_checked, any time) and in guarded mode (masu_configure, before the first call).
+ * larger than the block is an error and changes nothing. Which of several blocks is freed, and whether the size is
+ * exact, is judged in checked mode (masu_set_checked, any time) and in guarded mode (masu_configure, before the first
+ * call).
  *
  * What stays true:
  *     cached in all magazines + cached in the shared lists in slabs without a live block
@@ -22,12 +23,12 @@
  *     blocks count in the statistics with the size of their class
  *
  * Thread safety: every function, any thread, also in destructors of thread-local data. Not in signal handlers: as
- * with malloc, what a handler interrupts may be a call of this library in the same thread. A handler that calls all the same
- * neither waits nor aborts: while the thread is inside of this library, allocating gives NULL (MASU_ERR_UNSUPPORTED), frees
- * are done when it comes out, statistics are zero. What is compiled into the caller cannot see that: a handler must not keep a
- * block of up to 16 KiB that it allocated. The shared library stays
- * loaded after dlclose, for threads that end later still hand back what they have.
- * Cost: alloc and free O(1) without a lock as long as the magazine has a block, or room.
+ * with malloc, what a handler interrupts may be a call of this library in the same thread. A handler that calls all the
+ * same neither waits nor aborts: while the thread is inside of this library, allocating gives NULL
+ * (MASU_ERR_UNSUPPORTED), frees are done when it comes out, statistics are zero. What is compiled into the caller
+ * cannot see that: a handler must not keep a block of up to 16 KiB that it allocated. The shared library stays loaded
+ * after dlclose, for threads that end later still hand back what they have. Cost: alloc and free O(1) without a lock as
+ * long as the magazine has a block, or room.
  */
 #ifndef MASU_ALLOC_H
 #define MASU_ALLOC_H
@@ -175,10 +176,10 @@ MASU_ALLOCATES(1) static inline void *masu_alloc(size_t bytes) {
     return masu_alloc_slow(bytes);
 }
 
-/* As masu_alloc, but at a multiple of 16 only, for the many small objects of a program: up to MASU_PACKED_BYTES the blocks have
- * 16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224 or 256 bytes where masu_alloc rounds up to 64, so that more of them share a
- * line. In a pool that masu_configure made without fine_classes it is masu_alloc. Any function here takes the block
- * back; masu_free_unsized is the fastest for it. */
+/* As masu_alloc, but at a multiple of 16 only, for the many small objects of a program: up to MASU_PACKED_BYTES the
+ * blocks have 16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224 or 256 bytes where masu_alloc rounds up to 64, so that
+ * more of them share a line. In a pool that masu_configure made without fine_classes it is masu_alloc. Any function
+ * here takes the block back; masu_free_unsized is the fastest for it. */
 MASU_ALLOCATED(1) __attribute__((assume_aligned(16))) static inline void *masu_alloc_packed(size_t bytes) {
     if (__builtin_expect(bytes - 1 >= MASU_PACKED_BYTES, 0))
         return masu_alloc(bytes);
@@ -214,8 +215,8 @@ MASU_API masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **o
 /* As masu_free, and looks at the alignment too: MASU_ERR_INVALID_ARGUMENT when ptr cannot have it. */
 MASU_API masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment);
 
-/* count * bytes bytes of zero; NULL also when the product overflows. Free with the product. Pages that were never used are
- * not touched. */
+/* count * bytes bytes of zero; NULL also when the product overflows. Free with the product. Pages that were never used
+ * are not touched. */
 MASU_API void *masu_alloc_zeroed(size_t count, size_t bytes) MASU_ALLOCATES(1, 2);
 /* The same at a multiple of alignment, with the statuses of masu_alloc_aligned. */
 MASU_API masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_t alignment, void **out);
@@ -223,11 +224,10 @@ MASU_API masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_
 /* A block of new_bytes with the contents of the old one, which is gone; NULL: there is no memory, or
  * old_bytes is more than the block held, and the old block is untouched. Stays in place as long as the
  * block is large enough and no more than twice what is wanted, where a large block can grow into what is
- * free behind it, and where it shrinks and stays above 16 KiB; so that growing step by step costs amortised constant time a
- * byte. From 2 MiB on pages are brought to another place rather than copied, where the device can do that (the
- * host can). old_bytes as asked
- * for; ptr NULL with old_bytes 0: as masu_alloc; one without the other gives NULL. new_bytes 0 frees and
- * gives NULL. The new block lies at a multiple of 64, whatever the old one did. */
+ * free behind it, and where it shrinks and stays above 16 KiB; so that growing step by step costs amortised constant
+ * time a byte. From 2 MiB on pages are brought to another place rather than copied, where the device can do that (the
+ * host can). old_bytes as asked for; ptr NULL with old_bytes 0: as masu_alloc; one without the other gives NULL.
+ * new_bytes 0 frees and gives NULL. The new block lies at a multiple of 64, whatever the old one did. */
 MASU_API void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) MASU_REALLOCATED(3);
 /* The same without the old size; ptr NULL: as masu_alloc. NULL also for what is not a block of this pool. */
 MASU_API void *masu_realloc_unsized(void *ptr, size_t new_bytes) MASU_REALLOCATED(2);
@@ -245,11 +245,11 @@ MASU_API size_t masu_usable_size(const void *ptr);
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */
 
-/* What the pool is made with unless masu_configure says otherwise: that of masu_heap_config_default with fine classes and device blocks
- * of 128 MiB, each as large as all before it together. */
+/* What the pool is made with unless masu_configure says otherwise: that of masu_heap_config_default with fine classes
+ * and device blocks of 128 MiB, each as large as all before it together. */
 MASU_API masu_heap_config masu_configure_default(void);
-/* A program may define this function: it is called when a first call makes the pool without masu_configure, and must call
- * nothing that allocates. What it returns is borrowed during the call; NULL: masu_configure_default. */
+/* A program may define this function: it is called when a first call makes the pool without masu_configure, and must
+ * call nothing that allocates. What it returns is borrowed during the call; NULL: masu_configure_default. */
 MASU_API const masu_heap_config *masu_wanted_config(void) __attribute__((weak));
 /* How the pool shall be made, before the first call that allocates. MASU_ERR_UNSUPPORTED when it
  * exists already. A guarded, checked or traced pool has no magazines: every call is looked at. */
@@ -266,8 +266,8 @@ MASU_API masu_status masu_configure(const masu_heap_config *config);
  * MASU_ERR_UNSUPPORTED for off, when the pool was configured guarded. O(blocks). */
 MASU_API masu_status masu_set_checked(bool on);
 
-/* Whether the caller is a signal handler that interrupted a call of this library in its thread, so that nothing can be allocated
- * now. Any thread, any handler. */
+/* Whether the caller is a signal handler that interrupted a call of this library in its thread, so that nothing can be
+ * allocated now. Any thread, any handler. */
 MASU_API bool masu_inside(void);
 
 /* Hands the calling thread's blocks back to the shared lists. A thread that ends does so by
@@ -278,13 +278,14 @@ MASU_API void masu_thread_flush(void);
  * whichever it is. */
 MASU_API masu_status masu_trim(size_t keep_bytes);
 
-/* How memory that lies idle goes back to the system by itself; both may be changed at any time, from any thread, and start as 0.
- * max_idle_bytes: no more than so much of it is kept, in pages that were used, in the lists and in the caches of threads together; a
- * thread beyond the first may keep an eighth of it in large blocks more. Free blocks beside live ones of their slab do not
- * count. 0: no cap. decay_ms: what lay idle for so long goes back, after one to one and a half times that; looked for by calls
- * that come to the lock, so that it costs no thread: a program that makes no call calls masu_decay, or keeps what it has. What a
- * thread has cached is idle from its own next call on that comes to the lock. 0: never. MASU_ERR_UNSUPPORTED for a pool without caches or with
- * MASU_POOL_PERSISTENT. Each time it is due: O(blocks), and O(free blocks up to 16 KiB). */
+/* How memory that lies idle goes back to the system by itself; both may be changed at any time, from any thread, and
+ * start as 0. max_idle_bytes: no more than so much of it is kept, in pages that were used, in the lists and in the
+ * caches of threads together; a thread beyond the first may keep an eighth of it in large blocks more. Free blocks
+ * beside live ones of their slab do not count. 0: no cap. decay_ms: what lay idle for so long goes back, after one to
+ * one and a half times that; looked for by calls that come to the lock, so that it costs no thread: a program that
+ * makes no call calls masu_decay, or keeps what it has. What a thread has cached is idle from its own next call on that
+ * comes to the lock. 0: never. MASU_ERR_UNSUPPORTED for a pool without caches or with MASU_POOL_PERSISTENT. Each time
+ * it is due: O(blocks), and O(free blocks up to 16 KiB). */
 MASU_API masu_status masu_set_idle(size_t max_idle_bytes, uint64_t decay_ms);
 /* Looks for what is due now. */
 MASU_API void masu_decay(void);

@@ -4,16 +4,17 @@
  *     ring     ┌ ─ ─ tail ── used ──► at ─ ─ ┐      freed in the order of allocation, up to a mark; full when
  *              └───────────────◄─────────────┘      what is oldest still lives
  *
- * The linear arena is for what a step, a request or a compilation needs; it takes pieces from a heap, and after a reset one
- * piece as large as all of them together. The ring is for what queued work reads in order: staging memory of a device.
+ * The linear arena is for what a step, a request or a compilation needs; it takes pieces from a heap, and after a reset
+ * one piece as large as all of them together. The ring is for what queued work reads in order: staging memory of a
+ * device.
  *
- * Not one byte of the memory is read or written: an arena over a heap of a device that the processor cannot see, or over a
- * range of the caller's, works as well.
+ * Not one byte of the memory is read or written: an arena over a heap of a device that the processor cannot see, or
+ * over a range of the caller's, works as well.
  *
  *     used_bytes <= reserved_bytes <= limit_bytes        used counts what alignment skipped too
  *
- * Ownership: the caller owns an arena until destroy; blocks belong to the arena. Thread safety: one thread at a time for
- * each arena. Cost: alloc O(1), a few instructions, no lock; where a linear arena is full, one call of its heap.
+ * Ownership: the caller owns an arena until destroy; blocks belong to the arena. Thread safety: one thread at a time
+ * for each arena. Cost: alloc O(1), a few instructions, no lock; where a linear arena is full, one call of its heap.
  */
 #ifndef MASU_ARENA_H
 #define MASU_ARENA_H
@@ -87,12 +88,13 @@ MASU_API masu_status masu_arena_create(const masu_arena_config *config, masu_are
 MASU_API masu_status masu_arena_destroy(masu_arena *arena);
 
 /* As masu_arena_alloc, and says why not: MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW, MASU_ERR_LIMIT_REACHED (of
- * the arena's limit, or of the caller's memory), MASU_ERR_OUT_OF_MEMORY or what the heap said. bytes 0: NULL, MASU_OK. */
+ * the arena's limit, or of the caller's memory), MASU_ERR_OUT_OF_MEMORY or what the heap said. bytes 0: NULL,
+ * MASU_OK. */
 MASU_API masu_status masu_arena_try(masu_arena *arena, size_t bytes, size_t alignment, void **out);
 MASU_API void *masu_arena_alloc_slow(masu_arena *arena, size_t bytes, size_t alignment) MASU_ALLOCATED(2);
 
-/* bytes at a multiple of alignment (a power of two; 0: 16), uninitialised. NULL for bytes 0 and where there is no memory;
- * nothing has changed then. */
+/* bytes at a multiple of alignment (a power of two; 0: 16), uninitialised. NULL for bytes 0 and where there is no
+ * memory; nothing has changed then. */
 MASU_ALLOCATED(2) static inline void *masu_arena_alloc(masu_arena *arena, size_t bytes, size_t alignment) {
     void *block = masu_window_take(&arena->window, bytes, alignment);
     return __builtin_expect(block != NULL, 1) ? block : masu_arena_alloc_slow(arena, bytes, alignment);
@@ -136,7 +138,8 @@ MASU_API masu_status masu_ring_destroy(masu_ring *ring);
 MASU_API void *masu_ring_alloc_slow(masu_ring *ring, size_t bytes, size_t alignment) MASU_ALLOCATED(2);
 
 /* As masu_arena_alloc. NULL also while there is no room: wait until something older may be released. A block never
- * wraps around, so one larger than the ring never fits, and what does not fit behind the newest waits for room at the front. */
+ * wraps around, so one larger than the ring never fits, and what does not fit behind the newest waits for room at the
+ * front. */
 MASU_ALLOCATED(2) static inline void *masu_ring_alloc(masu_ring *ring, size_t bytes, size_t alignment) {
     void *block = masu_window_take(&ring->window, bytes, alignment);
     return __builtin_expect(block != NULL, 1) ? block : masu_ring_alloc_slow(ring, bytes, alignment);
@@ -144,8 +147,8 @@ MASU_ALLOCATED(2) static inline void *masu_ring_alloc(masu_ring *ring, size_t by
 
 /* What was allocated so far: to be released when the work that reads it is done. */
 MASU_API uint64_t masu_ring_here(const masu_ring *ring);
-/* Everything allocated before the mark is gone; a mark released before changes nothing. MASU_ERR_INVALID_ARGUMENT for one
- * that lies ahead. O(1). */
+/* Everything allocated before the mark is gone; a mark released before changes nothing. MASU_ERR_INVALID_ARGUMENT for
+ * one that lies ahead. O(1). */
 MASU_API masu_status masu_ring_release(masu_ring *ring, uint64_t mark);
 MASU_API void masu_ring_reset(masu_ring *ring);
 MASU_API void masu_ring_get_stats(const masu_ring *ring, masu_ring_stats *out);

@@ -143,15 +143,15 @@ MASU_API masu_status masu_bestfit_free_sized(masu_bestfit *pool, void *ptr, size
 MASU_API masu_status masu_bestfit_size_of(masu_bestfit *pool, const void *ptr, size_t *out_bytes);
 
 /* The live block holds new_bytes > 0 afterwards, where it lies, with its contents as far as both reach; counted as
- * a free and an allocation. MASU_ERR_OUT_OF_MEMORY: what lies behind it is not free; otherwise the statuses of free, and
- * nothing has changed. O(log n). (A memory checker would take the block for unwritten: under one blocks do not change
- * their size.) */
+ * a free and an allocation. MASU_ERR_OUT_OF_MEMORY: what lies behind it is not free; otherwise the statuses of free,
+ * and nothing has changed. O(log n). (A memory checker would take the block for unwritten: under one blocks do not
+ * change their size.) */
 MASU_API masu_status masu_bestfit_resize(masu_bestfit *pool, void *ptr, size_t new_bytes);
 
 /* The same, or else a block elsewhere with the contents and the owner of the old one, which is gone. ptr NULL: as alloc
- * with owner 0; new_bytes 0: as free. On failure *out is NULL and the old block is untouched: statuses of alloc and free;
- * MASU_ERR_UNSUPPORTED when it would have to move in memory that the processor cannot read. Growing step by step costs
- * amortised constant time a byte: a block that moves gets an eighth of its size as room. */
+ * with owner 0; new_bytes 0: as free. On failure *out is NULL and the old block is untouched: statuses of alloc and
+ * free; MASU_ERR_UNSUPPORTED when it would have to move in memory that the processor cannot read. Growing step by step
+ * costs amortised constant time a byte: a block that moves gets an eighth of its size as room. */
 MASU_API masu_status masu_bestfit_realloc(masu_bestfit *pool, void *ptr, size_t new_bytes, size_t alignment,
                                           void **out);
 
@@ -166,12 +166,13 @@ MASU_API masu_status masu_bestfit_alloc_zeroed(masu_bestfit *pool, size_t count,
 MASU_API void masu_bestfit_reset(masu_bestfit *pool);
 
 /* Gives wholly free device blocks back, largest address first, while reserved stays >= keep_bytes; and what else is
- * free beyond keep_bytes gives its pages back on a host device, where its addresses stay. O(blocks). Under MASU_POOL_PERSISTENT nothing happens. MASU_OK, or MASU_ERR_DEVICE_FAILURE
- * when the device refused one (it stays in the pool). */
+ * free beyond keep_bytes gives its pages back on a host device, where its addresses stay. O(blocks). Under
+ * MASU_POOL_PERSISTENT nothing happens. MASU_OK, or MASU_ERR_DEVICE_FAILURE when the device refused one (it stays in
+ * the pool). */
 MASU_API masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes);
 
-/* Another limit_bytes from now on, as in the configuration; 0: none. What is held beyond it stays, and the pool does not grow
- * until it is below. */
+/* Another limit_bytes from now on, as in the configuration; 0: none. What is held beyond it stays, and the pool does
+ * not grow until it is below. */
 MASU_API void masu_bestfit_set_limit(masu_bestfit *pool, size_t limit_bytes);
 
 MASU_API void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out);

@@ -96,8 +96,8 @@ MASU_API masu_status masu_device_create_cuda(const masu_cuda_config *config, mas
 MASU_API masu_status masu_device_create_faulty(masu_device *inner, masu_device **out);
 
 /* The device's nth call from now (1 = the next) fails, counting allocations, frees and the calls
- * of virtual memory alike; with repeat every later one fails too. nth 0 switches failing off. MASU_ERR_INVALID_ARGUMENT unless
- * the device is faulty. */
+ * of virtual memory alike; with repeat every later one fails too. nth 0 switches failing off. MASU_ERR_INVALID_ARGUMENT
+ * unless the device is faulty. */
 MASU_API masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat);
 
 /* How calls shall fail: MASU_ERR_DEVICE_FAILURE unless said otherwise. MASU_ERR_INVALID_ARGUMENT
@@ -132,8 +132,8 @@ typedef struct masu_device_piece {
 typedef struct masu_device_carrying {
     void *from;
     size_t bytes; /* of them so many; whole granules */
-    bool
-        whole; /* they are a block as alloc or carry gave it, which ends with this; else a part of one, which does not */
+    /* they are a block as alloc or carry gave it, which ends with this; else a part of one, which does not */
+    bool whole;
     size_t new_bytes; /* of the new block, whole granules, more than bytes */
 } masu_device_carrying;
 
@@ -194,16 +194,16 @@ typedef struct masu_device_table {
     /* Whole granules inside a block, which the pool has no use for at present: their contents may go, and their memory
      * with them, until somebody writes there again. NULL: they stay. */
     void (*purge)(void *context, void *ptr, size_t bytes);
-    /* The contents lie at the beginning of a new block, *out, without being copied: their memory goes there, or the block grows
-     * where it is. What is only a part of a block stays the pool's, and holds anything. NULL: cannot; pools copy then, as
-     * they do when it is refused. */
+    /* The contents lie at the beginning of a new block, *out, without being copied: their memory goes there, or the
+     * block grows where it is. What is only a part of a block stays the pool's, and holds anything. NULL: cannot; pools
+     * copy then, as they do when it is refused. */
     masu_status (*carry)(void *context, const masu_device_carrying *what, void **out);
 } masu_device_table;
 
 /* A device that does what the table says. The table is copied; the context is the device's until destroy, and the
- * caller's when creation fails. An address that is NULL, not aligned, or runs over the end of all addresses is handed back
- * and counts as MASU_ERR_DEVICE_FAILURE. MASU_ERR_INVALID_ARGUMENT: a function or fact is missing or does not fit the
- * others; MASU_ERR_UNSUPPORTED: struct_bytes of a later version with a field set that is not known here;
+ * caller's when creation fails. An address that is NULL, not aligned, or runs over the end of all addresses is handed
+ * back and counts as MASU_ERR_DEVICE_FAILURE. MASU_ERR_INVALID_ARGUMENT: a function or fact is missing or does not fit
+ * the others; MASU_ERR_UNSUPPORTED: struct_bytes of a later version with a field set that is not known here;
  * MASU_ERR_OUT_OF_MEMORY. */
 MASU_API masu_status masu_device_create_custom(const masu_device_table *table, void *context, masu_device **out);
 

@@ -148,15 +148,15 @@ MASU_API masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t align
 MASU_API masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes);
 
 /* The live block of old_bytes holds new_bytes > 0 afterwards, where it lies, with its contents as far as both reach.
- * MASU_ERR_OUT_OF_MEMORY: that cannot be there (another size class, something live behind it, or red zones); otherwise the
- * statuses of free. Nothing has changed then. O(1), above 16 KiB O(log n). */
+ * MASU_ERR_OUT_OF_MEMORY: that cannot be there (another size class, something live behind it, or red zones); otherwise
+ * the statuses of free. Nothing has changed then. O(1), above 16 KiB O(log n). */
 MASU_API masu_status masu_heap_resize(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes);
 
-/* The same, or else a block elsewhere with the contents of the old one, which is gone; at a multiple of alignment (0: 64)
- * in either case. ptr NULL with old_bytes 0: as alloc; new_bytes 0: as free, *out = NULL. On failure *out is NULL and the
- * old block is untouched: statuses of alloc and free, and MASU_ERR_UNSUPPORTED when it would have to move in memory that
- * the processor cannot read. Growing step by step costs amortised constant time a byte; from 2 MiB on pages are brought
- * elsewhere rather than copied, as masu_device_table's carry allows. */
+/* The same, or else a block elsewhere with the contents of the old one, which is gone; at a multiple of alignment (0:
+ * 64) in either case. ptr NULL with old_bytes 0: as alloc; new_bytes 0: as free, *out = NULL. On failure *out is NULL
+ * and the old block is untouched: statuses of alloc and free, and MASU_ERR_UNSUPPORTED when it would have to move in
+ * memory that the processor cannot read. Growing step by step costs amortised constant time a byte; from 2 MiB on pages
+ * are brought elsewhere rather than copied, as masu_device_table's carry allows. */
 MASU_API masu_status masu_heap_realloc(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
                                        void **out);
 

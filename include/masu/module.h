@@ -1,27 +1,29 @@
 /* module.h: what a library made by `masu build --shared` shows: one table, `masu_module`, from which a program that has
- * never seen the source can call every exported function (dlsym(handle, MASU_MODULE_SYMBOL)). Programs in C and C++ mostly
- * use the header that `--header` writes: typed functions over this table.
+ * never seen the source can call every exported function (dlsym(handle, MASU_MODULE_SYMBOL)). Programs in C and C++
+ * mostly use the header that `--header` writes: typed functions over this table.
  *
  *     masu_module ─┬─ functions[] ─► name, documentation, parameters[], results[]
  *                  ├─ handle_types[]   structs of the program that callers hold without seeing into them
  *                  └─ create ─► masu_instance ─► call(instance, function, arguments, results) … ─► destroy
  *
  * An instance is the whole state of a program: its heaps, its random numbers, its last error. Nothing is shared between
- * instances but constant data, so many may live in one process, in one thread or in many. Thread safety: one thread uses
- * an instance at a time (any thread may, one after the other; `call` refuses a second one with INVALID_ARGUMENT and says nothing); `release`, `handle_drop` and `destroy` may come from any thread
- * at any time, in any order: results and handles outlive their instance's destroy, and the last of them ends it.
+ * instances but constant data, so many may live in one process, in one thread or in many. Thread safety: one thread
+ * uses an instance at a time (any thread may, one after the other; `call` refuses a second one with INVALID_ARGUMENT
+ * and says nothing); `release`, `handle_drop` and `destroy` may come from any thread at any time, in any order: results
+ * and handles outlive their instance's destroy, and the last of them ends it.
  *
- * Arguments are borrowed for the call. A tensor that is row-major is read where it lies; one with other strides, or with
- * data that is not aligned to its elements, is copied first. The program never writes into an argument, but for parameters that are
- * written (`&mut Tensor`): the new elements are in the caller's memory when the call has ended well, and nothing has changed
- * there or in any handle when it has not.
+ * Arguments are borrowed for the call. A tensor that is row-major is read where it lies; one with other strides, or
+ * with data that is not aligned to its elements, is copied first. The program never writes into an argument, but for
+ * parameters that are written (`&mut Tensor`): the new elements are in the caller's memory when the call has ended
+ * well, and nothing has changed there or in any handle when it has not.
  *
  * Results belong to the caller. A tensor result whose `data` is NULL when the call begins becomes a view of memory
- * of the instance, to be given back with `release`; one that is a view of the caller's memory (owner NULL, data not NULL) is
- * filled there: shape and element type must be the result's, strides may be any that name each element once. Set every
- * masu_value of the results to zero, or to such a view, before the call.
+ * of the instance, to be given back with `release`; one that is a view of the caller's memory (owner NULL, data not
+ * NULL) is filled there: shape and element type must be the result's, strides may be any that name each element once.
+ * Set every masu_value of the results to zero, or to such a view, before the call.
  *
- * Whatever goes wrong is a status, and a text with the place in the source (`error`). No call prints or ends the process.
+ * Whatever goes wrong is a status, and a text with the place in the source (`error`). No call prints or ends the
+ * process.
  */
 #ifndef MASU_MODULE_H
 #define MASU_MODULE_H
@@ -119,21 +121,21 @@ typedef struct masu_handle_type {
     const char *documentation;
 } masu_handle_type;
 
-/* Pools take so much of an arena at a time, for each size that tensors and their headers have: the smallest network needs some
- * hundred KiB. */
+/* Pools take so much of an arena at a time, for each size that tensors and their headers have: the smallest network
+ * needs some hundred KiB. */
 enum { MASU_INSTANCE_UNIT = 128 * 1024 };
 
 /* Zero means the default everywhere. */
 typedef struct masu_instance_options {
     size_t struct_bytes; /* sizeof(masu_instance_options): set it, so that fields can be added */
     uint64_t seed;       /* of the program's random numbers; 0: 8, as `masu run` */
-    /* Memory for all that calls ever need, borrowed until the instance has ended: no call then asks the system for any (one that fails does for
-     * its text), and what does not fit is MASU_ERR_OUT_OF_MEMORY. At a multiple of MASU_INSTANCE_UNIT. NULL: the instance asks the
-     * system. arena_used says how many bytes are enough. */
+    /* Memory for all that calls ever need, borrowed until the instance has ended: no call then asks the system for any
+     * (one that fails does for its text), and what does not fit is MASU_ERR_OUT_OF_MEMORY. At a multiple of
+     * MASU_INSTANCE_UNIT. NULL: the instance asks the system. arena_used says how many bytes are enough. */
     void *arena;
     size_t arena_bytes; /* more than frame_bytes, a multiple of 4096 */
-    size_t
-        frame_bytes; /* of the arena, for the frames of functions: a multiple of 4096; 0: 65536. What is deeper is STACK_OVERFLOW */
+    /* of the arena, for the frames of functions: a multiple of 4096; 0: 65536. What is deeper is STACK_OVERFLOW */
+    size_t frame_bytes;
 } masu_instance_options;
 
 struct masu_module {
@@ -145,27 +147,29 @@ struct masu_module {
     const masu_function *functions;
     const masu_handle_type *handle_types;
 
-    /* options NULL: defaults. MASU_OK; OUT_OF_MEMORY; INVALID_ARGUMENT for options that cannot be. *out is NULL but with MASU_OK.
-     * Any thread. */
+    /* options NULL: defaults. MASU_OK; OUT_OF_MEMORY; INVALID_ARGUMENT for options that cannot be. *out is NULL but
+     * with MASU_OK. Any thread. */
     masu_status (*create)(const masu_module *module, const masu_instance_options *options, masu_instance **out);
     /* Gives back everything but results and handles that are still out. NULL is fine. Any thread. */
     void (*destroy)(masu_instance *instance);
-    /* functions[function] with parameter_count arguments and result_count results. MASU_OK, or what went wrong, with `error`
-     * saying it: INVALID_ARGUMENT (a kind, a number or a handle that does not fit), DTYPE_MISMATCH, SHAPE_MISMATCH, UNSUPPORTED (a device),
-     * PANIC (the program said so, returned an `Err`, or asked to end), and whatever else a program fails with. Results are touched with
-     * MASU_OK only. */
+    /* functions[function] with parameter_count arguments and result_count results. MASU_OK, or what went wrong, with
+     * `error` saying it: INVALID_ARGUMENT (a kind, a number or a handle that does not fit), DTYPE_MISMATCH,
+     * SHAPE_MISMATCH, UNSUPPORTED (a device), PANIC (the program said so, returned an `Err`, or asked to end), and
+     * whatever else a program fails with. Results are touched with MASU_OK only. */
     masu_status (*call)(masu_instance *instance, uint32_t function, const masu_value *arguments, masu_value *results);
-    /* The error of the last call that failed, with place and source line; "" before the first. Valid until the next call. */
+    /* The error of the last call that failed, with place and source line; "" before the first. Valid until the next
+     * call. */
     const char *(*error)(const masu_instance *instance);
-    /* Gives back what a result holds (tensor, text, handle) and makes it MASU_KIND_NONE. Nothing happens to borrowed memory. */
+    /* Gives back what a result holds (tensor, text, handle) and makes it MASU_KIND_NONE. Nothing happens to borrowed
+     * memory. */
     void (*release)(masu_value *value);
-    /* Another handle of the same value; writing through one does not change the other. O(1): what is shared is copied when it is
-     * written. In a thread that may use the instance. */
+    /* Another handle of the same value; writing through one does not change the other. O(1): what is shared is copied
+     * when it is written. In a thread that may use the instance. */
     masu_status (*handle_clone)(masu_handle *handle, masu_handle **out);
     /* NULL is fine. Any thread. */
     void (*handle_drop)(masu_handle *handle);
-    /* What the instance has needed of its arena so far: another instance with so many bytes does the same calls again. 0
-     * without an arena. */
+    /* What the instance has needed of its arena so far: another instance with so many bytes does the same calls again.
+     * 0 without an arena. */
     size_t (*arena_used)(const masu_instance *instance);
 };
 

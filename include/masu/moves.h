@@ -1,9 +1,9 @@
 /* moves.h: values in several memories, which may move between them during their life.
  *
- * Operators run at moments 0, 1, 2, …; each reads and writes rows. A row has one place, or two at once, each a range of one
- * memory for a range of moments. An operator reads the cheapest valid one; what it writes goes to the only one. A move copies a
- * row to a new place while operators run: the channel carries so many bytes beside each of them, one move after the other, in
- * the plan's order.
+ * Operators run at moments 0, 1, 2, …; each reads and writes rows. A row has one place, or two at once, each a range of
+ * one memory for a range of moments. An operator reads the cheapest valid one; what it writes goes to the only one. A
+ * move copies a row to a new place while operators run: the channel carries so many bytes beside each of them, one move
+ * after the other, in the plan's order.
  *
  *     fast │ aaaaaaaa             aaaa      a is made in fast, evicted, and fetched before its last reader;
  *          │     bbbbbbbbbbbbbbbbb          b needs the room meanwhile
@@ -12,10 +12,11 @@
  *
  *     cost = Σ uses: bytes × cost of the memory  +  Σ moves: bytes × (cost of both memories, or move_cost)
  *
- * With cost 0 for the fast memory and 1 for the slow one that is the traffic of the slow one, in bytes. No plan costs less than
- * lower_bound: where the plan costs as much, it is optimal.
+ * With cost 0 for the fast memory and 1 for the slow one that is the traffic of the slow one, in bytes. No plan costs
+ * less than lower_bound: where the plan costs as much, it is optimal.
  *
- * Deterministic as long as no time limit ends the work early. Thread safety: any thread, no shared state; a problem is only read.
+ * Deterministic as long as no time limit ends the work early. Thread safety: any thread, no shared state; a problem is
+ * only read.
  */
 #ifndef MASU_MOVES_H
 #define MASU_MOVES_H
@@ -67,8 +68,8 @@ typedef struct masu_moves_problem {
     const masu_moves_memory *memories; /* at least one */
     size_t memory_count;
     size_t moment_count;
-    const uint64_t
-        *channel_bytes; /* per moment: what the channel carries beside this operator; NULL: any number of bytes */
+    /* per moment: what the channel carries beside this operator; NULL: any number of bytes */
+    const uint64_t *channel_bytes;
     bool has_move_cost; /* a byte that is moved costs move_cost; otherwise what both memories cost */
     uint64_t move_cost; /* at most MASU_MOVES_MOST_COST */
     bool stays;         /* each row has one place for its life */
@@ -122,24 +123,24 @@ MASU_API masu_moves_options masu_moves_options_default(void);
 typedef enum masu_moves_mistake {
     MASU_MOVES_RIGHT,
     MASU_MOVES_BAD_MEMORY, /* none, too many, or a cost too high: `where` is a memory */
-    MASU_MOVES_BAD_ROW, /* no size, a life of no moment or outside, an alignment, a memory that is not there, or fixed without one */
-    MASU_MOVES_BAD_USE, /* of a row that is not there, outside of its life, or none at all: `where` is a use */
-    MASU_MOVES_TOO_LARGE, /* sizes, uses or costs add up beyond 2^62, or there are too many moments, rows or uses (2^30 each) */
+    MASU_MOVES_BAD_ROW,    /* no size, a bad life or alignment, no such memory, or fixed without one */
+    MASU_MOVES_BAD_USE,    /* of a row that is not there, outside of its life, or none at all: `where` is a use */
+    MASU_MOVES_TOO_LARGE,  /* sizes, uses or costs add up beyond 2^62, or more than 2^30 moments, rows or uses */
 } masu_moves_mistake;
 
 /* What is wrong first, and where (may be NULL). O(rows + uses). */
 MASU_API masu_moves_mistake masu_moves_validate(const masu_moves_problem *problem, size_t *where);
 
-/* Fills *plan. options may be NULL. MASU_ERR_INVALID_ARGUMENT (see masu_moves_validate), MASU_ERR_OUT_OF_MEMORY: *plan holds
- * nothing then. Cost: O(moments of all lives × pairs of memories) a round. */
+/* Fills *plan. options may be NULL. MASU_ERR_INVALID_ARGUMENT (see masu_moves_validate), MASU_ERR_OUT_OF_MEMORY: *plan
+ * holds nothing then. Cost: O(moments of all lives × pairs of memories) a round. */
 MASU_API masu_status masu_moves_find(const masu_moves_problem *problem, const masu_moves_options *options,
                                      masu_moves_plan *plan);
 
 /* Gives back what a plan holds; a zeroed one is fine. */
 MASU_API void masu_moves_free(masu_moves_plan *plan);
 
-/* Traffic of each memory: bytes that operators read and write there, and that moves do. from_operators and from_moves have room
- * for memory_count. */
+/* Traffic of each memory: bytes that operators read and write there, and that moves do. from_operators and from_moves
+ * have room for memory_count. */
 MASU_API void masu_moves_traffic(const masu_moves_problem *problem, const masu_moves_plan *plan,
                                  uint64_t *from_operators, uint64_t *from_moves);
 
@@ -158,9 +159,10 @@ typedef enum masu_moves_verdict {
     MASU_MOVES_WRONG_COST, /* the plan says another cost than it has */
 } masu_moves_verdict;
 
-/* The judge: it has the memories' bytes before it (one for each unit that all offsets and sizes are multiples of), lets operators
- * write and read them and carries out the moves. It shares no code with the planner. *row (may be NULL): which one.
- * MASU_ERR_OVERFLOW: more than 2^28 units; MASU_ERR_OUT_OF_MEMORY. O(units that operators and moves touch + moments × places). */
+/* The judge: it has the memories' bytes before it (one for each unit that all offsets and sizes are multiples of), lets
+ * operators write and read them and carries out the moves. It shares no code with the planner. *row (may be NULL):
+ * which one. MASU_ERR_OVERFLOW: more than 2^28 units; MASU_ERR_OUT_OF_MEMORY. O(units that operators and moves touch +
+ * moments × places). */
 MASU_API masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves_plan *plan,
                                       masu_moves_verdict *verdict, size_t *row);
 

@@ -191,9 +191,10 @@ typedef struct masu_plan_graph {
 /* The lives that rows have when operators run in order[] (NULL: as given): from the operator
  * that makes a row (the first, if none does) until after the last that reads it. rows[i] that
  * outlive their last reader, or live before they are made, as the rows are now, do so in every
- * order: to the end, or from the beginning; what no operator reads and what lives when the last one has run is a result,
- * and there at the end of every order. A row that no operator names lives as it did. Writes lower and upper of out[count] (the caller's,
- * may be rows). MASU_ERR_INVALID_ARGUMENT when the graph names a row that is not there. O(n). */
+ * order: to the end, or from the beginning; what no operator reads and what lives when the last one has run is a
+ * result, and there at the end of every order. A row that no operator names lives as it did. Writes lower and upper of
+ * out[count] (the caller's, may be rows). MASU_ERR_INVALID_ARGUMENT when the graph names a row that is not there.
+ * O(n). */
 MASU_API masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order, const masu_plan_row *rows,
                                            size_t count, masu_plan_row *out);
 
@@ -214,8 +215,8 @@ typedef struct masu_plan_memory {
  * that a plan can hold (of up to 14 groups: proven, unless limits cut it short; of more: by rankings
  * and swaps); the last takes what is left. When that does not fit, once more by bytes × time.
  * uses[i] times the size is the traffic of row i; uses may be NULL: 1 each. Relations are honoured within a
- * memory, and tied rows stay together, those without a size too. Fills every entry of memory_of[] and offsets[] (problem->count, the
- * caller's) and results[memory_count]. A result whose outcome is INFEASIBLE or UNKNOWN: the last
+ * memory, and tied rows stay together, those without a size too. Fills every entry of memory_of[] and offsets[]
+ * (problem->count, the caller's) and results[memory_count]. A result whose outcome is INFEASIBLE or UNKNOWN: the last
  * memory is too small. problem->capacity_bytes is not looked at. Statuses as masu_plan_find. */
 MASU_API masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *uses,
                                       const masu_plan_memory *memories, size_t memory_count,
@@ -224,7 +225,8 @@ MASU_API masu_status masu_plan_divide(const masu_plan_problem *problem, const ui
 
 /* ---- rows that had better not share ------------------------------------------------------------ */
 
-/* Two rows that may share bytes, for a price: a plan in which they have a byte in common, at whatever moments, costs that. */
+/* Two rows that may share bytes, for a price: a plan in which they have a byte in common, at whatever moments, costs
+ * that. */
 typedef struct masu_plan_penalty {
     size_t a, b; /* rows, two different ones */
     uint64_t cost;
@@ -236,11 +238,13 @@ typedef struct masu_plan_price {
     bool optimal;         /* cost == lower_bound */
 } masu_plan_price;
 
-/* A plan of at most problem->capacity_bytes (0: any height) that costs as little as can be found. *result is that of masu_plan_find
- * with MASU_PLAN_FIT; *price is only meaningful where there is a plan. Proven: a cost of 0, and any cost for up to 64 rows without gaps and without relations that
- * share, where sizes add up to at most 256 different offsets, unless limits cut it short. Statuses as masu_plan_find;
- * MASU_ERR_INVALID_ARGUMENT also for a penalty of a row that is not there or of a row with itself, MASU_ERR_OVERFLOW also when costs add up beyond 2^62; offsets and
- * *result are then as they were or hold what was found until memory ran out. Cost: two or three masu_plan_find; then O(n²) a row that is moved. */
+/* A plan of at most problem->capacity_bytes (0: any height) that costs as little as can be found. *result is that of
+ * masu_plan_find with MASU_PLAN_FIT; *price is only meaningful where there is a plan. Proven: a cost of 0, and any cost
+ * for up to 64 rows without gaps and without relations that share, where sizes add up to at most 256 different offsets,
+ * unless limits cut it short. Statuses as masu_plan_find; MASU_ERR_INVALID_ARGUMENT also for a penalty of a row that is
+ * not there or of a row with itself, MASU_ERR_OVERFLOW also when costs add up beyond 2^62; offsets and *result are then
+ * as they were or hold what was found until memory ran out. Cost: two or three masu_plan_find; then O(n²) a row that is
+ * moved. */
 MASU_API masu_status masu_plan_find_cheapest(const masu_plan_problem *problem, const masu_plan_penalty *penalties,
                                              size_t count, const masu_plan_options *options, uint64_t *offsets,
                                              masu_plan_result *result, masu_plan_price *price);

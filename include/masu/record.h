@@ -2,9 +2,9 @@
  *
  *     pools ─► trace ─► ring ─► one writer thread ─► FILE        docs/trace-format.md
  *
- * What happens to memory is put into a ring of a fixed size; a thread of its own writes it down. Nothing on that way asks
- * for memory, takes a pool's lock or waits for the disk, unless the ring is full: see when_full. The file is whole up to
- * at most 50 ms before the end, however the process ends.
+ * What happens to memory is put into a ring of a fixed size; a thread of its own writes it down. Nothing on that way
+ * asks for memory, takes a pool's lock or waits for the disk, unless the ring is full: see when_full. The file is whole
+ * up to at most 50 ms before the end, however the process ends.
  *
  *     masu_trace_create(&(masu_trace_config){.start_on = true}, &trace);
  *     masu_trace_record_from_environment(trace, NULL);     MASU_TRACE=FILE, or nothing
@@ -14,8 +14,8 @@
  *
  * Begin before the pools are made: what was live before is not known to the file, and is said there to be so.
  *
- * After a fork the parent goes on; the child records nothing, and its calls here change nothing. Thread safety: any thread;
- * record_to and record_end not at the same time for one trace.
+ * After a fork the parent goes on; the child records nothing, and its calls here change nothing. Thread safety: any
+ * thread; record_to and record_end not at the same time for one trace.
  */
 #ifndef MASU_RECORD_H
 #define MASU_RECORD_H
@@ -51,22 +51,23 @@ typedef struct masu_record_stats {
     uint64_t written_bytes; /* to the file */
 } masu_record_stats;
 
-/* Begins to record into path, which is created, or emptied if it is a file. config is borrowed, NULL: defaults. Switches the
- * trace on. MASU_ERR_INVALID_ARGUMENT: a trace or path that is NULL, or a trace that records already; MASU_ERR_IO: the file
- * cannot be created, another recording, of any process, writes it, or no thread can be started; MASU_ERR_OUT_OF_MEMORY;
- * MASU_ERR_OVERFLOW. On an error nothing is recorded. */
+/* Begins to record into path, which is created, or emptied if it is a file. config is borrowed, NULL: defaults.
+ * Switches the trace on. MASU_ERR_INVALID_ARGUMENT: a trace or path that is NULL, or a trace that records already;
+ * MASU_ERR_IO: the file cannot be created, another recording, of any process, writes it, or no thread can be started;
+ * MASU_ERR_OUT_OF_MEMORY; MASU_ERR_OVERFLOW. On an error nothing is recorded. */
 MASU_API masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu_record_config *config);
 
-/* Starts the thread of a recording that began with `later`, for who records before threads can be made. MASU_OK also where there is
- * no such recording; MASU_ERR_IO: no thread can be started, and the ring is all that will be written, at the end. */
+/* Starts the thread of a recording that began with `later`, for who records before threads can be made. MASU_OK also
+ * where there is no such recording; MASU_ERR_IO: no thread can be started, and the ring is all that will be written, at
+ * the end. */
 MASU_API masu_status masu_trace_record_start(masu_trace *trace);
 
-/* As masu_trace_record_to, with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The one call of the library
- * that reads the environment. */
+/* As masu_trace_record_to, with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The
+ * one call of the library that reads the environment. */
 MASU_API masu_status masu_trace_record_from_environment(masu_trace *trace, const masu_record_config *config);
 
-/* Writes what is left and closes the file. MASU_OK also when nothing was recorded; MASU_ERR_IO: something could not be written,
- * the file ends before. stats may be NULL. Blocks until the writer is done. */
+/* Writes what is left and closes the file. MASU_OK also when nothing was recorded; MASU_ERR_IO: something could not be
+ * written, the file ends before. stats may be NULL. Blocks until the writer is done. */
 MASU_API masu_status masu_trace_record_end(masu_trace *trace, masu_record_stats *stats);
 
 /* How far it is; all 0 when nothing is recorded. */
@@ -74,11 +75,11 @@ MASU_API void masu_trace_record_get_stats(masu_trace *trace, masu_record_stats *
 
 /* ---- what pools do not know ----------------------------------------------------------------------------------- */
 
-/* All of these do nothing while nothing is recorded. Texts are borrowed during the call; only so much of them is kept as fits
- * into 1000 bytes. */
+/* All of these do nothing while nothing is recorded. Texts are borrowed during the call; only so much of them is kept
+ * as fits into 1000 bytes. */
 
-/* Place number `place` (not 0, chosen by the caller) is this, called from the place `caller` (0: from nowhere), which was said
- * before. */
+/* Place number `place` (not 0, chosen by the caller) is this, called from the place `caller` (0: from nowhere), which
+ * was said before. */
 MASU_API void masu_trace_place(masu_trace *trace, uint32_t place, uint32_t caller, const char *file,
                                const char *function, uint32_t line);
 
@@ -99,11 +100,12 @@ MASU_API void masu_trace_mark(masu_trace *trace, masu_mark mark, const char *nam
 
 /* ---- allocators that are not masu's --------------------------------------------------------------------------- */
 
-/* For a preloaded malloc, or any allocator of a program: a number for it, and its events. layer says what it is ("malloc"),
- * below is the number of the pool that it takes its memory from, 0: none. Any time, also before a recording begins. Never 0. */
+/* For a preloaded malloc, or any allocator of a program: a number for it, and its events. layer says what it is
+ * ("malloc"), below is the number of the pool that it takes its memory from, 0: none. Any time, also before a recording
+ * begins. Never 0. */
 MASU_API uint32_t masu_trace_add_pool(masu_trace *trace, const char *layer, const char *name, uint32_t below);
-/* Emits the event as a pool would; sequence is given here. event->pool comes from masu_trace_add_pool. Takes the trace's lock
- * and asks for no memory. */
+/* Emits the event as a pool would; sequence is given here. event->pool comes from masu_trace_add_pool. Takes the
+ * trace's lock and asks for no memory. */
 MASU_API void masu_trace_put(masu_trace *trace, const masu_event *event);
 
 #ifdef __cplusplus

@@ -10,11 +10,11 @@
  *
  *     hits + misses = allocations          live + idle + slack = reserved
  *
- * as long as no counter was reset. In the process-wide pool this holds for the heap as a whole; its levels count as live
- * what the caches of threads hold, and do not see the requests that these serve.
+ * as long as no counter was reset. In the process-wide pool this holds for the heap as a whole; its levels count as
+ * live what the caches of threads hold, and do not see the requests that these serve.
  *
- * Nothing here asks for memory or changes anything. Thread safety: masu_stats_get any thread, as masu_heap_get_stats; the
- * others any thread, as long as the structs do not change meanwhile.
+ * Nothing here asks for memory or changes anything. Thread safety: masu_stats_get any thread, as masu_heap_get_stats;
+ * the others any thread, as long as the structs do not change meanwhile.
  */
 #ifndef MASU_STATS_H
 #define MASU_STATS_H
@@ -68,14 +68,15 @@ typedef struct masu_stats {
 /* A snapshot that adds up, under one lock. heap NULL: the process-wide pool; all 0 while it does not exist. A struct
  * may be shorter or longer than this version's: what both know is filled, the rest is 0. MASU_ERR_INVALID_ARGUMENT: out
  * is NULL, or struct_bytes has no room for heap; MASU_ERR_STALE_POOL: the heap is destroyed (as far as that is seen);
- * MASU_ERR_UNSUPPORTED: of the process-wide pool, by a signal handler that interrupted the library. On an error nothing is written.
- * O(size classes + log n). */
+ * MASU_ERR_UNSUPPORTED: of the process-wide pool, by a signal handler that interrupted the library. On an error nothing
+ * is written. O(size classes + log n). */
 MASU_API masu_status masu_stats_get(const masu_heap *heap, masu_stats *out);
 
-/* The same of pools that are not heaps, out of their own numbers: the level `heap` is the pool as a whole, there are no other levels,
- * and struct_bytes is set so that nothing is written of what such a pool does not have. live + idle + slack = reserved. What
- * a pool does not count is 0: requests of arenas, peaks of streams and rings. For virtual memory reserved is memory, not addresses; the
- * hits of streams are requests that a freed block served. Both borrowed, not NULL. O(1). */
+/* The same of pools that are not heaps, out of their own numbers: the level `heap` is the pool as a whole, there are no
+ * other levels, and struct_bytes is set so that nothing is written of what such a pool does not have. live + idle +
+ * slack = reserved. What a pool does not count is 0: requests of arenas, peaks of streams and rings. For virtual memory
+ * reserved is memory, not addresses; the hits of streams are requests that a freed block served. Both borrowed, not
+ * NULL. O(1). */
 MASU_API void masu_stats_of_vm(const masu_vm_stats *from, masu_stats *out);
 MASU_API void masu_stats_of_streams(const masu_streams_stats *from, masu_stats *out);
 MASU_API void masu_stats_of_arena(const masu_arena_stats *from, masu_stats *out);
@@ -98,16 +99,16 @@ typedef struct masu_stats_source {
 /* Gets the text piece by piece, in order, without a 0 at the end. Returns false to stop. */
 typedef bool (*masu_stats_writer)(void *context, const char *text, size_t length);
 
-/* The text exposition format, version 0.0.4: of each metric HELP, TYPE, and a sample for each source (and level), so that
- * all heaps of a program go into one call. Names begin with masu_. MASU_ERR_INVALID_ARGUMENT, and nothing is written: a
- * pointer is NULL, a name or value is not as above, a name comes twice, two sources have the same labels;
+/* The text exposition format, version 0.0.4: of each metric HELP, TYPE, and a sample for each source (and level), so
+ * that all heaps of a program go into one call. Names begin with masu_. MASU_ERR_INVALID_ARGUMENT, and nothing is
+ * written: a pointer is NULL, a name or value is not as above, a name comes twice, two sources have the same labels;
  * MASU_ERR_IO: write said false. O(text + sources²). */
 MASU_API masu_status masu_stats_write(const masu_stats_source *sources, size_t count, masu_stats_writer write,
                                       void *context);
 
-/* The same into a buffer, with a 0 at the end. *length (not NULL) is that of the whole text without the 0, also when the
- * buffer is too short: MASU_ERR_LIMIT_REACHED, and it begins with a 0 if it has room for one. buffer NULL with bytes 0:
- * MASU_OK, to ask how long it is. The length changes with the numbers in it: take some room more. */
+/* The same into a buffer, with a 0 at the end. *length (not NULL) is that of the whole text without the 0, also when
+ * the buffer is too short: MASU_ERR_LIMIT_REACHED, and it begins with a 0 if it has room for one. buffer NULL with
+ * bytes 0: MASU_OK, to ask how long it is. The length changes with the numbers in it: take some room more. */
 MASU_API masu_status masu_stats_text(const masu_stats_source *sources, size_t count, char *buffer, size_t bytes,
                                      size_t *length);
 

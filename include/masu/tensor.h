@@ -22,8 +22,8 @@ extern "C" {
 
 MASU_HEADER_BEGIN
 
-/* What the elements are. f32: float, f64: double, i64: int64_t, bool: one byte, 0 or 1. The numbers are part of the binary
- * interface. */
+/* What the elements are. f32: float, f64: double, i64: int64_t, bool: one byte, 0 or 1. The numbers are part of the
+ * binary interface. */
 typedef enum masu_element { MASU_F32, MASU_F64, MASU_I64, MASU_BOOL, MASU_ELEMENT_COUNT } masu_element;
 
 enum { MASU_RANK_MAX = 8 };
@@ -50,8 +50,8 @@ static inline size_t masu_element_bytes(masu_element element) {
     return element == MASU_F32 ? 4 : element == MASU_BOOL ? 1 : element == MASU_F64 || element == MASU_I64 ? 8 : 0;
 }
 
-/* A view of elements that lie one behind the other, the last dimension fastest (row-major, as in C). Borrows data. A rank
- * outside of 0 to MASU_RANK_MAX is kept as it is, and refused where the view is used. */
+/* A view of elements that lie one behind the other, the last dimension fastest (row-major, as in C). Borrows data. A
+ * rank outside of 0 to MASU_RANK_MAX is kept as it is, and refused where the view is used. */
 static inline masu_tensor masu_tensor_of(masu_element element, void *data, int32_t rank, const int64_t *shape) {
     masu_tensor t;
     int64_t stride = 1;

@@ -115,9 +115,9 @@ typedef bool (*masu_vm_visitor)(void *context, const masu_vm_block *block);
 /* 0.25, no cap, no limits, thread-safe. */
 MASU_API masu_vm_config masu_vm_config_default(masu_device *device);
 
-/* One call of the device: the reservation (a default that is refused is halved and asked again). MASU_ERR_INVALID_ARGUMENT (also for a ratio that is no
- * number in [0, 1]), MASU_ERR_UNSUPPORTED (a device without virtual memory),
- * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_ADDRESS_SPACE, or what the device said. */
+/* One call of the device: the reservation (a default that is refused is halved and asked again).
+ * MASU_ERR_INVALID_ARGUMENT (also for a ratio that is not in [0, 1]), MASU_ERR_UNSUPPORTED (a device without
+ * virtual memory), MASU_ERR_OUT_OF_MEMORY, MASU_ERR_ADDRESS_SPACE, or what the device said. */
 MASU_API masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out);
 
 /* Gives everything back and destroys in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when
@@ -187,8 +187,8 @@ MASU_API void masu_vm_visit(masu_vm *vm, masu_vm_visitor visitor, void *context)
  * clear what is stuck. MASU_OK, or what the device said. */
 MASU_API masu_status masu_vm_trim(masu_vm *vm, size_t keep_bytes);
 
-/* Another limit_bytes from now on, as in the configuration; 0: none. What is held beyond it stays, and no memory is created
- * until it is below. */
+/* Another limit_bytes from now on, as in the configuration; 0: none. What is held beyond it stays, and no memory is
+ * created until it is below. */
 MASU_API void masu_vm_set_limit(masu_vm *vm, size_t limit_bytes);
 
 /* A snapshot that adds up. */

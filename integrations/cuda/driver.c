@@ -1,5 +1,5 @@
-/* driver.c: the driver's calls, for programs that have no runtime beside them: those of the driver's interface alone, and
- * those that carry the runtime inside. A runtime that is beside the program gets the driver's own (resolve.c).
+/* driver.c: the driver's calls, for programs that have no runtime beside them: those of the driver's interface alone,
+ * and those that carry the runtime inside. A runtime that is beside the program gets the driver's own (resolve.c).
  *
  * The pools' memory belongs to a device and its primary context; in a context that the program made itself the driver
  * serves.

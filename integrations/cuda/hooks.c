@@ -105,7 +105,7 @@ int __attribute__((visibility("default"))) masu_cuda_resize(void **ptr, size_t b
     return masu_cuda_capturing() ? CUDA_NOT_SUPPORTED : masu_cuda_grow(ptr, bytes);
 }
 
-/* ---- freeing in stream order: of ours, once the stream has come there --------------------------------------------- */
+/* ---- freeing in stream order: of ours, once the stream has come there -------------------------------------------- */
 
 #define FREE_ASYNC(name)                            \
     HOOK cuda_error name(void *ptr, void *stream) { \
@@ -118,7 +118,7 @@ int __attribute__((visibility("default"))) masu_cuda_resize(void **ptr, size_t b
 FREE_ASYNC(cudaFreeAsync)
 FREE_ASYNC(cudaFreeAsync_ptsz)
 
-/* ---- captures ------------------------------------------------------------------------------------------------------ */
+/* ---- captures ---------------------------------------------------------------------------------------------------- */
 
 #define BEGIN_CAPTURE(name)                         \
     HOOK cuda_error name(void *stream, int how) {   \
@@ -152,7 +152,7 @@ BEGIN_CAPTURE_TO_GRAPH(cudaStreamBeginCaptureToGraph_ptsz)
 END_CAPTURE(cudaStreamEndCapture)
 END_CAPTURE(cudaStreamEndCapture_ptsz)
 
-/* ---- the calls that are only seen ------------------------------------------------------------------------------------- */
+/* ---- the calls that are only seen -------------------------------------------------------------------------------- */
 
 #define SEEN(name, arguments, ...)      \
     HOOK cuda_error name arguments {    \

@@ -1,7 +1,7 @@
 /* loaded.h: what is loaded into the process, as the loader tells it, and which symbols an object itself defines.
  *
- * dlsym answers by scopes; here the question is "who defines this name, and does it stand in front of us?". Answers hold
- * as long as the generation is the same: it changes whenever anything is loaded or unloaded.
+ * dlsym answers by scopes; here the question is "who defines this name, and does it stand in front of us?". Answers
+ * hold as long as the generation is the same: it changes whenever anything is loaded or unloaded.
  */
 #ifndef MASU_CUDA_LOADED_H
 #define MASU_CUDA_LOADED_H

@@ -1,5 +1,5 @@
-/* recording.c: the trace of the pools: into VMM_LOG_FILE as text, and into MASU_TRACE for `masu report`. With VMM_MODE=MONITOR
- * there are no pools: the program's own calls are recorded. */
+/* recording.c: the trace of the pools: into VMM_LOG_FILE as text, and into MASU_TRACE for `masu report`. With
+ * VMM_MODE=MONITOR there are no pools: the program's own calls are recorded. */
 #include "interpose.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
  *     malloc ─inline─► magazine of the thread
  *        └─► masu_malloc_slowly ─► masu_alloc_packed ─► NULL ─► masu_malloc_rarely: size 0, a handler, or ENOMEM
  *
- * Thin: whatever an allocator must do is done by the process-wide pool of <masu/alloc.h>; here are names, errno, and what the
- * standards say of sizes and alignments.
+ * Thin: whatever an allocator must do is done by the process-wide pool of <masu/alloc.h>; here are names, errno, and
+ * what the standards say of sizes and alignments.
  */
 #ifndef MASU_MALLOC_ADAPTER_H
 #define MASU_MALLOC_ADAPTER_H
@@ -38,8 +38,8 @@ uint64_t masu_malloc_refusals(void);
 
 /* ---- the reserve ----------------------------------------------------------------------------- */
 
-/* Lock-free. Zeroed, at a multiple of alignment, a power of two from 16 on. Blocks are never used again, and there are few: NULL
- * after some MiB. */
+/* Lock-free. Zeroed, at a multiple of alignment, a power of two from 16 on. Blocks are never used again, and there are
+ * few: NULL after some MiB. */
 void *masu_malloc_reserve(size_t bytes, size_t alignment);
 /* Of a block of the reserve; 0: it is none. */
 size_t masu_malloc_reserve_bytes(const void *ptr);
@@ -65,7 +65,8 @@ const settings *masu_malloc_settings(void);
 /* The name of a file: %p in the pattern stands for the number of the process; what does not fit is cut off. */
 void masu_malloc_name_file(const char *pattern, char *out, size_t room);
 
-/* The trace that the pool is made with, which is recorded from then on; NULL: none is asked for, or it cannot be written. */
+/* The trace that the pool is made with, which is recorded from then on; NULL: none is asked for, or it cannot be
+ * written. */
 masu_trace *masu_malloc_trace(void);
 
 /* A device of pages of 2 MiB where the system has them. */

@@ -1,7 +1,8 @@
 /* malloc.c: the names of C, of POSIX, and of glibc.
  *
- * As glibc, where the standards leave a choice: size 0 gives a block of its own; realloc to 0 frees and gives NULL; what fails
- * sets errno to ENOMEM; free keeps errno; no size above PTRDIFF_MAX is served; memalign rounds its alignment up.
+ * As glibc, where the standards leave a choice: size 0 gives a block of its own; realloc to 0 frees and gives NULL;
+ * what fails sets errno to ENOMEM; free keeps errno; no size above PTRDIFF_MAX is served; memalign rounds its alignment
+ * up.
  */
 #include "adapter.h"
 

@@ -1,8 +1,8 @@
 /* new.c: operators new and delete, by the names of the Itanium ABI (size_t is unsigned long: m).
  *
- * Without memory the program's new handler is called until there is some, and then std::bad_alloc is thrown: by functions of
- * the C++ library that the program has loaded, looked up when they are needed. This file is compiled with -fexceptions, so
- * that what they throw passes through it.
+ * Without memory the program's new handler is called until there is some, and then std::bad_alloc is thrown: by
+ * functions of the C++ library that the program has loaded, looked up when they are needed. This file is compiled with
+ * -fexceptions, so that what they throw passes through it.
  */
 #include "adapter.h"
 
@@ -52,8 +52,8 @@ static RARELY void *new_rarely(size_t bytes, size_t alignment) {
     }
 }
 
-/* The same, but NULL where it would throw. What a handler throws can be caught by the C++ library alone: its own operator
- * calls the one above. */
+/* The same, but NULL where it would throw. What a handler throws can be caught by the C++ library alone: its own
+ * operator calls the one above. */
 static RARELY void *nothrow_rarely(const char *name, size_t bytes, size_t alignment, const void *tag) {
     void *theirs = handler_now() ? library_function(name) : NULL;
     if (!theirs)

@@ -1,7 +1,7 @@
 /* report.c: numbers of the pool, for glibc's functions that tell them and at the end of the program.
  *
- * At the end other threads may still run and standard error may be closed: so the text is put together in a buffer of its own
- * and written at once, without the C library's streams.
+ * At the end other threads may still run and standard error may be closed: so the text is put together in a buffer of
+ * its own and written at once, without the C library's streams.
  */
 #include "adapter.h"
 

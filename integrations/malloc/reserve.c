@@ -1,5 +1,6 @@
-/* reserve.c: what a signal handler gets that interrupts the library in its own thread. The pool cannot serve it then, and glibc
- * might never come back; here it is cut off a piece of memory that is never used again, by one atomic addition.
+/* reserve.c: what a signal handler gets that interrupts the library in its own thread. The pool cannot serve it then,
+ * and glibc might never come back; here it is cut off a piece of memory that is never used again, by one atomic
+ * addition.
  *
  *     │ size │ block … │ size │ block … │     at most RESERVE_BYTES in all
  */

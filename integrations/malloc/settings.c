@@ -1,7 +1,7 @@
 /* settings.c: the environment, read once, before the first block. Nothing here may allocate.
  *
- * What is not understood is said on standard error and has no effect. Programs that run with other rights than their caller's
- * read nothing (secure_getenv).
+ * What is not understood is said on standard error and has no effect. Programs that run with other rights than their
+ * caller's read nothing (secure_getenv).
  */
 #include "adapter.h"
 

@@ -3,9 +3,9 @@
  *     first block ─► pool and trace, events into the ring        the loader may want it: no thread can be made yet
  *     constructor ─► the thread that writes                       destructor ─► the rest, and the end
  *
- * A traced pool has no magazines: each call takes the pool's lock and is seen. Where a block was asked for is the address that the
- * call returns to, as the object it lies in and its offset there, which addr2line knows. It is looked up without a lock
- * (_dl_find_object), once for each address; a table of a fixed size holds those that are known.
+ * A traced pool has no magazines: each call takes the pool's lock and is seen. Where a block was asked for is the
+ * address that the call returns to, as the object it lies in and its offset there, which addr2line knows. It is looked
+ * up without a lock (_dl_find_object), once for each address; a table of a fixed size holds those that are known.
  */
 #include "adapter.h"
 
@@ -123,7 +123,8 @@ static __attribute__((constructor)) void trace_begin(void) {
         masu_malloc_say("MASU_TRACE: no thread can be made that writes; the file will hold the beginning alone");
 }
 
-/* The last one here, so that it tells of the same calls as the report. Other threads may still be in calls: the trace stays. */
+/* The last one here, so that it tells of the same calls as the report. Other threads may still be in calls: the trace
+ * stays. */
 static __attribute__((destructor(101))) void trace_end(void) {
     if (!trace)
         return;

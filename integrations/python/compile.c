@@ -1,11 +1,12 @@
-/* compile.c: a program's source becomes a library, once. The command `masu build --shared` does the work; what it made lies in a
- * cache under the hash of all that went into it, and is taken from there as long as that is the same.
+/* compile.c: a program's source becomes a library, once. The command `masu build --shared` does the work; what it made
+ * lies in a cache under the hash of all that went into it, and is taken from there as long as that is the same.
  *
- *     CACHE/masu_HASH.so      hash of: the command, its size and time; the flags; each file of the program, its path and text
+ *     CACHE/masu_HASH.so      hash of: the command, its size and time; the flags; each file of the program, its path
+ *                             and text
  *
- * The files of a program are found as the compiler finds them (`mod name;`), but by the letters alone: one too many (a `mod`
- * in a comment) costs a compilation, no more. The library is written under another name and then renamed, so that processes
- * that compile the same at once do not see half of it.
+ * The files of a program are found as the compiler finds them (`mod name;`), but by the letters alone: one too many (a
+ * `mod` in a comment) costs a compilation, no more. The library is written under another name and then renamed, so that
+ * processes that compile the same at once do not see half of it.
  */
 #include "commands.h"
 #include "program.h"
@@ -15,7 +16,7 @@
 
 #include <masu/alloc.h>
 
-/* ---- files ------------------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static int is_true(PyObject *object) {
     int truth = object ? PyObject_IsTrue(object) : -1;
@@ -38,7 +39,7 @@ static PyObject *read_file(PyObject *path) {
     return bytes;
 }
 
-/* ---- the hash -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the hash ---------------------------------------------------------------------------------------------------- */
 
 static int hash_add(PyObject *hash, PyObject *bytes) {
     PyObject *length = PyUnicode_FromFormat("%zd:", PyBytes_Size(bytes)),
@@ -94,7 +95,7 @@ static int hash_command(PyObject *hash, PyObject *command) {
     return status;
 }
 
-/* ---- files of the program ---------------------------------------------------------------------------------------------------------- */
+/* ---- files of the program ---------------------------------------------------------------------------------------- */
 
 static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -179,7 +180,7 @@ static PyObject *hash_of(PyObject *command, PyObject *path, PyObject *flags) {
     return text;
 }
 
-/* ---- where things are ---------------------------------------------------------------------------------------------------------------- */
+/* ---- where things are -------------------------------------------------------------------------------------------- */
 
 static PyObject *cache_of(PyObject *given) {
     PyObject *folder = NULL;
@@ -200,7 +201,7 @@ static PyObject *cache_of(PyObject *given) {
     return folder;
 }
 
-/* ---- the compiler ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the compiler ------------------------------------------------------------------------------------------------ */
 
 static PyObject *words_of(PyObject *command, PyObject *flags, PyObject *path, PyObject *into) {
     PyObject *words = Py_BuildValue("[Oss]", command, "build", "--shared");
@@ -256,7 +257,7 @@ static program *compiled(module_state *state, PyObject *path, PyObject *command,
     return made;
 }
 
-/* ---- functions of the module ------------------------------------------------------------------------------------------------------------ */
+/* ---- functions of the module ------------------------------------------------------------------------------------- */
 
 static bool seed_of(PyObject *given, const char *function, uint64_t *out) {
     *out = 0;

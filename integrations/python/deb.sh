@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes the Debian package python3-masu of the module that a build folder holds, by dpkg-deb; asks no network, needs no root.
+# Makes the Debian package python3-masu of the module that a build folder holds, by dpkg-deb; asks no network, needs no
+# root.
 #
 #     integrations/python/deb.sh [BUILD] [FOLDER]        build/release, the current folder; prints the package's path
 #
-# The module lies in /usr/lib/python3/dist-packages, where each python3 of Debian looks. It suggests the command `masu`, which
-# masu.compile() runs and `make install` brings.
+# The module lies in /usr/lib/python3/dist-packages, where each python3 of Debian looks. It suggests the command `masu`,
+# which masu.compile() runs and `make install` brings.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}

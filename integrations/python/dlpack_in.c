@@ -3,8 +3,8 @@
  *     object ─► its type's table for C, where it has one
  *            └► __dlpack__(max_version=(1, 1)) ─► __dlpack__() where it does not know that word
  *
- * What a capsule holds is ours from the moment in which it is renamed; before, all is checked, so that a capsule that is
- * refused stays its producer's.
+ * What a capsule holds is ours from the moment in which it is renamed; before, all is checked, so that a capsule that
+ * is refused stays its producer's.
  */
 #include "masu_python.h"
 
@@ -112,7 +112,7 @@ static PyObject *from_capsule(module_state *state, PyObject *capsule, copying co
     return PyErr_Format(PyExc_TypeError, "%s: this capsule does not hold a DLPack tensor", what);
 }
 
-/* ---- objects ---------------------------------------------------------------------------------------------------------- */
+/* ---- objects ----------------------------------------------------------------------------------------------------- */
 
 static bool check_device(module_state *state, PyObject *object, const char *what) {
     PyObject *pair = PyObject_CallMethodObjArgs(object, state->device_name, NULL);

@@ -92,7 +92,7 @@ static dl_managed_versioned *versioned_of(const view *from, storage *kept, uint6
     return &self->versioned;
 }
 
-/* ---- capsules --------------------------------------------------------------------------------------------------------- */
+/* ---- capsules ---------------------------------------------------------------------------------------------------- */
 
 /* A consumer that takes what is in a capsule renames it; else it ends with the capsule. */
 static void end_legacy_capsule(PyObject *capsule) {
@@ -124,7 +124,7 @@ static PyObject *versioned_capsule(const view *from, storage *kept, uint64_t fla
     return capsule;
 }
 
-/* ---- Tensor.__dlpack__ ------------------------------------------------------------------------------------------------ */
+/* ---- Tensor.__dlpack__ ------------------------------------------------------------------------------------------- */
 
 /* A pair of whole numbers. */
 static bool pair_of(PyObject *object, const char *what, long *first, long *second) {
@@ -209,7 +209,7 @@ PyObject *masu_py_dlpack_device(PyObject *object, PyObject *unused) {
     return Py_BuildValue("ii", (int)self->device.type, (int)self->device.id);
 }
 
-/* ---- the table for C --------------------------------------------------------------------------------------------------- */
+/* ---- the table for C --------------------------------------------------------------------------------------------- */
 
 static int exchange_from(void *object, dl_managed_versioned **out) {
     tensor *self = object;

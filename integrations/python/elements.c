@@ -37,8 +37,8 @@ bool masu_py_element_of_dlpack(dl_type type, element_kind *out) {
     return type.lanes == 1 && type.bits % 8 == 0 && element_of(type.code, type.bits / 8, out);
 }
 
-/* A letter says the kind of number, the exporter's item size how long it is: `l` is 4 bytes in the standard sizes and 8 in
- * the native ones. */
+/* A letter says the kind of number, the exporter's item size how long it is: `l` is 4 bytes in the standard sizes and 8
+ * in the native ones. */
 bool masu_py_element_of_format(const char *format, Py_ssize_t bytes, element_kind *out) {
     if (!format)
         format = "B";

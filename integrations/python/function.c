@@ -1,6 +1,8 @@
-/* function.c: one function of a compiled program. Arguments are lent to it as they lie, results are views of its memory.
+/* function.c: one function of a compiled program. Arguments are lent to it as they lie, results are views of its
+ * memory.
  *
- *     Python's arguments ─► masu_value[] ─► the instance (its lock, not the interpreter's) ─► masu_value[] ─► Python's results
+ *     Python's arguments ─► masu_value[] ─► the instance ─► masu_value[] ─► Python's results
+ *                                           (its lock, not the interpreter's)
  *
  * A call of two small arrays costs well under a microsecond; so nothing here allocates but the results.
  */
@@ -21,7 +23,7 @@ typedef struct function {
     PyObject *text; /* bytes: the documentation with the signature */
 } function;
 
-/* ---- arguments -------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* What keeps an argument alive for the call. */
 typedef struct loan {
@@ -142,7 +144,8 @@ static bool lend_array(const function *self, const masu_parameter *parameter, Py
     return keep->object && lend_tensor(self, parameter, (const tensor *)keep->object, out);
 }
 
-/* A buffer whose elements lie apart by whole elements, aligned: read where it lies. Sets *fits, else nothing is lent. */
+/* A buffer whose elements lie apart by whole elements, aligned: read where it lies. Sets *fits, else nothing is
+ * lent. */
 static bool lend_buffer(const function *self, const masu_parameter *parameter, PyObject *given, masu_tensor *out,
                         loan *keep, bool *fits) {
     Py_buffer *buffer = &keep->buffer;
@@ -270,7 +273,7 @@ static bool argument(const function *self, const masu_parameter *parameter, PyOb
     return false;
 }
 
-/* ---- which argument is which --------------------------------------------------------------------------------------------------- */
+/* ---- which argument is which ------------------------------------------------------------------------------------- */
 
 static bool refuse_count(const function *self, Py_ssize_t given) {
     uint32_t bound = self->bound != NULL, wanted = self->what->parameter_count - bound;
@@ -311,7 +314,7 @@ static bool sort_arguments(const function *self, PyObject *const *args, Py_ssize
     return true;
 }
 
-/* ---- results -------------------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 /* Takes the value over when it succeeds. */
 static PyObject *tensor_result(const function *self, masu_value *value) {
@@ -382,9 +385,10 @@ static PyObject *results_of(const function *self, masu_value *values) {
     return tuple;
 }
 
-/* ---- the call --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-/* Inside of the instance, where another thread may be at work. The text of an error is copied while the instance is ours. */
+/* Inside of the instance, where another thread may be at work. The text of an error is copied while the instance is
+ * ours. */
 static masu_status call(const function *self, const masu_value *arguments, masu_value *results, char *error,
                         size_t room) {
     program *from = self->from;
@@ -450,7 +454,7 @@ static PyObject *function_call(PyObject *object, PyObject *const *args, Py_ssize
     return outcome;
 }
 
-/* ---- the object --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the object -------------------------------------------------------------------------------------------------- */
 
 /* Puts more behind a text; NULL stays NULL. */
 static void add(PyObject **text, const char *first, const char *second, const char *third) {

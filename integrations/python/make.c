@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-/* ---- buffers ---------------------------------------------------------------------------------------------------------- */
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-/* The view of a buffer, its strides in elements into strides[]. Strides of other than whole elements: *odd, to be copied. */
+/* The view of a buffer, its strides in elements into strides[]. Strides of other than whole elements: *odd, to be
+ * copied. */
 static bool view_of_buffer(const Py_buffer *buffer, const char *what, int64_t *strides, view *out, bool *odd) {
     *out = (view){.data = buffer->buf,
                   .shape = (const int64_t *)buffer->shape,
@@ -98,7 +99,7 @@ PyObject *masu_py_as_tensor(module_state *state, PyObject *object, copying copy,
                         (PyObject *)Py_TYPE(object));
 }
 
-/* ---- functions of the module --------------------------------------------------------------------------------------------- */
+/* ---- functions of the module ------------------------------------------------------------------------------------- */
 
 typedef PyObject *(*converter)(module_state *, PyObject *, copying, const char *);
 

@@ -1,6 +1,6 @@
 /* masu_python.h: what the files of this module share.
  *
- *     module ─► make ─► tensor ─► storage        one Tensor: a view (data, shape, strides) and a hold on who keeps the bytes
+ *     module ─► make ─► tensor ─► storage        one Tensor: a view (data, shape, strides) and a hold on its bytes
  *        │       └─► dlpack_in                    capsules of others become Tensors
  *        ├─► dlpack_out                           Tensors become capsules
  *        ├─► plan, recordings                     the planner; reports on recorded runs
@@ -65,7 +65,7 @@ bool masu_py_element_of_dlpack(dl_type type, element_kind *out);
 bool masu_py_element_of_format(const char *format, Py_ssize_t bytes, element_kind *out);
 bool masu_py_element_of_name(const char *name, element_kind *out);
 
-/* ---- storage: who keeps the bytes --------------------------------------------------------------------------------- */
+/* ---- storage: who keeps the bytes -------------------------------------------------------------------------------- */
 
 typedef struct storage storage;
 
@@ -90,7 +90,7 @@ void masu_py_storage_drop_anywhere(storage *self);
 /* The Python object that this hold alone keeps alive, for the collector of cycles; NULL: none. Borrowed. */
 PyObject *masu_py_storage_object(storage *self);
 
-/* ---- tensors ------------------------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 enum { TENSOR_MOST_DIMENSIONS = 64 };
 
@@ -169,14 +169,14 @@ view masu_py_tensor_view(const tensor *self);
 /* Bytes of so many elements, and their count; false with an exception when they overflow. */
 bool masu_py_count(const int64_t *shape, int32_t ndim, size_t element_bytes, const char *what, Py_ssize_t *count);
 
-/* ---- copies that were asked for ------------------------------------------------------------------------------------- */
+/* ---- copies that were asked for ---------------------------------------------------------------------------------- */
 
 typedef enum copying { COPY_NEVER, COPY_WHEN_NEEDED, COPY_ALWAYS } copying;
 
 /* None, True, False. */
 bool masu_py_copying(PyObject *object, const char *what, copying *out);
 
-/* ---- conversions ----------------------------------------------------------------------------------------------------- */
+/* ---- conversions ------------------------------------------------------------------------------------------------- */
 
 /* Any object with __dlpack__, or a capsule. */
 PyObject *masu_py_from_dlpack(module_state *state, PyObject *object, copying copy, const char *what);
@@ -207,22 +207,22 @@ PyObject *masu_py_call_heap_trim(PyObject *module, PyObject *unused);
 /* Tensor.__dlpack__ and Tensor.__dlpack_device__. */
 PyObject *masu_py_dlpack(PyObject *self, PyTypeObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *masu_py_dlpack_device(PyObject *self, PyObject *unused);
-/* The storage behind a tensor that this module handed out, NULL for any other; borrowed from it. unwrapped ends it, by its
- * context, with the interpreter's lock. */
+/* The storage behind a tensor that this module handed out, NULL for any other; borrowed from it. unwrapped ends it, by
+ * its context, with the interpreter's lock. */
 storage *masu_py_unwrap_legacy(dl_managed *managed);
 storage *masu_py_unwrap_versioned(dl_managed_versioned *managed);
 void masu_py_unwrapped(void *context);
 int masu_py_add_exchange(module_state *state);
 
-/* ---- errors of the library -------------------------------------------------------------------------------------------- */
+/* ---- errors of the library --------------------------------------------------------------------------------------- */
 
 /* The exception that fits the status, with its text; gives NULL. */
 PyObject *masu_py_refuse(masu_status status, const char *what);
 
-/* ---- arguments ------------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-/* Sorts what a fast call was given into out[] by name; those not given are NULL. The first `positional` may come by place,
- * the first `required` must come. names[] ends with NULL. */
+/* Sorts what a fast call was given into out[] by name; those not given are NULL. The first `positional` may come by
+ * place, the first `required` must come. names[] ends with NULL. */
 bool masu_py_arguments(const char *function, const char *const *parameters, Py_ssize_t positional, Py_ssize_t required,
                        PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject **out);
 

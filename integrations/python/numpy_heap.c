@@ -1,6 +1,6 @@
-/* numpy_heap.c: NumPy's arrays on this module's heap (NEP 49). `with masu.numpy_handler():` sets the handler for the current
- * context; each array remembers the handler that it came from, so that its memory goes back to the right one, whenever
- * that is.
+/* numpy_heap.c: NumPy's arrays on this module's heap (NEP 49). `with masu.numpy_handler():` sets the handler for the
+ * current context; each array remembers the handler that it came from, so that its memory goes back to the right one,
+ * whenever that is.
  *
  *     numpy ─► handler "masu"        ─► masu_alloc, masu_free with the size
  *           └► handler "masu_lines"  ─► the same, and the line of Python that asked (numpy_lines.c)
@@ -17,7 +17,7 @@
 
 #include "numpy_lines.h"
 
-/* ---- NumPy's own layout ------------------------------------------------------------------------------------------------ */
+/* ---- NumPy's own layout ------------------------------------------------------------------------------------------ */
 
 typedef struct numpy_allocator {
     void *context;
@@ -37,7 +37,7 @@ enum { SLOT_ABI_VERSION = 0, SLOT_API_VERSION = 211, SLOT_SET_HANDLER = 304 };
 
 typedef PyObject *(*set_handler_function)(PyObject *capsule); /* a new reference to the one before */
 
-/* ---- blocks -------------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static _Atomic uint64_t wrong_sizes; /* frees whose size was not the block's */
 
@@ -60,7 +60,8 @@ static void *plain_realloc(void *context, void *ptr, size_t bytes) {
     return masu_realloc_unsized(ptr, at_least_one(bytes));
 }
 
-/* An array whose size was changed behind NumPy's back gives another size than it was made with: the heap knows better. */
+/* An array whose size was changed behind NumPy's back gives another size than it was made with: the heap knows
+ * better. */
 static void plain_free(void *context, void *ptr, size_t bytes) {
     (void)context;
     if (masu_free(ptr, at_least_one(bytes)) != MASU_OK) {
@@ -101,7 +102,7 @@ static numpy_handler counted = {.name = "masu_lines",
                                 .version = 1,
                                 .allocator = {NULL, counted_malloc, counted_calloc, counted_realloc, counted_free}};
 
-/* ---- NumPy's table --------------------------------------------------------------------------------------------------------- */
+/* ---- NumPy's table ----------------------------------------------------------------------------------------------- */
 
 static const struct {
     unsigned abi, first, last; /* of the table's binary version, the additions that are known */
@@ -150,7 +151,7 @@ static set_handler_function numpy_set_handler(void) {
     return NULL;
 }
 
-/* ---- the context manager ------------------------------------------------------------------------------------------------------ */
+/* ---- the context manager ----------------------------------------------------------------------------------------- */
 
 typedef struct handler {
     PyObject_HEAD set_handler_function set;

@@ -54,7 +54,7 @@ static size_t mixed(uint64_t number) {
     return (size_t)(number ^ number >> 32);
 }
 
-/* ---- places ---------------------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 static size_t place_slot(place **table, size_t room, PyObject *code, int line) {
     size_t at = mixed((uintptr_t)code ^ (uint64_t)(unsigned)line << 48) & (room - 1);
@@ -156,7 +156,7 @@ static place *place_now(void) {
     return found;
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static size_t block_slot(const block *table, size_t room, uintptr_t address) {
     size_t at = mixed(address) & (room - 1);
@@ -318,7 +318,7 @@ bool masu_py_lines_start(void) {
     return numpy_folder != NULL;
 }
 
-/* ---- what was counted ---------------------------------------------------------------------------------------------------- */
+/* ---- what was counted -------------------------------------------------------------------------------------------- */
 
 static PyStructSequence_Field line_fields[] = {
     {"file", "Path of the file."},

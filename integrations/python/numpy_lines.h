@@ -9,8 +9,8 @@
 
 /* Before the first count: where NumPy's own files lie, whose lines are passed over. False with an exception. */
 bool masu_py_lines_start(void);
-/* A block (NULL: none) for the line of Python that runs now. Takes the interpreter's lock; never fails: a block for which
- * there is no memory to note it is not counted. */
+/* A block (NULL: none) for the line of Python that runs now. Takes the interpreter's lock; never fails: a block for
+ * which there is no memory to note it is not counted. */
 void masu_py_lines_allocated(void *block, size_t bytes);
 /* What was not counted is passed over. Any thread. */
 void masu_py_lines_freed(void *block);

@@ -39,7 +39,7 @@ static void problem_end(problem *self) {
     (void)masu_free(self->offsets, self->count * sizeof *self->offsets);
 }
 
-/* ---- what was given -------------------------------------------------------------------------------------------------------- */
+/* ---- what was given ---------------------------------------------------------------------------------------------- */
 
 static bool number_of(PyObject *object, int64_t *out) {
     PyObject *index = object ? PyNumber_Index(object) : NULL;
@@ -166,7 +166,7 @@ static bool options_of(PyObject *const *given, masu_plan_options *options, uint6
     return true;
 }
 
-/* ---- the call -------------------------------------------------------------------------------------------------------------- */
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
 
 static PyObject *offsets_of(const problem *from, const masu_plan_result *result) {
     if (result->outcome == MASU_PLAN_INFEASIBLE)

@@ -7,7 +7,7 @@
 
 #include <masu/alloc.h>
 
-/* ---- errors --------------------------------------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 /* "net.tl:3:14: error: …" begins with a place; the numbers go out, *file_length is that of the path. */
 static bool place_of(const char *text, size_t *file_length, long *line, long *column) {
@@ -54,7 +54,7 @@ PyObject *masu_py_raise(module_state *state, const char *text, const char *statu
     return NULL;
 }
 
-/* ---- libraries -------------------------------------------------------------------------------------------------------------- */
+/* ---- libraries --------------------------------------------------------------------------------------------------- */
 
 /* NULL with an exception. Never closed again: results may outlive whoever loaded it. */
 static const masu_module *table_at(PyObject *path, const char *what) {

@@ -3,8 +3,8 @@
  *     compile ─► masu build --shared ─► cache ─┐
  *     load ──────────────────────────── dlopen ┴► program ─► Module["step"] ─► function ─► results, Handles
  *
- * A program is one instance of one library: the state of a run. Modules, functions and Handles hold it; the last of them
- * ends it. The library itself stays loaded: results may outlive all of them.
+ * A program is one instance of one library: the state of a run. Modules, functions and Handles hold it; the last of
+ * them ends it. The library itself stays loaded: results may outlive all of them.
  *
  * What stays true: one thread at a time is inside an instance (its lock), without the interpreter's lock.
  */
@@ -32,8 +32,8 @@ void masu_py_program_drop(program *self);
 /* The number of a function, or -1. name: of `length` bytes, or, with a type, of its part behind "TYPE::". */
 int masu_py_program_find(const program *self, const char *type, const char *name);
 
-/* What is called: a built-in function of Python, which has the fast way of calls in every version. bound: NULL, or the Handle
- * that is the first argument. */
+/* What is called: a built-in function of Python, which has the fast way of calls in every version. bound: NULL, or the
+ * Handle that is the first argument. */
 PyObject *masu_py_function_new(module_state *state, program *from, uint32_t index, PyObject *bound);
 
 typedef struct handle {

@@ -1,4 +1,5 @@
-/* program_types.c: a compiled program as a mapping from names to functions, and the values of its structs as Handles. */
+/* program_types.c: a compiled program as a mapping from names to functions, and the values of its structs as
+ * Handles. */
 #include "program.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ typedef struct module {
     PyObject *functions; /* a dict of those that were asked for */
 } module;
 
-/* ---- Module ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Module ------------------------------------------------------------------------------------------------------ */
 
 PyObject *masu_py_module_new(module_state *state, program *from) {
     PyObject *functions = PyDict_New();
@@ -133,7 +134,7 @@ static PyType_Spec module_spec = {
     .slots = module_slots,
 };
 
-/* ---- Handle ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Handle ------------------------------------------------------------------------------------------------------ */
 
 PyObject *masu_py_handle_new(module_state *state, program *from, uint32_t type, masu_handle *value) {
     handle *self = PyObject_New(handle, state->handle_of_program);

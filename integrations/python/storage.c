@@ -1,9 +1,10 @@
-/* storage.c: who keeps the bytes of a tensor, counted, so that Tensors and the capsules made from them may end in any order
- * and in any thread.
+/* storage.c: who keeps the bytes of a tensor, counted, so that Tensors and the capsules made from them may end in any
+ * order and in any thread.
  *
- * Bytes of this module's own heap, and of a compiled program, need no lock of the interpreter to go back. Bytes that a Python object or a foreign
- * tensor keeps do: the last that lets go takes the lock, and when the interpreter is gone already, a Python object is left
- * alone (there is nothing that could free it) and a foreign deleter is called all the same.
+ * Bytes of this module's own heap, and of a compiled program, need no lock of the interpreter to go back. Bytes that a
+ * Python object or a foreign tensor keeps do: the last that lets go takes the lock, and when the interpreter is gone
+ * already, a Python object is left alone (there is nothing that could free it) and a foreign deleter is called all the
+ * same.
  */
 #include "masu_python.h"
 

@@ -13,7 +13,7 @@ static const element_type *element_of(const tensor *self) {
     return &masu_py_elements[self->element];
 }
 
-/* ---- making -------------------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------------------ */
 
 bool masu_py_count(const int64_t *shape, int32_t ndim, size_t element_bytes, const char *what, Py_ssize_t *count) {
     Py_ssize_t product = 1, bytes = 0;
@@ -132,7 +132,7 @@ view masu_py_tensor_view(const tensor *self) {
                   .readonly = self->readonly};
 }
 
-/* ---- copies --------------------------------------------------------------------------------------------------------- */
+/* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 /* The bytes written. Dimensions from `axis` on. */
 static size_t copy_axis(char *to, const char *from, const view *shape, int32_t axis) {
@@ -166,7 +166,7 @@ PyObject *masu_py_tensor_copy(module_state *state, const view *from, const char 
     return copy;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static void tensor_dealloc(PyObject *object) {
     tensor *self = (tensor *)object;
@@ -200,7 +200,7 @@ static int tensor_clear(PyObject *object) {
     return 0;
 }
 
-/* ---- the buffer protocol -------------------------------------------------------------------------------------------- */
+/* ---- the buffer protocol ----------------------------------------------------------------------------------------- */
 
 static int refuse_buffer(const char *why) {
     PyErr_Format(PyExc_BufferError, "Tensor: %s", why);
@@ -249,7 +249,7 @@ static void tensor_releasebuffer(PyObject *object, Py_buffer *unused) {
     ((tensor *)object)->exports--;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static float float_of_bits(uint32_t bits) {
     float value;
@@ -361,7 +361,7 @@ static PyObject *tensor_numpy(PyObject *object, PyObject *unused) {
     return array;
 }
 
-/* ---- what it is ------------------------------------------------------------------------------------------------------ */
+/* ---- what it is -------------------------------------------------------------------------------------------------- */
 
 static PyObject *tuple_of(const int64_t *numbers, int32_t count) {
     PyObject *tuple = PyTuple_New(count);

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes a wheel of the module that a build folder holds, for `pip install`: one for every Python from 3.11 on, on this kind of
-# machine. Needs python3 (any) and nothing else; asks no network. The same build gives the same bytes.
+# Makes a wheel of the module that a build folder holds, for `pip install`: one for every Python from 3.11 on, on this
+# kind of machine. Needs python3 (any) and nothing else; asks no network. The same build gives the same bytes.
 #
 #     integrations/python/wheel.sh [BUILD] [FOLDER]      build/release, the current folder; prints the wheel's path
 #
-# The wheel has the module alone: masu.compile() runs the command `masu`, which `make install` or the Debian package brings.
+# The wheel has the module alone: masu.compile() runs the command `masu`, which `make install` or the Debian package
+# brings.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/release}

@@ -1,7 +1,8 @@
-/* allocator.c: what PyTorch calls. Each call takes its device's lock once, finds the pool and lane, and keeps the table of blocks. */
+/* allocator.c: what PyTorch calls. Each call takes its device's lock once, finds the pool and lane, and keeps the table
+ * of blocks. */
 #include "torch.h"
 
-/* ---- which pool ---------------------------------------------------------------------------------------------------- */
+/* ---- which pool -------------------------------------------------------------------------------------------------- */
 
 /* An opened pool whose filter is to be asked, newer ones first. */
 static pool *opened_before(device_state *d, uint64_t before) {
@@ -38,7 +39,7 @@ static pool *pool_for(device_state *d, void *stream) {
     return p;
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static size_t rounded(size_t bytes) {
     return (bytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
@@ -141,7 +142,7 @@ void masu_torch_record_stream(void *ptr, masu_torch_stream stream) {
     }
 }
 
-/* ---- the whole device ------------------------------------------------------------------------------------------------- */
+/* ---- the whole device -------------------------------------------------------------------------------------------- */
 
 void masu_torch_init(int device_count) {
     masu_torch_settings();
@@ -173,7 +174,7 @@ void masu_torch_memory_fraction(double fraction, int device) {
     masu_torch_leave(d);
 }
 
-/* ---- private pools ------------------------------------------------------------------------------------------------------ */
+/* ---- private pools ----------------------------------------------------------------------------------------------- */
 
 void masu_torch_begin_allocate_to_pool(int device, uint64_t first, uint64_t second, masu_torch_filter filter,
                                        void *context) {

@@ -1,5 +1,5 @@
-/* blocks.c: what is out, by address: open addressing, at most half full. A dropped place is filled from behind, so that a
- * search ends at the first empty one. */
+/* blocks.c: what is out, by address: open addressing, at most half full. A dropped place is filled from behind, so that
+ * a search ends at the first empty one. */
 #include "torch.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* devices.c: what each device has, made when it is first used; and fork: its child may not touch what the parent has. */
+/* devices.c: what each device has, made when it is first used; and fork: its child may not touch what the parent
+ * has. */
 #include "torch.h"
 
 #include <stdlib.h>

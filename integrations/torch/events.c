@@ -1,5 +1,5 @@
-/* events.c: what the library's pools tell while a lane works: memory that is taken and given back, blocks that are at last
- * free; and the ring of events that snapshots show. The judge reads along when it is asked for.
+/* events.c: what the library's pools tell while a lane works: memory that is taken and given back, blocks that are at
+ * last free; and the ring of events that snapshots show. The judge reads along when it is asked for.
  *
  * The sink runs in the thread that called the pool, so the lane at work is that thread's; the device's lock is held. */
 #include "torch.h"
@@ -21,7 +21,7 @@ static entry *ring;
 static _Atomic size_t ring_capacity;
 static size_t ring_next, ring_count;
 
-/* ---- history ------------------------------------------------------------------------------------------------------ */
+/* ---- history ----------------------------------------------------------------------------------------------------- */
 
 bool masu_torch_record_history(size_t events) {
     entry *fresh = events && events < SIZE_MAX / sizeof *fresh ? calloc(events, sizeof *fresh) : NULL;
@@ -70,7 +70,7 @@ void masu_torch_note(const lane *l, entry_kind kind, uint64_t address, uint64_t 
     pthread_mutex_unlock(&ring_lock);
 }
 
-/* ---- what pools tell ---------------------------------------------------------------------------------------------- */
+/* ---- what pools tell --------------------------------------------------------------------------------------------- */
 
 static void hold(device_state *d, uint64_t bytes) {
     d->stats.reserved_bytes += bytes;
@@ -174,7 +174,7 @@ static void on_event(void *context, const masu_event *e) {
         on_vm(l, e);
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static void make(void) {
     masu_trace_config config = {.sink = on_event, .start_on = true};

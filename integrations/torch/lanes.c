@@ -44,7 +44,7 @@ void masu_torch_lane_close(lane *l) {
     *l = (lane){0};
 }
 
-/* ---- limits and reclaiming ----------------------------------------------------------------------------------------- */
+/* ---- limits and reclaiming --------------------------------------------------------------------------------------- */
 
 /* What others hold is not this lane's to take. */
 static masu_status apply_limit(lane *l) {
@@ -88,7 +88,7 @@ void masu_torch_reclaim(device_state *d) {
         masu_vm_trim(d->vm, 0);
 }
 
-/* ---- taking ------------------------------------------------------------------------------------------------------- */
+/* ---- taking ------------------------------------------------------------------------------------------------------ */
 
 static masu_status take(lane *l, size_t bytes, void *stream, void **out) {
     masu_torch_work_on(l);
@@ -110,10 +110,10 @@ masu_status masu_torch_lane_alloc(lane *l, size_t bytes, void *stream, void **ou
     return take(l, bytes, stream, out);
 }
 
-/* ---- giving ------------------------------------------------------------------------------------------------------- */
+/* ---- giving ------------------------------------------------------------------------------------------------------ */
 
-/* A block of more streams than the library keeps apart: a mark at the end of each, and they are waited for. The marks are small
- * blocks of the same lane, freed at once. */
+/* A block of more streams than the library keeps apart: a mark at the end of each, and they are waited for. The marks
+ * are small blocks of the same lane, freed at once. */
 static masu_status wait_for_crowd(device_state *d, lane *l) {
     masu_status status = MASU_OK;
     for (size_t i = 0; i < d->crowd_count && status == MASU_OK; i++) {

@@ -1,5 +1,5 @@
-/* masu_torch.h: the functions that PyTorch's CUDAPluggableAllocator wants, and what users of it miss: streams, private pools, a
- * limit, statistics, snapshots, and a reason when memory is refused.
+/* masu_torch.h: the functions that PyTorch's CUDAPluggableAllocator wants, and what users of it miss: streams, private
+ * pools, a limit, statistics, snapshots, and a reason when memory is refused.
  *
  *     torch.cuda.memory.CUDAPluggableAllocator('libmasu-torch.so', 'masu_torch_malloc', 'masu_torch_free')
  *
@@ -30,8 +30,8 @@ typedef void *masu_torch_stream;
 
 /* ---- the two that must be there ------------------------------------------------------------------------------- */
 
-/* A block for work on that stream, at a multiple of 512 bytes. NULL: size is 0, or it was refused: masu_torch_error says why.
- * Does not wait for the device, unless there is no more memory. O(log n). */
+/* A block for work on that stream, at a multiple of 512 bytes. NULL: size is 0, or it was refused: masu_torch_error
+ * says why. Does not wait for the device, unless there is no more memory. O(log n). */
 MASU_TORCH_API void *masu_torch_malloc(ssize_t size, int device, masu_torch_stream stream);
 
 /* Takes the block back as of the present end of that stream, of the stream that it was allocated for, and of those that
@@ -41,31 +41,33 @@ MASU_TORCH_API void masu_torch_free(void *ptr, ssize_t size, int device, masu_to
 
 /* ---- those that PyTorch takes beside ---------------------------------------------------------------------------- */
 
-/* The block is used by work on that stream too. From the eighth stream of one block on its free waits for the device's work. */
+/* The block is used by work on that stream too. From the eighth stream of one block on its free waits for the device's
+ * work. */
 MASU_TORCH_API void masu_torch_record_stream(void *ptr, masu_torch_stream stream);
 /* So many devices will be used, of at most 32. Makes nothing yet: a device's pools come with its first block. */
 MASU_TORCH_API void masu_torch_init(int device_count);
-/* Waits for the work of freed blocks and gives all that is free back to the driver. reset is the same, by the name that PyTorch
- * gives it. */
+/* Waits for the work of freed blocks and gives all that is free back to the driver. reset is the same, by the name that
+ * PyTorch gives it. */
 MASU_TORCH_API void masu_torch_empty_cache(void);
 MASU_TORCH_API void masu_torch_reset(void);
-/* Never more than so much of the device's memory is held: 0 < fraction <= 1. Else nothing happens, and masu_torch_error says so. */
+/* Never more than so much of the device's memory is held: 0 < fraction <= 1. Else nothing happens, and masu_torch_error
+ * says so. */
 MASU_TORCH_API void masu_torch_memory_fraction(double fraction, int device);
 
-/* ---- private pools, for the glue of a MemPool --------------------------------------------------------------------- */
+/* ---- private pools, for the glue of a MemPool -------------------------------------------------------------------- */
 
 /* Which streams' requests go to the pool; called without a lock. */
 typedef bool (*masu_torch_filter)(void *context, masu_torch_stream stream);
-/* From now on requests of this device go to the pool with these two numbers (a MempoolId_t, not 0 and 0), which is made if it is
- * not there: those of streams for which filter says true; NULL: all. The pool opened last is asked first. Its memory is never
- * given to others while the pool is. */
+/* From now on requests of this device go to the pool with these two numbers (a MempoolId_t, not 0 and 0), which is made
+ * if it is not there: those of streams for which filter says true; NULL: all. The pool opened last is asked first. Its
+ * memory is never given to others while the pool is. */
 MASU_TORCH_API void masu_torch_begin_allocate_to_pool(int device, uint64_t first, uint64_t second,
                                                       masu_torch_filter filter, void *context);
 MASU_TORCH_API void masu_torch_end_allocate_to_pool(int device, uint64_t first, uint64_t second);
 /* The pool is not wanted any more: its memory goes back when its last block is freed, or now. */
 MASU_TORCH_API void masu_torch_release_pool(int device, uint64_t first, uint64_t second);
 
-/* ---- what there is ------------------------------------------------------------------------------------------------ */
+/* ---- what there is ----------------------------------------------------------------------------------------------- */
 
 typedef struct masu_torch_stats {
     size_t struct_bytes;           /* sizeof(masu_torch_stats): set it, so that fields can be added */
@@ -100,16 +102,16 @@ MASU_TORCH_API const char *masu_torch_error(void);
 
 /* Keeps the last so many events for snapshots; 0: none, and those kept are forgotten. False: no memory for so many. */
 MASU_TORCH_API bool masu_torch_record_history(size_t events);
-/* Writes what is there now, and the kept events, as torch.cuda.memory._dump_snapshot does: for PyTorch's own viewer, and for masu
- * report and masu whatif. False: the file cannot be written, it is then removed. */
+/* Writes what is there now, and the kept events, as torch.cuda.memory._dump_snapshot does: for PyTorch's own viewer,
+ * and for masu report and masu whatif. False: the file cannot be written, it is then removed. */
 MASU_TORCH_API bool masu_torch_snapshot(const char *path);
 
-/* With MASU_TORCH_CHECK=1 the judge of masu/check.h reads every event: the name of its verdict, "fine" as long as all is right;
- * "not judged" without it. Static text. */
+/* With MASU_TORCH_CHECK=1 the judge of masu/check.h reads every event: the name of its verdict, "fine" as long as all
+ * is right; "not judged" without it. Static text. */
 MASU_TORCH_API const char *masu_torch_verdict(void);
 
-/* Gives everything back, for tests and tools; what is live is gone. Returns how many blocks were live. No other call may
- * be under way. */
+/* Gives everything back, for tests and tools; what is live is gone. Returns how many blocks were live. No other call
+ * may be under way. */
 MASU_TORCH_API uint64_t masu_torch_shutdown(void);
 
 #ifdef __cplusplus

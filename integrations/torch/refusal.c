@@ -1,4 +1,5 @@
-/* refusal.c: why there was no memory, and what would help: found from what is held at that moment, after everything idle went back. */
+/* refusal.c: why there was no memory, and what would help: found from what is held at that moment, after everything
+ * idle went back. */
 #include "torch.h"
 
 #include <stdarg.h>

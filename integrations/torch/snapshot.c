@@ -1,5 +1,6 @@
-/* snapshot.c: what is there, as the pickle that torch.cuda.memory._dump_snapshot writes: segments with their blocks one behind the
- * other, and the kept events of each device. The pickle is of protocol 2: dicts, lists, texts, numbers, nothing else.
+/* snapshot.c: what is there, as the pickle that torch.cuda.memory._dump_snapshot writes: segments with their blocks one
+ * behind the other, and the kept events of each device. The pickle is of protocol 2: dicts, lists, texts, numbers,
+ * nothing else.
  *
  *     heap    a segment is an extent of a lane's pool
  *     vm      a segment is a block of the vm: a large one, or what a small lane took there */
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- pickle --------------------------------------------------------------------------------------------------------- */
+/* ---- pickle ------------------------------------------------------------------------------------------------------ */
 
 static void put(FILE *f, const char *opcodes) {
     fputs(opcodes, f);
@@ -51,7 +52,7 @@ static void put_pool_id(FILE *f, const char *name, uint64_t first, uint64_t seco
     put(f, "\x86");
 }
 
-/* ---- segments --------------------------------------------------------------------------------------------------------- */
+/* ---- segments ---------------------------------------------------------------------------------------------------- */
 
 typedef struct writer {
     FILE *f;
@@ -141,7 +142,8 @@ static bool on_bestfit_block(void *context, const masu_bestfit_block *block) {
     return true;
 }
 
-/* Of the vm's blocks those that this lane gave out or caches; the lane of a cached one is not known: it is the common one's. */
+/* Of the vm's blocks those that this lane gave out or caches; the lane of a cached one is not known: it is the common
+ * one's. */
 static bool on_vm_block(void *context, const masu_vm_block *block) {
     writer *w = context;
     const lane *l = w->lane;
@@ -170,7 +172,7 @@ static void put_lane(FILE *f, const lane *l) {
         ;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static void put_entry(FILE *f, const entry *e) {
     static const char *const actions[] = {"alloc",         "free_requested", "free_completed",
@@ -197,7 +199,7 @@ static void put_events(FILE *f, int device) {
     put(f, "e");
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static void put_all(FILE *f, device_state *const *d, int devices) {
     put(f, "\x80\x02}(");

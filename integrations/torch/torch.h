@@ -2,7 +2,7 @@
  *
  *     masu_torch_malloc ─► device ─► pool (the common one, or a private one) ─► lane: small (up to 1 MiB) or large
  *                                                                                │
- *     heap    lane ─► streams ─► best fit ─► CUDA             small lanes take 2 MiB at a time, large ones 20 MiB and more
+ *     heap    lane ─► streams ─► best fit ─► CUDA         small lanes take 2 MiB at a time, large ones 20 MiB and more
  *     vm      small ─► streams ─► best fit ─► device over ─► vm ─► CUDA
  *             large ─► streams ─────────────────────────────► vm
  *
@@ -10,7 +10,8 @@
  *   every block that a lane's streams gave and did not get back is in the table, as LIVE or OWED;
  *   one that they got back is there only while other streams may use it (WAITING), and the pool below has it as live;
  *   reserved_bytes = the extents of its lanes (heap), or the pieces of its vm: counted from their events alone.
- * Locks: devices in order of their numbers, then those of the library, then the history's; a thread holds one device or all.
+ * Locks: devices in order of their numbers, then those of the library, then the history's; a thread holds one device or
+ * all.
  */
 #ifndef MASU_TORCH_PARTS_H
 #define MASU_TORCH_PARTS_H
@@ -127,7 +128,7 @@ pool *masu_torch_pool(device_state *d, uint64_t first, uint64_t second, bool mak
 /* The pool is wanted no more: it goes once no block of it is live and the driver has taken all back. */
 void masu_torch_pool_end(device_state *d, pool *p);
 
-/* ---- lanes.c ------------------------------------------------------------------------------------------------------ */
+/* ---- lanes.c ----------------------------------------------------------------------------------------------------- */
 
 masu_status masu_torch_lane_open(lane *l, device_state *d, pool *p, bool is_small);
 void masu_torch_lane_close(lane *l);
@@ -145,7 +146,7 @@ void masu_torch_reclaim(device_state *d);
 /* The lane that this thread calls into: whose events come. */
 lane *masu_torch_work_on(lane *l);
 
-/* ---- events.c ------------------------------------------------------------------------------------------------------ */
+/* ---- events.c ---------------------------------------------------------------------------------------------------- */
 
 typedef enum entry_kind {
     ENTRY_ALLOC,
@@ -175,7 +176,7 @@ void masu_torch_history_hold(void);
 void masu_torch_history_release(void);
 const entry *masu_torch_history(size_t index, size_t *count);
 
-/* ---- refusal.c ----------------------------------------------------------------------------------------------------- */
+/* ---- refusal.c --------------------------------------------------------------------------------------------------- */
 
 typedef struct refusal {
     size_t bytes;
@@ -188,7 +189,7 @@ typedef struct refusal {
 void masu_torch_refuse(device_state *d, const lane *l, refusal r);
 void masu_torch_set_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- statistics.c ---------------------------------------------------------------------------------------------------- */
+/* ---- statistics.c ------------------------------------------------------------------------------------------------ */
 
 /* Fills free_bytes and largest_free_bytes; lane NULL: of all. */
 void masu_torch_holes(const device_state *d, const lane *only, uint64_t *free_bytes, uint64_t *largest);

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Writes the manual pages of the command and its completions for bash, zsh and fish, from what the command says of itself:
-# `masu help`, `masu help COMMAND` and the names of passes. An option of a usage text is therefore in all of them.
+# Writes the manual pages of the command and its completions for bash, zsh and fish, from what the command says of
+# itself: `masu help`, `masu help COMMAND` and the names of passes. An option of a usage text is therefore in all of
+# them.
 #
 #     scripts/reference/commands.sh MASU OUT      OUT/man1/masu*.1, OUT/bash/masu, OUT/zsh/_masu, OUT/fish/masu.fish
 set -eu

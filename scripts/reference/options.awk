@@ -2,9 +2,9 @@
 #
 #     OPTION   SEPARATOR   VALUE   TEXT           --report-file   " "   FILE   where the report goes
 #
-# SEPARATOR is "=", " " or nothing; a VALUE in capitals is to be replaced, any other is meant as it is written (a|b: either).
-# What is in a usage line has no TEXT there; the same option may come again with one. The last lines say what else the
-# command takes: "FILE" and "COMMAND" for arguments of that kind.
+# SEPARATOR is "=", " " or nothing; a VALUE in capitals is to be replaced, any other is meant as it is written (a|b:
+# either). What is in a usage line has no TEXT there; the same option may come again with one. The last lines say what
+# else the command takes: "FILE" and "COMMAND" for arguments of that kind.
 function put(part, text,    option, separator, value) {
     if (part !~ /^--?[A-Za-z]/)
         return

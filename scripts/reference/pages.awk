@@ -1,4 +1,5 @@
-# A page of the manual from a usage text: awk -v name=masu-run -v summary=… -v version=… -v also=… -f roff.awk -f pages.awk
+# A page of the manual from a usage text: awk -v name=masu-run -v summary=… -v version=… -v also=… -f roff.awk -f
+# pages.awk
 #
 #     Usage: …              SYNOPSIS                       prose, up to an empty line    a paragraph of DESCRIPTION
 #       TERM    text        a tagged paragraph             Exit status: …                a section of its own

@@ -21,9 +21,9 @@ enum { PAGE_BYTES = 4096, LARGE_BLOCK_BYTES = 128 << 10, PRESENT_STEP_BYTES = 25
 
 /* used <= touched <= present <= capacity
  *
- * data[used..capacity) is free; data[touched..capacity) is zero, and need not be cleared before it is handed out as such;
- * data[present..capacity) was not asked of the system yet. Large blocks come zeroed; small ones would have to be cleared
- * whole, and count as touched from the start. Six words keep data aligned to 16. */
+ * data[used..capacity) is free; data[touched..capacity) is zero, and need not be cleared before it is handed out as
+ * such; data[present..capacity) was not asked of the system yet. Large blocks come zeroed; small ones would have to be
+ * cleared whole, and count as touched from the start. Six words keep data aligned to 16. */
 struct masu__arena_block {
     masu__arena_block *previous;
     size_t capacity;

@@ -1,5 +1,5 @@
-/* decimal.c: at most 19 digits that are a whole number up to 2^53, times or by a power of ten that a double holds exactly: then one
- * operation gives the value, and IEEE 754 rounds that correctly. */
+/* decimal.c: at most 19 digits that are a whole number up to 2^53, times or by a power of ten that a double holds
+ * exactly: then one operation gives the value, and IEEE 754 rounds that correctly. */
 #include <stdint.h>
 
 #include "base/decimal.h"

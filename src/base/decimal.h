@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The whole of the text: a sign, digits with a point among, before or behind them, an exponent; no blanks. False: it is not that, or too long
- * for this; *out is not written then. Any thread. */
+/* The whole of the text: a sign, digits with a point among, before or behind them, an exponent; no blanks. False: it is
+ * not that, or too long for this; *out is not written then. Any thread. */
 bool masu__decimal_read(const char *text, size_t length, double *out);
 
 #endif

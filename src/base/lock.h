@@ -9,8 +9,8 @@
  * so that the child finds all locks free and what they guard whole. A thread holds at most one
  * lock of each rank.
  *
- * A process of one thread pays for no lock: no other can come while it is inside. What a device does while a pool waits for it may
- * start threads, but those must not call that pool before the device has answered.
+ * A process of one thread pays for no lock: no other can come while it is inside. What a device does while a pool waits
+ * for it may start threads, but those must not call that pool before the device has answered.
  *
  * Thread safety: init and destroy, any thread; not from inside a lock.
  */

@@ -1,8 +1,8 @@
 /* meta.c: the only caller of malloc and free, and the counter that makes the nth request fail.
  *
- * A build that is the process's malloc takes its metadata from pages (MASU_META_PAGES, meta_pages.h). Elsewhere, where the C
- * library is glibc, its own functions are called by their own names: a program may put this library
- * behind the name malloc, and metadata must not come back here then. Under a sanitizer malloc is called, which it watches. */
+ * A build that is the process's malloc takes its metadata from pages (MASU_META_PAGES, meta_pages.h). Elsewhere, where
+ * the C library is glibc, its own functions are called by their own names: a program may put this library behind the
+ * name malloc, and metadata must not come back here then. Under a sanitizer malloc is called, which it watches. */
 #include "base/meta.h"
 
 #include <errno.h>

@@ -35,14 +35,14 @@ void masu__meta_free(void *ptr, size_t bytes);
  * memory. */
 void masu__meta_retire(void *ptr, size_t bytes);
 
-/* Zeroed pages of their own, aligned to MASU__HUGE_PAGE_BYTES, of which bytes is a multiple; the system is asked for huge ones
- * and may give others. NULL: there is no memory. Given back by masu__meta_unmap with the same size. */
+/* Zeroed pages of their own, aligned to MASU__HUGE_PAGE_BYTES, of which bytes is a multiple; the system is asked for
+ * huge ones and may give others. NULL: there is no memory. Given back by masu__meta_unmap with the same size. */
 enum { MASU__HUGE_PAGE_BYTES = 2 << 20 };
 void *masu__meta_map(size_t bytes);
 void masu__meta_unmap(void *ptr, size_t bytes);
 
-/* Zeroed pages for a table that lives as long as the process: not counted, and no fault is armed for them. NULL: there is no
- * memory. */
+/* Zeroed pages for a table that lives as long as the process: not counted, and no fault is armed for them. NULL:
+ * memory has run out. */
 void *masu__meta_pages(size_t bytes);
 void masu__meta_pages_back(void *ptr, size_t bytes);
 

@@ -1,4 +1,5 @@
-/* meta_pages.c: see meta_pages.h. Every byte of a chunk is either in a block that is out, in a list, or behind the mark. */
+/* meta_pages.c: see meta_pages.h. Every byte of a chunk is either in a block that is out, in a list, or behind the
+ * mark. */
 #include "base/meta_pages.h"
 
 #ifdef MASU_META_PAGES

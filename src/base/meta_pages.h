@@ -1,8 +1,8 @@
 /* meta_pages.h: metadata from pages of its own, for a build that is itself the process's malloc (MASU_META_PAGES).
  *
- * There the C library's functions are ours, and what they need for their records cannot come from them. Sizes are known at
- * each free, so a block has no header; up to 64 KiB it goes to the list of its class, two classes for each doubling, and stays
- * for the life of the process. Larger ones are mappings of their own.
+ * There the C library's functions are ours, and what they need for their records cannot come from them. Sizes are known
+ * at each free, so a block has no header; up to 64 KiB it goes to the list of its class, two classes for each doubling,
+ * and stays for the life of the process. Larger ones are mappings of their own.
  *
  * Thread safety: any thread; a fork is safe as long as lock.c takes the lock around it.
  */

@@ -2,12 +2,12 @@
  *
  *     ┌ head: written once ┐┌ begin · now ┐┌ source 0 ┐ … ┌ source 31 ┐┌ end ┐
  *
- * All in the byte order of the machine, which both share. The writer counts: it writes the number n into begin, then everything
- * between, then n into end. A reader that takes end first, then what lies between, then begin, and finds them equal, has one
- * whole state; if not, somebody wrote meanwhile, or died while writing.
+ * All in the byte order of the machine, which both share. The writer counts: it writes the number n into begin, then
+ * everything between, then n into end. A reader that takes end first, then what lies between, then begin, and finds
+ * them equal, has one whole state; if not, somebody wrote meanwhile, or died while writing.
  *
- * A later version 1 may append fields to each part: the head says how long the parts are. A reader takes what it knows of what is
- * there; the rest is 0.
+ * A later version 1 may append fields to each part: the head says how long the parts are. A reader takes what it knows
+ * of what is there; the rest is 0.
  */
 #ifndef MASU_BASE_PAGE_FORMAT_H
 #define MASU_BASE_PAGE_FORMAT_H

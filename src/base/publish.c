@@ -1,8 +1,8 @@
 /* publish.c: the thread that writes the page of a running program. See masu/publish.h, page_format.h.
  *
- * What must stay true: sources are asked under the publisher's mutex alone, by one thread at a time; who holds that mutex takes
- * pools' locks, never the reverse. The file is written by calls and never mapped: a mapped file that somebody cuts would kill the
- * program that only wanted to be seen.
+ * What must stay true: sources are asked under the publisher's mutex alone, by one thread at a time; who holds that
+ * mutex takes pools' locks, never the reverse. The file is written by calls and never mapped: a mapped file that
+ * somebody cuts would kill the program that only wanted to be seen.
  */
 #include "base/publish.h"
 
@@ -71,7 +71,7 @@ uint64_t masu__process_start(uint64_t process) {
     return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static bool write_at(int file, const void *bytes, size_t count, size_t at) {
     const char *from = bytes;
@@ -123,7 +123,7 @@ static void *write_for_ever(void *publisher) {
     return NULL;
 }
 
-/* ---- beginning ---------------------------------------------------------------------------------------------------- */
+/* ---- beginning --------------------------------------------------------------------------------------------------- */
 
 /* Whether path is free, or a page that may be replaced: never a device, a link, or a file of somebody's. */
 static bool may_replace(const char *path) {
@@ -243,7 +243,7 @@ masu_status masu_publish_begin(const masu_publish_config *config, masu_publisher
     return masu__publish_in(MASU__PAGE_FOLDER, config, out);
 }
 
-/* ---- while it runs ------------------------------------------------------------------------------------------------- */
+/* ---- while it runs ----------------------------------------------------------------------------------------------- */
 
 /* Whether there is something to do here, with the mutex taken. */
 static bool enter(masu_publisher *p) {

@@ -10,7 +10,8 @@ enum { MASU__PAGE_PATH_BYTES = 4096 };
 /* FOLDER/masu-PROCESS.page into out of MASU__PAGE_PATH_BYTES; false: there is no room. */
 bool masu__page_path(char *out, const char *folder, uint64_t process);
 
-/* The start of a process as the kernel counts it; 0: there is no such process, or it is dead and waits to be collected. */
+/* The start of a process as the kernel counts it; 0: there is no such process, or it is dead and waits to be
+ * collected. */
 uint64_t masu__process_start(uint64_t process);
 
 /* As masu_publish_begin, in that folder when config has no path. */

@@ -34,7 +34,7 @@ struct masu__here_table {
     uint32_t numbers[2 * HERE_PLACES];
 };
 
-/* ---- the ring ---------------------------------------------------------------------------------------------------------- */
+/* ---- the ring ---------------------------------------------------------------------------------------------------- */
 
 static bool has_room(masu__recorder *r, uint64_t slots) {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -113,7 +113,7 @@ static void put_pair(masu__recorder *r, masu__record record, const char *first, 
     put(r, &record, text);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t thread_of(masu__recorder *r) {
     if (MASU_LIKELY(known_to == r->generation))
@@ -173,7 +173,7 @@ void masu__record_event(masu__recorder *r, const masu_event *event, uint32_t pla
     r->events += put(r, &record, text);
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------------------------------- */
+/* ---- fork -------------------------------------------------------------------------------------------------------- */
 
 static void before_fork(void) {
     pthread_mutex_lock(&list_lock);
@@ -197,7 +197,7 @@ static void watch_forks(void) {
     pthread_atfork(before_fork, in_parent, in_child);
 }
 
-/* ---- beginning and end ---------------------------------------------------------------------------------------------------- */
+/* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
 enum { CHUNK_ROOM = MASU__TRACE_CHUNK_BYTES + MASU__TRACE_MOST_PAYLOAD / 4 + MASU__TRACE_MOST_RECORD };
 
@@ -381,7 +381,7 @@ void masu_trace_record_get_stats(masu_trace *trace, masu_record_stats *out) {
     masu__lock_release(&trace->lock);
 }
 
-/* ---- what pools do not know ------------------------------------------------------------------------------------------------ */
+/* ---- what pools do not know -------------------------------------------------------------------------------------- */
 
 /* Whether it records, with the lock taken. */
 static bool lock_if_recording(masu_trace *trace) {

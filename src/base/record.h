@@ -30,9 +30,10 @@ typedef struct masu__recorder {
     masu__record *ring;
     size_t size; /* power of two */
     _Atomic bool ends, failed, is_child, has_writer;
-    uint64_t
-        known_tail; /* by who fills: the tail is at least there. It is asked for again only when the ring seems half full, */
-    char apart[64]; /* for what the writer writes must not lie beside what the program reads all the time */
+    /* By who fills: the tail is at least there. It is asked for again only when the ring seems half full, for what the
+     * writer writes must not lie beside what the program reads all the time. */
+    uint64_t known_tail;
+    char apart[64];
     _Atomic uint64_t head;
     char apart_too[64];
     _Atomic uint64_t tail;

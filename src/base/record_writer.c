@@ -1,4 +1,5 @@
-/* record_writer.c: the thread that turns the ring into chunks of a file. It asks for no memory and calls nothing of masu.
+/* record_writer.c: the thread that turns the ring into chunks of a file. It asks for no memory and calls nothing of
+ * masu.
  *
  * It looks at the ring every 50 ms, or when it is woken because the ring is half full. What could not be written is
  * thrown away, so that the program never waits for a disk that is full.
@@ -12,7 +13,7 @@
 
 enum { LOOK_NS = 50 * 1000 * 1000 };
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------ */
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t crc_tables[8][256]; /* [k]: of a byte that k zero bytes follow */
 static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
@@ -69,7 +70,7 @@ bool masu__record_write(int file, const void *bytes, size_t count) {
     return true;
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------------------------ */
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
 static void end_chunk(masu__recorder *r) {
     if (r->chunk_records == 0)
@@ -159,7 +160,7 @@ static void write_record(masu__recorder *r, const masu__record *record, uint64_t
     r->written_events += record->kind < MASU__TRACE_DEFINED;
 }
 
-/* ---- the thread ------------------------------------------------------------------------------------------------------- */
+/* ---- the thread -------------------------------------------------------------------------------------------------- */
 
 static void empty_ring(masu__recorder *r) {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);

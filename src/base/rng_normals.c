@@ -1,16 +1,16 @@
 /* rng_normals.c: many normal deviates at once: those that masu__rng_normal gives one after the other, to the last bit.
  *
- * xoshiro256++ is a chain of steps, and so nothing for vectors. But 256 steps are a linear map of the state's bits, and so are
- * 512, 768, …: eight places of the chain that lie 256 steps apart are found at once, and from there eight lanes run side
- * by side. Lane 0 has the words 0 to 255 of the chain, lane 1 those from 256 on:
+ * xoshiro256++ is a chain of steps, and so nothing for vectors. But 256 steps are a linear map of the state's bits, and
+ * so are 512, 768, …: eight places of the chain that lie 256 steps apart are found at once, and from there eight lanes
+ * run side by side. Lane 0 has the words 0 to 255 of the chain, lane 1 those from 256 on:
  *
  *     state ─┬─► lane 0   w0    w1    w2   …  w255
  *            ├─► lane 1   w256  w257  …
  *            └─► lane 7   w1792 …          w2047 ─► the state behind the stretch
  *
- * Two words of a lane are one try: a point in the square, kept where it lies in the unit circle. What is kept is put in the
- * order of the chain; then come logarithms and roots, again as vectors. The chain is left right behind the last word that was
- * used, wherever in a stretch that is.
+ * Two words of a lane are one try: a point in the square, kept where it lies in the unit circle. What is kept is put in
+ * the order of the chain; then come logarithms and roots, again as vectors. The chain is left right behind the last
+ * word that was used, wherever in a stretch that is.
  *
  * What must stay true: as rng.c says, no product is fused with a sum.
  */
@@ -39,8 +39,8 @@ typedef uint64_t word_lanes __attribute__((vector_size(8 * LANES)));
 typedef int64_t whole_lanes __attribute__((vector_size(8 * LANES)));
 typedef double real_lanes __attribute__((vector_size(8 * LANES)));
 
-/* x^(256 lane) modulo the characteristic polynomial of a step, lowest coefficients first: which of the states 0 to 255 steps
- * on have to be added for the one 256 lane steps on. */
+/* x^(256 lane) modulo the characteristic polynomial of a step, lowest coefficients first: which of the states 0 to 255
+ * steps on have to be added for the one 256 lane steps on. */
 static const word_lanes ahead[4] = {
     {UINT64_C(0x0000000000000001), UINT64_C(0x9d116f2bb0f0f001), UINT64_C(0xc7327d130e34b489),
      UINT64_C(0x1546163553a8bf4e), UINT64_C(0x060106bbbe4ff028), UINT64_C(0x9d5a8918f488052a),
@@ -69,7 +69,7 @@ typedef struct points {
     int64_t count;
 } points;
 
-/* ---- the chain ---------------------------------------------------------------------------------------------------------- */
+/* ---- the chain --------------------------------------------------------------------------------------------------- */
 
 /* states: 0 to 255 steps on. */
 VECTORS static void add_states(const uint64_t states[STEPS][4], stretch *s) {
@@ -120,7 +120,8 @@ static void find_lanes(const masu__rng *rng, stretch *s) {
 
 #define WORD         (ROTATED(a + d, 23) + a)
 
-/* The 64 tries of part `part`. Below 1 and not 0 is a matter of sign bits: compilers take comparisons of such vectors apart. */
+/* The 64 tries of part `part`. Below 1 and not 0 is a matter of sign bits: compilers take comparisons of such vectors
+ * apart. */
 #define RUN_PART(part)                                                                           \
     do {                                                                                         \
         word_lanes bits_ = {0};                                                                  \
@@ -184,7 +185,7 @@ static void draw_points(masu__rng *rng, int64_t wanted, stretch *s, points *p) {
     go_behind(s, used, rng);
 }
 
-/* ---- from points to deviates --------------------------------------------------------------------------------------------- */
+/* ---- from points to deviates ------------------------------------------------------------------------------------- */
 
 /* rng.c's log_portable without branches: the same operations, none of them fused. */
 static inline double log_lane(double x) {

@@ -1,5 +1,5 @@
-/* thread.h: threads of the library's own, which write what others look at: they get no signals, for those are the program's, and
- * sleep by a clock that is never set.
+/* thread.h: threads of the library's own, which write what others look at: they get no signals, for those are the
+ * program's, and sleep by a clock that is never set.
  */
 #ifndef MASU_BASE_THREAD_H
 #define MASU_BASE_THREAD_H

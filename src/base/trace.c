@@ -75,8 +75,8 @@ void masu__trace_emit(masu_trace *trace, masu_event event) {
     masu__trace_emit_text(trace, event, NULL);
 }
 
-/* The place is asked for before the lock: who is asked may have a new one to say. A recording may end meanwhile: then what is said
- * goes nowhere. */
+/* The place is asked for before the lock: who is asked may have a new one to say. A recording may end meanwhile: then
+ * what is said goes nowhere. */
 void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text) {
     masu_record_here here = atomic_load_explicit(&trace->here, memory_order_acquire);
     uint32_t place = here && wants_place(event.kind)

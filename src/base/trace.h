@@ -50,8 +50,8 @@ void masu__trace_emit(masu_trace *trace, masu_event event);
 /* With a name for the recording; NULL: none. */
 void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text);
 
-/* What the pool is, for recordings. below: the number of the pool it takes its memory from, 0: a device. Without memory it stays
- * unknown. */
+/* What the pool is, for recordings. below: the number of the pool it takes its memory from, 0: a device. Without memory
+ * it stays unknown. */
 void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name, uint32_t below);
 
 /* Where this thread asks for memory, while a call that said so is under way; file NULL: not known. */

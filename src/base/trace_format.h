@@ -6,9 +6,9 @@
  *     chunk     "MTCH"  payload bytes u32  CRC-32 of all that follows u32  records u32  time u64  payload
  *     record    kind  fields  time  the fields that are there, in the order of their bits
  *
- * Numbers of a record are LEB128, lowest seven bits first; time is the difference to the record before, or to the chunk's time;
- * the address is the difference to the one before in zigzag. A field that is not there is 0, but pool and thread are
- * those of the record before, and given_bytes is bytes. Each chunk begins with all of them 0.
+ * Numbers of a record are LEB128, lowest seven bits first; time is the difference to the record before, or to the
+ * chunk's time; the address is the difference to the one before in zigzag. A field that is not there is 0, but pool and
+ * thread are those of the record before, and given_bytes is bytes. Each chunk begins with all of them 0.
  */
 #ifndef MASU_BASE_TRACE_FORMAT_H
 #define MASU_BASE_TRACE_FORMAT_H

@@ -111,8 +111,9 @@ masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes);
  * that. Not counted. Never fails. */
 void masu__device_purge(masu_device *device, void *ptr, size_t bytes);
 
-/* A device that carries. what: of whole granules, but for new_bytes, which is rounded up; *out_bytes says how much it became.
- * Counted as an allocation, and where a whole block is carried as a free too. Statuses of alloc; nothing has changed then. */
+/* A device that carries. what: of whole granules, but for new_bytes, which is rounded up; *out_bytes says how much it
+ * became. Counted as an allocation, and where a whole block is carried as a free too. Statuses of alloc; nothing has
+ * changed then. */
 masu_status masu__device_carry(masu_device *device, const masu_device_carrying *what, void **out, size_t *out_bytes);
 
 /* ---- virtual memory: as the table says, counted ---------------------------------------------------- */

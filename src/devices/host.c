@@ -90,8 +90,8 @@ static void host_purge(masu_device *device, void *ptr, size_t bytes) {
 
 /* ---- blocks that are carried ------------------------------------------------------------------------- */
 
-/* A part of a block leaves empty pages behind, so that no mapping of another thread can get in there. Then the new mapping
- * grows; where it cannot, the pages are written back into those: nothing that might be refused. */
+/* A part of a block leaves empty pages behind, so that no mapping of another thread can get in there. Then the new
+ * mapping grows; where it cannot, the pages are written back into those: nothing that might be refused. */
 static void *lift(const masu_device_carrying *what) {
     void *lifted = mremap(what->from, what->bytes, what->bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
     if (lifted == MAP_FAILED)

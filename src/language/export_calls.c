@@ -1,7 +1,7 @@
 /* export_calls.c: the text of the functions that take a call from C apart and put its results together. See exports.c.
  *
- * Each is an ordinary function of the library: it asks the runtime for its arguments (runtime/calls/arguments.c), calls the
- * program's function and gives what it yields (runtime/calls/results.c).
+ * Each is an ordinary function of the library: it asks the runtime for its arguments (runtime/calls/arguments.c), calls
+ * the program's function and gives what it yields (runtime/calls/results.c).
  */
 #include "language/export_calls.h"
 

@@ -13,8 +13,8 @@
  *     fn main() { __exports(); }                                                    (front/check_main.c)
  *
  * So ownership, frames, errors and passes know nothing of C: a module is a program whose `main` asks the runtime
- * (runtime/calls/) which function is wanted. A struct or enum of the program goes out as a list of one, which is counted and copied when it is
- * written while others hold it: after an error the caller's is what it was.
+ * (runtime/calls/) which function is wanted. A struct or enum of the program goes out as a list of one, which is
+ * counted and copied when it is written while others hold it: after an error the caller's is what it was.
  *
  * Works on the tree as it was parsed: types are names here, and what has no name in C is refused.
  */
@@ -145,7 +145,7 @@ static const char *dropped_in(const exporter *x, const type_expr *t, const struc
     return found;
 }
 
-/* ---- what a type is in C ------------------------------------------------------------------------------------------ */
+/* ---- what a type is in C ----------------------------------------------------------------------------------------- */
 
 typedef struct scalar_row {
     const char *name;
@@ -251,7 +251,7 @@ static void read_type(exporter *x, masu_parameter *p, const type_expr *written) 
     }
 }
 
-/* ---- one function ------------------------------------------------------------------------------------------------- */
+/* ---- one function ------------------------------------------------------------------------------------------------ */
 
 /* self, also as it is written plainly, is the caller's value: language.md. */
 static void read_self(exporter *x, masu_parameter *p, const binding *b) {
@@ -313,7 +313,8 @@ static void read_results(exporter *x, masu_function *out, export_outcome *how) {
     }
 }
 
-/* The lines of `///` above the line in which `at` lies, attributes between them left out; one text, lines ended by \n. */
+/* The lines of `///` above the line in which `at` lies, attributes between them left out; one text, lines ended by
+ * \n. */
 static const char *documentation_above(exporter *x, source_span span) {
     const char *text = span.file->text;
     masu__buffer found = {0};
@@ -346,7 +347,7 @@ static const char *documentation_above(exporter *x, source_span span) {
     return kept ? kept : "";
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static bool is_exported(const syntax_tree *tree, const function_item *f) {
     bool at_top = !f->module || !tree->names || f->module == modules_root(tree->names);

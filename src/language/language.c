@@ -5,8 +5,8 @@
  *     kept: the source, the sites of the code, what was said about the program
  *
  * A stage runs only when the ones before it found no error; but errors inside some functions do not keep the shapes
- * in the others from being examined, so that all independent errors come at once. Whatever went wrong becomes a diagnostic, also what is
- * the compiler's own fault.
+ * in the others from being examined, so that all independent errors come at once. Whatever went wrong becomes a
+ * diagnostic, also what is the compiler's own fault.
  */
 #include "language/language.h"
 #include "language/borrow/borrow.h"
@@ -26,7 +26,7 @@
 #include "language/syntax/lexer.h"
 #include "language/syntax/parser.h"
 
-/* ---- stages ------------------------------------------------------------------------------------------------------------ */
+/* ---- stages ------------------------------------------------------------------------------------------------------ */
 
 static masu_status stop_on_errors(const masu_program *p, masu_status status) {
     return p->diagnostics.error_count > 0 ? status : MASU_OK;
@@ -39,7 +39,7 @@ static masu_status internal_error(masu_program *p, const char *stage, masu__buff
     return MASU_ERR_INTERNAL;
 }
 
-/* ---- modules --------------------------------------------------------------------------------------------------------- */
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 /* FOLDER/name.tl, where FOLDER is that of the file that says `mod name;`. */
 static bool module_path(const module_name *m, const char *tail, masu__buffer *out) {
@@ -148,8 +148,8 @@ static bool wants_dump(const masu_compile_options *options, const char *what) {
     return false;
 }
 
-/* Puts the `main` of a shared module behind the library and reads all again: the text needs the types of what it calls. What the
- * first reading said, the second one does not say again. */
+/* Puts the `main` of a shared module behind the library and reads all again: the text needs the types of what it calls.
+ * What the first reading said, the second one does not say again. */
 static masu_status read_exports(masu_program *p, const masu_compile_options *options) {
     masu__buffer text = {0};
     module_names *names = p->tree->names;
@@ -346,7 +346,7 @@ static masu_status run_stages(masu_program *p, const masu_compile_options *optio
     return status;
 }
 
-/* ---- a program ---------------------------------------------------------------------------------------------------------------- */
+/* ---- a program --------------------------------------------------------------------------------------------------- */
 
 static const char *bare_note(masu_program *p, const diagnostic *d) {
     for (const diagnostic_note *n = d->first_note; n; n = n->next)

@@ -2,8 +2,8 @@
  *
  *     text ─► front (lex, parse, check) ─► ir ─► passes ─► LLVM ─► entry point
  *
- * masu_program_compile goes as far as the options ask. Diagnostics are collected, never printed; the caller prints them.
- * Thread safety: a program belongs to one thread. Nothing is global but LLVM's own one-time initialisation.
+ * masu_program_compile goes as far as the options ask. Diagnostics are collected, never printed; the caller prints
+ * them. Thread safety: a program belongs to one thread. Nothing is global but LLVM's own one-time initialisation.
  */
 #ifndef MASU_LANGUAGE_LANGUAGE_H
 #define MASU_LANGUAGE_LANGUAGE_H
@@ -20,8 +20,8 @@ typedef struct masu_program masu_program;
 /* What makes machine code. Named by its address only; who does not name it does not link it. */
 typedef struct masu_generator masu_generator;
 extern const masu_generator masu_llvm;
-extern const masu_generator
-    masu_portable; /* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
+/* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
+extern const masu_generator masu_portable;
 
 typedef enum masu_stage { MASU_STAGE_CHECK, MASU_STAGE_PASSES, MASU_STAGE_CODE } masu_stage;
 
@@ -37,23 +37,24 @@ typedef struct masu_compile_options {
     bool audit;                      /* the code checks what is alive after every operation (masu run --audit) */
     bool count_by_line;              /* the code counts per source line (masu run --by-line) */
     const char *module;              /* a shared module, whose names in C begin so (exports.h); NULL: a program */
-    const char *
-        calls; /* masu_portable: which functions, for which shapes (portable/stated_calls.c); NULL: all that need none said */
+    /* masu_portable: which functions, for which shapes (portable/stated_calls.c); NULL: all that need none said */
+    const char *calls;
     bool library; /* the text is a file of the library and takes its place there; until is CHECK */
-    /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a program
-     * is one file. */
+    /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a
+     * program is one file. */
     const char *(*read)(void *user, const char *path, size_t *length);
     void *user;
 } masu_compile_options;
 
-/* Status OK, INVALID_PROGRAM when there are error diagnostics, OUT_OF_MEMORY, or INTERNAL (verifier or LLVM failure, described by a
- * diagnostic). *out is set in every case but OUT_OF_MEMORY and must be destroyed. text is copied. */
+/* Status OK, INVALID_PROGRAM when there are error diagnostics, OUT_OF_MEMORY, or INTERNAL (verifier or LLVM failure,
+ * described by a diagnostic). *out is set in every case but OUT_OF_MEMORY and must be destroyed. text is copied. */
 masu_status masu_program_compile(const char *path, const char *text, size_t length, const masu_compile_options *options,
                                  masu_program **out);
 void masu_program_destroy(masu_program *p); /* NULL is fine */
 
 size_t masu_program_error_count(const masu_program *p);
-/* All diagnostics as text, in the form FILE:LINE:COL: error: message, source line, caret, notes; sorted by place. Owned by p. */
+/* All diagnostics as text, in the form FILE:LINE:COL: error: message, source line, caret, notes; sorted by place. Owned
+ * by p. */
 const char *masu_program_diagnostics(const masu_program *p);
 const char *masu_program_dump(const masu_program *p); /* what the dump options collected, "" otherwise */
 typedef enum masu_explain_form {
@@ -66,7 +67,8 @@ typedef enum masu_explain_form {
 const char *masu_program_explain(masu_program *p, masu_explain_form form);
 /* After CODE without `objects`. */
 void (*masu_program_entry(const masu_program *p))(void);
-/* A raised error in the same form as diagnostics: place, source line, caret, then one "note: called from" per frame. Result owned by p until the next call. */
+/* A raised error in the same form as diagnostics: place, source line, caret, then one "note: called from" per frame.
+ * Result owned by p until the next call. */
 typedef struct masu_run_error {
     const char *message;
     const char *help;      /* NULL: none */
@@ -94,7 +96,7 @@ typedef struct masu_object {
 const masu_module *masu_program_module(const masu_program *p);
 masu_object masu_program_object(const masu_program *p, unsigned number);
 
-/* ---- what an executable carries (masu build), and what it does with it (native_error.c) ------------------------------ */
+/* ---- what an executable carries (masu build), and what it does with it (native_error.c) -------------------------- */
 
 typedef struct masu_native_file {
     const char *path, *text; /* length bytes and a zero */
@@ -120,8 +122,9 @@ typedef struct masu_native_program {
     uint64_t site_count;
 } masu_native_program;
 
-/* The text as `masu fmt` lays it out, into *formatted (to be freed with masu_text_free(text, capacity)); nothing where it cannot be read.
- * diagnostics likewise: what is wrong with it, "" otherwise. MASU_OK; INVALID_PROGRAM; OUT_OF_MEMORY. */
+/* The text as `masu fmt` lays it out, into *formatted (to be freed with masu_text_free(text, capacity)); nothing where
+ * it cannot be read. diagnostics likewise: what is wrong with it, "" otherwise. MASU_OK; INVALID_PROGRAM;
+ * OUT_OF_MEMORY. */
 typedef struct masu_text {
     char *data;
     size_t length, capacity;
@@ -130,14 +133,16 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
                         masu_text *diagnostics);
 void masu_text_free(masu_text *text);
 
-/* What masu_program_format_error says, in an executable; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
+/* What masu_program_format_error says, in an executable; to be freed with masu_text_free. MASU_OK;
+ * MASU_ERR_OUT_OF_MEMORY. */
 masu_status masu_native_format_error(const masu_native_program *program, const masu_run_error *error, masu_text *out);
 
 /* docs/operations.md; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
 masu_status masu_operations(masu_text *out);
 
-/* For editors, of a program without errors that was compiled until CHECK or PASSES. line and column from 1, in characters.
- * text: "name: type", owned by p until the next call. Where it is declared: path NULL when nowhere. False: nothing is there. */
+/* For editors, of a program without errors that was compiled until CHECK or PASSES. line and column from 1, in
+ * characters. text: "name: type", owned by p until the next call. Where it is declared: path NULL when nowhere. False:
+ * nothing is there. */
 typedef struct masu_place_info {
     const char *text;
     const char *path; /* of the file in which it is declared */
@@ -147,15 +152,16 @@ typedef struct masu_place_info {
 const char *masu_program_path(const masu_program *p);
 /* Where site number `site` of the running program is; text: the function's name. False: nowhere that the user wrote. */
 bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out);
-/* What masu_program_site says, in an executable; path NULL: the file that was compiled. O(offset in the file). False: there is no such
- * place, or it lies in the prelude. */
+/* What masu_program_site says, in an executable; path NULL: the file that was compiled. O(offset in the file). False:
+ * there is no such place, or it lies in the prelude. */
 bool masu_native_place(const masu_native_program *program, uint32_t site, masu_place_info *out);
-/* path: of which of the program's files; NULL: the first. column in characters, or in UTF-16 units. After PASSES the text has
- * a second line: what shape the value has, where it lives, when it moves and dies. */
+/* path: of which of the program's files; NULL: the first. column in characters, or in UTF-16 units. After PASSES the
+ * text has a second line: what shape the value has, where it lives, when it moves and dies. */
 bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column, bool utf16,
                           masu_place_info *out);
 
-/* What messages of one kind have in common: a code (E0101; W0101 for warnings), a line, an explanation with an example. */
+/* What messages of one kind have in common: a code (E0101; W0101 for warnings), a line, an explanation with an
+ * example. */
 typedef struct masu_message_kind {
     const char *code, *title, *explanation;
 } masu_message_kind;
@@ -163,8 +169,8 @@ typedef struct masu_message_kind {
 /* In the order of the codes; NULL behind the last. Static. */
 const masu_message_kind *masu_message_kind_number(size_t number);
 const masu_message_kind *masu_message_kind_by_code(const char *code); /* NULL: there is none */
-/* For people who have a message and no code; NULL: the compiler says nothing like it. *letters: how many of the message are
- * the row's own. */
+/* For people who have a message and no code; NULL: the compiler says nothing like it. *letters: how many of the message
+ * are the row's own. */
 const masu_message_kind *masu_message_kind_of_text(const char *message, size_t *letters);
 /* How many letters of the format are in the message, if it may have been made of the format; else 0. */
 size_t masu_message_letters(const char *format, const char *message);

@@ -1,5 +1,5 @@
-/* program_answers.c: what a compiled program says: its messages, its explanation, errors while it runs, and what editors
- * ask. Nothing here changes the program. */
+/* program_answers.c: what a compiled program says: its messages, its explanation, errors while it runs, and what
+ * editors ask. Nothing here changes the program. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "language/syntax/format.h"
 #include "language/syntax/parser.h"
 
-/* ---- what it says ----------------------------------------------------------------------------------------------------------------- */
+/* ---- what it says ------------------------------------------------------------------------------------------------ */
 
 size_t masu_program_error_count(const masu_program *p) {
     return p->error_count;
@@ -39,7 +39,7 @@ const masu_module *masu_program_module(const masu_program *p) {
     return p->shown_module;
 }
 
-/* ---- errors of the running program ----------------------------------------------------------------------------------------------------- */
+/* ---- errors of the running program ------------------------------------------------------------------------------- */
 
 const char *masu_program_format_error(masu_program *p, const masu_run_error *error) {
     error_places places = {p->sites, p->site_count, &p->prelude};
@@ -72,7 +72,7 @@ masu_object masu_program_object(const masu_program *p, unsigned number) {
     return object;
 }
 
-/* ---- formatting -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- formatting -------------------------------------------------------------------------------------------------- */
 
 masu_status masu_format(const char *path, const char *text, size_t length, masu_text *formatted, masu_text *said) {
     masu__arena arena = {0};
@@ -95,7 +95,7 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
     return status;
 }
 
-/* ---- for editors --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- for editors ------------------------------------------------------------------------------------------------- */
 
 bool masu_program_diagnostic(const masu_program *p, size_t number, masu_diagnostic_info *out) {
     if (number >= p->found_count)

@@ -4,9 +4,10 @@
  *              inputs   op 0     op 1 runs graphs     op 2
  *                                └ 3: its first graph begins …
  *
- * An operator's outputs are born at its moment, before the graphs that it runs; its inputs die behind them. Outputs of a graph
- * live to its end. A tensor of an outer graph that a graph names lives to the end of the operator that runs this graph, which may
- * run it again. The count is that of TensorFlow Lite Micro, so that a plan for these lives is one for its kernels.
+ * An operator's outputs are born at its moment, before the graphs that it runs; its inputs die behind them. Outputs of
+ * a graph live to its end. A tensor of an outer graph that a graph names lives to the end of the operator that runs
+ * this graph, which may run it again. The count is that of TensorFlow Lite Micro, so that a plan for these lives is one
+ * for its kernels.
  */
 #include "models/models.h"
 

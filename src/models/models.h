@@ -1,7 +1,8 @@
 /* models.h: networks in the files of other tools, read into one form: tensors, operators, graphs.
  *
- *     bytes ─┬─ read_tflite.cc (FlatBuffers) ───────────────────────────────┐
- *            └─ read_onnx.c (protobuf) ─► onnx_shapes*.c, onnx_values.c ─────┴─► masu__model ─► model_lives.c, operator_rules.c
+ *     bytes ─┬─ read_tflite.cc (FlatBuffers) ──────────────────────────┐
+ *            └─ read_onnx.c (protobuf) ─► onnx_shapes*.c, onnx_values.c ─┴─► masu__model ─► model_lives.c,
+ *                                                                                          operator_rules.c
  *
  *     bytes + offsets ─► write_tflite.cc ─► bytes
  *
@@ -60,8 +61,8 @@ typedef struct masu__model_tensor {
     uint64_t bytes;
     const int64_t *values; /* of a small whole-number constant, for shapes: value_count of them; NULL: not known */
     size_t value_count;
-    const void
-        *constant; /* ONNX: the message that its elements are in; NULL: it is computed, or in no form that is read */
+    /* ONNX: the message that its elements are in; NULL: it is computed, or in no form that is read */
+    const void *constant;
 } masu__model_tensor;
 
 enum { MASU__MODEL_NONE = -1 }; /* an input or output that is left out */
@@ -124,16 +125,18 @@ typedef struct masu__model_dim {
 /* What the bytes look like: a .tflite says so at its fourth byte; ONNX by its first fields. False: neither. O(1). */
 bool masu__model_recognise(const void *bytes, size_t length, masu__model_format *out);
 
-/* Reads. The bytes are borrowed as long as the model is used. False: *why says why in one line without a path, and *out holds
- * nothing. Memory: up to some hundred times the bytes of a file that is made to be large, some few times of others. */
+/* Reads. The bytes are borrowed as long as the model is used. False: *why says why in one line without a path, and *out
+ * holds nothing. Memory: up to some hundred times the bytes of a file that is made to be large, some few times of
+ * others. */
 bool masu__model_read(masu__model_format format, const void *bytes, size_t length, masu__model_dim *dims,
                       size_t dim_count, masu__model *out, masu__buffer *why);
 void masu__model_free(masu__model *model);
 
 /* ---- lives (model_lives.c) --------------------------------------------------------------------------- */
 
-/* When a tensor is there, as TensorFlow Lite Micro counts: moment 0 has the inputs, operator i of the main graph comes at
- * one moment more than what came before; graphs that an operator runs count on inside it. first <= last; -1, -1: never used. */
+/* When a tensor is there, as TensorFlow Lite Micro counts: moment 0 has the inputs, operator i of the main graph comes
+ * at one moment more than what came before; graphs that an operator runs count on inside it. first <= last; -1, -1:
+ * never used. */
 typedef struct masu__model_life {
     int64_t first, last; /* inclusive */
 } masu__model_life;
@@ -146,14 +149,14 @@ typedef struct masu__model_moment {
 
 typedef struct masu__model_lives {
     masu__model_life *tensors; /* tensor_count */
-    masu__model_moment
-        *moments; /* one for each operator that runs, in order; of a graph that two operators run, twice */
+    /* one for each operator that runs, in order; of a graph that two operators run, twice */
+    masu__model_moment *moments;
     size_t moment_count;
     int64_t end; /* the last moment */
 } masu__model_lives;
 
-/* order: of the operators of graph 0, NULL as they are. From the arena of the model. False: *why says why (a graph that runs
- * itself, or memory). O(everything that runs). */
+/* order: of the operators of graph 0, NULL as they are. From the arena of the model. False: *why says why (a graph that
+ * runs itself, or memory). O(everything that runs). */
 bool masu__model_lives_find(masu__model *model, const size_t *order, masu__model_lives *out, masu__buffer *why);
 
 /* ---- rules (operator_rules.c) -------------------------------------------------------------------- */
@@ -167,13 +170,14 @@ typedef enum masu__model_sharing {
 /* What this operator's output may do with input `input`. Sizes are the caller's to compare. */
 masu__model_sharing masu__model_sharing_of(const masu__model *model, const masu__model_operator *op, size_t input);
 
-/* Whether an operator may run at another place than its own: false for what has effects beside its outputs or is not known. */
+/* Whether an operator may run at another place than its own: false for what has effects beside its outputs or is not
+ * known. */
 bool masu__model_may_move(const masu__model *model, const masu__model_operator *op);
 
 /* ---- writing (write_tflite.cc) --------------------------------------------------------------------- */
 
-/* The file with this offline plan: offsets[tensor_count], -1 where the runtime shall decide; an older plan is replaced. order: of
- * graph 0's operators, NULL as they are. *out is owned by the caller: masu__meta_free(*out, *out_capacity).
+/* The file with this offline plan: offsets[tensor_count], -1 where the runtime shall decide; an older plan is replaced.
+ * order: of graph 0's operators, NULL as they are. *out is owned by the caller: masu__meta_free(*out, *out_capacity).
  * False: *why says why. */
 bool masu__model_write_tflite(const masu__model *model, const void *bytes, size_t length, const int32_t *offsets,
                               const size_t *order, void **out, size_t *out_length, size_t *out_capacity,
@@ -184,9 +188,10 @@ bool masu__model_write_tflite(const masu__model *model, const void *bytes, size_
 /* False: the bytes could not be kept. */
 typedef bool masu__model_write(void *context, const void *bytes, size_t length);
 
-/* An .onnx file as a program of the language, appended to *program; what write is given, in order, is the .safetensors file of its
- * weights: nothing where it has none. title: what the program says that it was made of. False: *why says why, in one line; what
- * program and write were given is then to be thrown away. Cost: the reader's, and one look at each operator. */
+/* An .onnx file as a program of the language, appended to *program; what write is given, in order, is the .safetensors
+ * file of its weights: nothing where it has none. title: what the program says that it was made of. False: *why says
+ * why, in one line; what program and write were given is then to be thrown away. Cost: the reader's, and one look at
+ * each operator. */
 bool masu__model_import(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, const char *title,
                         masu__buffer *program, masu__model_write *write, void *context, masu__buffer *why);
 

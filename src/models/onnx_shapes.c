@@ -1,4 +1,5 @@
-/* onnx_shapes.c: types and shapes of an operator's outputs: element by element, products, reductions; and what all rules share. */
+/* onnx_shapes.c: types and shapes of an operator's outputs: element by element, products, reductions; and what all
+ * rules share. */
 #include <string.h>
 
 #include "models/onnx_nodes.h"

@@ -1,4 +1,5 @@
-/* onnx_shapes_parts.c: shapes of what takes tensors apart and joins them: other shapes of the same elements, slices, joins, gathers. */
+/* onnx_shapes_parts.c: shapes of what takes tensors apart and joins them: other shapes of the same elements, slices,
+ * joins, gathers. */
 #include <string.h>
 
 #include "models/onnx_nodes.h"

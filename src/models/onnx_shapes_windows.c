@@ -1,4 +1,5 @@
-/* onnx_shapes_windows.c: shapes of what slides a window over an image: convolutions, pools; and of what changes an image's size. */
+/* onnx_shapes_windows.c: shapes of what slides a window over an image: convolutions, pools; and of what changes an
+ * image's size. */
 #include <string.h>
 
 #include "models/onnx_nodes.h"

@@ -1,5 +1,5 @@
-/* onnx_values.c: whole numbers that a file computes its shapes with: Shape, Gather, Concat, arithmetic, as far as they are known
- * before anything runs; and which tensors are constants: those that are made of constants alone.
+/* onnx_values.c: whole numbers that a file computes its shapes with: Shape, Gather, Concat, arithmetic, as far as they
+ * are known before anything runs; and which tensors are constants: those that are made of constants alone.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* operator_rules.c: what an operator's output may do with the bytes of an input, and what may run at another place.
  *
- * In place: element i of the output depends on element i of the input (and on inputs that are smaller, or of other buffers), and is
- * written after it was read. So it is with the kernels of TensorFlow Lite Micro and of onnxruntime for the operators below; a
- * sum over a row (Softmax) is over before the row is written. A view is the same bytes under another shape.
+ * In place: element i of the output depends on element i of the input (and on inputs that are smaller, or of other
+ * buffers), and is written after it was read. So it is with the kernels of TensorFlow Lite Micro and of onnxruntime for
+ * the operators below; a sum over a row (Softmax) is over before the row is written. A view is the same bytes under
+ * another shape.
  */
 #include <string.h>
 

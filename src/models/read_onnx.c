@@ -2,9 +2,9 @@
  *
  *     bytes ─► protobuf-c ─► graphs: names become numbers ─► onnx_infer, operator by operator
  *
- * Operators come in an order in which each tensor is made before it is read; the format demands it, and it is checked. So shapes are
- * found on the way. Graphs inside attributes are bytes until their operator is reached (onnx.proto): how deep they nest is limited
- * here. They see the names of the graphs around them.
+ * Operators come in an order in which each tensor is made before it is read; the format demands it, and it is checked.
+ * So shapes are found on the way. Graphs inside attributes are bytes until their operator is reached (onnx.proto): how
+ * deep they nest is limited here. They see the names of the graphs around them.
  *
  * What protobuf-c makes lies in the model's arena and is kept: names point into it.
  */
@@ -86,7 +86,8 @@ static bool grow_names(reader *r) {
     return true;
 }
 
-/* What has been made under this name in the graph and those around it; -1: nothing. A body may describe what lies outside of it. */
+/* What has been made under this name in the graph and those around it; -1: nothing. A body may describe what lies
+ * outside of it. */
 static int32_t find_name(const reader *r, const char *name, size_t graph) {
     for (; graph != SIZE_MAX; graph = r->parents[graph]) {
         int32_t tensor = slot_of(r, name, graph)->tensor;

@@ -1,8 +1,9 @@
-/* read_tflite.cc: a .tflite file as a model. The one reader in C++: FlatBuffers' verifier, which proves that every offset of the
- * file stays in it, exists for C++ only in Debian 12. Nothing is looked at before it has said yes.
+/* read_tflite.cc: a .tflite file as a model. The one reader in C++: FlatBuffers' verifier, which proves that every
+ * offset of the file stays in it, exists for C++ only in Debian 12. Nothing is looked at before it has said yes.
  *
- * The verifier knows nothing of what numbers mean: buffers, operator codes, tensors and graphs that the file names are compared
- * with their counts here. Tables may be shared, so a short file can describe far more than it holds; counts are limited.
+ * The verifier knows nothing of what numbers mean: buffers, operator codes, tensors and graphs that the file names are
+ * compared with their counts here. Tables may be shared, so a short file can describe far more than it holds; counts
+ * are limited.
  */
 #include <string.h>
 

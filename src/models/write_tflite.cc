@@ -3,8 +3,9 @@
  *     new file   [ root | Model | buffers, metadata | plan ] [ the old file, shifted ]
  *                            └──────────── offsets only point forward ────────►
  *
- * Nothing of the old file is taken apart: it keeps its bytes (but for the order of operators, which is an order of offsets), and a
- * new Model in front of it points to its tables. So what masu does not know is carried over. The old Model remains, unused.
+ * Nothing of the old file is taken apart: it keeps its bytes (but for the order of operators, which is an order of
+ * offsets), and a new Model in front of it points to its tables. So what masu does not know is carried over. The old
+ * Model remains, unused.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* moves_judge.c: the judge of plans with moves. It has the bytes of each memory before it and runs the plan: operators write a row's
- * own pattern and look whether they read it, moves copy. It shares no code with the planner.
+/* moves_judge.c: the judge of plans with moves. It has the bytes of each memory before it and runs the plan: operators
+ * write a row's own pattern and look whether they read it, moves copy. It shares no code with the planner.
  *
- * A move may copy each byte at any time from its begin to its end. So its target holds nonsense from the beginning until the end, and its
- * source must be right at both.
+ * A move may copy each byte at any time from its begin to its end. So its target holds nonsense from the beginning
+ * until the end, and its source must be right at both.
  *
  * Sizes and offsets are multiples of one unit: each unit is one word.
  */

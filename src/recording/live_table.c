@@ -19,7 +19,7 @@ masu__live_block *masu__live_any(const masu__live_table *t, uint32_t pool) {
     return pool < t->pool_count && t->pools[pool] ? &t->nodes[t->pools[pool]] : NULL;
 }
 
-/* ---- room ----------------------------------------------------------------------------------------------------------- */
+/* ---- room -------------------------------------------------------------------------------------------------------- */
 
 static bool more_nodes(masu__live_table *t) {
     if (t->free || t->node_count < t->node_capacity)
@@ -73,7 +73,7 @@ static bool know_pool(masu__live_table *t, uint32_t pool) {
     return true;
 }
 
-/* ---- in and out ------------------------------------------------------------------------------------------------------- */
+/* ---- in and out -------------------------------------------------------------------------------------------------- */
 
 masu__live_block *masu__live_put(masu__live_table *t, masu__live_block block) {
     if (!more_nodes(t) || !more_heads(t) || !know_pool(t, block.pool))

@@ -1,5 +1,5 @@
-/* lives.c: which events belong to one block: the blocks that are live are followed through the events. A file may say anything;
- * what does not fit is counted and otherwise passed over. */
+/* lives.c: which events belong to one block: the blocks that are live are followed through the events. A file may say
+ * anything; what does not fit is counted and otherwise passed over. */
 #include "recording/recording.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* pickle.c: the machine of pickle.h. Instructions are rows of a table with what follows them in the file; those without a
- * function are refused.
+/* pickle.c: the machine of pickle.h. Instructions are rows of a table with what follows them in the file; those without
+ * a function are refused.
  *
  *     stack    [ … | mark | … ]      marks are places in it, kept apart: no value of a file can pretend to be one
  */
@@ -51,7 +51,7 @@ static bool grow(machine *m, void **items, size_t count, size_t *capacity, size_
     return true;
 }
 
-/* ---- the stack ---------------------------------------------------------------------------------------------------- */
+/* ---- the stack --------------------------------------------------------------------------------------------------- */
 
 static bool push(machine *m, masu__pickle_value value) {
     if (!grow(m, (void **)&m->stack, m->depth, &m->stack_capacity, sizeof value))
@@ -81,7 +81,7 @@ static bool push_integer(machine *m, uint32_t kind, int64_t integer) {
     return push(m, (masu__pickle_value){.kind = kind, .is.integer = integer});
 }
 
-/* ---- boxes -------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ------------------------------------------------------------------------------------------------------- */
 
 static bool push_box(machine *m, uint32_t kind) {
     masu__pickle *p = m->pickle;
@@ -137,7 +137,7 @@ static bool make_tuple(machine *m, size_t first) {
     return push(m, tuple);
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 /* number: what followed the instruction, little-endian; text: the bytes that it counted. */
 typedef struct operand {
@@ -418,7 +418,7 @@ static bool step(machine *m) {
     return read_operand(m, is, &o) && is->run(m, o);
 }
 
-/* ---- in and out --------------------------------------------------------------------------------------------------- */
+/* ---- in and out -------------------------------------------------------------------------------------------------- */
 
 bool masu__pickle_begins(const void *bytes, size_t length) {
     const uint8_t *b = bytes;

@@ -1,17 +1,18 @@
-/* pickle.h: values out of a Python pickle, and nothing else. A pickle is a program for a small machine; this machine knows only
- * the instructions that build plain data, so that reading a file never runs anything.
+/* pickle.h: values out of a Python pickle, and nothing else. A pickle is a program for a small machine; this machine
+ * knows only the instructions that build plain data, so that reading a file never runs anything.
  *
  *     bytes ─► instructions ─► stack ─► one value      None True False int float str bytes list tuple dict
  *                                │▲
  *                                ▼│
  *                               memo                   values used again are the same value, never a copy
  *
- * What must stay true: every instruction costs at most a constant number of bytes of memory, so that a file of n bytes needs at
- * most MASU__PICKLE_BYTES_A_BYTE * n; nothing here recurses, so that depth costs no stack; texts are not copied, they lie in the
- * file. Every other instruction (those that name, call or build objects) is refused by its name and place.
+ * What must stay true: every instruction costs at most a constant number of bytes of memory, so that a file of n bytes
+ * needs at most MASU__PICKLE_BYTES_A_BYTE * n; nothing here recurses, so that depth costs no stack; texts are not
+ * copied, they lie in the file. Every other instruction (those that name, call or build objects) is refused by its name
+ * and place.
  *
- * A value may contain itself (lists can), and a small file may share one list a million times: who walks values bounds how
- * far. masu__pickle_box tells two uses of one list apart from two equal lists.
+ * A value may contain itself (lists can), and a small file may share one list a million times: who walks values bounds
+ * how far. masu__pickle_box tells two uses of one list apart from two equal lists.
  *
  * Thread safety: one thread reads; once read, any number of threads may look.
  */
@@ -66,8 +67,8 @@ typedef struct masu__pickle {
     masu__pickle_value top; /* what the whole file is */
 } masu__pickle;
 
-/* Reads one pickle; bytes are borrowed and must outlive *out. MASU_ERR_INVALID_ARGUMENT: *why says what is wrong and at which
- * byte. MASU_ERR_OUT_OF_MEMORY. *out is empty then. O(length). The caller destroys it. */
+/* Reads one pickle; bytes are borrowed and must outlive *out. MASU_ERR_INVALID_ARGUMENT: *why says what is wrong and at
+ * which byte. MASU_ERR_OUT_OF_MEMORY. *out is empty then. O(length). The caller destroys it. */
 masu_status masu__pickle_read(const void *bytes, size_t length, masu__pickle *out, masu__buffer *why);
 void masu__pickle_destroy(masu__pickle *pickle);
 

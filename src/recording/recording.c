@@ -1,4 +1,5 @@
-/* recording.c: filling a recording: one table of hashes finds what was said before, so that a name and a stack are kept once. */
+/* recording.c: filling a recording: one table of hashes finds what was said before, so that a name and a stack are kept
+ * once. */
 #include "recording/recording.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "base/assert.h"
 #include "base/meta.h"
 
-/* ---- finding what is there ---------------------------------------------------------------------------------------- */
+/* ---- finding what is there --------------------------------------------------------------------------------------- */
 
 enum table { STRINGS, PLACES, POOLS, DEVICES, STREAMS, THREADS };
 
@@ -80,7 +81,7 @@ static uint32_t index_next(const masu__recording_index *index, enum table table,
     return 0;
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------------------------- */
+/* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
 #define PUSH(r, table, item)                                                                     \
     MASU_ARENA_PUSH(&(r)->arena, (r)->table##s, (r)->table##_count, (r)->table##_capacity, item, \
@@ -113,7 +114,7 @@ void masu__recording_destroy(masu__recording *recording) {
     *recording = (masu__recording){0};
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static masu_status may_add(masu__recording *r, unsigned count, unsigned most) {
     return count < most ? index_make_room(r->index) : MASU_ERR_LIMIT_REACHED;
@@ -254,7 +255,7 @@ masu_status masu__recording_setting(masu__recording *r, const char *name, const 
     return MASU_OK;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static bool event_fits(const masu__recording *r, const masu__recorded_event *e) {
     bool gives = e->kind == MASU__RECORDED_ALLOC || e->kind == MASU__RECORDED_RESIZE || e->kind == MASU__RECORDED_MOVE;
@@ -321,7 +322,7 @@ masu_status masu__recording_at_end(masu__recording *r, const masu__recorded_even
     return MASU_OK;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static bool tables_valid(const masu__recording *r) {
     if (!r->string_count || !r->place_count || !r->pool_count || !r->device_count || !r->stream_count ||

@@ -13,15 +13,15 @@
  *     pools    who served: an allocator, and the pool below it, from which it takes its segments
  *     devices, streams, threads, strings, settings
  *
- * What must stay true (masu__recording_valid): every index lies in its table; times never fall; an event gives at least what
- * it was asked for; callers and lower pools come before those who name them. It says nothing of what the events
+ * What must stay true (masu__recording_valid): every index lies in its table; times never fall; an event gives at least
+ * what it was asked for; callers and lower pools come before those who name them. It says nothing of what the events
  * mean together: a file may free what was never allocated. masu__lives finds out.
  *
  * Bounded memory: a recording has at most MASU__RECORDING_MOST_EVENTS events and as many entries in each table; more is
  * MASU_ERR_LIMIT_REACHED, and what was there stays.
  *
- * Ownership: everything belongs to the recording; masu__recording_destroy frees it. Filled by one thread; once filled, any
- * number of threads may read it.
+ * Ownership: everything belongs to the recording; masu__recording_destroy frees it. Filled by one thread; once filled,
+ * any number of threads may read it.
  */
 #ifndef MASU_RECORDING_RECORDING_H
 #define MASU_RECORDING_RECORDING_H
@@ -193,8 +193,9 @@ typedef struct masu__lives {
 masu_status masu__recording_init(masu__recording *out, const char *source_format);
 void masu__recording_destroy(masu__recording *recording);
 
-/* Each finds an equal entry or adds one, and says its index. O(1) expected. MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED;
- * MASU_ERR_INVALID_ARGUMENT when an index in what is given lies outside its table. On an error nothing has changed. */
+/* Each finds an equal entry or adds one, and says its index. O(1) expected. MASU_ERR_OUT_OF_MEMORY,
+ * MASU_ERR_LIMIT_REACHED; MASU_ERR_INVALID_ARGUMENT when an index in what is given lies outside its table. On an error
+ * nothing has changed. */
 masu_status masu__recording_string(masu__recording *recording, const char *text, size_t length, uint32_t *index);
 masu_status masu__recording_place(masu__recording *recording, masu__recorded_place place, uint32_t *index);
 /* An entry is the same when its number is; what else is known of it is taken from the first. */
@@ -204,9 +205,9 @@ masu_status masu__recording_pool(masu__recording *recording, masu__recorded_pool
 masu_status masu__recording_thread(masu__recording *recording, masu__recorded_thread thread, uint32_t *index);
 masu_status masu__recording_setting(masu__recording *recording, const char *name, const char *value);
 
-/* Appends. A standing event goes behind the other standing ones and before the first that happened. A time that would fall
- * is raised to that of the event before. MASU_ERR_INVALID_ARGUMENT: an index outside its table, a kind that does not exist,
- * given_bytes < bytes in ALLOC, RESIZE or MOVE, an address range that wraps. */
+/* Appends. A standing event goes behind the other standing ones and before the first that happened. A time that would
+ * fall is raised to that of the event before. MASU_ERR_INVALID_ARGUMENT: an index outside its table, a kind that does
+ * not exist, given_bytes < bytes in ALLOC, RESIZE or MOVE, an address range that wraps. */
 masu_status masu__recording_event(masu__recording *recording, const masu__recorded_event *event);
 /* O(events that happened): call it before those. ALLOC, SEGMENT_ADD or MAP. */
 masu_status masu__recording_standing(masu__recording *recording, const masu__recorded_event *event);
@@ -220,9 +221,9 @@ typedef struct masu__recording_fault {
     const char *text; /* static */
 } masu__recording_fault;
 
-/* Reads a file of masu (docs/trace-format.md). One that ends in the middle is read up to there: is_cut. MASU_ERR_SYNTAX: not a
- * trace, or of a version that is not known; *fault says more. MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. On an error *out is
- * empty. Memory: at most 30 times the file. O(bytes). */
+/* Reads a file of masu (docs/trace-format.md). One that ends in the middle is read up to there: is_cut.
+ * MASU_ERR_SYNTAX: not a trace, or of a version that is not known; *fault says more. MASU_ERR_OUT_OF_MEMORY,
+ * MASU_ERR_LIMIT_REACHED. On an error *out is empty. Memory: at most 30 times the file. O(bytes). */
 masu_status masu__trace_read(const void *bytes, size_t length, masu__recording *out, masu__recording_fault *fault);
 bool masu__trace_is(const void *bytes, size_t length); /* by its first bytes */
 
@@ -244,10 +245,10 @@ const char *masu__recorded_mark_name(unsigned mark);
 
 /* ---- snapshots of PyTorch (snapshot.c, standing.c) -------------------------------------------------------------- */
 
-/* Reads the pickle that torch.cuda.memory._dump_snapshot writes; nothing in it is run. Pools are numbered private pool * 2 +
- * small; given_bytes of an ALLOC is what the block really spent as far as the model of the allocator follows, else its
- * rounded size. A place without a line has no file: it is compiled code. *why says what
- * is wrong and where: MASU_ERR_INVALID_ARGUMENT; MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. *out needs no destroy then. */
+/* Reads the pickle that torch.cuda.memory._dump_snapshot writes; nothing in it is run. Pools are numbered private pool
+ * * 2 + small; given_bytes of an ALLOC is what the block really spent as far as the model of the allocator follows,
+ * else its rounded size. A place without a line has no file: it is compiled code. *why says what is wrong and where:
+ * MASU_ERR_INVALID_ARGUMENT; MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. *out needs no destroy then. */
 masu_status masu__snapshot_read(const void *bytes, size_t length, masu__recording *out, masu__buffer *why);
 /* Whether bytes begin as such a file does. */
 bool masu__pickle_begins(const void *bytes, size_t length);

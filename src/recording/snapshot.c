@@ -1,5 +1,6 @@
-/* snapshot.c: the pickle that torch.cuda.memory._dump_snapshot writes, as entries, segments and blocks. Keys that are not known are
- * passed over, for later versions add some; a known key with a value of another kind is an error that names its place. */
+/* snapshot.c: the pickle that torch.cuda.memory._dump_snapshot writes, as entries, segments and blocks. Keys that are
+ * not known are passed over, for later versions add some; a known key with a value of another kind is an error that
+ * names its place. */
 #include "recording/snapshot.h"
 
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static bool take_one(reader *r, const path *at) {
     return r->left > 0 ? r->left-- > 0 : wrong(r, at, "more entries than the file has bytes");
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 static const masu__pickle_value *field(reader *r, const path *at, masu__pickle_value of, const char *key, bool must) {
     const masu__pickle_value *value = masu__pickle_get(r->pickle, of, key);
@@ -126,7 +127,7 @@ static bool range(reader *r, const path *at, uint64_t address, uint64_t bytes) {
                  (unsigned long long)address);
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------------------------- */
+/* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
 /* The recorder itself is the innermost part of every stack that it took. */
 static bool is_recorder(const masu__pickle_value *name) {
@@ -172,7 +173,7 @@ static uint32_t stack_of(reader *r, masu__pickle_value of) {
     return *known;
 }
 
-/* ---- segments ----------------------------------------------------------------------------------------------------- */
+/* ---- segments ---------------------------------------------------------------------------------------------------- */
 
 static bool read_block(reader *r, const path *at, masu__pickle_value value, uint64_t *address, uint64_t end) {
     masu__snapshot *s = r->snapshot;
@@ -287,7 +288,7 @@ static bool read_segments(reader *r, masu__pickle_value list) {
     return true;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------------ */
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
 
 static const char *const actions[MASU__ENTRY_BEGIN] = {
     [MASU__ENTRY_ALLOC] = "alloc",
@@ -402,7 +403,7 @@ static void date_segments(masu__snapshot *s) {
     }
 }
 
-/* ---- settings ----------------------------------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
 
 static void put_value(reader *r, masu__buffer *out, masu__pickle_value value, bool inside) {
     size_t count;
@@ -443,7 +444,7 @@ static bool read_settings(reader *r, masu__pickle_value dict) {
     return r->status == MASU_OK;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool read_all(reader *r) {
     masu__pickle_value top = r->pickle->top;

@@ -1,13 +1,13 @@
 /* snapshot.h: what a PyTorch memory snapshot says, between the reader of the file and the recording.
  *
- *     pickle ─► snapshot.c ─► segments, blocks: at the end      ─► standing.c ─► what was there at the beginning ─► recording
- *                             entries: what happened, in order
+ *     pickle ─► snapshot.c ─► segments, blocks: at the end    ─► standing.c ─► what was there at the beginning
+ *                             entries: what happened, in order                     └─► recording
  *
- * A snapshot has its trace in a ring of limited size, and its segments and blocks as they are at the end. What lay there before
- * the first entry follows: an address whose first entry gives something back held it before.
+ * A snapshot has its trace in a ring of limited size, and its segments and blocks as they are at the end. What lay
+ * there before the first entry follows: an address whose first entry gives something back held it before.
  *
- * What must stay true: entries are in order of time; a segment's blocks lie behind each other and fill it; entries, blocks and
- * segments together are no more than the bytes of the file, even where it shares.
+ * What must stay true: entries are in order of time; a segment's blocks lie behind each other and fill it; entries,
+ * blocks and segments together are no more than the bytes of the file, even where it shares.
  */
 #ifndef MASU_RECORDING_SNAPSHOT_H
 #define MASU_RECORDING_SNAPSHOT_H

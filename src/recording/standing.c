@@ -2,10 +2,11 @@
  *
  *     a block     the first entry at its address frees it; or there is none, and it lives at the end
  *     a segment   the first entry at its address drops it; or there is none, and it is there at the end
- *     pages       what is mapped at the end, with every map taken away and every unmap added, from the last to the first
+ *     pages       what is mapped at the end, with every map taken away and every unmap added, from the last to the
+ *                 first
  *
- * A segment that can expand has addresses of which a snapshot shows only what is mapped: those of one owner, near each other and
- * without a stranger between them, are one segment.
+ * A segment that can expand has addresses of which a snapshot shows only what is mapped: those of one owner, near each
+ * other and without a stranger between them, are one segment.
  */
 #include "recording/snapshot.h"
 
@@ -49,7 +50,7 @@ static bool check(writer *w, masu_status status) {
     return w->status == MASU_OK;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static uint16_t device_of(writer *w, uint16_t number) {
     char name[16] = "cuda:";
@@ -93,7 +94,7 @@ static masu__recorded_event event_of(writer *w, uint8_t kind, uint16_t device, u
                                   .given_bytes = bytes};
 }
 
-/* ---- entries by address ------------------------------------------------------------------------------------------- */
+/* ---- entries by address ------------------------------------------------------------------------------------------ */
 
 typedef struct touch {
     uint64_t address;
@@ -147,7 +148,7 @@ static bool is_touched(const touch *touches, size_t count, uint16_t device, uint
     return false;
 }
 
-/* ---- whose -------------------------------------------------------------------------------------------------------- */
+/* ---- whose ------------------------------------------------------------------------------------------------------- */
 
 /* The segment of the end at that address, if it was there already. */
 static const masu__held_segment *segment_of(const writer *w, const masu__entry *e) {
@@ -166,7 +167,7 @@ static uint32_t pool_of_request(writer *w, const masu__entry *e) {
     return pool_of(w, e->device, is_small, private_of(w, e));
 }
 
-/* ---- segments that can expand ------------------------------------------------------------------------------------- */
+/* ---- segments that can expand ------------------------------------------------------------------------------------ */
 
 /* Once they are found, they are sorted and apart. */
 static space *space_at(writer *w, uint16_t device, uint64_t address) {
@@ -197,7 +198,8 @@ static bool same_owner(const space *a, const space *b) {
            a->is_small == b->is_small;
 }
 
-/* Small pages come singly. What came in one piece with 2 MiB is small, what lies in a segment of the end is as that one. */
+/* Small pages come singly. What came in one piece with 2 MiB is small, what lies in a segment of the end is as that
+ * one. */
 static void push_space(writer *w, const masu__entry *e) {
     const masu__held_segment *g = segment_of(w, e);
     space one = {.from = e->address,
@@ -248,7 +250,7 @@ static void find_spaces(writer *w) {
     w->space_count = (unsigned)kept + 1;
 }
 
-/* ---- pages -------------------------------------------------------------------------------------------------------- */
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
 
 static size_t range_place(const writer *w, uint16_t device, uint64_t address) {
     size_t low = 0, high = w->range_count;
@@ -308,7 +310,7 @@ static void unmap_range(writer *w, range one) {
     }
 }
 
-/* ---- what stood --------------------------------------------------------------------------------------------------- */
+/* ---- what stood -------------------------------------------------------------------------------------------------- */
 
 static void put_standing(writer *w, masu__recorded_event e) {
     if (w->status == MASU_OK)
@@ -416,7 +418,7 @@ static void stand_blocks(writer *w) {
     }
 }
 
-/* ---- what happened ------------------------------------------------------------------------------------------------ */
+/* ---- what happened ----------------------------------------------------------------------------------------------- */
 
 static const uint8_t recorded_as[MASU__ENTRY_KIND_COUNT] = {
     [MASU__ENTRY_ALLOC] = MASU__RECORDED_ALLOC,

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/meta.h"
 
-/* ---- tables ------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static bool fail(masu__torch_pool *pool) {
     pool->status = MASU_ERR_OUT_OF_MEMORY;
@@ -63,7 +63,7 @@ uint32_t masu__torch_part(masu__torch_pool *pool, masu__torch_whose whose, bool 
     return pool->part_count++;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 size_t masu__torch_place_in(const masu__torch_pool *pool, const list *in, bool by_address, uint64_t bytes,
                             uint64_t address) {
@@ -107,7 +107,7 @@ void masu__torch_list_take(masu__torch_pool *pool, uint32_t id) {
     in->count--;
 }
 
-/* ---- neighbours --------------------------------------------------------------------------------------------------- */
+/* ---- neighbours -------------------------------------------------------------------------------------------------- */
 
 uint32_t masu__torch_cut(masu__torch_pool *pool, uint32_t after, uint64_t kept) {
     block rest = pool->blocks[after];

@@ -1,11 +1,11 @@
-/* torch_follow.c: whether the model of PyTorch's allocator does what a snapshot says that the allocator did. The model starts with what
- * stood, is given the same requests, and each of its steps is held against the recorded one:
+/* torch_follow.c: whether the model of PyTorch's allocator does what a snapshot says that the allocator did. The model
+ * starts with what stood, is given the same requests, and each of its steps is held against the recorded one:
  *
  *     recorded    SEGMENT_ADD, MAP … ALLOC        the model's steps for this request, in this order, at these addresses
  *     recorded    SEGMENT_DROP, UNMAP …           what the model gives back when it gives everything back
  *
- * Where the device puts a segment is the device's choice, so that is taken from the recording. After the first step that differs the
- * two have parted, and nothing more can be said.
+ * Where the device puts a segment is the device's choice, so that is taken from the recording. After the first step
+ * that differs the two have parted, and nothing more can be said.
  */
 #include "recording/torch_follow.h"
 
@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void part_ways(follower *f, const c
     va_end(arguments);
 }
 
-/* ---- steps -------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static size_t device_number(const follower *f, const masu__recorded_event *e) {
     return (size_t)f->r->devices[e->device].number;
@@ -116,7 +116,7 @@ static masu__torch_whose whose_of(const masu__recording *r, const masu__recorded
                                .device = (uint16_t)r->devices[e->device].number};
 }
 
-/* ---- what stood --------------------------------------------------------------------------------------------------- */
+/* ---- what stood -------------------------------------------------------------------------------------------------- */
 
 static int compare_events(const void *a, const void *b, void *context) {
     const masu__recorded_event *events = context;
@@ -201,8 +201,8 @@ static uint64_t first_birth(const layout *l, const masu__recorded_event *near, u
     return to;
 }
 
-/* A rest that was too small to be cut off is the block's. Where what lies behind it is free, the rest and the free block look like one:
- * the next block that is born there, while this one lives, says where the free one begins. */
+/* A rest that was too small to be cut off is the block's. Where what lies behind it is free, the rest and the free
+ * block look like one: the next block that is born there, while this one lives, says where the free one begins. */
 static uint64_t end_of_block(const layout *l, const masu__recorded_event *e, uint32_t event, uint64_t next) {
     uint64_t bytes = masu__torch_round(&l->f->settings, e->bytes), end = e->address + bytes;
     if (e->given_bytes > bytes)
@@ -272,13 +272,14 @@ static void stand(follower *f) {
     masu__meta_free(order, bytes);
 }
 
-/* ---- following ---------------------------------------------------------------------------------------------------- */
+/* ---- following --------------------------------------------------------------------------------------------------- */
 
 static bool is_give_back(const masu__recorded_event *e) {
     return e->kind == MASU__RECORDED_SEGMENT_DROP || e->kind == MASU__RECORDED_UNMAP;
 }
 
-/* The device's events from here on that give memory back: all that the model could, or where settings allow it only some. */
+/* The device's events from here on that give memory back: all that the model could, or where settings allow it only
+ * some. */
 static void follow_release(follower *f) {
     size_t device = device_number(f, &f->r->events[f->now]), end = f->now;
     bool with_private = false;
@@ -348,7 +349,7 @@ static void follow_event(follower *f) {
     }
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 typedef struct held {
     uint64_t address, bytes;
@@ -415,7 +416,7 @@ static void compare_end(follower *f) {
     masu__meta_free(h.items, h.capacity * sizeof *h.items);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static void follow_until(follower *f, size_t end) {
     for (f->now = f->r->standing_count; f->now < end && f->status == MASU_OK && !f->out->parted; f->now++) {
@@ -478,7 +479,7 @@ void masu__torch_followed_destroy(masu__torch_followed *followed) {
     masu__buffer_destroy(&followed->why);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
 
 static bool read_u64(const char **text, uint64_t *out) {
     const char *at = *text;

@@ -16,11 +16,11 @@ typedef struct masu__torch_followed {
     uint64_t began_reserved_bytes;
 } masu__torch_followed;
 
-/* recording: of a snapshot. given (event_count entries, the caller's, may be NULL) gets what each ALLOC really spent; those the
- * follower did not reach stay. MASU_ERR_OUT_OF_MEMORY. O(n log n). The caller destroys *out. */
+/* recording: of a snapshot. given (event_count entries, the caller's, may be NULL) gets what each ALLOC really spent;
+ * those the follower did not reach stay. MASU_ERR_OUT_OF_MEMORY. O(n log n). The caller destroys *out. */
 masu_status masu__torch_follow(const masu__recording *recording, uint64_t *given, masu__torch_followed *out);
-/* The same up to that event, which is not followed. *pool is the model there, or where they parted: to be looked at, and destroyed by
- * the caller; NULL on an error. */
+/* The same up to that event, which is not followed. *pool is the model there, or where they parted: to be looked at,
+ * and destroyed by the caller; NULL on an error. */
 masu_status masu__torch_follow_to(const masu__recording *recording, size_t event, masu__torch_pool **pool,
                                   masu__torch_followed *out);
 void masu__torch_followed_destroy(masu__torch_followed *followed);

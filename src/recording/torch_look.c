@@ -3,7 +3,7 @@
 
 #include "base/meta.h"
 
-/* ---- a beginning that is not known -------------------------------------------------------------------------------- */
+/* ---- a beginning that is not known ------------------------------------------------------------------------------- */
 
 masu_status masu__torch_stand(masu__torch_pool *pool, const masu__torch_block *given, bool extend, uint32_t *handle) {
     *handle = NONE;
@@ -38,7 +38,7 @@ masu_status masu__torch_stand(masu__torch_pool *pool, const masu__torch_block *g
     return pool->status;
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------------------ */
+/* ---- looking ----------------------------------------------------------------------------------------------------- */
 
 masu__torch_block masu__torch_look(const masu__torch_pool *pool, uint32_t handle) {
     const block *b = &pool->blocks[handle];

@@ -5,7 +5,7 @@
 
 #define FIRST_ADDRESS ((uint64_t)1 << 44)
 
-/* ---- sizes -------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 masu__torch_settings masu__torch_settings_default(void) {
     return (masu__torch_settings){.max_split_bytes = UINT64_MAX};
@@ -44,7 +44,7 @@ uint64_t masu__torch_pool_number(uint64_t private_pool, bool is_small) {
     return private_pool << 1 | is_small;
 }
 
-/* ---- requests ----------------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 /* How large a free block can become where it lies. */
 static uint64_t can_become(const masu__torch_pool *pool, uint32_t id) {
@@ -157,7 +157,7 @@ masu_status masu__torch_free(masu__torch_pool *pool, uint32_t handle) {
     return pool->status;
 }
 
-/* ---- in and out --------------------------------------------------------------------------------------------------- */
+/* ---- in and out -------------------------------------------------------------------------------------------------- */
 
 masu_status masu__torch_pool_create(const masu__torch_config *config, masu__torch_pool **out) {
     *out = NULL;

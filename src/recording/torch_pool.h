@@ -1,20 +1,22 @@
-/* torch_pool.h: a model of the caching allocator of PyTorch's CUDA memory, in addresses and sizes alone. It makes the decisions that
- * the allocator is documented to make, so that a recorded run can be followed event by event, and asked what other settings
- * would have done.
+/* torch_pool.h: a model of the caching allocator of PyTorch's CUDA memory, in addresses and sizes alone. It makes the
+ * decisions that the allocator is documented to make, so that a recorded run can be followed event by event, and asked
+ * what other settings would have done.
  *
- *     request ─► rounded ─► free block of its pool (small or large; a stream; a private pool), the smallest that fits, the
- *                 512 B     lowest among equals; what is left over is cut off if it is large enough to serve again
- *                           ▲                 none ─► segment of the device: 2 MiB for small ones, 20 MiB up to 10 MiB, else
- *                   free ───┘                          whole 2 MiB; or pages mapped at the end of one segment that can expand
- *                 merges with both neighbours
+ *     request ─► rounded ─► free block of its pool (small or large; a stream; a private pool), the smallest that fits,
+ *                 512 B     the lowest among equals; what is left over is cut off if it is large enough to serve again
+ *                           ▲                 none ─► segment of the device: 2 MiB for small ones, 20 MiB up to
+ *                   free ───┘                         10 MiB, else whole 2 MiB; or pages mapped at the end of one
+ *                 merges with both neighbours         segment that can expand
  *
- * Refused by the device: first one cached segment that is large enough goes back (where max_split_bytes says that large ones are
- * not cut), then all that are wholly free, then the request is refused.
+ * Refused by the device: first one cached segment that is large enough goes back (where max_split_bytes says that large
+ * ones are not cut), then all that are wholly free, then the request is refused.
  *
- * What must stay true: blocks of a segment lie one behind the other without gaps; no two free ones of one kind are neighbours;
- * each free one is in exactly one list; reserved = what the device gave and has not got back (masu__torch_pool_valid).
+ * What must stay true: blocks of a segment lie one behind the other without gaps; no two free ones of one kind are
+ * neighbours; each free one is in exactly one list; reserved = what the device gave and has not got back
+ * (masu__torch_pool_valid).
  *
- * One thread at a time. Cost of a call: O(log n) comparisons and a move of the list in which n free blocks of one pool lie.
+ * One thread at a time. Cost of a call: O(log n) comparisons and a move of the list in which n free blocks of one pool
+ * lie.
  */
 #ifndef MASU_RECORDING_TORCH_POOL_H
 #define MASU_RECORDING_TORCH_POOL_H
@@ -63,8 +65,8 @@ typedef struct masu__torch_config {
     masu__torch_settings settings;
     /* What the pool does, step by step. NULL: not told. */
     void (*step)(void *context, const masu__torch_step *step);
-    /* Where the device puts the next segment of so many bytes; with expandable segments so many addresses. NULL: one behind
-     * the other. */
+    /* Where the device puts the next segment of so many bytes; with expandable segments so many addresses. NULL: one
+     * behind the other. */
     uint64_t (*place)(void *context, masu__torch_whose whose, bool expandable, uint64_t bytes);
     void *context; /* borrowed */
 } masu__torch_config;
@@ -108,22 +110,24 @@ uint64_t masu__torch_pool_number(uint64_t private_pool, bool is_small);
 masu_status masu__torch_pool_create(const masu__torch_config *config, masu__torch_pool **out);
 void masu__torch_pool_destroy(masu__torch_pool *pool);
 
-/* *handle is the block until its free. MASU_ERR_LIMIT_REACHED: the model refuses, as the allocator would (*handle is 0);
- * MASU_ERR_OVERFLOW; MASU_ERR_OUT_OF_MEMORY: of this process, the pool may not be used any more. */
+/* *handle is the block until its free. MASU_ERR_LIMIT_REACHED: the model refuses, as the allocator would (*handle is
+ * 0); MASU_ERR_OVERFLOW; MASU_ERR_OUT_OF_MEMORY: of this process, the pool may not be used any more. */
 masu_status masu__torch_alloc(masu__torch_pool *pool, uint64_t bytes, masu__torch_whose whose, uint64_t owner,
                               uint32_t *handle);
-/* The block is given back, but other streams still use it: it is not served again, and nothing merges with it, until its free. */
+/* The block is given back, but other streams still use it: it is not served again, and nothing merges with it, until
+ * its free. */
 void masu__torch_pend(masu__torch_pool *pool, uint32_t handle);
 masu_status masu__torch_free(masu__torch_pool *pool, uint32_t handle);
-/* Everything of a device that is wholly free goes back to it, as by torch.cuda.empty_cache(); of private pools only where
- * no graph needs them any more. */
+/* Everything of a device that is wholly free goes back to it, as by torch.cuda.empty_cache(); of private pools only
+ * where no graph needs them any more. */
 masu_status masu__torch_release(masu__torch_pool *pool, uint16_t device, bool with_private);
 
-/* For a run whose beginning is not known: memory that is there already, in ascending order of addresses within a segment. Parts of
- * a segment are live or free; parts of one that can expand may be unmapped. extend: the part continues the segment of the
- * last part. No step is told. */
+/* For a run whose beginning is not known: memory that is there already, in ascending order of addresses within a
+ * segment. Parts of a segment are live or free; parts of one that can expand may be unmapped. extend: the part
+ * continues the segment of the last part. No step is told. */
 masu_status masu__torch_stand(masu__torch_pool *pool, const masu__torch_block *part, bool extend, uint32_t *handle);
-/* The free segment that begins there goes back to the device, whatever the reason: false: there is none, or it is in use. */
+/* The free segment that begins there goes back to the device, whatever the reason: false: there is none, or it is in
+ * use. */
 bool masu__torch_drop_segment(masu__torch_pool *pool, uint16_t device, uint64_t address);
 
 masu__torch_block masu__torch_look(const masu__torch_pool *pool, uint32_t handle);

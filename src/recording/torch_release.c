@@ -26,7 +26,8 @@ bool masu__torch_release_enough(masu__torch_pool *pool, uint32_t part_id, uint64
     return released >= wanted;
 }
 
-/* The order in which memory goes back: common pools first, of them the large ones, of private pools the small ones; by stream. */
+/* The order in which memory goes back: common pools first, of them the large ones, of private pools the small ones; by
+ * stream. */
 static bool part_before(const part *a, const part *b) {
     if (a->whose.private_pool != b->whose.private_pool)
         return a->whose.private_pool < b->whose.private_pool;

@@ -3,7 +3,7 @@
 
 #include "base/meta.h"
 
-/* ---- what the device does ----------------------------------------------------------------------------------------- */
+/* ---- what the device does ---------------------------------------------------------------------------------------- */
 
 void masu__torch_tell(masu__torch_pool *pool, masu__torch_kind kind, const block *b, uint64_t address, uint64_t bytes) {
     masu__torch_whose whose = pool->parts[b->part].whose;
@@ -65,10 +65,10 @@ static uint32_t fresh_segment(masu__torch_pool *pool, uint32_t part_id, uint64_t
     return id;
 }
 
-/* ---- segments that expand ----------------------------------------------------------------------------------------- */
+/* ---- segments that expand ---------------------------------------------------------------------------------------- */
 
-/* Maps the first bytes of an unmapped block, in whole pages. The block is then free, joined and in its list; its number, or
- * NONE: the device has no more. */
+/* Maps the first bytes of an unmapped block, in whole pages. The block is then free, joined and in its list; its
+ * number, or NONE: the device has no more. */
 static uint32_t map_block(masu__torch_pool *pool, uint32_t id, uint64_t bytes) {
     uint16_t device = pool->parts[pool->blocks[id].part].whose.device;
     uint64_t mapped = round_up(bytes, page_bytes(&pool->parts[pool->blocks[id].part]));
@@ -133,7 +133,8 @@ static bool has_addresses(const masu__torch_pool *pool, uint32_t id, uint64_t by
     return sum >= bytes;
 }
 
-/* The lowest place of the part's segments where so many bytes are free or could be mapped; a new segment where there is none. */
+/* The lowest place of the part's segments where so many bytes are free or could be mapped; a new segment where there is
+ * none. */
 static uint32_t find_expandable(masu__torch_pool *pool, uint32_t part_id, uint64_t bytes) {
     const list *unmapped = &pool->parts[part_id].unmapped;
     for (size_t i = 0; i < unmapped->count; i++) {
@@ -174,7 +175,7 @@ static uint32_t expand(masu__torch_pool *pool, uint32_t part_id, uint64_t bytes)
     return id;
 }
 
-/* ---- the two ------------------------------------------------------------------------------------------------------- */
+/* ---- the two ----------------------------------------------------------------------------------------------------- */
 
 uint32_t masu__torch_ask_device(masu__torch_pool *pool, uint32_t part_id, uint64_t bytes) {
     uint16_t device = pool->parts[part_id].whose.device;

@@ -1,9 +1,10 @@
 /* torch_state.h: what the files of the model share. Blocks lie in one table and name each other by number (0: none):
  *
  *     segment    [ block ] ⇄ [ block ] ⇄ [ block ]            prev, next
- *     part       free[]: by size, then address;  unmapped[]: by address          one a device, stream, private pool, kind
+ *     part       free[]: by size, then address;  unmapped[]: by address        one a device, stream, private pool, kind
  *
- * A function that needs memory of this process and gets none sets pool->status, which stays; the model may then only be destroyed.
+ * A function that needs memory of this process and gets none sets pool->status, which stays; the model may then only be
+ * destroyed.
  */
 #ifndef MASU_RECORDING_TORCH_STATE_H
 #define MASU_RECORDING_TORCH_STATE_H
@@ -68,7 +69,7 @@ static inline uint64_t page_bytes(const part *of) {
     return of->is_small ? SMALL_SEGMENT : LARGE_SEGMENT;
 }
 
-/* ---- blocks and lists (torch_blocks.c) ---------------------------------------------------------------------------- */
+/* ---- blocks and lists (torch_blocks.c) --------------------------------------------------------------------------- */
 
 bool masu__torch_grow(masu__torch_pool *pool, void **items, size_t *capacity, size_t bytes);
 /* NONE: there is no memory. */
@@ -87,7 +88,7 @@ uint32_t masu__torch_cut(masu__torch_pool *pool, uint32_t after, uint64_t kept);
 void masu__torch_join_both(masu__torch_pool *pool, uint32_t id);
 void masu__torch_count_live(masu__torch_pool *pool, const block *b);
 
-/* ---- the device (torch_segments.c) -------------------------------------------------------------------------------- */
+/* ---- the device (torch_segments.c) ------------------------------------------------------------------------------- */
 
 void masu__torch_reserve(masu__torch_pool *pool, uint16_t device, uint64_t bytes);
 /* A free block of at least so many bytes that is in no list, from the device; NONE: it has no more. */
@@ -98,9 +99,10 @@ void masu__torch_give_back(masu__torch_pool *pool, uint32_t id);
 void masu__torch_unmap(masu__torch_pool *pool, uint32_t id);
 void masu__torch_tell(masu__torch_pool *pool, masu__torch_kind kind, const block *b, uint64_t address, uint64_t bytes);
 
-/* ---- giving back (torch_release.c) -------------------------------------------------------------------------------- */
+/* ---- giving back (torch_release.c) ------------------------------------------------------------------------------- */
 
-/* Large blocks that are never cut: the smallest that would do goes back, or as many of the largest as make up for it. */
+/* Large blocks that are never cut: the smallest that would do goes back, or as many of the largest as make up for
+ * it. */
 bool masu__torch_release_enough(masu__torch_pool *pool, uint32_t part_id, uint64_t bytes);
 /* Whole large blocks that waited longer than the mean go back, again and again until enough is free. */
 void masu__torch_collect(masu__torch_pool *pool, uint16_t device);

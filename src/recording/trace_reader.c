@@ -2,9 +2,9 @@
  *
  *     chunk ─► record ─► definition: a table        event: follow the blocks that are live, then append
  *
- * Two things are settled here, so that no answer has to. A block that is a segment of a pool above is marked INNER. And a block of
- * which a part is freed (a slab that goes back page by page) is cut: what is left before the part keeps the block's
- * life, what is left behind it begins one.
+ * Two things are settled here, so that no answer has to. A block that is a segment of a pool above is marked INNER. And
+ * a block of which a part is freed (a slab that goes back page by page) is cut: what is left before the part keeps the
+ * block's life, what is left behind it begins one.
  */
 #include "recording/recording.h"
 
@@ -16,7 +16,7 @@
 #include "base/trace_format.h"
 #include "recording/live_table.h"
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------------ */
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
 typedef struct cursor {
     const unsigned char *at, *end;
@@ -110,7 +110,7 @@ static bool read_record(cursor *c, record *r) {
     return true;
 }
 
-/* ---- numbers of the file ------------------------------------------------------------------------------------------------ */
+/* ---- numbers of the file ----------------------------------------------------------------------------------------- */
 
 /* number of a place ─► its index; open addressing, filled <= size / 2 */
 typedef struct place_map {
@@ -165,7 +165,7 @@ typedef struct reader {
     uint32_t last_pool, last_pool_number, last_thread, last_thread_number;
 } reader;
 
-/* ---- definitions ---------------------------------------------------------------------------------------------------------- */
+/* ---- definitions ------------------------------------------------------------------------------------------------- */
 
 /* Two texts with a zero between them. */
 static masu_status pair_of(reader *r, const record *from, uint32_t out[2]) {
@@ -263,7 +263,7 @@ static masu_status define(reader *r, const record *from) {
     }
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static masu_status append(reader *r, masu__recorded_event event) {
     return masu__recording_event(r->out, &event);
@@ -404,7 +404,7 @@ static masu_status take_event(reader *r, const record *from) {
     return status == MASU_OK ? put_event(r, from, e) : status;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void cut(reader *r, uint64_t offset, const char *reason) {
     r->out->is_cut = true;

@@ -1,5 +1,5 @@
-/* errors.h: the rows of errors.def, as calls name them: return tl__error(TL_SAY(row), …). The compiler checks the arguments
- * against the row's format. */
+/* errors.h: the rows of errors.def, as calls name them: return tl__error(TL_SAY(row), …). The compiler checks the
+ * arguments against the row's format. */
 #ifndef MASU_RUNTIME_ERRORS_H
 #define MASU_RUNTIME_ERRORS_H
 

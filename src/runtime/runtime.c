@@ -189,7 +189,7 @@ void tl_runtime_clear_error(tl_runtime *rt) {
     rt->error = (tl_error){.status = MASU_OK};
 }
 
-/* ---- run ------------------------------------------------------------------------------------------------------------- */
+/* ---- run --------------------------------------------------------------------------------------------------------- */
 
 typedef struct run_mark {
     tl_frame *frame;
@@ -251,7 +251,7 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
     return status;
 }
 
-/* ---- what is going on ------------------------------------------------------------------------------------------------ */
+/* ---- what is going on -------------------------------------------------------------------------------------------- */
 
 void tl_runtime_sample_memory(tl_runtime *rt) {
     uint64_t anonymous = tl__process_memory().rss_anon_bytes;

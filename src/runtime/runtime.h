@@ -26,8 +26,8 @@ typedef struct tl_runtime_config {
     size_t frame_arena_bytes; /* 0: 64 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
     void *frame_arena; /* memory for the frames, frame_arena_bytes of it, borrowed, aligned to 64; NULL: mapped */
-    bool
-        only_device; /* headers, nodes, strings and vectors lie on the device, too, and it is asked for little at a time */
+    /* headers, nodes, strings and vectors lie on the device, too, and it is asked for little at a time */
+    bool only_device;
     masu_trace *trace; /* borrowed: tensors and frames emit into it; NULL: none */
     bool trace_all;    /* and lists, strings, nodes, headers: most events, of little memory where there are tensors */
     bool is_published; /* a publisher's thread looks at the heaps: each call of them takes a lock */
@@ -39,8 +39,8 @@ typedef struct tl_runtime_config {
 
 enum { TL_HISTORY_LIMIT = 10000 };
 
-/* Shows the heaps and frames of a runtime that was created for it (is_published) on that page, which ends before the runtime does.
- * Statuses of masu_publish_source. */
+/* Shows the heaps and frames of a runtime that was created for it (is_published) on that page, which ends before the
+ * runtime does. Statuses of masu_publish_source. */
 masu_status tl_runtime_publish(tl_runtime *rt, masu_publisher *publisher);
 
 /* A place in the program's source; texts live as long as the program. */
@@ -68,8 +68,8 @@ typedef struct tl_error {
     uint32_t related_site;   /* e.g. the first backward of a freed graph; 0: none */
     char related_text[128];
     tl_error_row row;
-    uint32_t
-        name_length; /* of the operation's name and ": " where the row is QUOTED, of the words before what is SAID */
+    /* of the operation's name and ": " where the row is QUOTED, of the words before what is SAID */
+    uint32_t name_length;
     struct {
         uint32_t at, length; /* in text */
     } shapes[2];             /* of the operation's operands, as the row says; length 0: none */
@@ -113,9 +113,11 @@ typedef struct tl_audit_result {
 /* Where log() writes when nothing says it: PROGRAM.log.csv, of the name without its folder and its ending. */
 void tl_values_path(const char *program, char *path, size_t size);
 masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out);
-/* Runs entry(). Status OK, or that of the error it raised, with *error filled. Frames, scopes, registry are as before in either case. */
+/* Runs entry(). Status OK, or that of the error it raised, with *error filled. Frames, scopes, registry are as before
+ * in either case. */
 masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error);
-/* Makes rt current in this thread without a program (C callers of tl_*; there a raise returns NULL/0 and is kept for tl_runtime_error). */
+/* Makes rt current in this thread without a program (C callers of tl_*; there a raise returns NULL/0 and is kept for
+ * tl_runtime_error). */
 void tl_runtime_enter(tl_runtime *rt);
 void tl_runtime_leave(tl_runtime *rt);
 const tl_error *tl_runtime_error(const tl_runtime *rt); /* last raised in entered mode; status OK when none */
@@ -131,7 +133,7 @@ uint32_t tl_runtime_lines(tl_runtime *rt, const tl_line_counts **lines);
 void tl_runtime_sample_memory(tl_runtime *rt);
 bool tl_runtime_valid(const tl_runtime *rt);
 
-/* ---- functions for callers in C (calls/instance.c): masu_module.create, … of a program whose `main` is `entry` ---- */
+/* ---- functions for callers in C (calls/instance.c): masu_module.create, … of a program whose `main` is `entry` --- */
 
 /* Appends what a raised error says, with places. */
 typedef void tl_describe(const tl_error *error, masu__buffer *out);

@@ -212,8 +212,8 @@ int tl__config_threads(int processors);
 
 void tl__arena_end(tl_runtime *rt); /* gives back what Arena::init took */
 
-/* Describes a failure by a row of errors.def and returns the row's status: return tl__error(TL_SAY(row), …). Replaces the
- * description before. tl__error_as: with another status. */
+/* Describes a failure by a row of errors.def and returns the row's status: return tl__error(TL_SAY(row), …). Replaces
+ * the description before. tl__error_as: with another status. */
 masu_status tl__error(tl_error_row row, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 masu_status tl__error_as(masu_status status, tl_error_row row, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
@@ -254,11 +254,12 @@ masu_status tl__payload_request(tl_runtime *rt, size_t bytes, void **out);
 /* For tensor data that comes from elsewhere (growth.c): counted all the same. */
 void tl__payload_taken(size_t bytes);
 void tl__payload_given(size_t bytes);
-/* Bytes from the metadata heap (strings, vectors, nodes, scratch), aligned to 64. bytes 0: NULL. Describes its failure. */
+/* Bytes from the metadata heap (strings, vectors, nodes, scratch), aligned to 64. bytes 0: NULL. Describes its
+ * failure. */
 masu_status tl__alloc(size_t bytes, void **out);
 void tl__free(void *p, size_t bytes);
 
-/* ---- owners (frame_arena.c: frames, registry.c: scopes and counts) ----------------------------------------------------------------------------------------- */
+/* ---- owners (frame_arena.c: frames, registry.c: scopes and counts) ----------------------------------------------- */
 
 /* One internal hold less, of any kind; NULL is fine; frees at zero, without recursion. */
 void tl__object_drop(tl_object *object);
@@ -279,22 +280,22 @@ void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 void tl__handle_free(tl_object *handle); /* file.c */
 bool tl__tensors_valid(const tl_runtime *rt);
 
-/* ---- growing slots (result_slots.c) --------------------------------------------------------------------------------- */
+/* ---- growing slots (result_slots.c) ------------------------------------------------------------------------------ */
 
-/* Where the frame's hints put a result of so many bytes: in the caller's room, or in a slot (*slot: 1 + its number). NULL:
- * in a pool. Describes its failure. */
+/* Where the frame's hints put a result of so many bytes: in the caller's room, or in a slot (*slot: 1 + its number).
+ * NULL: in a pool. Describes its failure. */
 masu_status tl__slot_take(tl_runtime *rt, size_t bytes, void **data, uint32_t *slot);
 void tl__slot_settle(tl_runtime *rt, tl_storage *storage); /* lies there from now on */
 void tl__slot_leave(tl_runtime *rt, const tl_storage *storage);
-/* Whether a result may be written over elements that lie in a slot, or where the caller wants them: it must not go further
- * than they may. */
+/* Whether a result may be written over elements that lie in a slot, or where the caller wants them: it must not go
+ * further than they may. */
 bool tl__slot_lends(const tl_runtime *rt, const tl_storage *storage);
 /* Gives back the buffers in which no tensor lies; whether there were any. */
 bool tl__slots_trim(tl_runtime *rt);
 void tl__slots_end(tl_runtime *rt); /* the thread leaves */
 bool tl__slots_valid(const tl_runtime *rt);
 
-/* ---- hints for the operation that runs (frame_arena.c, tensor.c) ------------------------------------------------------ */
+/* ---- hints for the operation that runs (frame_arena.c, tensor.c) ------------------------------------------------- */
 
 /* Elements that lie in some frame's room: they are not freed. */
 static inline bool tl__in_frame(const tl_runtime *rt, const void *data) {
@@ -316,20 +317,21 @@ tl_tensor *tl__tensor_over(tl_tensor *spent, tl_dtype dtype, int rank, const int
 /* ---- the audit (audit.c) ---------------------------------------------------------------------------------------- */
 
 void tl__audit_reset(tl_runtime *rt); /* no call is running any more */
-/* Only while audited (tl_runtime.audit): a node leads elsewhere now; an element of a vector has changed, come or gone. */
+/* Only while audited (tl_runtime.audit): a node leads elsewhere now; an element of a vector has changed, come or
+ * gone. */
 void tl__audit_node(tl_node *node);
 void tl__audit_element(tl_object *vector, int64_t index);
 /* The runtime holds an object that waits for its destructor; no longer. */
 void tl__audit_waits(tl_object *object, bool waits);
 void tl__audit_destroy(tl_runtime *rt);
 
-/* ---- a recording (trace_places.c) ----------------------------------------------------------------------------------- */
+/* ---- a recording (trace_places.c) -------------------------------------------------------------------------------- */
 
 void tl__trace_places_destroy(tl_runtime *rt);
 /* The frame's room begins, or ends. There is a trace. */
 void tl__trace_frame(tl_runtime *rt, const tl_frame *frame, bool begins) __attribute__((cold));
 
-/* ---- the process (resident_memory.c) ------------------------------------------------------------------------------------- */
+/* ---- the process (resident_memory.c) ----------------------------------------------------------------------------- */
 
 typedef struct tl_process_memory {
     uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes; /* 0 when the kernel does not say */

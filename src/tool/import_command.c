@@ -130,7 +130,8 @@ static int all_dims_used(const arguments *a) {
     return TOOL_OK;
 }
 
-/* A file may say of a tensor what its operators do not make, or give an operator what it does not take: the compiler sees it. */
+/* A file may say of a tensor what its operators do not make, or give an operator what it does not take: the compiler
+ * sees it. */
 static int check(const arguments *a, const paths *p, const masu__buffer *text) {
     masu_compile_options options = {.until = MASU_STAGE_CHECK};
     masu_diagnostic_info found = {0};

@@ -77,8 +77,8 @@ typedef struct tool_text {
 bool tool_read(const char *path, tool_text *out);
 void tool_text_free(tool_text *text);
 
-/* Reads a recording: a snapshot of PyTorch, a trace, a table of requests. On failure says why and returns false; *out needs no
- * destroy then. */
+/* Reads a recording: a snapshot of PyTorch, a trace, a table of requests. On failure says why and returns false; *out
+ * needs no destroy then. */
 struct masu__recording;
 struct masu__buffer;
 /* The same of bytes that are there: *why says what is wrong, where that is known. */
@@ -87,13 +87,13 @@ masu_status tool_parse_recording(const char *data, size_t length, struct masu__r
 bool tool_read_recording(const char *command, const char *path, struct masu__recording *out);
 
 bool tool_is_file(const char *path);
-/* A file that belongs to the command: beside this executable, or in `folder` of the prefix that it is installed in. False:
- * there is none, or its path is longer than `bytes`. */
+/* A file that belongs to the command: beside this executable, or in `folder` of the prefix that it is installed in.
+ * False: there is none, or its path is longer than `bytes`. */
 bool tool_find_file(const char *name, const char *folder, char *path, size_t bytes);
 
-/* Reads and compiles; prints dumps to standard output and diagnostics to standard error (quiet: not the warnings of a program
- * without errors). *out is set unless the file could not be read or memory ran out; the caller destroys it. Returns TOOL_OK
- * or TOOL_FAILED. */
+/* Reads and compiles; prints dumps to standard output and diagnostics to standard error (quiet: not the warnings of a
+ * program without errors). *out is set unless the file could not be read or memory ran out; the caller destroys it.
+ * Returns TOOL_OK or TOOL_FAILED. */
 int tool_compile(const char *path, const masu_compile_options *options, bool quiet, masu_program **out);
 
 /* Flushes standard output; says so and returns TOOL_FAILED when it could not be written, status otherwise. */

@@ -14,9 +14,9 @@ typedef struct tool_file {
     masu__buffer text;
 } tool_file;
 
-/* Writes all of them, TOOL_MOST_FILES at most, or says why not and leaves what stood there before; the texts are freed. A
- * file is written beside its path and then renamed; any but a regular file (a pipe, a device) is
- * written as it is. TOOL_OK or TOOL_FAILED, said in the name of `masu COMMAND`. */
+/* Writes all of them, TOOL_MOST_FILES at most, or says why not and leaves what stood there before; the texts are freed.
+ * A file is written beside its path and then renamed; any but a regular file (a pipe, a device) is written as it is.
+ * TOOL_OK or TOOL_FAILED, said in the name of `masu COMMAND`. */
 int tool_write_files(const char *command, tool_file *files, size_t count);
 
 /* Whether writing to one would write over the other. Pipes and devices never do. */

@@ -1,5 +1,6 @@
-# References and what may be done to their places meanwhile: masu refuses what rustc refuses, and nothing else. The programs are
-# tests/rust/borrows.txt, what rustc says is recorded in borrows.out; differences on purpose are told in borrows_differ.txt.
+# References and what may be done to their places meanwhile: masu refuses what rustc refuses, and nothing else. The
+# programs are tests/rust/borrows.txt, what rustc says is recorded in borrows.out; differences on purpose are told in
+# borrows_differ.txt.
 mkdir "$MASU_TMP/borrows"
 awk -v folder="$MASU_TMP/borrows" '/^=== / { name = $2; next } { print >(folder "/" name ".tl") }' tests/rust/borrows.txt
 count=0

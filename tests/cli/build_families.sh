@@ -1,4 +1,5 @@
-# The families of faults as executables: what they print, how they end and what their report counts is what `masu run` says.
+# The families of faults as executables: what they print, how they end and what their report counts is what `masu run`
+# says.
 exe=$MASU_TMP/program
 . tests/executables.sh
 

@@ -1,5 +1,5 @@
-/* build_shared.c: calls every function of build_shared.tl through the header that masu wrote, in C and in C++. Ends with 0 and
- * prints nothing when all is as it should be. */
+/* build_shared.c: calls every function of build_shared.tl through the header that masu wrote, in C and in C++. Ends
+ * with 0 and prints nothing when all is as it should be. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -73,7 +73,8 @@ expect_in_stderr '`2` is not a name that C can begin with'
 expect_status 1 "$MASU" build --shared tests/cli/build_shared.tl -o "$lib" --header "$MASU_TMP/none/net.h"
 expect_in_stderr 'cannot write'
 
-# In an arena, and without one after the first round, calls ask the system for nothing. A sanitizer has a malloc of its own.
+# In an arena, and without one after the first round, calls ask the system for nothing. A sanitizer has a malloc of its
+# own.
 if [ -z "$MASU_SANITIZE" ] && ! grep -q 'MASU_HEAVY:BOOL=ON' "$MASU_BUILD/CMakeCache.txt"; then
     # shellcheck disable=SC2086 # a list of flags
     expect_status 0 "$cc" -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -Iinclude -I"$MASU_TMP" tests/cli/build_shared_arena.c \

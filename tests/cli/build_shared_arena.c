@@ -1,5 +1,6 @@
-/* build_shared_arena.c: calls inside of an arena ask nobody for memory: malloc and mmap are this program's own here and count.
- * The bytes that arena_used says are enough for the same calls, and a unit less is not: then a status says so. */
+/* build_shared_arena.c: calls inside of an arena ask nobody for memory: malloc and mmap are this program's own here and
+ * count. The bytes that arena_used says are enough for the same calls, and a unit less is not: then a status says
+ * so. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

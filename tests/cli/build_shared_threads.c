@@ -1,5 +1,5 @@
-/* build_shared_threads.c: an instance a thread, one instance for all of them, and results that other threads give back, also when the
- * instance is gone. Made to run under ThreadSanitizer as well. */
+/* build_shared_threads.c: an instance a thread, one instance for all of them, and results that other threads give back,
+ * also when the instance is gone. Made to run under ThreadSanitizer as well. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-# `masu check` is linear in the program, also where all of it is one function or one literal: four times the lines may cost at
-# most ten times the processor time (a quadratic step takes sixteen), and what takes less than a second passes.
+# `masu check` is linear in the program, also where all of it is one function or one literal: four times the lines may
+# cost at most ten times the processor time (a quadratic step takes sixteen), and what takes less than a second passes.
 work=$MASU_TMP/evenly
 mkdir "$work"
 

@@ -1,5 +1,5 @@
-# A run that is stopped and resumed in another process computes the bits of one that was not stopped. Killed at random moments
-# while it saves, a program leaves the whole old file or the whole new one each time, and nothing beside it.
+# A run that is stopped and resumed in another process computes the bits of one that was not stopped. Killed at random
+# moments while it saves, a program leaves the whole old file or the whole new one each time, and nothing beside it.
 cat >"$MASU_TMP/train.tl" <<'TL'
 struct Layer { weight: Tensor<f32, 2>, bias: Tensor<f32, 1> }
 struct Run { layers: Vec<Layer>, adam: Adam, step: i64, losses: Vec<f64> }

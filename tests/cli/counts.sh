@@ -1,5 +1,5 @@
-# scripts/check_counts.sh: the tree has no more of each row than its table allows; and each row finds in a small tree the places
-# that it is for, and only these.
+# scripts/check_counts.sh: the tree has no more of each row than its table allows; and each row finds in a small tree
+# the places that it is for, and only these.
 expect_status 0 sh scripts/check_counts.sh "$MASU_BUILD"
 rows=$(sed -n 's|^\([a-z_]*\) *[0-9][0-9]* *[0-9][0-9]* .*|\1|p' scripts/check_counts.sh | wc -l)
 [ "$(grep -c 'of at most' "$MASU_TMP.stdout")" -eq "$rows" ] || fail "not every row was counted"

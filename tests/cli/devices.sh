@@ -1,5 +1,5 @@
-# The devices of examples/, built as their heads say: each keeps the contract, by the suite that every device passes, and
-# serves a pool.
+# The devices of examples/, built as their heads say: each keeps the contract, by the suite that every device passes,
+# and serves a pool.
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 for name in device_memfd device_huge_pages device_mapped_file; do

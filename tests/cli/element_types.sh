@@ -1,5 +1,5 @@
-# Operations written in the language keep the elements that PyTorch's rules give (tests/vectors/elements.txt): in the type
-# that the compiler knows and in the tensor. Every example of the library is asked.
+# Operations written in the language keep the elements that PyTorch's rules give (tests/vectors/elements.txt): in the
+# type that the compiler knows and in the tensor. Every example of the library is asked.
 folder=tests/vectors
 for type in f32 f64 i64 bool; do
     expect_status 0 "$MASU" run "$folder/elements_$type.tl"
@@ -10,8 +10,8 @@ sed -n 's/^[-fdib]* | //p' "$folder/elements.txt" | sort -u >"$MASU_TMP/ruled"
 comm -23 "$MASU_TMP/examples" "$MASU_TMP/ruled" >"$MASU_TMP/missing"
 [ ! -s "$MASU_TMP/missing" ] || { cat "$MASU_TMP/missing" && fail 'no rule for these: a line of elements.txt, then elements.py'; }
 
-# Numbers that nothing can be done with: the program says what is wrong at its own place, in the words of the operation that
-# it called, or goes on. No crash, no endless work, no inner operation, no place of the library.
+# Numbers that nothing can be done with: the program says what is wrong at its own place, in the words of the operation
+# that it called, or goes on. No crash, no endless work, no inner operation, no place of the library.
 n=0
 while IFS= read -r line; do
     n=$((n + 1))

@@ -1,5 +1,5 @@
-# Wrong programs (errors_marked.txt), one or several mistakes each: as many errors as mistakes, each on its line, marked there
-# by `//~`; what people bring from other languages, misspelt names, wrong numbers and types of arguments, shapes.
+# Wrong programs (errors_marked.txt), one or several mistakes each: as many errors as mistakes, each on its line, marked
+# there by `//~`; what people bring from other languages, misspelt names, wrong numbers and types of arguments, shapes.
 mkdir "$MASU_TMP/marked"
 awk -v folder="$MASU_TMP/marked" '
     /^=== / {

@@ -1,5 +1,5 @@
-# The examples that train reach what they are for: a solution, walks that arrive, a ring, letters that become likelier, digits that
-# are told apart (of a set made here: stripes whose place is the digit).
+# The examples that train reach what they are for: a solution, walks that arrive, a ring, letters that become likelier,
+# digits that are told apart (of a set made here: stripes whose place is the digit).
 awk 'BEGIN { srand(7)
     for (n = 0; n < 900; n++) {
         digit = n % 10

@@ -20,8 +20,8 @@ expect_status 0 "$MASU" explain --json examples/n_queens.tl
 expect_in_stdout '"passes": ['
 expect_in_stdout '"frame_lower_bound": '
 
-# Every binding of every kind is in the margin and among the values, also those that are only one more name; hostile texts in names'
-# places stay texts.
+# Every binding of every kind is in the margin and among the values, also those that are only one more name; hostile
+# texts in names' places stay texts.
 cat >"$MASU_TMP/bindings.tl" <<'TL'
 struct Layer { w: Tensor, b: Tensor }
 enum Choice { Small(Tensor), Empty }
@@ -68,8 +68,8 @@ expect_in_stdout '&#60;/pre&#62;&#60;script&#62;'
 expect_in_stdout '<svg '
 expect_in_stdout '<td>another name of `layer.w`<td>'
 
-# Short without --verbose: the totals, then each line of the source once, with a few numbers; the dearest lines are named, and
-# what they are said to cost is beside them.
+# Short without --verbose: the totals, then each line of the source once, with a few numbers; the dearest lines are
+# named, and what they are said to cost is beside them.
 cat >"$MASU_TMP/short.tl" <<'TL'
 fn twice(t: Tensor) -> Tensor { t + t }
 fn main() {

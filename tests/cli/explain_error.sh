@@ -14,7 +14,8 @@ expect_in_stderr 'note: `masu explain-error E0101`: a value of another type'
 expect_in_stderr 'note: `masu explain-error E0104`: a pattern that forgets values'
 [ "$(grep -c E0102 "$MASU_TMP.stderr")" -eq 1 ] || fail 'a kind is named once'
 
-# Every message is a row, and an answer to its own text. Nothing in the compiler or the command finds out by a message's words what it was.
+# Every message is a row, and an answer to its own text. Nothing in the compiler or the command finds out by a message's
+# words what it was.
 grep -E '^(ERROR|ERROR_HELP|WARNING)\(' -A1 src/language/diagnose/diagnostics.def | tr '\n' ' ' | sed 's/ERROR\(_HELP\)\{0,1\}(/\n&/g; s/WARNING(/\n&/g' |
     sed -n 's/^[A-Z_]*(\([a-z0-9_]*\), \([EW][0-9]*\), *"\(\([^"\\]\|\\.\)*\)"[,)] .*/\2 \3/p' | grep -v ' %s$' | sed 's/\\"/"/g; s/%[.*0-9]*\(lld\|llu\|s\|u\|d\)/x/g' | sort -u >"$MASU_TMP/rows"
 [ "$(wc -l <"$MASU_TMP/rows")" -ge 200 ] || fail "only $(wc -l <"$MASU_TMP/rows") rows found"

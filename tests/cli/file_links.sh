@@ -1,5 +1,5 @@
-# A link is removed itself, and what it leads to stays; bytes that are no text are refused by what prints text; a file is not
-# opened for appending and truncating at once. As Rust does.
+# A link is removed itself, and what it leads to stays; bytes that are no text are refused by what prints text; a file
+# is not opened for appending and truncating at once. As Rust does.
 mkdir -p "$MASU_TMP/kept" "$MASU_TMP/tree"
 echo precious >"$MASU_TMP/kept/data"
 ln -s ../kept "$MASU_TMP/tree/link"

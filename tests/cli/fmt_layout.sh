@@ -1,5 +1,5 @@
-# masu fmt over every program there is: a second time changes nothing, the words and comments stay, and a text whose blanks
-# and indentation are others is laid out the same.
+# masu fmt over every program there is: a second time changes nothing, the words and comments stay, and a text whose
+# blanks and indentation are others is laid out the same.
 mkdir "$MASU_TMP/as" "$MASU_TMP/is" "$MASU_TMP/other"
 cp tests/golden/*.tl examples/*.tl "$MASU_TMP/as"
 cp "$MASU_TMP/as"/* "$MASU_TMP/is"

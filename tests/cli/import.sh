@@ -1,4 +1,5 @@
-# masu import: networks as programs. What tests/cli/import_networks.py writes is compared with NumPy, what PyTorch exports with PyTorch.
+# masu import: networks as programs. What tests/cli/import_networks.py writes is compared with NumPy, what PyTorch
+# exports with PyTorch.
 expect_status 2 "$MASU" import
 expect_status 2 "$MASU" import a.onnx b.onnx
 expect_status 2 "$MASU" import a.onnx --dim batch

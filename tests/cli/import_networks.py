@@ -42,7 +42,7 @@ def near(got, want):
     assert got.shape == want.shape and np.allclose(got, want, rtol=1e-4, atol=1e-5), (got, want)
 
 
-# ---- a network of images: asymmetric padding, steps, a group for each channel, the name of a word of the language ----------
+# ---- a network of images: asymmetric padding, steps, a group for each channel, the name of a word of the language ----
 def convolved(x, w, b, strides, dilations, pads, groups):
     x = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
     spans = [d * (k - 1) + 1 for d, k in zip(dilations, w.shape[2:])]
@@ -85,7 +85,7 @@ assert done.returncode == 0, done
 done = subprocess.run([masu, "build", "--shared", program, "-o", folder + "/libnet.so", "--header", folder + "/net.h"], capture_output=True, text=True)
 assert done.returncode == 0 and "net_Net_forward(" in open(folder + "/net.h").read(), done
 
-# ---- shapes that the file computes leave no trace; one that its inputs say stays; parts; broadcasting -----------------------
+# ---- shapes that the file computes leave no trace; one that its inputs say stays; parts; broadcasting ----------------
 nodes = [
     node("Shape", ["x"], ["s"]),
     node("Gather", ["s", "zero"], ["rows"], axis=0),
@@ -113,7 +113,7 @@ near(got["y"], np.where(mask, all_[:, 4:1:-2], 0.5))
 near(got["z"], all_[:, :2].reshape(2, 2, 2))
 assert (got["best"] == all_[:, :2].argmax(1)).all()
 
-# ---- a shape that is joined from parts while the network runs ----------------------------------------------------------------
+# ---- a shape that is joined from parts while the network runs --------------------------------------------------------
 nodes = [
     node("Cast", ["eps"], ["epsilon"], to=FLOAT),
     node("Shape", ["x"], ["whole"]),
@@ -143,14 +143,14 @@ deviation = np.sqrt(x.var(2, keepdims=True) + 1e-5)
 near(got["z"], deviation)
 near(got["y"], (x - x.mean(2, keepdims=True)) / deviation)
 
-# ---- integers of few bits wrap ----------------------------------------------------------------------------------------------
+# ---- integers of few bits wrap ---------------------------------------------------------------------------------------
 net = model(graph([node("Add", ["a", "b"], ["c"]), node("Div", ["a", "b"], ["d"])], [info("a", [3], INT8), info("b", [3], INT8)], [info("c", [3], INT8), info("d", [3], INT8)]))
 assert imported(net).returncode == 0
 a, b = np.array([120, -128, -7]), np.array([10, -1, 2])
 got = run({"a": a, "b": b})
 assert got["c"].tolist() == [-126, 127, -5] and got["d"].tolist()[2] == -3, got
 
-# ---- what is refused, and by which words ------------------------------------------------------------------------------------
+# ---- what is refused, and by which words -----------------------------------------------------------------------------
 ends = [info("x", [2, 3])], [info("y", [2, 3])]
 refused("operator Frobnicate, node `n7`, opset 17: it is not supported", model(graph([node("Frobnicate", ["x"], ["y"], name="n7")], *ends)))
 refused("operator Relu, node ``, opset 17: attribute `slope` is not supported", model(graph([node("Relu", ["x"], ["y"], slope=0.1)], *ends)))

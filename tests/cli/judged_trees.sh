@@ -1,6 +1,6 @@
-# What the check leaves behind is as src/language/syntax/tree.h promises, and so is the IR after every pass: `--verify` of every
-# golden, of the programs that are valid in Rust, too, and of the examples. Mistakes of the programs are theirs; one of the
-# compiler is an internal error.
+# What the check leaves behind is as src/language/syntax/tree.h promises, and so is the IR after every pass: `--verify`
+# of every golden, of the programs that are valid in Rust, too, and of the examples. Mistakes of the programs are
+# theirs; one of the compiler is an internal error.
 count=0
 for program in tests/golden/*.tl tests/rust/programs/*.tl examples/*.tl; do
     count=$((count + 1))

@@ -1,5 +1,5 @@
-# masu plan of problems of kernel compilers (dsa-solver's schema version 1): what each part means, shown by problems whose answer
-# can be told by hand; and what is refused, with its place.
+# masu plan of problems of kernel compilers (dsa-solver's schema version 1): what each part means, shown by problems
+# whose answer can be told by hand; and what is refused, with its place.
 file=$MASU_TMP/kernel.json out=$MASU_TMP/plan.json
 
 buffer() { # ID LOWER UPPER SIZE [POOL] [ALIGNMENT]

@@ -1,4 +1,5 @@
-# Every program of docs/language.md and docs/training.md prints what stands below it; docs/operations.md is what the tables say.
+# Every program of docs/language.md and docs/training.md prints what stands below it; docs/operations.md is what the
+# tables say.
 awk -v folder="$MASU_TMP" '
     /^```tl$/ { number++; file = sprintf("%s/%02d.tl", folder, number); next }
     /^```text$/ { file = sprintf("%s/%02d.expected", folder, number); next }

@@ -38,8 +38,8 @@ TL
 expect_status 0 timeout 60 "$MASU" run "$file"
 expect_stdout 499999500000
 
-# Lists of numbers are read, measured and written without a call: what stands there is for an index out of range, and for
-# a list that somebody else has as well.
+# Lists of numbers are read, measured and written without a call: what stands there is for an index out of range, and
+# for a list that somebody else has as well.
 cat >"$file" <<'TL'
 fn main() {
     let mut v = vec![1, 2, 3];

@@ -1,5 +1,5 @@
-# What a long run shows (docs/training.md): values by step in a CSV file, their picture, a line of progress only where somebody
-# looks, an interrupt that waits for the end of the step.
+# What a long run shows (docs/training.md): values by step in a CSV file, their picture, a line of progress only where
+# somebody looks, an interrupt that waits for the end of the step.
 cat >"$MASU_TMP/run.tl" <<'END'
 fn main() {
     let mut p = Progress::new(40);

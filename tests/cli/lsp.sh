@@ -45,7 +45,8 @@ $capabilities
 {"jsonrpc":"2.0","id":7,"result":null}
 TEXT
 
-# Where values live: lent, moved, of unknown length, large; and while the text is broken, from the last one that was right.
+# Where values live: lent, moved, of unknown length, large; and while the text is broken, from the last one that was
+# right.
 program='fn f(t: Tensor) -> Tensor { t * 2.0 }\nfn main() {\n    let big = Tensor::ones([100, 100]);\n    let lent = f(big);\n    let moved = f(lent);\n    println(\"{} {}\", big.sum(), moved.sum());\n}\n'
 {
     request 1 initialize '{}'
@@ -217,7 +218,8 @@ grep -q '"id":5,.*"label":"matmul","kind":2,' "$MASU_TMP/lines" || fail 'methods
 grep -q '"id":6,.*"label":"Net".*"label":"main".*"label":"net".*"label":"while"' "$MASU_TMP/lines" || fail 'names'
 grep -q '"id":9,"result":null' "$MASU_TMP/lines" || fail 'a document that is not open'
 
-# Names that the compiler gives are never shown: of namesakes in two modules, of closures, of the language's own methods.
+# Names that the compiler gives are never shown: of namesakes in two modules, of closures, of the language's own
+# methods.
 text='mod a { pub const L: i64 = 1; pub struct P { x: i64 } }\nmod b { pub const L: i64 = 2; #[derive(Debug)] pub struct P { x: i64 } }\nfn main() {\n    let v = vec![b::P { x: a::L + b::L }];\n    let add = |q: i64| q + 1;\n    let last = v.last().unwrap();\n    println(\"{:?} {} {}\", v, add(1), last.x);\n}\n'
 {
     request 1 initialize '{}'

@@ -1,4 +1,5 @@
-# libmasu-malloc.so in place of malloc: what C, POSIX and C++ say of it, its names, its report, settings that are not understood.
+# libmasu-malloc.so in place of malloc: what C, POSIX and C++ say of it, its names, its report, settings that are not
+# understood.
 library=$MASU_BUILD/libmasu-malloc.so
 [ -z "$MASU_SANITIZE" ] || skip "a sanitizer replaces malloc itself"
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
@@ -33,8 +34,8 @@ if [ -n "$mimalloc" ]; then
 fi
 nm -D --defined-only "$library" | grep -q ' masu_' && fail 'names of masu leave the library'
 
-# The report: on standard error, also of a program that closes it at its end; in a file that processes share, or one for each. (A shell
-# that leaves by _exit says nothing.)
+# The report: on standard error, also of a program that closes it at its end; in a file that processes share, or one for
+# each. (A shell that leaves by _exit says nothing.)
 expect_status 0 env LD_PRELOAD="$library" MASU_REPORT=text ls /
 expect_in_stderr 'blocks given'
 expect_status 0 env LD_PRELOAD="$library" MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/shared" sh -c 'ls / >/dev/null; ls /; true'
@@ -43,8 +44,8 @@ mkdir "$MASU_TMP/each"
 expect_status 0 env LD_PRELOAD="$library" MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/each/%p" sh -c 'ls / >/dev/null; ls /; true'
 [ "$(ls "$MASU_TMP/each" | wc -l)" = 2 ] || fail "$(ls "$MASU_TMP/each")"
 
-# What lies idle goes back: by calls, by a thread in a program that rests, by a cap, by mallopt. The program prints the MiB that it
-# had at most beyond its beginning, and those that it has at the end.
+# What lies idle goes back: by calls, by a thread in a program that rests, by a cap, by mallopt. The program prints the
+# MiB that it had at most beyond its beginning, and those that it has at the end.
 expect_status 0 "$cc" -O1 -fno-builtin -w tests/malloc/idle.c -o "$MASU_TMP/idle"
 idle_mib() { # FIRST LAST, of the run before
     read -r most last <"$MASU_TMP.stdout"

@@ -1,5 +1,5 @@
-# MASU_TRACE under libmasu-malloc.so: what the trace says is what the pool counted, from the loader's first block on, for plain programs,
-# threads, forks and handlers; who asked is named; one process at a time writes a file.
+# MASU_TRACE under libmasu-malloc.so: what the trace says is what the pool counted, from the loader's first block on,
+# for plain programs, threads, forks and handlers; who asked is named; one process at a time writes a file.
 library=$MASU_BUILD/libmasu-malloc.so
 [ -z "$MASU_SANITIZE" ] || skip "a sanitizer replaces malloc itself"
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")

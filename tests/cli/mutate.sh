@@ -1,4 +1,5 @@
-# The mutation script can fail: it lists every kind of change, names those that a test does not see, and none that it sees.
+# The mutation script can fail: it lists every kind of change, names those that a test does not see, and none that it
+# sees.
 tree=$MASU_TMP/tree
 mkdir -p "$tree/scripts" "$tree/src"
 cp scripts/mutate.sh "$tree/scripts/"

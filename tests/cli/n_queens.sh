@@ -33,8 +33,8 @@ for key in pool_misses device_allocations peak_bytes; do
 done
 expect_report "$MASU_TMP/$long" live_tensors == 0
 
-# Resident memory is the machine's, and the executable's pages come and go with the page cache: only the pages of the heap
-# and the stacks stay flat. Sanitizers have pages of their own.
+# Resident memory is the machine's, and the executable's pages come and go with the page cache: only the pages of the
+# heap and the stacks stay flat. Sanitizers have pages of their own.
 if [ -z "$MASU_SANITIZE" ]; then
     expect_report "$MASU_TMP/$long" rss_anon_bytes '<=' "$(($(value 200 rss_anon_bytes) + 512 * 1024))"
     expect_report "$MASU_TMP/$long" rss_anon_peak_bytes '<' "$((16 * 1024 * 1024))"

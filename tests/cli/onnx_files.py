@@ -122,7 +122,7 @@ shape("Squeeze", [(1, 3, 1), ints(-1)], (1, 3))
 shape("Unsqueeze", [(3,)], (1, 3, 1), axes=[0, 2])
 shape("Unsqueeze", [(3,), ints(-1)], (3, 1))
 
-# ---- parts and joins, against numpy -------------------------------------------------------------------------------------
+# ---- parts and joins, against numpy ----------------------------------------------------------------------------------
 x = np.zeros((10, 7, 4))
 for start, end, step in [(0, 5, 1), (2, 100, 3), (-3, 10, 1), (9, -100, -2), (-1, 0, -1), (1, -1, 1), (5, 5, 1), (100, 2, -3), (0, 2 ** 62, 1), (-200, 4, 2)]:
     shape("Slice", [x.shape, ints(start), ints(end), ints(0), ints(step)], x[slice(start, None if end == -100 else end, step)].shape)
@@ -145,7 +145,7 @@ shape("OneHot", [(2, 3), np.array(5, np.int64), (2,)], (2, 3, 5))
 shape("LSTM", [(7, 2, 3), (1, 16, 3), (1, 16, 4)], [(7, 1, 2, 4), (1, 2, 4), (1, 2, 4)], hidden_size=4)
 shape("GRU", [(7, 2, 3), (2, 12, 3), (2, 12, 4)], [(7, 2, 2, 4), (2, 2, 4)], hidden_size=4, direction="bidirectional")
 
-# ---- shapes that are computed --------------------------------------------------------------------------------------------
+# ---- shapes that are computed ----------------------------------------------------------------------------------------
 # Flatten as exporters write it: Reshape(x, Concat(Gather(Shape(x), 0), -1))
 chain = [node("Shape", ["x"], ["s"]), node("Constant", [], ["zero"], value=np.array(0, np.int64)), node("Gather", ["s", "zero"], ["n"]),
          node("Unsqueeze", ["n", "axis"], ["u"]), node("Concat", ["u", "rest"], ["to"], axis=0), node("Reshape", ["x", "to"], ["y"])]
@@ -162,7 +162,7 @@ found = buffers(model(graph(halves, [info("x", [8, 6])], [info("y", None)], [("t
                                                                                ("six", np.array(6, np.int64)), ("two0", np.array(2, np.int64))])))
 assert sorted(found) == ["x", "y"] and found["y"]["shape"] == [8, 3], found
 
-# ---- what cannot be known -------------------------------------------------------------------------------------------------
+# ---- what cannot be known --------------------------------------------------------------------------------------------
 one = [info("x", [4, 4])]
 refused(model(graph([node("NonZero", ["x"], ["i"]), node("Relu", ["x"], ["y"])], one, [info("y", None), info("i", None)])), "`i` (a dimension is open; made by NonZero)")
 refused(model(graph([node("Mystery", ["x"], ["y"], domain="mine")], one, [info("y", None)])), "made by the custom operator Mystery")
@@ -170,7 +170,7 @@ refused(model(graph([node("Reshape", ["x", "s"], ["y"])], one + [info("s", [2], 
 found = buffers(model(graph([node("Mystery", ["x"], ["m"], domain="mine"), node("Relu", ["m"], ["y"])], one, [info("y", None)], infos=[info("m", [7])])))
 assert found["y"]["shape"] == [7]
 
-# ---- wrong files ------------------------------------------------------------------------------------------------------------
+# ---- wrong files -----------------------------------------------------------------------------------------------------
 refused(model(graph([node("Relu", ["q"], ["y"])], one, [info("y", None)])), "reads `q`, which nothing before it makes")
 refused(model(graph([node("Relu", ["y"], ["z"]), node("Relu", ["x"], ["y"])], one, [info("z", None)])), "reads `y`, which nothing before it makes")
 refused(model(graph([node("Relu", ["x"], ["y"]), node("Relu", ["x"], ["y"])], one, [info("y", None)])), "two operators or inputs make `y`")
@@ -188,7 +188,7 @@ for level in range(40):
     deep = graph([node("If", ["c"], ["v"], then_branch=deep)], [info("c", [], BOOL), info("x", [1])] if level == 39 else [], [info("v", None)])
 refused(model(deep), "more than 32 deep")
 
-# ---- lives --------------------------------------------------------------------------------------------------------------------
+# ---- lives -----------------------------------------------------------------------------------------------------------
 # If: what the branches read lives to its end; the branches do not live together.
 then = graph([node("Relu", ["x"], ["t"]), node("Relu", ["t"], ["u"])], [], [info("u", None)])
 other = graph([node("Relu", ["x"], ["v"]), node("Relu", ["v"], ["w"])], [], [info("w", None)])
@@ -205,7 +205,7 @@ found = buffers(loop, "--in-place")
 assert found["end"]["shape"] == [16] and found["all"]["shape"] == [3, 16] and found["each"]["shape"] == [16], found
 assert all(found[o]["offset"] != found["x"]["offset"] for o in ("each", "more")), found
 
-# ---- arenas ---------------------------------------------------------------------------------------------------------------------
+# ---- arenas ----------------------------------------------------------------------------------------------------------
 def heights(made, *options):
     done = run(made, *options)
     assert done.returncode == 0, done.stderr
@@ -230,7 +230,7 @@ assert found["c"]["offset"] != found["a"]["offset"], found
 steps = [node("RandomNormal", [], ["a"], shape=[256]), node("Relu", ["x"], ["b"]), node("Add", ["a", "b"], ["y"])]
 assert "reordered" not in heights(model(graph(steps, [info("x", [256])], [info("y", None)])))
 
-# ---- a dimension with a range -----------------------------------------------------------------------------------------------------
+# ---- a dimension with a range ----------------------------------------------------------------------------------------
 def say(made, *options):
     path = os.path.join(folder, "n.onnx")
     with open(path, "wb") as file:
@@ -306,7 +306,7 @@ done = say(model(graph([node("Reshape", ["x", "to"], ["r"]), node("Slice", ["r",
                        [("to", ints(-1)), ("a", ints(4)), ("b", ints(400))])), "--dim", "n=1..3")
 assert done.returncode == 1 and "other tensors are in the arena" in done.stderr, done
 
-# ---- every way to cut a file short is refused or read; none ends the program ----------------------------------------------------------
+# ---- every way to cut a file short is refused or read; none ends the program -----------------------------------------
 for length in range(0, len(loop), 3):
     done = run(loop[:length])
     assert done.returncode in (0, 1), (length, done)

@@ -1,5 +1,5 @@
-# The table of the forty shapes in docs/ownership.md: every shape stands there, every program that it names exists, and the
-# first program of a row asserts what the row says was reached: so many buffers of 4,096 bytes, so many acquires.
+# The table of the forty shapes in docs/ownership.md: every shape stands there, every program that it names exists, and
+# the first program of a row asserts what the row says was reached: so many buffers of 4,096 bytes, so many acquires.
 page=docs/ownership.md
 programs=tests/golden
 sed -n 's/^| \([0-9][0-9]* [^|]*|.*\)|$/\1/p' "$page" >"$MASU_TMP/rows"

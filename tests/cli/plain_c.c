@@ -1,5 +1,6 @@
-/* plain_c.c: the functions of plain_c.tl twice: as plain C and from the shared library, which is the measure. Where sums go in the same order
- * they are the same bits; products of matrices are BLAS's there, so a few units of the last place are theirs. Says what is wrong. */
+/* plain_c.c: the functions of plain_c.tl twice: as plain C and from the shared library, which is the measure. Where
+ * sums go in the same order they are the same bits; products of matrices are BLAS's there, so a few units of the last
+ * place are theirs. Says what is wrong. */
 #include "net.h"
 #include "ref.h"
 #include <math.h>

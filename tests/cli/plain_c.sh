@@ -1,4 +1,5 @@
-# `masu build --c`: functions of a program as C for processors without an operating system. What they yield is compared with the shared library.
+# `masu build --c`: functions of a program as C for processors without an operating system. What they yield is compared
+# with the shared library.
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 strict='-std=c11 -O1 -Wall -Wextra -Werror -pedantic -ffreestanding'

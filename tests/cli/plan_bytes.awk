@@ -1,11 +1,13 @@
 # Graphs of operators that are drawn, and plans of them that are executed on bytes. For tests/cli/plan_bytes.sh.
 #
 #     awk -v draw=N -v folder=F -f plan_bytes.awk          writes F/N.csv and F/N.ops.csv
-#     awk -f plan_bytes.awk OPS PLAN ORDER                 runs the operators of OPS at the offsets of PLAN in the order that
-#                                                          the file ORDER ends with (none: as they stand); says what is lost
+#     awk -f plan_bytes.awk OPS PLAN ORDER                 runs the operators of OPS at the offsets of PLAN in the order
+#                                                          that the file ORDER ends with (none: as they stand); says
+#                                                          what is lost
 #
 # Each byte of a buffer carries the buffer's name. An element-wise operator reads and writes byte by byte; any other
-# writes all it makes before it has read all it needs. What is read must still be there, and what nobody reads and lives to the end is there then.
+# writes all it makes before it has read all it needs. What is read must still be there, and what nobody reads and lives
+# to the end is there then.
 
 function number(most) { return int(rand() * most) }
 

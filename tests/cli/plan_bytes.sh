@@ -1,5 +1,5 @@
-# Plans of reordered and in-place graphs are executed on bytes: what an operator reads must be what was made, in the order
-# that is said, and results must be there at the end.
+# Plans of reordered and in-place graphs are executed on bytes: what an operator reads must be what was made, in the
+# order that is said, and results must be there at the end.
 graphs=$MASU_TMP/graphs
 mkdir -p "$graphs"
 execute() { # OPS PLAN ORDER

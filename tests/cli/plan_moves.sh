@@ -103,7 +103,7 @@ C
 cc -std=c11 -Wall -Wextra -Werror -I "$MASU_TMP" "$MASU_TMP/use.c" -o "$MASU_TMP/use" || fail "the header: $(cat "$MASU_TMP/v_plan.h")"
 "$MASU_TMP/use" || fail "the moves of the header leave other bytes"
 
-# ---- refused, with what to write instead ------------------------------------------------------------------------------
+# ---- refused, with what to write instead -----------------------------------------------------------------------------
 misuse() { expect_status 2 $plan "$@"; }
 misuse $v --moves
 expect_in_stderr '--moves needs two memories or more'
@@ -164,7 +164,7 @@ printf 'id,lower,upper,size\na,0,6,1125899906842624\nb,3,4,16\n' >"$MASU_TMP/hug
 expect_status 1 $plan "$MASU_TMP/huge.csv" --ops "$MASU_TMP/v.ops.csv" $fast --moves
 expect_in_stderr 'add up beyond 2^50'
 
-# ---- a network of .onnx, and those of $MASU_DATA ---------------------------------------------------------------------------
+# ---- a network of .onnx, and those of $MASU_DATA ---------------------------------------------------------------------
 for python in /usr/bin/python3 python3; do "$python" -c 'import numpy' 2>/dev/null && break || python=; done
 if [ -n "$python" ]; then
     "$python" - "$MASU_TMP/net.onnx" <<'PY' || fail "the network"

@@ -1,5 +1,5 @@
-# The Python module in real Pythons: its suite with NumPy and PyTorch under pytest, and that each Python from 3.11 on that is
-# here starts with it, three times in turn.
+# The Python module in real Pythons: its suite with NumPy and PyTorch under pytest, and that each Python from 3.11 on
+# that is here starts with it, three times in turn.
 [ -f "$MASU_BUILD/python/masu/__init__.abi3.so" ] || skip 'no Python.h of 3.11 or later when this was built (python3-dev)'
 python=
 for candidate in /usr/bin/python3 python3; do

@@ -1,5 +1,5 @@
-# What was recorded is reported: the three puzzles of examples/puzzles are solved by masu report alone, in each of its forms; a
-# killed program, two runs, executables, and what is not a recording.
+# What was recorded is reported: the three puzzles of examples/puzzles are solved by masu report alone, in each of its
+# forms; a killed program, two runs, executables, and what is not a recording.
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 for puzzle in leak fragments; do

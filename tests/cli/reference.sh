@@ -1,5 +1,5 @@
-# Manual pages and completions of shells are made from usage texts: every option of every text is in all of them, no option that
-# the command takes is missing in its text, the pages are good roff, and the shells that are here complete.
+# Manual pages and completions of shells are made from usage texts: every option of every text is in all of them, no
+# option that the command takes is missing in its text, the pages are good roff, and the shells that are here complete.
 out=$MASU_TMP/reference
 expect_status 0 sh scripts/reference/commands.sh "$MASU" "$out"
 expect_stderr ''

@@ -1,5 +1,5 @@
-# Expressions that Rust and masu both have (tests/rust): each has the value that rustc gave it, as {:?} shows it. Those in
-# tests/rust/differs.txt do not yet, each with its reason; one that does by now is a mistake there, too.
+# Expressions that Rust and masu both have (tests/rust): each has the value that rustc gave it, as {:?} shows it. Those
+# in tests/rust/differs.txt do not yet, each with its reason; one that does by now is a mistake there, too.
 awk -F '\t' -v folder="$MASU_TMP" '
     NR == FNR { if ($0 !~ /^(#|$)/) known[$0]; next }
     {

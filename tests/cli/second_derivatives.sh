@@ -1,4 +1,5 @@
-# Derivatives of derivatives of every operation of the tables, against differences; the programs are what the tables give.
+# Derivatives of derivatives of every operation of the tables, against differences; the programs are what the tables
+# give.
 for program in tests/vectors/second_[0-9].tl; do
     expect_status 0 "$MASU" run "$program"
     expect_stderr ''

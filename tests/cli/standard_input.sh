@@ -1,5 +1,5 @@
-# Standard input by line, by letters to the end, and not at all; the program's arguments; what is flushed is seen at once. The
-# values are what rustc's executable of the same text prints.
+# Standard input by line, by letters to the end, and not at all; the program's arguments; what is flushed is seen at
+# once. The values are what rustc's executable of the same text prints.
 cat >"$MASU_TMP/sum.tl" <<'END'
 use std::io::{stdin, BufRead};
 fn main() {

@@ -1,5 +1,5 @@
-# NumPy and PyTorch read what masu writes and the reverse: each format, every element type, both orders of bytes and of axes.
-# Loads that do not fit are refused; what is read of a large file is what is asked for.
+# NumPy and PyTorch read what masu writes and the reverse: each format, every element type, both orders of bytes and of
+# axes. Loads that do not fit are refused; what is read of a large file is what is asked for.
 python=
 for candidate in /usr/bin/python3 python3; do
     "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break

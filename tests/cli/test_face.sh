@@ -1,5 +1,5 @@
-# tests/run.sh in a tree of its own: a line for each kind, what failed below it, the sums in the last line; --failed runs again
-# what failed, and forgets it once it passes.
+# tests/run.sh in a tree of its own: a line for each kind, what failed below it, the sums in the last line; --failed
+# runs again what failed, and forgets it once it passes.
 tree=$MASU_TMP/tree
 mkdir -p "$tree/tests/cli" "$tree/tests/install" "$tree/build"
 cp tests/run.sh tests/one.sh tests/expect.sh "$tree/tests/"
@@ -27,7 +27,8 @@ run_tests 0 '1 passed, 0 failed' --failed --verbose
 expect_in_stdout 'ok   tests/cli/bad.sh'
 run_tests 0 '0 passed, 0 failed' --failed
 run_tests 1 '0 passed, 1 failed' --only cli --match nothing_of_the_kind
-# What is left out is counted apart and says why: a whole script, and functions of a program; without a reason it is a failure.
+# What is left out is counted apart and says why: a whole script, and functions of a program; without a reason it is a
+# failure.
 echo 'skip "no such tool"' >"$tree/tests/cli/absent.sh"
 printf '#!/bin/sh\necho "[  SKIPPED ] of_a_program"\n' >"$tree/build/test_some"
 mkdir -p "$tree/build/tests/unit" && mv "$tree/build/test_some" "$tree/build/tests/unit/test_some" && chmod +x "$tree/build/tests/unit/test_some"

@@ -1,5 +1,6 @@
-# A running program is seen from outside (masu top): as text, on the screen of a terminal, from every front that publishes; one that
-# is stopped, died or ended is told apart; nothing is left behind, and what is not a page is refused.
+# A running program is seen from outside (masu top): as text, on the screen of a terminal, from every front that
+# publishes; one that is stopped, died or ended is told apart; nothing is left behind, and what is not a page is
+# refused.
 page=$MASU_TMP/a.page
 cat >"$MASU_TMP/busy.tl" <<'END'
 use std::thread;

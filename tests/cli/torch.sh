@@ -1,6 +1,6 @@
-# libmasu-torch.so under a program that calls it as PyTorch does, on the simulated driver, over both kinds of pools, judged: streams,
-# devices, threads, fork, private pools, limits, each call of the driver refused, snapshots. And PyTorch's own way to open it, where
-# its version has one.
+# libmasu-torch.so under a program that calls it as PyTorch does, on the simulated driver, over both kinds of pools,
+# judged: streams, devices, threads, fork, private pools, limits, each call of the driver refused, snapshots. And
+# PyTorch's own way to open it, where its version has one.
 library=$MASU_BUILD/libmasu-torch.so
 [ -f "$library" ] || skip 'this build has no libmasu-torch.so'
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")

@@ -1,6 +1,7 @@
-# Snapshots of runs that never were: PyTorch's caching allocator written once more, from its documentation, the slow and obvious way, with
-# random requests on several streams, devices and private pools, frees that wait, releases and refusals. The trace is cut at its
-# beginning as a ring would cut it. What masu's model makes of them must be the same, step by step.
+# Snapshots of runs that never were: PyTorch's caching allocator written once more, from its documentation, the slow and
+# obvious way, with random requests on several streams, devices and private pools, frees that wait, releases and
+# refusals. The trace is cut at its beginning as a ring would cut it. What masu's model makes of them must be the same,
+# step by step.
 #
 #     python3 torch_allocator.py FILE SEED [expandable] [split]
 import pickle

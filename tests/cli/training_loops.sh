@@ -1,5 +1,5 @@
-# A hundred thousand training steps of eight queens, as `for`, as `while` and as `loop`: the same losses, no pool miss and no
-# memory from the device after step 100, resident memory of its own flat from there.
+# A hundred thousand training steps of eight queens, as `for`, as `while` and as `loop`: the same losses, no pool miss
+# and no memory from the device after step 100, resident memory of its own flat from there.
 long=100000
 [ -z "$MASU_SANITIZE" ] || long=2000
 

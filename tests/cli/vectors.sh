@@ -7,7 +7,8 @@ for program in "$folder"/operations_*.tl; do
 done
 
 # Random ones are judged by their distribution (test_ops_creation), the others by goldens (those in place, which keep a
-# dimension, convert or ask: lang_in_place_names); those of autograd are the means by which gradients are asked for everywhere here.
+# dimension, convert or ask: lang_in_place_names); those of autograd are the means by which gradients are asked for
+# everywhere here.
 exempt='randn rand randn_like rand_like bernoulli normal uniform
     add_ sub_ mul_ div_ exp_ neg_ relu_ sigmoid_ tanh_ clamp_ masked_fill_ fill_diagonal_ copy_ zero_ normal_ uniform_ squeeze_ unsqueeze_
     scatter_ scatter_add_ index_add_ clip_grad_norm_ clip_grad_value_
@@ -25,8 +26,8 @@ while read -r name; do
 done <"$MASU_TMP/names"
 
 # What backward passes through was asked for its gradients, too: in f32 and in f64 (decompositions, whose f32 is only
-# LAPACK's, and those that are written in the language, of parts that have theirs, in f64), and once more as a function of a view, the result used twice (`let z = a.transpose(0, 1)`), where
-# an operation takes a matrix.
+# LAPACK's, and those that are written in the language, of parts that have theirs, in f64), and once more as a function
+# of a view, the result used twice (`let z = a.transpose(0, 1)`), where an operation takes a matrix.
 sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].* | yes | .*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/smooth"
 [ "$(wc -l <"$MASU_TMP/smooth")" -gt 100 ] || fail 'docs/operations.md lists no gradients'
 grep -ho 'near("[^"]*: gradient of' "$folder"/operations_*.tl >"$MASU_TMP/gradients"

@@ -1,6 +1,6 @@
-# Every example of the tables of operations on drawn operands: values, gradients, views against copies. Then that nothing is
-# left out: an operation of docs/operations.md has such cases or stands in exempt.txt, not both; an example of any shape
-# was asked in f32 and f64, in every rank that it takes, without elements, on views of each kind (expanded
+# Every example of the tables of operations on drawn operands: values, gradients, views against copies. Then that
+# nothing is left out: an operation of docs/operations.md has such cases or stands in exempt.txt, not both; an example
+# of any shape was asked in f32 and f64, in every rank that it takes, without elements, on views of each kind (expanded
 # ones where equal elements leave one answer).
 folder=tests/vectors
 for program in "$folder"/any_[0-9].tl; do
@@ -20,7 +20,8 @@ comm -12 "$MASU_TMP/exempt" "$MASU_TMP/drawn" >"$MASU_TMP/both"
 comm -23 "$MASU_TMP/exempt" "$MASU_TMP/named" >"$MASU_TMP/stale"
 [ ! -s "$MASU_TMP/stale" ] || fail "exempt, but no operation: $(tr '\n' ' ' <"$MASU_TMP/stale")"
 
-# Types are those of operands that may have several; square matrices are drawn as rows (test_operations has views of them).
+# Types are those of operands that may have several; square matrices are drawn as rows (test_operations has views of
+# them).
 awk '{ generic = length($5) > 3; highest = $5 ~ /6/
     if ($4 != "-" && ($4 !~ /f/ || $4 !~ /d/)) print $1 ": not in f32 and f64"
     if (generic && !highest) print $1 ": not in rank 6"

@@ -1,4 +1,5 @@
-# Writes a snapshot by hand: three segments, each pinned by a small live block, and a request that none of their holes can hold.
+# Writes a snapshot by hand: three segments, each pinned by a small live block, and a request that none of their holes
+# can hold.
 #
 #     python3 whatif_oom.py FILE [PROTOCOL]
 import pickle,sys

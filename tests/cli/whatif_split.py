@@ -1,5 +1,5 @@
-# Writes a snapshot by hand: one segment of 64 MiB with live blocks of 4, 2 and 8 MiB between holes of 16, 14 and 20, and a request of
-# 30 MiB that is refused: without the block of 2 MiB there would be room.
+# Writes a snapshot by hand: one segment of 64 MiB with live blocks of 4, 2 and 8 MiB between holes of 16, 14 and 20,
+# and a request of 30 MiB that is refused: without the block of 2 MiB there would be room.
 #
 #     python3 whatif_split.py FILE
 import pickle,sys

@@ -1,8 +1,8 @@
 /* controls.h: a test program's hand on the simulated driver: opens it, and finds its controls and those entry
  * points that tests call themselves.
  *
- * MASU_TEST_CUDA=PATH runs the same tests on another driver's library, such as the real one; what only the simulated one
- * can do (failing on demand, counting misuse) is then left out, and says so.
+ * MASU_TEST_CUDA=PATH runs the same tests on another driver's library, such as the real one; what only the simulated
+ * one can do (failing on demand, counting misuse) is then left out, and says so.
  */
 #ifndef MASU_TESTS_FAKE_CUDA_CONTROLS_H
 #define MASU_TESTS_FAKE_CUDA_CONTROLS_H

@@ -134,8 +134,8 @@ static void *looked_up(const char *name) {
     return found;
 }
 
-/* Pools that the program makes, all of it looked up as a runtime of CUDA 12 does: their calls are the driver's own, what
- * comes out of them is the driver's memory, and it goes back by any of the frees. */
+/* Pools that the program makes, all of it looked up as a runtime of CUDA 12 does: their calls are the driver's own,
+ * what comes out of them is the driver's memory, and it goes back by any of the frees. */
 static void memory_pools(void) {
     int (*create)(void **, const void *), (*destroy)(void *), (*trim)(void *, size_t), (*standard)(void **, int);
     int (*take)(uintptr_t *, size_t, void *, void *), (*give_later)(uintptr_t, void *), (*give)(uintptr_t);
@@ -166,8 +166,8 @@ static void memory_pools(void) {
     }
 }
 
-/* What is asked of our memory by calls that were looked up: the block around an address, the memory that is left, a handle
- * for others. */
+/* What is asked of our memory by calls that were looked up: the block around an address, the memory that is left, a
+ * handle for others. */
 static void questions(void) {
     int (*range)(uintptr_t *, size_t *, uintptr_t), (*info)(size_t *, size_t *),
         (*pitched)(uintptr_t *, size_t *, size_t, size_t, unsigned);

@@ -1,6 +1,6 @@
 /* runtime.c: as much of the CUDA runtime as test programs call, over whatever driver they find. It opens the driver
- * with dlopen and dlsym, as the real one does. Built twice: as libcudart.so.12, and into a program (FAKE_STATIC, nothing
- * exported), which is how a static runtime looks from outside.
+ * with dlopen and dlsym, as the real one does. Built twice: as libcudart.so.12, and into a program (FAKE_STATIC,
+ * nothing exported), which is how a static runtime looks from outside.
  *
  * FAKE_CUDART_COUNT=FILE: at exit, how often each call came here, one "name count" a line.
  */

@@ -1,5 +1,5 @@
-/* scopes.c: three kinds of code around a program of the runtime's calls, to try every place that the interposer can have
- * among them.
+/* scopes.c: three kinds of code around a program of the runtime's calls, to try every place that the interposer can
+ * have among them.
  *
  *     PLUGIN     a library that a host opens into a scope of its own; the runtime comes with it
  *     WRAPPER    a library that stands in front of cudaMalloc and cudaFree, and hands on to what comes next

@@ -1,5 +1,5 @@
-/* Bytes as a file of tensors or a CSV file: a reader refuses it with words, or what it accepts holds: every tensor's bytes lie
- * in the file, no product wraps, and all elements can be read as each kind that masu computes in.
+/* Bytes as a file of tensors or a CSV file: a reader refuses it with words, or what it accepts holds: every tensor's
+ * bytes lie in the file, no product wraps, and all elements can be read as each kind that masu computes in.
  *
  *     scripts/fuzz_files.sh SECONDS      builds this with libFuzzer, once a reader (FUZZ_READER), and runs each
  *

@@ -1,6 +1,6 @@
-/* Bytes as a network's file: the reader refuses it with words, or what it gives holds: every number names something that is there,
- * sizes follow from shapes, lives have an order, and a .tflite file with a plan written into it is one that the reader takes, with that plan.
- * An .onnx file becomes a program, or is refused with words.
+/* Bytes as a network's file: the reader refuses it with words, or what it gives holds: every number names something
+ * that is there, sizes follow from shapes, lives have an order, and a .tflite file with a plan written into it is one
+ * that the reader takes, with that plan. An .onnx file becomes a program, or is refused with words.
  *
  *     scripts/fuzz_models.sh BUILD SECONDS      builds this with libFuzzer, once a format (FUZZ_FORMAT), and runs each
  */

@@ -1,8 +1,8 @@
 /* mutate.h: wrong programs made from right ones.
  *
- * A program is a row of pieces (tokens, blanks, comments). A mutation edits the row: tokens are dropped, doubled, exchanged; whole
- * brackets and statements move within a program or in from another one, so that most mutants pass the parser and go wrong
- * behind it. The same seed makes the same mutant.
+ * A program is a row of pieces (tokens, blanks, comments). A mutation edits the row: tokens are dropped, doubled,
+ * exchanged; whole brackets and statements move within a program or in from another one, so that most mutants pass the
+ * parser and go wrong behind it. The same seed makes the same mutant.
  */
 #ifndef MASU_FUZZ_MUTATE_H
 #define MASU_FUZZ_MUTATE_H

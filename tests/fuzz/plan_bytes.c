@@ -2,7 +2,8 @@
  * planner solves and the judge accepts.
  *
  *     clang -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Isrc -Iinclude tests/fuzz/plan_bytes.c \
- *         src/tool/plan/{read_rows,read_json,json_text,read_operators,kernel_read,kernel_resolve,file_text}.c build/release/libmasu.a -lm
+ *         src/tool/plan/{read_rows,read_json,json_text,read_operators,kernel_read,kernel_resolve,file_text}.c \
+ *         build/release/libmasu.a -lm
  *     ./a.out CORPUS
  *
  * A byte 0x1e separates the table from a list of operators. Without libFuzzer, -DMASU_FUZZ_MAIN gives a main that

@@ -3,8 +3,8 @@
  *     parent ─fork─► child: for each seed   mutant ─► compile until the passes, verified ─► explain, look up, format
  *        └── the child died: the mutant of the seed that it was at is a finding; another child goes on behind it
  *
- * A program may be right or wrong. A crash, a sanitizer's report, more than LIMIT_S seconds of the processor, an internal error, an
- * error without a word, or a layout that changes the program or changes again is a finding.
+ * A program may be right or wrong. A crash, a sanitizer's report, more than LIMIT_S seconds of the processor, an
+ * internal error, an error without a word, or a layout that changes the program or changes again is a finding.
  *
  *     fuzz_programs [--seconds=60] [--seed=1] [--keep=FOLDER] FILE…    mutate these
  *     fuzz_programs --try FILE…                                        these as they are

@@ -1,6 +1,6 @@
-/* Bytes as a memory snapshot of PyTorch, and as a table of requests: the readers refuse them and say why, or what they give is a
- * recording that holds what its header promises; the model of PyTorch's allocator follows it or says where they part. Memory stays
- * within a constant times the file.
+/* Bytes as a memory snapshot of PyTorch, and as a table of requests: the readers refuse them and say why, or what they
+ * give is a recording that holds what its header promises; the model of PyTorch's allocator follows it or says where
+ * they part. Memory stays within a constant times the file.
  *
  *     scripts/fuzz_snapshots.sh SECONDS
  */

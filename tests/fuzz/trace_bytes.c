@@ -1,5 +1,6 @@
-/* Bytes as a trace: as a whole file, and as the records of one chunk whose head and checksum are right. What is read holds what
- * recording.h promises; every form of the report is written from it; memory stays within a constant times the file.
+/* Bytes as a trace: as a whole file, and as the records of one chunk whose head and checksum are right. What is read
+ * holds what recording.h promises; every form of the report is written from it; memory stays within a constant times
+ * the file.
  *
  *     scripts/fuzz_traces.sh SECONDS
  */

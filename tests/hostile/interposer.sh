@@ -1,5 +1,5 @@
-# The interposer in front of unchanged programs, on the simulated CUDA: each part of tests/fake_cuda/program.c alone, in both
-# modes, with the runtime beside it, inside it, and with the driver refusing each of its calls once.
+# The interposer in front of unchanged programs, on the simulated CUDA: each part of tests/fake_cuda/program.c alone, in
+# both modes, with the runtime beside it, inside it, and with the driver refusing each of its calls once.
 folder=$MASU_BUILD/tests/fake_cuda
 hooks=$MASU_BUILD/libmasu_cuda.so
 # A sanitized library in a program that is not: the sanitizer comes first, where the compiler has it as a library.

@@ -14,7 +14,8 @@ expect_status 0 env LD_PRELOAD="$library" MASU_HUGE_PAGES=1 "$storm" threads 20
 expect_status 0 env LD_PRELOAD="$library" MASU_CHECKED=1 "$storm" threads 20
 expect_status 0 env LD_PRELOAD="$library" MASU_HUGE_PAGES=1 "$storm" grow 2
 
-# Refused by the device from the nth call on, by a limit, by the system: ENOMEM each time, and what was served stays whole.
+# Refused by the device from the nth call on, by a limit, by the system: ENOMEM each time, and what was served stays
+# whole.
 nth=1
 while :; do
     expect_status 0 env LD_PRELOAD="$library" MASU_FAIL_AT=$nth "$storm" refused

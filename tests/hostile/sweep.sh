@@ -72,7 +72,8 @@ sweep() { # HOW FILE [ARGS]
 points=0
 sweep by_command tests/golden/a18_views.tl
 sweep by_itself examples/structs.tl
-# Structs, views, autograd, comprehensions, strings, recursion. All golden programs, in one process each: test_goldens.c.
+# Structs, views, autograd, comprehensions, strings, recursion. All golden programs, in one process each:
+# test_goldens.c.
 for program in a10_parameter_into_struct a18_views a21_accumulation a26_captured_tensors grad_comprehension \
     lang_strings a15_tail_recursion_small; do
     [ -f "tests/golden/$program.tl" ] || { echo "tests/golden/$program.tl is not there" && exit 1; }

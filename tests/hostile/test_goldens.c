@@ -1,11 +1,11 @@
-/* test_goldens.c: every golden program with the nth request for memory refused, for n = 1, 2, 3 … until a run gets through
- * (OWNERSHIP, shape 26).
+/* test_goldens.c: every golden program with the nth request for memory refused, for n = 1, 2, 3 … until a run gets
+ * through (OWNERSHIP, shape 26).
  *
  *     file ─► compiled once ─► run with n = 1 ─► n = 2 ─► … ─► the run that no refusal met
  *
- * Each refused run must end in an out-of-memory error at a line of the program, with nothing alive, or in the error that the
- * program ends in anyway; the last must print what the first, undisturbed one printed. A program that asks for memory very
- * often is refused at its first POINTS requests and then ever more seldom: as far as MOST_SECONDS carry.
+ * Each refused run must end in an out-of-memory error at a line of the program, with nothing alive, or in the error
+ * that the program ends in anyway; the last must print what the first, undisturbed one printed. A program that asks for
+ * memory very often is refused at its first POINTS requests and then ever more seldom: as far as MOST_SECONDS carry.
  *
  * Each program has a process of its own, so that a crash names it. Heavy builds take all programs, others every sixth.
  *

@@ -2,9 +2,10 @@
  *
  *     program ─► compiled as far as its passes, once a list of calls ─► plain C with n = 1 ─► n = 2 ─► … ─► all of it
  *
- * A refused run must say that memory is out, and nothing else, leave nothing alive, and write no half of a file; where it gets
- * through in spite of a refusal, what it writes is what it writes undisturbed. Memory is asked for in blocks, so each list of calls
- * is refused at other lines: each call alone at every request, and the first two, three, … of them together at every seventh. */
+ * A refused run must say that memory is out, and nothing else, leave nothing alive, and write no half of a file; where
+ * it gets through in spite of a refusal, what it writes is what it writes undisturbed. Memory is asked for in blocks,
+ * so each list of calls is refused at other lines: each call alone at every request, and the first two, three, … of
+ * them together at every seventh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

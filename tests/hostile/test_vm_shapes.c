@@ -1,6 +1,6 @@
 /* Where each known shape of a fault of virtual memory, of streams and of an interposer is tested: rows B14 to B22, the
- * reports of part C that are about them, and what other pools of virtual memory promise; and the one report that wants a
- * sweep of its own.
+ * reports of part C that are about them, and what other pools of virtual memory promise; and the one report that wants
+ * a sweep of its own.
  *
  * The table below is checked by the first test: every function it names stands in the file it names and is run there.
  */

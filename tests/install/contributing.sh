@@ -1,5 +1,5 @@
-# CONTRIBUTING.md is followed to the letter on a copy of the tree: each recipe touches as many files as its title says, the copy
-# builds, and what the recipes say about it is so. Not under a sanitizer: it is the page that is tested here.
+# CONTRIBUTING.md is followed to the letter on a copy of the tree: each recipe touches as many files as its title says,
+# the copy builds, and what the recipes say about it is so. Not under a sanitizer: it is the page that is tested here.
 [ -z "$MASU_SANITIZE" ] || skip 'not under a sanitizer'
 command -v ninja >/dev/null || { echo 'needs ninja' >&2; exit 1; }
 tree=$MASU_TMP/tree

@@ -1,4 +1,5 @@
-# The headers are clean C++ for g++ and clang++ in each standard, also where much is warned of, and containers run on the pools.
+# The headers are clean C++ for g++ and clang++ in each standard, also where much is warned of, and containers run on
+# the pools.
 expect_status 0 cmake --install "$MASU_BUILD" --prefix "$MASU_TMP/prefix"
 prefix=$MASU_TMP/prefix
 library=$(find "$prefix" -name libmasu.a)

@@ -1,4 +1,5 @@
-# The wheel is installed by pip, the package is unpacked, the module is installed: each is imported from where it then lies.
+# The wheel is installed by pip, the package is unpacked, the module is installed: each is imported from where it then
+# lies.
 [ -f "$MASU_BUILD/python/masu/__init__.abi3.so" ] || skip 'no Python.h of 3.11 or later when this was built (python3-dev)'
 [ -z "$MASU_SANITIZE" ] || skip 'not under a sanitizer: the interpreter would have to be'
 python=/usr/bin/python3

@@ -1,5 +1,5 @@
-/* face.c: what C, POSIX and glibc say of malloc and its kin, asked of whichever malloc the program is run with. Prints what does
- * not hold. Compiled without built-ins, so that no call is left out. */
+/* face.c: what C, POSIX and glibc say of malloc and its kin, asked of whichever malloc the program is run with. Prints
+ * what does not hold. Compiled without built-ins, so that no call is left out. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* idle.c: uses 100 MiB in blocks of many sizes, frees all but a few, and then rests, goes on calling, or does nothing. Prints the MiB
- * resident at most and at the end, beyond the beginning. */
+/* idle.c: uses 100 MiB in blocks of many sizes, frees all but a few, and then rests, goes on calling, or does nothing.
+ * Prints the MiB resident at most and at the end, beyond the beginning. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

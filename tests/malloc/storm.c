@@ -1,5 +1,5 @@
-/* storm.c: a malloc under threads, forks and signals. Every block carries a mark at its beginning and its end, made of its address
- * and size, that is looked at before it is freed: two owners of one block are seen.
+/* storm.c: a malloc under threads, forks and signals. Every block carries a mark at its beginning and its end, made of
+ * its address and size, that is looked at before it is freed: two owners of one block are seen.
  *
  *     storm threads N      N threads at once that hand blocks to each other and die with some
  *     storm waves N        threads that come and go, N in all

@@ -1,6 +1,6 @@
-/* Cheapest plans against a prover that shares no code with the planner: tiny problems with alignments, fixed rows, gaps and
- * relations, all offsets tried. What is called a plan must be one, its cost what is said, and a bound never more than the
- * cheapest. And the bound of rows that are kept apart: all ways to keep seven rows apart pair by pair. */
+/* Cheapest plans against a prover that shares no code with the planner: tiny problems with alignments, fixed rows, gaps
+ * and relations, all offsets tried. What is called a plan must be one, its cost what is said, and a bound never more
+ * than the cheapest. And the bound of rows that are kept apart: all ways to keep seven rows apart pair by pair. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -225,7 +225,8 @@ static void refused(void **state) {
 
 /* ---- kept apart pair by pair ---------------------------------------------------------------------- */
 
-/* Rows that never live together, kept apart along a circle of five and a star: the heaviest clique is the bound, and alignment counts. */
+/* Rows that never live together, kept apart along a circle of five and a star: the heaviest clique is the bound, and
+ * alignment counts. */
 static void cliques_are_bounds(void **state) {
     (void)state;
     enum { COUNT = 6 };

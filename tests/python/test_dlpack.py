@@ -104,7 +104,7 @@ def test_words_of_dlpack_are_checked():
         tensor.__dlpack__(None)
 
 
-# ---- what others hand in ----------------------------------------------------------------------------------------------
+# ---- what others hand in ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [Legacy, Versioned])
@@ -224,7 +224,7 @@ def test_objects_that_keep_half_of_the_protocol():
             masu.from_dlpack(half)
 
 
-# ---- ends in any order and thread ---------------------------------------------------------------------------------------
+# ---- ends in any order and thread ------------------------------------------------------------------------------------
 
 libc = c.CDLL(None)
 
@@ -288,7 +288,7 @@ def test_capsules_that_no_one_takes_end_by_themselves(nothing_stays):
     assert producer.ended == 1
 
 
-# ---- the table for C ------------------------------------------------------------------------------------------------------
+# ---- the table for C -------------------------------------------------------------------------------------------------
 
 
 class Table(c.Structure):

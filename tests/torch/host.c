@@ -1,5 +1,6 @@
-/* host.c: a program that uses libmasu-torch as PyTorch does: opens it, looks the functions up, and calls them from its threads for
- * its devices and streams. On the simulated driver, whose queued work is done at the latest possible moment.
+/* host.c: a program that uses libmasu-torch as PyTorch does: opens it, looks the functions up, and calls them from its
+ * threads for its devices and streams. On the simulated driver, whose queued work is done at the latest possible
+ * moment.
  *
  *     host LIBRARY PART [FILE]     0 and "all as promised", or the line where it is not so
  */
@@ -187,8 +188,9 @@ static void by_streams(void) {
     give(b, 4096, 13);
 }
 
-/* Every block is marked by work of its own stream, and read by work of others, all of it queued until long after the block is
- * freed. What a reader sees must be the mark of that block: had the memory gone to somebody too early, it would be another. */
+/* Every block is marked by work of its own stream, and read by work of others, all of it queued until long after the
+ * block is freed. What a reader sees must be the mark of that block: had the memory gone to somebody too early, it
+ * would be another. */
 static void at_random(void) {
     enum { STEPS = 6000, LIVE = 48 };
     static unsigned char seen[2 * STEPS], wanted[2 * STEPS];

@@ -1,4 +1,5 @@
-# A snapshot as Python reads it: segments are filled by their blocks and share no address, the trace leads to the blocks that are there.
+# A snapshot as Python reads it: segments are filled by their blocks and share no address, the trace leads to the blocks
+# that are there.
 #
 #     python3 snapshot.py FILE BYTES      BYTES: alive at the end, as requested
 import pickle

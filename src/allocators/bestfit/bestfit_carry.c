@@ -1,12 +1,12 @@
-/* bestfit_carry.c: a large block that cannot grow where it lies gets a device block of its own, and the device brings its
- * pages there: page tables change, and not a byte is copied.
+/* bestfit_carry.c: a large block that cannot grow where it lies gets a device block of its own, and the device brings
+ * its pages there: page tables change, and not a byte is copied.
  *
  *     region of pieces   ┌────┬─ live ─┬───┐         its pages leave, what is left is free and empty
  *                             └───────┐
  *     region of its own  ┌─ live ─────┴──┄┐         grows as a whole from now on: room of an eighth, addresses alone
  *
- * Such a region is never split, so that it can always be brought elsewhere as one, and goes back to the device as soon as its block is freed: with
- * sizes that vary, regions of their own would otherwise pile up, for they do not merge.
+ * Such a region is never split, so that it can always be brought elsewhere as one, and goes back to the device as soon
+ * as its block is freed: with sizes that vary, regions of their own would otherwise pile up, for they do not merge.
  */
 #include "allocators/bestfit/bestfit_pool.h"
 

@@ -1,5 +1,5 @@
-/* bestfit_idle.c: pages that were used and lie idle inside device blocks, and the three grounds on which they go back: the other
- * ground needs pages, they are too many, they are too old.
+/* bestfit_idle.c: pages that were used and lie idle inside device blocks, and the three grounds on which they go back:
+ * the other ground needs pages, they are too many, they are too old.
  *
  *     region   │ live │ free, idle │ live │ free, clean │ live │ free, idle ┆ never used │
  *                                                                           └ used_end

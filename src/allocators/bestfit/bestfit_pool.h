@@ -105,17 +105,20 @@ static inline void masu__bestfit_unlock(masu_bestfit *pool) {
  * Call under the lock. */
 bool masu__bestfit_has_used(const masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment);
 
-/* A block on that ground will take so many bytes of pages that were never used: what lies idle at the end of the other ground goes back but for
- * so many bytes. Phases of small and of large blocks share their pages so. O(blocks), once for each MiB that is new. */
+/* A block on that ground will take so many bytes of pages that were never used: what lies idle at the end of the other
+ * ground goes back but for so many bytes. Phases of small and of large blocks share their pages so. O(blocks), once for
+ * each MiB that is new. */
 void masu__bestfit_swap_pages(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t keep_bytes);
 
-/* Of pages that were used and lie idle no more than so many bytes stay, those that lay idle for longest go first. O(blocks). */
+/* Of pages that were used and lie idle no more than so many bytes stay, those that lay idle for longest go first.
+ * O(blocks). */
 void masu__bestfit_cap_pages(masu_bestfit *pool, uint64_t keep_bytes);
-/* What lies idle grows older by one; what has lain idle for so many calls goes back, if it is 64 KiB or more. O(blocks). */
+/* What lies idle grows older by one; what has lain idle for so many calls goes back, if it is 64 KiB or more.
+ * O(blocks). */
 void masu__bestfit_age(masu_bestfit *pool, unsigned most);
 
-/* A block that lies in used memory, if a request without room can be served so: false, and nothing has changed, if not. The pool
- * has no lock of its own. */
+/* A block that lies in used memory, if a request without room can be served so: false, and nothing has changed, if not.
+ * The pool has no lock of its own. */
 bool masu__bestfit_take_used(masu_bestfit *pool, const masu__request *request, void **out);
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */
@@ -130,9 +133,9 @@ masu_status masu__bestfit_give(masu_bestfit *pool, void *ptr, uint32_t client, s
  * changed then. */
 masu_status masu__bestfit_resize(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes, size_t new_bytes);
 
-/* The block of old_bytes (0: any) becomes one of new_bytes > old_bytes at another place, without a copy where its pages can go there, in a
- * device block of its own that is never split. For large blocks that cannot grow where they lie. MASU_ERR_OUT_OF_MEMORY: not so,
- * copy it; statuses of free. Nothing has changed then. */
+/* The block of old_bytes (0: any) becomes one of new_bytes > old_bytes at another place, without a copy where its pages
+ * can go there, in a device block of its own that is never split. For large blocks that cannot grow where they lie.
+ * MASU_ERR_OUT_OF_MEMORY: not so, copy it; statuses of free. Nothing has changed then. */
 masu_status masu__bestfit_carry(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes, size_t new_bytes,
                                 size_t alignment, void **out);
 
@@ -194,8 +197,8 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
 /* Room for one more, and the region there; its memory and its ground's index are. Cannot fail then. */
 bool masu__bestfit_regions_reserve(masu_bestfit *pool);
 void masu__bestfit_install(masu_bestfit *pool, masu__region *region);
-/* The region that holds address goes, without its device block and its record, which is the caller's; its one block is in no
- * list. */
+/* The region that holds address goes, without its device block and its record, which is the caller's; its one block is
+ * in no list. */
 masu__region *masu__bestfit_detach(masu_bestfit *pool, uintptr_t address);
 /* How much the device may still be asked for, in whole granules. */
 size_t masu__bestfit_room(const masu_bestfit *pool);

@@ -165,8 +165,8 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
     return MASU_OK;
 }
 
-/* Addresses cost next to nothing in the process-wide pool, and the end of each region is lost to large blocks: so it grows by
- * as much as it has. */
+/* Addresses cost next to nothing in the process-wide pool, and the end of each region is lost to large blocks: so it
+ * grows by as much as it has. */
 static size_t usual_growth(const masu_bestfit *pool) {
     enum { MOST_LOG = 32 };
     return pool->doubles

@@ -9,8 +9,8 @@
 
 /* What a pool must be able to do. pool: whatever the three expect. */
 typedef struct masu__mover {
-    /* The live block of old_bytes holds new_bytes where it lies. MASU_ERR_OUT_OF_MEMORY: it cannot. Any other status says
-     * what is wrong with ptr or old_bytes, also when both sizes are the same. */
+    /* The live block of old_bytes holds new_bytes where it lies. MASU_ERR_OUT_OF_MEMORY: it cannot. Any other status
+     * says what is wrong with ptr or old_bytes, also when both sizes are the same. */
     masu_status (*resize)(void *pool, void *ptr, size_t old_bytes, size_t new_bytes);
     /* room: so many bytes behind the block are kept for it, if that can be. */
     masu_status (*take)(void *pool, size_t bytes, size_t alignment, size_t room, void **out);

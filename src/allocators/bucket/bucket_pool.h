@@ -148,8 +148,8 @@ static inline uint64_t masu__bucket_cap(const masu_bucket *pool) {
     return pool->max_cached_bytes > pool->pinned_cap ? pool->max_cached_bytes : pool->pinned_cap;
 }
 
-/* The pool of the process, as long as it need not be careful: single blocks stay with their slab, so that no list is worn down to
- * blocks that nothing else can use; slabs go back whole. */
+/* The pool of the process, as long as it need not be careful: single blocks stay with their slab, so that no list is
+ * worn down to blocks that nothing else can use; slabs go back whole. */
 static inline bool masu__bucket_is_loose(const masu_bucket *pool) {
     return pool->tag == MASU__TAG_PROCESS && !pool->remembers && !pool->annotated && !pool->traced;
 }
@@ -341,8 +341,8 @@ static inline bool masu__slab_returned(const masu__slab *slab, size_t block) {
     return (slab->returned[block / 64] >> (block % 64)) & 1;
 }
 
-/* Slabs whose blocks are all listed or fresh go back until no more than keep_bytes are cached. O(listed blocks + slabs).
- * Only where no sizes are remembered. */
+/* Slabs whose blocks are all listed or fresh go back until no more than keep_bytes are cached. O(listed blocks +
+ * slabs). Only where no sizes are remembered. */
 void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes);
 /* The same for a loose pool above its cap; what cannot go may stay. */
 void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes);
@@ -361,7 +361,8 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
 /* Makes the first pending slab the fresh range, if there is one and nothing is fresh. */
 void masu__bucket_open_pending(masu__bucket_class *class);
 
-/* Gives free memory back until at most keep_bytes are cached, but what lies packed beside live blocks; moves low_mark. */
+/* Gives free memory back until at most keep_bytes are cached, but what lies packed beside live blocks; moves
+ * low_mark. */
 masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes);
 
 /* The pages of the process-wide pool's buckets say so. Before any block is out. */

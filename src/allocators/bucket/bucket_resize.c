@@ -1,5 +1,5 @@
-/* bucket_resize.c: blocks that change their size. In a slab a block stays as long as its class does; above the classes it
- * grows into what is free behind it. */
+/* bucket_resize.c: blocks that change their size. In a slab a block stays as long as its class does; above the classes
+ * it grows into what is free behind it. */
 #include "allocators/bucket/bucket_pool.h"
 
 #include "allocators/bestfit/move.h"

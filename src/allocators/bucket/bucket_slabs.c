@@ -86,7 +86,8 @@ static void slab_leave(masu_bucket *pool, masu__slab *slab) {
     pool->slab_count--;
 }
 
-/* In the process-wide pool no block but one of this slab begins in the page that it ends in, so that one is shown too. */
+/* In the process-wide pool no block but one of this slab begins in the page that it ends in, so that one is shown
+ * too. */
 static void slab_show(const masu_bucket *pool, const masu__slab *slab) {
     size_t bytes = slab->block_count * masu__slab_block_bytes(pool, slab);
     masu__page_codes_set(slab->base,

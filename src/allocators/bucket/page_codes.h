@@ -12,12 +12,13 @@
  *            MASU__TAG_CACHED           one that lies in the cache of a thread
  *            otherwise                  made of the number of a bucket pool
  *
- * A code is written by the pool that owns the page, under its lock, or by the owner of the block that begins there; while a
- * block is out, its code does not change. So a holder of a block reads what is true; of any other address the code may be
- * old. Codes are a shortcut: where there is no memory for a part they stay 0, and all works as well, under the lock.
+ * A code is written by the pool that owns the page, under its lock, or by the owner of the block that begins there;
+ * while a block is out, its code does not change. So a holder of a block reads what is true; of any other address the
+ * code may be old. Codes are a shortcut: where there is no memory for a part they stay 0, and all works as well, under
+ * the lock.
  *
- * Parts (4 MiB of addresses for 4 GiB, of which the touched pages cost memory: a thousandth of the blocks) stay for the life
- * of the process, so that a reader never meets one that has gone.
+ * Parts (4 MiB of addresses for 4 GiB, of which the touched pages cost memory: a thousandth of the blocks) stay for the
+ * life of the process, so that a reader never meets one that has gone.
  */
 #ifndef MASU_PAGE_CODES_H
 #define MASU_PAGE_CODES_H

@@ -25,11 +25,13 @@
  * just inside its inline path goes on with the old set, which is still its own.
  *
  * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), in slots beside the
- * blocks; the one freed last lies before all lists, so that a pair does not wait for what the lists last stored. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
- * MASU__LARGE_KEPT_BYTES (less where idle memory is capped), or are one block. Before a block is cut that no list has, all of them go back and merge with their
- * neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process larger. Only where more is
- * kept than is in use (sizes that take turns in a small program) do they stay until a page would be touched for the first
- * time, and were of use until then. Free slabs go back then too, when enough is cached (masu__cache_sweep).
+ * blocks; the one freed last lies before all lists, so that a pair does not wait for what the lists last stored. For
+ * the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within MASU__LARGE_KEPT_BYTES
+ * (less where idle memory is capped), or are one block. Before a block is cut that no list has, all of them go back and
+ * merge with their neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process
+ * larger. Only where more is kept than is in use (sizes that take turns in a small program) do they stay until a page
+ * would be touched for the first time, and were of use until then. Free slabs go back then too, when enough is cached
+ * (masu__cache_sweep).
  *
  * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
  */
@@ -60,9 +62,9 @@ enum {
 #define MASU__SWEEP_STEP_BYTES    ((size_t)256 << 10)
 #define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
-/* Slots hold the blocks, so that the memory of one is never touched; each is in the list of its block's class or in the list of
- * spare ones, slot 0 in none. A slot without a block has NULL: that holds also where the thread is not there any more and has
- * left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
+/* Slots hold the blocks, so that the memory of one is never touched; each is in the list of its block's class or in the
+ * list of spare ones, slot 0 in none. A slot without a block has NULL: that holds also where the thread is not there
+ * any more and has left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
     void *last;           /* freed last, in no slot: who takes it again waits for no list. NULL: none */
     size_t last_bytes;    /* of its class */
@@ -104,8 +106,8 @@ typedef struct masu__cache {
     pid_t thread;   /* the kernel's number of it */
     void *memory;   /* what this lies in */
     uint32_t capacity[MASU_BUCKET_MOST_CLASSES];
-    uint16_t
-        bottom[MASU_BUCKET_MOST_CLASSES]; /* in slots: the first that may hold a block; the one before it is NULL */
+    /* in slots: the first that may hold a block; the one before it is NULL */
+    uint16_t bottom[MASU_BUCKET_MOST_CLASSES];
     void *slots[MASU__CACHE_SLOTS];
 } masu__cache;
 
@@ -184,7 +186,8 @@ typedef struct masu__cache_totals {
 bool masu__caches_open(masu_heap *heap);
 void masu__caches_close(masu_heap *heap);
 
-/* More threads need more to keep the lock away; fewer give it up, as far as nothing is granted of it. Under the lock. */
+/* More threads need more to keep the lock away; fewer give it up, as far as nothing is granted of it. Under the
+ * lock. */
 void masu__caches_fit_threads(masu_heap *heap);
 
 /* A cache for the thread whose pointer is shown. NULL without memory. Takes the lock. */
@@ -222,8 +225,8 @@ masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on)
 /* The paths that need the lock; they take it. cache NULL: without one, straight from the lists.
  * bytes as asked for; index: of the class that serves it. */
 masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, unsigned index, void **out);
-/* What no small class serves: by its size, or by its alignment. *used, where not NULL: so many bytes of it at its beginning may
- * have been used before; the rest is as the device gave it. */
+/* What no small class serves: by its size, or by its alignment. *used, where not NULL: so many bytes of it at its
+ * beginning may have been used before; the rest is as the device gave it. */
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, size_t *used,
                                    void **out);
 /* A block of any size, judged as far as the mode can. sized false: bytes is not looked at. */
@@ -231,14 +234,15 @@ masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, boo
 
 /* ---- large blocks (cache_large.c); under the lock ---- */
 
-/* A block that is live for the best-fit pool, of known bytes there. It goes to the cache if one is given and has room. */
+/* A block that is live for the best-fit pool, of known bytes there. It goes to the cache if one is given and has
+ * room. */
 masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, size_t known);
 void masu__large_open(masu__large_cache *large, size_t most);
 void masu__large_return_all(masu__cache *cache);
 /* The same for a thread that is gone. */
 void masu__large_return_dead(masu__cache *cache);
-/* Cuts a block out of memory that was used before, after what is kept has gone back: at once where it is less than what is in
- * use, else only when there is no such memory. False: there is none. */
+/* Cuts a block out of memory that was used before, after what is kept has gone back: at once where it is less than what
+ * is in use, else only when there is no such memory. False: there is none. */
 bool masu__large_cut(masu__cache *cache, size_t bytes, size_t alignment, void **out);
 /* Before a block of that kind is cut on that ground, perhaps out of pages that were never used. */
 void masu__large_before_new_pages(masu__cache *cache, uint32_t ground, size_t bytes, size_t alignment);

@@ -50,7 +50,8 @@ static bool is_little(const masu__cache *cache) {
            masu__large_bytes(large) <= masu__bestfit_used(cache->heap->caches->bestfit) / 2;
 }
 
-/* Each block that is given back here was freed by the thread since the last time: so the cost is a constant for each free. */
+/* Each block that is given back here was freed by the thread since the last time: so the cost is a constant for each
+ * free. */
 bool masu__large_cut(masu__cache *cache, size_t bytes, size_t alignment, void **out) {
     masu_bucket *bucket = cache->heap->caches->bucket;
     if (is_little(cache))

@@ -1,7 +1,8 @@
-/* idle.c: memory of the process-wide heap that goes back by itself: what is more than a cap, and what has lain idle for a time.
+/* idle.c: memory of the process-wide heap that goes back by itself: what is more than a cap, and what has lain idle for
+ * a time.
  *
- * No thread of its own: the thread that has the lock looks, at the end of the call that it came for. The clock is read once in some calls. A
- * program that does not call leaves everything as it is, until somebody calls masu_decay.
+ * No thread of its own: the thread that has the lock looks, at the end of the call that it came for. The clock is read
+ * once in some calls. A program that does not call leaves everything as it is, until somebody calls masu_decay.
  *
  *     caches of threads ─1─► slabs ─2─► best-fit pool ─3─► system
  *

@@ -2,8 +2,8 @@
  *
  *     20 24 … 64 KiB    by the page         then sixteen for each doubling up to 64 MiB
  *
- * A request is rounded up to its class: by less than a page up to 128 KiB, by less than a sixteenth above. What is rounded
- * up lies behind the caller's bytes and is not touched, so it costs addresses and hardly memory.
+ * A request is rounded up to its class: by less than a page up to 128 KiB, by less than a sixteenth above. What is
+ * rounded up lies behind the caller's bytes and is not touched, so it costs addresses and hardly memory.
  */
 #ifndef MASU_LARGE_H
 #define MASU_LARGE_H

@@ -3,8 +3,9 @@
  *     top ─► piece ─below─► piece ─below─► NULL        depth = how many
  *     used = sum of what lower pieces hold + (window.at - base of the top)
  *
- * spare is one more piece that holds nothing, the largest that a release or reset left; the next piece wanted is cut from
- * it where it fits. next_bytes, when not 0, is what the next piece shall hold at least: all that the last period needed.
+ * spare is one more piece that holds nothing, the largest that a release or reset left; the next piece wanted is cut
+ * from it where it fits. next_bytes, when not 0, is what the next piece shall hold at least: all that the last period
+ * needed.
  */
 #include <masu/arena.h>
 

@@ -6,8 +6,8 @@
  *     tail in the lap before ┌ ══ used ══► at ─ window ─ tail ══ used ══ ┐
  *
  * A lap begins at the first byte; lap and before_lap are the positions of that byte in this lap and in the one before.
- * What the lap before left unused at its end, from ended on, is free once the tail comes there. Once nothing lives, the next
- * lap begins at once, so that an empty ring serves its whole capacity.
+ * What the lap before left unused at its end, from ended on, is free once the tail comes there. Once nothing lives, the
+ * next lap begins at once, so that an empty ring serves its whole capacity.
  */
 #include <masu/arena.h>
 

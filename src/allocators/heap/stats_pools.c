@@ -1,4 +1,5 @@
-/* stats_pools.c: the numbers of virtual memory, streams and arenas in the words of masu/stats.h, so that one text has them all. */
+/* stats_pools.c: the numbers of virtual memory, streams and arenas in the words of masu/stats.h, so that one text has
+ * them all. */
 #include <masu/stats.h>
 
 static void put_level(masu_stats *out, const masu_stats_level *level) {

@@ -1,7 +1,7 @@
 /* stats_text.c: the numbers of heaps as text that Prometheus reads, without asking for memory.
  *
- * What must stay true: all samples of a metric follow its HELP and TYPE; no two samples have one name and the same labels;
- * nothing is written of what is refused.
+ * What must stay true: all samples of a metric follow its HELP and TYPE; no two samples have one name and the same
+ * labels; nothing is written of what is refused.
  */
 #include <masu/stats.h>
 

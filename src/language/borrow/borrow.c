@@ -2,13 +2,13 @@
  *
  *     functions as written ─► graph (expressions.c …) ─► loans followed to their last use (loans.c) ─► errors
  *
- * masu's references never dangle, so this check keeps no program from failing: it refuses programs that do not mean what
- * they say. `let r = &v[0]; v.push(1); println(r)` has no meaning in Rust; here r would be a value of before.
+ * masu's references never dangle, so this check keeps no program from failing: it refuses programs that do not mean
+ * what they say. `let r = &v[0]; v.push(1); println(r)` has no meaning in Rust; here r would be a value of before.
  *
- * It reads the functions as they were parsed, not the IR: the checker writes names of places out (`let r = &mut v[i]` leaves
- * no reference behind) and makes values of shared references, so that neither the checked tree nor the IR knows the loans.
- * It takes from the check what variables, fields and results are. The order of the text does not matter: a graph of blocks is
- * made, on which a loan lives until the last use of what holds it, over branches and loops.
+ * It reads the functions as they were parsed, not the IR: the checker writes names of places out (`let r = &mut v[i]`
+ * leaves no reference behind) and makes values of shared references, so that neither the checked tree nor the IR knows
+ * the loans. It takes from the check what variables, fields and results are. The order of the text does not matter: a
+ * graph of blocks is made, on which a loan lives until the last use of what holds it, over branches and loops.
  *
  * What must stay true: a program that Rust accepts is accepted. Where something is not known there is no loan.
  */

@@ -16,8 +16,9 @@ typedef struct borrow_source {
 /* Before check_tree. The copies live in the tree's arena. MASU_ERR_OUT_OF_MEMORY. Linear. */
 masu_status borrow_begin(const syntax_tree *tree, borrow_source *out);
 
-/* After a check without errors: adds the errors that Rust would report for references, and no others. Nothing of the tree
- * changes but its marks, where a type has a destructor. MASU_ERR_OUT_OF_MEMORY: some functions were not looked at. A loan costs as much as the blocks in which it lives. */
+/* After a check without errors: adds the errors that Rust would report for references, and no others. Nothing of the
+ * tree changes but its marks, where a type has a destructor. MASU_ERR_OUT_OF_MEMORY: some functions were not looked at.
+ * A loan costs as much as the blocks in which it lives. */
 masu_status borrow_check(syntax_tree *tree, const borrow_source *source, diagnostics *found);
 
 #endif

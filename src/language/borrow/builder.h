@@ -118,7 +118,8 @@ bool borrow_refers_to_nothing(const builder *b, const struct_item *s);
 
 /* ---- values.c ---- */
 void borrow_mark(builder *b, source_span span, owner_mark_kind kind);
-/* A reference, or a list, Option, tuple or iterator of some; a struct with references in it is a value like any other. */
+/* A reference, or a list, Option, tuple or iterator of some; a struct with references in it is a value like any
+ * other. */
 bool borrow_is_lent(const sort *s);
 /* v is taken at the place that `span` says. */
 void borrow_mark_taken(builder *b, value v, source_span span);

@@ -124,7 +124,7 @@ value borrow_result_of(builder *b, const function_item *f, const value *given, s
     return made;
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
     if (e->kind == EXPR_CLOSURE)
@@ -183,7 +183,7 @@ void borrow_use_all(builder *b, const value *given, uint32_t count, source_span 
         borrow_use(b, given[i].held, span);
 }
 
-/* ---- calls of a name ------------------------------------------------------------------------------------------------ */
+/* ---- calls of a name --------------------------------------------------------------------------------------------- */
 
 static const char *last_part(const char *scope) {
     const char *found = scope;

@@ -3,8 +3,8 @@
  *     let r = &mut v[i];       touch i: read          borrow v[_] exclusively into <1>      clear r      flow r <- <1>
  *     v.push(*r);              touch *r: read         touch v: change
  *
- * A variable is a number. A place is a variable and steps from it. A loan is a borrow event; what holds it are the variables
- * into which it flows. What must stay true:
+ * A variable is a number. A place is a variable and steps from it. A loan is a borrow event; what holds it are the
+ * variables into which it flows. What must stay true:
  *     every loan's variable is cleared or new where the loan is made
  *     a step whose type is not known for sure makes the place `unsure`: no loan is made of it
  *     in doubt there is no event: a program that Rust accepts is never refused

@@ -3,8 +3,8 @@
  *     loan ─► the variables that hold it, event by event: flow adds one, clear takes one away
  *          ─► a touch of an overlapping place that the loan forbids, while one of them is live: an error
  *
- * Liveness is asked for a variable at a time: the blocks from which a use is reached without a clear before it. So a loan
- * costs the blocks in which it lives, and a function without loans nothing.
+ * Liveness is asked for a variable at a time: the blocks from which a use is reached without a clear before it. So a
+ * loan costs the blocks in which it lives, and a function without loans nothing.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -184,7 +184,8 @@ static value lend_of(method_call *m, lend_kind kind) {
     }
 }
 
-/* `take` of an iterator is another one than that of an Option, `last` of a list another one than that of an iterator. */
+/* `take` of an iterator is another one than that of an Option, `last` of a list another one than that of an
+ * iterator. */
 static lend_kind kind_of_call(const method_call *m, lend_kind kind) {
     const sort *s = m->receiver.sort;
     bool lazy = s->kind == SORT_HOLDER && s->is_lazy;

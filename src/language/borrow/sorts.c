@@ -1,5 +1,5 @@
-/* sorts.c: what Rust would say of a type, as far as references go. The checker's own types do not know `&T`: what is written
- * in declarations says it. */
+/* sorts.c: what Rust would say of a type, as far as references go. The checker's own types do not know `&T`: what is
+ * written in declarations says it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +70,8 @@ static bool holds_function(const type_expr *t, int depth) {
     return found;
 }
 
-/* A type of the program without parameters, whose fields are neither references nor functions, refers to nothing, whatever
- * it is made of. */
+/* A type of the program without parameters, whose fields are neither references nor functions, refers to nothing,
+ * whatever it is made of. */
 bool borrow_refers_to_nothing(const builder *b, const struct_item *s) {
     bool plain = s != NULL && !s->is_builtin && s->generics.count == 0 && !borrow_struct_is_view(b, s);
     for (uint32_t i = 0; plain && i < s->field_count; i++) {

@@ -25,7 +25,7 @@ LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads, u
     return LLVMBuildCall2(e->cg->builder, type, function, args, arg_count, "");
 }
 
-/* ---- division, subtraction of lengths ------------------------------------------------------------------------------------------------------ */
+/* ---- division, subtraction of lengths ---------------------------------------------------------------------------- */
 
 static void raise_where(emit *e, const ir_instr *i, LLVMValueRef bad, tl_abi_index error, LLVMValueRef *args,
                         unsigned count) {
@@ -87,7 +87,7 @@ static LLVMValueRef divide(emit *e, const ir_instr *i, ir_type type) {
     return i->op == IR_DIV ? LLVMBuildUDiv(builder, a, b, "") : LLVMBuildURem(builder, a, b, "");
 }
 
-/* ---- comparison -------------------------------------------------------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef compare(emit *e, const ir_instr *i) {
     static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
@@ -104,7 +104,7 @@ static LLVMValueRef compare(emit *e, const ir_instr *i) {
     return LLVMBuildICmp(e->cg->builder, table[which], a, b, "");
 }
 
-/* ---- conversion ---------------------------------------------------------------------------------------------------------- */
+/* ---- conversion -------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef float_to_integer(emit *e, LLVMValueRef v, ir_type to) {
     LLVMTypeRef types[] = {codegen_type(e->cg, to), LLVMTypeOf(v)};
@@ -128,7 +128,7 @@ static LLVMValueRef convert(emit *e, const ir_instr *i) {
     return LLVMBuildIntCast2(builder, v, type, emit_type_signed(from), "");
 }
 
-/* ---- functions of one or two floats ---------------------------------------------------------------------------------------- */
+/* ---- functions of one or two floats ------------------------------------------------------------------------------ */
 
 static LLVMValueRef hyperbolic_tangent(emit *e, LLVMValueRef v) {
     codegen *cg = e->cg;
@@ -160,7 +160,7 @@ static LLVMValueRef math(emit *e, const ir_instr *i) {
     return emit_intrinsic(e, names[i->imm.math], &type, 1, args, i->arg_count);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef shift(emit *e, const ir_instr *i, ir_type type) {
     LLVMBuilderRef builder = e->cg->builder;

@@ -77,7 +77,7 @@ static LLVMValueRef list_of(emit *e, LLVMValueRef *items, uint32_t count) {
     return list;
 }
 
-/* ---- calls of the runtime ------------------------------------------------------------------------------------------- */
+/* ---- calls of the runtime ---------------------------------------------------------------------------------------- */
 
 static unsigned parameter_count(const tl_abi_function *abi) {
     unsigned count = 0;
@@ -128,7 +128,7 @@ static LLVMValueRef *args_of(emit *e, const ir_instr *i) {
     return args;
 }
 
-/* ---- where the result lies ----------------------------------------------------------------------------------------- */
+/* ---- where the result lies --------------------------------------------------------------------------------------- */
 
 static void store_hint(emit *e, LLVMValueRef v, size_t field) {
     LLVMBuildStore(e->cg->builder, v, emit_offset(e, e->frame, (int64_t)field));
@@ -185,7 +185,7 @@ void emit_abi(emit *e, const ir_instr *i) {
         e->values[i->result] = result;
 }
 
-/* ---- calls of the program's functions --------------------------------------------------------------------------------- */
+/* ---- calls of the program's functions ---------------------------------------------------------------------------- */
 
 static void load_results(emit *e, const ir_instr *i, LLVMValueRef destination) {
     LLVMBuilderRef builder = e->cg->builder;
@@ -249,7 +249,7 @@ void emit_call(emit *e, const ir_instr *i) {
         e->values[i->result] = result;
 }
 
-/* ---- comprehensions -------------------------------------------------------------------------------------------------------- */
+/* ---- comprehensions ---------------------------------------------------------------------------------------------- */
 
 /* The cells, converted, in room of their own: the list of captured tensors is filled beside them. */
 static LLVMValueRef cells_of(emit *e, const ir_instr *i) {
@@ -285,7 +285,7 @@ void emit_comprehend(emit *e, const ir_instr *i) {
     hint_behind(e, i);
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------------------ */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef record_room(emit *e, uint32_t words) {
     if (words == 0)
@@ -337,7 +337,7 @@ void emit_record(emit *e, const ir_instr *i) {
     e->values[i->result] = result;
 }
 
-/* ---- ownership -------------------------------------------------------------------------------------------------------------------- */
+/* ---- ownership --------------------------------------------------------------------------------------------------- */
 
 static void store_slot(emit *e, int64_t slot, LLVMValueRef v) {
     int64_t offset = (int64_t)offsetof(tl_frame, slots) + slot * (int64_t)sizeof(void *);

@@ -1,8 +1,8 @@
 /* codegen.c: the steps from an IR module to code that can be called.
  *
  * Functions are written in the order in which they are first called, from main on: what is not called never
- * reaches LLVM. Each goes into the module of its tier (emit.h). Everything of LLVM's but the linked code is disposed of before codegen_compile returns, because its
- * memory would count as the running program's.
+ * reaches LLVM. Each goes into the module of its tier (emit.h). Everything of LLVM's but the linked code is disposed of
+ * before codegen_compile returns, because its memory would count as the running program's.
  */
 #include "language/codegen/codegen.h"
 

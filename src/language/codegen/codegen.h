@@ -28,7 +28,8 @@ typedef struct codegen_options {
     bool verify;                    /* let LLVM check the module before it is optimised */
     masu__buffer *dump;             /* receives the LLVM module before optimisation; NULL: not wanted */
     const codegen_program *carried; /* for an executable: objects, not linked; NULL: in this process */
-    /* masu_portable: what the module shows, the calls that say shapes (NULL: none), and who is told what cannot be written. */
+    /* masu_portable: what the module shows, the calls that say shapes (NULL: none), and who is told what cannot be
+     * written. */
     const masu_module *shown;
     const char *calls;
     void (*refuse)(void *user, source_span span, const char *why);
@@ -45,8 +46,8 @@ const char *codegen_object(const codegen_code *code, unsigned number, size_t *le
 void (*codegen_entry(const codegen_code *code))(void);
 void codegen_destroy(codegen_code *code); /* NULL is fine */
 
-/* These, for who compiles with masu_compile_options: a program that does not name masu_llvm (language.h) is linked without
- * LLVM. */
+/* These, for who compiles with masu_compile_options: a program that does not name masu_llvm (language.h) is linked
+ * without LLVM. */
 struct masu_generator {
     masu_status (*compile)(const ir_module *module, const codegen_options *options, masu__buffer *error,
                            codegen_code **out);

@@ -151,7 +151,8 @@ void codegen_carry(codegen *cg, const codegen_program *program);
 
 typedef struct jit jit;
 
-/* Writes the module as an object, still in memory; optimised when it is of TIER_FAST. False: LLVM's words are in error. */
+/* Writes the module as an object, still in memory; optimised when it is of TIER_FAST. False: LLVM's words are in
+ * error. */
 bool jit_make_object(LLVMModuleRef module, codegen_tier tier, bool for_linker, LLVMMemoryBufferRef *object,
                      masu__buffer *error);
 void jit_drop_objects(LLVMMemoryBufferRef objects[TIER_COUNT]);

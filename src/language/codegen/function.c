@@ -69,7 +69,7 @@ LLVMValueRef codegen_declare(codegen *cg, const ir_function *f) {
     return function;
 }
 
-/* ---- order of blocks ---------------------------------------------------------------------------------------------- */
+/* ---- order of blocks --------------------------------------------------------------------------------------------- */
 
 typedef struct visit {
     const ir_block *block;
@@ -136,7 +136,7 @@ bool emit_begin(emit *e, codegen *cg, const ir_function *f, LLVMValueRef functio
     return true;
 }
 
-/* ---- terminators --------------------------------------------------------------------------------------------------- */
+/* ---- terminators ------------------------------------------------------------------------------------------------- */
 
 static void leave(emit *e) {
     if (e->frame)
@@ -196,7 +196,7 @@ static void connect_phis(emit *e) {
     }
 }
 
-/* ---- instructions ---------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 static LLVMValueRef emit_const(emit *e, const ir_instr *i) {
     ir_type type = emit_result_type(e, i);
@@ -276,12 +276,12 @@ void emit_body(emit *e) {
     connect_phis(e);
 }
 
-/* ---- a whole function ---------------------------------------------------------------------------------------------------- */
+/* ---- a whole function -------------------------------------------------------------------------------------------- */
 
 enum { LEAF_DEEP = 3, LEAF_BLOCKS = 16 };
 
-/* A function that cannot raise and calls no other than such: no frame is needed for its sake, and no recursion goes through
- * it, as calls are followed so deep only. */
+/* A function that cannot raise and calls no other than such: no frame is needed for its sake, and no recursion goes
+ * through it, as calls are followed so deep only. */
 static bool is_leaf(const ir_function *f, int deep) {
     if (f->slot_count > 0 || (deep < LEAF_DEEP && f->block_count > LEAF_BLOCKS))
         return false;

@@ -1,15 +1,17 @@
 /* kernel.c: the loops of a comprehension, and the constant tl_kernel that describes them to the runtime.
  *
- * Each direction is two or three functions. The outer has the signature of tl_kernel; it reads the addresses out of the views and
- * hands them to the inner ones as parameters, where LLVM can be told what the caller promises: captured elements, cells and
- * grad_out are only read, and out is memory of its own. So reads move out of loops and sums stay in registers.
+ * Each direction is two or three functions. The outer has the signature of tl_kernel; it reads the addresses out of the
+ * views and hands them to the inner ones as parameters, where LLVM can be told what the caller promises: captured
+ * elements, cells and grad_out are only read, and out is memory of its own. So reads move out of loops and sums stay in
+ * registers.
  *
- *     forward(captured, cells, out, fault)                  ─┬► loops(captured, cells, out | grad_out, fault, data…, grad_in…)
- *     backward(captured, cells, grad_out, grad_in, fault)   ─┘     └ when that asks for it ─► careful(the same)
+ *     forward(captured, cells, out, fault)                ─┬► loops(captured, cells, out | grad_out, fault,
+ *     backward(captured, cells, grad_out, grad_in, fault) ─┘        data…, grad_in…)
+ *                                                                └ when that asks for it ─► careful(the same)
  *
- * The inner functions say how they ended. `loops` names no place in the source unless something in it may fault, so that
- * equal comprehensions share it (mergefunc, see jit.c). `careful` runs when an index is about to leave its tensor or
- * bounds are absurd: it is of TIER_PLAIN, the others of TIER_FAST.
+ * The inner functions say how they ended. `loops` names no place in the source unless something in it may fault, so
+ * that equal comprehensions share it (mergefunc, see jit.c). `careful` runs when an index is about to leave its tensor
+ * or bounds are absurd: it is of TIER_PLAIN, the others of TIER_FAST.
  *
  * Element i, j of a view lies at data + i * stride[0] + j * stride[1]; of out, grad_out and grad_in in row-major order.
  */
@@ -110,7 +112,7 @@ static LLVMValueRef out_extent(emit *e, uint32_t unused, uint32_t dim) {
     return cell_word(e, dim);
 }
 
-/* ---- instructions -------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 static LLVMValueRef emit_cell(emit *e, const ir_instr *i) {
     LLVMBuilderRef builder = e->cg->builder;
@@ -193,7 +195,7 @@ void emit_kernel(emit *e, const ir_instr *i) {
     }
 }
 
-/* ---- the inner function ------------------------------------------------------------------------------------------------ */
+/* ---- the inner function ------------------------------------------------------------------------------------------ */
 
 static void promise(const codegen *cg, LLVMValueRef function, unsigned parameter, bool only_read) {
     codegen_add_attribute(cg, function, parameter + 1, "noalias");
@@ -250,7 +252,7 @@ static bool write_loops(codegen *cg, const ir_kernel *kernel, bool backward, con
     return e.careful;
 }
 
-/* ---- the outer function ---------------------------------------------------------------------------------------------------- */
+/* ---- the outer function ------------------------------------------------------------------------------------------ */
 
 /* The parameters of the inner functions, from those of the outer. */
 static unsigned gather_args(emit *e, const ir_kernel *kernel, bool backward, LLVMValueRef *args) {
@@ -370,7 +372,7 @@ static void write_kernel(codegen *cg, uint32_t index) {
     cg->unit = here;
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef capture_numbers(codegen *cg, const ir_kernel *kernel,
                                     int64_t (*number)(const ir_kernel *, uint32_t)) {

@@ -10,12 +10,12 @@
  *                        └─ no ─► tl_ref_index raises
  *
  * Only for records without words that own: those are counted, and the audit follows them. What must stay true: the ways
- * that call leave what the runtime's functions would leave, and the record of a way that is not taken has an address that
- * only this function knows, so that LLVM keeps its words in registers.
+ * that call leave what the runtime's functions would leave, and the record of a way that is not taken has an address
+ * that only this function knows, so that LLVM keeps its words in registers.
  */
 #include "language/codegen/emit.h"
 
-/* ---- which ------------------------------------------------------------------------------------------------------------ */
+/* ---- which ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t record_at(const ir_instr *i) {
     return i->abi == TL_FN_tl_vec_get_in ? 1 : 2;
@@ -63,7 +63,7 @@ bool emit_is_list_access(const ir_function *f, const ir_instr *i) {
     }
 }
 
-/* ---- how ---------------------------------------------------------------------------------------------------------------- */
+/* ---- how --------------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef field(emit *e, LLVMTypeRef type, LLVMValueRef v, int64_t at) {
     return LLVMBuildLoad2(e->cg->builder, type, emit_offset(e, v, at), "");

@@ -158,8 +158,8 @@ static uint32_t shown_character(const char *text, uint32_t available) {
     return length;
 }
 
-/* Columns of a terminal that the character takes: two for the scripts of East Asia and for pictures, none for marks above
- * letters. */
+/* Columns of a terminal that the character takes: two for the scripts of East Asia and for pictures, none for marks
+ * above letters. */
 static uint32_t width_of(const char *text, uint32_t length) {
     static const struct {
         uint32_t from, to, width;

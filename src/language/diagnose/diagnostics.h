@@ -51,8 +51,8 @@ typedef struct diagnostics {
     uint32_t dropped;
     bool out_of_memory;        /* sticky */
     const source_file *hidden; /* notes about places in this file are left out; may be NULL */
-    /* What is wrong inside of `hidden` is said at `home`, the call that led there, of the function home_name; file NULL:
-     * where it is. */
+    /* What is wrong inside of `hidden` is said at `home`, the call that led there, of the function home_name; file
+     * NULL: where it is. */
     source_span home;
     const char *home_name;
     /* Up to here the text was read. What is said later about a line that could not be read is left out: it follows

@@ -39,8 +39,8 @@ typedef enum message_row {
 #define SAY(row)                      ROW_##row, SAY_##row
 #define SAY_IF(condition, row, other) (condition) ? ROW_##row : ROW_##other, (condition) ? SAY_##row : SAY_##other
 
-/* Returns the diagnostic for notes to be added, behind that of the row's help; NULL when it was dropped (said before at this place, over the limit, out of
- * memory): notes on NULL are ignored. O(limit). */
+/* Returns the diagnostic for notes to be added, behind that of the row's help; NULL when it was dropped (said before at
+ * this place, over the limit, out of memory): notes on NULL are ignored. O(limit). */
 diagnostic *diagnostics_say(diagnostics *d, source_span span, message_row row, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -1,5 +1,5 @@
-/* explain_json.c: see explain_events.h. docs/explain.md describes the format; its number grows when a member goes or changes its
- * meaning, not when one is added.
+/* explain_json.c: see explain_events.h. docs/explain.md describes the format; its number grows when a member goes or
+ * changes its meaning, not when one is added.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  *       ownership             0         2     0             0        0               0          0
  *       reuse                 0         2     2             0        0               0          0
  *
- * A function has a row for each pass that changed its numbers. Before `ownership` there are none: nothing is counted that has to
- * be uncounted later.
+ * A function has a row for each pass that changed its numbers. Before `ownership` there are none: nothing is counted
+ * that has to be uncounted later.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* explain_text.c: see explain_events.h. Short: the totals, then the source with a few numbers a line. Long: the source with its
- * margin, then function by function its frame and its values, then the passes.
+/* explain_text.c: see explain_events.h. Short: the totals, then the source with a few numbers a line. Long: the source
+ * with its margin, then function by function its frame and its values, then the passes.
  */
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
-/* explain_totals.h: what a line of the source costs, in numbers, and what the whole program does. For the short text and
- * the head of the page. */
+/* explain_totals.h: what a line of the source costs, in numbers, and what the whole program does. For the short text
+ * and the head of the page. */
 #ifndef MASU_LANGUAGE_EXPLAIN_TOTALS_H
 #define MASU_LANGUAGE_EXPLAIN_TOTALS_H
 

@@ -1,5 +1,5 @@
-/* explain_values.c: each tensor and object of a function, and each further name of one: where its elements lie, in which slot it is
- * while something may fail, what was done with it, and where it ends.
+/* explain_values.c: each tensor and object of a function, and each further name of one: where its elements lie, in
+ * which slot it is while something may fail, what was done with it, and where it ends.
  *
  *     values of step{ob}
  *         `w`, line 3: parameter, owned, slot 0; last used in line 6; moves into f{o} in line 6

@@ -46,7 +46,8 @@ void explain_shape(const ir_function *f, ir_value v, masu__buffer *out) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* The operation that has no elements of its own to place: a view, or what writes into its operand. NULL: v is none of these. */
+/* The operation that has no elements of its own to place: a view, or what writes into its operand. NULL: v is none of
+ * these. */
 static const ir_instr *sharing_one(const ir_function *f, ir_value v) {
     const ir_instr *i = f->values[v].def;
     bool shares = i && i->op == IR_ABI && tensor_kind(i) & TENSOR_SHARES;

@@ -20,8 +20,8 @@ typedef struct place_life {
     bool deep;      /* a call that may lead back to this function begins and ends within its elements' life */
 } place_life;
 
-/* The places of all tensors of f, by value, in scratch; NULL when memory runs out. O(instructions) a sweep; there are about as many
- * sweeps as loops are nested. */
+/* The places of all tensors of f, by value, in scratch; NULL when memory runs out. O(instructions) a sweep; there are
+ * about as many sweeps as loops are nested. */
 place_life *place_lives(const tensor_facts *facts, const ir_function *f, masu__arena *scratch);
 
 /* Bytes of v's elements; 0: not known, or none. */

@@ -85,11 +85,13 @@ shape_length shape_divide(shape_symbols *s, shape_length a, shape_length b);
 /* They differ whatever the values are. */
 bool shape_lengths_differ(const shape_symbols *s, int64_t dim, int64_t other);
 
-/* A symbol of a callee in terms of the caller: leaf(context, …) says what the callee's atoms (parameters and dimensions of them) are there. */
+/* A symbol of a callee in terms of the caller: leaf(context, …) says what the callee's atoms (parameters and dimensions
+ * of them) are there. */
 typedef shape_length shape_leaf(void *context, const shape_symbol *atom);
 shape_length shape_translate(shape_symbols *s, uint32_t symbol, shape_leaf *leaf, void *context);
 
-/* Variables of the function that hold a length of that name from now on lend it theirs; numbers: the symbol of each value. */
+/* Variables of the function that hold a length of that name from now on lend it theirs; numbers: the symbol of each
+ * value. */
 void shape_symbols_name(shape_symbols *s, const ir_function *f, const uint32_t *symbols);
 
 /* It is a dimension of v itself, and no variable holds it. */

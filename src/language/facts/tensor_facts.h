@@ -6,8 +6,8 @@
  *     returned    the results of the function that it, or its elements, may leave in; of a parameter: so the caller's
  *                 value may go on in the results of the call
  *
- * Elements go from value to value without being copied: into a view, a parameter of a block, the result of a call. Facts of
- * where they end flow against that, from the last to the first.
+ * Elements go from value to value without being copied: into a view, a parameter of a block, the result of a call.
+ * Facts of where they end flow against that, from the last to the first.
  *
  *     let v = t.transpose(0, 1);     v kept or returned  =>  t kept or returned
  *
@@ -40,8 +40,8 @@ typedef struct tensor_facts {
  * about as many sweeps as calls are deep where facts flow against the order of the functions. */
 bool tensor_facts_compute(tensor_facts *facts, const ir_module *m, masu__arena *scratch);
 
-/* Calls visit for each pair of tensors of which `to` may be the elements of `from` because of i: a view, the result of a
- * call that hands its argument on, a parameter of a block. */
+/* Calls visit for each pair of tensors of which `to` may be the elements of `from` because of i: a view, the result of
+ * a call that hands its argument on, a parameter of a block. */
 typedef void tensor_flow_visit(void *user, ir_value from, ir_value to);
 void tensor_flows(const tensor_facts *facts, const ir_function *f, const ir_instr *i, tensor_flow_visit *visit,
                   void *user);

@@ -4,11 +4,12 @@
  *     shares      reads; but the result may be the first operand's elements (a view, the value itself)
  *     fresh       the result fills a buffer of its own, when it does not share one
  *     keeps       may hold them beyond its end
- *     works       makes tensors of its own on the way: operands converted, or copied to lie row by row; they are gone at its end
+ *     works       makes tensors of its own on the way: operands converted, or copied to lie row by row; they are gone
+ *                 at its end
  *
- * An operation whose operands may be tracked keeps them whatever is said here: history needs them. Every operation with a
- * tensor in its prototype is in one of the lists, or is one of the table's ELEMENTs, UNARYs and BINARYs; a test looks for one that is not. One that is not listed counts
- * as keeping: that is never wrong, only dear.
+ * An operation whose operands may be tracked keeps them whatever is said here: history needs them. Every operation with
+ * a tensor in its prototype is in one of the lists, or is one of the table's ELEMENTs, UNARYs and BINARYs; a test looks
+ * for one that is not. One that is not listed counts as keeping: that is never wrong, only dear.
  */
 #include "language/facts/tensor_facts.h"
 

@@ -281,8 +281,8 @@ static bool wants_closure(const function_item *f) {
     return false;
 }
 
-/* A file of the library calls few of its functions. Those that depend on no type and no closure are checked all the same;
- * the others wait for a program that says which. */
+/* A file of the library calls few of its functions. Those that depend on no type and no closure are checked all the
+ * same; the others wait for a program that says which. */
 static void check_examined(checker *c, uint32_t written) {
     for (uint32_t i = 0; i < written && c->tree->examined > 0; i++) {
         function_item *f = c->tree->functions[i];

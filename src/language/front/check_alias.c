@@ -137,7 +137,8 @@ static bool has_ref_mut(const pattern *p) {
     return found;
 }
 
-/* let S { ref mut x, .. } = place: x means the part of the place. What the place needs comes before; *slot is the let. */
+/* let S { ref mut x, .. } = place: x means the part of the place. What the place needs comes before; *slot is the
+ * let. */
 const expr *check_let_by_name(checker *c, stmt **slot) {
     stmt *s = *slot;
     if (s->value->type != NULL || s->otherwise != NULL || !has_ref_mut(s->pattern))

@@ -448,7 +448,8 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         unknown_scope(c, callee->scope_span, scope, name);
 }
 
-/* (|x| …)(a) is { let mut <called> = |x| …; <called>(a) }: a closure writes to what it captures by way of its variable. */
+/* (|x| …)(a) is { let mut <called> = |x| …; <called>(a) }: a closure writes to what it captures by way of its
+ * variable. */
 static void call_of_literal(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     block_builder b = build_block(c, e->span);

@@ -3,7 +3,8 @@
  *     check_call.c      functions, constructors; check_count.c: how many arguments
  *     check_method.c    methods; check_number.c: of numbers; check_builtin.c: of strings and vectors, assert, System
  *     check_parse.c     s.parse() and x.into()
- *     check_abi.c       operations of the table abi.def; check_create.c: those that make a tensor; check_takes.c: which form
+ *     check_abi.c       operations of the table abi.def; check_create.c: those that make a tensor; check_takes.c: which
+ *                       form
  *     check_operation.c operations of abi.def as nodes
  *     check_std.c       std::cmp::max, i64::from, collect; check_list_forms.c: lists as they would be written
  *     check_order.c     order, hash and default of a type by its parts

@@ -96,8 +96,8 @@ static bool takes_reference(const closure_signature *s) {
     return false;
 }
 
-/* &mut f, where a function is wanted: |<0>, <1>| f(<0>, <1>), which writes what f holds. So is f alone where references go
- * to it, as `fn f(x: &mut T)` gives back what x became. */
+/* &mut f, where a function is wanted: |<0>, <1>| f(<0>, <1>), which writes what f holds. So is f alone where references
+ * go to it, as `fn f(x: &mut T)` gives back what x became. */
 void check_call_through(checker *c, expr **slot, const closure_signature *signature) {
     const uint32_t count = signature->count;
     expr *e = *slot, *f = e;

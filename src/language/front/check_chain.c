@@ -8,9 +8,9 @@
  *                                                <all> }
  *
  * So each element goes through the whole chain before the next one is looked at, and no function runs for an element
- * that is not asked for: what a user of Rust expects, and one list in place of one a method. The source may have no end:
- * a range, or an iterator (match <i>.next() { Some(<v>) => …, _ => break }). `for p in CHAIN { … }` is the same with the
- * loop's own body at the end of the chain.
+ * that is not asked for: what a user of Rust expects, and one list in place of one a method. The source may have no
+ * end: a range, or an iterator (match <i>.next() { Some(<v>) => …, _ => break }). `for p in CHAIN { … }` is the same
+ * with the loop's own body at the end of the chain.
  *
  * An end that looks at every value (sum, count, fold, max, …) keeps what it has so far and no list:
  *
@@ -20,7 +20,8 @@
  * What must stay true: a chain is written so where the difference can be seen, by functions that run in another order
  * or not at all (two methods with functions, or one before a method that may stop), or where its end saves a list. Any
  * other chain of a list is a Vec and methods of it, and of an iterator an iterator (iterator.tl): this is a faster way
- * to say the same. Methods that are not stages here (partition, …) work on what a chain yields, or yield what it starts from.
+ * to say the same. Methods that are not stages here (partition, …) work on what a chain yields, or yield what it starts
+ * from.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* check_chain.h: a chain of iterators that is being written as a loop. Private to check_chain.c, where it starts and what the
- * loop is, and check_stages.c, what its methods do with a value.
+/* check_chain.h: a chain of iterators that is being written as a loop. Private to check_chain.c, where it starts and
+ * what the loop is, and check_stages.c, what its methods do with a value.
  */
 #ifndef MASU_CHECK_CHAIN_H
 #define MASU_CHECK_CHAIN_H

@@ -4,17 +4,19 @@
  *     s.find(|c| …)     a function                             s.find("x")          a text
  *     Fault::from(3)    of two impls the one of i64            Tensor::cat([a, b], 1)
  *
- * The rows of abi.def and the functions of one name of the library, or of the impls of a trait, are its forms. A form takes
- * a call when it takes so many arguments, and each of them. How well it takes one has a degree:
+ * The rows of abi.def and the functions of one name of the library, or of the impls of a trait, are its forms. A form
+ * takes a call when it takes so many arguments, and each of them. How well it takes one has a degree:
  *
- *     AS_IS       the type itself, a bracket for a list or a tensor, a literal for the type that it has when nothing decides
+ *     AS_IS       the type itself, a bracket for a list or a tensor, a literal for the type that it has when nothing
+ *                 decides
  *     WIDENED     a number that becomes longer
- *     AS_OTHER    a number where a tensor is wanted, a char where a text is; a number of a width that the call will refuse
+ *     AS_OTHER    a number where a tensor is wanted, a char where a text is; a number of a width that the call will
+ *                 refuse
  *     NOT
  *
- * Meant is the form whose worst argument is taken best, then the one with the better sum, then a row before what is written,
- * then the one that is declared first. One form alone is not asked: its arguments are checked with what it wants. What is meant
- * follows from the arguments alone, never from what is wanted of the result.
+ * Meant is the form whose worst argument is taken best, then the one with the better sum, then a row before what is
+ * written, then the one that is declared first. One form alone is not asked: its arguments are checked with what it
+ * wants. What is meant follows from the arguments alone, never from what is wanted of the result.
  */
 #include <string.h>
 

@@ -41,16 +41,16 @@ typedef struct choice {
     function_item *written;   /* the first of them; the others follow in its bucket; NULL: none */
 } choice;
 
-/* The form that takes these arguments best; the nearest where none takes them; NULL and TL_FN_COUNT where there are only rows,
- * and none takes so many. */
+/* The form that takes these arguments best; the nearest where none takes them; NULL and TL_FN_COUNT where there are
+ * only rows, and none takes so many. */
 form check_choose_offered(checker *c, const choice *of, const offer *offers, uint32_t count);
 
 /* The forms that take so many arguments. */
 uint32_t check_count_forms(const choice *of, uint32_t count);
 /* The parameter takes a tensor, or a number in place of one. */
 bool check_wants_tensor(checker *c, const function_item *f, uint32_t at);
-/* check_overload.c: of a call that is being checked. Arguments that have types of their own are checked where several forms
- * take so many. */
+/* check_overload.c: of a call that is being checked. Arguments that have types of their own are checked where several
+ * forms take so many. */
 form check_choose(checker *c, const choice *of, expr *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* check_closure.h: closures: what they take (check_closure.c), are (check_closure_made.c), hold (check_capture.c), and lend
- * to a call (check_lend.c).
+/* check_closure.h: closures: what they take (check_closure.c), are (check_closure_made.c), hold (check_capture.c), and
+ * lend to a call (check_lend.c).
  */
 #ifndef MASU_LANGUAGE_CHECK_CLOSURE_H
 #define MASU_LANGUAGE_CHECK_CLOSURE_H

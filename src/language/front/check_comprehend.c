@@ -261,8 +261,8 @@ void check_comprehension(checker *c, expr **slot, const type *expected) {
  *     let C[i, k] = f(x)[i, j] * B.t()[j, k];
  *     ─►  { let <whole 0> = f(x); let <whole 1> = B.t(); [i, k | { <whole 0>[i, j] * <whole 1>[j, k] }] }
  *
- * What is indexed must be a call whose names all mean something outside and are none of the comprehension's indices; it is
- * evaluated once.
+ * What is indexed must be a call whose names all mean something outside and are none of the comprehension's indices; it
+ * is evaluated once.
  */
 typedef struct hoisting {
     checker *checker;
@@ -349,8 +349,8 @@ bool check_hoist(checker *c, expr **slot, const type *expected) {
  *           let <high 1> = [i | i <- 0..n { f(i) }].__widest();
  *           [i | i <- 0..n, j <- <low 1>..<high 1>, j >= i, j < f(i) { v[j] }] }
  *
- * So each index runs over its widest range, and what lies outside of its own one is as if a condition failed: not counted
- * in a sum, 0 in the result. The shape is rectangular and known before the loops.
+ * So each index runs over its widest range, and what lies outside of its own one is as if a condition failed: not
+ * counted in a sum, 0 in the result. The shape is rectangular and known before the loops.
  */
 typedef struct ragged {
     checker *checker;

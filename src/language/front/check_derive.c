@@ -1,10 +1,11 @@
 /* check_derive.c: methods that a struct has because of what its fields are.
  *
- * A walk reaches everything of one sort that lies in a value: the tensors, or what has a training mode. The library has a
- * trait for each (library/parameters.tl); the compiler writes the one method that differs from struct to struct:
+ * A walk reaches everything of one sort that lies in a value: the tensors, or what has a training mode. The library has
+ * a trait for each (library/parameters.tl); the compiler writes the one method that differs from struct to struct:
  *
  *     net.parameters()      the trait's own text, made for Net where it is first asked for
- *     net.__tensors(p, e)   likewise, unless a type has its own: an LSTM, a HashMap, what implements a trait with that method
+ *     net.__tensors(p, e)   likewise, unless a type has its own: an LSTM, a HashMap, what implements a trait with that
+ *                           method
  *     net.__fields(p, e)    written here from Net's fields, and read as any text of the library:
  *
  *         { let mut __all = Parameters::new(); let __at = if path.is_empty() { path } else { path + "." };
@@ -25,9 +26,11 @@
  *               4 => {}
  *               _ => { for i1 in 0..self.m.len() { s.__tensor(__at + "m." + i1.to_string(), &mut self.m[i1]); } } } }
  *
- * A record of text as a struct is written from the fields, too (check_derive_record.c), and a clone (check_derive_clone.c).
+ * A record of text as a struct is written from the fields, too (check_derive_record.c), and a clone
+ * (check_derive_clone.c).
  *
- * What must stay true: all of the sort that is in the value is reached once, or the call is an error that names the field.
+ * What must stay true: all of the sort that is in the value is reached once, or the call is an error that names the
+ * field.
  */
 #include <string.h>
 
@@ -235,7 +238,8 @@ static const char *expectation(checker *c, const type *t, const char *path) {
                       : check_printf(c, "s.__expect(%s);", path);
 }
 
-/* A list of scalars takes those of the file, and an empty list of tensors, too; others have the length that they have there. */
+/* A list of scalars takes those of the file, and an empty list of tensors, too; others have the length that they have
+ * there. */
 static void put_list(walk_text *w, const type *element, const char *place, const char *path, uint32_t number) {
     checker *c = w->k.c;
     element = type_resolve(c->types, element);
@@ -309,11 +313,12 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
  *         match self { Self::A => {} Self::B(__1) => { … what put_state writes of __1, at "B.0" … } }
  *     } else { match s.__variant(path).as_str() {
  *         "A" => { if s.mode == 2 { *self = Self::A; } }
- *         "B" => { if s.mode == 1 { s.__fits::<i64>(__at + "B.0"); } else { *self = Self::B(s.__said(__at + "B.0")); } }
+ *         "B" => { if s.mode == 1 { s.__fits::<i64>(__at + "B.0"); }
+ *                  else { *self = Self::B(s.__said(__at + "B.0")); } }
  *         _ => { s.__differing(path, __here); } } }
  *
- * Another variant than the present one is made again where it holds nothing but scalars and tensors of any shape; where it
- * holds more, it differs.
+ * Another variant than the present one is made again where it holds nothing but scalars and tensors of any shape; where
+ * it holds more, it differs.
  */
 
 /* Self::B, Self::B(a, b), Self::B { x: a, y: b }, with the text of each field. */
@@ -429,7 +434,8 @@ static source_span text_as_source(checker *c, char *text) {
     return source_span_make(file, 0, (uint32_t)file->length);
 }
 
-/* A reference to a tensor of some type as one to a tensor of any: Parameters writes only what has that shape and element. */
+/* A reference to a tensor of some type as one to a tensor of any: Parameters writes only what has that shape and
+ * element. */
 bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *to) {
     if (e->span.file == NULL || strcmp(e->span.file->path, fields_path) != 0 || !type_is_reference(from) ||
         !type_is_reference(to))

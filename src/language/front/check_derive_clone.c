@@ -4,8 +4,8 @@
  *
  *         fn clone(&self) -> Self { Self { a: self.a.clone(), n: self.n } }
  *
- * A list is cloned element by element (library/clone.tl), a tuple part by part, a Box by what is in it. Where no part says
- * anything, a clone is the value itself, and costs nothing.
+ * A list is cloned element by element (library/clone.tl), a tuple part by part, a Box by what is in it. Where no part
+ * says anything, a clone is the value itself, and costs nothing.
  */
 #include <string.h>
 

@@ -3,8 +3,8 @@
  *     impl Drop for Guard { fn drop(&mut self) { … } }      Guard is moved, never copied; no program calls its `drop`
  *     impl<T> Drop for Held<T> { … }                        each Held<T> of the program has one of its own
  *
- * A value with a destructor is one thing in memory, however many hold it: its fields lie in a cell (struct_item.cell), and what the
- * program passes around is that cell. lower/lower_drop.c says when its last owner goes.
+ * A value with a destructor is one thing in memory, however many hold it: its fields lie in a cell (struct_item.cell),
+ * and what the program passes around is that cell. lower/lower_drop.c says when its last owner goes.
  */
 #include <string.h>
 

@@ -9,7 +9,8 @@ bool check_is_destructor(const function_item *f);
 void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner);
 /* x.drop(): true where f is a destructor, with a message. */
 bool check_refuse_drop_call(checker *c, const expr *e, const function_item *f);
-/* Of every type that the program uses by now: it may make instances of destructors, whose bodies are still to be checked. */
+/* Of every type that the program uses by now: it may make instances of destructors, whose bodies are still to be
+ * checked. */
 void check_finish_drops(checker *c);
 
 #endif

@@ -8,8 +8,8 @@
  * function that returns `impl Fn(A) -> R` or takes a function in a field or Vec does so through such an enum, too: one
  * type for all closures of a signature.
  *
- * What must stay true: a variant is removed only with the whole attempt at checking a function that added it, its number is its tag; a method's body has one arm for each variant
- * that exists when the last body is checked.
+ * What must stay true: a variant is removed only with the whole attempt at checking a function that added it, its
+ * number is its tag; a method's body has one arm for each variant that exists when the last body is checked.
  */
 #include <string.h>
 

@@ -263,8 +263,8 @@ static bool is_stretch(const pattern *p, const type *t, wide *low, wide *high) {
     return true;
 }
 
-/* Cut where any row begins or ends, inside of what the question asks about: a question about one number has no cuts, so that
- * a long match takes quadratic time and not cubic. */
+/* Cut where any row begins or ends, inside of what the question asks about: a question about one number has no cuts, so
+ * that a long match takes quadratic time and not cubic. */
 static const char **numbers(exhaust *x, const matrix *m, const pattern *const *q, const type *const *types,
                             uint32_t width) {
     wide first, last, low, high, *cuts = NULL;

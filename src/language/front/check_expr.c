@@ -46,7 +46,8 @@ static void unknown_name(checker *c, expr *e) {
     check_suggest_note(c, d, &near);
 }
 
-/* The value of a constant, copied to where it is used. owner: the type that the constant is of, where that is generic. */
+/* The value of a constant, copied to where it is used. owner: the type that the constant is of, where that is
+ * generic. */
 static void copy_constant(checker *c, expr **slot, const const_item *item, const type *owner) {
     const type_environment *outer = c->environment;
     type_environment environment = {0};

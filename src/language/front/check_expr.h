@@ -27,15 +27,16 @@ typedef struct comprehension_context {
     struct comprehension_context *outer;
 } comprehension_context;
 
-/* What the expression that is being checked lies in: both lists are as deep as the body is nested, and empty in a closure's own
- * body at first. */
+/* What the expression that is being checked lies in: both lists are as deep as the body is nested, and empty in a
+ * closure's own body at first. */
 typedef struct check_nest {
     loop_context *loop;
     comprehension_context *comprehension;
     uint32_t comprehension_count; /* opened so far: the number of the last */
 } check_nest;
 
-/* What an expression is to know of what it is a part of. Each is set by the one that checks the part, for that part alone:
+/* What an expression is to know of what it is a part of. Each is set by the one that checks the part, for that part
+ * alone:
  *     it is NULL or false again when that call comes back */
 typedef struct check_around {
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
@@ -52,8 +53,8 @@ bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *w
 void check_lost_arguments(checker *c, expr *call);
 void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
 void check_close_operator(checker *c, expr *e);
-/* t as Tensor<f64, 2>: another element type is a conversion, a rank only a statement about it. False: not a tensor type,
- * or of another rank. */
+/* t as Tensor<f64, 2>: another element type is a conversion, a rank only a statement about it. False: not a tensor
+ * type, or of another rank. */
 bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to);
 void check_expr(checker *c, expr **slot, const type *expected);
 void check_list(checker *c, expr **items, uint32_t count); /* each without an expectation, for their own mistakes */
@@ -83,7 +84,8 @@ void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what 
 /* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, as what a row makes of it; false: no row is in it. */
 bool check_arithmetic_as_row(checker *c, expr **slot);
 bool check_is_comparison(binary_op op);
-/* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was given. */
+/* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was
+ * given. */
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
 bool check_operator_accepts(binary_op op, const type *t);
 void check_wrong_operand(checker *c, expr *e, const char *op, const type *t);

@@ -1,5 +1,5 @@
-/* check_fits.c: what fits where without a conversion, which type two values have in common, and the conversions that cannot fail.
- * What has to be converted by more than a cast is check_convert.c.
+/* check_fits.c: what fits where without a conversion, which type two values have in common, and the conversions that
+ * cannot fail. What has to be converted by more than a cast is check_convert.c.
  */
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"

@@ -3,7 +3,7 @@
  *
  *     t.get(i, j)      ─► t[i, j]               t.get(i) of a matrix: element i, row by row
  *     t.mod(n)         ─► t.rem(n)              and the other names of the list below
- *     t.to_i64()       ─► t as Tensor<i64>      (to_f32 likewise) where t holds more than a number, or a tensor is wanted
+ *     t.to_i64()       ─► t as Tensor<i64>      (to_f32 too) where t holds more than a number, or a tensor is wanted
  *     softmax(t, 1)    ─► t.softmax(1)          where no function has that name and the first argument has the method
  */
 #include <string.h>
@@ -208,10 +208,11 @@ static bool adam_step(checker *c, expr **slot) {
     return true;
 }
 
-/* x.batch_norm(mean, variance, weight, bias, training, momentum, eps): mean and variance, where the program may write to
- * them, move by momentum towards what this batch has.
+/* x.batch_norm(mean, variance, weight, bias, training, momentum, eps): mean and variance, where the program may write
+ * to them, move by momentum towards what this batch has.
  *
- *     { let <t> = training; let <x> = x; let <n> = <x>.batch_norm(…); mean = mean.__moved(<x>, <t>, momentum, false); …; <n> }
+ *     { let <t> = training; let <x> = x; let <n> = <x>.batch_norm(…);
+ *       mean = mean.__moved(<x>, <t>, momentum, false); …; <n> }
  */
 static bool moving_batch_norm(checker *c, expr **slot) {
     enum { MEAN, VARIANCE, WEIGHT, BIAS, TRAINING, MOMENTUM, EPS, ARGUMENTS };

@@ -3,8 +3,8 @@
  *     self.rows[i + 1].x             let <at 0> = i + 1;         self.rows[<at 0>].x
  *     map.entry(k).or_insert(0)      let <at 1> = map.__slot(k, 0);    map.values[<at 1>]
  *     v.last_mut().unwrap()          let <at 2> = v.__last_at().unwrap();    v[<at 2>]
- *     node.child(i)                  what `fn child(&mut self, i) -> &mut Node { &mut place }` says, written out; a function
- *                                    that says more than a place yields a reference (check_refer.c)
+ *     node.child(i)                  what `fn child(&mut self, i) -> &mut Node { &mut place }` says, written out; a
+ *                                    function that says more than a place yields a reference (check_refer.c)
  */
 #include <string.h>
 
@@ -269,8 +269,8 @@ static type_environment environment_of(checker *c, function_item *f, const expr 
     return own;
 }
 
-/* Where the call yields a reference, it goes on from the place that was found: the block has looked that up already. Where it
- * does not, nothing of the block is used, and the call reads what its receiver yields. */
+/* Where the call yields a reference, it goes on from the place that was found: the block has looked that up already.
+ * Where it does not, nothing of the block is used, and the call reads what its receiver yields. */
 static void stay_receiver(checker *c, expr *e, expr *place, const function_item *f) {
     const bool refers = f != NULL && f->result_annotation != NULL && f->result_annotation->is_place;
     if (place != NULL && refers)

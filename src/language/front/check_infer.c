@@ -6,18 +6,18 @@
  *     f(&a[1..]);                 fn f(v: &[i32]): a list, and the number an i32
  *     let b = a * 2;              a tensor, had nothing said list: only tensors are multiplied
  *
- * One walk over the body gives every expression a type, with variables (check_infer_type.c) where it has none of its own;
- * what is stored, handed on, returned, compared or lies side by side unifies, in any order. A method, a field, an
+ * One walk over the body gives every expression a type, with variables (check_infer_type.c) where it has none of its
+ * own; what is stored, handed on, returned, compared or lies side by side unifies, in any order. A method, a field, an
  * operator of what is still open waits until it is known. What demands a list: a parameter, field, result or annotation
  * that is one. What demands a tensor: such a place of type Tensor, arithmetic, `as`, two indices, a method that only
- * tensors have. Where neither demands, a list is preferred if a method that only lists have is called, `{:?}` shows it, a
- * call on it can only change it (`a.sort();`), or its numbers are of a type that tensors do not keep. What is
- * left is a tensor, as `[1.0, 2.0]` that is only printed.
+ * tensors have. Where neither demands, a list is preferred if a method that only lists have is called, `{:?}` shows it,
+ * a call on it can only change it (`a.sort();`), or its numbers are of a type that tensors do not keep. What is left is
+ * a tensor, as `[1.0, 2.0]` that is only printed.
  *
- * The walk writes its answers into the brackets, indices and pairs (expr.becomes) and leaves no other trace: its messages are taken
- * back, its variables are its own. The check follows the answers where it expects nothing else. So what the
- * walk cannot see through costs an annotation, never a wrong program: a contradiction is the check's to report, with the
- * bracket's place and the use that decided it (check_note_bracket). Cost: O(size of the body).
+ * The walk writes its answers into the brackets, indices and pairs (expr.becomes) and leaves no other trace: its
+ * messages are taken back, its variables are its own. The check follows the answers where it expects nothing else. So
+ * what the walk cannot see through costs an annotation, never a wrong program: a contradiction is the check's to
+ * report, with the bracket's place and the use that decided it (check_note_bracket). Cost: O(size of the body).
  */
 #include <string.h>
 

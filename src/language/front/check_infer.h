@@ -1,6 +1,7 @@
 /* check_infer.h: what a bracket is, told before its function is checked (check_infer.c).
  *
- *     check_infer.c           walks a body once and gives every expression a type of its own, variables where it has none
+ *     check_infer.c           walks a body once and gives every expression a type of its own, variables where it has
+ *                             none
  *     check_infer_operator.c  operators, indices, casts
  *     check_infer_answer.c    what is preferred in the end, and the answers
  *     check_infer_call.c      what calls and methods demand of their arguments, and what they yield
@@ -25,8 +26,8 @@ struct open_form {
     form_kind kind;
     expr *e;
     const type *open;
-    const type
-        *element; /* of a bracket: what a list of it holds; of an element: its number; of a truth: what is compared */
+    /* of a bracket: what a list of it holds; of an element: its number; of a truth: what is compared */
+    const type *element;
     bool prefers_list;   /* nothing demands a list, but most of what is done with it is done with lists */
     bool grows;          /* it gets longer or shorter: a Vec */
     bool is_element;     /* of a row: it has as many indices as its tensor has dimensions */

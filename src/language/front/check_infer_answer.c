@@ -1,5 +1,5 @@
-/* check_infer_answer.c: the walk of a function's body (check_infer.c), what is preferred where nothing was demanded, and the
- * answers, written into the brackets, indices and pairs.
+/* check_infer_answer.c: the walk of a function's body (check_infer.c), what is preferred where nothing was demanded,
+ * and the answers, written into the brackets, indices and pairs.
  */
 #include "language/front/check_dyn.h"
 #include "language/front/check_generic.h"
@@ -37,8 +37,8 @@ static void prefer_lists(inference *n) {
     }
 }
 
-/* An element beside a tensor is one, for its history's sake, where the program asks for gradients; any other is a number. A row
- * that is shown is shown as what it is when the program runs. */
+/* An element beside a tensor is one, for its history's sake, where the program asks for gradients; any other is a
+ * number. A row that is shown is shown as what it is when the program runs. */
 static void settle_row(inference *n, const open_form *f, const type *t, bool differentiates) {
     const open_form *now = t->open.form;
     n->at = f->e->span;

@@ -1,7 +1,7 @@
 /* check_infer_call.c: what calls and methods demand of their arguments, and what they yield (check_infer.c).
  *
- * A signature is taken as it is written, with a variable for each type parameter; so nothing here knows what a function of
- * the library means. What only the tables say (ops.def, abi.def) yields what they say.
+ * A signature is taken as it is written, with a variable for each type parameter; so nothing here knows what a function
+ * of the library means. What only the tables say (ops.def, abi.def) yields what they say.
  */
 #include <string.h>
 

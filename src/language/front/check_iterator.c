@@ -1,6 +1,7 @@
 /* check_iterator.c: what an iterator is: a value whose type has `next`, and what it has by that.
  *
- *     fib.map(f)            the library's method of any iterator (trait __Iterator), made for Fib where it is first asked for
+ *     fib.map(f)            the library's method of any iterator (trait __Iterator), made for Fib where it is first
+ *                           asked for
  *     I::Item               what `next` of I yields, where no `type Item` says it
  *     for p in fib { … }    { let mut <it> = fib; loop { match <it>.next() { Some(p) => { … } _ => break } } }
  *     for p in &mut it      likewise; a place that may be written gives its elements itself

@@ -18,7 +18,8 @@ const type *check_wish_as_list(checker *c, const type *expected);
 bool check_takes_iterator(const function_item *f, const binding *parameter);
 /* Whether a bound is of what gives elements one by one: Iterator, IntoIterator and their like. */
 bool check_bounds_items(const type_expr *bound);
-/* sum(1..4), sum([1, 2]) where the parameter is an `impl Iterator`: a list, an iterator where the numbers have no end. */
+/* sum(1..4), sum([1, 2]) where the parameter is an `impl Iterator`: a list, an iterator where the numbers have no
+ * end. */
 void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter);
 bool check_list_beside_iterator(checker *c, expr **slot, const type *expected);
 /* What methods of lists work on: the Vec of what next() yields, or of what iter() says. The value is checked. */

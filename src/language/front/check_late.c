@@ -5,10 +5,10 @@
  *     else { return; }                  a way that never comes back
  *     println(name);                    assigned on every way to here
  *
- * Follows the ways through a checked body. For each such variable it knows whether some way to a place has assigned it and
- * whether some way has not; where no way leads to a place, neither. A read wants the second to be false, an assignment to a
- * variable without `mut` the first. A loop is walked without a word until what its begin knows changes no more, then once
- * more to speak.
+ * Follows the ways through a checked body. For each such variable it knows whether some way to a place has assigned it
+ * and whether some way has not; where no way leads to a place, neither. A read wants the second to be false, an
+ * assignment to a variable without `mut` the first. A loop is walked without a word until what its begin knows changes
+ * no more, then once more to speak.
  */
 #include <string.h>
 

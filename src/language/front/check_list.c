@@ -84,7 +84,8 @@ static void push(checker *c, block_builder *b, expr *item) {
     build_stmt(b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push", &item, 1));
 }
 
-/* Where any tensors are wanted, what all items hold is kept: a list of Tensor<i64> is one for all that takes tensors. */
+/* Where any tensors are wanted, what all items hold is kept: a list of Tensor<i64> is one for all that takes
+ * tensors. */
 static const type *element_of_items(checker *c, expr *e, const type *wanted) {
     const type *open = type_resolve(c->types, wanted), *held = NULL;
     if (open->kind != TYPE_TENSOR || open->tensor.element != NULL)

@@ -1,5 +1,5 @@
-/* check_list_forms.c: lists of what lies in a value, and functions of one parameter, as they would be written. Nothing of it is checked
- * yet.
+/* check_list_forms.c: lists of what lies in a value, and functions of one parameter, as they would be written. Nothing
+ * of it is checked yet.
  */
 #include <string.h>
 

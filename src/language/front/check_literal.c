@@ -5,19 +5,20 @@
  *     best = count;                       a u32: so is best, and what v holds
  *
  * A bare literal makes an open number (types.h): a variable with a class, whole or real. Whatever demands equal types
- * unifies: elements of lists, arguments of generics, what a closure takes and yields, stores, `&mut`. It goes by equality
- * in all of these, so no order of uses decides. What converts as well as it unifies only says what it would like:
+ * unifies: elements of lists, arguments of generics, what a closure takes and yields, stores, `&mut`. It goes by
+ * equality in all of these, so no order of uses decides. What converts as well as it unifies only says what it would
+ * like:
  *
  *     where an i64 is wanted          any narrower whole number will do, and i64 is what it becomes anyway
  *     where an f64 is wanted          f64, unless something demands f32, which is made longer then
  *     n * 0.5 of a whole n            n stays whole: the product is real
  *
- * A whole number that a real one is stored in becomes real; never the other way round. At the end of the function what is
- * still open becomes what it would like to be, else i64 or f32 (type_default_numbers); then every node gets its type
+ * A whole number that a real one is stored in becomes real; never the other way round. At the end of the function what
+ * is still open becomes what it would like to be, else i64 or f32 (type_default_numbers); then every node gets its type
  * (check.c), every literal is judged by its range, and conversions that were not needed go.
  *
- * What must stay true: a node of an open type is judged again when it is closed, by check_close_number; what is written out
- * by the kind of a number before it is known (a text, a method) waits until then.
+ * What must stay true: a node of an open type is judged again when it is closed, by check_close_number; what is written
+ * out by the kind of a number before it is known (a text, a method) waits until then.
  */
 #include <string.h>
 

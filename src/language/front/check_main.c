@@ -1,5 +1,5 @@
-/* check_main.c: where a program starts. A `main` that yields something is called by one that does not: the number that it
- * ends with is dropped, an `Err` ends the program as panic does.
+/* check_main.c: where a program starts. A `main` that yields something is called by one that does not: the number that
+ * it ends with is dropped, an `Err` ends the program as panic does.
  *
  *     fn main() -> Result<(), String> { … }   ─►   fn <main>() -> … { … }   fn main() { __end(<main>()); }
  */

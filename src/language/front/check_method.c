@@ -400,8 +400,8 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
     return true;
 }
 
-/* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the number's is
- * decided here. */
+/* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the
+ * number's is decided here. */
 static const type *number_with_method(checker *c, const type *t, const char *name) {
     if (!type_is_open_number(t))
         return t;

@@ -1,4 +1,5 @@
-/* check_mismatch.c: what is said where a value of one type is and another is wanted: both types, and what to write instead. */
+/* check_mismatch.c: what is said where a value of one type is and another is wanted: both types, and what to write
+ * instead. */
 #include <string.h>
 
 #include "language/front/check_context.h"

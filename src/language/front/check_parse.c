@@ -1,4 +1,5 @@
-/* check_parse.c: s.parse() and x.into(), also where what is wanted of them is only known when the body has been read. */
+/* check_parse.c: s.parse() and x.into(), also where what is wanted of them is only known when the body has been
+ * read. */
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"

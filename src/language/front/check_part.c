@@ -4,12 +4,12 @@
  *                                                   w is 2 elements of <list> from <at> on
  *                                                   … <list>[<low> + 1], 1 < <length> … }
  *
- * A variable may be made of others: of a list, a place and a length, or of a pair of variables. What is asked of it is asked
- * of them: an element, what the library has a method __part_M for, a loop over it. Anything else makes the value: a list
- * of its own, as all lists are.
+ * A variable may be made of others: of a list, a place and a length, or of a pair of variables. What is asked of it is
+ * asked of them: an element, what the library has a method __part_M for, a loop over it. Anything else makes the value:
+ * a list of its own, as all lists are.
  *
- * What must stay true: nothing assigns to what a variable is made of while the variable is in sight, so the part has the
- * elements that it had when it was made.
+ * What must stay true: nothing assigns to what a variable is made of while the variable is in sight, so the part has
+ * the elements that it had when it was made.
  */
 #include <stdio.h>
 #include <string.h>

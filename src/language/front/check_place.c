@@ -1,5 +1,5 @@
-/* check_place.c: assignments, as what they are: of a name, a part, an element, what a call yields. Who may be assigned to is told by
- * check_writes.c.
+/* check_place.c: assignments, as what they are: of a name, a part, an element, what a call yields. Who may be assigned
+ * to is told by check_writes.c.
  */
 #include "language/front/check_place.h"
 #include "language/front/check_build.h"
@@ -277,7 +277,8 @@ static bool some_type_has(const checker *c, const char *name) {
     return false;
 }
 
-/* a += b is a.add_assign(b) where a's type has such a method, wherever a lies: v[i] += b, *x += b, m.entry(k).or_default() += b. */
+/* a += b is a.add_assign(b) where a's type has such a method, wherever a lies: v[i] += b, *x += b,
+ * m.entry(k).or_default() += b. */
 static bool assign_by_method(checker *c, expr **slot) {
     static const char *const names[BINARY_OP_COUNT] = {
         [BINARY_ADD] = "add_assign",      [BINARY_SUB] = "sub_assign",        [BINARY_MUL] = "mul_assign",

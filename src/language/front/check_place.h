@@ -108,7 +108,8 @@ expr *check_freeze(block_builder *b, expr **slot);
 expr *check_freeze_part(block_builder *b, expr *e);
 /* By its names: a call in e may be one of a function whose result is or holds `&mut T`. */
 bool check_may_lend(const checker *c, const expr *e);
-/* A reference that such a call yields is asked for once, and is the place. NULL: it yields a value, which is checked then. */
+/* A reference that such a call yields is asked for once, and is the place. NULL: it yields a value, which is checked
+ * then. */
 expr *check_freeze_lent(block_builder *b, expr **slot);
 void check_build_let(block_builder *b, stmt *let); /* in b, checked */
 /* Whether Rust would say that e is a `&mut T`, by its form. */

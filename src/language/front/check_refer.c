@@ -117,7 +117,8 @@ static expr *block_of(checker *c, block_builder *b, expr *value) {
     return whole;
 }
 
-/* The reference to a part of a list that *slot names by a range; NULL: it is something else, whose base is checked then. */
+/* The reference to a part of a list that *slot names by a range; NULL: it is something else, whose base is checked
+ * then. */
 static expr *part_by_range(block_builder *b, expr *e) {
     checker *c = b->c;
     expr *list = check_freeze(b, &e->index.base);

@@ -1,5 +1,5 @@
-/* check_scopes.h: names as the checker asks for them, and what it suggests for those that it does not find. Where they lie is
- * names/names.h.
+/* check_scopes.h: names as the checker asks for them, and what it suggests for those that it does not find. Where they
+ * lie is names/names.h.
  */
 #ifndef MASU_LANGUAGE_CHECK_SCOPES_H
 #define MASU_LANGUAGE_CHECK_SCOPES_H

@@ -1,5 +1,5 @@
-/* check_stages.c: what the methods of a chain do with a value that comes to them: check_chain.c. Each stage is a piece of the
- * loop's body, and what is behind it is inside.
+/* check_stages.c: what the methods of a chain do with a value that comes to them: check_chain.c. Each stage is a piece
+ * of the loop's body, and what is behind it is inside.
  */
 #include <string.h>
 
@@ -224,8 +224,8 @@ expr *chain_length(checker *c, const expr *e, const char *list) {
     return build_method(c, e->span, chain_name(c, e, list), "len", NULL, 0);
 }
 
-/* Where elements can be had by their number and the end looks at all of them, Rust goes over the pairs: no function runs
- * for an element without a partner. Otherwise the left side is asked first. */
+/* Where elements can be had by their number and the end looks at all of them, Rust goes over the pairs: no function
+ * runs for an element without a partner. Otherwise the left side is asked first. */
 static bool counts_pairs(const chain *h, uint32_t at) {
     stage_kind end = chain_kind_of(h->stages[h->count - 1]);
     bool counted = h->last_body == NULL && end != STAGE_NONE && end >= STAGE_SUM;

@@ -1,5 +1,5 @@
-/* check_takes.c: `&[2, 3]` as an argument of an operation, and which operations have places beside their values: t.topk(k) and
- * its like.
+/* check_takes.c: `&[2, 3]` as an argument of an operation, and which operations have places beside their values:
+ * t.topk(k) and its like.
  */
 #include <string.h>
 

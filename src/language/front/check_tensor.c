@@ -213,7 +213,8 @@ static void check_slice(checker *c, expr **slot) {
     (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
 }
 
-/* The index is a tensor of places or a mask; otherwise it is a number. Real numbers that a bracket held become whole. */
+/* The index is a tensor of places or a mask; otherwise it is a number. Real numbers that a bracket held become
+ * whole. */
 static bool is_places(checker *c, expr **index) {
     check_expr(c, index, (*index)->kind == EXPR_ARRAY ? NULL : check_scalar(c, TYPE_I64));
     const type *t = type_resolve(c->types, (*index)->type);
@@ -255,8 +256,8 @@ expr *check_list_of_places(checker *c, const expr *e) {
     return list;
 }
 
-/* t[numbers]: the rows with these numbers, in a list of any rank; t[mask]: the elements where a mask holds; t[is, js]: the
- * elements, or rows, with these numbers side by side. */
+/* t[numbers]: the rows with these numbers, in a list of any rank; t[mask]: the elements where a mask holds; t[is, js]:
+ * the elements, or rows, with these numbers side by side. */
 static bool index_by_tensor(checker *c, expr **slot) {
     expr *e = *slot;
     if (first_unchecked(e) > 0 || c->nest->comprehension != NULL || !check_place_tensors(c, e))

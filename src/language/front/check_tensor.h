@@ -22,7 +22,8 @@ void check_comprehension(checker *c, expr **slot, const type *expected);
 const char *check_other_name(const char *name, uint32_t argument_count);
 /* `shape()`, or a name of what it yields: check_operators.c */
 bool check_yields_lengths(const expr *e);
-/* A number as a tensor of rank 0, of the elements of `beside` (NULL: whatever it is) if those are real. False: it is none. */
+/* A number as a tensor of rank 0, of the elements of `beside` (NULL: whatever it is) if those are real. False: it is
+ * none. */
 bool check_number_beside(checker *c, expr **slot, const type *beside);
 /* w.add_(x) */
 bool check_update_method(checker *c, expr **slot);

@@ -248,7 +248,8 @@ static bool shown_as(checker *c, expr **slot, const char *method) {
     return true;
 }
 
-/* fmt::Display::fmt(&value, f) of what has no such method itself: { let <how> = f.__how(); f.write_str(value.__…_text(<how>)) } */
+/* fmt::Display::fmt(&value, f) of what has no such method itself: { let <how> = f.__how();
+ * f.write_str(value.__…_text(<how>)) } */
 bool check_delegated_text(checker *c, expr **slot) {
     expr *e = *slot;
     size_t i = 0;

@@ -39,10 +39,12 @@ const type *check_bare_result(checker *c);
 const type *check_number_type(checker *c, int64_t number);
 bool check_is_number_type(const type *t);
 const type *check_length_argument(checker *c, const type_expr *t);
-/* The type of a call whose operands are known (check_abi_result.c). The rank may be more than a tensor can have; -1: not known. */
+/* The type of a call whose operands are known (check_abi_result.c). The rank may be more than a tensor can have; -1:
+ * not known. */
 const type *check_abi_result(checker *c, const expr *call);
 int32_t check_abi_rank(const expr *call);
-/* check_element.c: takes the word that says it out of the result's type; the type of a call whose operands are checked. */
+/* check_element.c: takes the word that says it out of the result's type; the type of a call whose operands are
+ * checked. */
 void check_element_rule(checker *c, function_item *f);
 const type *check_result_of(checker *c, const function_item *f, const expr *call);
 /* bool < integers < f32 < f64; of two integers i64. */

@@ -1,5 +1,5 @@
-/* check_variant.h: enums (check_variant.c; check_variants.c: which a name means), match, patterns, `?` (check_match.c), which
- * values a match forgets (check_exhaust.c).
+/* check_variant.h: enums (check_variant.c; check_variants.c: which a name means), match, patterns, `?` (check_match.c),
+ * which values a match forgets (check_exhaust.c).
  */
 #ifndef MASU_LANGUAGE_CHECK_VARIANT_H
 #define MASU_LANGUAGE_CHECK_VARIANT_H

@@ -236,8 +236,8 @@ static void spread_writes(checker *c) {
     }
 }
 
-/* A closure holds a copy of what it captured, unless its body was seen to write it: of what turns out to be written now, a
- * reference. */
+/* A closure holds a copy of what it captured, unless its body was seen to write it: of what turns out to be written
+ * now, a reference. */
 static void refer_late(checker *c, const method_use *use) {
     const expr *place = check_call_of_use(use)->call.operands[0];
     function_item *f = use->caller;

@@ -132,34 +132,35 @@ typedef enum ir_opcode {
     /* a record of words on the machine stack, for vectors: IR_RECORD makes it from args (one word each) and
      * yields its address; IR_RECORD_EMPTY reserves imm.i words; IR_RECORD_WORD reads word imm.i as the result's
      * type: for managed types the reader takes over the count that the word holds. An IR_RECORD given to
-     * tl_vec_push/set: its managed args are consumed. Counts inside a record have no owner that an error would find: nothing may
-     * raise between the IR_RECORD and the call that takes it, nor between the call that fills one and its IR_RECORD_WORDs. */
+     * tl_vec_push/set: its managed args are consumed. Counts inside a record have no owner that an error would find:
+     * nothing may raise between the IR_RECORD and the call that takes it, nor between the call that fills one and its
+     * IR_RECORD_WORDs. */
     IR_RECORD,
     IR_RECORD_EMPTY,
     IR_RECORD_WORD,
     /* address of static tl_record data: record (leaf types in imm.types) */
     IR_RECORD_TYPE,
     /* ownership: inserted by passes. IR_KEEP is at the end of a lexical scope and keeps its argument alive
-     * until there; the optional pass `lastuse` removes it, else `slots` does. imm.i 1: of what has a destructor, which runs
-     * here: no pass removes it before `slots` */
+     * until there; the optional pass `lastuse` removes it, else `slots` does. imm.i 1: of what has a destructor, which
+     * runs here: no pass removes it before `slots` */
     IR_KEEP,
     IR_ACQUIRE, /* args[0] gains a count that the next consumer takes; no result: the same value has two owners */
     IR_RELEASE, /* consumes args[0] */
     IR_ROOT,    /* stores args[0] into owner slot imm.i (or registers it, when imm.i < 0) */
     IR_UNROOT,  /* clears owner slot imm.i (or unregisters args[0]) */
     /* inside kernels only; each index is an i64 argument */
-    IR_KERNEL_CELL,   /* cell imm.i as the result's type */
-    IR_KERNEL_EXTENT, /* length of dimension args[0] (constant) of capture imm.i */
-    IR_KERNEL_LOAD,   /* element of capture imm.i at args; checked, faults; site 0: in range by construction */
-    IR_KERNEL_OUT_ADD, /* args: value, indices…; out[indices] += value, imm.i 1: = value (forward); in range by construction */
+    IR_KERNEL_CELL,     /* cell imm.i as the result's type */
+    IR_KERNEL_EXTENT,   /* length of dimension args[0] (constant) of capture imm.i */
+    IR_KERNEL_LOAD,     /* element of capture imm.i at args; checked, faults; site 0: in range by construction */
+    IR_KERNEL_OUT_ADD,  /* args: value, indices…; out[indices] += value, imm.i 1: = value (forward); in range */
     IR_KERNEL_GRAD_OUT, /* grad_out[args] (backward) */
-    IR_KERNEL_GRAD_ADD, /* args: value, indices…; grad_in[imm.i][indices] += value when wanted (backward); checked like a load */
+    IR_KERNEL_GRAD_ADD, /* args: value, indices…; grad_in[imm.i][indices] += value when wanted; checked like a load */
     /* terminators */
     IR_JUMP,           /* target[0] */
     IR_BRANCH,         /* args[0] bool; target[0] when true, target[1] otherwise */
     IR_RET,            /* args: the leaves of the result; owned. In kernels: no args */
     IR_UNREACHABLE,    /* after a call that always raises */
-    IR_KERNEL_CAREFUL, /* in a kernel's forward and backward: what they rely on does not hold, go on in the careful twin */
+    IR_KERNEL_CAREFUL, /* what a kernel's forward or backward relies on does not hold: on in the careful twin */
     IR_OPCODE_COUNT
 } ir_opcode;
 
@@ -274,8 +275,8 @@ struct ir_function {
     uint32_t block_count, block_capacity;
     bool is_kernel;
     uint32_t slot_count; /* after `slots` */
-    uint32_t
-        slot_bound; /* after `slots`: lower bound, the most values that one raising instruction must find protected */
+    /* after `slots`: lower bound, the most values that one raising instruction must find protected */
+    uint32_t slot_bound;
     uint64_t room_bytes,
         room_bound; /* after `frames`: of tensors that never leave the function; a proven lower bound */
     uint32_t built; /* after `destinations`: bit r: result r is built where the caller says */
@@ -339,7 +340,7 @@ struct ir_module {
     bool out_of_memory; /* sticky: an arena allocation failed while building; checked by the driver after each stage */
 };
 
-/* ---- construction (ir/build.c). Failures of the arena are sticky in module->out_of_memory; then NULL/0 is returned. ---- */
+/* ---- construction (ir/build.c). Failures of the arena are sticky in module->out_of_memory; then NULL or 0 comes. */
 
 ir_module *ir_module_new(masu__arena *arena);
 ir_function *ir_function_new(ir_module *m, const char *name, source_span span);
@@ -385,7 +386,8 @@ const ir_place *ir_place_of(const ir_function *f, ir_value v);
 ir_place *ir_place_for(ir_function *f, ir_value v);
 bool ir_const_int(const ir_function *f, ir_value v, int64_t *out); /* v is IR_CONST of an integer or bool type */
 void ir_remove_unreachable_blocks(ir_function *f);
-/* After it every edge from a block with two targets leads to a block with that one predecessor and carries no arguments. */
+/* After it every edge from a block with two targets leads to a block with that one predecessor and carries no
+ * arguments. */
 void ir_split_critical_edges(ir_function *f);
 /* ABI operand i of an IR_ABI instruction: which parameter it is, list elements resolved; NULL when out of range. */
 const tl_abi_parameter *ir_abi_parameter(const ir_instr *i, uint32_t operand);
@@ -399,7 +401,8 @@ ir_builder *ir_builder_new(ir_function *f);
 ir_block *ir_builder_block(
     const ir_builder *b); /* current; NULL after a terminator: code that follows is unreachable */
 void ir_builder_set_block(ir_builder *b, ir_block *block);
-/* Appends at the end of the current block; when there is none (unreachable code) a fresh unreachable block is opened first. */
+/* Appends at the end of the current block; when there is none (unreachable code) a fresh unreachable block is opened
+ * first. */
 ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
                   uint32_t result_count, source_span span);
 ir_value ir_emit_const_int(ir_builder *b, ir_type type, int64_t v, source_span span);
@@ -413,10 +416,9 @@ void ir_write(ir_builder *b, ir_variable v, ir_value value);
 /* The only write there will ever be: every read is behind it. So reading costs no search through the blocks, and no
  * parameters of blocks that would only pass it on. */
 void ir_write_last(ir_builder *b, ir_variable v, ir_value value);
-ir_value ir_read(
-    ir_builder *b, ir_variable v,
-    source_span
-        span); /* adds block parameters as needed; an unwritten variable reads as the constant zero of its type, which for managed types ir_verify rejects unless the code is unreachable */
+/* Adds block parameters as needed; an unwritten variable reads as the constant zero of its type, which for managed
+ * types ir_verify rejects unless the code is unreachable. */
+ir_value ir_read(ir_builder *b, ir_variable v, source_span span);
 void ir_seal(ir_builder *b, ir_block *block); /* all predecessors are known now */
 void ir_builder_finish(ir_builder *b); /* every block sealed; removes trivial parameters and unreachable blocks */
 
@@ -425,13 +427,13 @@ void ir_builder_finish(ir_builder *b); /* every block sealed; removes trivial pa
 void ir_print_instr(const ir_function *f, const ir_instr *i, masu__buffer *out); /* one line, without its end */
 void ir_print_function(const ir_function *f, masu__buffer *out);
 void ir_print_module(const ir_module *m, masu__buffer *out);
-/* Reads what ir_print_module wrote (ir/ir_parse.c): value numbers, names, shapes, ownership and slots come back; spans and sites do not.
- * The module lives in arena. NULL on an error, which is described in `error` with its line. */
+/* Reads what ir_print_module wrote (ir/ir_parse.c): value numbers, names, shapes, ownership and slots come back; spans
+ * and sites do not. The module lives in arena. NULL on an error, which is described in `error` with its line. */
 ir_module *ir_parse_module(masu__arena *arena, const char *text, masu__buffer *error);
 
 typedef enum ir_phase { IR_PHASE_BUILT, IR_PHASE_OWNED, IR_PHASE_ROOTED } ir_phase;
-/* True when all invariants of the phase hold; otherwise writes one line a fault (function, block, instruction, what) to out. False with out->failed
- * when memory ran out before the end. */
+/* True when all invariants of the phase hold; otherwise writes one line a fault (function, block, instruction, what) to
+ * out. False with out->failed when memory ran out before the end. */
 bool ir_verify(const ir_module *m, ir_phase phase, masu__buffer *out);
 
 #endif

@@ -5,7 +5,8 @@
  * the current block, then upwards:
  *
  *     one predecessor               ask it (a loop, no recursion)
- *     several, block sealed         a new parameter takes the place of the value; its arguments are looked up afterwards
+ *     several, block sealed         a new parameter takes the place of the value; its arguments are looked up
+ *                                   afterwards
  *     block not sealed yet          a new parameter; its arguments are looked up when the block is sealed
  *     none                          the variable was never written: zero
  *

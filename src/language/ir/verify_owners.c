@@ -198,8 +198,8 @@ static bool meet(const ir_place *a, const ir_place *b) {
     return b->bytes && a->at < b->at + b->bytes && b->at < a->at + a->bytes;
 }
 
-/* No two tensors that are alive together lie on the same bytes of the frame. (In a growing slot they may be meant to: the
- * second to come finds it taken and lies in a pool.) */
+/* No two tensors that are alive together lie on the same bytes of the frame. (In a growing slot they may be meant to:
+ * the second to come finds it taken and lies in a pool.) */
 static void check_place(owners *o, const ir_instr *i, ir_value v) {
     const ir_place *place = ir_place_of(o->f, v);
     if (!place)

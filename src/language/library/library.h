@@ -1,5 +1,5 @@
-/* library.h: what the language brings along, written in itself: the .tl files of this folder, and what they say of their
- * functions. Embedded when masu is built (cmake/embed_library.c says how a file is read).
+/* library.h: what the language brings along, written in itself: the .tl files of this folder, and what they say of
+ * their functions. Embedded when masu is built (cmake/embed_library.c says how a file is read).
  */
 #ifndef MASU_LANGUAGE_LIBRARY_H
 #define MASU_LANGUAGE_LIBRARY_H

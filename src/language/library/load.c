@@ -1,11 +1,11 @@
 /* load.c: which declarations of the library a program needs.
  *
- * Reading takes time, and most programs need little: so a token asks for a name, a name for the declarations that have it
- * and for the names that the compiler writes where a program writes that one, a declaration for the names in its text. A
- * method is loaded when its name and its type are asked for. What comments and texts say asks for nothing.
+ * Reading takes time, and most programs need little: so a token asks for a name, a name for the declarations that have
+ * it and for the names that the compiler writes where a program writes that one, a declaration for the names in its
+ * text. A method is loaded when its name and its type are asked for. What comments and texts say asks for nothing.
  *
- * A type of the program may have the name of one of the library that gives way. The library's own then goes on under another
- * name, in all of its text:
+ * A type of the program may have the name of one of the library that gives way. The library's own then goes on under
+ * another name, in all of its text:
  *
  *     struct Linear { w: Tensor }     the program's; what the library calls Linear is loaded as __Linear
  *
@@ -76,7 +76,7 @@ static void load_all_asked(loader *l) {
     }
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------------------------------ */
 
 static void ask_token(loader *l, const char *text, const token *t) {
     size_t length = t->length, begin = 0;
@@ -146,7 +146,7 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
     return status;
 }
 
-/* ---- the text ----------------------------------------------------------------------------------------------------- */
+/* ---- the text ---------------------------------------------------------------------------------------------------- */
 
 static bool in_word(char c) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');

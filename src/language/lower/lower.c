@@ -10,7 +10,7 @@
 
 #include "language/lower/lowering.h"
 
-/* ---- signatures ------------------------------------------------------------------------------------------------------------ */
+/* ---- signatures -------------------------------------------------------------------------------------------------- */
 
 static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
     *count = lower_leaf_count(l, t);
@@ -68,7 +68,7 @@ static void declare_function(lowering *l, const function_item *item) {
         l->m->main = f;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------------------------------ */
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
 static void bind_parameters(lower_fn *fn) {
     uint32_t at = 0;

@@ -12,7 +12,7 @@
  */
 #include "language/lower/lower_kernel.h"
 
-/* ---- what depends on elements -------------------------------------------------------------------------------------------- */
+/* ---- what depends on elements ------------------------------------------------------------------------------------ */
 
 static bool any_operand_is_active(const kernel_fn *kf, const expr *e) {
     bool follows = e->call.kind == CALL_MATH || kernel_is_item(e);
@@ -57,7 +57,7 @@ bool kernel_is_active(const kernel_fn *kf, const expr *e) {
     }
 }
 
-/* ---- small words ------------------------------------------------------------------------------------------------------------ */
+/* ---- small words ------------------------------------------------------------------------------------------------- */
 
 typedef struct rule { /* one expression and the seed that arrives at it */
     kernel_fn *kf;
@@ -93,7 +93,7 @@ static void follow(const rule *r, const expr *e, ir_value seed) {
         kernel_adjoint(r->kf, e, seed);
 }
 
-/* ---- operators ---------------------------------------------------------------------------------------------------------------- */
+/* ---- operators --------------------------------------------------------------------------------------------------- */
 
 static void through_product(const rule *r, const expr *a, const expr *b) {
     if (kernel_is_active(r->kf, a))
@@ -147,7 +147,7 @@ static void through_operation(const rule *r, const kernel_operation *o) {
     }
 }
 
-/* ---- functions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- functions --------------------------------------------------------------------------------------------------- */
 
 /* d pow(a, b): b * a^(b-1) towards a, 0 where b is 0; a^b * log a towards b, 0 where a is not positive. */
 static void through_power(const rule *r, const expr *a, const expr *b) {
@@ -220,7 +220,7 @@ static void through_math(const rule *r) {
     }
 }
 
-/* ---- blocks and branches ------------------------------------------------------------------------------------------------------------ */
+/* ---- blocks and branches ----------------------------------------------------------------------------------------- */
 
 static const binding *local_of(const stmt *s) {
     return s->pattern->kind == PATTERN_NAME ? s->pattern->binding : NULL;

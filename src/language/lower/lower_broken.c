@@ -1,5 +1,5 @@
-/* lower_broken.c: which functions of a program with errors can be lowered, so that what the passes diagnose comes with the
- * checker's errors. Nothing runs afterwards; the others become one `unreachable`.
+/* lower_broken.c: which functions of a program with errors can be lowered, so that what the passes diagnose comes with
+ * the checker's errors. Nothing runs afterwards; the others become one `unreachable`.
  *
  *     error's place ─► in the body of a function?  no, or in a head: nothing is lowered
  *                                                  yes: that function is broken
@@ -9,7 +9,7 @@
 
 #include "language/lower/lowering.h"
 
-/* ---- by place ---------------------------------------------------------------------------------------------------------- */
+/* ---- by place ---------------------------------------------------------------------------------------------------- */
 
 static bool lies_in(source_span inner, source_span outer) {
     return inner.file == outer.file && inner.offset >= outer.offset && inner.offset <= outer.offset + outer.length;
@@ -52,7 +52,7 @@ bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnosti
     return true;
 }
 
-/* ---- by type ----------------------------------------------------------------------------------------------------------- */
+/* ---- by type ----------------------------------------------------------------------------------------------------- */
 
 static bool is_unknown(const type *t) {
     return t && (t->kind == TYPE_ERROR || t->kind == TYPE_OPEN);

@@ -7,7 +7,7 @@
 
 #include "language/lower/lowering.h"
 
-/* ---- operands -------------------------------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 /* The receiver of a call that writes it: a place, or a temporary whose new value is dropped. */
 typedef struct receiver {
@@ -45,7 +45,7 @@ static void receiver_write(lower_fn *fn, const receiver *r, const ir_value *valu
         lower_place_write(fn, r->place, values);
 }
 
-/* ---- functions of the program ------------------------------------------------------------------------------------------ */
+/* ---- functions of the program ------------------------------------------------------------------------------------ */
 
 static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, uint32_t count, ir_value *results,
                       source_span span) {
@@ -125,7 +125,7 @@ static void lower_function_call(lower_fn *fn, const expr *e, ir_value *out) {
     }
 }
 
-/* ---- functions of the runtime -------------------------------------------------------------------------------------------- */
+/* ---- functions of the runtime ------------------------------------------------------------------------------------ */
 
 static void lower_abi_call(lower_fn *fn, const expr *e, ir_value *out) {
     const call_expr *c = &e->call;
@@ -240,7 +240,7 @@ static void lower_fields(lower_fn *fn, const expr *e, ir_value *out) {
         lower_into_cell(fn, e->type, out, cell, e->span);
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------------------------------------ */
+/* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
 ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span) {
     uint32_t count = lower_leaf_count(fn->l, element);
@@ -325,7 +325,7 @@ static void lower_vec_read(lower_fn *fn, const expr *e, ir_value *out) {
     lower_vec_get(fn, vec, index, c->operands[0]->type->vec.element, out, e->span);
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
 static void print_text(lower_fn *fn, const char *text, size_t length, source_span span) {
     if (!lower_open(fn) || length == 0)
@@ -406,7 +406,7 @@ static void lower_print(lower_fn *fn, const expr *e) {
         print_text(fn, "\n", 1, e->span);
 }
 
-/* ---- tensor literals ---------------------------------------------------------------------------------------------------------------- */
+/* ---- tensor literals --------------------------------------------------------------------------------------------- */
 
 typedef struct literal {
     ir_value *numbers; /* the first is the rank, then the shape, then the elements */
@@ -474,7 +474,7 @@ void lower_array(lower_fn *fn, const expr *e, ir_value *out) {
     *out = lower_abi(fn, makers[dtype], l.numbers, l.count, e->span);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 void lower_call(lower_fn *fn, const expr *e, ir_value *out) {
     switch (e->call.kind) {

@@ -15,7 +15,7 @@ typedef struct plain_loops {
     uint32_t clause; /* the next to be written */
 } plain_loops;
 
-/* ---- captured tensors ------------------------------------------------------------------------------------------------------- */
+/* ---- captured tensors -------------------------------------------------------------------------------------------- */
 
 typedef struct capture_search {
     lower_fn *fn;
@@ -41,7 +41,7 @@ static void refuse_tracked(expr *e, void *context) {
         expr_each_child(e, refuse_tracked, context);
 }
 
-/* ---- loops -------------------------------------------------------------------------------------------------------------------- */
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 static void write_clauses(lower_fn *fn, plain_loops *p);
 

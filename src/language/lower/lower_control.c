@@ -6,7 +6,7 @@
 
 #include "language/lower/lowering.h"
 
-/* ---- where paths meet --------------------------------------------------------------------------------------------- */
+/* ---- where paths meet -------------------------------------------------------------------------------------------- */
 
 typedef struct meeting {
     ir_block *block;
@@ -32,7 +32,7 @@ static void go_on_at(lower_fn *fn, const meeting *m, ir_value *out) {
     lower_read(fn, m->first, m->count, out, m->span);
 }
 
-/* ---- blocks ----------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* let P = v else { … }: the block leaves. */
 static void lower_otherwise(lower_fn *fn, const stmt *s, const ir_value *values) {
@@ -47,8 +47,8 @@ static void lower_otherwise(lower_fn *fn, const stmt *s, const ir_value *values)
     lower_enter_block(fn, yes);
 }
 
-/* What a pattern takes apart. Where something in it has a destructor, a place: what the pattern binds moves out of it, and
- * the rest stays. */
+/* What a pattern takes apart. Where something in it has a destructor, a place: what the pattern binds moves out of it,
+ * and the rest stays. */
 typedef struct scrutinee {
     lower_place *place; /* NULL: nothing has */
     bool is_value;      /* nothing else names it: it lives to the end of the statement */
@@ -116,7 +116,7 @@ void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *
     fn->scope_depth--;
 }
 
-/* ---- if ------------------------------------------------------------------------------------------------------------------ */
+/* ---- if ---------------------------------------------------------------------------------------------------------- */
 
 void lower_if(lower_fn *fn, const expr *e, ir_value *out) {
     ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn);
@@ -150,7 +150,7 @@ void lower_logical(lower_fn *fn, const expr *e, ir_value *out) {
     go_on_at(fn, &m, out);
 }
 
-/* ---- match ------------------------------------------------------------------------------------------------------------------ */
+/* ---- match ------------------------------------------------------------------------------------------------------- */
 
 /* Writes the arm; afterwards the current block is the one that tries the next arm, none after the last. */
 static void lower_arm(lower_fn *fn, const match_arm *arm, const scrutinee *from, const ir_value *values,

@@ -1,26 +1,28 @@
 /* lower_drop.c: types with a destructor: how their values lie, and where their owners end.
  *
- * A value with a destructor is one counted thing, its cell: a list of one element, the fields. Its record says which destructor
- * it has, and the runtime runs that when the last count goes (runtime/value/vector.c). Lists, enums, boxes and closures hold
- * the cell as they hold any counted thing, so a destructor runs exactly once, whichever owner was the last. What is left to do here is the
- * time at which an owner's count goes:
+ * A value with a destructor is one counted thing, its cell: a list of one element, the fields. Its record says which
+ * destructor it has, and the runtime runs that when the last count goes (runtime/value/vector.c). Lists, enums, boxes
+ * and closures hold the cell as they hold any counted thing, so a destructor runs exactly once, whichever owner was the
+ * last. What is left to do here is the time at which an owner's count goes:
  *
- *     a name                    at the end of its scope, in reverse order: an IR_KEEP that no pass removes (lower_scope.c)
- *     a name that moved         not: where it lay there is nothing from then on, and at the end of the scope nothing ends
+ *     a name                    at the end of its scope, in reverse order: an IR_KEEP that no pass removes
+ *                               (lower_scope.c)
+ *     a name that moved         not: where it lay there is nothing from then on, and at the end of the scope nothing
+ *                               ends
  *     what is assigned to       when the new value is there
  *     a value with no name      at the end of the statement, where the text looks at it (`make().name()`)
  *     an element of a `for`     at the end of the iteration: it is taken out of the list
  *
- * Where a value moves is what the text says: marks of the borrow check (syntax/owner_marks.h). Reading what moved is an error that
- * pass/destructors.c finds, from the values alone. Functions of the library have no marks: there a value ends with its last
- * use, and counts keep it alive for what else holds it.
+ * Where a value moves is what the text says: marks of the borrow check (syntax/owner_marks.h). Reading what moved is an
+ * error that pass/destructors.c finds, from the values alone. Functions of the library have no marks: there a value
+ * ends with its last use, and counts keep it alive for what else holds it.
  */
 #include <string.h>
 
 #include "language/diagnose/messages.h"
 #include "language/lower/lowering.h"
 
-/* ---- types -------------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 bool lower_has_cell(const type *t) {
     return t->kind == TYPE_STRUCT && t->structure->cell != NULL;
@@ -83,7 +85,7 @@ bool lower_marked(const lower_fn *fn, source_span span, unsigned kinds) {
     return fn->owns && (owner_marks_at(fn->l->tree->marks, span) & kinds) != 0;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 void lower_into_cell(lower_fn *fn, const type *t, const ir_value *fields, ir_value *out, source_span span) {
     *out = lower_open(fn) ? lower_cell_new(fn, lower_inside(t), fields, span) : 0;
@@ -94,7 +96,7 @@ void lower_out_of_cell(lower_fn *fn, const type *t, ir_value cell, ir_value *fie
         lower_vec_get(fn, cell, lower_int(fn, IR_I64, 0, span), lower_inside(t), fields, span);
 }
 
-/* ---- moves -------------------------------------------------------------------------------------------------------------- */
+/* ---- moves ------------------------------------------------------------------------------------------------------- */
 
 static void refuse(lower_fn *fn, source_span span, message_row row, const char *text) {
     ir_refusal *r = MASU_ARENA_NEW(fn->l->m->arena, ir_refusal);
@@ -185,7 +187,7 @@ void lower_clear_bound(lower_fn *fn, const lower_place *p, const pattern *bound,
     clear_part(fn, p, bound, 0, is_value);
 }
 
-/* ---- ends --------------------------------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------------------------- */
 
 lower_place *lower_temporary(lower_fn *fn, const type *t, const ir_value *values, source_span span) {
     uint32_t count = lower_leaf_count(fn->l, t);
@@ -214,7 +216,7 @@ void lower_end_values(lower_fn *fn, const type *t, const ir_value *values, sourc
         }
 }
 
-/* ---- the function that runs them ----------------------------------------------------------------------------------------- */
+/* ---- the function that runs them --------------------------------------------------------------------------------- */
 
 static ir_instr *emit_destructor(lower_fn *fn, const function_item *item, ir_function *callee, const ir_value *self) {
     ir_instr *call = lower_open(fn) ? ir_emit(fn->b, IR_CALL, self, callee->param_count, callee->results,

@@ -1,7 +1,7 @@
 /* lower_element.c: one element of a tensor or vector: the calls that read it, write it, take it out and put it back.
  *
- * An element of a tensor is a number and goes through a call as it is. One of a vector has any number of leaves: the call
- * fills a record, or reads one, with a word for each.
+ * An element of a tensor is a number and goes through a call as it is. One of a vector has any number of leaves: the
+ * call fills a record, or reads one, with a word for each.
  */
 #include <string.h>
 

@@ -62,7 +62,7 @@ ir_value lower_convert(lower_fn *fn, ir_value v, ir_type to, source_span span) {
     return lower_op1(fn, IR_CAST, to, v, span);
 }
 
-/* ---- calls of the runtime ----------------------------------------------------------------------------------------- */
+/* ---- calls of the runtime ---------------------------------------------------------------------------------------- */
 
 static ir_type kind_type(tl_abi_kind kind) {
     switch (kind) {
@@ -110,7 +110,7 @@ ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_
     return i->result;
 }
 
-/* ---- blocks ----------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 ir_block *lower_block_new(lower_fn *fn) {
     ir_block *b = ir_block_new(fn->f);

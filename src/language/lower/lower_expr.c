@@ -3,7 +3,7 @@
 
 #include "language/lower/lowering.h"
 
-/* ---- literals and operators ------------------------------------------------------------------------------------------ */
+/* ---- literals and operators -------------------------------------------------------------------------------------- */
 
 static ir_value lower_float(lower_fn *fn, const expr *e) {
     return ir_emit_const_float(fn->b, lower_scalar_type(e->type), e->floating.value, e->span);
@@ -50,7 +50,7 @@ static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
         lower_read(fn, fn->variables[e->name.binding->id], lower_leaf_count(fn->l, e->type), out, e->span);
 }
 
-/* ---- fields and cells ---------------------------------------------------------------------------------------------- */
+/* ---- fields and cells -------------------------------------------------------------------------------------------- */
 
 ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span) {
     ir_value list = lower_vec_empty(fn, t, span);
@@ -77,7 +77,7 @@ void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
         memcpy(out, all + lower_field_offset(fn->l, t, e->field.index), lower_leaf_count(fn->l, e->type) * sizeof *out);
 }
 
-/* ---- parts put together ---------------------------------------------------------------------------------------------------- */
+/* ---- parts put together ------------------------------------------------------------------------------------------ */
 
 static void lower_struct(lower_fn *fn, const expr *e, ir_value *out) {
     const struct_expr *s = &e->structure;
@@ -151,7 +151,7 @@ static void lower_assign(lower_fn *fn, const expr *e) {
         lower_end_values(fn, t, before, e->span);
 }
 
-/* ---- conditions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------------------------------- */
 
 void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no) {
     if (!lower_open(fn))
@@ -176,7 +176,7 @@ void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no) {
     lower_condition(fn, e->binary.right, yes, no);
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 ir_value lower_scalar(lower_fn *fn, const expr *e) {
     ir_value v = 0;

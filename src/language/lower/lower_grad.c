@@ -33,7 +33,7 @@ bool lower_block_runs_backward(const lowering *l, const block *b) {
     return lower_runs_backward(l, &e);
 }
 
-/* ---- over the call graph -------------------------------------------------------------------------------------------- */
+/* ---- over the call graph ----------------------------------------------------------------------------------------- */
 
 typedef struct call_edge {
     uint32_t caller, callee;

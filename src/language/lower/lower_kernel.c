@@ -18,7 +18,7 @@ static void write_index(kernel_fn *kf, const kernel_step *s, ir_value v) {
         ir_write(kf->fn.b, kf->fn.variables[s->clause->index->id], v);
 }
 
-/* ---- the element: what happens innermost, and where sums start -------------------------------------------------------------- */
+/* ---- the element: what happens innermost, and where sums start --------------------------------------------------- */
 
 /* The step from which on only indices that are summed over follow. */
 static uint32_t find_sum(const lower_kernel *lk) {
@@ -88,7 +88,7 @@ static void write_body(kernel_fn *kf) {
     ir_write(kf->fn.b, kf->sum, lower_op2(&kf->fn, op, element, sum, v, body->span));
 }
 
-/* ---- steps ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static void write_step(kernel_fn *kf, uint32_t k);
 
@@ -169,7 +169,7 @@ static void write_step(kernel_fn *kf, uint32_t k) {
     add_to_output(kf, ir_read(kf->fn.b, kf->sum, span), true);
 }
 
-/* ---- one function ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one function ------------------------------------------------------------------------------------------------ */
 
 static void write_nest(kernel_fn *kf) {
     lower_fn *fn = &kf->fn;
@@ -188,7 +188,8 @@ static void make_variables(kernel_fn *kf) {
     kf->sum = ir_variable_new(kf->fn.b, lower_dtype_type(kf->lk->k->dtype), "sum", kf->lk->e->span);
 }
 
-/* The proof, then the fast nest; or, when there is nothing to prove, the one nest there is. True: a careful twin is needed. */
+/* The proof, then the fast nest; or, when there is nothing to prove, the one nest there is. True: a careful twin is
+ * needed. */
 static bool write_proved_nest(kernel_fn *kf) {
     lower_fn *fn = &kf->fn;
     source_span span = kf->lk->e->span;
@@ -210,8 +211,8 @@ static bool has_effect(const ir_instr *i) {
     return ir_is_terminator(i->op) || i->op == IR_KERNEL_OUT_ADD || i->op == IR_KERNEL_GRAD_ADD;
 }
 
-/* Values that no rule of differentiation needed after all. A division or read among them would have faulted in the forward
- * function before. */
+/* Values that no rule of differentiation needed after all. A division or read among them would have faulted in the
+ * forward function before. */
 static void drop_unused(lowering *l, ir_function *f) {
     uint32_t *uses = MASU_ARENA_ARRAY(l->scratch, uint32_t, f->value_count);
     if (!uses) {
@@ -287,7 +288,7 @@ static ir_function *write_function(lower_kernel *lk, bool backward, ir_function 
     return f;
 }
 
-/* ---- the instruction ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the instruction --------------------------------------------------------------------------------------------- */
 
 /* max(0, high - low), known at once when both are literals. */
 static ir_value extent_of(lower_fn *fn, const comprehension_clause *clause, ir_value low, ir_value high) {

@@ -91,7 +91,7 @@ typedef struct kernel_fn {
     ir_variable *adjoints; /* backward: by binding id, of `let`s */
 } kernel_fn;
 
-/* ---- what a kernel can hold (lower_kernel_accept.c) ---------------------------------------------------------------- */
+/* ---- what a kernel can hold (lower_kernel_accept.c) -------------------------------------------------------------- */
 
 /* Marks the bindings that are made inside; false: the body needs the general loops. */
 bool kernel_accepts(lower_kernel *lk);
@@ -121,7 +121,7 @@ bool kernel_mentions_inside(const lower_kernel *lk, const expr *e);
 /* Neither reads elements nor divides integers: cannot fault. */
 bool kernel_is_safe(const lower_kernel *lk, const expr *e);
 
-/* ---- steps and linear forms (lower_kernel_steps.c, lower_linear.c) ---------------------------------------------------- */
+/* ---- steps and linear forms (lower_kernel_steps.c, lower_linear.c) ----------------------------------------------- */
 
 bool kernel_plan_steps(lower_kernel *lk);
 bool linear_of(const lower_kernel *lk, const expr *e, int64_t factor, linear *form);
@@ -148,7 +148,7 @@ kernel_bounds kernel_range(kernel_fn *kf, uint32_t k, bool inside);
 /* What makes the fast nest right, as one bool; 0 when it would be no faster. */
 ir_value kernel_prove(kernel_fn *kf);
 
-/* ---- values (lower_kernel_value.c) ----------------------------------------------------------------------------------------- */
+/* ---- values (lower_kernel_value.c) ------------------------------------------------------------------------------- */
 
 ir_value kernel_value(kernel_fn *kf, const expr *e); /* of kernel_type(e->type) */
 ir_value kernel_value_as(kernel_fn *kf, const expr *e, ir_type wanted);
@@ -164,7 +164,7 @@ ir_value kernel_float(kernel_fn *kf, ir_type type, double v, source_span span);
 ir_value kernel_math(kernel_fn *kf, ir_math math, ir_value a, ir_value b, source_span span);
 ir_math kernel_math_of(scalar_math math);
 
-/* ---- derivatives (lower_adjoint.c), loops (lower_kernel.c) -------------------------------------------------------------------- */
+/* ---- derivatives (lower_adjoint.c), loops (lower_kernel.c) ------------------------------------------------------- */
 
 /* Whether e depends on floating-point elements of captured tensors. */
 bool kernel_is_active(const kernel_fn *kf, const expr *e);

@@ -5,7 +5,7 @@
  */
 #include "language/lower/lower_kernel.h"
 
-/* ---- names from outside ------------------------------------------------------------------------------------------------ */
+/* ---- names from outside ------------------------------------------------------------------------------------------ */
 
 bool kernel_outer_leaf(const lower_kernel *lk, const expr *e, ir_variable *leaf) {
     const lowering *l = lk->outer->l;
@@ -72,7 +72,7 @@ bool kernel_is_hoisted(const lower_kernel *lk, const expr *e) {
     return is_pure_call(e) && is_number_type(e->type) && !kernel_is_item(e) && comes_from_outside(lk, e);
 }
 
-/* ---- operators -------------------------------------------------------------------------------------------------------- */
+/* ---- operators --------------------------------------------------------------------------------------------------- */
 
 static bool is_tensor_operation(const expr *e, kernel_operation *out) {
     expr *const *o = e->call.operands;
@@ -107,7 +107,8 @@ static bool is_tensor_operation(const expr *e, kernel_operation *out) {
     }
 }
 
-/* On tensors only of floating-point numbers: with others the runtime's rules for mixed types would have to be told again. */
+/* On tensors only of floating-point numbers: with others the runtime's rules for mixed types would have to be told
+ * again. */
 bool kernel_is_operation(const expr *e, kernel_operation *out) {
     if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR)
         return (kernel_type(e->type) == IR_F32 || kernel_type(e->type) == IR_F64) && is_tensor_operation(e, out);
@@ -121,7 +122,7 @@ bool kernel_is_operation(const expr *e, kernel_operation *out) {
     return true;
 }
 
-/* ---- searching ------------------------------------------------------------------------------------------------------------ */
+/* ---- searching --------------------------------------------------------------------------------------------------- */
 
 typedef struct search {
     const lower_kernel *lk;
@@ -159,7 +160,7 @@ bool kernel_is_safe(const lower_kernel *lk, const expr *e) {
     return !s.found;
 }
 
-/* ---- accepting -------------------------------------------------------------------------------------------------------------- */
+/* ---- accepting --------------------------------------------------------------------------------------------------- */
 
 static bool accepts(lower_kernel *lk, const expr *e);
 

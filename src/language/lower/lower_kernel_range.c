@@ -1,14 +1,14 @@
 /* lower_kernel_range.c: ranges of indices, how conditions cut them, and the proof that lets the fast nest run.
  *
- * The proof is one bool computed in front of the loops. It holds when no bound and no invariant term comes near the end of
- * the integers (BOUND_MAX: then sums of a few of them cannot wrap), and the least and greatest value of each
- * index expression, its indices running through their ranges, lies within the tensor it indexes.
+ * The proof is one bool computed in front of the loops. It holds when no bound and no invariant term comes near the end
+ * of the integers (BOUND_MAX: then sums of a few of them cannot wrap), and the least and greatest value of each index
+ * expression, its indices running through their ranges, lies within the tensor it indexes.
  */
 #include "language/lower/lower_kernel.h"
 
 #define BOUND_MAX ((int64_t)1 << 40)
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------------------ */
+/* ---- bounds ------------------------------------------------------------------------------------------------------ */
 
 static ir_value add_number(kernel_fn *kf, ir_value v, int64_t n, source_span span) {
     return n == 0 ? v : lower_op2(&kf->fn, IR_ADD, IR_I64, v, lower_int(&kf->fn, IR_I64, n, span), span);
@@ -40,7 +40,8 @@ static ir_value smaller_or_larger(kernel_fn *kf, ir_value a, ir_value b, bool la
                   : lower_op2(fn, IR_ADD, IR_I64, b, negative_part, span);
 }
 
-/* form >= minimum, where form = factor * index + rest and factor is 1 or -1: minimum - rest <= index, index <= rest - minimum */
+/* form >= minimum, where form = factor * index + rest and factor is 1 or -1: minimum - rest <= index, index <= rest -
+ * minimum */
 static void cut_below(kernel_fn *kf, kernel_bounds *r, const linear *form, const binding *index, ir_value minimum,
                       source_span span) {
     lower_fn *fn = &kf->fn;
@@ -91,7 +92,7 @@ kernel_bounds kernel_range(kernel_fn *kf, uint32_t k, bool inside) {
     return r;
 }
 
-/* ---- whether the fast nest may run ------------------------------------------------------------------------------------------ */
+/* ---- whether the fast nest may run ------------------------------------------------------------------------------- */
 
 typedef struct proof {
     kernel_fn *kf;

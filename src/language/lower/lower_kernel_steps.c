@@ -1,8 +1,8 @@
 /* lower_kernel_steps.c: clauses in the order written become steps in the order run.
  *
- * Conditions joined by && are taken apart. A safe one moves up to the step that binds the last of its indices; an equation
- * there may solve that index, an inequality may cut its range. One that could fault stays behind everything written before it, so that it is asked
- * about no more elements than the program says.
+ * Conditions joined by && are taken apart. A safe one moves up to the step that binds the last of its indices; an
+ * equation there may solve that index, an inequality may cut its range. One that could fault stays behind everything
+ * written before it, so that it is asked about no more elements than the program says.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ uint32_t kernel_step_of(const lower_kernel *lk, const binding *index) {
     return k;
 }
 
-/* ---- equations ------------------------------------------------------------------------------------------------------------ */
+/* ---- equations --------------------------------------------------------------------------------------------------- */
 
 /* The last step that binds an index of the form; -1: it has none. */
 static int64_t last_step(const lower_kernel *lk, const linear *form) {
@@ -78,7 +78,7 @@ static bool inequality(const lower_kernel *lk, const expr *e, linear *form) {
     return linear_of(lk, e->binary.left, less ? -1 : 1, form) && linear_of(lk, e->binary.right, less ? 1 : -1, form);
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------------------------------- */
 
 typedef struct depth_search {
     const lower_kernel *lk;

@@ -1,11 +1,11 @@
 /* lower_kernel_value.c: scalar expressions inside a kernel, and what they need from outside.
  *
- * Captures and cells are entered when first met; their values are read in the outer function at that moment, in front of
- * the comprehension.
+ * Captures and cells are entered when first met; their values are read in the outer function at that moment, in front
+ * of the comprehension.
  */
 #include "language/lower/lower_kernel.h"
 
-/* ---- from outside ---------------------------------------------------------------------------------------------------------- */
+/* ---- from outside ------------------------------------------------------------------------------------------------ */
 
 static void *grow(lowering *l, void *array, uint32_t count, uint32_t *capacity, size_t size) {
     if (count < *capacity)
@@ -81,7 +81,7 @@ ir_value kernel_cell_of_expr(kernel_fn *kf, const expr *e) {
     return cell(kf, (kernel_cell){.e = e}, e->span);
 }
 
-/* ---- reads -------------------------------------------------------------------------------------------------------------------- */
+/* ---- reads ------------------------------------------------------------------------------------------------------- */
 
 ir_value *kernel_indices(kernel_fn *kf, const kernel_read *r) {
     ir_value *indices = lower_room(&kf->fn, r->count);
@@ -112,7 +112,7 @@ static ir_value read_value(kernel_fn *kf, const expr *e, const kernel_read *r) {
     return lower_convert(&kf->fn, v, kernel_type(e->type), e->span);
 }
 
-/* ---- control -------------------------------------------------------------------------------------------------------------------- */
+/* ---- control ----------------------------------------------------------------------------------------------------- */
 
 static void condition(kernel_fn *kf, const expr *e, ir_block *yes, ir_block *no) {
     lower_fn *fn = &kf->fn;
@@ -171,7 +171,7 @@ static ir_value logical_value(kernel_fn *kf, const expr *e) {
     return ir_read(fn->b, result, e->span);
 }
 
-/* ---- scalars ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- scalars ----------------------------------------------------------------------------------------------------- */
 
 ir_value kernel_float(kernel_fn *kf, ir_type type, double v, source_span span) {
     return lower_open(&kf->fn) ? ir_emit_const_float(kf->fn.b, type, v, span) : 0;

@@ -77,7 +77,7 @@ void lower_leaf_types(const lowering *l, const type *t, ir_type *out) {
     }
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------------------------ */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 tl_dtype lower_element_dtype(const type *tensor) {
     const type *element = tensor->tensor.element;
@@ -93,7 +93,7 @@ ir_type lower_dtype_type(tl_dtype dtype) {
     return types[dtype];
 }
 
-/* ---- room ----------------------------------------------------------------------------------------------------------- */
+/* ---- room -------------------------------------------------------------------------------------------------------- */
 
 ir_value *lower_room(lower_fn *fn, uint32_t count) {
     ir_value *room = MASU_ARENA_ARRAY(fn->l->scratch, ir_value, count);

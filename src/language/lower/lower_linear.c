@@ -4,7 +4,7 @@
 enum { FACTOR_MAX = 1 << 16 };
 #define CONSTANT_MAX ((int64_t)1 << 40)
 
-/* ---- making ------------------------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------------------ */
 
 static bool add_term(linear *form, const binding *index, const expr *invariant, int64_t factor) {
     for (uint32_t i = 0; index && i < form->count; i++) {
@@ -92,7 +92,7 @@ linear linear_without(const linear *form, const binding *index, int64_t factor) 
     return rest;
 }
 
-/* ---- using ---------------------------------------------------------------------------------------------------------------- */
+/* ---- using ------------------------------------------------------------------------------------------------------- */
 
 static ir_value times(lower_fn *fn, ir_value v, int64_t factor, source_span span) {
     return factor == 1 ? v : lower_op2(fn, IR_MUL, IR_I64, v, lower_int(fn, IR_I64, factor, span), span);

@@ -50,7 +50,7 @@ static void leave_loops(lower_fn *fn, const lower_loop *target, source_span span
     }
 }
 
-/* ---- no_grad --------------------------------------------------------------------------------------------------------- */
+/* ---- no_grad ----------------------------------------------------------------------------------------------------- */
 
 /* Every way out of the block, also a jump out of a loop around it, makes operations record again if they did before. */
 void lower_unrecorded(lower_fn *fn, const expr *e, ir_value *out) {
@@ -66,7 +66,7 @@ void lower_unrecorded(lower_fn *fn, const expr *e, ir_value *out) {
         lower_abi(fn, TL_FN_tl_grad_recording, &left.recorded, 1, e->span);
 }
 
-/* ---- while, loop ----------------------------------------------------------------------------------------------------- */
+/* ---- while, loop ------------------------------------------------------------------------------------------------- */
 
 void lower_while(lower_fn *fn, const expr *e) {
     lower_loop loop;
@@ -116,7 +116,7 @@ void lower_infinite_loop(lower_fn *fn, const expr *e, ir_value *out) {
     lower_read(fn, loop.result, loop.result_count, out, e->span);
 }
 
-/* ---- for ----------------------------------------------------------------------------------------------------------------- */
+/* ---- for --------------------------------------------------------------------------------------------------------- */
 
 void lower_count(lower_fn *fn, ir_value low, ir_value high, source_span span,
                  void (*body)(lower_fn *fn, ir_value i, void *context), void *context) {
@@ -199,7 +199,8 @@ static void step_counter(lower_fn *fn, const for_source *s, ir_variable i, ir_va
     lower_jump(fn, test, span);
 }
 
-/* A list that the loop alone has: its elements are taken out of it one by one, and what a break leaves ends with the loop. */
+/* A list that the loop alone has: its elements are taken out of it one by one, and what a break leaves ends with the
+ * loop. */
 static void own_elements(lower_fn *fn, for_source *s, const expr *iterable) {
     s->owns = fn->owns && s->holder_type && s->holder_type->kind == TYPE_VEC && lower_drops(fn->l, s->holder_type) &&
               !lower_marked(fn, iterable->span, MARK_RUN_OVER);
@@ -244,7 +245,7 @@ void lower_for(lower_fn *fn, const expr *e) {
     lower_end_temporaries(fn, kept, fn->kept_count, e->span);
 }
 
-/* ---- ways out ---------------------------------------------------------------------------------------------------------------- */
+/* ---- ways out ---------------------------------------------------------------------------------------------------- */
 
 static lower_loop *loop_of(const lower_fn *fn, const expr *target) {
     lower_loop *loop = fn->loop;

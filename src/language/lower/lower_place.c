@@ -13,9 +13,9 @@
  *
  *     rows[i][j] = x      rows, row = take(rows, i);  row = set(row, j, x);  rows = set(rows, i, row)
  *
- * Between the take and the last set, the place is open: nothing else may be read from the same variables. What the write
- * needs was evaluated before; only the call whose result goes to the place is between.
- * Indices are evaluated when the place is made, once.
+ * Between the take and the last set, the place is open: nothing else may be read from the same variables. What the
+ * write needs was evaluated before; only the call whose result goes to the place is between. Indices are evaluated when
+ * the place is made, once.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ struct lower_place {
     ir_value *taken, rest;
 };
 
-/* ---- places --------------------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 static bool follows_reference(const expr *e) {
     return e->kind == EXPR_INDEX && type_is_reference(e->index.base->type);
@@ -234,7 +234,7 @@ static uint32_t vectors_deep(const lower_place *p) {
     return depth;
 }
 
-/* ---- behind references -------------------------------------------------------------------------------------------- */
+/* ---- behind references ------------------------------------------------------------------------------------------- */
 
 static ir_value word_of(lower_fn *fn, const lower_place *p) {
     if (p->offset == 0)
@@ -331,7 +331,7 @@ void lower_refer(lower_fn *fn, const expr *place, ir_value *out) {
         address_of(fn, p, out);
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, source_span span) {
     lower_place p = {.kind = PLACE_REFERENCE, .type = b->type, .count = lower_leaf_count(fn->l, b->type), .span = span};
@@ -340,7 +340,7 @@ void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, 
     read_reference(fn, &p, moved, out);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* Numbers in a vector in a vector: nothing on the way is counted. */
 static void read_along(lower_fn *fn, const lower_place *p, uint32_t depth, ir_value *out) {
@@ -397,7 +397,7 @@ void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
     memcpy(out, all + p->offset, p->count * sizeof *out);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static ir_value open_holder(lower_fn *fn, lower_place *p);
 
@@ -522,7 +522,7 @@ bool lower_places_meet(const lower_place *a, const lower_place *b) {
     return x->first < y->first + y->count && y->first < x->first + x->count;
 }
 
-/* ---- as expressions ------------------------------------------------------------------------------------------------------ */
+/* ---- as expressions ---------------------------------------------------------------------------------------------- */
 
 static void read_place(lower_fn *fn, const expr *e, ir_value *out) {
     lower_place *p = lower_place_of(fn, e);

@@ -10,9 +10,10 @@
 #include "base/size.h"
 #include "language/lower/lowering.h"
 
-/* ---- variables ----------------------------------------------------------------------------------------------------- */
+/* ---- variables --------------------------------------------------------------------------------------------------- */
 
-/* variable.field.field, as far as there is room: of structs deep inside one another the names would be most of the IR. */
+/* variable.field.field, as far as there is room: of structs deep inside one another the names would be most of the
+ * IR. */
 static const char *leaf_name(lower_fn *fn, const type *t, const char *name, uint32_t leaf) {
     enum { MOST_BYTES = 128 };
     char text[MOST_BYTES];
@@ -71,7 +72,7 @@ void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value
         ir_write(fn->b, first + i, values[i]);
 }
 
-/* ---- scopes ------------------------------------------------------------------------------------------------------------ */
+/* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
 static void push_kept(lower_fn *fn, ir_variable v, bool drops) {
     if (fn->kept_count == fn->kept_capacity) {
@@ -115,7 +116,8 @@ static bool owns_destructor(lower_fn *fn, const binding *b) {
     return !lent && (!lower_marked(fn, b->span, MARK_LENT) || lower_marked(fn, b->span, MARK_EXTENDED));
 }
 
-/* A value that has no name yet takes the variable's, and of one that has this is another: listings are read by people. */
+/* A value that has no name yet takes the variable's, and of one that has this is another: listings are read by
+ * people. */
 void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values, source_span span) {
     for (uint32_t i = 0; i < count; i++) {
         ir_value_info *info = values[i] ? &fn->f->values[values[i]] : NULL;
@@ -172,7 +174,7 @@ void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span) {
     fn->scope_depth--;
 }
 
-/* ---- patterns ---------------------------------------------------------------------------------------------------------- */
+/* ---- patterns ---------------------------------------------------------------------------------------------------- */
 
 /* What the parts of p are matched with: the leaves of its type, out of their cell where they lie in one. */
 static const ir_value *parts_of(lower_fn *fn, const pattern *p, const ir_value *values) {
@@ -232,8 +234,8 @@ static ir_value range_test(lower_fn *fn, const pattern *p, ir_value v) {
     return !high ? low : !low ? high : lower_op2(fn, IR_AND, IR_BOOL, low, high, p->span);
 }
 
-/* The values of parts of another variant are nothing; tests of texts and behind references look into what they compare, so the
- * tag is asked first and alone. */
+/* The values of parts of another variant are nothing; tests of texts and behind references look into what they compare,
+ * so the tag is asked first and alone. */
 static ir_value and_then(lower_fn *fn, ir_value first, const pattern *rest, const ir_value *values, source_span span) {
     ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn), *met = lower_block_new(fn);
     ir_variable result = ir_variable_new(fn->b, IR_BOOL, NULL, span);

@@ -24,8 +24,8 @@ typedef struct lowering {
     const syntax_tree *tree;
     const diagnostics *diagnostics;
     masu__arena *scratch; /* gone after the lowering */
-    /* For the kernels of the present function, by how deep they are written in one another: a function of many does not take
-     * that memory for each of them. */
+    /* For the kernels of the present function, by how deep they are written in one another: a function of many does not
+     * take that memory for each of them. */
     ir_variable *kernel_room[2];
     uint32_t kernel_depth;
     ir_module *m;
@@ -45,8 +45,8 @@ typedef struct lower_loop {
     ir_block *after;    /* where `break` goes */
     uint32_t kept_mark; /* bindings of the body lie above */
     bool grads;         /* tl_grad_loop_enter was called */
-    ir_value
-        recorded; /* of no_grad { … }, which is not a loop, but left like one: whether operations recorded; else 0 */
+    /* of no_grad { … }, which is not a loop, but left like one: whether operations recorded; else 0 */
+    ir_value recorded;
     ir_variable result; /* of EXPR_LOOP: variables that take the value of a break */
     uint32_t result_count;
 } lower_loop;
@@ -129,7 +129,7 @@ ir_value *lower_room(lower_fn *fn, uint32_t count);
 /* Copies into the module, for names and data that outlive the lowering. */
 const char *lower_printf(lowering *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- emission (lower_emit.c) -------------------------------------------------------------------------------------- */
+/* ---- emission (lower_emit.c) ------------------------------------------------------------------------------------- */
 
 static inline bool lower_open(const lower_fn *fn) {
     return ir_builder_block(fn->b) != NULL;
@@ -149,7 +149,7 @@ void lower_branch(lower_fn *fn, ir_value c, ir_block *yes, ir_block *no, source_
 /* Seals the block; it becomes the current one when some edge leads to it, else there is none. */
 void lower_enter_block(lower_fn *fn, ir_block *b);
 
-/* ---- bindings, scopes (lower_scope.c) -------------------------------------------------------------------------------- */
+/* ---- bindings, scopes (lower_scope.c) ---------------------------------------------------------------------------- */
 
 ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, source_span span);
 /* A binding comes into scope with these leaves. */
@@ -167,7 +167,7 @@ void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values);
 /* A bool, or 0: always matches. */
 ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *values);
 
-/* ---- expressions (lower_expr.c) ---------------------------------------------------------------------------------------- */
+/* ---- expressions (lower_expr.c) ---------------------------------------------------------------------------------- */
 
 /* out has lower_leaf_count(e->type) entries. */
 void lower_expr(lower_fn *fn, const expr *e, ir_value *out);
@@ -179,7 +179,7 @@ void lower_effect(lower_fn *fn, const expr *e); /* the value is dropped */
 void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);
 ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
 
-/* ---- elements (lower_element.c) ------------------------------------------------------------------------------------------- */
+/* ---- elements (lower_element.c) ---------------------------------------------------------------------------------- */
 
 ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
                            source_span span);
@@ -200,7 +200,7 @@ ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value i
 /* Some leaf of it is counted. */
 bool lower_holds_counts(lower_fn *fn, const type *element);
 
-/* ---- places (lower_place.c) ---------------------------------------------------------------------------------------------- */
+/* ---- places (lower_place.c) -------------------------------------------------------------------------------------- */
 
 bool lower_is_place(const expr *e);
 /* Evaluates the place's indices. NULL: out of memory or unreachable. */
@@ -227,7 +227,7 @@ void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, 
 /* A closure's field that refers to the variable which it captured. */
 bool lower_field_by_reference(const expr *e);
 
-/* ---- calls (lower_call.c), control (lower_control.c, lower_loop.c) ------------------------------------------------------ */
+/* ---- calls (lower_call.c), control (lower_control.c, lower_loop.c) ----------------------------------------------- */
 
 void lower_call(lower_fn *fn, const expr *e, ir_value *out);
 ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span);
@@ -246,13 +246,13 @@ void lower_return(lower_fn *fn, const ir_value *values, source_span span);
 void lower_count(lower_fn *fn, ir_value low, ir_value high, source_span span,
                  void (*body)(lower_fn *fn, ir_value i, void *context), void *context);
 
-/* ---- gradients (lower_grad.c) --------------------------------------------------------------------------------------------- */
+/* ---- gradients (lower_grad.c) ------------------------------------------------------------------------------------ */
 
 bool lower_find_backward(lowering *l);
 bool lower_runs_backward(const lowering *l, const expr *e);
 bool lower_block_runs_backward(const lowering *l, const block *b);
 
-/* ---- comprehensions (lower_comprehension.c) ------------------------------------------------------------------------------- */
+/* ---- comprehensions (lower_comprehension.c) ---------------------------------------------------------------------- */
 
 void lower_comprehension(lower_fn *fn, const expr *e, ir_value *out);
 

@@ -1,4 +1,5 @@
-/* names.h: what a name means: symbols, scopes, methods by their owner, paths through modules. No types are needed for it.
+/* names.h: what a name means: symbols, scopes, methods by their owner, paths through modules. No types are needed for
+ * it.
  *
  *     symbol "v" ─► binding      the innermost variable of that name that is visible
  *                   function, structure, constant, trait, variant_of …     the item of that name

@@ -1,5 +1,5 @@
-/* paths.c: names with modules in front of them, names of the library, other names of structs; and what is near to a name
- * that is not found.
+/* paths.c: names with modules in front of them, names of the library, other names of structs; and what is near to a
+ * name that is not found.
  */
 #include <stdio.h>
 #include <string.h>

@@ -6,13 +6,16 @@
  *
  *     tl_print_tensor %1                 call keep(own %1)      %1 moves: it is not read before the release
  *
- * `ownership` makes no such pairs where values end at their last use: it acquires only what is needed behind whatever takes it. They
- * are in text that was written otherwise, and this is the pass that a later one may rely on when it leaves a pair behind.
+ * `ownership` makes no such pairs where values end at their last use: it acquires only what is needed behind whatever
+ * takes it. They are in text that was written otherwise, and this is the pass that a later one may rely on when it
+ * leaves a pair behind.
  *
- * A pair lies in one block. Between its ends nothing may take the value, or exactly one operation that the function's own count can
- * go to: then the value is owned, no other count of it is taken in between, and nothing reads it behind that operation.
+ * A pair lies in one block. Between its ends nothing may take the value, or exactly one operation that the function's
+ * own count can go to: then the value is owned, no other count of it is taken in between, and nothing reads it behind
+ * that operation.
  *
- *     counts of a value at every point: as many as before outside pairs, one less inside; never below one where it is read
+ *     counts of a value at every point: as many as before outside pairs, one less inside;
+ *                                       never below one where it is read
  */
 #include "language/pass/pass.h"
 

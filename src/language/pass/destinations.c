@@ -10,14 +10,14 @@
  * caller has room differs from call to call, so that is said when the program runs; where it has none, the elements lie
  * in a pool as ever.
  *
- * Structs need nothing of this: they fall apart into their fields, several of which the caller receives in room of its own
- * stack (codegen/call.c).
+ * Structs need nothing of this: they fall apart into their fields, several of which the caller receives in room of its
+ * own stack (codegen/call.c).
  *
  *     a tensor is built as result r  =>  no way out of the function takes it elsewhere, or out as another result too
  *
- * The place is given once a call. A second tensor that the same call makes for it (in a loop: the first may be alive still)
- * lies in a pool; so the place is never written while it is read. It is not an argument's: the caller's plan keeps
- * what a call reads and what it yields apart.
+ * The place is given once a call. A second tensor that the same call makes for it (in a loop: the first may be alive
+ * still) lies in a pool; so the place is never written while it is read. It is not an argument's: the caller's plan
+ * keeps what a call reads and what it yields apart.
  */
 #include "language/facts/places.h"
 #include "language/ir/cfg.h"

@@ -1,22 +1,22 @@
 /* destructors.c: what destructors ask of the IR: that nothing is used behind its move, and when they run.
  *
- *     before the passes     an IR_NOTHING that lowering put where a value moved away reaches variables, over branches and loops;
- *                           what reads one that it may have reached reads a value that is gone: an error
+ *     before the passes     an IR_NOTHING that lowering put where a value moved away reaches variables, over branches
+ *                           and loops; what reads one that it may have reached reads a value that is gone: an error
  *     behind `ownership`    whatever may let go of a counted thing is followed by a call of <destructors>
  *
  *         release %3                    release %3
  *         ret                           call <destructors>()
  *                                       ret
  *
- * What must stay true: between an instruction that may let go of a value with a destructor and its call nothing happens but
- * counting and reading of what was read (IR_RECORD_WORD: nothing may raise before its count has an owner).
+ * What must stay true: between an instruction that may let go of a value with a destructor and its call nothing happens
+ * but counting and reading of what was read (IR_RECORD_WORD: nothing may raise before its count has an owner).
  */
 #include <stdio.h>
 
 #include "language/ir/edit.h"
 #include "language/pass/pass.h"
 
-/* ---- what moved is not used ------------------------------------------------------------------------------------------ */
+/* ---- what moved is not used -------------------------------------------------------------------------------------- */
 
 typedef struct moves {
     ir_function *f;
@@ -100,7 +100,7 @@ void pass_find_moved(ir_module *m, pass_context *context) {
     }
 }
 
-/* ---- when they run ---------------------------------------------------------------------------------------------------- */
+/* ---- when they run ----------------------------------------------------------------------------------------------- */
 
 static ir_function *version_of(const ir_module *m) {
     for (uint32_t f = 0; f < m->function_count; f++)

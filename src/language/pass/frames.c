@@ -7,18 +7,18 @@
  *          0 │ aaaaaaaaaccccc s    the planner (masu/plan.h) finds the offsets
  *            └────────────────────► the program's points, in the order of its blocks
  *
- * A tensor qualifies when it is made here by an operation that fills a buffer of its own, or by a function that builds it
- * where it is told to (destinations.c), its size is known, it leaves the function in no way and carries no history, no loop
- * carries it into the iteration that makes it again, and it is not large: a large buffer costs little beside the work on it. In
- * a function that may call itself only what has to outlive such a call lies in the frame, since every activation needs one of
- * its own; the rest is gone before the next activation begins, and a slot serves them all. What does not qualify for one of the
- * last four reasons gets a growing slot (growing.c).
+ * A tensor qualifies when it is made here by an operation that fills a buffer of its own, or by a function that builds
+ * it where it is told to (destinations.c), its size is known, it leaves the function in no way and carries no history,
+ * no loop carries it into the iteration that makes it again, and it is not large: a large buffer costs little beside
+ * the work on it. In a function that may call itself only what has to outlive such a call lies in the frame, since
+ * every activation needs one of its own; the rest is gone before the next activation begins, and a slot serves them
+ * all. What does not qualify for one of the last four reasons gets a growing slot (growing.c).
  *
  * Results that are written over a dying operand form a chain that has one buffer. A chain that ends in
  * a tensor that leaves the function is better off in the pool: what leaves needs a buffer there anyhow.
  *
- *     a tensor's life = from the point that makes it to the release of the last value that is its elements, hull over the
- *                       blocks' order
+ *     a tensor's life = from the point that makes it to the release of the last value that is its elements,
+ *                       hull over the blocks' order
  */
 #include <inttypes.h>
 
@@ -122,7 +122,8 @@ static bool needs_no_conversion(const framer *p, const ir_instr *i) {
     return facts[i->result].dtype == TL_F32 || facts[i->result].dtype == TL_F64;
 }
 
-/* In a function that may call itself: what is written over an operand that lies in the frame needs no room of its own. */
+/* In a function that may call itself: what is written over an operand that lies in the frame needs no room of its
+ * own. */
 static void stay_with_operand(framer *p, ir_value operand, ir_value result) {
     if (p->f->values[result].pooled != MAY_CALL_ITSELF || p->points[operand].flows)
         return;

@@ -15,8 +15,8 @@
  *     w' = sub(w, u)          u = mul(g, lr) …           last: no way leads to a reading before the next backward
  *     jump head(w')
  *
- * A step of an optimiser in place (t op= b, tl_tensor_*_update) marks its leaf itself: it is known only there whether t is
- * one. Numbers carry nothing on: item() and elements only look.
+ * A step of an optimiser in place (t op= b, tl_tensor_*_update) marks its leaf itself: it is known only there whether t
+ * is one. Numbers carry nothing on: item() and elements only look.
  *
  * Masks only grow, over the whole program, until nothing changes. Cost: O(sweeps x instructions); nothing at all for a
  * program that reads no gradient.

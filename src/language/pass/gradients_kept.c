@@ -6,8 +6,8 @@
  *
  * Why: only leaves gather gradients, and the usual way to begin with small weights makes a result. Going back from each
  * reading, through parameters, calls and their results, the pass finds the operations whose result may be read, and has
- * their gradient kept where they are made, before anything is computed from them. What is read out of a struct's place in
- * memory, a list or a cell may be anything that was put into one: then whatever is put into one is kept.
+ * their gradient kept where they are made, before anything is computed from them. What is read out of a struct's place
+ * in memory, a list or a cell may be anything that was put into one: then whatever is put into one is kept.
  *
  * wanted(v) only grows. Cost: O(sweeps x instructions); nothing for a program that reads no gradient.
  */

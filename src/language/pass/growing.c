@@ -2,24 +2,27 @@
  *
  *     fn f(n: i64) { for i in 0..9 { let a = Tensor::ones([n]); let b = a.matmul(a); println(b.item()); } }
  *
- *     slot 0   [ a a a ][ a a a ] …      the first a makes the slot's buffer, the following find it; one that needs more
- *     slot 1   [ b ]    [ b ]     …      makes it larger before anything is written
+ *     slot 0   [ a a a ][ a a a ] …      the first a makes the slot's buffer, the following find it; one that needs
+ *     slot 1   [ b ]    [ b ]     …      more makes it larger before anything is written
  *
- * What qualifies is what `frames` would place if it could: it leaves the function in no way and carries no history. Beside
- * sizes that are not known these are large ones, those in functions that may call themselves, and values that a loop carries.
- * Lives that do not overlap share a slot: intervals in the order of their beginnings, each the lowest slot that is free.
+ * What qualifies is what `frames` would place if it could: it leaves the function in no way and carries no history.
+ * Beside sizes that are not known these are large ones, those in functions that may call themselves, and values that a
+ * loop carries. Lives that do not overlap share a slot: intervals in the order of their beginnings, each the lowest
+ * slot that is free.
  *
- * Slots are in one table for the whole program, numbered so that a function's lie above those of whatever it calls: on a way
- * through the calls no slot is met twice, and functions that are never active together share.
+ * Slots are in one table for the whole program, numbered so that a function's lie above those of whatever it calls: on
+ * a way through the calls no slot is met twice, and functions that are never active together share.
  *
- *     first(f) = max over functions g that f calls of first(g) + count(g)         in a circle of calls: one after the other
+ *     first(f) = max over functions g that f calls of first(g) + count(g)         in a circle of calls: one after the
+ *                                                                                 other
  *
- * What an operation makes on its way to a result that lies in the frame or where the caller wants it (an operand converted, say)
- * is put into the slot behind the others: it is gone when the operation ends.
+ * What an operation makes on its way to a result that lies in the frame or where the caller wants it (an operand
+ * converted, say) is put into the slot behind the others: it is gone when the operation ends.
  *
- * None of this has to be right for the program to be: a slot knows who lies in it (runtime/frames/result_slots.c), and one that finds all
- * slots of the function taken lies in a pool. So recursion takes slots from the outermost activation inwards, and a loop that
- * carries a value finds it in one slot while the next is made in another; for these `spare` slots are added.
+ * None of this has to be right for the program to be: a slot knows who lies in it (runtime/frames/result_slots.c), and
+ * one that finds all slots of the function taken lies in a pool. So recursion takes slots from the outermost activation
+ * inwards, and a loop that carries a value finds it in one slot while the next is made in another; for these `spare`
+ * slots are added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +72,8 @@ static void judge(grower *g, const ir_instr *i) {
         g->fits[i->result] = tensor_reads_plain(g->facts, g->f, i) && qualifies(g, i->result, &i->place);
 }
 
-/* What is written over an operand has that one's slot: it is needed until the last of such a chain has ended. One that ends
- * in a pool begins there; one that ends in another place does not begin in a slot. */
+/* What is written over an operand has that one's slot: it is needed until the last of such a chain has ended. One that
+ * ends in a pool begins there; one that ends in another place does not begin in a slot. */
 static void settle_chain(grower *g, ir_instr *i) {
     if (!i->reuse || !g->fits[i->reuse])
         return;
@@ -84,7 +87,8 @@ static void settle_chain(grower *g, ir_instr *i) {
     }
 }
 
-/* Operands come before results in every order of the blocks that follows dominance: so one way backwards sees all of a chain. */
+/* Operands come before results in every order of the blocks that follows dominance: so one way backwards sees all of a
+ * chain. */
 static void settle_chains(grower *g) {
     for (uint32_t b = g->order.count; b-- > 0;)
         for (ir_instr *i = g->order.blocks[b]->last; i; i = i->prev)
@@ -150,7 +154,7 @@ static void lend_work_room(grower *g) {
     g->f->growing_count += works;
 }
 
-/* ---- functions ------------------------------------------------------------------------------------------------------ */
+/* ---- functions --------------------------------------------------------------------------------------------------- */
 
 static bool grow_function(grower *g) {
     g->lives = place_lives(g->facts, g->f, &g->scratch);

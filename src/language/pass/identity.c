@@ -2,11 +2,11 @@
  *
  *     fn id(x) { x }            fn f(self, t) { self.b = t; }      returns self.a as it was, and the new self.b
  *
- *     %2 = call id(%1)          call id(%1)                        the result goes from the function and from its calls;
- *     use %2                    use %1                             its users use the argument
+ *     %2 = call id(%1)          call id(%1)                       the result goes from the function and from its calls;
+ *     use %2                    use %1                            its users use the argument
  *
- * So handing an argument out costs no count, whether it lives on or not, and what looks like a second owner is none. Only
- * managed results: numbers cost nothing. A function may return what its own call of itself returns.
+ * So handing an argument out costs no count, whether it lives on or not, and what looks like a second owner is none.
+ * Only managed results: numbers cost nothing. A function may return what its own call of itself returns.
  *
  *     after it: no function but main has a managed result that every way out takes from the same parameter
  */
@@ -157,8 +157,8 @@ static void strike_all(forwarder *w) {
         strike_calls(w, w->m->functions[n]);
 }
 
-/* A function that returns another one's result shows that its result is a parameter only when that one's has gone: a round for
- * each link of the longest such chain. Each strikes a result, so this ends. */
+/* A function that returns another one's result shows that its result is a parameter only when that one's has gone: a
+ * round for each link of the longest such chain. Each strikes a result, so this ends. */
 void pass_identity(ir_module *m, pass_context *context) {
     (void)context;
     forwarder w = {.m = m};

@@ -1,9 +1,9 @@
 /* pass.h: the column of passes, what each needs and gives, and how they are run.
  *
- *     ir ─► fold ─► shapes ─► identity ─► lastuse ─► gradients ─► ownership ─► cancel ─► reuse ─► destinations ─► frames
- *           opt.    required   opt.       opt.       required     required     opt.      opt.     opt.            opt.
- *        ─► growing ─► slots ─► codegen
- *           opt.       opt.
+ *     ir ─► fold ─► shapes ─► identity ─► lastuse ─► gradients ─► ownership ─► cancel ─► reuse ─► destinations
+ *           opt.    required   opt.       opt.       required     required     opt.      opt.     opt.
+ *        ─► frames ─► growing ─► slots ─► codegen
+ *           opt.      opt.       opt.
  *
  * Everything that decides where a value lives happens between `ir` and `slots`, on a form that
  * prints and verifies itself. Any optional pass can be left out: the program prints the same.
@@ -23,7 +23,8 @@ typedef struct pass_note {
     const char *text;
 } pass_note;
 
-/* An error in the program. Texts are valid during the call only. False: it is not in the program's text, nothing was said. */
+/* An error in the program. Texts are valid during the call only. False: it is not in the program's text, nothing was
+ * said. */
 typedef bool (*pass_report)(void *user, source_span span, message_row row, const char *message, const pass_note *notes,
                             size_t note_count);
 

@@ -76,7 +76,7 @@ static const ir_block *next_certain(shaper *s, const ir_function *f, const ir_bl
                                          : NULL;
 }
 
-/* ---- panics in what the language is written in -------------------------------------------------------------------------- */
+/* ---- panics in what the language is written in ------------------------------------------------------------------- */
 
 enum { PIECES_MAX = 32 };
 
@@ -106,7 +106,8 @@ static bool put_text(const shape_query *q, ir_value v, uint32_t *pieces, masu__b
     }
 }
 
-/* "conv: the images have 3 channels …" is an operation's refusal of its operands; "unwrap of `None`" is what the program does.
+/* "conv: the images have 3 channels …" is an operation's refusal of its operands; "unwrap of `None`" is what the
+ * program does.
  */
 static void refusal(const shape_query *q, shape_fault *fault) {
     masu__buffer text = {0};

@@ -244,8 +244,8 @@ static void flow_instr(shaper *s, function_facts *ff, const ir_function *f, cons
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* In order, back to the head of a loop while that brings news. Each fact changes a few times at most, and only what reads it
- * is looked at again: linear in the function. */
+/* In order, back to the head of a loop while that brings news. Each fact changes a few times at most, and only what
+ * reads it is looked at again: linear in the function. */
 void shape_flow_function(shaper *s, const ir_function *f) {
     function_facts *ff = shape_facts_of(s, f);
     ff->is_flowing = true;

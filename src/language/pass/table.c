@@ -3,22 +3,24 @@
  * What the memory strategy was once drawn with, and where it is here:
  *
  *     shape inference                         shapes
- *     liveness                                liveness.c: what ownership, frames, growing and slots each ask of the text that
- *                                             they find; it changes nothing, so it is not a pass
+ *     liveness                                liveness.c: what ownership, frames, growing and slots each ask of the
+ *                                             text that they find; it changes nothing, so it is not a pass
  *     last use is a move                      lastuse, ownership
  *     parameters borrowed or owned            ownership, which makes a version of the function for each (specialise.c)
- *     destination-passing returns             tensors: destinations, frames, growing; structs have no container to pass: their
- *                                             fields come back in room of the caller's stack (codegen/call.c)
+ *     destination-passing returns             tensors: destinations, frames, growing; structs have no container to
+ *                                             pass: their fields come back in room of the caller's stack
+ *                                             (codegen/call.c)
  *     deep clone on store, shallow on return  ownership: a store acquires what lives on, a return moves
  *     scopes released in reverse order        ownership: the youngest first wherever several values end
  *     an argument handed out                  identity
  *     pairs of counts cancelled               cancel; what lastuse and ownership decide leaves it none
- *     gradients cleared at the latch          lower/lower_loop.c, for the loops that lower/lower_grad.c finds: every later pass sees
- *                                             the call in the text; gradients, which says what is cleared there
+ *     gradients cleared at the latch          lower/lower_loop.c, for the loops that lower/lower_grad.c finds: every
+ *                                             later pass sees the call in the text; gradients, which says what is
+ *                                             cleared there
  *     slots of temporaries                    frames and growing for their elements, slots for their owners
  *     a dying operand's buffer                reuse
- *     values without size are nothing         lower/lower_leaf.c: they have no leaves; IR_NOTHING (NULL) where a variant of an
- *                                             enum has nothing in another one's place
+ *     values without size are nothing         lower/lower_leaf.c: they have no leaves; IR_NOTHING (NULL) where a
+ *                                             variant of an enum has nothing in another one's place
  *     Struct("Tensor") is the tensor type     front/check_types.c: the one place where names become types
  */
 #include <string.h>

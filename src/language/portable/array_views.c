@@ -1,4 +1,5 @@
-/* array_views.c: operations whose result is another look at their operand's elements: offset and strides, or that there are none. */
+/* array_views.c: operations whose result is another look at their operand's elements: offset and strides, or that there
+ * are none. */
 #include "language/portable/portable.h"
 
 #include <string.h>

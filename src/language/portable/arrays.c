@@ -6,9 +6,10 @@
  *
  *     value ─► root, offset, strides      a view has its operand's root; what is written in place, its first operand's
  *
- * An operation may write over an operand when nothing looks at that operand's root behind it, by any name. A parameter of a block has a
- * root of its own, into which jumps copy. What is read once, by the next operation element by element, lies nowhere: it is part of that loop.
- * Tensors of different element types never share bytes, so that no C compiler may take one for another.
+ * An operation may write over an operand when nothing looks at that operand's root behind it, by any name. A parameter
+ * of a block has a root of its own, into which jumps copy. What is read once, by the next operation element by element,
+ * lies nowhere: it is part of that loop. Tensors of different element types never share bytes, so that no C compiler
+ * may take one for another.
  */
 #include "language/portable/functions.h"
 #include "language/portable/portable.h"
@@ -56,7 +57,7 @@ void layout_dense_strides(const fact *t, int64_t *stride) {
         stride[d] = step;
 }
 
-/* ---- the steps ------------------------------------------------------------------------------------------------------- */
+/* ---- the steps --------------------------------------------------------------------------------------------------- */
 
 static bool collect(planner *pl, const ir_order *order) {
     layout *l = pl->l;
@@ -93,7 +94,8 @@ static void need(planner *pl, ir_value v, const ir_instr *i) {
     pl->needed[v] = true;
 }
 
-/* Backwards over and over, as a loop's parameter is needed by what is behind it. Parameters of blocks are always kept. */
+/* Backwards over and over, as a loop's parameter is needed by what is behind it. Parameters of blocks are always
+ * kept. */
 static void find_needed(planner *pl) {
     layout *l = pl->l;
     for (bool news = true; news;) {
@@ -128,7 +130,7 @@ static void count_uses(planner *pl) {
     }
 }
 
-/* ---- one loop for several operations ----------------------------------------------------------------------------------- */
+/* ---- one loop for several operations ----------------------------------------------------------------------------- */
 
 static bool same_shape(const fact *a, const fact *b) {
     return a->rank == b->rank && memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]) == 0;
@@ -152,7 +154,7 @@ static void fuse(planner *pl) {
     }
 }
 
-/* ---- what is alive --------------------------------------------------------------------------------------------------------- */
+/* ---- what is alive ----------------------------------------------------------------------------------------------- */
 
 static bool has_bit(const uint64_t *bits, ir_value v) {
     return bits[v / 64] >> (v % 64) & 1;
@@ -248,7 +250,7 @@ static bool dies(const planner *pl, uint32_t root, uint32_t k, uint32_t s) {
     return true;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------------------------------------ */
+/* ---- roots ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t new_root(planner *pl, root_kind kind, ir_value v) {
     layout *l = pl->l;
@@ -287,7 +289,7 @@ static void give_root(planner *pl, root_kind kind, ir_value v) {
     layout_dense_strides(layout_fact(pl->l, v), pl->l->places[v].stride);
 }
 
-/* ---- in place -------------------------------------------------------------------------------------------------------------------- */
+/* ---- in place ---------------------------------------------------------------------------------------------------- */
 
 static bool same_place(const layout *l, ir_value a, ir_value b) {
     const fact *fa = layout_fact(l, a), *fb = layout_fact(l, b);
@@ -403,7 +405,7 @@ static void place_all(planner *pl, const ir_order *order) {
     }
 }
 
-/* ---- jumps ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- jumps ------------------------------------------------------------------------------------------------------- */
 
 /* Whether an argument lies where another parameter of the target is about to be written: then all go through copies. */
 static bool arguments_cross(const layout *l, const ir_target *target) {
@@ -462,7 +464,7 @@ static void find_crossings(planner *pl) {
         }
 }
 
-/* ---- lives and the plan ------------------------------------------------------------------------------------------------------------- */
+/* ---- lives and the plan ------------------------------------------------------------------------------------------ */
 
 static void lives_at(layout *l, ir_value v, uint32_t position) {
     if (!is_tensor(l, v) || (l->position_of[v] != NOWHERE && (l->steps[l->position_of[v]].treatment == TREAT_FUSED ||

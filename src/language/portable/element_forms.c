@@ -112,7 +112,7 @@ written portable_written(tl_abi_index abi) {
     }
 }
 
-/* ---- kernels.def as data --------------------------------------------------------------------------------------------- */
+/* ---- kernels.def as data ----------------------------------------------------------------------------------------- */
 
 static const kernel_row kernel_rows[] = {
 #define KERNEL(name)
@@ -136,7 +136,7 @@ const kernel_row *portable_kernel(const char *name, tl_dtype dtype) {
     return NULL;
 }
 
-/* ---- what an operation is made of ---------------------------------------------------------------------------------------- */
+/* ---- what an operation is made of -------------------------------------------------------------------------------- */
 
 static bool whole_scalar(const flat *f, ir_value v) {
     const ir_instr *def = f->f->values[v].def;
@@ -255,7 +255,7 @@ const char *portable_element_form(const flat *f, const ir_instr *i, element_form
     return NULL;
 }
 
-/* ---- what kind of step ------------------------------------------------------------------------------------------------------ */
+/* ---- what kind of step ------------------------------------------------------------------------------------------- */
 
 bool layout_is_fill(const ir_instr *i) {
     return i->op == IR_ABI && portable_written(i->abi) == WRITTEN_FILL;

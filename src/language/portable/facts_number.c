@@ -1,4 +1,5 @@
-/* facts_number.c: arithmetic on numbers that are known: as codegen/arithmetic.c does it when the program runs. What would raise is not known. */
+/* facts_number.c: arithmetic on numbers that are known: as codegen/arithmetic.c does it when the program runs. What
+ * would raise is not known. */
 #include <math.h>
 
 #include "language/portable/portable.h"

@@ -1,5 +1,6 @@
-/* facts_tensor.c: shape and element type of what an operation makes, from the rules that the compiler has of it (facts/shape_rules.c,
- * ops.def) and, where those leave it to the running program, from the numbers that are known here. */
+/* facts_tensor.c: shape and element type of what an operation makes, from the rules that the compiler has of it
+ * (facts/shape_rules.c, ops.def) and, where those leave it to the running program, from the numbers that are known
+ * here. */
 #include "language/portable/portable.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ uint32_t portable_list(const ir_instr *i, const ir_value **values) {
     return count;
 }
 
-/* ---- element types -------------------------------------------------------------------------------------------------- */
+/* ---- element types ----------------------------------------------------------------------------------------------- */
 
 static tl_dtype rank_of(tl_dtype t) {
     static const tl_dtype order[] = {[TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
@@ -72,7 +73,7 @@ static tl_dtype dtype_of(const frame *fr, const ir_instr *i) {
     }
 }
 
-/* ---- shapes that the rules leave open --------------------------------------------------------------------------------- */
+/* ---- shapes that the rules leave open ---------------------------------------------------------------------------- */
 
 static bool number(const frame *fr, const ir_instr *i, const char *parameter, fact *out) {
     ir_value v = portable_operand(i, parameter);
@@ -232,7 +233,7 @@ static bool by_numbers(const frame *fr, const ir_instr *i, fact *out) {
     }
 }
 
-/* ---- elements that are known ------------------------------------------------------------------------------------------ */
+/* ---- elements that are known ------------------------------------------------------------------------------------- */
 
 static void keep_elements(portable *p, const frame *fr, const ir_instr *i, fact *out) {
     const ir_value *values;
@@ -290,7 +291,7 @@ static fact read_number(const frame *fr, const ir_instr *i) {
     }
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static const char *name_of(const ir_instr *i) {
     const char *symbol = i->op == IR_COMPREHEND ? "a comprehension" : tl_abi_functions[i->abi].symbol;

@@ -1,4 +1,5 @@
-/* flat_words.h: lists, records and handles while a function is flattened: so many elements of so many words, each a value. Private to the room. */
+/* flat_words.h: lists, records and handles while a function is flattened: so many elements of so many words, each a
+ * value. Private to the room. */
 #ifndef MASU_LANGUAGE_PORTABLE_FLAT_WORDS_H
 #define MASU_LANGUAGE_PORTABLE_FLAT_WORDS_H
 

@@ -26,7 +26,7 @@ typedef struct cloner { /* one frame that is being written */
 
 static void put_in(portable *p, frame *fr, const flat_value *arguments, ir_block **at, flat_value *results);
 
-/* ---- values of the flat function ------------------------------------------------------------------------------------- */
+/* ---- values of the flat function --------------------------------------------------------------------------------- */
 
 static void keep_fact(portable *p, ir_value v, const fact *known) {
     flat *out = p->now;
@@ -126,7 +126,7 @@ static ir_instr *copy(cloner *c, const ir_instr *i) {
     return made;
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 static void clone_record(cloner *c, const ir_instr *i) {
     flat_value *words;
@@ -180,7 +180,7 @@ static bool clone_list(cloner *c, const ir_instr *i) {
     return true;
 }
 
-/* ---- what comes in and goes out ----------------------------------------------------------------------------------------- */
+/* ---- what comes in and goes out ---------------------------------------------------------------------------------- */
 
 static void take_parameter(cloner *c, const ir_instr *i) {
     flat *out = c->p->now;
@@ -229,7 +229,7 @@ static void clone_panic(cloner *c, const ir_instr *i) {
     made->imm.bytes.data = c->fr->facts[i->args[0]].text;
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------------------------- */
+/* ---- instructions ------------------------------------------------------------------------------------------------ */
 
 static void clone_call(cloner *c, const ir_instr *i) {
     portable *p = c->p;
@@ -310,7 +310,7 @@ static void clone_instr(cloner *c, const ir_instr *i) {
     }
 }
 
-/* ---- borders of blocks ------------------------------------------------------------------------------------------------------ */
+/* ---- borders of blocks ------------------------------------------------------------------------------------------- */
 
 typedef struct sent { /* what goes along an edge, word by word */
     ir_value values[256];
@@ -441,7 +441,7 @@ static void clone_terminator(cloner *c, const ir_instr *last) {
     ir_set_target(made, 1, no, s[1].values, s[1].count);
 }
 
-/* ---- functions -------------------------------------------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------------------------------- */
 
 /* False: the end of the block is not reached. */
 static bool clone_block(cloner *c, const ir_block *b) {
@@ -535,7 +535,7 @@ static void put_in(portable *p, frame *fr, const flat_value *arguments, ir_block
             results[r] = (flat_value){constant(&c, fr->f->results[r], &fr->results[r]), NULL};
 }
 
-/* ---- an export ---------------------------------------------------------------------------------------------------------------- */
+/* ---- an export --------------------------------------------------------------------------------------------------- */
 
 static ir_type type_of_kind(masu_kind kind) {
     /* As tl_call_*: every real number comes in as f64, every whole one as i64. */

@@ -1,8 +1,9 @@
 /* follow.c: what is known of the values of one function when it is called from one place.
  *
- * Facts flow forward, optimistically: a value has none until something reaches it, and then what all ways of reaching it agree on; only
- * branches that can be taken are followed. Where ways disagree on the shape of a tensor or the length of a list, which happens in
- * loops that gather parts, the one way through is followed turn by turn, if every condition on it is known ("traced").
+ * Facts flow forward, optimistically: a value has none until something reaches it, and then what all ways of reaching
+ * it agree on; only branches that can be taken are followed. Where ways disagree on the shape of a tensor or the length
+ * of a list, which happens in loops that gather parts, the one way through is followed turn by turn, if every condition
+ * on it is known ("traced").
  */
 #include "language/portable/portable.h"
 
@@ -14,7 +15,7 @@
 
 enum { DEEPEST = 64, MOST_TURNS = 4096 };
 
-/* ---- saying no ---------------------------------------------------------------------------------------------------- */
+/* ---- saying no --------------------------------------------------------------------------------------------------- */
 
 source_span portable_place(const portable *p, const frame *where, source_span span) {
     const source_file *hidden = p->options->carried->prelude;
@@ -39,7 +40,7 @@ void portable_refuse(portable *p, const frame *where, source_span span, const ch
         p->out_of_memory = true;
 }
 
-/* ---- facts -------------------------------------------------------------------------------------------------------- */
+/* ---- facts ------------------------------------------------------------------------------------------------------- */
 
 int64_t fact_elements(const fact *t) {
     int64_t elements = 1;
@@ -127,7 +128,7 @@ static void set_fact(frame *fr, ir_value v, fact known) {
     tell_rules(fr, v);
 }
 
-/* ---- lists -------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 static fact new_list(portable *p, uint32_t count, uint32_t width, fact **words, const leaf *leaves) {
     fact_list *list = MASU_ARENA_NEW(&p->arena, fact_list);
@@ -223,7 +224,7 @@ static bool evaluate_list(portable *p, frame *fr, const ir_instr *i) {
     }
 }
 
-/* ---- what comes in and goes out ------------------------------------------------------------------------------------- */
+/* ---- what comes in and goes out ---------------------------------------------------------------------------------- */
 
 static bool evaluate_border(portable *p, frame *fr, const ir_instr *i) {
     int64_t index;
@@ -264,7 +265,7 @@ static bool evaluate_text(frame *fr, const ir_instr *i) {
     return makes;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 static bool is_on_the_way(const frame *fr, const ir_function *f) {
     for (; fr; fr = fr->caller)
@@ -294,7 +295,7 @@ static void evaluate_call(portable *p, frame *fr, const ir_instr *i) {
         set_fact(fr, i->result + r, called ? called->results[r] : fact_of(FACT_ANY));
 }
 
-/* ---- one instruction ---------------------------------------------------------------------------------------------- */
+/* ---- one instruction --------------------------------------------------------------------------------------------- */
 
 /* There is no history in plain C: what asks for one, or that there is none, is said already. */
 static bool is_of_history(const ir_instr *i) {
@@ -353,7 +354,7 @@ void portable_evaluate(portable *p, frame *fr, const ir_instr *i) {
     }
 }
 
-/* ---- all ways at once --------------------------------------------------------------------------------------------- */
+/* ---- all ways at once -------------------------------------------------------------------------------------------- */
 
 bool portable_takes(const frame *fr, const ir_instr *terminator, int which) {
     if (terminator->op != IR_BRANCH)
@@ -428,7 +429,7 @@ static bool flow(portable *p, frame *fr) {
     return !w.differs;
 }
 
-/* ---- one way, turn by turn ---------------------------------------------------------------------------------------- */
+/* ---- one way, turn by turn --------------------------------------------------------------------------------------- */
 
 const ir_block *portable_next(portable *p, frame *fr, const ir_block *b) {
     const ir_instr *last = b->last;
@@ -475,7 +476,7 @@ static void trace(portable *p, frame *fr) {
     }
 }
 
-/* ---- a function --------------------------------------------------------------------------------------------------- */
+/* ---- a function -------------------------------------------------------------------------------------------------- */
 
 static frame *new_frame(portable *p, const frame *caller, source_span at, const ir_function *f, const fact *arguments) {
     frame *fr = MASU_ARENA_NEW(&p->arena, frame);
@@ -517,7 +518,7 @@ frame *portable_follow(portable *p, const frame *caller, source_span at, const i
     return portable_stopped(p) ? NULL : fr;
 }
 
-/* ---- functions of numbers ------------------------------------------------------------------------------------------- */
+/* ---- functions of numbers ---------------------------------------------------------------------------------------- */
 
 static bool is_plain_abi(tl_abi_index abi) {
     return abi == TL_FN_tl_f64_to_bits || abi == TL_FN_tl_f64_from_bits || abi == TL_FN_tl_f32_to_bits ||

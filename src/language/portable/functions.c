@@ -1,4 +1,5 @@
-/* functions.c: the small functions of C that a program needs, taken from the texts that the runtime itself is compiled from. */
+/* functions.c: the small functions of C that a program needs, taken from the texts that the runtime itself is compiled
+ * from. */
 #include "language/portable/functions.h"
 
 #include <ctype.h>
@@ -75,7 +76,7 @@ const char *functions_c_type(ir_type type) {
     return type < sizeof names / sizeof names[0] && names[type] ? names[type] : "int64_t";
 }
 
-/* ---- layout ------------------------------------------------------------------------------------------------------------- */
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 /* A body that the preprocessor made one line of, a statement a line. */
 static void put_lines(const char *text, masu__buffer *out) {
@@ -101,7 +102,7 @@ static void put_lines(const char *text, masu__buffer *out) {
     }
 }
 
-/* ---- vector_math.h -------------------------------------------------------------------------------------------------------- */
+/* ---- vector_math.h ----------------------------------------------------------------------------------------------- */
 
 static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
@@ -146,7 +147,7 @@ static void need_vector_function(function_set *set, const char *name) {
     drop(set, &body);
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------------------------ */
+/* ---- expressions ------------------------------------------------------------------------------------------------- */
 
 static bool is_math(const char *word) {
     static const char names[] = " fmod floor ceil copysign sqrt sin cos tan fabs pow atan2 hypot log1p expm1 exp exp2 "
@@ -253,7 +254,7 @@ void functions_put_value(function_set *set, const char *value, tl_dtype dtype, c
     }
 }
 
-/* ---- whole numbers ------------------------------------------------------------------------------------------------------------ */
+/* ---- whole numbers ----------------------------------------------------------------------------------------------- */
 
 static const char *short_name(ir_type type) {
     static const char *const names[] = {

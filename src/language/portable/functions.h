@@ -39,8 +39,8 @@ typedef struct function_set {
     bool failed;
 } function_set;
 
-/* `value`, of kernels.def or element_functions.def, for elements of the type; x, y, z, P0, P1 are replaced by the texts in
- * `parts` (NULL: stay). */
+/* `value`, of kernels.def or element_functions.def, for elements of the type; x, y, z, P0, P1 are replaced by the texts
+ * in `parts` (NULL: stay). */
 void functions_put_value(function_set *set, const char *value, tl_dtype dtype, const char *const parts[5],
                          masu__buffer *out);
 /* Arithmetic on whole numbers as IR_ADD and so on do it; the function's name. */

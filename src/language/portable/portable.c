@@ -1,4 +1,5 @@
-/* portable.c: the steps from an IR module to C, as a generator beside LLVM's. "Objects" 0 and 1 are the C file and its header. */
+/* portable.c: the steps from an IR module to C, as a generator beside LLVM's. "Objects" 0 and 1 are the C file and its
+ * header. */
 #include "language/portable/portable.h"
 
 #include <stdio.h>

@@ -1,15 +1,16 @@
-/* portable.h: the other back end: functions of a module as plain C11, for processors that LLVM, BLAS and an operating system
- * never see (`masu build --c`).
+/* portable.h: the other back end: functions of a module as plain C11, for processors that LLVM, BLAS and an operating
+ * system never see (`masu build --c`).
  *
  *     calls of known shapes ─► facts ─► one flat function an export ─► places ─► C and its header
  *     (stated_calls.c)               (follow.c)  (flatten.c)                  (arrays.c)  (write*.c)
  *
- * Everything is known before a line is written: shapes follow from what the calls say, so each function of the program that has to do
- * with tensors is taken apart where it is called, with its constants put in and branches that cannot be taken left out. What is left are
- * loops over arrays at fixed offsets of one arena, whose height the planner has proved. What C cannot say so is refused with its place.
+ * Everything is known before a line is written: shapes follow from what the calls say, so each function of the program
+ * that has to do with tensors is taken apart where it is called, with its constants put in and branches that cannot be
+ * taken left out. What is left are loops over arrays at fixed offsets of one arena, whose height the planner has
+ * proved. What C cannot say so is refused with its place.
  *
- * Values are values: that a tensor is written in place, or is a view of another, is decided here again from what is alive
- * (arrays.c), so instructions of ownership are passed over.
+ * Values are values: that a tensor is written in place, or is a view of another, is decided here again from what is
+ * alive (arrays.c), so instructions of ownership are passed over.
  */
 #ifndef MASU_LANGUAGE_PORTABLE_H
 #define MASU_LANGUAGE_PORTABLE_H
@@ -21,7 +22,7 @@
 #include "language/ir/ir.h"
 #include <masu/module.h>
 
-/* ---- what is known of a value ------------------------------------------------------------------------------------- */
+/* ---- what is known of a value ------------------------------------------------------------------------------------ */
 
 typedef enum fact_kind {
     FACT_UNSET,  /* nothing has reached it */
@@ -63,7 +64,7 @@ static inline fact fact_of(fact_kind kind) {
 int64_t fact_elements(const fact *t);
 bool fact_same(const fact *a, const fact *b);
 
-/* ---- one call ----------------------------------------------------------------------------------------------------- */
+/* ---- one call ---------------------------------------------------------------------------------------------------- */
 
 typedef struct stated_call {
     const char *name;  /* that its one handle gets; NULL: the function is written */
@@ -140,12 +141,12 @@ static inline bool portable_stopped(const portable *p) {
 source_span portable_place(const portable *p, const frame *where, source_span span);
 const ir_function *portable_entry(const portable *p, uint32_t function);
 
-/* ---- stated_calls.c ------------------------------------------------------------------------------------------------------ */
+/* ---- stated_calls.c ---------------------------------------------------------------------------------------------- */
 
 /* options->calls, each followed (follow.c), handles named. */
 void portable_read_calls(portable *p);
 
-/* ---- follow.c ------------------------------------------------------------------------------------------------------ */
+/* ---- follow.c ---------------------------------------------------------------------------------------------------- */
 
 /* What is known when f is called with these facts; NULL: refused. */
 frame *portable_follow(portable *p, const frame *caller, source_span at, const ir_function *f, const fact *arguments);
@@ -159,18 +160,18 @@ bool portable_is_plain(const ir_function *f);
 bool portable_takes(const frame *fr, const ir_instr *terminator, int which);
 bool portable_passes_over(const ir_instr *i); /* ownership, and what only counts */
 
-/* ---- facts_number.c ----------------------------------------------------------------------------------------------- */
+/* ---- facts_number.c ---------------------------------------------------------------------------------------------- */
 
 fact portable_number(const ir_function *f, const ir_instr *i, const fact *facts);
 
-/* ---- facts_tensor.c ----------------------------------------------------------------------------------------------- */
+/* ---- facts_tensor.c ---------------------------------------------------------------------------------------------- */
 
 fact portable_tensor(portable *p, frame *fr, const ir_instr *i);
 /* Operand of a parameter, 0 none; elements of the list. */
 ir_value portable_operand(const ir_instr *i, const char *parameter);
 uint32_t portable_list(const ir_instr *i, const ir_value **values);
 
-/* ---- element_forms.c ------------------------------------------------------------------------------------------------- */
+/* ---- element_forms.c --------------------------------------------------------------------------------------------- */
 
 /* How an operation is written; WRITTEN_NOT: it is not. */
 typedef enum written {
@@ -186,11 +187,11 @@ typedef enum written {
 
 written portable_written(tl_abi_index abi);
 
-/* ---- flatten.c ---------------------------------------------------------------------------------------------------- */
+/* ---- flatten.c --------------------------------------------------------------------------------------------------- */
 
 void portable_flatten(portable *p, flat *out);
 
-/* ---- arrays.c ----------------------------------------------------------------------------------------------------- */
+/* ---- arrays.c ---------------------------------------------------------------------------------------------------- */
 
 typedef enum root_kind { ROOT_ARENA, ROOT_PARAMETER, ROOT_CONSTANT } root_kind;
 
@@ -237,8 +238,8 @@ typedef struct layout {
     uint32_t root_count, root_capacity;
     uint32_t *uses;      /* by value: how many look at it */
     ir_value *only_user; /* by value */
-    uint32_t
-        *copies; /* by step and edge: 1 + the first root that the jump's tensors go through, or a result; 0: straight */
+    /* by step and edge: 1 + the first root that the jump's tensors go through, or a result; 0: straight */
+    uint32_t *copies;
     uint64_t bytes; /* of the arena */
     uint64_t bound; /* no plan is lower */
 } layout;
@@ -258,7 +259,7 @@ static inline const fact *layout_fact(const layout *l, ir_value v) {
     return &l->flat->facts[v];
 }
 
-/* ---- write.c, write_*.c ------------------------------------------------------------------------------------------- */
+/* ---- write.c, write_*.c ------------------------------------------------------------------------------------------ */
 
 void portable_write(portable *p);
 

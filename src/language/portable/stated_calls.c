@@ -1,11 +1,14 @@
-/* stated_calls.c: the calls that `masu build --c --arena CALLS` names: which functions are written, and for which shapes.
+/* stated_calls.c: the calls that `masu build --c --arena CALLS` names: which functions are written, and for which
+ * shapes.
  *
  *     "m = Net::new(3, 4); Net::forward(m, [2, 3], _)"
  *
  *     [2, 3]    a tensor of this shape                3, 0.5, true    this number and no other
- *     _         any number                            m               the handle that a call before yields: its shapes count, no value
+ *     _         any number                            m               the handle that a call before yields: its shapes,
+ *                                                                       no value
  *
- * A call that is given a name only says shapes; the others are written. A function without tensors and handles needs no call where there are none.
+ * A call that is given a name only says shapes; the others are written. A function without tensors and handles needs no
+ * call where there are none.
  */
 #include "language/portable/portable.h"
 
@@ -130,7 +133,7 @@ static bool read_argument(reader *r, const masu_parameter *p, fact *out) {
     return read_number(r, p, out);
 }
 
-/* ---- following ------------------------------------------------------------------------------------------------------ */
+/* ---- following --------------------------------------------------------------------------------------------------- */
 
 static bool keep_handle(portable *p, const masu_parameter *shown, const fact *given) {
     handle_shape *known = &p->handles[shown->handle_type];

@@ -1,4 +1,5 @@
-/* write.c: the C file and its header: what the caller sees, what each export checks, its arrays, its steps, what it gives back. */
+/* write.c: the C file and its header: what the caller sees, what each export checks, its arrays, its steps, what it
+ * gives back. */
 #include "language/portable/writer.h"
 
 #include <ctype.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 const char *writer_printf(writer *w, const char *format, ...) {
     va_list arguments;
@@ -63,7 +64,7 @@ const char *write_source(portable *p) {
     return kept ? kept : "";
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static void put_real(masu__buffer *out, double v, bool narrow) {
     enum { LONGEST = 320 }; /* of any double, whatever the digits, as compilers count */
@@ -153,7 +154,7 @@ void write_failure(writer *w, const ir_instr *i, const char *status, const char 
     masu__buffer_puts(w->out, ");\n");
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static bool is_among(const char *name, const char *words) {
     char spaced[96];
@@ -213,7 +214,7 @@ void write_shape(masu__buffer *out, const fact *t) {
     masu__buffer_putc(out, ']');
 }
 
-/* ---- the steps ------------------------------------------------------------------------------------------------------------ */
+/* ---- the steps --------------------------------------------------------------------------------------------------- */
 
 static const masu_parameter *given_as(const flat *f, uint32_t index, uint32_t *parameter) {
     uint32_t written = f->shown->result_count;
@@ -362,7 +363,7 @@ static void carry_tensors(writer *w, const ir_target *target, uint32_t edge) {
     }
 }
 
-/* ---- arrays --------------------------------------------------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
 static void put_elements(writer *w, masu__buffer *out, const root *r) {
     const ir_instr *i = w->f->values[r->value].def;
@@ -506,7 +507,7 @@ static void write_export(writer *w, flat *f) {
     write_drop(w, &text);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void write_begin(portable *p, masu__buffer *out) {
     const char *name = p->shown->name;

@@ -1,5 +1,5 @@
-/* write_elements.c: loops that go element by element. Dimensions along which all operands lie alike are one loop; operations that were
- * fused are constants inside of it. */
+/* write_elements.c: loops that go element by element. Dimensions along which all operands lie alike are one loop;
+ * operations that were fused are constants inside of it. */
 #include "language/portable/writer.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static bool is_fused(const writer *w, ir_value v) {
     return s != UINT32_MAX && w->l->steps[s].treatment == TREAT_FUSED;
 }
 
-/* ---- dimensions --------------------------------------------------------------------------------------------------------- */
+/* ---- dimensions -------------------------------------------------------------------------------------------------- */
 
 static void add_operand(writer *w, loops *at, const fact *shape, ir_value v) {
     const fact *own = layout_fact(w->l, v);
@@ -124,7 +124,7 @@ static void close_loops(writer *w, const loops *at) {
     w->depth -= at->rank ? at->rank - 1 : 0;
 }
 
-/* ---- one element ----------------------------------------------------------------------------------------------------------- */
+/* ---- one element ------------------------------------------------------------------------------------------------- */
 
 /* An element of one type as one of another: runtime/value/tensor_copy.c. */
 static const char *converted(writer *w, const char *text, tl_dtype from, tl_dtype to) {
@@ -267,7 +267,7 @@ void write_element_loop(writer *w, const ir_instr *i) {
     close_loops(w, &at);
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------------------------ */
+/* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 void write_copy(writer *w, const fact *shape, const char *to, tl_dtype dtype, int64_t to_offset,
                 const int64_t *to_stride, ir_value from) {
@@ -311,7 +311,7 @@ const char *write_place(writer *w, ir_value v, const char *const *index) {
     return kept;
 }
 
-/* ---- in place ------------------------------------------------------------------------------------------------------------------ */
+/* ---- in place ---------------------------------------------------------------------------------------------------- */
 
 static const char *checked_index(writer *w, const ir_instr *i, const ir_value *index, uint32_t count, ir_value of) {
     const char *texts[TL_MAX_RANK];

@@ -1,4 +1,5 @@
-/* write_moves.c: operations that move elements: join, pad, slide windows, choose, copy views; tensors from numbers, comprehensions. */
+/* write_moves.c: operations that move elements: join, pad, slide windows, choose, copy views; tensors from numbers,
+ * comprehensions. */
 #include "language/portable/writer.h"
 
 void write_cat(writer *w, const ir_instr *i) {
@@ -145,7 +146,7 @@ void write_triangle(writer *w, const ir_instr *i) {
     write_close_all(w, opened);
 }
 
-/* ---- chosen ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- chosen ------------------------------------------------------------------------------------------------------ */
 
 static void check_index(writer *w, const ir_instr *i, const char *index, int64_t length) {
     write_line(w, "if ((uint64_t)%s >= %lld)", index, (long long)length);
@@ -200,7 +201,7 @@ void write_gather(writer *w, const ir_instr *i) {
     write_close_all(w, opened);
 }
 
-/* ---- copies of views ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- copies of views --------------------------------------------------------------------------------------------- */
 
 /* A part that begins where the running program says. */
 static void write_part(writer *w, const ir_instr *i) {
@@ -243,7 +244,7 @@ void write_view(writer *w, const ir_instr *i) {
     write_copy(w, from, write_root(w, to->root), out->dtype, to->offset, stride, i->args[0]);
 }
 
-/* ---- made ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- made -------------------------------------------------------------------------------------------------------- */
 
 void write_made(writer *w, const ir_instr *i) {
     const fact *out = layout_fact(w->l, i->result);

@@ -1,11 +1,12 @@
-/* write_numbers.c: numbers: expressions, calls, functions of numbers only, kernels of comprehensions; and the blocks of any function as labels and jumps. */
+/* write_numbers.c: numbers: expressions, calls, functions of numbers only, kernels of comprehensions; and the blocks of
+ * any function as labels and jumps. */
 #include "language/portable/writer.h"
 
 #include <string.h>
 
 #include "language/ir/cfg.h"
 
-/* ---- expressions ------------------------------------------------------------------------------------------------------------ */
+/* ---- expressions ------------------------------------------------------------------------------------------------- */
 
 static bool is_float(const writer *w, ir_value v) {
     return ir_type_float(ir_type_of(w->f, v));
@@ -144,7 +145,7 @@ bool write_scalar(writer *w, const ir_instr *i) {
     return true;
 }
 
-/* ---- what fails ------------------------------------------------------------------------------------------------------------- */
+/* ---- what fails -------------------------------------------------------------------------------------------------- */
 
 static bool fails_within(const ir_function *f, uint32_t deep) {
     int64_t known;
@@ -189,7 +190,7 @@ void write_call(writer *w, const ir_instr *i) {
     write_drop(w, &text);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Variables that the function reads. */
 static bool *read_values(writer *w, const ir_function *f) {
@@ -357,7 +358,7 @@ void write_assertion(writer *w, const ir_instr *i) {
     w->depth--;
 }
 
-/* ---- functions of numbers ---------------------------------------------------------------------------------------------------------- */
+/* ---- functions of numbers ---------------------------------------------------------------------------------------- */
 
 static void write_plain(writer *w, const ir_instr *i, uint32_t position) {
     (void)position;
@@ -467,7 +468,7 @@ const char *write_function(writer *w, const ir_function *f) {
     return name;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* What the comprehension gives the kernel: words first, then tensors. */
 static const char *kernel_place(writer *w, const ir_instr *i, uint32_t capture, uint32_t first) {

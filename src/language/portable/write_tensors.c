@@ -1,10 +1,10 @@
-/* write_tensors.c: operations with loops of their own. Sums go in the order of runtime/ops, in f64, so that they are the same bits;
- * products of matrices add up in order of their inner dimension, which BLAS does not promise. */
+/* write_tensors.c: operations with loops of their own. Sums go in the order of runtime/ops, in f64, so that they are
+ * the same bits; products of matrices add up in order of their inner dimension, which BLAS does not promise. */
 #include "language/portable/writer.h"
 
 #include <string.h>
 
-/* ---- loops over a shape ---------------------------------------------------------------------------------------------------- */
+/* ---- loops over a shape ------------------------------------------------------------------------------------------ */
 
 const char *const write_letters[TL_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
 
@@ -18,7 +18,8 @@ void write_close(writer *w) {
     write_line(w, "}");
 }
 
-/* Dimensions but one; index[d] are their write_letters, "0" for those of one element. Returns how many loops are open. */
+/* Dimensions but one; index[d] are their write_letters, "0" for those of one element. Returns how many loops are
+ * open. */
 /* Over those dimensions that are not in [from, to). */
 static uint32_t open_outside(writer *w, const fact *shape, uint32_t from, uint32_t to, const char *index[TL_MAX_RANK]) {
     uint32_t opened = 0;
@@ -71,7 +72,7 @@ bool write_is_of(writer *w, const ir_instr *i, ir_value v, tl_dtype dtype) {
     return false;
 }
 
-/* ---- products ----------------------------------------------------------------------------------------------------------------- */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 typedef struct product {
     ir_value a, b, out;
@@ -155,7 +156,7 @@ static void write_matmul(writer *w, const ir_instr *i) {
     write_close_all(w, p.lead);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 /* The fold of runtime/ops/row_fold.c: in 16 lanes where the elements lie side by side. */
 static const char *fold_function(writer *w, tl_dtype dtype, bool product) {
@@ -238,7 +239,7 @@ static void fold_dim(writer *w, const ir_instr *i, bool mean) {
     write_close_all(w, opened);
 }
 
-/* ---- the largest and the smallest ------------------------------------------------------------------------------------------------- */
+/* ---- the largest and the smallest -------------------------------------------------------------------------------- */
 
 /* x beats best: NaN beats all but NaN, the first among equals stays. */
 static void write_search(writer *w, const ir_instr *i, bool all, bool smallest, bool place) {
@@ -286,7 +287,7 @@ static void write_search(writer *w, const ir_instr *i, bool all, bool smallest, 
     write_close_all(w, opened);
 }
 
-/* ---- lines: softmax, standardise ------------------------------------------------------------------------------------------------------ */
+/* ---- lines: softmax, standardise --------------------------------------------------------------------------------- */
 
 static const char *softmax_function(writer *w, tl_dtype dtype, bool logarithm) {
     static const char text[] = "/* One line of n elements; side by side they are added in 16 lanes. */\n"
@@ -437,7 +438,7 @@ static void write_standardise(writer *w, const ir_instr *i) {
     write_close_all(w, opened);
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static void write_loops(writer *w, const ir_instr *i) {
     switch ((int)i->abi) {

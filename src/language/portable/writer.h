@@ -44,14 +44,14 @@ const char *write_short_type(tl_dtype dtype);
 const char *write_parameter_name(portable *p, const char *name);
 const char *write_field_name(portable *p, const leaf *l, uint32_t word);
 
-/* ---- write_checks.c, write_header.c ------------------------------------------------------------------------------------- */
+/* ---- write_checks.c, write_header.c ------------------------------------------------------------------------------ */
 
 void write_checks(writer *w);
 const char *write_result_name(writer *w, const masu_function *f, uint32_t r);
 void write_signature(writer *w, masu__buffer *out, const flat *f);
 void write_header(writer *w);
 
-/* ---- write_numbers.c: expressions on numbers, functions of numbers, blocks ------------------------------------------- */
+/* ---- write_numbers.c: expressions on numbers, functions of numbers, blocks --------------------------------------- */
 
 bool write_scalar(writer *w, const ir_instr *i); /* false: it is none */
 void write_call(writer *w, const ir_instr *i);
@@ -65,7 +65,7 @@ void write_variables(writer *w, const ir_function *f);
 void write_blocks(writer *w, const ir_function *f, void (*instruction)(writer *, const ir_instr *, uint32_t),
                   void (*carry)(writer *, const ir_target *, uint32_t));
 
-/* ---- write_elements.c -------------------------------------------------------------------------------------------------- */
+/* ---- write_elements.c -------------------------------------------------------------------------------------------- */
 
 void write_element_loop(writer *w, const ir_instr *i);
 /* to = from, element by element in from's order; to's strides, in elements from `offset`. */
@@ -77,14 +77,15 @@ const char *write_checked_index(writer *w, const ir_instr *i, ir_value of);
 /* An index into v's root: offset + sum of index texts times strides. */
 const char *write_place(writer *w, ir_value v, const char *const *index);
 
-/* ---- write_tensors.c --------------------------------------------------------------------------------------------------- */
+/* ---- write_tensors.c --------------------------------------------------------------------------------------------- */
 
 void write_tensor(writer *w, const step *at);
 extern const char *const write_letters[TL_MAX_RANK]; /* of loops over dimensions */
 void write_open(writer *w, const char *letter, int64_t count);
 void write_close(writer *w);
 void write_close_all(writer *w, uint32_t count);
-/* Loops over all dimensions but one (rank: over all); index[d] are their letters, "0" for those of one element. How many were opened. */
+/* Loops over all dimensions but one (rank: over all); index[d] are their letters, "0" for those of one element. How
+ * many were opened. */
 uint32_t write_open_without(writer *w, const fact *shape, uint32_t without, const char *index[TL_MAX_RANK]);
 const char *write_array(writer *w, ir_value v);
 const char *write_at(writer *w, ir_value v, const char *const *index); /* the element */
@@ -94,7 +95,7 @@ uint32_t write_dim_of(writer *w, const ir_instr *i, const fact *shape);
 /* False: its elements are others, which is refused. */
 bool write_is_of(writer *w, const ir_instr *i, ir_value v, tl_dtype dtype);
 
-/* ---- write_moves.c ------------------------------------------------------------------------------------------------------ */
+/* ---- write_moves.c ----------------------------------------------------------------------------------------------- */
 
 void write_cat(writer *w, const ir_instr *i);
 void write_stack(writer *w, const ir_instr *i);

@@ -1,5 +1,6 @@
-/* braces.c: a `}` that is missing. The parser would notice it at the end of the file, far from the mistake, after it took
- * everything behind it for something else. Where braces do not come out even, the indentation says which `{` was forgotten:
+/* braces.c: a `}` that is missing. The parser would notice it at the end of the file, far from the mistake, after it
+ * took everything behind it for something else. Where braces do not come out even, the indentation says which `{` was
+ * forgotten:
  *
  *     fn f(x: i64) -> i64 {
  *         if x > 0 {                 this one: what follows is not deeper than its own line
@@ -7,7 +8,8 @@
  *         else { x }                 a `}` is put in front of it, and the rest is read as if it had been there
  *     }
  *
- * What must stay true: a file whose braces come out even is left as it is; an error is reported for each `}` that is added.
+ * What must stay true: a file whose braces come out even is left as it is; an error is reported for each `}` that is
+ * added.
  */
 #include <string.h>
 

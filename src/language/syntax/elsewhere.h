@@ -1,5 +1,5 @@
-/* elsewhere.h: words and marks that people bring from other languages, and what is written here instead. What a name means
- * is not asked: these notes follow from the text alone. */
+/* elsewhere.h: words and marks that people bring from other languages, and what is written here instead. What a name
+ * means is not asked: these notes follow from the text alone. */
 #ifndef MASU_LANGUAGE_ELSEWHERE_H
 #define MASU_LANGUAGE_ELSEWHERE_H
 
@@ -14,7 +14,8 @@ const char *hint_for_path(const char *path);
 /* About a method that does not exist; NULL: none. */
 const char *hint_for_method(const char *name);
 
-/* "fn" where a misspelt one is in front of a name, and the same for the others that begin an item; NULL: nothing like it. */
+/* "fn" where a misspelt one is in front of a name, and the same for the others that begin an item; NULL: nothing like
+ * it. */
 const char *hint_for_item_word(parser *p);
 /* About the token at which the parser wanted something else, and those before it; NULL: none. */
 const char *hint_for_token(const parser *p);

@@ -155,8 +155,8 @@ uint32_t lex_first_line(const source_file *file, uint32_t *begin);
 /* Everything in *out lives in the arena. MASU_OK also with errors; MASU_ERR_OUT_OF_MEMORY.
  * O(length). */
 masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, token_list *out);
-/* The same, but the body of each `fn NAME…` is one TOKEN_BODY, from its `{` to its `}`. Only of texts whose brackets match:
- * the language's own. */
+/* The same, but the body of each `fn NAME…` is one TOKEN_BODY, from its `{` to its `}`. Only of texts whose brackets
+ * match: the language's own. */
 masu_status lex_heads(const source_file *file, masu__arena *arena, diagnostics *diagnostics, token_list *out);
 /* The tokens of a part of the text: what TOKEN_BODY left out. */
 masu_status lex_part(const source_file *file, uint32_t offset, uint32_t length, masu__arena *arena,

@@ -6,8 +6,8 @@
 
 #include "language/syntax/lexer.h"
 
-/* The first string over several lines, with all that was there before it: the one whose `"` is missing, should a later one
- * not end before the file does. */
+/* The first string over several lines, with all that was there before it: the one whose `"` is missing, should a later
+ * one not end before the file does. */
 typedef struct long_string {
     bool seen, blamed;
     uint32_t at, tokens, literals;

@@ -271,8 +271,8 @@ static bool runs_on(const char *from, const char *to) {
     return line != NULL && line[-1] != '\\';
 }
 
-/* No string ends here: the one that has no end is closed at the end of its line, in front of what closes a statement, and
- * all is read again from there. */
+/* No string ends here: the one that has no end is closed at the end of its line, in front of what closes a statement,
+ * and all is read again from there. */
 static void close_string(lexer *l, const long_string *open, bool bytes) {
     const char *text = l->text + open->at, *line = memchr(text, '\n', l->end - open->at),
                *to = line ? line : l->text + l->end;

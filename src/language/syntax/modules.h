@@ -52,8 +52,9 @@ const char *modules_declared(const module_names *names, const module_scope *in, 
 /* Whether some item has this name. */
 bool modules_declared_anywhere(const module_names *names, const char *name);
 size_t modules_plain_length(const char *name); /* of what people call it */
-/* A path `a::b::c::d` written in `in`: the item that it names or begins with, and where the path goes on behind it (`d`, or
- * NULL). *goes_on is the path itself when it names no item that is known. at: the place, for the `use` of blocks. NULL: unknown.
+/* A path `a::b::c::d` written in `in`: the item that it names or begins with, and where the path goes on behind it
+ * (`d`, or NULL). *goes_on is the path itself when it names no item that is known. at: the place, for the `use` of
+ * blocks. NULL: unknown.
  */
 const char *modules_find(const module_names *names, const module_scope *in, const char *path, source_span at,
                          const char **goes_on);

@@ -1,12 +1,13 @@
-/* owner_marks.h: where the text moves, lends and looks at values, by its places: borrow/ writes them, lower/ reads them. */
+/* owner_marks.h: where the text moves, lends and looks at values, by its places: borrow/ writes them, lower/ reads
+ * them. */
 #ifndef MASU_LANGUAGE_OWNER_MARKS_H
 #define MASU_LANGUAGE_OWNER_MARKS_H
 
 #include "base/arena.h"
 #include "language/diagnose/source.h"
 
-/* What lowering asks of types with a destructor, since the checked tree knows no moves. A mark says what happens at a place of
- * the source, whatever the type. */
+/* What lowering asks of types with a destructor, since the checked tree knows no moves. A mark says what happens at a
+ * place of the source, whatever the type. */
 typedef enum owner_mark_kind {
     MARK_TAKEN = 1,           /* a place as a value: what lies there moves */
     MARK_BEHIND = 2,          /* likewise, of a place behind a reference or in a list: nothing may move from there */

@@ -24,8 +24,8 @@ masu_status parse_source(const source_file *file, const source_file *prelude, ma
 /* The items of another file of the program: a module. */
 masu_status parse_module(syntax_tree *tree, const source_file *file, module_scope *module, diagnostics *diagnostics);
 
-/* Reads the body of a function whose `unread` says where it is; `unread` is empty then. MASU_ERR_OUT_OF_MEMORY: nothing is
- * changed. Linear in the size of the body. */
+/* Reads the body of a function whose `unread` says where it is; `unread` is empty then. MASU_ERR_OUT_OF_MEMORY: nothing
+ * is changed. Linear in the size of the body. */
 masu_status parse_unread(syntax_tree *tree, function_item *f, diagnostics *diagnostics);
 
 #endif

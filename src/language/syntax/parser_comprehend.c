@@ -110,7 +110,8 @@ static expr *name_of_output(parser *p, const comprehension_expr *c, uint32_t i) 
     return name;
 }
 
-/* [i, j | …] is [i, j, <axis> | …, <axis> <- 0..2 { if <axis> == 0 { i } else { j } }]: each element keeps its place. */
+/* [i, j | …] is [i, j, <axis> | …, <axis> <- 0..2 { if <axis> == 0 { i } else { j } }]: each element keeps its
+ * place. */
 static expr *coordinates(parser *p, comprehension_expr *c) {
     uint32_t axes = c->output_count, names = axes, spans = axes, clauses = c->clause_count;
     source_span span = c->output_spans[axes - 1];

@@ -63,8 +63,8 @@ static bool looks_like_type(const parser *p, uint32_t ahead) {
     return isupper((unsigned char)text[0]) || scalar_type_of_name(text, t->length) != TYPE_ERROR;
 }
 
-/* Vec<T>::new(), id<i64>(3), Pair<i64, f32> { … }: whether `<` opens arguments. Without `::<` before or `::` behind only where
- * the names in it are those of types: otherwise it compares. Looks a bounded number of tokens ahead. */
+/* Vec<T>::new(), id<i64>(3), Pair<i64, f32> { … }: whether `<` opens arguments. Without `::<` before or `::` behind
+ * only where the names in it are those of types: otherwise it compares. Looks a bounded number of tokens ahead. */
 static bool type_arguments_follow(const parser *p) {
     uint32_t depth = 0;
     bool types = true;

@@ -256,7 +256,8 @@ static expr *stop_call(parser *p, source_span span, const char *message) {
     return parser_finish(p, stop);
 }
 
-/* Behind let [a, b] = v else { … }:  if !(v.len() == 2) { … }  without `else` the program stops. NULL: nothing is asked. */
+/* Behind let [a, b] = v else { … }:  if !(v.len() == 2) { … }  without `else` the program stops. NULL: nothing is
+ * asked. */
 stmt *parser_step_check(parser *p, uint32_t from, source_span span, block *otherwise) {
     bool asks = false;
     for (uint32_t i = from; i < p->step_count; i++)

@@ -8,8 +8,8 @@
  * diagnostics):
  *
  *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, EXPR_TRY, EXPR_REPEAT,
- *     EXPR_CLOSURE, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of panic
- *     and of what ends in them; it fits wherever a value is wanted, as that value never arrives.
+ *     EXPR_CLOSURE, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of
+ *     panic and of what ends in them; it fits wherever a value is wanted, as that value never arrives.
  *  2. Conversions are nodes: EXPR_CAST (implicit = true) between scalars; an EXPR_CALL of
  *     tl_tensor_item… where a rank-0 tensor is read as a scalar. The operands of an EXPR_BINARY have
  *     one and the same type (also those of shifts).
@@ -18,25 +18,28 @@
  *  4. A CALL_ABI has its operands in the order of the ABI function's parameters, the elements of a
  *     LIST in place of the list, defaults filled in as literals, each operand's type that of the
  *     parameter's kind (i64, f64, bool, tensor, …). The expression's type is that of the ABI result;
- *     where the language says f32 and the function yields f64, a cast is around it. With writes_receiver the result goes to
- *     the place operands[0], whose type is that of the result; the expression may be void then.
+ *     where the language says f32 and the function yields f64, a cast is around it. With writes_receiver the result
+ *     goes to the place operands[0], whose type is that of the result; the expression may be void then.
  *  5. A block's `result` is there exactly when the block yields a value (type neither void nor
  *     never). An `if` or `match` used as a statement has type void (or never), its blocks no result.
  *  6. Constants such as F32::max_value() and i64::sizeof() are literals. `&e`, `&mut e` and
  *     parentheses are gone.
  *  7. `a op= b` is written out as `a = a op b`; parts of the place that must not run twice are bound
  *     by a `let` in a block around it. Nodes are never shared: the tree is a tree.
- *  8. Types meet as equations, where `a ~ b` is: the same type, but for what one of them leaves open (elements and rank of a
- *     tensor, length of an array), whole numbers of any width in a tensor, and i64 for usize inside of another type:
- *         argument ~ parameter     value ~ field          element ~ the list's       value ~ the place it is assigned to
+ *  8. Types meet as equations, where `a ~ b` is: the same type, but for what one of them leaves open (elements and rank
+ *     of a tensor, length of an array), whole numbers of any width in a tensor, and i64 for usize inside of another
+ *     type:
+ *         argument ~ parameter     value ~ field          element ~ the list's       value ~ the place assigned to
  *         value ~ pattern          arm ~ match            branch ~ if                result ~ block
  *         returned ~ function      broken off with ~ loop field, part or element ~ its struct, tuple or list
  *         call.structure = the struct of the expression's type, also where that was found later
- *     A field that holds a captured variable by reference is that variable: its type there is what the reference leads to.
+ *     A field that holds a captured variable by reference is that variable: its type there is what the reference leads
+ *     to.
  *
- * Places. A place is, unless is_copied says that it is a value: EXPR_NAME of a binding; EXPR_FIELD or EXPR_TUPLE_FIELD of a
- * place; EXPR_INDEX of a place, or of a value of type reference: what that leads to. An EXPR_INDEX into a tensor is always the
- * outermost part of a place. writes_receiver of a user's method: it writes self, and its receiver is a place.
+ * Places. A place is, unless is_copied says that it is a value: EXPR_NAME of a binding; EXPR_FIELD or EXPR_TUPLE_FIELD
+ * of a place; EXPR_INDEX of a place, or of a value of type reference: what that leads to. An EXPR_INDEX into a tensor
+ * is always the outermost part of a place. writes_receiver of a user's method: it writes self, and its receiver is a
+ * place.
  *
  * check_tree_valid judges all of this, after each check under `--verify` and in heavy builds.
  *
@@ -140,8 +143,8 @@ struct function_item {
     block *body;
     /* In the prelude: where the body is while it is not read; body is NULL then, and each instance reads its own. */
     source_span unread;
-    block *
-        unchecked; /* of a function `-> &mut T`, `-> Option<&mut T>`: a copy of its body, written out where it is called */
+    /* of a function `-> &mut T`, `-> Option<&mut T>`: a copy of its body, written out where it is called */
+    block *unchecked;
     /* [check] */
     const type *result;
     binding **bindings; /* all of the function, parameters first; bindings[i]->id = i */
@@ -190,9 +193,9 @@ struct struct_item {
     bool is_enum;
     bool is_copy;  /* #[derive(Copy)] */
     bool is_clone; /* #[derive(Clone)] */
-    function_item
-        *drop;        /* [check] its destructor; of a generic one the pattern of those of its instances; NULL: none */
-    const type *cell; /* [check] where it has one: a Box of its fields, as which it lies in memory */
+    /* [check] its destructor; of a generic one the pattern of those of its instances; NULL: none */
+    function_item *drop;
+    const type *cell;    /* [check] where it has one: a Box of its fields, as which it lies in memory */
     uint32_t destructor; /* [check] likewise: the destructor's number, from 1 */
     variant_item *variants;
     uint32_t variant_count;

@@ -63,8 +63,8 @@ struct binding {
     bool is_shared;       /* `&self`, `ref x` */
     const char *lifetime; /* `&'a self`: `'a`; NULL: none */
     bool by_reference;    /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
-    bool
-        is_lengths; /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */
+    /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */
+    bool is_lengths;
     bool in_cell;                  /* [check] references to it, or to a field of it, exist: it lies in a list of one */
     expr *alias;                   /* [check] the place that the name means, checked; NULL: it is a variable */
     uint32_t capture_mark;         /* [check] number of the latest comprehension that captured it */
@@ -191,7 +191,7 @@ typedef enum call_kind {
     CALL_VEC_GET,  /* operands: vec, index (i64); yields the element */
     CALL_VEC_SET,  /* operands: vec (likewise), index (i64), element; void */
     CALL_VEC_POP,  /* operands: vec (likewise); takes the last element out and yields it */
-    CALL_VEC_OUT /* operands: vec (likewise), index (i64); yields the element, of which nothing that is counted is left there */
+    CALL_VEC_OUT   /* operands: vec (likewise), index (i64); yields the element: nothing counted is left there */
 } call_kind;
 
 typedef enum scalar_math {
@@ -356,8 +356,8 @@ struct expr {
     bool is_boxed : 1;     /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */
-    /* [check] what its uses make of it, told before it is checked (check_infer.c): of a bracket a list or a tensor, of t[i] a
-     * tensor, of t.topk(k) a pair; NULL: nothing */
+    /* [check] what its uses make of it, told before it is checked (check_infer.c): of a bracket a list or a tensor, of
+     * t[i] a tensor, of t.topk(k) a pair; NULL: nothing */
     const type *becomes;
     union {
         struct {
@@ -413,7 +413,8 @@ struct expr {
             uint32_t index; /* [check] of the field */
         } field;            /* EXPR_FIELD, EXPR_TUPLE_FIELD (name NULL, index as written) */
         struct {
-            /* tensor: yields an element; Vec: one index, yields the element; reference: what it leads to, the index is 0 */
+            /* tensor: yields an element; Vec: one index, yields the element; reference: what it leads to, the index is
+             * 0 */
             expr *base;
             expr **indices; /* i64 */
             uint32_t count;

@@ -86,7 +86,8 @@ struct type {
         } tuple;
         struct {
             const type *element;
-            /* of a fixed array; -1: a Vec; TYPE_BOX, TYPE_SHARED: a Box, an Rc, of one element; of a reference TYPE_PLACE or TYPE_SLICE */
+            /* of a fixed array; -1: a Vec; TYPE_BOX, TYPE_SHARED: a Box, an Rc, of one element; of a reference
+             * TYPE_PLACE or TYPE_SLICE */
             int64_t length;
         } vec;
         struct {
@@ -98,8 +99,8 @@ struct type {
 };
 
 /* Box<T> of a struct or enum is a Vec of one: so a type can hold values of itself. Reading one yields
- * its element (check_unbox), so that no other part of the checker meets it. Of other types Box<T> is T. An Rc is one that its
- * clone is, too. */
+ * its element (check_unbox), so that no other part of the checker meets it. Of other types Box<T> is T. An Rc is one
+ * that its clone is, too. */
 enum { TYPE_BOX = -2, TYPE_PLACE = -3, TYPE_SLICE = -4, TYPE_SHARED = -5 };
 static inline bool type_is_box(const type *t);
 

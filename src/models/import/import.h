@@ -6,8 +6,9 @@
  *                              ├─ weights.c    constants as a .safetensors file
  *                              └─ program.c    the text: struct, forward, main, the functions of onnx.tl that it needs
  *
- * What must stay true: every attribute and input of an operator is looked at by the row that takes it, or the operator is refused
- * with what is missing. The names of the language's library are in operators.def, program_text.h and onnx.tl, nowhere else.
+ * What must stay true: every attribute and input of an operator is looked at by the row that takes it, or the operator
+ * is refused with what is missing. The names of the language's library are in operators.def, program_text.h and
+ * onnx.tl, nowhere else.
  */
 #ifndef MASU_MODELS_IMPORT_H
 #define MASU_MODELS_IMPORT_H
@@ -58,7 +59,8 @@ bool import_expression(importer *im, import_line *line);
 bool import_refuse(import_node *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool import_word(import_node *n, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool import_word_ints(import_node *n, const char *name, const int64_t *values, size_t count);
-/* f float32, d float64, l int64, n shorter integers, b bool, h float16 and bfloat16; 0: the language has no such elements */
+/* f float32, d float64, l int64, n shorter integers, b bool, h float16 and bfloat16; 0: the language has no such
+ * elements */
 char import_kind(const masu__model_tensor *t);
 /* What the language keeps them in; NULL: nothing. */
 const char *import_elements(const masu__model_tensor *t);

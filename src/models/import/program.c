@@ -1,4 +1,5 @@
-/* program.c: the text of the program: what it is of, the weights as a struct, forward, main, and the functions that its operators call. */
+/* program.c: the text of the program: what it is of, the weights as a struct, forward, main, and the functions that its
+ * operators call. */
 #include <ctype.h>
 #include <string.h>
 

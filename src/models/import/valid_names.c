@@ -1,4 +1,5 @@
-/* valid_names.c: what tensors are called in the program: their names in the file, of letters, digits and _, each once. */
+/* valid_names.c: what tensors are called in the program: their names in the file, of letters, digits and _, each
+ * once. */
 #include <ctype.h>
 #include <string.h>
 
@@ -57,7 +58,8 @@ static size_t hash_of(const char *name) {
     return (size_t)(hash ^ hash >> 29);
 }
 
-/* The name, or the first of name_2, name_3, … that no other tensor has. counts[]: how many asked for what lies in this slot. */
+/* The name, or the first of name_2, name_3, … that no other tensor has. counts[]: how many asked for what lies in this
+ * slot. */
 static const char *only_name(masu__arena *arena, const char **slots, uint32_t *counts, size_t mask, const char *name) {
     size_t at = hash_of(name) & mask;
     while (slots[at] && strcmp(slots[at], name) != 0)

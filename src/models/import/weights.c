@@ -1,5 +1,5 @@
-/* weights.c: the constants that the program reads, as a .safetensors file: a length of 8 bytes, a table as JSON, the elements. Wide
- * elements come first, so that each tensor is aligned to its own.
+/* weights.c: the constants that the program reads, as a .safetensors file: a length of 8 bytes, a table as JSON, the
+ * elements. Wide elements come first, so that each tensor is aligned to its own.
  */
 #include <string.h>
 

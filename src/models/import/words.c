@@ -203,7 +203,8 @@ bool import_split(import_node *n) {
     return import_word_ints(n, "sizes", sizes, (size_t)parts);
 }
 
-/* A list of input i where it is there, as numbers or as what the running network computes; otherwise the attribute, or else. */
+/* A list of input i where it is there, as numbers or as what the running network computes; otherwise the attribute, or
+ * else. */
 static bool list_word(import_node *n, const char *word, size_t i, const char *attribute, const char *otherwise) {
     size_t count;
     const int64_t *values = onnx_in(&n->v, i) ? import_values(n, i, &count) : import_ints(n, attribute, &count);

@@ -1,5 +1,5 @@
-/* words_windows.c: kernels, strides, dilations and paddings of convolutions and pools, one number for each dimension behind the
- * channels. What SAME and ceil_mode mean follows from the lengths, which must then be known.
+/* words_windows.c: kernels, strides, dilations and paddings of convolutions and pools, one number for each dimension
+ * behind the channels. What SAME and ceil_mode mean follows from the lengths, which must then be known.
  *
  *     before | input | after | more        more: what the last window of ceil_mode looks at behind the padding
  */
@@ -140,8 +140,8 @@ bool import_convolution(import_node *n) {
     return read_windows(n, &w, 1) && put_windows(n, &w);
 }
 
-/* The transposed convolution is one over the input with strides - 1 zeros between its elements: before and after are the
- * paddings of that, which may be less than nothing.
+/* The transposed convolution is one over the input with strides - 1 zeros between its elements: before and after are
+ * the paddings of that, which may be less than nothing.
  */
 bool import_transposed(import_node *n) {
     const masu__model_tensor *in;

@@ -8,8 +8,9 @@
 #include "base/meta.h"
 #include "base/rng.h"
 
-/* For a pile with a fixed row all orders are looked at up to MOST_PILED children, and more than MOST_CHILDREN are not piled. More
- * anchors than MOST_ANCHORS are not listed. Deeper blocks than MOST_DEEP, lazy ones than MOST_LAZY, would use up the stack. */
+/* For a pile with a fixed row all orders are looked at up to MOST_PILED children, and more than MOST_CHILDREN are not
+ * piled. More anchors than MOST_ANCHORS are not listed. Deeper blocks than MOST_DEEP, lazy ones than MOST_LAZY, would
+ * use up the stack. */
 enum {
     MOST_ANCHORS = 128,
     MOST_PILED = 9,
@@ -423,7 +424,8 @@ static void add_to_queue(masu__assembly *a, uint32_t queue, uint32_t at) {
     q->depth = q->depth > b->depth ? q->depth : b->depth;
 }
 
-/* Where both may lie. False: nowhere, or memory ran out, or both would have to be asked and the join is only a guess. */
+/* Where both may lie. False: nowhere, or memory ran out, or both would have to be asked and the join is only a
+ * guess. */
 static bool common_anchors(masu__assembly *a, const side *x, const side *y, bool certain, side *out) {
     const side *listed = x->anchor_count > 0 ? x : y, *other = listed == x ? y : x;
     out->lazy = listed->anchor_count == 0 && (x->lazy || y->lazy);
@@ -589,8 +591,8 @@ static void join_what_is_certain(masu__assembly *a) {
     }
 }
 
-/* Several lines at this moment: two groups of one height are taken for the two sides of one. `most`: so many pairs of groups
- * there may be, or chance has made two equal. */
+/* Several lines at this moment: two groups of one height are taken for the two sides of one. `most`: so many pairs of
+ * groups there may be, or chance has made two equal. */
 static bool join_by_guess(masu__assembly *a, uint32_t moment, uint32_t most, masu__rng *rng) {
     uint32_t dying = gather(a, moment, true, a->here), born = gather(a, moment, false, a->there), groups[2] = {0, 0};
     for (uint32_t i = 0; i < dying; i += side_from(a, a->here, i, dying).count)

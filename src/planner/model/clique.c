@@ -1,11 +1,12 @@
-/* clique.c: the bound that rows kept apart ask for. Whatever must not share bytes pair by pair lies one above the other, alive
- * together or not: of a set of items in which each pair lives together or is kept apart,
+/* clique.c: the bound that rows kept apart ask for. Whatever must not share bytes pair by pair lies one above the
+ * other, alive together or not: of a set of items in which each pair lives together or is kept apart,
  *
  *     height >= sum of their sizes                                          (a clique; of lives alone it is the load)
  *     height >= sum of sizes rounded up to g - the largest such rounding    (all aligned to g or more, as in bound.c)
  *
- * Fixed rows belong to it with the bytes that they take. The heaviest clique is looked for by branch and bound: vertices are
- * coloured, of each colour at most one counts. Where the work is over the heaviest found is a bound as well, a lower one.
+ * Fixed rows belong to it with the bytes that they take. The heaviest clique is looked for by branch and bound:
+ * vertices are coloured, of each colour at most one counts. Where the work is over the heaviest found is a bound as
+ * well, a lower one.
  */
 #include "planner/model/model.h"
 

@@ -53,9 +53,10 @@ typedef struct masu__plan_model {
     uint32_t *first, *end;            /* sections: the hull of the pieces */
     uint32_t *piece_start;            /* [item_count + 1] into pieces */
     masu__plan_piece *pieces;
-    uint32_t
-        *kept_start; /* [item_count + 1] into kept: what the item's rows keep, each row for itself, so that holes */
-    const masu__plan_piece *kept;   /* between rows of a group are left out; the pieces where there is no hole */
+    /* [item_count + 1] into kept: what the item's rows keep, each row for itself, so that holes between rows of a group
+     * are left out; the pieces where there is no hole */
+    uint32_t *kept_start;
+    const masu__plan_piece *kept;
     masu__plan_obstacle *obstacles; /* in no order */
     int64_t *load;                  /* per section */
     masu__plan_apart *apart, *apart_fixed;
@@ -74,17 +75,18 @@ typedef struct masu__plan_model {
  * merged[] (may be NULL; [relation_count]) says which of them count as MUST_SHARE. */
 masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged, masu__plan_model *out);
 void masu__plan_model_close(masu__plan_model *model);
-/* order [item_count]: the items by their first section, by number where that is the same; first_of [section_count + 1]: where
- * in it those born in a section or later begin. O(items + sections): births are counted. */
+/* order [item_count]: the items by their first section, by number where that is the same; first_of [section_count + 1]:
+ * where in it those born in a section or later begin. O(items + sections): births are counted. */
 void masu__plan_model_order_by_birth(const masu__plan_model *model, uint32_t *order, uint32_t *first_of);
 
-/* bound.c: the load of each section, the bound that it is, and the unit of which all sizes and offsets are multiples. */
+/* bound.c: the load of each section, the bound that it is, and the unit of which all sizes and offsets are
+ * multiples. */
 void masu__plan_model_load_bound(masu__plan_model *model);
 /* bound.c: raises the bound to what alignments ask for. O(items) for each alignment there is. False:
  * memory ran out. */
 bool masu__plan_model_aligned_bound(masu__plan_model *model);
-/* clique.c: raises the bound to what must not share bytes pair by pair; only where rows are kept apart. Bounded work. False: memory
- * ran out. */
+/* clique.c: raises the bound to what must not share bytes pair by pair; only where rows are kept apart. Bounded work.
+ * False: memory ran out. */
 bool masu__plan_model_clique_bound(masu__plan_model *model);
 
 bool masu__plan_model_valid(const masu__plan_model *model);

@@ -1,7 +1,8 @@
 /* course.c: the cheapest course of one row: a shortest path, from the end of its life to the beginning.
  *
- *     value[t][s] = holding s during t + uses of t  +  the least of   value[t + 1][part of s]
- *                                                                     a move until e: holding both, uses by the source, + value[e][part of both]
+ *     value[t][s] = holding s during t + uses of t
+ *                 + the least of   value[t + 1][part of s]
+ *                                  a move until e: holding both, uses by the source, + value[e][part of both]
  *
  * All is per byte: whether bytes fit only matters where other courses are there.
  */

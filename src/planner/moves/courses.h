@@ -1,12 +1,13 @@
 /* courses.h: what the files of the moves share.
  *
- * A row's course is where it is through its life: stays, one after the other or two at once, each but the first begun by a move
- * from another. All methods are about which course each row has; they see each other through loads and the channel.
+ * A row's course is where it is through its life: stays, one after the other or two at once, each but the first begun
+ * by a move from another. All methods are about which course each row has; they see each other through loads and the
+ * channel.
  *
- *     prices.c     rows apart, memory at a price: the bound          greedy.c   row after row, use after use: the baseline
- *     course.c     the cheapest course for one row, given the rest   improve.c  rows out, rows in again
- *     frontier.c   all rows, moment after moment                     exhaust.c  all courses that may still be cheaper
- *     settle.c     offsets                                           moment.c   what one operator costs at least
+ *     prices.c     rows apart, memory at a price: the bound         greedy.c   row after row, use after use: a baseline
+ *     course.c     the cheapest course for one row, given the rest  improve.c  rows out, rows in again
+ *     frontier.c   all rows, moment after moment                    exhaust.c  all courses that may still be cheaper
+ *     settle.c     offsets                                          moment.c   what one operator costs at least
  *
  * States are sets of one or two memories; a course is a path through (moment, state).
  */
@@ -78,7 +79,8 @@ typedef struct masu__moves {
     masu__busy *busy;                        /* ascending */
     size_t busy_count, busy_room;
     int64_t total; /* bytes × cost of all courses, in parts */
-    /* prices of the bound: per memory and moment, of a byte held, in parts; before[m][t] is the sum of those before t */
+    /* prices of the bound: per memory and moment, of a byte held, in parts; before[m][t] is the sum of those before
+     * t */
     int64_t *before[MASU_MOVES_MOST_MEMORIES];
     /* scratch of one row */
     int64_t *value; /* per moment of a life + 1, and state */
@@ -133,8 +135,8 @@ void masu__walk_end(const masu__walk *walk, const masu__moves *m, uint32_t momen
 
 /* ---- loads.c ----------------------------------------------------------------------------------- */
 
-/* The row's course comes in or goes: loads, channel, total. add is false when the channel has no room or memory runs out; nothing
- * has changed then. */
+/* The row's course comes in or goes: loads, channel, total. add is false when the channel has no room or memory runs
+ * out; nothing has changed then. */
 bool masu__loads_add(masu__moves *m, size_t row);
 void masu__loads_remove(masu__moves *m, size_t row);
 /* False: memory, which is noted. */
@@ -153,8 +155,8 @@ int64_t masu__moment_least(const masu__moves *m, uint32_t t, const uint32_t *row
 
 /* Raises *bound (cost, rounded up). target: a cost that a plan has, or INT64_MAX. False: memory. */
 bool masu__prices_find(masu__moves *m, int64_t target, int rounds, int64_t *bound, bool *infeasible);
-/* Rows in the order in which they choose: what must be in one memory, then the most traffic first, or the most bytes × moments. From
- * the arena; NULL: memory, which is noted. */
+/* Rows in the order in which they choose: what must be in one memory, then the most traffic first, or the most bytes ×
+ * moments. From the arena; NULL: memory, which is noted. */
 uint32_t *masu__moves_rank(masu__moves *m, bool by_area);
 /* Courses for all rows, use after use; false: some row has none. */
 bool masu__moves_greedy(masu__moves *m);
@@ -163,19 +165,20 @@ bool masu__moves_lay_row(masu__moves *m, size_t row);
 /* Courses for all rows by price, then better ones. false: some row has none. */
 bool masu__moves_lay(masu__moves *m);
 void masu__moves_improve(masu__moves *m, masu__rng *rng, uint64_t rounds, int64_t enough);
-/* Looks at all courses that may make a plan cheaper than this cost (INT64_MAX: there is none), by the prices that are there. settles
- * keeps the present courses as a plan, if offsets are found. True: nothing cheaper exists than what it has kept by then. */
+/* Looks at all courses that may make a plan cheaper than this cost (INT64_MAX: there is none), by the prices that are
+ * there. settles keeps the present courses as a plan, if offsets are found. True: nothing cheaper exists than what it
+ * has kept by then. */
 bool masu__moves_exhaust(masu__moves *m, int64_t cost, bool (*settles)(void *context, bool *unsure), void *context);
 
-/* All rows moment after moment (frontier.c), at most so many presents a moment (0: as many as there is room for), with so many times
- * the work: raises *bound, and
- * fills courses when they may cost less than `cost`; loads and the channel have not seen them. False: memory. */
+/* All rows moment after moment (frontier.c), at most so many presents a moment (0: as many as there is room for), with
+ * so many times the work: raises *bound, and fills courses when they may cost less than `cost`; loads and the channel
+ * have not seen them. False: memory. */
 bool masu__moves_frontier(masu__moves *m, uint32_t most, uint32_t effort, int64_t cost, int64_t *bound, bool *found);
 
 /* ---- settle.c ---------------------------------------------------------------------------------- */
 
-/* Offsets of the present courses, into *plan (places, moves, cost). full: a memory that could not hold them, or -1. unsure: limits
- * ended the planner. MASU_OK also when a memory is full. */
+/* Offsets of the present courses, into *plan (places, moves, cost). full: a memory that could not hold them, or -1.
+ * unsure: limits ended the planner. MASU_OK also when a memory is full. */
 masu_status masu__moves_settle(masu__moves *m, uint64_t steps, masu_moves_plan *plan, int *full, bool *unsure);
 
 #endif

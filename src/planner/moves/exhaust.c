@@ -1,8 +1,9 @@
 /* exhaust.c: all courses that may still make a plan cheaper, in all combinations.
  *
- * With the prices of the bound, a course costs its row some excess over the row's cheapest. A plan costs at least the bound and the
- * sum of its courses' excesses: so only those within the gap are listed, and sets of them are left as soon as they leave it. A copy
- * is dropped at once after its last use: holding it longer saves nothing. Where lists or sets are too many, nothing is proven.
+ * With the prices of the bound, a course costs its row some excess over the row's cheapest. A plan costs at least the
+ * bound and the sum of its courses' excesses: so only those within the gap are listed, and sets of them are left as
+ * soon as they leave it. A copy is dropped at once after its last use: holding it longer saves nothing. Where lists or
+ * sets are too many, nothing is proven.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* find_moves.c: the column of steps: greedy, prices, improvement, the frontier, all that is left; offsets for each.
  *
- * Where a plan's bytes fit at every moment but offsets cannot be found, the limit of that memory falls a little and the work
- * begins again: a plan that settles is kept, a cheaper one that does not is not.
+ * Where a plan's bytes fit at every moment but offsets cannot be found, the limit of that memory falls a little and the
+ * work begins again: a plan that settles is kept, a cheaper one that does not is not.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,15 @@
-/* frontier.c: all rows at once, moment after moment. What the past means for the future is only where the rows that live now are: of
- * two pasts with the same present the cheaper one stays. Networks have few tensors alive at a time, so that this is exact where it
- * is not cut short; where presents are too many, the most promising stay and the rest is counted in the bound.
+/* frontier.c: all rows at once, moment after moment. What the past means for the future is only where the rows that
+ * live now are: of two pasts with the same present the cheaper one stays. Networks have few tensors alive at a time, so
+ * that this is exact where it is not cut short; where presents are too many, the most promising stay and the rest is
+ * counted in the bound.
  *
  *     present: a code for each row that lives now = state | move under way and how long still
  *
- *     cost so far  +  value of each row's code (with prices)  +  best values of rows not yet born  −  price × capacity still to come
+ *     cost so far  +  value of each row's code (with prices)  +  best values of rows not yet born
+ *                  −  price × capacity still to come
  *
- * is below the cost of every way to go on. Moves last as long as the channel needs for them alone: several at once may be too
- * many for it, so that what is found is a bound and, where the channel can, a plan.
+ * is below the cost of every way to go on. Moves last as long as the channel needs for them alone: several at once may
+ * be too many for it, so that what is found is a bound and, where the channel can, a plan.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -352,7 +354,7 @@ static bool step(front *f, uint32_t t) {
     return !m->out_of_memory;
 }
 
-/* ---- all moments --------------------------------------------------------------------------------------------------- */
+/* ---- all moments ------------------------------------------------------------------------------------------------- */
 
 static bool values_open(front *f) {
     masu__moves *m = f->m;

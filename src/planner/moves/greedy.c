@@ -1,6 +1,7 @@
-/* greedy.c: the baseline: what XLA's memory-space assignment does. Rows with the most traffic first; each goes from use to use:
- * where it is, if there is room until the next; otherwise away, and fetched just before the next use, if there is room and the channel
- * is free; otherwise the next use is served where the row lies then. What has a place keeps it: no later row changes it. */
+/* greedy.c: the baseline: what XLA's memory-space assignment does. Rows with the most traffic first; each goes from use
+ * to use: where it is, if there is room until the next; otherwise away, and fetched just before the next use, if there
+ * is room and the channel is free; otherwise the next use is served where the row lies then. What has a place keeps it:
+ * no later row changes it. */
 #include "base/meta.h"
 #include "planner/moves/courses.h"
 
@@ -58,7 +59,8 @@ static void close_stay(hand *h, uint32_t *stay, uint32_t upper) {
     *stay = UINT32_MAX;
 }
 
-/* From fast after the use at t to slow: the first moments in which the channel can. False: it cannot, or there is no room. */
+/* From fast after the use at t to slow: the first moments in which the channel can. False: it cannot, or there is no
+ * room. */
 static bool evict(hand *h, uint32_t t, uint32_t before) {
     int64_t end = t + 1 < before ? h->m->finish[t + 1] : INT64_MAX;
     if (h->fast == h->slow || end >= before || is_written(h, t + 1, (uint32_t)end) ||

@@ -1,5 +1,5 @@
-/* improve.c: rows out, rows in again: each with the cheapest course beside the others, at first with prices, so that it leaves
- * room to those that need it more. What comes out no dearer stays. */
+/* improve.c: rows out, rows in again: each with the cheapest course beside the others, at first with prices, so that it
+ * leaves room to those that need it more. What comes out no dearer stays. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,8 @@ static int by_worth(const void *a, const void *b) {
     return x->worth != y->worth ? (x->worth < y->worth ? 1 : -1) : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Those that must be somewhere first, then those with the most bytes × moments: they are the hardest to find room for. */
+/* Those that must be somewhere first, then those with the most bytes × moments: they are the hardest to find room
+ * for. */
 static double area_of(const masu_moves_row *row) {
     return row->only != MASU_MOVES_ANY ? INFINITY : (double)row->size_bytes * (double)(row->upper - row->lower);
 }

@@ -1,5 +1,6 @@
-/* moment.c: what one moment costs at least: the rows that its operator uses are somewhere, and each memory holds no more than it can.
- * Where two large operands do not fit beside each other, one is in a slow memory, whole: prices see only the bytes that are too many.
+/* moment.c: what one moment costs at least: the rows that its operator uses are somewhere, and each memory holds no
+ * more than it can. Where two large operands do not fit beside each other, one is in a slow memory, whole: prices see
+ * only the bytes that are too many.
  */
 #include <string.h>
 

@@ -1,10 +1,11 @@
-/* prices.c: the bound. Each limited memory asks a price for a byte at a moment; rows choose their cheapest courses alone.
+/* prices.c: the bound. Each limited memory asks a price for a byte at a moment; rows choose their cheapest courses
+ * alone.
  *
  *     Σ rows: cost with prices  −  Σ moments: price × capacity   <=   cost of every plan
  *
- * whatever the prices (Lagrange): a plan holds at most the capacity, so it pays at most what is taken off again. They rise where
- * more is held than there is room for and fall where there is room (subgradients, in steps that shrink; all in whole parts, so that
- * the bound is exact).
+ * whatever the prices (Lagrange): a plan holds at most the capacity, so it pays at most what is taken off again. They
+ * rise where more is held than there is room for and fall where there is room (subgradients, in steps that shrink; all
+ * in whole parts, so that the bound is exact).
  */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* settle.c: the present courses as a plan: offsets for each memory's stays, found by the planner, and the moves in the channel's order. */
+/* settle.c: the present courses as a plan: offsets for each memory's stays, found by the planner, and the moves in the
+ * channel's order. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* blocks.c: a problem that wastes next to nothing at the bound, made smaller by joining what fits together (assembly.h):
- * the blocks are planned as rows are, by everything there is, and each row goes where its block went.
+/* blocks.c: a problem that wastes next to nothing at the bound, made smaller by joining what fits together
+ * (assembly.h): the blocks are planned as rows are, by everything there is, and each row goes where its block went.
  *
- * What is certain alone leaves many blocks; guesses leave few, and a wrong one costs height. So there are turns, each with
- * another limit to what is guessed and another seed.
+ * What is certain alone leaves many blocks; guesses leave few, and a wrong one costs height. So there are turns, each
+ * with another limit to what is guessed and another seed.
  */
 #include "planner/search/solver.h"
 

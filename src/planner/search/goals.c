@@ -7,7 +7,8 @@
  * Where a plan at the bound wastes next to nothing, jigsaws are laid before the first round and behind each; where it
  * wastes a little, behind the later ones: they take steps that the orders need.
  *
- * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below the best plan.
+ * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below
+ * the best plan.
  *
  * To minimise: down a ladder. Each few orders ask for the bound and, in turns with it, for a height
  * below the best plan: half way to the bound, or less far when that was not found. What is found gives
@@ -89,8 +90,8 @@ static void descend(masu__solver *s, unsigned from, unsigned to, int64_t enough)
     }
 }
 
-/* For rows among others that are fixed, with gaps or apart: the height that is wanted (0: the lowest), and in turns with it
- * one below the best plan; what is found is asked for less at once. */
+/* For rows among others that are fixed, with gaps or apart: the height that is wanted (0: the lowest), and in turns
+ * with it one below the best plan; what is found is asked for less at once. */
 static void eject(masu__solver *s, unsigned from, unsigned to, int64_t enough) {
     static const unsigned parts[] = {2, 4, 16, 64};
     for (unsigned round = from; round < to && !s->model.simple;) {

@@ -246,8 +246,8 @@ void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
 
 /* ---- ejections ------------------------------------------------------------------------------- */
 
-/* So much of a limited number of steps; the rest is for proofs. Where there is room short runs are enough; where there is little, a long
- * one every few rounds finds what no number of short ones does. */
+/* So much of a limited number of steps; the rest is for proofs. Where there is room short runs are enough; where there
+ * is little, a long one every few rounds finds what no number of short ones does. */
 enum { EJECTIONS_AN_ITEM = 8, LONG_ONE_IN = 4, TIMES_AS_LONG = 16, EJECTION_PACE = 8, EJECTION_SHARE = 6 };
 
 bool masu__solver_eject(masu__solver *s, int64_t height, unsigned round) {

@@ -28,8 +28,8 @@
  *     crossing[s] = unplaced items that live in s and s + 1 without being cut
  *
  * After MiniMalloc (Moffitt, ASPLOS 2023), which has branching, floors and splitting; the
- * witnesses (a section is only looked at when its witness rises too far), passing over, twins, the portfolio of orders with noise and targets around it, and
- * obstacles, relations and heights that vary over time are added here.
+ * witnesses (a section is only looked at when its witness rises too far), passing over, twins, the portfolio of orders
+ * with noise and targets around it, and obstacles, relations and heights that vary over time are added here.
  */
 #ifndef MASU_PLANNER_SEARCH_H
 #define MASU_PLANNER_SEARCH_H

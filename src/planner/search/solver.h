@@ -95,8 +95,8 @@ bool masu__solver_is_jigsaw(masu__solver *solver);
 /* heuristics.c: throws out what is in the way at this height; rounds of growing length. Whether a plan was found. */
 bool masu__solver_eject(masu__solver *solver, int64_t height, unsigned round);
 
-/* blocks.c: where a plan at the bound wastes little: joins what fits together, and plans that, in turns [from, to), until the best
- * plan is no higher than enough. */
+/* blocks.c: where a plan at the bound wastes little: joins what fits together, and plans that, in turns [from, to),
+ * until the best plan is no higher than enough. */
 void masu__solver_blocks(masu__solver *solver, int64_t enough, unsigned from, unsigned to);
 
 /* goals.c */

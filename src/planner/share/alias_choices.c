@@ -1,5 +1,5 @@
-/* alias_choices.c: which of the rows that may share do. A choice merges some of the relations; each choice is a problem of
- * its own, and the answer is the lowest of their plans.
+/* alias_choices.c: which of the rows that may share do. A choice merges some of the relations; each choice is a problem
+ * of its own, and the answer is the lowest of their plans.
  *
  *     up to 5 relations    every choice that fits: what all of them prove is proven
  *     more                 all that can be had, none, and from the better one on: one relation more or less, as

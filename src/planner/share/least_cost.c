@@ -17,8 +17,8 @@ typedef struct least_cost {
     uint32_t place_count;
     size_t rows[MOST_ROWS]; /* that are to be placed */
     uint32_t row_count;
-    uint32_t
-        twin_of[MOST_ROWS]; /* the first row that is the same in everything: itself, where there is none before it */
+    /* the first row that is the same in everything: itself, where there is none before it */
+    uint32_t twin_of[MOST_ROWS];
     uint32_t set_of[MOST_ROWS], set_count;
     uint64_t set_charge[MOST_ROWS]; /* the least of a pair of the set */
     uint32_t set_apart[MOST_ROWS];  /* how many of it lie apart at most */

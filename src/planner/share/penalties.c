@@ -156,8 +156,8 @@ static bool move(payer *p, size_t row, masu__rng *rng) {
     return best < before;
 }
 
-/* Rows that pay go elsewhere, in turns, until that has not helped for a while. Moves to a place of the same price are what leads
- * on, and cost nothing. */
+/* Rows that pay go elsewhere, in turns, until that has not helped for a while. Moves to a place of the same price are
+ * what leads on, and cost nothing. */
 static masu_status move_rows(payer *p) {
     masu__rng rng;
     size_t count = 0, *movable = MASU_ARENA_ARRAY(&p->arena, size_t, p->problem->count + 1);

@@ -250,8 +250,8 @@ typedef struct query {
  * time. */
 enum { PATIENCE = 96 };
 
-/* That an item lives where the demand is most and dies in time takes two conditions, which a node may meet by two items:
- * among long lives many nodes do. Behind so many others the demand is not asked. */
+/* That an item lives where the demand is most and dies in time takes two conditions, which a node may meet by two
+ * items: among long lives many nodes do. Behind so many others the demand is not asked. */
 enum { VISITS = 1000, VISITS_IN_A_HURRY = 200 };
 
 /* As deep as log2(items). */

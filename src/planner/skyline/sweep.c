@@ -23,8 +23,8 @@ typedef struct hole {
     uint32_t left, right, rank;
 } hole;
 
-/* What is asked of an item, in the order in which time passes: the model's arrays are in the order of the rows, each look at
- * them a miss of the cache, and with millions of items that is most of the time. */
+/* What is asked of an item, in the order in which time passes: the model's arrays are in the order of the rows, each
+ * look at them a miss of the cache, and with millions of items that is most of the time. */
 typedef struct life {
     int64_t size, alignment, offset;
     uint32_t item, end;
@@ -132,7 +132,8 @@ static uint32_t lowest_of(const sweep *s, int64_t size) {
 
 /* ---- births and deaths ----------------------------------------------------------------------- */
 
-/* An aligned place may begin later than its hole, by less than the alignment; all addresses are multiples of the unit. */
+/* An aligned place may begin later than its hole, by less than the alignment; all addresses are multiples of the
+ * unit. */
 static void place(sweep *s, life *born) {
     int64_t size = born->size, alignment = born->alignment;
     int64_t slack = alignment > s->m->unit ? alignment - s->m->unit : 0;

@@ -112,7 +112,7 @@ void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, con
     copy_dimension(&c, 0, to, from);
 }
 
-/* ---- what does not fit ---------------------------------------------------------------------------------------------- */
+/* ---- what does not fit ------------------------------------------------------------------------------------------- */
 
 static masu_status check_shape(masu_instance *i, const masu_parameter *p, const masu_tensor *t) {
     char has[TL_SHAPE_TEXT], wants[TL_SHAPE_TEXT];
@@ -266,7 +266,7 @@ masu_status tl__arguments_check(masu_instance *i) {
     return status;
 }
 
-/* ---- what compiled code asks for --------------------------------------------------------------------------------------- */
+/* ---- what compiled code asks for --------------------------------------------------------------------------------- */
 
 static masu_instance *called(void) {
     MASU_DEBUG_ASSERT(tl__runtime()->called);

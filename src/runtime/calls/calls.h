@@ -3,9 +3,9 @@
  *     caller's values ─► check ─► tl_call_tensor, … ─► the function ─► tl_give_tensor, … ─► given[] ─► caller's values
  *                      (arguments.c)     compiled code asks and gives              (results.c)
  *
- * A tensor argument is read where it lies. Its storage is then one that the runtime does not free (TL_SLOT_FOREIGN), and the
- * instance holds a header of its own over it, so that the program is never its only holder: a writer copies first, nothing
- * is written over it. What still holds such a storage when the function has ended gets a copy.
+ * A tensor argument is read where it lies. Its storage is then one that the runtime does not free (TL_SLOT_FOREIGN),
+ * and the instance holds a header of its own over it, so that the program is never its only holder: a writer copies
+ * first, nothing is written over it. What still holds such a storage when the function has ended gets a copy.
  *
  *     holds = 1 until destroy + results and handles that callers have
  *
@@ -63,7 +63,7 @@ struct masu_instance {
 masu_status tl__call_refuse(masu_instance *i, masu_status status, const masu_parameter *part, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
-/* ---- arguments.c --------------------------------------------------------------------------------------------------- */
+/* ---- arguments.c ------------------------------------------------------------------------------------------------- */
 
 masu_status tl__arguments_check(masu_instance *i);
 /* The function has ended: no storage is the caller's any more. OUT_OF_MEMORY: some still are. */
@@ -74,7 +74,7 @@ bool tl__view_is_possible(const masu_tensor *view);
 void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride, int rank,
                        const int64_t *shape, size_t size);
 
-/* ---- results.c --------------------------------------------------------------------------------------------------------- */
+/* ---- results.c --------------------------------------------------------------------------------------------------- */
 
 /* Before the function runs: what is wrong with the caller's places, and the owners that the results will need. */
 masu_status tl__results_prepare(masu_instance *i, const masu_value *results);

@@ -2,8 +2,8 @@
  *
  *     call:  take `busy` ─► what was returned ─► check ─► tl_runtime_run(main) ─► deliver or say why ─► leave `busy`
  *
- * The runtime's own ways do the rest: a function that fails leaves nothing behind (frames, owners), and what it was given
- * is still the caller's.
+ * The runtime's own ways do the rest: a function that fails leaves nothing behind (frames, owners), and what it was
+ * given is still the caller's.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { DEFAULT_SEED = 8, FRAME_BYTES = 64 << 10, FRAME_UNIT_BYTES = 4096 };
 
-/* ---- create, destroy ----------------------------------------------------------------------------------------------- */
+/* ---- create, destroy --------------------------------------------------------------------------------------------- */
 
 static void take_returned(masu_instance *i);
 
@@ -47,8 +47,8 @@ static bool options_are_possible(const masu_instance_options *o) {
            o->arena_bytes % FRAME_UNIT_BYTES == 0 && o->arena_bytes > (o->frame_bytes ? o->frame_bytes : FRAME_BYTES);
 }
 
-/* The frames are at the end of the caller's memory. What is before them goes out in units as large as the pools' own slabs, so that
- * no address changes how many are needed. */
+/* The frames are at the end of the caller's memory. What is before them goes out in units as large as the pools' own
+ * slabs, so that no address changes how many are needed. */
 static masu_status use_arena(masu_instance *i, const masu_instance_options *options, tl_runtime_config *config) {
     i->frame_bytes = options->frame_bytes ? options->frame_bytes : FRAME_BYTES;
     masu_range_config range = {.struct_bytes = sizeof range,
@@ -109,7 +109,7 @@ void tl_instance_destroy(masu_instance *i) {
         let_go(i);
 }
 
-/* ---- what was given back -------------------------------------------------------------------------------------------- */
+/* ---- what was given back ----------------------------------------------------------------------------------------- */
 
 /* By the thread that is busy. */
 static void take_returned(masu_instance *i) {
@@ -177,7 +177,7 @@ masu_status tl_handle_clone(masu_handle *handle, masu_handle **out) {
     return status;
 }
 
-/* ---- errors ------------------------------------------------------------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 /* FILE:LINE: step: argument `x`: … */
 masu_status tl__call_refuse(masu_instance *i, masu_status status, const masu_parameter *part, const char *format, ...) {
@@ -212,9 +212,10 @@ static masu_status explain(masu_instance *i, masu_status status, const tl_error 
     return status;
 }
 
-/* ---- call ---------------------------------------------------------------------------------------------------------------- */
+/* ---- call -------------------------------------------------------------------------------------------------------- */
 
-/* The program holds no memory of the caller any more; where no memory is left for a copy of what does, the instance is at its end. */
+/* The program holds no memory of the caller any more; where no memory is left for a copy of what does, the instance is
+ * at its end. */
 static masu_status end_arguments(masu_instance *i, masu_status status) {
     if (tl__arguments_end(i) == MASU_OK)
         return status;

@@ -7,9 +7,10 @@
 #include "runtime/calls/calls.h"
 #include "runtime/value/objects.h"
 
-/* ---- what compiled code gives ------------------------------------------------------------------------------------- */
+/* ---- what compiled code gives ------------------------------------------------------------------------------------ */
 
-/* Elements in a frame or in a slot are there until the function ends only, those behind which there is room may go on growing. */
+/* Elements in a frame or in a slot are there until the function ends only, those behind which there is room may go on
+ * growing. */
 static bool stays(const tl_runtime *rt, const tl_tensor *t) {
     return !tl__in_frame(rt, t->data) && (t->storage->slot == 0 || t->storage->slot == TL_SLOT_FOREIGN) &&
            t->storage->growth == TL_GROWTH_NONE;
@@ -42,7 +43,7 @@ void tl_give_i64(int64_t index, int64_t v) {
     tl__runtime()->called->given[index].i64 = v;
 }
 
-/* ---- places of the caller ------------------------------------------------------------------------------------------ */
+/* ---- places of the caller ---------------------------------------------------------------------------------------- */
 
 static bool is_counted(masu_kind kind) {
     return kind == MASU_KIND_TENSOR || kind == MASU_KIND_TEXT || kind == MASU_KIND_HANDLE;
@@ -104,7 +105,7 @@ masu_status tl__results_prepare(masu_instance *i, const masu_value *results) {
     return status;
 }
 
-/* ---- to the caller ----------------------------------------------------------------------------------------------------- */
+/* ---- to the caller ----------------------------------------------------------------------------------------------- */
 
 static masu_status check_fit(masu_instance *i, const masu_parameter *p, const tl_tensor *t, const masu_tensor *to) {
     char has[TL_SHAPE_TEXT], given[TL_SHAPE_TEXT];

@@ -24,7 +24,7 @@ void tl__csv_end(tl__csv *c) {
     *c = (tl__csv){0};
 }
 
-/* ---- where something is wrong ------------------------------------------------------------------------------------- */
+/* ---- where something is wrong ------------------------------------------------------------------------------------ */
 
 /* The record's first line is known; a field may be on a later one. */
 static bool refuse_at(tl__csv *c, const char *at, const char *format, va_list arguments) {
@@ -61,7 +61,7 @@ bool tl__csv_refuse(tl__csv *c, size_t field, const char *format, ...) {
     return false;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------ */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static bool add_field(tl__csv *c, tl__csv_field field) {
     if (c->count == c->capacity) {
@@ -162,7 +162,7 @@ bool tl__csv_next(tl__csv *c) {
     return c->at < c->end && read_record(c);
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 bool tl__csv_is_missing(const tl__csv_field *field) {
     return field->length == 0 && !field->quoted;
@@ -187,7 +187,8 @@ static inline bool is_digit(char c) {
     return (unsigned char)(c - '0') < 10;
 }
 
-/* By the C library, which rounds correctly however long a number is. Its words are "inf", "infinity" and "nan"; no hexadecimal. */
+/* By the C library, which rounds correctly however long a number is. Its words are "inf", "infinity" and "nan"; no
+ * hexadecimal. */
 static bool read_slowly(const tl__csv_field *f, double *out) {
     char text[800], *end;
     if (f->length == 0 || f->length >= sizeof text)

@@ -170,7 +170,7 @@ void tl_csv_complain(tl_object *file, int64_t index, tl_object *what) {
         complain(r, field, tl__string_bytes(what));
 }
 
-/* ---- all at once -------------------------------------------------------------------------------------------------- */
+/* ---- all at once ------------------------------------------------------------------------------------------------- */
 
 typedef struct filling {
     csv_reader *r;
@@ -270,8 +270,8 @@ static masu_status fill(filling *f) {
     return status;
 }
 
-/* [records, fields] of all that are left, the present one with them; of kind f32, f64 or i64. Empty, and noted, where a field is not
- * a number: a field without anything is `missing` where that is allowed. */
+/* [records, fields] of all that are left, the present one with them; of kind f32, f64 or i64. Empty, and noted, where a
+ * field is not a number: a field without anything is `missing` where that is allowed. */
 tl_tensor *tl_csv_tensor(tl_object *file, int64_t kind, double missing, bool may_miss) {
     filling f = {.r = tl__handle_of(file, csv_end),
                  .kind = kind == TL_F64 || kind == TL_I64 ? (tl_dtype)kind : TL_F32,

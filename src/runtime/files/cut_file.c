@@ -1,15 +1,15 @@
 /* cut_file.c: files that are mapped while another process cuts them.
  *
- * What lies behind a file's new end is a SIGBUS for who reads it. A range that is watched reads as zeros there instead: the
- * handler puts pages of zeros under the address and the read goes on. Who reads asks afterwards whether the file is still
- * as long as it was (tl__bytes_there), and refuses what it read where it is not.
+ * What lies behind a file's new end is a SIGBUS for who reads it. A range that is watched reads as zeros there instead:
+ * the handler puts pages of zeros under the address and the read goes on. Who reads asks afterwards whether the file is
+ * still as long as it was (tl__bytes_there), and refuses what it read where it is not.
  *
  *     [ mapped file ........|.... cut .... ]
  *                           └─ read ─► SIGBUS ─► a page of zeros here ─► the read is done again
  *
- * What must stay true: an address outside of watched ranges is none of ours, and goes to the handler that was there before.
- * The handler calls nothing but mmap, sigaction and sigqueue, which are system calls; ranges are changed by single atomic words: `end`
- * is 0 while a row is not to be looked at.
+ * What must stay true: an address outside of watched ranges is none of ours, and goes to the handler that was there
+ * before. The handler calls nothing but mmap, sigaction and sigqueue, which are system calls; ranges are changed by
+ * single atomic words: `end` is 0 while a row is not to be looked at.
  */
 #include <signal.h>
 #include <stdatomic.h>

@@ -21,12 +21,13 @@ typedef struct tl__outgoing {
     uint64_t place;       /* npz: where its entry begins */
 } tl__outgoing;
 
-/* Header and padding, with the elements of all behind it in this order. notes: keys and values, each ends with a zero. */
+/* Header and padding, with the elements of all behind it in this order. notes: keys and values, each ends with a
+ * zero. */
 void tl__safetensors_write_header(masu__buffer *out, const tl__outgoing *items, size_t count, const char *notes,
                                   size_t note_count);
 
-/* What is in front of an entry, whose header of NumPy's is `header` bytes; and the directory behind the last entry, which
- * begins at `begin`. */
+/* What is in front of an entry, whose header of NumPy's is `header` bytes; and the directory behind the last entry,
+ * which begins at `begin`. */
 void tl__zip_write_entry(masu__buffer *out, const tl__outgoing *item, size_t header);
 void tl__zip_write_directory(masu__buffer *out, const tl__outgoing *items, size_t count, uint64_t begin);
 

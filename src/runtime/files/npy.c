@@ -1,8 +1,10 @@
 /* npy.c: NumPy's file of one array, versions 1 to 3, read and written.
  *
- *     \x93NUMPY  major minor  length of the header  {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }  \n  elements
+ *     \x93NUMPY  major minor  length of the header
+ *         {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }  \n  elements
  *
- * The header is a literal of Python. Of Python this reads what NumPy writes: a dictionary of these three keys in any order.
+ * The header is a literal of Python. Of Python this reads what NumPy writes: a dictionary of these three keys in any
+ * order.
  */
 #include <stdio.h>
 #include <string.h>

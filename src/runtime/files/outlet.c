@@ -1,10 +1,11 @@
 /* outlet.c: a file is written beside the one that it replaces, brought to the disk, and renamed.
  *
- *     a file without a name in FOLDER ─► write ─► fsync ─► FOLDER/.NAME.PID-N.new ─► rename to FOLDER/NAME ─► fsync of FOLDER
+ *     a file without a name in FOLDER ─► write ─► fsync ─► FOLDER/.NAME.PID-N.new
+ *                                                       ─► rename to FOLDER/NAME ─► fsync of FOLDER
  *
- * What must stay true: at every moment, also when the process is killed or the machine stops, FOLDER/NAME is the whole old file
- * or the whole new one. A file without a name goes with its process; where the file system has no such thing the file is written
- * under its .new name, and that is what a killed process leaves.
+ * What must stay true: at every moment, also when the process is killed or the machine stops, FOLDER/NAME is the whole
+ * old file or the whole new one. A file without a name goes with its process; where the file system has no such thing
+ * the file is written under its .new name, and that is what a killed process leaves.
  */
 #include <errno.h>
 #include <fcntl.h>

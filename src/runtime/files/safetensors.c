@@ -2,11 +2,11 @@
  *
  *     length of the header (8 bytes)   {"name":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}, …}   elements
  *
- * The header is JSON, read by Jansson. It builds a tree, so the text is looked over first: how deep it nests and how many
- * parts it has is bounded by what a header of its length can need, and with it the memory of the tree.
+ * The header is JSON, read by Jansson. It builds a tree, so the text is looked over first: how deep it nests and how
+ * many parts it has is bounded by what a header of its length can need, and with it the memory of the tree.
  *
- * What must stay true of an accepted file: the ranges of the tensors follow each other from the first byte behind the header
- * to the last of the file, without a hole and without an overlap.
+ * What must stay true of an accepted file: the ranges of the tensors follow each other from the first byte behind the
+ * header to the last of the file, without a hole and without an overlap.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -19,9 +19,10 @@
 
 enum { FRONT = 8, HEADER_MOST = 100000000, DEEPEST = 3, SHORTEST_PART = 4 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* `"":{"dtype":"I8","shape":[1,1,1,1,1,1,1,1],"data_offsets":[0,1]},` has the most for its length: 14 brackets and commas in 63 bytes. */
+/* `"":{"dtype":"I8","shape":[1,1,1,1,1,1,1,1],"data_offsets":[0,1]},` has the most for its length: 14 brackets and
+ * commas in 63 bytes. */
 static bool is_bounded(const char *text, size_t length, tl__table *t) {
     size_t parts = 0, depth = 0;
     bool quoted = false;
@@ -177,7 +178,7 @@ bool tl__safetensors_read(const tl__bytes *file, tl__table *t) {
     return right;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static void write_notes(masu__buffer *out, const char *notes, size_t count) {
     masu__buffer_puts(out, "\"__metadata__\":{");

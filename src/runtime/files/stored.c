@@ -27,7 +27,7 @@ tl__stored_type tl__stored_type_of(tl_dtype dtype) {
     return types[dtype];
 }
 
-/* ---- the bytes of a file ------------------------------------------------------------------------------------------ */
+/* ---- the bytes of a file ----------------------------------------------------------------------------------------- */
 
 int tl__bytes_open(const char *path, tl__bytes *out) {
     *out = (tl__bytes){.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -72,7 +72,7 @@ void tl__bytes_done(const tl__bytes *bytes, const unsigned char *from, size_t le
     madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 bool tl__table_refuse(tl__table *t, const char *format, ...) {
     va_list arguments;
@@ -191,7 +191,7 @@ bool tl__table_read(const tl__bytes *file, tl__table *t) {
     return tl__table_refuse(t, "it was cut off while it was opened");
 }
 
-/* ---- elements ----------------------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* An element as a whole number, or as one with a fraction; a u64 above i64's is the latter, and not exact. */
 typedef struct element {
@@ -351,7 +351,7 @@ static bool convert(const tl__stored *s, const unsigned char *from, size_t first
     return bad == count || refuse_element(t, s, first + bad, kept);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 enum { PIECE = 32768 };
 

@@ -1,9 +1,11 @@
-/* stored.h: tensors as they lie in a file, and what the readers and writers of the formats share. Private to the runtime.
+/* stored.h: tensors as they lie in a file, and what the readers and writers of the formats share. Private to the
+ * runtime.
  *
- *     path ─► tl__bytes_open: mapped ─► a reader (npy.c, idx.c, zip.c, safetensors.c) ─► tl__table: names, shapes, places
- *                                                                                          │ tl__stored_read
- *                                                                                          ▼
- *                                                                                       elements of a tensor
+ *     path ─► tl__bytes_open: mapped ─► a reader (npy.c, idx.c, zip.c, safetensors.c)
+ *                                       ─► tl__table: names, shapes, places
+ *                                            │ tl__stored_read
+ *                                            ▼
+ *                                          elements of a tensor
  *
  * A reader trusts no byte. It looks at headers only: what the elements need is read when a tensor is asked for. Readers
  * know nothing of tensors and of the runtime, so that fuzzers run them alone.
@@ -121,8 +123,8 @@ size_t tl__unpack_begin(tl__packing packing, const unsigned char *from, size_t l
 /* Whether so many packed bytes can give so many: hostile sizes are refused before memory is asked for. */
 bool tl__unpack_may_give(tl__packing packing, size_t length, size_t whole);
 
-/* Writes the elements to `to`, in the order in which they lie, as elements of `kept`, for which there is room. Whole numbers keep
- * their values and fractions are rounded. False: t says what cannot be so, or what is broken. */
+/* Writes the elements to `to`, in the order in which they lie, as elements of `kept`, for which there is room. Whole
+ * numbers keep their values and fractions are rounded. False: t says what cannot be so, or what is broken. */
 bool tl__stored_read(const tl__bytes *file, const tl__stored *s, tl_dtype kept, void *to, tl__table *t);
 
 #endif

@@ -4,8 +4,8 @@
  *     open ─► count, name, find, about, fits ─► read           only what is read is touched
  *     write                                    the file is replaced at once, or not at all: outlet.c
  *
- * None of these functions raises because of what a file is: they note it (tl_file_error, tl_file_words). They raise when memory
- * is out.
+ * None of these functions raises because of what a file is: they note it (tl_file_error, tl_file_words). They raise
+ * when memory is out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static tl_object *text_or_raise(const char *text) {
     return tl__object_or_raise(status, out);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct reader {
     tl_handle handle;
@@ -187,7 +187,7 @@ tl_object *tl_tensor_file_notes(tl_object *file) {
     return tl__object_or_raise(status, out);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 typedef enum format { FORMAT_NPY, FORMAT_NPZ, FORMAT_SAFETENSORS, FORMATS } format;
 
@@ -232,7 +232,8 @@ static int by_name(const void *a, const void *b) {
     return strcmp(tl__string_bytes(((const outgoing *)a)->name), tl__string_bytes(((const outgoing *)b)->name));
 }
 
-/* Larger elements first, so that all lie at multiples of their size; else by name, so that equal tensors make equal files. */
+/* Larger elements first, so that all lie at multiples of their size; else by name, so that equal tensors make equal
+ * files. */
 static int by_alignment(const void *a, const void *b) {
     const outgoing *left = a, *right = b;
     size_t x = tl__dtype_size(left->tensor->dtype), y = tl__dtype_size(right->tensor->dtype);
@@ -413,7 +414,7 @@ void tl_tensor_file_write(tl_object *path, tl_object *names, tl_object *tensors,
         tl__raise();
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------------------------ */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 tl_object *tl_tensor_about(tl_tensor *t) {
     char shape[TL_SHAPE_TEXT], text[TL_SHAPE_TEXT + 8];

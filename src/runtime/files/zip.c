@@ -2,8 +2,8 @@
  *
  *     entries ……   central directory: a record for each entry   (zip64's end, its locator)   end of the directory
  *
- * The directory counts; of an entry's own header only its length is looked at. Entries must not overlap, so that what a file
- * gives is bounded by its length.
+ * The directory counts; of an entry's own header only its length is looked at. Entries must not overlap, so that what a
+ * file gives is bounded by its length.
  */
 #include <string.h>
 

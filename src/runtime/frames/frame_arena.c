@@ -50,7 +50,8 @@ static uintptr_t find_stack_limit(void) {
     return (uintptr_t)lowest + reserve;
 }
 
-/* Asked once a thread: of the first one the C library reads a file of the kernel's, which costs more than most calls. */
+/* Asked once a thread: of the first one the C library reads a file of the kernel's, which costs more than most
+ * calls. */
 uintptr_t tl__stack_limit(void) {
     static _Thread_local uintptr_t known __attribute__((tls_model("initial-exec")));
     if (known == 0)

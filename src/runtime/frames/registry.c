@@ -202,7 +202,7 @@ void tl_tensor_promote(tl_tensor *t) {
     unregister((tl_object *)t);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------------------------------------------------ */
 
 static void acquire(tl_object *object) {
     if (!object)
@@ -258,7 +258,7 @@ void tl__object_drop(tl_object *object) {
     }
 }
 
-/* ---- the check ---------------------------------------------------------------------------------------------------- */
+/* ---- the check --------------------------------------------------------------------------------------------------- */
 
 static bool free_list_valid(const tl_runtime *rt, uint32_t scope, size_t end, uint64_t *length) {
     const tl_scope *s = &rt->scopes[scope];

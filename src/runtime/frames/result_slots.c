@@ -1,6 +1,7 @@
 /* result_slots.c: where results are put that compiled code has a place for: growing slots, and the caller's room.
  *
- * A growing slot is a buffer that stays when the tensor in it goes, so that the next one of that line of the program finds it:
+ * A growing slot is a buffer that stays when the tensor in it goes, so that the next one of that line of the program
+ * finds it:
  *
  *     slots of the program   0      1      2      3      4
  *                          ┌──────┬──────┬──────┬──────┬──────┐
@@ -9,17 +10,19 @@
  *                             ▼      ▼             ▼
  *                           buffer  none yet     buffer, larger than what lies in it now
  *
- * Compiled code names the slot that its plan wants; if somebody lies there, any other of the function is taken, and if there
- * is none, the pool. So nothing depends on the plan being right, and an inner activation of the same function takes what the
- * outer ones have left. A buffer that is too small is given back and a larger one made before anything is written; a second
- * time it becomes half as large again as it was, so that a size that creeps upwards is not followed step by step.
+ * Compiled code names the slot that its plan wants; if somebody lies there, any other of the function is taken, and if
+ * there is none, the pool. So nothing depends on the plan being right, and an inner activation of the same function
+ * takes what the outer ones have left. A buffer that is too small is given back and a larger one made before anything
+ * is written; a second time it becomes half as large again as it was, so that a size that creeps upwards is not
+ * followed step by step.
  *
  * What must stay true (tl__slots_valid):
  *     data == NULL  <=>  bytes == 0;        slot_bytes = sum of bytes
  *     tenant: a live storage with data and number of this slot, and no more bytes than it has; and every storage with a
  *     slot's number is its tenant
  *
- * Buffers go back when the thread leaves the runtime, as it does at the end of a program, and when a pool has no memory left for something else.
+ * Buffers go back when the thread leaves the runtime, as it does at the end of a program, and when a pool has no memory
+ * left for something else.
  */
 #include <string.h>
 
@@ -145,7 +148,8 @@ static masu_status take_wished(tl_runtime *rt, const wish *w, size_t bytes, void
     return MASU_OK;
 }
 
-/* A function that wants what it makes elsewhere may have a slot for what is made on the way: whatever does not fit there. */
+/* A function that wants what it makes elsewhere may have a slot for what is made on the way: whatever does not fit
+ * there. */
 masu_status tl__slot_take(tl_runtime *rt, size_t bytes, void **data, uint32_t *slot) {
     tl_frame *frame = rt->frame;
     wish w = wish_of(frame);
@@ -179,7 +183,7 @@ bool tl__slot_lends(const tl_runtime *rt, const tl_storage *storage) {
     return w.grow && (!w.dest || (storage->slot > w.frame->growing_first && storage->slot <= w.frame->growing_end));
 }
 
-/* ---- the end --------------------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 bool tl__slots_trim(tl_runtime *rt) {
     uint64_t before = rt->slot_bytes;
@@ -202,7 +206,7 @@ void tl__slots_end(tl_runtime *rt) {
     rt->slot_capacity = 0;
 }
 
-/* ---- the check --------------------------------------------------------------------------------------------------------- */
+/* ---- the check --------------------------------------------------------------------------------------------------- */
 
 static bool slot_valid(const tl_slot *slot, uint32_t number) {
     const tl_storage *tenant = slot->tenant;

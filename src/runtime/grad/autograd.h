@@ -20,8 +20,8 @@
  *     a leaf's gradient has the leaf's shape and dtype, is contiguous, has no history
  *
  * Memory: one block of the metadata heap a node: 48 bytes, and 8 for each input, saved value,
- * dimension and extra word, and 4 for each saved value's version. live_nodes counts nodes of results, not leaves; live_grads the
- * gradients that leaves hold.
+ * dimension and extra word, and 4 for each saved value's version. live_nodes counts nodes of results, not leaves;
+ * live_grads the gradients that leaves hold.
  */
 #ifndef MASU_RUNTIME_AUTOGRAD_H
 #define MASU_RUNTIME_AUTOGRAD_H
@@ -48,7 +48,8 @@ typedef struct tl_rule {
     tl_formula_function *formula;   /* NULL: it cannot be differentiated again */
 } tl_rule;
 
-/* The operation of a rule as a program writes it, for messages: "`*`" for mul_scalar. In out where it is not a constant. */
+/* The operation of a rule as a program writes it, for messages: "`*`" for mul_scalar. In out where it is not a
+ * constant. */
 const char *tl__shown_operation(const char *name, char *out, size_t size);
 
 enum {
@@ -201,7 +202,8 @@ masu_status tl__accumulate(tl_tensor **total, tl_tensor *gradient);
 /* Adds gradient (consumed) to what the leaf holds. */
 masu_status tl__leaf_add(tl_node *leaf, tl_tensor *gradient);
 void tl__leaf_clear(tl_node *leaf);
-/* What the leaf holds has been used: the next backward replaces it. last: nothing reads it until then, it goes at once. */
+/* What the leaf holds has been used: the next backward replaces it. last: nothing reads it until then, it goes at
+ * once. */
 void tl__leaf_consume(tl_node *leaf, bool last);
 /* Out of the list of read leaves. */
 void tl__leaf_forget(tl_node *leaf);
@@ -213,8 +215,8 @@ void tl__leaf_forget(tl_node *leaf);
  * keep_graph. */
 masu_status tl__backward(tl_tensor *root, tl_tensor *seed, bool keep_graph);
 /* The gradient of root, times seed (NULL: 1, root is one number), with respect to x, which tracks; no leaf gathers
- * anything. Zeros when root does not depend on x. Tracked, and root's history stays, when `tracks`, or when root depends
- * on a leaf other than x; else root's history is freed. */
+ * anything. Zeros when root does not depend on x. Tracked, and root's history stays, when `tracks`, or when root
+ * depends on a leaf other than x; else root's history is freed. */
 masu_status tl__gradient(tl_tensor *root, tl_tensor *x, tl_tensor *seed, bool tracks, tl_tensor **out);
 
 bool tl__node_valid(tl_node *node);

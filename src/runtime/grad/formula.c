@@ -1,7 +1,8 @@
 /* formula.c: how formulas run, and the operations they are made of. formula.h says what they are.
  *
- * The operations are the entry points that programs call. They raise when they fail; a formula holds memory then, so the
- * runtime is told for its duration that there is no catcher: entry points return NULL, and the error travels on as a status.
+ * The operations are the entry points that programs call. They raise when they fail; a formula holds memory then, so
+ * the runtime is told for its duration that there is no catcher: entry points return NULL, and the error travels on as
+ * a status.
  */
 #include "runtime/grad/formula.h"
 
@@ -64,7 +65,7 @@ static tl_tensor *keep_if(tl_formula *f, masu_status status, tl_tensor *t) {
     return NULL;
 }
 
-/* ---- saved values -------------------------------------------------------------------------------------------------- */
+/* ---- saved values ------------------------------------------------------------------------------------------------ */
 
 /* Saved value i under a header of its own, with the history `node`. */
 static tl_tensor *with_history(tl_formula *f, int i, tl_node *node) {
@@ -93,7 +94,7 @@ tl_tensor *tl__f_constant(tl_formula *f, int saved) {
     return with_history(f, saved, NULL);
 }
 
-/* ---- delivery ------------------------------------------------------------------------------------------------------- */
+/* ---- delivery ---------------------------------------------------------------------------------------------------- */
 
 bool tl__f_wants(const tl_formula *f, int i) {
     return i < f->node->input_count && tl__node_inputs(f->node)[i] && f->status == MASU_OK;
@@ -115,7 +116,7 @@ void tl__f_deliver(tl_formula *f, int i, tl_tensor *t) {
     *tl__node_buffer(input) = t;
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------------------ */
+/* ---- operations -------------------------------------------------------------------------------------------------- */
 
 tl_tensor *d_where(tl_formula *f, tl_tensor *condition, tl_tensor *a, tl_tensor *b) {
     return condition && a && b ? tl__f_keep(f, tl_tensor_where(condition, a, b)) : NULL;

@@ -8,8 +8,8 @@
  *     tanh        kernel  g * (1 - y * y)       formula  d_mul(f, f->g, d_rsub(f, d_mul(f, y, y), 1.0))
  *
  * Saved values have no history; a formula takes them through tl__f_input and tl__f_result, which give them back the
- * one that they had. What a formula makes on the way is the formula's and goes with it. After a failure every d_ function
- * does nothing and yields NULL; the caller of the formula looks at `status` at the end.
+ * one that they had. What a formula makes on the way is the formula's and goes with it. After a failure every d_
+ * function does nothing and yields NULL; the caller of the formula looks at `status` at the end.
  *
  * A test compares formulas with kernels, and second derivatives with finite differences, for every operation.
  */

@@ -240,8 +240,8 @@ static bool is_step(const tl_tensor *t, const tl_tensor *b) {
     return fits;
 }
 
-/* Where nothing is recorded a leaf stays the leaf that it is, whatever else holds it; what a history saved of the old value
- * keeps its own bytes. */
+/* Where nothing is recorded a leaf stays the leaf that it is, whatever else holds it; what a history saved of the old
+ * value keeps its own bytes. */
 static masu_status update_plain(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
     tl_node *leaf = (*t)->node;
     leaf->count++;

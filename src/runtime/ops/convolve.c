@@ -2,18 +2,19 @@
  *
  *     out[o][q] = Σ over taps k    weight[o][k] · plane[offset[k] + q]        tap: a channel and a place of the kernel
  *
- * An image is copied once, with its margin, so that the window never leaves it. Where the window steps by more than one, rows
- * and columns are dealt to planes by their remainder, and each tap stays in one plane:
+ * An image is copied once, with its margin, so that the window never leaves it. Where the window steps by more than
+ * one, rows and columns are dealt to planes by their remainder, and each tap stays in one plane:
  *
  *     stride 2    a b c d e f      plane 0  a c e
  *                                  plane 1  b d f       tap 0, 1, 2 of the places 0, 1, …: a c, b d, c e
  *
  * So every tap is one offset into the copy, and places that lie in a row, and rows behind each other, are one run q of
- * numbers: those between the end of a row of places and the next one are computed and thrown away. A tile of some rows of the
- * result and some vectors of q stays in registers while the taps go by; what it reads again lies in the nearest cache.
+ * numbers: those between the end of a row of places and the next one are computed and thrown away. A tile of some rows
+ * of the result and some vectors of q stays in registers while the taps go by; what it reads again lies in the nearest
+ * cache.
  *
- * Taps are added up in blocks, as BLAS does. Processors without such vectors unfold, and multiply by BLAS. Backward unfolds and
- * folds, too: nothing but the operands is saved.
+ * Taps are added up in blocks, as BLAS does. Processors without such vectors unfold, and multiply by BLAS. Backward
+ * unfolds and folds, too: nothing but the operands is saved.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
@@ -28,7 +29,7 @@
 #include "runtime/ops/windows.h"
 #include "runtime/state.h"
 
-/* ---- history ------------------------------------------------------------------------------------------------------------ */
+/* ---- history ----------------------------------------------------------------------------------------------------- */
 
 static tl_tensor *kernel_share(tl_formula *f, tl_tensor *g, const int64_t *window) {
     tl_tensor *x = tl__f_input(f, 0, 0);
@@ -64,7 +65,7 @@ static void convolve_formula(tl_formula *f) {
 
 const tl_rule tl__rule_convolve = {"conv", NULL, convolve_formula};
 
-/* ---- where everything lies ---------------------------------------------------------------------------------------------- */
+/* ---- where everything lies --------------------------------------------------------------------------------------- */
 
 enum { ROWS = 4, TAPS = 512, SLACK = 64, GROUP_BYTES = 1 << 19 };
 
@@ -131,7 +132,7 @@ static void find_offsets(convolution *c) {
             }
 }
 
-/* ---- copies and tiles, for each type of numbers --------------------------------------------------------------------------- */
+/* ---- copies and tiles, for each type of numbers ------------------------------------------------------------------ */
 
 /* One run of the tile's taps: added to `sums` where `adds`, else put there. */
 typedef void tile_function(const void *image, const int64_t *offset, int64_t taps, const void *weights, void *sums,
@@ -222,7 +223,7 @@ static tile_function *tile_for(tl_dtype dtype, int64_t *bytes) {
     return NULL;
 }
 
-/* ---- the result ----------------------------------------------------------------------------------------------------------- */
+/* ---- the result -------------------------------------------------------------------------------------------------- */
 
 typedef struct work {
     const convolution *c;
@@ -320,7 +321,7 @@ static masu_status by_tiles(const tl_sliding *s, const tl_tensor *x, const tl_te
     return MASU_OK;
 }
 
-/* ---- by columns ----------------------------------------------------------------------------------------------------------- */
+/* ---- by columns -------------------------------------------------------------------------------------------------- */
 
 static masu_status by_columns(const tl_sliding *s, const tl_tensor *x, tl_tensor *w, const int64_t *shape,
                               tl_tensor **out) {
@@ -359,7 +360,7 @@ static masu_status convolve_dense(const tl_sliding *s, const tl_tensor *x, tl_te
     return status;
 }
 
-/* ---- the operation -------------------------------------------------------------------------------------------------------- */
+/* ---- the operation ----------------------------------------------------------------------------------------------- */
 
 static bool fits(const tl_tensor *t, const tl_tensor *kernel, int64_t count, const int64_t *window, tl_sliding *s) {
     return t->rank == 4 && kernel->rank == 4 && count == WINDOW_WORDS && t->shape[1] == kernel->shape[1] &&

@@ -2,9 +2,9 @@
  *
  *     derived(what, value, inputs…)   the value, as a result of the inputs; `what` says how its gradient is made
  *
- * Why: an inverse comes from LAPACK, a norm out of steps whose slope at 0 is none. What the value is made of need not be
- * what its gradient is made of. Gradients are here as formulas only (grad/formula.h), written with the value, the inputs
- * and each other, so they serve every order. The library (linalg.tl, reduce.tl, loss.tl) makes the values.
+ * Why: an inverse comes from LAPACK, a norm out of steps whose slope at 0 is none. What the value is made of need not
+ * be what its gradient is made of. Gradients are here as formulas only (grad/formula.h), written with the value, the
+ * inputs and each other, so they serve every order. The library (linalg.tl, reduce.tl, loss.tl) makes the values.
  */
 #include <math.h>
 
@@ -19,7 +19,7 @@ enum { DECOMPOSE_INVERSE = 0 };
 
 static masu_status derive(const tl_rule *rule, int64_t count, tl_tensor *const *parts, tl_tensor **out);
 
-/* ---- pieces ------------------------------------------------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
 /* Saved value 0 is the result, saved value i input i - 1. */
 static tl_tensor *result(tl_formula *f) {
@@ -72,7 +72,7 @@ static tl_tensor *rows(tl_formula *f, tl_tensor *t, int64_t from, int64_t n) {
     return t ? d_narrow(f, t, t->rank - 2, from, n) : NULL;
 }
 
-/* ---- formulas ------------------------------------------------------------------------------------------------------- */
+/* ---- formulas ---------------------------------------------------------------------------------------------------- */
 
 /* y = |x|: g x / y, 0 where y is 0. */
 static void norm_formula(tl_formula *f) {
@@ -237,7 +237,7 @@ static const tl_rule rules[] = {
     [DISTANCE] = {"cdist", NULL, distance_formula},
 };
 
-/* ---- the operation --------------------------------------------------------------------------------------------------- */
+/* ---- the operation ----------------------------------------------------------------------------------------------- */
 
 enum { MOST_INPUTS = 3 };
 

@@ -3,9 +3,9 @@
  *     few rows, or p is not 2     the norm of each difference
  *     many rows, p = 2            √(|a|² + |b|² - 2 a·b), all products at once through BLAS
  *
- * What must stay true: the second way is as exact as the first. Rows are moved to the middle of b's first, which does not change
- * a distance, and where the squares cancel all the same (points close to each other beside their distance to the middle,
- * infinities, NaN) that one is computed the first way. Equal rows are 0 apart.
+ * What must stay true: the second way is as exact as the first. Rows are moved to the middle of b's first, which does
+ * not change a distance, and where the squares cancel all the same (points close to each other beside their distance to
+ * the middle, infinities, NaN) that one is computed the first way. Equal rows are 0 apart.
  *
  * Results have no history; the gradient for p = 2 is derived.c's.
  */

@@ -1,9 +1,9 @@
 /* element_formulas.c: the slopes of what is computed element by element, in operations that record (formula.h).
  *
- * Each is named by the kernel that says the same for an ordinary backward (kernels.def): g is the gradient of the result,
- * x, y the operands or the result y, whichever the operation saves. What is constant in pieces (masks, signs, quotients
- * rounded down) is taken without history: its slope is 0. A mask chooses the operand of a function that is not finite
- * everywhere before the function sees it, so that no 0 · ∞ comes back from the side that was not taken.
+ * Each is named by the kernel that says the same for an ordinary backward (kernels.def): g is the gradient of the
+ * result, x, y the operands or the result y, whichever the operation saves. What is constant in pieces (masks, signs,
+ * quotients rounded down) is taken without history: its slope is 0. A mask chooses the operand of a function that is
+ * not finite everywhere before the function sees it, so that no 0 · ∞ comes back from the side that was not taken.
  */
 #include <math.h>
 
@@ -154,7 +154,7 @@ tl_tensor *tl__unary_slope(tl_formula *f, tl_kernel_index back, tl_tensor *x, co
     }
 }
 
-/* ---- of two operands ---------------------------------------------------------------------------------------------- */
+/* ---- of two operands --------------------------------------------------------------------------------------------- */
 
 /* Which of two is taken: g where x is before y, half of it where they are equal. */
 static tl_tensor *chosen(tl_formula *f, tl_tensor *x, tl_tensor *y, int relation) {

@@ -49,7 +49,8 @@ static void search_row(void *context, const void *data, int64_t n, int64_t strid
     all->passed += n;
 }
 
-/* A large tensor in pieces: which element wins does not depend on who looked where, for pieces are compared in order. */
+/* A large tensor in pieces: which element wins does not depend on who looked where, for pieces are compared in
+ * order. */
 enum { PIECES = 64 };
 
 typedef struct pieces {

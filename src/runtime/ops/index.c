@@ -4,8 +4,8 @@
  *     gather(t, dim, index)         out[i][j] = t[index[i][j]][j] for dim 0; index has t's rank
  *     embedding(table, index)       index_select along 0, shaped like index with the table's rows behind
  *
- * backward adds each gradient to the place that it was read from. An index that is out of range is an error, and nothing is left of the
- * result.
+ * backward adds each gradient to the place that it was read from. An index that is out of range is an error, and
+ * nothing is left of the result.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")

@@ -1,4 +1,5 @@
-/* linalg.h: what the two files that call LAPACK share: linalg.c (matrices taken apart) and systems.c (systems, inverses). */
+/* linalg.h: what the two files that call LAPACK share: linalg.c (matrices taken apart) and systems.c (systems,
+ * inverses). */
 #ifndef MASU_RUNTIME_OPS_LINALG_H
 #define MASU_RUNTIME_OPS_LINALG_H
 

@@ -31,9 +31,9 @@ static tl_tensor *over_spent(tl_dtype dtype, int rank, const int64_t *shape, int
     return NULL;
 }
 
-/* The place that the compiler chose may be the dying operand's own. Element by element that is right where the operand lies
- * there row by row; a transposed view of what lies there is still to be read where the result would be written, which
- * lies elsewhere then. */
+/* The place that the compiler chose may be the dying operand's own. Element by element that is right where the operand
+ * lies there row by row; a transposed view of what lies there is still to be read where the result would be written,
+ * which lies elsewhere then. */
 static void stay_off_operands(tl_dtype dtype, int operands, const tl_tensor *const *in) {
     tl_frame *frame = tl__runtime()->frame;
     if (!frame || frame->place_bytes == 0)

@@ -106,12 +106,12 @@ masu_status tl__signs_mask(tl_pass *pass, tl_node *node, tl_tensor **out);
 
 /* ---- elements by their numbers (index.c) --------------------------------------------------------- */
 
-/* index as row-major i64, every element within [0, n), else MASU_ERR_INDEX_OUT_OF_RANGE: as in PyTorch, a number below 0
- * counts from nowhere. The caller owns *out. */
+/* index as row-major i64, every element within [0, n), else MASU_ERR_INDEX_OUT_OF_RANGE: as in PyTorch, a number below
+ * 0 counts from nowhere. The caller owns *out. */
 masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out);
-/* The rows of a row-major index, one after the other. Element i of a row names element named + numbers[i] * along + i * own
- * of the row-major tensor in which it names places along dim, and lies where element other + i of another one does, which
- * has the index's shape or a larger one. */
+/* The rows of a row-major index, one after the other. Element i of a row names element named + numbers[i] * along + i *
+ * own of the row-major tensor in which it names places along dim, and lies where element other + i of another one does,
+ * which has the index's shape or a larger one. */
 typedef struct tl_index_row {
     const int64_t *numbers;
     int64_t n, named, along, own, other;
@@ -192,8 +192,8 @@ masu_status tl__put(tl_tensor **t, tl_tensor *value, int64_t count, const int64_
 /* *t, one count of which the caller owns, as a header with a single holder. Without history if
  * it is a new one. */
 masu_status tl__own_header(tl_tensor **t);
-/* The same of a leaf that is to be written to: the leaf that it was, its gradient with it, when it has a single holder, else a
- * new one. A history that needs the old value goes on to deliver to the old leaf. */
+/* The same of a leaf that is to be written to: the leaf that it was, its gradient with it, when it has a single holder,
+ * else a new one. A history that needs the old value goes on to deliver to the old leaf. */
 masu_status tl__own_leaf(tl_tensor **t);
 
 /* The usual last lines of an entry point. */

@@ -144,7 +144,8 @@ static ranked *sort_ranked(ranked *r, ranked *other, int64_t n, int bytes) {
 
 /* ---- the k-th -------------------------------------------------------------------------------- */
 
-/* The key that is at `rank`, from 0 on, among n in order; *rank becomes its number among equal ones. keys are exchanged. */
+/* The key that is at `rank`, from 0 on, among n in order; *rank becomes its number among equal ones. keys are
+ * exchanged. */
 static uint64_t select_key(uint64_t *keys, int64_t n, int bytes, int64_t *rank) {
     for (int b = bytes - 1; b >= 0 && n > 1; b--) {
         int64_t count[DIGITS] = {0}, kept = 0;

@@ -3,9 +3,9 @@
  *     t [4, 5], bounds (1, SELECT) (2, 5)       ─►  the elements t[1, 2], t[1, 3], t[1, 4] as a block [3]
  *
  * The value broadcasts to the block. Memory that others see is copied first, so nothing that a backward needs is ever
- * overwritten. A tensor with a history goes on with a longer one: the gradient of what stood in the block is 0 from here
- * on, and the value gets what the block gets. A leaf takes plain numbers and stays the leaf that it was; a value with a
- * history is refused: its leaf would be one no more.
+ * overwritten. A tensor with a history goes on with a longer one: the gradient of what stood in the block is 0 from
+ * here on, and the value gets what the block gets. A leaf takes plain numbers and stays the leaf that it was; a value
+ * with a history is refused: its leaf would be one no more.
  *
  *     h[a..b] = v      dh = g, 0 in the block       dv = the block of g, summed over what v broadcast
  */

@@ -90,7 +90,8 @@ const tl_fold tl__fold_product[TL_DTYPE_COUNT] = {
 /* Part of each clone of the loop that calls it. */
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* Finds in a line without gaps first the best element, in BLOCK lanes, then the first place that holds it, by blocks. */
+/* Finds in a line without gaps first the best element, in BLOCK lanes, then the first place that holds it, by
+ * blocks. */
 #define SEARCH(name, suffix, T, BETTER)                                                                         \
     ALWAYS T best_of_##name##_##suffix(const T *x, int64_t n) {                                                 \
         T lane[BLOCK], best;                                                                                    \

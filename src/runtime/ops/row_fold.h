@@ -35,8 +35,8 @@ typedef int64_t tl_search_function(const void *from, int64_t n, int64_t stride);
 extern tl_search_function *const tl__search_largest[TL_DTYPE_COUNT];
 extern tl_search_function *const tl__search_smallest[TL_DTYPE_COUNT];
 
-/* The same of columns 0 to columns - 1 of n rows that lie stride apart: reads along memory. values and places: one of each
- * for a column; either may be NULL. */
+/* The same of columns 0 to columns - 1 of n rows that lie stride apart: reads along memory. values and places: one of
+ * each for a column; either may be NULL. */
 typedef void tl_search_columns_function(const void *from, int64_t n, int64_t stride, int64_t columns, void *values,
                                         int64_t *places);
 extern tl_search_columns_function *const tl__columns_largest[TL_DTYPE_COUNT];

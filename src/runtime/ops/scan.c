@@ -11,8 +11,8 @@
 
 /* ---- running sums ---------------------------------------------------------------------------- */
 
-/* `width` lines whose elements lie `apart` from each other, line to line, and `step` along each: a sum waits for the one before
- * it, so several lines keep the processor busy. */
+/* `width` lines whose elements lie `apart` from each other, line to line, and `step` along each: a sum waits for the
+ * one before it, so several lines keep the processor busy. */
 #define RUNNING(T, WIDE, suffix)                                                                                       \
     static inline __attribute__((always_inline)) void bundle_##suffix(const T *from, T *to, int64_t n, int64_t step,   \
                                                                       int64_t apart, int width) {                      \

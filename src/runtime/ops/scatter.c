@@ -5,8 +5,8 @@
  *
  * index has the rank of both and may be smaller than source: what it does not reach is not put anywhere. Every element
  * counts by itself, so that an infinity or a NaN stays where it is put. backward gathers source's gradient; t
- * gets the rest, which is all of it after an addition. An index that is one number for each slice, spread (index_add), is
- * kept as these numbers, and slices are added whole.
+ * gets the rest, which is all of it after an addition. An index that is one number for each slice, spread (index_add),
+ * is kept as these numbers, and slices are added whole.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
@@ -19,8 +19,8 @@
 #include "runtime/ops/vector_math.h"
 #include "runtime/state.h"
 
-/* What happens to the element of `out` for each place of the index: one of out and from is named by the index, the other
- * one is where the index is. */
+/* What happens to the element of `out` for each place of the index: one of out and from is named by the index, the
+ * other one is where the index is. */
 typedef enum deed { DEED_ADD, DEED_PUT, DEED_CLEAR } deed;
 
 #define FLOAT_PLUS(x, y) ((x) + (y))
@@ -52,7 +52,7 @@ static void each_place(deed what, tl_tensor *out, const tl_tensor *from, const t
     }
 }
 
-/* ---- a whole slice for each number: index is [1, .., n, .., 1] as it was before it was spread ------------------------ */
+/* ---- a whole slice for each number: index is [1, .., n, .., 1] as it was before it was spread -------------------- */
 
 #define ADD_SLICE(T, plus)              \
     for (int64_t i = 0; i < count; i++) \
@@ -112,8 +112,8 @@ static void take_slices(tl_tensor *out, const tl_tensor *from, int dim, const tl
             memcpy(slice_at(&to, o, i), slice_at(&source, o, numbers[i]), (size_t)to.bytes);
 }
 
-/* Whether index is one number for each slice, spread: it does not change along any other dimension, and has t's and source's
- * whole lengths there. */
+/* Whether index is one number for each slice, spread: it does not change along any other dimension, and has t's and
+ * source's whole lengths there. */
 static bool names_slices(const tl_tensor *index, const tl_tensor *t, const tl_tensor *source, int dim) {
     bool spread = false;
     for (int d = 0; d < index->rank; d++) {
@@ -144,7 +144,7 @@ static masu_status one_line(const tl_tensor *index, int dim, tl_tensor **out) {
     return status;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------------------- */
+/* ---- history ----------------------------------------------------------------------------------------------------- */
 
 static masu_status source_backward(tl_pass *pass, tl_node *input, const tl_tensor *index, int dim, bool by_slice) {
     tl_tensor *share;

@@ -1,5 +1,5 @@
-/* signs.c: of a result that is 0 or its operand, backward need only know where it was 0: a bit an element in place of the
- * result itself, which may then be written over.
+/* signs.c: of a result that is 0 or its operand, backward need only know where it was 0: a bit an element in place of
+ * the result itself, which may then be written over.
  *
  *     result    0.0  2.5  0.0  NaN  …         4 or 8 bytes each
  *     signs       0    1    0    1  …         bool tensor of ⌈elements / 8⌉ bytes, the first element in the lowest bit
@@ -27,8 +27,8 @@ typedef struct signs_loop {
     uint8_t *bits;
 } signs_loop;
 
-/* Elements as the integers that their bits are: no value here is negative, and 0 of either sign is no more than its sign bit.
- * Registers of 16 bytes, which every machine of ours has: compilers take wider ones apart, badly. */
+/* Elements as the integers that their bits are: no value here is negative, and 0 of either sign is no more than its
+ * sign bit. Registers of 16 bytes, which every machine of ours has: compilers take wider ones apart, badly. */
 #define BY_BYTES(word, lanes, collect, clear, ...)                                    \
     typedef word lanes __attribute__((vector_size(16)));                              \
     static const lanes lanes##_weights[BITS * sizeof(word) / 16] = {__VA_ARGS__};     \

@@ -1,4 +1,5 @@
-/* special.h: functions that the C library does not bring, or not for several threads; in f64, for both types of tensors.
+/* special.h: functions that the C library does not bring, or not for several threads; in f64, for both types of
+ * tensors.
  *
  *     erfinv     Newton's steps on erf from Winitzki's first guess; ±1 yields ±infinity
  *     lgamma     ln |Γ(x)|

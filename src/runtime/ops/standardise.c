@@ -1,9 +1,11 @@
-/* standardise.c: lines of the last dimension with mean 0 and variance 1, which norms of layers, groups and batches are made of.
+/* standardise.c: lines of the last dimension with mean 0 and variance 1, which norms of layers, groups and batches are
+ * made of.
  *
  *     y = (x - m) / s      m = mean(x), s = √(mean((x - m)²) + eps)
  *     dx = (g - mean(g) - y mean(g y)) / s
  *
- * standardise_to also scales and shifts, w y + b, while the line is near: the same bits as three operations, without history.
+ * standardise_to also scales and shifts, w y + b, while the line is near: the same bits as three operations, without
+ * history.
  *
  * Saved for backward are y and 1 / s of each line. Sums are carried in f64, in lanes that are added in a fixed order.
  */
@@ -114,7 +116,8 @@ static masu_status standardise_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
-/* The rates r = 1 / s depend on x, too: dr = -r² / n · y dx. Inputs: x, and y for the factor beside r in that. Saved: y, r. */
+/* The rates r = 1 / s depend on x, too: dr = -r² / n · y dx. Inputs: x, and y for the factor beside r in that. Saved:
+ * y, r. */
 static void rate_formula(tl_formula *f) {
     tl_tensor *y = tl__f_input(f, 0, 1), *r = tl__f_result(f, 1);
     if (!y || !r)

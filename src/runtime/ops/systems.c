@@ -1,10 +1,11 @@
 /* systems.c: inverses and systems A x = B through LAPACK, each in the operand's own type.
  *
  * Works on the last two dimensions; those before them count matrices. In f32 it takes two thirds of the time of f64 and
- * half of the memory; the error is that of f32 times the matrix's condition, as everywhere in f32. Who needs more writes f64.
+ * half of the memory; the error is that of f32 times the matrix's condition, as everywhere in f32. Who needs more
+ * writes f64.
  *
- * LAPACK reads a row-major matrix as its transpose. An inverse does not mind; the factors of a system are those of Aᵀ, so
- * they are asked for the transpose, and B is turned on its way in and out.
+ * LAPACK reads a row-major matrix as its transpose. An inverse does not mind; the factors of a system are those of Aᵀ,
+ * so they are asked for the transpose, and B is turned on its way in and out.
  *
  * Results have no history; their gradients are made of products (language/library/tensor/linalg.tl).
  */
@@ -14,7 +15,8 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* LAPACK's functions of one type: its letter, its C type. info is LAPACK's: 0, or positive where the matrix is singular. */
+/* LAPACK's functions of one type: its letter, its C type. info is LAPACK's: 0, or positive where the matrix is
+ * singular. */
 #define LAPACK(letter, T)                                                                                     \
     void letter##getrf_(const int *m, const int *n, T *a, const int *lda, int *pivots, int *info);            \
     void letter##getri_(const int *n, T *a, const int *lda, const int *pivots, T *work, const int *work_size, \
@@ -128,7 +130,8 @@ masu_status tl__inverse(tl_tensor *t, tl_tensor **out) {
 
 /* ---- systems --------------------------------------------------------------------------------- */
 
-/* a [.., n, n], which is spent, and b [.., n, columns] of the same leading dimensions and type, row-major; b becomes x. */
+/* a [.., n, n], which is spent, and b [.., n, columns] of the same leading dimensions and type, row-major; b becomes
+ * x. */
 static masu_status solve_all(tl_tensor *a, tl_tensor *b) {
     const lapack *l = lapack_of(b);
     const int64_t n = b->shape[b->rank - 2], columns = b->shape[b->rank - 1], count = tl__matrices(b, n * columns);

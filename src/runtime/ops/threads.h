@@ -22,8 +22,8 @@ enum { TL_CACHE_LINE = 64 };
 /* Does its range of what there is to do: [from, to), not empty. */
 typedef void tl_part_function(void *context, int64_t from, int64_t to);
 
-/* Calls part for ranges that cover [0, n) once, each but the last a multiple of `unit` long; returns when all is done. elements: how
- * much work that is. Any thread may call it; while one is being served, others do their loops alone. */
+/* Calls part for ranges that cover [0, n) once, each but the last a multiple of `unit` long; returns when all is done.
+ * elements: how much work that is. Any thread may call it; while one is being served, others do their loops alone. */
 void tl__in_parts(int64_t n, int64_t unit, int64_t elements, tl_part_function *part, void *context);
 
 #endif

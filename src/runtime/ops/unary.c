@@ -6,7 +6,8 @@
  *
  *     saves nothing    back(g)          AS_IS: the gradient as it is
  *     saves a value    back(g, value)
- *     saves signs      g where the result is not 0 (signs.c), as back(g, result) would say; small results are saved whole
+ *     saves signs      g where the result is not 0 (signs.c), as back(g, result) would say; small results are saved
+ *                      whole
  */
 #include <math.h>
 

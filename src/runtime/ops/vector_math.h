@@ -1,5 +1,5 @@
-/* vector_math.h: functions of the C library that kernels call for every element, for f32, written so that the compiler makes
- * vectors of them: no branches, no calls, no tables.
+/* vector_math.h: functions of the C library that kernels call for every element, for f32, written so that the compiler
+ * makes vectors of them: no branches, no calls, no tables.
  *
  *     exp     x = n ln 2 + r, |r| <= ln 2 / 2;  eˣ = 2ⁿ (1 + r + r² p(r))
  *     log     x = 2ⁿ m, m between √½ and √2;    ln x = n ln 2 + z - z² / 2 + z³ p(z), z = m - 1
@@ -7,10 +7,10 @@
  *
  *     erf     |x| < 0.92: x + x q(x²), else 1 - e^(-|x| + |x| p(|x|))
  *
- * ln 2 is in two parts, the first with so few bits that n times it is exact. Results lie within 2 units of the last place
- * (tests/unit/runtime/test_vector_math.c compares with the C library in f64); infinities, NaN, zeros and subnormal numbers
- * are what the C library makes of them. The polynomials are those of the Cephes library (S. L. Moshier), whose coefficients
- * are best approximations on these ranges; those of erf are N. Juffa's.
+ * ln 2 is in two parts, the first with so few bits that n times it is exact. Results lie within 2 units of the last
+ * place (tests/unit/runtime/test_vector_math.c compares with the C library in f64); infinities, NaN, zeros and
+ * subnormal numbers are what the C library makes of them. The polynomials are those of the Cephes library (S. L.
+ * Moshier), whose coefficients are best approximations on these ranges; those of erf are N. Juffa's.
  */
 #ifndef MASU_RUNTIME_OPS_VECTOR_MATH_H
 #define MASU_RUNTIME_OPS_VECTOR_MATH_H
@@ -18,9 +18,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where the processor has vectors of 256 or 512 bits, loops are there a second and a third time for those. Without fused
- * products, so that results are the same bits everywhere; not under sanitizers, which are in the way of choosing while a
- * program loads. */
+/* Where the processor has vectors of 256 or 512 bits, loops are there a second and a third time for those. Without
+ * fused products, so that results are the same bits everywhere; not under sanitizers, which are in the way of choosing
+ * while a program loads. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #endif
@@ -59,8 +59,8 @@ static inline float tl__exp_near_0_f32(float r) {
     return (p * (r * r) + r) + 1.0f;
 }
 
-/* Adding 1.5 · 2²³ leaves the nearest whole number in the last bits. 2ⁿ is applied in two halves, so that results beyond the
- * normal numbers round once. */
+/* Adding 1.5 · 2²³ leaves the nearest whole number in the last bits. 2ⁿ is applied in two halves, so that results
+ * beyond the normal numbers round once. */
 static inline float tl__exp_f32(float x) {
     const float shift = 12582912.0f, high = 0.693359375f, low = -2.12194440e-4f;
     float y = x > 89.0f ? 89.0f : x;

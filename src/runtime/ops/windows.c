@@ -2,8 +2,8 @@
  *
  *     unfold  [n, c, h, w] ─► [n, c * kh * kw, places]     one column of numbers for each place of the window
  *
- *     a convolution is then one product with the kernel as a matrix; a pool takes the largest or the mean of each column.
- *     What lies outside of the image counts as `fill`. backward adds each number back to where it came from.
+ * A convolution is then one product with the kernel as a matrix; a pool takes the largest or the mean of each column.
+ * What lies outside of the image counts as `fill`. backward adds each number back to where it came from.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
@@ -181,8 +181,8 @@ bool tl__sliding_of(const tl_tensor *t, const int64_t *w, tl_sliding *out) {
     return true;
 }
 
-/* A line of the unfolded image: places x of one (image, row, column, y). `from` is where x = 0 is in the image's line (perhaps
- * before it), those from `low` up to `high` are inside; none where the line is outside. */
+/* A line of the unfolded image: places x of one (image, row, column, y). `from` is where x = 0 is in the image's line
+ * (perhaps before it), those from `low` up to `high` are inside; none where the line is outside. */
 typedef struct line {
     int64_t to, from, low, high;
 } line;
@@ -304,7 +304,8 @@ static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_
                               out);
 }
 
-/* ---- columns added back to images: unfold's gradient, and the transposed convolution -------------------------------------
+/* ---- columns added back to images: unfold's gradient, and the transposed convolution
+ * -------------------------------------
  *
  * Its own gradient is unfold, with nothing outside. Extra words: the window. */
 static void fold_formula(tl_formula *f) {

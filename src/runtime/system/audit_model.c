@@ -100,8 +100,8 @@ static uint32_t new_entry(audit_model *m) {
     return at;
 }
 
-/* One way more; what was not there waits in new_entries to be looked at. So does a tensor that was: an operation may have
- * made its result of it (detach), and that went where it was not looked yet. */
+/* One way more; what was not there waits in new_entries to be looked at. So does a tensor that was: an operation may
+ * have made its result of it (detach), and that went where it was not looked yet. */
 static void arrive(audit_model *m, void *address, model_kind kind) {
     if (!address || m->failed)
         return;
@@ -260,7 +260,7 @@ static void look_again(audit_model *m, uint32_t at) {
         remember(m, at, &l);
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------------------------- */
+/* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
 static void *word_of(const tl_vector *v, int64_t element, int64_t k) {
     return (void *)(uintptr_t)v->words[element * v->plan->word_count + v->plan->owned[k]];
@@ -285,7 +285,7 @@ static void look_at_vector(audit_model *m, uint32_t at, const tl_vector *v) {
         look_at_element(m, at, v, e);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool is_vector(const model_entry *e) {
     return e->kind == MODEL_OBJECT && e->object == TL_VECTOR;

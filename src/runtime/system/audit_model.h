@@ -4,17 +4,17 @@
  *                   ├─► storage                                          how many ways lead to it
  *                   └─► node ─► operands' nodes, saved, gradient         what it leads to, as last seen
  *
- * The model never looks at an object that may be gone: what hangs on a root that is no longer needed is found from what the
- * entries remember. So a point costs what has changed, not what is alive, whatever size the graph has.
+ * The model never looks at an object that may be gone: what hangs on a root that is no longer needed is found from what
+ * the entries remember. So a point costs what has changed, not what is alive, whatever size the graph has.
  *
  * What must stay true:
  *     ways(x) = roots that are x + entries that lead to x, counted as often as they do;   no entry has ways 0
  *     headers, storages, nodes, objects = entries of that kind (nodes: without leaves)
  *
- * An entry goes stale when its object leads elsewhere. That is seen: of roots of the running function and their nodes at each
- * point; of the nodes that backward settles and of leaves whose gradient goes, and of the elements of vectors, because they are told
- * (tl__audit_node, tl__audit_element). Objects are made before others are freed between two points; so an address in
- * the model is never that of another object.
+ * An entry goes stale when its object leads elsewhere. That is seen: of roots of the running function and their nodes
+ * at each point; of the nodes that backward settles and of leaves whose gradient goes, and of the elements of vectors,
+ * because they are told (tl__audit_node, tl__audit_element). Objects are made before others are freed between two
+ * points; so an address in the model is never that of another object.
  */
 #ifndef MASU_RUNTIME_AUDIT_MODEL_H
 #define MASU_RUNTIME_AUDIT_MODEL_H

@@ -1,4 +1,5 @@
-/* directory.c: what a program asks of the file system and of its surroundings, beside the bytes of files. Variables of the environment: config.c.
+/* directory.c: what a program asks of the file system and of its surroundings, beside the bytes of files. Variables of
+ * the environment: config.c.
  *
  * As in file.c nothing raises because of what is found there: each call notes how it ended (tl_file_error).
  */
@@ -27,7 +28,7 @@ static tl_object *text(const char *bytes) {
     return tl__object_or_raise(status, out);
 }
 
-/* ---- what a path names -------------------------------------------------------------------------------------------- */
+/* ---- what a path names ------------------------------------------------------------------------------------------- */
 
 /* what: 0 the length in bytes, 2 the kind (1 a file, 2 a directory, 3 a link, 0 another), 3 as 2 of the link itself. */
 int64_t tl_path_ask(tl_object *path, int64_t what) {
@@ -98,7 +99,7 @@ tl_object *tl_path_names(tl_object *path) {
     return tl__object_or_raise(status, out);
 }
 
-/* ---- changes ------------------------------------------------------------------------------------------------------ */
+/* ---- changes ----------------------------------------------------------------------------------------------------- */
 
 void tl_path_make(tl_object *path) {
     const char *name = tl__path(path);
@@ -119,7 +120,7 @@ void tl_path_rename(tl_object *from, tl_object *to) {
         noted(rename(old, new));
 }
 
-/* ---- the surroundings --------------------------------------------------------------------------------------------- */
+/* ---- the surroundings -------------------------------------------------------------------------------------------- */
 
 tl_object *tl_environment_directory(void) {
     char path[PATH_MAX];

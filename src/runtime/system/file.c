@@ -2,12 +2,12 @@
  *
  *     tl_handle   head │ length 0 │ "" │ …      tl_file   handle │ stream │ …      its last release closes the stream
  *
- * To the compiler a handle is a text, and it is the empty one: whatever shows or compares texts is safe with it. So files
- * need no type of their own, and they are closed by the counts that all values have.
+ * To the compiler a handle is a text, and it is the empty one: whatever shows or compares texts is safe with it. So
+ * files need no type of their own, and they are closed by the counts that all values have.
  *
- * None of these functions raises because of what a file is or does: each notes how it ended, and tl_file_error tells the
- * note: 0 went well, -1 the end of the file, -2 bytes that are not UTF-8, -4 what tl_file_words says, else errno. They raise
- * when memory is out.
+ * None of these functions raises because of what a file is or does: each notes how it ended, and tl_file_error tells
+ * the note: 0 went well, -1 the end of the file, -2 bytes that are not UTF-8, -4 what tl_file_words says, else errno.
+ * They raise when memory is out.
  *
  * What must stay true:
  *     length = 0, text = ""
@@ -57,7 +57,7 @@ tl_object *tl_file_words(void) {
     return tl__object_or_raise(status, out);
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------------------------ */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 masu_status tl__handle_new(size_t bytes, void (*end)(tl_handle *handle), void **out) {
     masu_status status = tl__alloc(bytes, out);
@@ -173,7 +173,7 @@ static FILE *turned(tl_object *file, char next) {
     return f->stream;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static void note_failure(FILE *stream) {
     if (!ferror(stream))
@@ -284,7 +284,7 @@ tl_object *tl_file_read_bytes(tl_object *file, int64_t bytes) {
     return tl__object_or_raise(status, out);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static void write_all(tl_file *f, FILE *stream, const void *bytes, size_t length) {
     bool fits = fwrite(bytes, 1, length, stream) == length && (f->is_kept || fflush(stream) == 0);

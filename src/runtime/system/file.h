@@ -25,8 +25,8 @@ void tl__file_note(int error);
 /* Notes that it ended as these words say. */
 void tl__file_say(const char *words);
 
-/* What lies behind a text that is empty to programs: a counted object whose last release calls `end`, then frees it. Structs of
- * handles begin with it. */
+/* What lies behind a text that is empty to programs: a counted object whose last release calls `end`, then frees it.
+ * Structs of handles begin with it. */
 typedef struct tl_handle {
     tl_object head;
     int64_t length; /* 0 */

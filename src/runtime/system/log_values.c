@@ -1,10 +1,12 @@
-/* log_values.c: what a long run shows of itself: values by step in a CSV file, whether somebody looks, and whether it is to end.
+/* log_values.c: what a long run shows of itself: values by step in a CSV file, whether somebody looks, and whether it
+ * is to end.
  *
  *     log("loss", x)   ─►   step,name,value,seconds
  *                           0,loss,2.3025,0.013
  *                           1,loss,2.2816,0.027
  *
- * The file is begun by the first value and holds whole lines at any moment. Steps are counted by name where none is given.
+ * The file is begun by the first value and holds whole lines at any moment. Steps are counted by name where none is
+ * given.
  *
  * What must stay true:
  *     file = NULL  ⟺  nothing was logged yet
@@ -32,7 +34,7 @@ struct tl_values {
     logged_name *names;
 };
 
-/* ---- the file ------------------------------------------------------------------------------------------------------ */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 void tl_values_path(const char *program, char *path, size_t size) {
     const char *slash = program ? strrchr(program, '/') : NULL;
@@ -72,7 +74,7 @@ void tl__values_end(tl_runtime *rt) {
     rt->values = NULL;
 }
 
-/* ---- a value ------------------------------------------------------------------------------------------------------- */
+/* ---- a value ----------------------------------------------------------------------------------------------------- */
 
 static logged_name *name_of(struct tl_values *v, const char *text, size_t length) {
     for (logged_name *n = v->names; n; n = n->next)
@@ -126,7 +128,7 @@ void tl_log_value(tl_object *name, int64_t step, double value) {
         tl__raise();
 }
 
-/* ---- who looks, and who calls it off ---------------------------------------------------------------------------------- */
+/* ---- who looks, and who calls it off ----------------------------------------------------------------------------- */
 
 /* stream: 0 input, 1 output, 2 errors. */
 bool tl_is_terminal(int64_t stream) {

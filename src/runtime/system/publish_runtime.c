@@ -1,4 +1,5 @@
-/* publish_runtime.c: what a run shows on its page for `masu top` (masu/publish.h): both heaps, and the frames' planned rooms. */
+/* publish_runtime.c: what a run shows on its page for `masu top` (masu/publish.h): both heaps, and the frames' planned
+ * rooms. */
 #include "runtime/state.h"
 
 /* In the publisher's thread; the frame arena stores these two whole. */

@@ -1,7 +1,8 @@
 /* random.c: the numbers that a program draws by itself, and the state that they come from.
  *
- * A generator of the language (library/random.tl) is its state as a value. Before it draws, the runtime takes its state over,
- * and hands back afterwards what has become of it: so tensors of any generator are filled by the one loop of creation.c.
+ * A generator of the language (library/random.tl) is its state as a value. Before it draws, the runtime takes its state
+ * over, and hands back afterwards what has become of it: so tensors of any generator are filled by the one loop of
+ * creation.c.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,7 @@ int64_t tl_random_below(int64_t bound) {
     return (int64_t)masu__rng_below(&tl__runtime()->rng, bound > 0 ? (uint64_t)bound : 1);
 }
 
-/* ---- many at once ------------------------------------------------------------------------------------------------- */
+/* ---- many at once ------------------------------------------------------------------------------------------------ */
 
 /* [n] numbers to be filled; NULL, and raised. */
 static tl_tensor *new_numbers(int64_t n) {
@@ -137,7 +138,7 @@ tl_tensor *tl_random_times(tl_tensor *weights) {
     return tl__tensor_or_raise(status, out);
 }
 
-/* ---- the state as a tensor: a run that is resumed draws what it would have drawn ------------------------------------ */
+/* ---- the state as a tensor: a run that is resumed draws what it would have drawn --------------------------------- */
 
 /* [ four words of the generator | whether a normal deviate is left over | its bits ] */
 enum { STATE = 4, WORDS = STATE + 2 };

@@ -14,7 +14,7 @@
 
 enum { LABEL_WIDTH = 14, FIRST_WIDTH = 26, LINE_WIDTH = 66 };
 
-/* ---- for a person ---------------------------------------------------------------------------------------------------- */
+/* ---- for a person ------------------------------------------------------------------------------------------------ */
 
 static void put_count(masu__buffer *text, uint64_t count, const char *one, const char *many) {
     masu__buffer_put_grouped(text, count);
@@ -224,7 +224,7 @@ void tl_report_print(const tl_report *report, FILE *out) {
     masu__buffer_destroy(&text);
 }
 
-/* ---- for a program ---------------------------------------------------------------------------------------------------- */
+/* ---- for a program ----------------------------------------------------------------------------------------------- */
 
 /* Every number of the report but the time, in this order. */
 #define REPORT_COUNTS(X)   \

@@ -110,8 +110,8 @@ tl_object *tl_read_line(void) {
 
 /* ---- Arena::… ------------------------------------------------------------------------------------ */
 
-/* The seeds' arena of the program's own: a number of bytes, given out from the front and never back. A second init begins
- * again. Addresses are offsets: programs have no pointers. */
+/* The seeds' arena of the program's own: a number of bytes, given out from the front and never back. A second init
+ * begins again. Addresses are offsets: programs have no pointers. */
 void tl_arena_init(int64_t bytes) {
     tl_runtime *rt = tl__runtime();
     void *memory = NULL;

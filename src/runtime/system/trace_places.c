@@ -1,13 +1,14 @@
-/* trace_places.c: what a recording (masu/record.h) learns from the runtime: where the program is when it takes memory, what
- * lies in frames, and what the program is doing.
+/* trace_places.c: what a recording (masu/record.h) learns from the runtime: where the program is when it takes memory,
+ * what lies in frames, and what the program is doing.
  *
- * A place of a recording is a site and the place that called it: a stack is a chain of them, and stacks share what they have in
- * common. Between two allocations little changes, so the last stack is kept, and only what differs is looked up:
+ * A place of a recording is a site and the place that called it: a stack is a chain of them, and stacks share what they
+ * have in common. Between two allocations little changes, so the last stack is kept, and only what differs is looked
+ * up:
  *
  *     outermost ─► sites[0] sites[1] … sites[depth - 1]      numbers[i]: the place that ends with sites[i]
  *
- * places[n] is place number n + 1. Memory is asked for only when a place is met for the first time; without it the place
- * stays unknown.
+ * places[n] is place number n + 1. Memory is asked for only when a place is met for the first time; without it the
+ * place stays unknown.
  */
 #include "base/meta.h"
 #include "runtime/state.h"

@@ -44,7 +44,8 @@ masu_status tl__vector_new(const tl_record *plan, tl_object **out);
 masu_status tl__vector_push(tl_object **v, const int64_t *element);
 /* The view of *v, with one more count. A view's view is itself. */
 masu_status tl__vector_view(tl_vector *v, tl_vector **out);
-/* Turns *v, of which the caller owns one count, into a vector that only the caller holds. On failure *v is as it was. */
+/* Turns *v, of which the caller owns one count, into a vector that only the caller holds. On failure *v is as it
+ * was. */
 masu_status tl__vector_own(tl_vector **v);
 bool tl__string_is_number(const tl_object *s, bool whole);
 

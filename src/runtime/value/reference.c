@@ -3,10 +3,10 @@
  *     reference   view │ word                 a variable in a cell (a vector of one), a field of it, an element
  *     slice       view │ word │ length        `length` elements from that word on
  *
- * All references into a vector hold its view: a vector of one, whose element is that vector. So a reference never dangles,
- * and the vector knows whether references are what holds it beside its owner: they do not make it shared. The owner and
- * every reference write in place, each sees what the others wrote; a value that was copied off before stays as it was.
- * A cell is not a value of the program, so that references to it hold the cell itself.
+ * All references into a vector hold its view: a vector of one, whose element is that vector. So a reference never
+ * dangles, and the vector knows whether references are what holds it beside its owner: they do not make it shared. The
+ * owner and every reference write in place, each sees what the others wrote; a value that was copied off before stays
+ * as it was. A cell is not a value of the program, so that references to it hold the cell itself.
  */
 #include <inttypes.h>
 #include <string.h>

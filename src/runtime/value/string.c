@@ -1,5 +1,6 @@
-/* string.c: strings, counted. One that somebody else may hold never changes; append writes behind the end of one that has
- * no other holder, which then has room for twice as much: a text made of n pieces copies no byte more often than log n times. */
+/* string.c: strings, counted. One that somebody else may hold never changes; append writes behind the end of one that
+ * has no other holder, which then has room for twice as much: a text made of n pieces copies no byte more often than
+ * log n times. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,8 +92,8 @@ static uint32_t class_of(int64_t length) {
     return grown;
 }
 
-/* Turns *s, of which the caller owns one count, into a string that only the caller holds, with room for so many bytes. On
- * failure *s is as it was. */
+/* Turns *s, of which the caller owns one count, into a string that only the caller holds, with room for so many bytes.
+ * On failure *s is as it was. */
 static masu_status make_room(tl_object **s, int64_t room) {
     tl_object *old = *s;
     tl_string *string = NULL;

@@ -1,7 +1,8 @@
 /* string_ops.c: searching, cutting and changing strings.
  *
- * Positions count bytes, as Rust's do, and a part begins and ends where a character does; char_at counts characters. What is
- * outside of the text is an error of both. What a letter or a blank is, Unicode says (unicode.h), for no language in particular.
+ * Positions count bytes, as Rust's do, and a part begins and ends where a character does; char_at counts characters.
+ * What is outside of the text is an error of both. What a letter or a blank is, Unicode says (unicode.h), for no
+ * language in particular.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -245,7 +246,8 @@ tl_object *tl_string_replace(tl_object *s, tl_object *old, tl_object *by) {
     return tl__string_of(&out);
 }
 
-/* Whether a letter with a case is the next one, over marks that words go on behind, in front of byte `at` or from it on. */
+/* Whether a letter with a case is the next one, over marks that words go on behind, in front of byte `at` or from it
+ * on. */
 static bool is_cased_beside(text t, size_t at, bool behind) {
     while (behind ? at < t.length : at > 0) {
         size_t length = 1;

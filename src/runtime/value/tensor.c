@@ -176,7 +176,7 @@ void tl__storage_drop(tl_storage *s) {
     tl__cells_give(&rt->storages, s);
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------------------------ */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 static tl_tensor *header_new(tl_runtime *rt) {
     tl_tensor *t = tl__cells_take(&rt->tensors);
@@ -337,7 +337,7 @@ void tl__tensor_drop(tl_tensor *t) {
         tl__tensor_free(t);
 }
 
-/* ---- checks --------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* Every reachable element lies inside the storage. */
 static bool inside_storage(const tl_tensor *t) {

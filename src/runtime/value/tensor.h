@@ -11,7 +11,7 @@
  * What must stay true (tl__tensor_valid checks it):
  *     head.count >= 1, rank <= TL_MAX_RANK, elements = product of shape
  *     elements == 0 or every reachable element lies inside [storage->data, storage->data + storage->bytes)
- *     contiguous  ==  strides are those of row-major order, not looking at dimensions of length 1; true without elements
+ *     contiguous  ==  strides are those of row-major order, leaving dimensions of length 1 out; true without elements
  *     node == NULL for integers and bools
  *     storage->count = tensors that point to it;   elements == 0 may have data == NULL
  */
@@ -70,20 +70,24 @@ static inline size_t tl__dtype_size(tl_dtype dtype) {
 /* Internal functions return a status and leave nothing behind on failure; the tl_* entry points raise.
  * A failing function has described itself with tl__error(TL_SAY(row), …), which returns the status of the row. */
 
-/* A fresh contiguous tensor of count 1, contents undefined; counts into the statistics. shape may be NULL for rank 0. */
+/* A fresh contiguous tensor of count 1, contents undefined; counts into the statistics. shape may be NULL for rank
+ * 0. */
 masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
-/* Same, in a storage with room behind it (growth.h). MASU_ERR_LIMIT_REACHED, not described, when there is no such thing. */
+/* Same, in a storage with room behind it (growth.h). MASU_ERR_LIMIT_REACHED, not described, when there is no such
+ * thing. */
 masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
 /* Same, zero-filled. */
 masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
 /* MASU_ERR_OVERFLOW where the bytes of so many elements cannot be counted, in a view of fewer, too. */
 masu_status tl__tensor_countable(tl_dtype dtype, int rank, const int64_t *shape);
-/* A contiguous tensor over elements that are not the runtime's. The caller keeps this count: then nothing is ever written over them. */
+/* A contiguous tensor over elements that are not the runtime's. The caller keeps this count: then nothing is ever
+ * written over them. */
 masu_status tl__tensor_foreign(tl_dtype dtype, int rank, const int64_t *shape, void *data, tl_tensor **out);
-/* If anybody else holds the storage of such a tensor, it gets bytes of its own with the same elements. O(live tensors) then. */
+/* If anybody else holds the storage of such a tensor, it gets bytes of its own with the same elements. O(live tensors)
+ * then. */
 masu_status tl__tensor_settle(tl_tensor *t);
-/* A new header over t's storage (count + 1 on the storage), without history. Shape, strides copied; the caller may change them
- * and then calls tl__tensor_refresh. */
+/* A new header over t's storage (count + 1 on the storage), without history. Shape, strides copied; the caller may
+ * change them and then calls tl__tensor_refresh. */
 masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out);
 /* Recomputes elements and contiguous from shape and stride. */
 void tl__tensor_refresh(tl_tensor *t);

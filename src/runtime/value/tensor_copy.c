@@ -1,8 +1,8 @@
 /* tensor_copy.c: the same elements elsewhere, in another order or of another type.
  *
  * One function for each pair of types converts a row whose elements lie a stride apart; everything else is a
- * walk over the rows of the source. What keeps its type is moved by turn.c. Conversions are those of `as`: floats are cut towards zero and held at the
- * borders of i64, NaN becomes 0; anything but 0 (NaN too) is true.
+ * walk over the rows of the source. What keeps its type is moved by turn.c. Conversions are those of `as`: floats are
+ * cut towards zero and held at the borders of i64, NaN becomes 0; anything but 0 (NaN too) is true.
  */
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * How is one number, put together by the compiler:
  *
  *     bits 0–15 width    16–31 precision + 1 (0: none)    32–52 fill (0: blank)    53–54 alignment
- *     55 sign always     56 zeros in front     57 as the source would write it     58 hexadecimal    59 binary (both: octal)
+ *     55 sign always     56 zeros in front     57 as the source would write it
+ *     58 hexadecimal     59 binary (both: octal)
  *     60 exponent        61 capitals           62 `0x`, `0b` in front
  *
  * Widths count characters, as Rust does. A width beyond 1000 is not a mistake of a program; a text of a

@@ -5,8 +5,9 @@
  *                                        fetched once and used up
  *     anything else                  ─►  one element after the other
  *
- * Dimensions of length 1 vanish and neighbours merge where the source allows it, so a matrix turned round is one plane of
- * tiles however many dimensions it is written with. Elements are moved as words of their size: no bit of a NaN changes.
+ * Dimensions of length 1 vanish and neighbours merge where the source allows it, so a matrix turned round is one plane
+ * of tiles however many dimensions it is written with. Elements are moved as words of their size: no bit of a NaN
+ * changes.
  */
 #include <stdint.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static plan plan_of(const tl_tensor *t) {
     return p;
 }
 
-/* ---- planes: result [down][across] from a source whose steps are 1 and `step` ----------------------------------------- */
+/* ---- planes: result [down][across] from a source whose steps are 1 and `step` ------------------------------------ */
 
 enum { TILE_DOWN = 16, TILE_ACROSS = 64, CORNER = 4 };
 
@@ -111,7 +112,7 @@ static void turn_plane(size_t size, char *to, int64_t to_step, const char *from,
                       at_most(down - i, TILE_DOWN), at_most(across - j, TILE_ACROSS));
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 #define ROW(T)                                                           \
     static void row_##T(T *to, const T *from, int64_t n, int64_t step) { \
@@ -133,7 +134,7 @@ static void copy_row(size_t size, char *to, const char *from, int64_t n, int64_t
         row_uint8_t((uint8_t *)to, (const uint8_t *)from, n, step);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 /* The dimension along which the source lies in one piece, if it is not the last one; -1: none. */
 static int across_source(const plan *p) {

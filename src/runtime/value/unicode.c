@@ -213,7 +213,7 @@ int32_t tl__decode_utf8(const char *at, size_t left, size_t *length) {
     return (int32_t)c;
 }
 
-/* ---- what compiled code calls -------------------------------------------------------------------------------------- */
+/* ---- what compiled code calls ------------------------------------------------------------------------------------ */
 
 bool tl_char_is(int32_t c, int64_t kind) {
     return kind >= 0 && kind < UNICODE_KINDS && tl__char_is((uint32_t)c, (unicode_kind)kind);

@@ -21,7 +21,8 @@ typedef enum unicode_kind {
 
 bool tl__char_is(uint32_t c, unicode_kind kind);
 
-/* The character that the bytes begin with, of which there is one, and how many are its own; U+FFFD for what is not UTF-8. */
+/* The character that the bytes begin with, of which there is one, and how many are its own; U+FFFD for what is not
+ * UTF-8. */
 int32_t tl__decode_utf8(const char *at, size_t left, size_t *length);
 
 enum { UNICODE_CASE_MAX = 3 };
@@ -29,8 +30,8 @@ enum { UNICODE_CASE_MAX = 3 };
 /* The capital or small letters of c, at least one. Returns how many. */
 size_t tl__char_case(uint32_t c, bool upper, uint32_t out[UNICODE_CASE_MAX]);
 
-/* Whether a word goes on behind c as if it were not there; whether c is a letter that has a case. A capital sigma is another
- * small letter where a letter with a case is before it and none behind it. */
+/* Whether a word goes on behind c as if it were not there; whether c is a letter that has a case. A capital sigma is
+ * another small letter where a letter with a case is before it and none behind it. */
 bool tl__char_is_ignored(uint32_t c);
 bool tl__char_is_cased(uint32_t c);
 

@@ -137,7 +137,7 @@ static masu_status make_own(tl_vector **v, int64_t length) {
     return make_room(v, capacity);
 }
 
-/* ---- freeing -------------------------------------------------------------------------------------------------------- */
+/* ---- freeing ----------------------------------------------------------------------------------------------------- */
 
 /* One count less of each owned word; vectors that die join the list at its end. */
 static tl_vector **drop_element(const tl_record *plan, const int64_t *element, tl_vector **end) {
@@ -193,10 +193,11 @@ void tl__vector_free(tl_object *object) {
     free_all(vector_of(object));
 }
 
-/* ---- destructors --------------------------------------------------------------------------------------------------- */
+/* ---- destructors ------------------------------------------------------------------------------------------------- */
 
-/* What has a `drop` runs it when its last count goes, and only compiled code can run it. So it waits in rt->dying, in the order
- * in which Rust drops, and compiled code takes what waits behind each instruction that may let go of something:
+/* What has a `drop` runs it when its last count goes, and only compiled code can run it. So it waits in rt->dying, in
+ * the order in which Rust drops, and compiled code takes what waits behind each instruction that may let go of
+ * something:
  *
  *     release %list        rt->dying = a, b, c
  *     next                 a, which keeps b and c behind itself: rt->dying is empty for what a's own drop lets go of
@@ -239,7 +240,7 @@ void tl__dying_abandon(tl_runtime *rt) {
     free_all(dead);
 }
 
-/* ---- for other files of the runtime ------------------------------------------------------------------------------------- */
+/* ---- for other files of the runtime ------------------------------------------------------------------------------ */
 
 masu_status tl__vector_new(const tl_record *plan, tl_object **out) {
     tl_vector *v = NULL;
@@ -288,7 +289,7 @@ masu_status tl__vector_push(tl_object **object, const int64_t *element) {
     return MASU_OK;
 }
 
-/* ---- entry points ----------------------------------------------------------------------------------------------------- */
+/* ---- entry points ------------------------------------------------------------------------------------------------ */
 
 tl_object *tl_vec_new(void *plan) {
     tl_vector *v = NULL;
@@ -339,8 +340,9 @@ static tl_object *told(tl_vector *v, int64_t index) {
     return &v->head;
 }
 
-/* Losses that are gathered with their histories: each is short, and together they never end. Where as much is alive as one
- * history may be long, the vector that has grown with it is pointed out; one of a few elements is what a model is made of. */
+/* Losses that are gathered with their histories: each is short, and together they never end. Where as much is alive as
+ * one history may be long, the vector that has grown with it is pointed out; one of a few elements is what a model is
+ * made of. */
 static void watch_history(const tl_vector *v, const int64_t *element) {
     const tl_runtime *rt = tl__runtime();
     if (v->length < rt->history_limit / SHORTEST_GATHERING)

@@ -4,7 +4,7 @@
  *     libmasu_program.a (runtime, main) ──────────┴─► the system's cc links ─► EXE
  *
  *     with --c: the file and its header are what the generator makes; nothing is linked
- *     with --shared: module.c, the table of what is exported, is written beside the objects and compiled by the same call
+ *     with --shared: module.c, the table of what is exported, is written beside the objects and compiled with them
  *
  * The archive lies beside this command in a build folder, in the library folder of its prefix when
  * installed. Only what the program uses is taken from it: without a matrix product no BLAS is loaded.

@@ -18,7 +18,8 @@ bool tool_is_word_of_c(const char *name);        /* C or C++ keep it for themsel
 /* calls: of which arena_bytes is the arena's size; NULL: not asked for */
 void tool_put_header(const masu_module *module, const char *calls, size_t arena_bytes, masu__buffer *out);
 
-/* Makes the calls in the library's module: *bytes are what an arena for them needs (rehearse.c). False: it has said why not. */
+/* Makes the calls in the library's module: *bytes are what an arena for them needs (rehearse.c). False: it has said why
+ * not. */
 bool tool_rehearse(const char *library, const char *calls, size_t *bytes);
 
 #endif

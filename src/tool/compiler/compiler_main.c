@@ -1,4 +1,5 @@
-/* compiler_main.c: masu-compiler, the part of the command that holds LLVM and BLAS: `masu run` and `masu build` become it.
+/* compiler_main.c: masu-compiler, the part of the command that holds LLVM and BLAS: `masu run` and `masu build` become
+ * it.
  *
  *     masu run FILE  ─► compiling.c ─► exec masu-compiler run FILE
  */

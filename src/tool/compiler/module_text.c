@@ -1,5 +1,5 @@
-/* module_text.c: what `masu build --shared` writes in C: the table of a module (module.c, compiled into the library) and the
- * header with a typed function for each of the table's, for people. */
+/* module_text.c: what `masu build --shared` writes in C: the table of a module (module.c, compiled into the library)
+ * and the header with a typed function for each of the table's, for people. */
 #include <ctype.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static void put_name(masu__buffer *out, const masu_parameter *p) {
         masu__buffer_putc(out, '_');
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------ */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {"MASU_KIND_NONE", "MASU_KIND_TENSOR", "MASU_KIND_F32",  "MASU_KIND_F64",
                                     "MASU_KIND_I64",  "MASU_KIND_BOOL",   "MASU_KIND_TEXT", "MASU_KIND_HANDLE"};
@@ -174,7 +174,7 @@ void tool_put_module_symbols(const masu_module *m, masu__buffer *out) {
     masu__buffer_printf(out, "{ global: " MASU_MODULE_SYMBOL "; %s_module; local: *; };\n", m->name);
 }
 
-/* ---- the header ---------------------------------------------------------------------------------------------------------- */
+/* ---- the header -------------------------------------------------------------------------------------------------- */
 
 static void put_guard(masu__buffer *out, const char *name) {
     for (; *name; name++)

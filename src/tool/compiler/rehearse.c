@@ -1,10 +1,11 @@
 /* rehearse.c: `masu build --shared --arena CALLS`: how large an arena calls of known shapes need, found by making them.
  *
- *     "m = Net::new(3, 2); Net::forward(m, [8, 3])"      tensors are zeros of the shape, their elements what the function wants
+ *     "m = Net::new(3, 2); Net::forward(m, [8, 3])"      tensors are zeros of the shape, their elements what the
+ *                                                        function wants
  *
- * The library that was built is loaded and does the calls in an arena, ROUNDS times, each result given back before the next call:
- * what the pools keep for the second round is counted, too. arena_used is then exact for these calls, as a module does the same
- * with the same arguments.
+ * The library that was built is loaded and does the calls in an arena, ROUNDS times, each result given back before the
+ * next call: what the pools keep for the second round is counted, too. arena_used is then exact for these calls, as a
+ * module does the same with the same arguments.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -37,7 +38,7 @@ typedef struct rehearsal {
     size_t zero_bytes[MOST_ARGUMENTS];
 } rehearsal;
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static bool wrong(const rehearsal *r, const char *what) {
     fprintf(stderr, "masu build: --arena: %s at `%.40s`\n", what, r->at);
@@ -144,7 +145,7 @@ static bool read_argument(rehearsal *r, const masu_parameter *p, uint32_t n, mas
     return true;
 }
 
-/* ---- doing -------------------------------------------------------------------------------------------------------- */
+/* ---- doing ------------------------------------------------------------------------------------------------------- */
 
 /* The results go back, but for a handle that the calls name. */
 static bool keep_results(rehearsal *r, const char *name, const masu_function *f, masu_value *results) {

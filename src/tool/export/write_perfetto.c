@@ -1,5 +1,5 @@
-/* write_perfetto.c: a recording as a trace of Perfetto (ui.perfetto.dev): for each device what is live, given and reserved as counters,
- * what the program said of itself as slices, and refused requests as instants with their stack.
+/* write_perfetto.c: a recording as a trace of Perfetto (ui.perfetto.dev): for each device what is live, given and
+ * reserved as counters, what the program said of itself as slices, and refused requests as instants with their stack.
  *
  *     track 1 + 4 d     device d: its name, over its counters and slices
  *           2, 3, 4     live as asked for, given, reserved

@@ -2,8 +2,8 @@
  *
  *     event,id,bytes,given_bytes,time_ns,address,device,stream,pool,place
  *
- * `alloc` and `free` are those of blocks that are known; a free of an unknown block is `stray-free`. A block that changes its size is freed
- * and born again.
+ * `alloc` and `free` are those of blocks that are known; a free of an unknown block is `stray-free`. A block that
+ * changes its size is freed and born again.
  */
 #include "tool/export/export.h"
 

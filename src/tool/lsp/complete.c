@@ -5,7 +5,8 @@
  *     Net::|     functions of the `impl` blocks of Net, or of Tensor
  *     |          items, variables that were declared before, words of the language
  *
- * Operations come out of docs/operations.md as the compiler writes it: one line each, `t.relu()` or `Tensor::ones(shape…)`.
+ * Operations come out of docs/operations.md as the compiler writes it: one line each, `t.relu()` or
+ * `Tensor::ones(shape…)`.
  */
 #include <ctype.h>
 #include <string.h>

@@ -116,7 +116,8 @@ static int unit_at(const char *at, const char *end) {
     return unit;
 }
 
-/* at: behind the u of an escape. A pair of surrogates is one character; half of one is none. Returns where it goes on. */
+/* at: behind the u of an escape. A pair of surrogates is one character; half of one is none. Returns where it goes
+ * on. */
 static const char *put_unit(masu__buffer *out, const char *at, const char *end) {
     int unit = unit_at(at, end), low = -1;
     if (unit < 0)

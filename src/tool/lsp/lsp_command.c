@@ -5,9 +5,9 @@
  *            ── formatting         ──►  masu fmt
  *            ── outline, completion ─►  the items of the present text, and the operations
  *
- * Messages have the form "Content-Length: N", an empty line, N bytes of JSON. Documents come whole (sync kind 1), positions
- * count UTF-16 units. Anything else than a message is answered with an error and forgotten; only a header without a length that can
- * be believed ends the server: it is not known where the next message begins.
+ * Messages have the form "Content-Length: N", an empty line, N bytes of JSON. Documents come whole (sync kind 1),
+ * positions count UTF-16 units. Anything else than a message is answered with an error and forgotten; only a header
+ * without a length that can be believed ends the server: it is not known where the next message begins.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *         fn forward(self) { … }       6    forward       depth 1, `parent` is Net's
  *     }
  *
- * Read from the words and brackets alone, so that a text that is being typed has an outline, too: a `}` that is missing makes
- * the last item long. In the order of the text; what must stay true: a symbol lies within its parent.
+ * Read from the words and brackets alone, so that a text that is being typed has an outline, too: a `}` that is missing
+ * makes the last item long. In the order of the text; what must stay true: a symbol lies within its parent.
  */
 #include <ctype.h>
 #include <string.h>

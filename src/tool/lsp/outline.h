@@ -28,8 +28,8 @@ typedef struct lsp_symbol {
     uint32_t name, name_length; /* of an `impl`: all of its head */
 } lsp_symbol;
 
-/* Into out, which is emptied first: as many as are returned, in the order of the text. 0 also when memory ended. Linear in the
- * text times the depth of modules in one another. */
+/* Into out, which is emptied first: as many as are returned, in the order of the text. 0 also when memory ended. Linear
+ * in the text times the depth of modules in one another. */
 size_t lsp_outline(const masu__buffer *text, masu__buffer *out);
 const lsp_symbol *lsp_outline_symbols(const masu__buffer *out);
 

@@ -1,5 +1,5 @@
-/* native_module.c: what a shared module made by `masu build --shared` does when its table is called: the runtime's instances
- * (runtime/calls/), with the program's own places in what they say.
+/* native_module.c: what a shared module made by `masu build --shared` does when its table is called: the runtime's
+ * instances (runtime/calls/), with the program's own places in what they say.
  *
  * Lies in libmasu_program.a; module.c, which the build writes, names these functions in `masu_module`.
  */

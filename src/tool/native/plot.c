@@ -61,7 +61,7 @@ static point point_at(const curve *c, size_t number) {
     return ((const point *)(const void *)c->points.data)[number];
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------ */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static curve *curve_of(drawing *d, const char *name) {
     for (size_t i = 0; i < curve_count(d); i++)
@@ -122,7 +122,7 @@ static bool read_values(drawing *d, FILE *file) {
     return !d->text.failed && (fits || d->text.length == 0);
 }
 
-/* ---- an axis ------------------------------------------------------------------------------------------------------- */
+/* ---- an axis ----------------------------------------------------------------------------------------------------- */
 
 typedef struct axis {
     double low, high, step; /* lines lie at multiples of step */
@@ -153,7 +153,7 @@ static axis values_axis(const curve *c) {
     return low <= high ? axis_of(low, high, 4) : (axis){0, 1, 0.5};
 }
 
-/* ---- the picture --------------------------------------------------------------------------------------------------- */
+/* ---- the picture ------------------------------------------------------------------------------------------------- */
 
 static double column_of(const drawing *d, double step) {
     return d->last > d->first ? (step - d->first) / (d->last - d->first) * COLUMNS : COLUMNS / 2.0;
@@ -250,7 +250,7 @@ static void draw(drawing *d) {
     masu__buffer_puts(&d->out, "</svg>\n");
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static int write_picture(drawing *d, const char *path) {
     const char *text = masu__buffer_text(&d->out);

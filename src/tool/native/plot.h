@@ -2,8 +2,8 @@
 #ifndef MASU_TOOL_PLOT_H
 #define MASU_TOOL_PLOT_H
 
-/* Reads the file that log() wrote and draws its values by step as SVG. Says on standard error what went wrong. TOOL_OK or
- * TOOL_FAILED. log_path NULL: PROGRAM.log.csv, as the runtime names it. */
+/* Reads the file that log() wrote and draws its values by step as SVG. Says on standard error what went wrong. TOOL_OK
+ * or TOOL_FAILED. log_path NULL: PROGRAM.log.csv, as the runtime names it. */
 int tool_write_plot(const char *log_path, const char *program, const char *plot_path);
 
 #endif

@@ -1,5 +1,5 @@
-/* run_trace.h: a run that is recorded or looked at: `masu run --trace FILE` and `--publish`, and MASU_TRACE and MASU_PUBLISH for both
- * `masu run` and executables. */
+/* run_trace.h: a run that is recorded or looked at: `masu run --trace FILE` and `--publish`, and MASU_TRACE and
+ * MASU_PUBLISH for both `masu run` and executables. */
 #ifndef MASU_TOOL_RUN_TRACE_H
 #define MASU_TOOL_RUN_TRACE_H
 
@@ -23,7 +23,8 @@ typedef struct tool_trace_wanted {
     const char *publish; /* NULL: as MASU_PUBLISH says; "": the usual place, else a path */
 } tool_trace_wanted;
 
-/* Begins, and says to config what the runtime has to do for it. Says why it cannot: TOOL_FAILED. config->program is its name. */
+/* Begins, and says to config what the runtime has to do for it. Says why it cannot: TOOL_FAILED. config->program is its
+ * name. */
 int tool_trace_begin(tool_trace *trace, const tool_trace_wanted *wanted, tl_runtime_config *config);
 /* The runtime's last numbers are shown; it ends next. */
 void tool_trace_unpublish(tool_trace *trace);

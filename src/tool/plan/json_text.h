@@ -1,5 +1,5 @@
-/* json_text.h: the words of JSON, for the readers of `masu plan`. Every function that reads begins at j->at, behind white space, and
- * moves behind what it read; false: the complaint has been written, or memory ran out.
+/* json_text.h: the words of JSON, for the readers of `masu plan`. Every function that reads begins at j->at, behind
+ * white space, and moves behind what it read; false: the complaint has been written, or memory ran out.
  */
 #ifndef MASU_TOOL_PLAN_JSON_TEXT_H
 #define MASU_TOOL_PLAN_JSON_TEXT_H

@@ -1,12 +1,15 @@
-/* kernel.h: planning problems of kernel compilers, as dsa-solver writes them: schema version 1, one JSON document a kernel.
+/* kernel.h: planning problems of kernel compilers, as dsa-solver writes them: schema version 1, one JSON document a
+ * kernel.
  *
  *     pools        memories with a capacity and ranges that are taken; each buffer says which it lies in
  *     buffers      size, alignment, stretches of time in which it lives
  *     constraints  equal offsets, bytes apart at all times, fixed offsets
  *     cost_model   pairs that pay when they share bytes
- *     objective    the lowest plan, or the one that pays least within the capacity; or the lowest, and of these the one that pays least
+ *     objective    the lowest plan, or the one that pays least within the capacity; or the lowest, and of these the one
+ *                  that pays least
  *
- *     kernel_read.c ─► kernel ─► kernel_command.c: a problem for each pool ─► masu_plan_find or masu_plan_find_cheapest ─► the judge
+ *     kernel_read.c ─► kernel ─► kernel_command.c: a problem for each pool
+ *                      ─► masu_plan_find or masu_plan_find_cheapest ─► the judge
  *
  * The format is dsa-solver's (Apache-2.0); no code of it is used.
  */

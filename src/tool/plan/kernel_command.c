@@ -1,4 +1,5 @@
-/* kernel_command.c: `masu plan` of a kernel compiler's problem: each pool by itself, for nothing crosses from one to another. */
+/* kernel_command.c: `masu plan` of a kernel compiler's problem: each pool by itself, for nothing crosses from one to
+ * another. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -7,7 +8,8 @@
 #include "tool/plan/kernel.h"
 #include "tool/whole_files.h"
 
-/* One pool as a problem: its buffers, then what is reserved of it, as rows that stay where they are and live all the time. */
+/* One pool as a problem: its buffers, then what is reserved of it, as rows that stay where they are and live all the
+ * time. */
 typedef struct pool_problem {
     masu_plan_problem problem;
     masu_plan_row *rows;
@@ -128,8 +130,8 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* What lies above all buffers adds nothing to the height, so a reserved range counts only where buffers do not fit below it; then
- * they lie above it, too. */
+/* What lies above all buffers adds nothing to the height, so a reserved range counts only where buffers do not fit
+ * below it; then they lie above it, too. */
 static masu_status find_lowest(const job *j, const kernel_pool *pool, double time_s, pool_problem *p,
                                masu_plan_result *result) {
     bool proven = true;

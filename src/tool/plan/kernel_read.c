@@ -1,7 +1,8 @@
 /* kernel_read.c: reads a planning problem of a kernel compiler. See kernel.h.
  *
- * Members come in any order, so numbers of buffers and pools are resolved when all have been read (kernel_resolve.c). What the planner would not honour
- * is refused where it is written; what says only where a problem comes from (metadata, pypto_structure, reasons) is passed over.
+ * Members come in any order, so numbers of buffers and pools are resolved when all have been read (kernel_resolve.c).
+ * What the planner would not honour is refused where it is written; what says only where a problem comes from
+ * (metadata, pypto_structure, reasons) is passed over.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -382,8 +383,8 @@ static bool read_constraints(json *j, void *into) {
 
 /* ---- objective ------------------------------------------------------------------------------------ */
 
-/* Terms in the order in which they count. A lower plan overflows no more than a higher one, and the peaks of separate pools fall
- * together: these three ask for the same. */
+/* Terms in the order in which they count. A lower plan overflows no more than a higher one, and the peaks of separate
+ * pools fall together: these three ask for the same. */
 static bool one_term(json *j, void *context) {
     kernel *k = of(j)->k;
     json_span s;

@@ -1,7 +1,8 @@
 /* move_values.h: `masu plan --moves`: a table or a network as a problem of masu/moves.h, and what comes of it.
  *
  *     plan_command.c, network_command.c ─► moves_begin, moves_use ─► moves_run ─► masu_moves_find, masu_moves_check
- *                                                                       └─► moves_report.c, moves_header.c, write_rows.c, write_svg.c
+ *                                                            └─► moves_report.c, moves_header.c,
+ *                                                                write_rows.c, write_svg.c
  */
 #ifndef MASU_TOOL_PLAN_MOVE_VALUES_H
 #define MASU_TOOL_PLAN_MOVE_VALUES_H

@@ -1,7 +1,8 @@
-/* moves_header.c: a plan with moves as C: sizes of the memories, each place of each buffer, and the moves in the order of the channel.
+/* moves_header.c: a plan with moves as C: sizes of the memories, each place of each buffer, and the moves in the order
+ * of the channel.
  *
- * A runtime starts move i when operator `begin` is about to run (-1: before the first) and waits for it before operator `end`; moves
- * are never started out of order.
+ * A runtime starts move i when operator `begin` is about to run (-1: before the first) and waits for it before operator
+ * `end`; moves are never started out of order.
  */
 #include <inttypes.h>
 

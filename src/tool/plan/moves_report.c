@@ -1,4 +1,5 @@
-/* moves_report.c: what a plan with moves needs and costs: a table for people, JSON and CSV for programs, places for the other writers. */
+/* moves_report.c: what a plan with moves needs and costs: a table for people, JSON and CSV for programs, places for the
+ * other writers. */
 #include <inttypes.h>
 #include <string.h>
 

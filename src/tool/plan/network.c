@@ -1,7 +1,7 @@
 /* network.c: rows for a network's tensors: those that the arena must hold, with their lives in the order of execution.
  *
- * Not in the arena: constants, which stay in the file, and variables, which keep their value from run to run. Sizes are rounded
- * up to the alignment, as TensorFlow Lite Micro does.
+ * Not in the arena: constants, which stay in the file, and variables, which keep their value from run to run. Sizes are
+ * rounded up to the alignment, as TensorFlow Lite Micro does.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -246,7 +246,8 @@ static void count_uses(network *n) {
             n->table.uses[row] = 2;
 }
 
-/* A custom operator may have tensors that lie in each other by its own plan: an accelerator's arena with input and output. */
+/* A custom operator may have tensors that lie in each other by its own plan: an accelerator's arena with input and
+ * output. */
 const masu__model_moment *network_custom_of(const network *n, size_t a, size_t b) {
     for (size_t k = 0; k < n->lives.moment_count; k++) {
         const masu__model_operator *op =

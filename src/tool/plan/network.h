@@ -2,7 +2,8 @@
  *
  *     masu__model ─► network.c (rows, relations, order) ─► network_plans.c (every way to plan) ─► network_report.c
  *                          └─ runtime_plans.c (what runtimes do today)           ├─ network_header.c
- *                                                                                └─ network_offline.c (plans inside .tflite files)
+ *                                                                                └─ network_offline.c
+ *                                                                                   (plans inside .tflite files)
  */
 #ifndef MASU_TOOL_PLAN_NETWORK_H
 #define MASU_TOOL_PLAN_NETWORK_H
@@ -92,11 +93,11 @@ bool network_write_model(network *n, const network_plan *plan, const void *bytes
 
 /* ---- what runtimes do (runtime_plans.c) --------------------------------------------------------------- */
 
-/* TensorFlow Lite Micro's greedy planner: largest first (of equals the later), into the first gap. Rows that are fixed come
- * first and are not looked at. Fills offsets; the height. O(n²). */
+/* TensorFlow Lite Micro's greedy planner: largest first (of equals the later), into the first gap. Rows that are fixed
+ * come first and are not looked at. Fills offsets; the height. O(n²). */
 uint64_t runtime_greedy(const masu_plan_row *rows, size_t count, uint64_t *offsets, masu__arena *arena, bool *enough);
-/* onnxruntime's way: in order of execution, in place where its kernels may, else a buffer of the same size that is free, else the
- * gap in the pattern that fits best. */
+/* onnxruntime's way: in order of execution, in place where its kernels may, else a buffer of the same size that is
+ * free, else the gap in the pattern that fits best. */
 uint64_t runtime_best_fit(const network *n, uint64_t *offsets, masu__arena *arena, bool *enough);
 
 /* Each --dim names a dimension that is there. TOOL_OK or TOOL_FAILED with words. */

@@ -1,8 +1,8 @@
-/* network_header.c: a plan as a C header: the arena's size, an offset for each tensor, and the plan in the form that TensorFlow Lite
- * Micro's NonPersistentMemoryPlannerShim takes, for one memory or several.
+/* network_header.c: a plan as a C header: the arena's size, an offset for each tensor, and the plan in the form that
+ * TensorFlow Lite Micro's NonPersistentMemoryPlannerShim takes, for one memory or several.
  *
- * The shim adds an offset to the arena's address, whatever it is: a buffer of another memory gets the distance of that memory from
- * the arena. Addresses are known when the program is linked, so a function fills in what depends on them.
+ * The shim adds an offset to the arena's address, whatever it is: a buffer of another memory gets the distance of that
+ * memory from the arena. Addresses are known when the program is linked, so a function fills in what depends on them.
  */
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* network_offline.c: plans inside .tflite files: writing one, and judging one that is there.
  *
- * TensorFlow Lite Micro takes offsets as they are: it looks at neither overlap nor alignment. What is -1 it places itself, around
- * the others. So the judge places those as it does, and looks at all of them together.
+ * TensorFlow Lite Micro takes offsets as they are: it looks at neither overlap nor alignment. What is -1 it places
+ * itself, around the others. So the judge places those as it does, and looks at all of them together.
  */
 #include <inttypes.h>
 #include <stdarg.h>

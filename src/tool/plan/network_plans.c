@@ -79,8 +79,8 @@ static masu_plan_operator *operators_of(network *n) {
     return ops;
 }
 
-/* An order with a lower peak, or NULL: there is none, or none may be looked for. Moments of the search are places of operators:
- * one less than the moments of lives. Scratch is left out of the search: the plan that follows has it. */
+/* An order with a lower peak, or NULL: there is none, or none may be looked for. Moments of the search are places of
+ * operators: one less than the moments of lives. Scratch is left out of the search: the plan that follows has it. */
 static masu_status find_order(network *n, size_t **out) {
     const masu__model_graph *g = &n->model.graphs[0];
     size_t count = n->table.count - n->scratch_count;

@@ -1,15 +1,15 @@
-/* network_range.c: a network with a dimension that is not one number: offsets that hold for each value of a range, or the largest
- * value whose arena fits.
+/* network_range.c: a network with a dimension that is not one number: offsets that hold for each value of a range, or
+ * the largest value whose arena fits.
  *
  *     size(v)   <= size(low) + slope × (v − low)          for each value v of the range: all of them are read
  *     offset(v)  = base      + step  × (v − low)
  *
- * The plan for the highest value says which of two buffers that live together lies below. Along these pairs bases are the longest path of
- * sizes at the lowest value, steps the longest path of slopes: then base + step × (v − low) of the upper is at least that of
- * the lower and its size, for every v. Both are multiples of the alignment.
+ * The plan for the highest value says which of two buffers that live together lies below. Along these pairs bases are
+ * the longest path of sizes at the lowest value, steps the longest path of slopes: then base + step × (v − low) of the
+ * upper is at least that of the lower and its size, for every v. Both are multiples of the alignment.
  *
- * In place, what shares an offset in that plan has one form; only what may share for each value is tried. An order of operators is
- * looked for at the highest value and is that of all.
+ * In place, what shares an offset in that plan has one form; only what may share for each value is tried. An order of
+ * operators is looked for at the highest value and is that of all.
  */
 #include <inttypes.h>
 #include <stdlib.h>

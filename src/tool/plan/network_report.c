@@ -1,4 +1,5 @@
-/* network_report.c: one table for a network: what its runtime needs, what is needed at least, and what makes the peak. */
+/* network_report.c: one table for a network: what its runtime needs, what is needed at least, and what makes the
+ * peak. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -342,7 +342,8 @@ static int check_moves(const plan_arguments *a) {
     return TOOL_OK;
 }
 
-/* A plan, and a model with one, may be written over what it was made from; nothing else over what is read, and no two over each other. */
+/* A plan, and a model with one, may be written over what it was made from; nothing else over what is read, and no two
+ * over each other. */
 static int check_files(const plan_arguments *a) {
     const char *const files[] = {a->svg, a->header, a->output, a->write_model};
     static const char *const names[] = {"--svg", "--header", "--output", "--write-model"};

@@ -1,5 +1,6 @@
-/* read_recording.c: a recorded run as rows: each block lives from the event that made it to the event that ended it. A moment is the
- * number of an event. Blocks of several streams share the arena, as a plan of the whole run would have it.
+/* read_recording.c: a recorded run as rows: each block lives from the event that made it to the event that ended it. A
+ * moment is the number of an event. Blocks of several streams share the arena, as a plan of the whole run would have
+ * it.
  *
  * A block that changes its size is a row for each size. Its row names the line that asked for it, where that is known.
  */

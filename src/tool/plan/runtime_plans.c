@@ -1,4 +1,5 @@
-/* runtime_plans.c: the arenas that runtimes make of a network today, to compare with. Written from descriptions of what they do. */
+/* runtime_plans.c: the arenas that runtimes make of a network today, to compare with. Written from descriptions of what
+ * they do. */
 #include <stdlib.h>
 #include <string.h>
 

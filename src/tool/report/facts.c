@@ -38,7 +38,7 @@ static bool room(walk *w, void **items, size_t count, size_t *capacity, size_t b
     return true;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static bool is_library(const char *file) {
     return !*file || strcmp(file, "??") == 0 || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
@@ -50,9 +50,9 @@ static bool ends_with(const char *text, const char *end) {
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* The innermost place of the stack in the user's own source: in a Python program a line of Python, behind which lie all the frames
- * of the interpreter and of its libraries; where there is none, in a thread of autograd, the operation; else the innermost with a
- * line; else with a file; else the innermost. */
+/* The innermost place of the stack in the user's own source: in a Python program a line of Python, behind which lie all
+ * the frames of the interpreter and of its libraries; where there is none, in a thread of autograd, the operation; else
+ * the innermost with a line; else with a file; else the innermost. */
 static uint32_t own_place(const masu__recording *r, uint32_t place) {
     uint32_t operation = 0, with_line = 0, with_file = 0;
     for (uint32_t p = place; p; p = r->places[p].caller) {
@@ -78,7 +78,8 @@ static uint32_t add_line(walk *w, report_line line) {
     return (uint32_t)f->line_count++;
 }
 
-/* Places of equal file, line and function are one line, whatever called them: the first place that has them is asked. */
+/* Places of equal file, line and function are one line, whatever called them: the first place that has them is
+ * asked. */
 static uint32_t line_of_place(walk *w, uint32_t place) {
     const masu__recording *r = w->r;
     uint32_t own = own_place(r, place);
@@ -109,7 +110,7 @@ static uint32_t line_for(walk *w, const masu__recorded_event *e) {
     return w->pool_line[e->pool] - 1;
 }
 
-/* ---- spans ------------------------------------------------------------------------------------------------------------ */
+/* ---- spans ------------------------------------------------------------------------------------------------------- */
 
 static void count_in(walk *w, const report_span *s) {
     report_pool *pool = &w->f->pools[s->pool];
@@ -227,7 +228,7 @@ static void take_reset(walk *w, uint32_t now) {
         end_span(w, at - 1, now);
 }
 
-/* ---- segments ------------------------------------------------------------------------------------------------------------ */
+/* ---- segments ---------------------------------------------------------------------------------------------------- */
 
 static void begin_segment(walk *w, uint32_t now) {
     const masu__recorded_event *e = &w->r->events[now];
@@ -297,8 +298,8 @@ static void take_memory(walk *w, uint32_t now) {
     w->grew |= adds;
 }
 
-/* A request that the pool below refuses the pool above refuses too; and a heap asks once more, after it has given back what it
- * could. */
+/* A request that the pool below refuses the pool above refuses too; and a heap asks once more, after it has given back
+ * what it could. */
 static bool is_again(const walk *w, uint32_t now) {
     const masu__recorded_event *e = &w->r->events[now];
     for (uint32_t i = now; i-- > 0 && now - i < 64;) {
@@ -311,7 +312,7 @@ static bool is_again(const walk *w, uint32_t now) {
     return false;
 }
 
-/* ---- the walk --------------------------------------------------------------------------------------------------------------- */
+/* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
 static void take_event(walk *w, uint32_t now) {
     const masu__recorded_event *e = &w->r->events[now];

@@ -1,12 +1,14 @@
-/* facts.h: what is said of a recording, by every form of `masu report`: computed once, printed by report_text.c, report_json.c and
- * report_html.c, so that they cannot disagree.
+/* facts.h: what is said of a recording, by every form of `masu report`: computed once, printed by report_text.c,
+ * report_json.c and report_html.c, so that they cannot disagree.
  *
  *     spans    stretches of a block's life: a resize or a move ends one and begins the next
  *     lines    where blocks were born: the place in the user's own source, or the pool where no place is known
  *     moments  samples over the whole run, the peak among them
  *
- * What must stay true:  live at a moment = sum over lines = sum over pools;  given >= live;  a request is an ALLOC that is not a
- * segment of a pool above.
+ * What must stay true:
+ *     live at a moment = sum over lines = sum over pools
+ *     given >= live
+ *     a request is an ALLOC that is not a segment of a pool above
  */
 #ifndef MASU_TOOL_REPORT_FACTS_H
 #define MASU_TOOL_REPORT_FACTS_H

@@ -1,4 +1,5 @@
-/* holes.c: fragmentation: what is free inside the segments of the lowest pools, at each moment of the facts and at each refusal.
+/* holes.c: fragmentation: what is free inside the segments of the lowest pools, at each moment of the facts and at each
+ * refusal.
  *
  *     segment ├──────────────────────────────────┤
  *     blocks    ▒▒▒▒   ▒▒     ▒▒▒▒▒▒▒

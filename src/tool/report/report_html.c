@@ -1,5 +1,5 @@
-/* report_html.c: `masu report -o OUT.html`: page.html with the facts as JSON and the blocks as numbers in base64, which a browser takes
- * in faster than any text of the same.
+/* report_html.c: `masu report -o OUT.html`: page.html with the facts as JSON and the blocks as numbers in base64, which
+ * a browser takes in faster than any text of the same.
  *
  *     page.html ─┬─ before the mark ─┬─ <script type=…> facts, arrays ─┬─ after the mark
  *
@@ -15,7 +15,7 @@
 static const char mark[] = "<!-- data -->";
 enum { MOST_MARKS = 4000 };
 
-/* ---- base64 ------------------------------------------------------------------------------------------------------------- */
+/* ---- base64 ------------------------------------------------------------------------------------------------------ */
 
 static void put_base64(masu__buffer *out, const void *data, size_t count) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -58,7 +58,7 @@ static void put_numbers(masu__buffer *out, int run, const char *name, masu__buff
     masu__buffer_destroy(numbers);
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------------------------------ */
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 typedef struct range {
     uint64_t from, to;
@@ -158,11 +158,11 @@ static uint64_t height_of(const page *p, uint16_t device, uint64_t address, uint
     return (uint64_t)(offset_of(p, device, address + bytes) - offset_of(p, device, address));
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* Eight a block: begin and offset as differences to the block before, how long it lived, bytes, how much more was given, by how much
- * its height on the map differs from what was given, the line with two bits below it that say whether it is inner and whether it was
- * moved, the pool. */
+/* Eight a block: begin and offset as differences to the block before, how long it lived, bytes, how much more was
+ * given, by how much its height on the map differs from what was given, the line with two bits below it that say
+ * whether it is inner and whether it was moved, the pool. */
 static void put_spans(masu__buffer *out, int run, const page *p) {
     masu__buffer numbers = {0};
     uint32_t begin = 0;

@@ -1,4 +1,5 @@
-/* report_json.c: `masu report --json`: one object; of two runs a list of two. Numbers are bytes, events and nanoseconds. */
+/* report_json.c: `masu report --json`: one object; of two runs a list of two. Numbers are bytes, events and
+ * nanoseconds. */
 #include <string.h>
 
 #include "tool/report/report.h"

@@ -139,7 +139,7 @@ static void put_sizes(masu__buffer *out, const report_facts *f) {
     }
 }
 
-/* ---- two runs ------------------------------------------------------------------------------------------------------------ */
+/* ---- two runs ---------------------------------------------------------------------------------------------------- */
 
 static void put_difference(masu__buffer *out, const char *name, uint64_t a, uint64_t b, bool is_bytes) {
     masu__buffer_printf(out, "  %-*s", NAME_COLUMN, name);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- names -------------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 const char *report_file_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -48,7 +48,7 @@ void report_put_line_name(masu__buffer *out, const report_facts *f, const report
     masu__buffer_append(out, function, is_cut ? (size_t)(end - function) : strlen(function));
 }
 
-/* ---- sentences ------------------------------------------------------------------------------------------------------- */
+/* ---- sentences --------------------------------------------------------------------------------------------------- */
 
 static void put_time(masu__buffer *out, const report_facts *f, uint64_t time_ns) {
     if (f->recording->has_times)

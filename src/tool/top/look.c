@@ -14,7 +14,7 @@ static uint64_t clock_ns(void) {
     return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-/* ---- the process ------------------------------------------------------------------------------------------------------ */
+/* ---- the process ------------------------------------------------------------------------------------------------- */
 
 /* "VmRSS:\t    1234 kB" */
 static void read_resident(top_look *look) {
@@ -49,7 +49,7 @@ static top_life life_of(const top_look *look, bool is_absent, uint64_t now) {
     return now > written && now - written > patience ? TOP_STOPPED : TOP_RUNS;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static double rate(uint64_t before, uint64_t now, double seconds) {
     return now > before && seconds > 0 ? (double)(now - before) / seconds : 0;
@@ -107,7 +107,7 @@ bool top_look_at(top_look *look, const char **why) {
     return true;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Not the levels of what has none: frames, a pool of the program's own. */
 static bool has_level(const masu_stats_level *level) {
@@ -127,7 +127,7 @@ unsigned top_rows(const top_look *look, bool with_levels, top_row rows[TOP_MOST_
     return count;
 }
 
-/* ---- words -------------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 const char *top_life_text(top_life life) {
     static const char *const texts[] = {"runs", "ended", "died without a word", "is stopped"};

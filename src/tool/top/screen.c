@@ -1,4 +1,5 @@
-/* screen.c: `masu top` in a terminal, through ncurses. Every line is drawn whole at every look; ncurses sends what differs. */
+/* screen.c: `masu top` in a terminal, through ncurses. Every line is drawn whole at every look; ncurses sends what
+ * differs. */
 #define NCURSES_WIDECHAR 1
 #include "tool/top/top.h"
 
@@ -30,7 +31,7 @@ static void add_right(int line, int end, const char *text) {
         add_cut(line, end - length, text);
 }
 
-/* ---- the head -------------------------------------------------------------------------------------------------------------- */
+/* ---- the head ---------------------------------------------------------------------------------------------------- */
 
 static int draw_head(const view *v) {
     const top_look *look = v->look;
@@ -57,7 +58,7 @@ static int draw_head(const view *v) {
     return 4;
 }
 
-/* ---- the plot ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the plot ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t most_of(const uint64_t *values, unsigned from, unsigned to) {
     uint64_t most = 0;
@@ -115,7 +116,7 @@ static int draw_plot(const view *v, int top, int lines) {
     return top + lines + 2;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 typedef struct column {
     const char *head;
@@ -181,7 +182,7 @@ static void draw(const view *v) {
     refresh();
 }
 
-/* ---- keys -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 static void begin(view *v) {
     v->is_unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

@@ -3,8 +3,9 @@
  *     file ─► page.c: one whole state, or what is wrong ─► look.c: numbers, rates, words ─┬─► top_text.c: lines
  *                                                                                         └─► screen.c: a terminal
  *
- * Nothing of a page is believed: it may be cut, damaged, of another version, made by somebody else, or left by a program that is
- * dead. It is read by calls into bounded memory; names are shown with their control characters replaced.
+ * Nothing of a page is believed: it may be cut, damaged, of another version, made by somebody else, or left by a
+ * program that is dead. It is read by calls into bounded memory; names are shown with their control characters
+ * replaced.
  */
 #ifndef MASU_TOOL_TOP_H
 #define MASU_TOOL_TOP_H
@@ -15,7 +16,7 @@
 
 #include "base/page_format.h"
 
-/* ---- page.c ------------------------------------------------------------------------------------------------------- */
+/* ---- page.c ------------------------------------------------------------------------------------------------------ */
 
 typedef struct top_page {
     masu__page_head head;
@@ -33,7 +34,7 @@ typedef enum top_reading {
 /* *out changes only when it is TOP_READ. */
 top_reading top_page_read(const char *path, top_page *out, const char **why);
 
-/* ---- look.c: what is seen of it -------------------------------------------------------------------------------------- */
+/* ---- look.c: what is seen of it ---------------------------------------------------------------------------------- */
 
 enum { TOP_HISTORY = 600, TOP_PATH_BYTES = 4096 };
 
@@ -88,7 +89,7 @@ typedef struct top_options {
     bool as_text;
 } top_options;
 
-/* ---- top_text.c, screen.c -------------------------------------------------------------------------------------------------- */
+/* ---- top_text.c, screen.c ---------------------------------------------------------------------------------------- */
 
 int top_text(top_look *look, const top_options *options);
 int top_screen(top_look *look, const top_options *options);

@@ -29,7 +29,7 @@ static const char usage[] =
     "\n"
     "Exit status: 0; 1 when there is no such program or its page cannot be read; 2 when the command line is wrong.\n";
 
-/* ---- which page --------------------------------------------------------------------------------------------------------- */
+/* ---- which page -------------------------------------------------------------------------------------------------- */
 
 static const char *folder_at(unsigned i) {
     const char *own = getenv("XDG_RUNTIME_DIR");
@@ -44,8 +44,8 @@ static bool find_process(uint64_t process, char path[MASU__PAGE_PATH_BYTES]) {
     return false;
 }
 
-/* Of pages whose program lives, the last; how many there are; each is printed when out is there. A page of a dead program is
- * removed where that is allowed. */
+/* Of pages whose program lives, the last; how many there are; each is printed when out is there. A page of a dead
+ * program is removed where that is allowed. */
 static unsigned find_running(char path[MASU__PAGE_PATH_BYTES], FILE *out) {
     static top_page page;
     unsigned found = 0;
@@ -112,7 +112,7 @@ static int find_page(const char *which, char path[MASU__PAGE_PATH_BYTES]) {
     return TOOL_FAILED;
 }
 
-/* ---- the command line --------------------------------------------------------------------------------------------------- */
+/* ---- the command line -------------------------------------------------------------------------------------------- */
 
 static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_t *out) {
     char *end;

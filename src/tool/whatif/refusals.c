@@ -1,5 +1,5 @@
-/* refusals.c: at a request that PyTorch's allocator refused: what was free and where, which live blocks split it, and which settings would
- * have served it, by replay under the memory that there was. */
+/* refusals.c: at a request that PyTorch's allocator refused: what was free and where, which live blocks split it, and
+ * which settings would have served it, by replay under the memory that there was. */
 #include "tool/whatif/whatif.h"
 
 #include <string.h>
@@ -50,8 +50,8 @@ static void on_block(void *context, uint32_t handle, const masu__torch_block *b)
     l->blocks[l->count++] = *b;
 }
 
-/* The neighbours of one segment that would make room for the request if the live ones were not there: those with the fewest live
- * bytes. */
+/* The neighbours of one segment that would make room for the request if the live ones were not there: those with the
+ * fewest live bytes. */
 typedef struct window {
     size_t from, to; /* blocks */
     uint64_t live_bytes, bytes;
@@ -81,7 +81,7 @@ static window find_window(const look *l, uint64_t wanted) {
     return best;
 }
 
-/* ---- saying ------------------------------------------------------------------------------------------------------- */
+/* ---- saying ------------------------------------------------------------------------------------------------------ */
 
 /* The innermost place of which file and line are known: what the program wrote. */
 static void put_place(masu__buffer *out, const masu__recording *r, uint32_t place) {
@@ -130,7 +130,7 @@ static void put_window(masu__buffer *out, const masu__recording *r, const look *
         masu__buffer_printf(out, "    and %zu more\n", live - shown);
 }
 
-/* ---- what would have served it ------------------------------------------------------------------------------------ */
+/* ---- what would have served it ----------------------------------------------------------------------------------- */
 
 typedef struct candidate {
     const char *name;
@@ -191,7 +191,7 @@ static masu_status put_candidates(const whatif_requests *q, const whatif_options
     return status;
 }
 
-/* ---- one refusal -------------------------------------------------------------------------------------------------- */
+/* ---- one refusal ------------------------------------------------------------------------------------------------- */
 
 static masu_status explain(const whatif_requests *q, const whatif_request *request, const whatif_options *options,
                            masu__buffer *out, masu__buffer *json) {

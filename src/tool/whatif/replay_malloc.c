@@ -1,10 +1,12 @@
-/* replay_malloc.c: the requests on the malloc libraries that this system has. Each runs in a process of its own, with the library
- * preloaded, once for the time and once for the memory:
+/* replay_malloc.c: the requests on the malloc libraries that this system has. Each runs in a process of its own, with
+ * the library preloaded, once for the time and once for the memory:
  *
- *     masu whatif ──requests in a file without a name──► masu whatif, LD_PRELOAD=libjemalloc.so.2 ──times and pages──► pipe
+ *     masu whatif ──requests in a file without a name──► masu whatif, LD_PRELOAD=libjemalloc.so.2
+ *          ▲                                                   │
+ *          └────────────── a pipe: times and pages ────────────┘
  *
- * The process asks for `malloc` by its name, so that it gets the one that was preloaded. Where the machine has room, every page of a
- * block is written to, and what counts is the memory that the process then has; else its addresses.
+ * The process asks for `malloc` by its name, so that it gets the one that was preloaded. Where the machine has room,
+ * every page of a block is written to, and what counts is the memory that the process then has; else its addresses.
  */
 #include "tool/whatif/whatif.h"
 
@@ -47,7 +49,7 @@ typedef struct answer {
     uint32_t refused, done;
 } answer;
 
-/* ---- the process -------------------------------------------------------------------------------------------------- */
+/* ---- the process ------------------------------------------------------------------------------------------------- */
 
 static uint64_t pages_now(int statm, bool addresses) {
     char text[128];
@@ -112,7 +114,7 @@ int whatif_malloc_child(int descriptor) {
     return blocks == MAP_FAILED ? TOOL_FAILED : serve(o, (const whatif_request *)(o + 1), blocks);
 }
 
-/* ---- the caller --------------------------------------------------------------------------------------------------- */
+/* ---- the caller -------------------------------------------------------------------------------------------------- */
 
 static bool write_all(int to, const void *bytes, size_t length) {
     for (const char *at = bytes; length;) {

@@ -1,5 +1,5 @@
-/* replay_plan.c: the planner knows all requests before the first one. What it reaches is possible without moving a block; what is live
- * at once is needed by everyone. */
+/* replay_plan.c: the planner knows all requests before the first one. What it reaches is possible without moving a
+ * block; what is live at once is needed by everyone. */
 #include "tool/whatif/whatif.h"
 
 #include <masu/plan.h>

@@ -1,7 +1,7 @@
 /* replay_pools.c: the requests on masu's own pools, once for the time and once for the judge.
  *
- *     device      host: pages of this process       null: sizes only; for pools that write into free blocks, addresses whose
- *                                                   pages cost memory where they are written to only
+ *     device      host: pages of this process       null: sizes only; for pools that write into free blocks, addresses
+ *                                                   whose pages cost memory where they are written to only
  */
 #include "tool/whatif/whatif.h"
 
@@ -53,7 +53,7 @@ typedef struct kind {
     masu_status (*end)(lane_pool *lane);
 } kind;
 
-/* ---- the four ----------------------------------------------------------------------------------------------------- */
+/* ---- the four ---------------------------------------------------------------------------------------------------- */
 
 static masu_status make_bestfit(pools *p, lane_pool *lane) {
     masu_bestfit_config config = masu_bestfit_config_default(p->device);
@@ -152,7 +152,7 @@ static const kind kinds[WHATIF_POOLS] = {
     {"masu virtual memory", false, false, make_vm, take_vm, give_vm, release_vm, end_vm},
 };
 
-/* ---- devices ------------------------------------------------------------------------------------------------------ */
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
 
 static masu_status take_addresses(void *context, size_t bytes, void **out) {
     (void)context;
@@ -183,8 +183,8 @@ static masu_status make_device(const kind *of, const whatif_options *options, ma
     return masu_device_create_custom(&table, NULL, out);
 }
 
-/* How much a pool takes from the device at least is its user's choice: a few parts of what is live are tried, powers of two from
- * 2 to 256 MiB, and the row names the best. 0: that part was tried already. */
+/* How much a pool takes from the device at least is its user's choice: a few parts of what is live are tried, powers of
+ * two from 2 to 256 MiB, and the row names the best. 0: that part was tried already. */
 enum { BLOCK_PARTS = 4 };
 static size_t block_bytes(const whatif_requests *q, unsigned part) {
     static const unsigned parts[BLOCK_PARTS] = {64, 16, 8, 4};
@@ -197,7 +197,7 @@ static size_t block_bytes(const whatif_requests *q, unsigned part) {
     return bytes;
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------------------ */
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
 
 static bool takes_from_device(pools *p, const masu_event *event) {
     for (size_t i = 0; i < p->uppers; i++)
@@ -229,7 +229,7 @@ static void on_event(void *context, const masu_event *event) {
         p->judged_peak = p->judged_bytes;
 }
 
-/* ---- replaying ---------------------------------------------------------------------------------------------------- */
+/* ---- replaying --------------------------------------------------------------------------------------------------- */
 
 static double now(void) {
     struct timespec t;

@@ -59,7 +59,8 @@ static void take(gatherer *g, size_t event, size_t alloc, uint64_t bytes) {
         q->peak_live_blocks = g->live_blocks;
 }
 
-/* bytes_of: what the block had, which its last TAKE says; found by walking back is too slow, so blocks[] of the caller keep it. */
+/* bytes_of: what the block had, which its last TAKE says; found by walking back is too slow, so blocks[] of the caller
+ * keep it. */
 static void give(gatherer *g, size_t event, size_t alloc, uint64_t *bytes_of) {
     if (!g->ids[alloc])
         return;

@@ -2,14 +2,15 @@
  *
  *     recording ─► requests.c ─► requests of one device ─┬─► replay_torch.c    PyTorch's allocator, by its model
  *                                                        ├─► replay_pools.c    masu's own pools, judged
- *                                                        ├─► replay_malloc.c   installed malloc libraries, each in a process of its own
+ *                                                        ├─► replay_malloc.c   installed malloc libraries, each in a
+ *                                                        │                     process of its own
  *                                                        └─► replay_plan.c     the planner: what is possible
  *                                                                 │
- *                    whatif_command.c ◄── rows of one table ◄─────┘      refusals.c: why a request was refused, and what would have
- *                                                                        served it
+ *                    whatif_command.c ◄── rows of one table ◄─────┘      refusals.c: why a request was refused, and
+ *                                                                        what would have served it
  *
- * Every replay is given the same requests in the same order. A lane is what may share memory without waiting: one stream of the
- * device, in a private pool or not. Each lane has a pool of its own; their memory adds up.
+ * Every replay is given the same requests in the same order. A lane is what may share memory without waiting: one
+ * stream of the device, in a private pool or not. Each lane has a pool of its own; their memory adds up.
  */
 #ifndef MASU_TOOL_WHATIF_H
 #define MASU_TOOL_WHATIF_H
@@ -59,7 +60,7 @@ masu_status whatif_requests_of(const masu__recording *recording, const masu__liv
                                whatif_requests *out);
 void whatif_requests_destroy(whatif_requests *requests);
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 typedef enum whatif_judged { WHATIF_NOT_JUDGED, WHATIF_FINE, WHATIF_WRONG } whatif_judged;
 

@@ -62,7 +62,7 @@ typedef struct report {
     size_t count, recorded, fresh, expandable, planner; /* rows; MOST_ROWS: there is none */
 } report;
 
-/* ---- words -------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 void whatif_put_mib(masu__buffer *out, uint64_t bytes) {
     if (bytes < 1048576) {
@@ -83,7 +83,7 @@ static void put_bytes(masu__buffer *out, uint64_t bytes) {
     masu__buffer_put_bytes(out, bytes);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static masu_status add_torch(report *r, const masu__torch_settings *settings, const char *name, size_t *index) {
     masu__torch_settings limited = *settings;
@@ -135,7 +135,7 @@ static masu_status add_all(report *r) {
     return status;
 }
 
-/* ---- the sentence ------------------------------------------------------------------------------------------------- */
+/* ---- the sentence ------------------------------------------------------------------------------------------------ */
 
 static const whatif_row *least_row(const report *r, bool models) {
     const whatif_row *best = NULL;
@@ -163,7 +163,8 @@ static void put_torch_advice(const report *r, masu__buffer *out) {
     const whatif_row *now = &r->rows[r->recorded], *expandable = &r->rows[r->expandable], *own = least_row(r, false);
     const whatif_row *fresh = &r->rows[r->fresh];
     uint64_t had = now->peak_reserved_bytes, other = expandable->peak_reserved_bytes;
-    /* What was reserved before the trace began may be of requests that are not in it: other settings are not judged by those. */
+    /* What was reserved before the trace began may be of requests that are not in it: other settings are not judged by
+     * those. */
     bool is_older = now->ran && !fresh->refused && fresh->peak_reserved_bytes < had;
     had = is_older ? fresh->peak_reserved_bytes : had;
     if (r->requests.count == r->requests.standing) {
@@ -223,7 +224,7 @@ static void put_sentence(const report *r, masu__buffer *out) {
         masu__buffer_puts(out, " That is more than the limit: nothing serves this run within it.");
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static const char *judged_name(whatif_judged judged) {
     return judged == WHATIF_FINE ? "fine" : judged == WHATIF_WRONG ? "WRONG" : "-";
@@ -279,7 +280,7 @@ static void print_text(const report *r) {
     masu__buffer_destroy(&text);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void put_json_text(masu__buffer *out, const char *key, const char *text) {
     masu__buffer_printf(out, "\"%s\":", key);
@@ -336,7 +337,7 @@ static void put_json(const report *r, masu__buffer *out, const masu__buffer *ref
     masu__buffer_destroy(&sentence);
 }
 
-/* ---- the command -------------------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static masu_status answer_device(report *r, const masu__lives *lives, uint16_t device, masu__buffer *json, bool *any) {
     masu_status status = whatif_requests_of(r->recording, lives, device, &r->requests);

@@ -1,5 +1,5 @@
-/* further.c: statements about what came to the language later: parts written, places lent for writing, functions as values, tensors
- * that grow, tensors printed, results handed out and built for the caller. See generator.h.
+/* further.c: statements about what came to the language later: parts written, places lent for writing, functions as
+ * values, tensors that grow, tensors printed, results handed out and built for the caller. See generator.h.
  */
 #include <stdio.h>
 

@@ -10,9 +10,9 @@
  *
  *     wide [2, 3]        square [3, 3]        row [3]        number []
  *
- * Elements stay small: `bound` says how large they may be, and what would exceed LIMIT is clamped. `tracked` says that a
- * value may have a history: then it is neither written in place nor asked for extremes. Once in a while both are forgotten
- * on purpose: errors are part of the language.
+ * Elements stay small: `bound` says how large they may be, and what would exceed LIMIT is clamped. `tracked` says that
+ * a value may have a history: then it is neither written in place nor asked for extremes. Once in a while both are
+ * forgotten on purpose: errors are part of the language.
  */
 #ifndef MASU_FUZZ_GENERATOR_H
 #define MASU_FUZZ_GENERATOR_H

@@ -411,7 +411,7 @@ static value *run_function(machine *m, const ir_function *f, const value *args, 
     return results;
 }
 
-/* ---- the front ------------------------------------------------------------------------------------------------------ */
+/* ---- the front --------------------------------------------------------------------------------------------------- */
 
 typedef struct front {
     masu__arena arena;

@@ -6,8 +6,8 @@
  *
  * Nothing is ever changed or freed: every operation makes new tensors, and all memory goes at once with the run.
  * A view is the same cells in another order. Gradients come from the cells alone, one number after the other, in
- * the opposite order of their making: no rule of any operation on tensors is known here. Histories answer one question only:
- * whether a backward has already used up what another one needs.
+ * the opposite order of their making: no rule of any operation on tensors is known here. Histories answer one question
+ * only: whether a backward has already used up what another one needs.
  *
  * It shares no code with the runtime but the names of the types and the arena and buffer of base.
  */

@@ -1,4 +1,5 @@
-/* naive_elements.c: where the elements of a naive tensor are, and operations that go element by element. See naive_elements.h. */
+/* naive_elements.c: where the elements of a naive tensor are, and operations that go element by element. See
+ * naive_elements.h. */
 #include "naive_elements.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* naive_elements.h: what the files with the naive operations share: places of elements, and operations element by element. */
+/* naive_elements.h: what the files with the naive operations share: places of elements, and operations element by
+ * element. */
 #ifndef MASU_FUZZ_NAIVE_ELEMENTS_H
 #define MASU_FUZZ_NAIVE_ELEMENTS_H
 

@@ -7,7 +7,8 @@
 
 /* ---- t[a..b, i] = value ------------------------------------------------------------------------------ */
 
-/* Bounds are pairs: from and to, or from and the smallest number for one index alone. The largest means up to the end. */
+/* Bounds are pairs: from and to, or from and the smallest number for one index alone. The largest means up to the
+ * end. */
 static const double SELECT = -0x1p63, END = 0x1p63;
 
 typedef struct part {
@@ -90,7 +91,8 @@ static void print_element(const tensor *t, int64_t i, char *text, size_t room) {
         snprintf(text, room, t->rank ? "%.4f" : "%.9g", t->dtype == TL_F32 ? (double)(float)v : v);
 }
 
-/* Elements padded to the widest; rows on lines of their own. Those of more than a thousand are shortened: not done here. */
+/* Elements padded to the widest; rows on lines of their own. Those of more than a thousand are shortened: not done
+ * here. */
 void naive_print(naive *n, const tensor *t) {
     char text[64];
     int widest = 0;

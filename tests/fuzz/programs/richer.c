@@ -1,5 +1,5 @@
-/* richer.c: values and statements of the kinds that hold other kinds: enums, generic structs, boxes, vectors of structs,
- * results, models. See generator.h.
+/* richer.c: values and statements of the kinds that hold other kinds: enums, generic structs, boxes, vectors of
+ * structs, results, models. See generator.h.
  *
  *     Choice        Gone | One(WIDE) | Both { p: PAIR, t: WIDE } | Many(LIST, INTEGER)
  *     Crate<T>      { item: T, old: Option<T>, uses: INTEGER }, of WIDE and of PAIR
@@ -174,7 +174,8 @@ traits rich_value(generator *g, kind k, int depth) {
     return (traits){LIMIT, true};
 }
 
-/* Ways to come by a value of any kind that moves it about. A row of tensors is a tensor where nothing wants an array. */
+/* Ways to come by a value of any kind that moves it about. A row of tensors is a tensor where nothing wants an
+ * array. */
 traits carried(generator *g, kind k, int depth) {
     int n;
     switch (k == FIXED ? 5 : below(g, 6)) {

@@ -136,7 +136,8 @@ static void destructure(generator *g) {
     }
 }
 
-/* A value that may be tracked makes the name so from here on, and inside loops from their start: then it must have been so. */
+/* A value that may be tracked makes the name so from here on, and inside loops from their start: then it must have been
+ * so. */
 static void assign(generator *g) {
     kind k = any_kind(g);
     variable *v = (variable *)any_variable(g, k, true, false);

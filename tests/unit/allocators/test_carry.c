@@ -1,5 +1,5 @@
-/* Large blocks that grow by their pages: the contents come along, memory is not doubled, what fails changes nothing, and what is freed
- * goes back to the device at once. */
+/* Large blocks that grow by their pages: the contents come along, memory is not doubled, what fails changes nothing,
+ * and what is freed goes back to the device at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -66,8 +66,8 @@ static void b03_b04_each_wrong_free_by_its_own_status(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-/* Into a block that is freed and held, live, freed and gone: the first is freed twice, the second is interior, the third is
- * not known any more or another block's; never one block's name for another. */
+/* Into a block that is freed and held, live, freed and gone: the first is freed twice, the second is interior, the
+ * third is not known any more or another block's; never one block's name for another. */
 static void a_pointer_into_a_block_names_its_state(void **state) {
     (void)state;
     static const size_t sizes[] = {16, 500, 5000, 40000};

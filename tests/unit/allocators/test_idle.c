@@ -248,8 +248,8 @@ static void phases_of_other_sizes_share_pages(void **state) {
     assert_true(masu_valid());
 }
 
-/* Where two holes would do, the tighter one is taken, though it was made of blocks that the thread kept: what is kept merges
- * before another block is cut. */
+/* Where two holes would do, the tighter one is taken, though it was made of blocks that the thread kept: what is kept
+ * merges before another block is cut. */
 static void what_is_kept_merges_before_a_block_is_cut(void **state) {
     (void)state;
     enum { COUNT = 48, PIECE = 300 * KIB, WIDE = 8, TIGHT = 3 };

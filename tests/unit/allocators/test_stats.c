@@ -1,4 +1,5 @@
-/* What services show: the struct adds up and may grow, the text is what Prometheus reads, and nothing asks for memory. */
+/* What services show: the struct adds up and may grow, the text is what Prometheus reads, and nothing asks for
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -75,8 +75,8 @@ static masu_streams_stats stats_of(stage *s) {
     return stats;
 }
 
-/* A block serves a request that leaves an eighth of the request unused, of its own stream and of another whose work is done;
- * one that would leave more waits for a better request. */
+/* A block serves a request that leaves an eighth of the request unused, of its own stream and of another whose work is
+ * done; one that would leave more waits for a better request. */
 static void an_eighth_may_be_wasted(void **state) {
     (void)state;
     for (int own = 0; own < 2; own++)

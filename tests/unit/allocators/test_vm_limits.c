@@ -1,5 +1,5 @@
-/* Freeing and shrinking where the system has nothing more to give: at its limit of mappings and at its limit of addresses;
- * default reservations that many pools share; limits that are no multiple of anything; blocks put aside. */
+/* Freeing and shrinking where the system has nothing more to give: at its limit of mappings and at its limit of
+ * addresses; default reservations that many pools share; limits that are no multiple of anything; blocks put aside. */
 #include "unit/allocators/vm_fixture.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Borders of the pool of virtual memory, each from both sides: which pieces leave the stock and how many, which fragments are
- * allowed, from what size on a copy becomes a move, and what a move that is refused twice leaves behind.
+/* Borders of the pool of virtual memory, each from both sides: which pieces leave the stock and how many, which
+ * fragments are allowed, from what size on a copy becomes a move, and what a move that is refused twice leaves behind.
  */
 #include "unit/allocators/vm_fixture.h"
 
@@ -203,8 +203,8 @@ static void measured(void **state) {
 
 /* ---- a move that is refused -------------------------------------------------------------------------------- */
 
-/* The destination is larger and in pieces that end where the source does: its end is kept. Every call from the nth on is
- * refused, so the way back is too; what was kept is then a piece in the stock and not lost. */
+/* The destination is larger and in pieces that end where the source does: its end is kept. Every call from the nth on
+ * is refused, so the way back is too; what was kept is then a piece in the stock and not lost. */
 static void what_was_kept_is_not_lost(void **state) {
     (void)state;
     masu_status status = MASU_ERR_DEVICE_FAILURE;

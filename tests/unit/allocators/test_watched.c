@@ -1,5 +1,5 @@
-/* The process-wide pool where every call is looked at (a trace here, a memory checker likewise): all calls mean what they mean in
- * the plain pool, those without a size and those that judge one too. */
+/* The process-wide pool where every call is looked at (a trace here, a memory checker likewise): all calls mean what
+ * they mean in the plain pool, those without a size and those that judge one too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Metadata from pages, as a build has it that is the process's malloc: blocks do not overlap, what is given back is used again,
- * calloc is zero, realloc keeps contents across the border to whole mappings; from several threads. */
+/* Metadata from pages, as a build has it that is the process's malloc: blocks do not overlap, what is given back is
+ * used again, calloc is zero, realloc keeps contents across the border to whole mappings; from several threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -199,8 +199,8 @@ static bool readable(const void *address) {
     return read;
 }
 
-/* The kth of several pieces cannot be moved, for its pages are gone: the others are back where they were with what was in
- * them, nothing is left where they were to go, and both places can be used again. */
+/* The kth of several pieces cannot be moved, for its pages are gone: the others are back where they were with what was
+ * in them, nothing is left where they were to go, and both places can be used again. */
 static void host_moves_all_or_none(void **state) {
     (void)state;
     enum { PIECES = 4 };

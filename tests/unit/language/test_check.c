@@ -44,7 +44,7 @@ static void has_type(const char *expression, const char *expected) {
     masu__buffer_destroy(&program);
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static void literals(void **state) {
     (void)state;
@@ -252,7 +252,7 @@ static void open_types_are_decided(void **state) {
     front_end(&f);
 }
 
-/* ---- resolutions and simplifications -------------------------------------------------------------------------------------- */
+/* ---- resolutions and simplifications ----------------------------------------------------------------------------- */
 
 static expr *nth_value(const function_item *f, uint32_t n) {
     stmt *s = f->body->first;

@@ -1,5 +1,5 @@
-/* Code made from IR text, run in a real runtime: what LLVM leaves undefined is defined, kernels fault instead of reading
- * out of range, errors carry their place, and the compiler keeps nothing of LLVM's but the code. */
+/* Code made from IR text, run in a real runtime: what LLVM leaves undefined is defined, kernels fault instead of
+ * reading out of range, errors carry their place, and the compiler keeps nothing of LLVM's but the code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void expect_cast(const char *from, const char *value, const char *to, con
     expect_output(text, expected);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static void test_division_is_defined(void **state) {
     (void)state;
@@ -169,7 +169,7 @@ static void test_math(void **state) {
                   "102402");
 }
 
-/* ---- control and calls ------------------------------------------------------------------------------------------------- */
+/* ---- control and calls ------------------------------------------------------------------------------------------- */
 
 static void test_loop_with_parameters(void **state) {
     (void)state;
@@ -280,7 +280,7 @@ static void test_division_by_zero_raises(void **state) {
     free(o.output);
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* [i | i <- 0..n { 2.0 * t[i] }], its loop without checks; out and gradient as the views say. */
 static const char doubling[] = "kernel twice = f32 rank 1 cells (i64) captures (f32 rank 1 unread) "
@@ -361,7 +361,7 @@ static void test_kernel_forward_and_backward(void **state) {
     expect_output(text, "[2.0000, 2.0000, 2.0000][2.0000, 2.0000, 2.0000]");
 }
 
-/* ---- what stays ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what stays -------------------------------------------------------------------------------------------------- */
 
 static void test_everything_is_given_back(void **state) {
     (void)state;

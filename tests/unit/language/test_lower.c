@@ -1,5 +1,6 @@
-/* From source text to IR and on to results: order of evaluation, places, methods that write self, scopes, the ways out of
- * loops, and comprehensions: as kernels with solved indices, as plain loops, and their gradients against finite differences.
+/* From source text to IR and on to results: order of evaluation, places, methods that write self, scopes, the ways out
+ * of loops, and comprehensions: as kernels with solved indices, as plain loops, and their gradients against finite
+ * differences.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 #include "language/language.h"
 #include "runtime/runtime.h"
 
-/* ---- compiling and running ---------------------------------------------------------------------------------------- */
+/* ---- compiling and running --------------------------------------------------------------------------------------- */
 
 static masu_program *compile(const char *text, masu_stage until, const char *dump) {
     masu_compile_options options = {
@@ -96,7 +97,7 @@ static void expect_in_ir(const char *text, const char *part, unsigned times) {
     free(ir);
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------------------ */
+/* ---- expressions ------------------------------------------------------------------------------------------------- */
 
 static void test_order_of_evaluation(void **state) {
     (void)state;
@@ -168,7 +169,7 @@ static void test_match(void **state) {
                   "3 10 20 30 40 4\n");
 }
 
-/* ---- places and methods -------------------------------------------------------------------------------------------------- */
+/* ---- places and methods ------------------------------------------------------------------------------------------ */
 
 static void test_methods_that_write_self_return_it(void **state) {
     (void)state;
@@ -217,7 +218,7 @@ static void test_empty_structs_are_nothing(void **state) {
                  "fn take(%1.n: i64) -> (i64)", 1);
 }
 
-/* ---- scopes and loops -------------------------------------------------------------------------------------------------------- */
+/* ---- scopes and loops -------------------------------------------------------------------------------------------- */
 
 static void test_scopes_keep_their_bindings(void **state) {
     (void)state;
@@ -273,7 +274,7 @@ static void test_loop_values_and_labels(void **state) {
                   "8 6 255\n");
 }
 
-/* ---- comprehensions ------------------------------------------------------------------------------------------------------------- */
+/* ---- comprehensions ---------------------------------------------------------------------------------------------- */
 
 static const char diagonals[] = "fn main() {\n"
                                 "    let p = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]];\n"
@@ -451,7 +452,7 @@ static void test_gradients_of_sums(void **state) {
                           "Tensor<f64, 1>");
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void test_running_out_of_memory(void **state) {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_match_numbers.c: which arms of a match of numbers are reached, and whether one is forgotten, against trying all 256 bytes. */
+/* test_match_numbers.c: which arms of a match of numbers are reached, and whether one is forgotten, against trying all
+ * 256 bytes. */
 #include "unit/language/front_testing.h"
 
 typedef struct arm {

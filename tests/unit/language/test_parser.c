@@ -5,7 +5,7 @@
 #include "language/library/library.h"
 #include "unit/language/front_tree_text.h"
 
-/* ---- what the tests say ------------------------------------------------------------------------------------------- */
+/* ---- what the tests say ------------------------------------------------------------------------------------------ */
 
 /* The body of `fn f() { … }`. */
 static void body_is(const char *body, const char *expected) {
@@ -235,7 +235,7 @@ static void recovery(void **state) {
          "                                                 ^\n");
 }
 
-/* ---- limits ---------------------------------------------------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
 
 static void repeat(masu__buffer *out, const char *text, int count) {
     for (int i = 0; i < count; i++)
@@ -317,7 +317,7 @@ static void many_errors_are_counted_not_shown(void **state) {
     masu__buffer_destroy(&program);
 }
 
-/* ---- any bytes ----------------------------------------------------------------------------------------------------------- */
+/* ---- any bytes --------------------------------------------------------------------------------------------------- */
 
 static void random_tokens(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
-/* Pairs of counts: which go, which stay, and that what is left is still right: the verifier says so, and the machine that
- * runs it. */
+/* Pairs of counts: which go, which stay, and that what is left is still right: the verifier says so, and the machine
+ * that runs it. */
 #include <string.h>
 
 #include "ir_support.h"

@@ -281,8 +281,8 @@ static void data_can_be_read(void **state) {
     masu__arena_destroy(&arena);
 }
 
-/* The page has the picture of the frame, the values and the numbers behind each pass; nothing of the source is taken for
- * a mark of the page. */
+/* The page has the picture of the frame, the values and the numbers behind each pass; nothing of the source is taken
+ * for a mark of the page. */
 static void the_page_shows_frames_and_passes(void **state) {
     (void)state;
     masu__arena arena = {0};

@@ -1,12 +1,12 @@
 /* Sound IR with one instruction of the ownership passes changed must be refused, or still be sound.
  *
- *     dropped, said twice      a release, an acquire, a root, an unroot: refused, but where no way leads out any more: what is not
- *                              released before a loop without end lives as long as the loop does
+ *     dropped, said twice      a release, an acquire, a root, an unroot: refused, but where no way leads out any more:
+ *                              what is not released before a loop without end lives as long as the loop does
  *     one earlier, one later   refused, or right on every path that chance takes (support_run)
  *     lent                     an argument of a call that was handed over: refused, always
  *
- * The programs are those of passes/NAME.ir and random ones, after `ownership` and after all passes. Where a block ends in
- * `unreachable`, behind what always raises, nothing runs: what stands there does not count.
+ * The programs are those of passes/NAME.ir and random ones, after `ownership` and after all passes. Where a block ends
+ * in `unreachable`, behind what always raises, nothing runs: what stands there does not count.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Values that move between memories: against all that can be done in small problems, byte for byte; and the judge against plans that
- * are wrong. */
+/* Values that move between memories: against all that can be done in small problems, byte for byte; and the judge
+ * against plans that are wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -25,8 +25,8 @@ typedef struct small {
 } small;
 
 /* ---- everything that can be done --------------------------------------------------------------------------
- * A state is where each row's bytes are, at which offset, and what the channel has in its queue. Moment after moment: drop, be born,
- * begin moves in any order, run the operator, let the channel carry. */
+ * A state is where each row's bytes are, at which offset, and what the channel has in its queue. Moment after moment:
+ * drop, be born, begin moves in any order, run the operator, let the channel carry. */
 
 typedef struct world {
     int8_t at[ROWS][MEMORIES]; /* offset; -1: not there */

@@ -1,4 +1,5 @@
-/* The judge of moves: a plan that is right, and one change at a time that it must see; and problems that are refused. */
+/* The judge of moves: a plan that is right, and one change at a time that it must see; and problems that are
+ * refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -136,7 +137,8 @@ static void problems_that_are_wrong(void **state) {
     set(&s), s.channel[3] = UINT64_MAX, refuse(&s, MASU_MOVES_TOO_LARGE, 0);
 }
 
-/* The scene itself: what is found costs what is known to be best. Reserved bytes: a row that is fixed for all moments. */
+/* The scene itself: what is found costs what is known to be best. Reserved bytes: a row that is fixed for all
+ * moments. */
 static void the_known_best(void **state) {
     (void)state;
     scene s;

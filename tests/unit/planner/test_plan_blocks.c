@@ -1,5 +1,5 @@
-/* Rows that fit together without waste: what is joined, what is not, and how near rectangles that were cut into a thousand
- * pieces come to their height again, beside fixed pieces too. */
+/* Rows that fit together without waste: what is joined, what is not, and how near rectangles that were cut into a
+ * thousand pieces come to their height again, beside fixed pieces too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -96,8 +96,8 @@ static void fixed_rows_decide_the_order(void **state) {
     }
 }
 
-/* More children than all orders are looked at of: one of them fixed in the middle, and the other side of the line says where the
- * pile lies. */
+/* More children than all orders are looked at of: one of them fixed in the middle, and the other side of the line says
+ * where the pile lies. */
 static void large_piles_are_filled_round_a_fixed_row(void **state) {
     (void)state;
     static joined j;

@@ -82,7 +82,8 @@ static void cut_pieces_fit_around_fixed_ones(void **state) {
         }
 }
 
-/* Two views of one base keep its two ends, or one byte in its middle; what lies between is free, and holds a third row. */
+/* Two views of one base keep its two ends, or one byte in its middle; what lies between is free, and holds a third
+ * row. */
 static void holes_between_tied_rows_are_used(void **state) {
     (void)state;
     const masu_plan_gap ends = {0, 4, 6, 8}, middle = {0, 4, 3, 5};

@@ -154,7 +154,8 @@ static void a_plan_at_once_when_time_is_over(void **state) {
     }
 }
 
-/* Beside fixed rows what has no time to look goes on top of all that it meets: the long ones, which lie over many moments, too. */
+/* Beside fixed rows what has no time to look goes on top of all that it meets: the long ones, which lie over many
+ * moments, too. */
 static void a_plan_at_once_beside_fixed_rows(void **state) {
     (void)state;
     for (uint64_t seed = 70; seed < 73; seed++) {

@@ -1,5 +1,5 @@
-/* The pickle machine: what Python writes is read as it was meant, everything else is refused by name and place, and no file asks
- * for more memory than a constant times its size. The bytes were written by Python's pickle module. */
+/* The pickle machine: what Python writes is read as it was meant, everything else is refused by name and place, and no
+ * file asks for more memory than a constant times its size. The bytes were written by Python's pickle module. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The recording: entries are found again, wrong ones are refused and change nothing; lives follow moves, resets and strays. */
+/* The recording: entries are found again, wrong ones are refused and change nothing; lives follow moves, resets and
+ * strays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

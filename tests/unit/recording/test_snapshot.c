@@ -1,5 +1,5 @@
-/* Snapshots that were made by hand: what stood before the first entry is found, the model follows the entries, and where an entry is
- * changed it says so. The real ones are in test_snapshot_data.c. */
+/* Snapshots that were made by hand: what stood before the first entry is found, the model follows the entries, and
+ * where an entry is changed it says so. The real ones are in test_snapshot_data.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,8 @@ static void expect_followed(masu__recording *r, size_t steps, const char *why) {
     masu__torch_followed_destroy(&f);
 }
 
-/* A block of 3 MiB that stood and goes, one of 2 MiB that stood and stays, one that comes, a segment that stood and went. */
+/* A block of 3 MiB that stood and goes, one of 2 MiB that stood and stays, one that comes, a segment that stood and
+ * went. */
 static void put_plain(masu__buffer *b, long long asked) {
     begin_snapshot(b);
     open_segment(b, LOW, 20 * MIB, 0, 0);
@@ -226,7 +227,8 @@ static void put_frame(masu__buffer *b, const char *name, const char *file, int l
     close_dict(b);
 }
 
-/* The recorder's own frames are left out, compiled code has a function only, and a stack that is used twice is kept once. */
+/* The recorder's own frames are left out, compiled code has a function only, and a stack that is used twice is kept
+ * once. */
 static void places_are_those_of_the_program(void **state) {
     (void)state;
     masu__buffer b = {0};

@@ -1,6 +1,7 @@
-/* Eight real snapshots from $MASU_DATA (default ../shared/data beside the project): the model of PyTorch's allocator makes every step
- * that was recorded, in order and at the recorded addresses, holds the same segments and blocks at the end, and its reserved
- * bytes are the sum of the recorded segments, which was read off them with Python's pickle module. */
+/* Eight real snapshots from $MASU_DATA (default ../shared/data beside the project): the model of PyTorch's allocator
+ * makes every step that was recorded, in order and at the recorded addresses, holds the same segments and blocks at the
+ * end, and its reserved bytes are the sum of the recorded segments, which was read off them with Python's pickle
+ * module. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +77,8 @@ static void the_model_does_what_was_recorded(void **state) {
     }
 }
 
-/* Every fifth thousandth beginning of a real one, and a byte changed here and there: refused or read, and nothing is left over. */
+/* Every fifth thousandth beginning of a real one, and a byte changed here and there: refused or read, and nothing is
+ * left over. */
 static void damaged_ones(void **state) {
     (void)state;
     size_t length;

@@ -1,5 +1,5 @@
-/* The model of PyTorch's caching allocator against what its documentation says of sizes, splits and segments, worked out by hand;
- * and against itself over random requests. Addresses count from the model's first one. */
+/* The model of PyTorch's caching allocator against what its documentation says of sizes, splits and segments, worked
+ * out by hand; and against itself over random requests. Addresses count from the model's first one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A trace on disk: what is read is what happened; it can be cut anywhere; drops are counted; a fork and a killed process leave a
- * readable file. */
+/* A trace on disk: what is read is what happened; it can be cut anywhere; drops are counted; a fork and a killed
+ * process leave a readable file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -245,7 +245,8 @@ static void a_small_ring_waits_and_loses_nothing(void **state) {
     masu__recording_destroy(&r);
 }
 
-/* Until the thread is there the ring is all; what does not fit is counted. Ended without it, the file is whole all the same. */
+/* Until the thread is there the ring is all; what does not fit is counted. Ended without it, the file is whole all the
+ * same. */
 static void a_recording_may_begin_before_its_thread(void **state) {
     (void)state;
     for (int started = 0; started < 2; started++) {

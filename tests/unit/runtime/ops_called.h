@@ -1,4 +1,5 @@
-/* ops_called.h: operations called by what ops.def says of their parameters, so that a test of all of them names none. */
+/* ops_called.h: operations called by what ops.def says of their parameters, so that a test of all of them names
+ * none. */
 #ifndef MASU_TEST_OPS_CALLED_H
 #define MASU_TEST_OPS_CALLED_H
 
@@ -18,8 +19,8 @@ static UNUSED bool signature_of(const tl_abi_function *f, char *out) {
     return f->result == ABI_tensor && out[0] == 't';
 }
 
-/* Numbers: dimension `dim`, elements 0 to 1, 0.5 to 1.5. False when the signature is not among these. *out is NULL where the
- * operation refuses. */
+/* Numbers: dimension `dim`, elements 0 to 1, 0.5 to 1.5. False when the signature is not among these. *out is NULL
+ * where the operation refuses. */
 static UNUSED bool call_by_signature(const tl_abi_function *f, const char *signature, tl_tensor *a, tl_tensor *b,
                                      int64_t dim, tl_tensor **out) {
     typedef tl_tensor *of_t(tl_tensor *);

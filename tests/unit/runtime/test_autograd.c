@@ -524,8 +524,8 @@ static void saved_values_cannot_be_changed(void **state) {
     close_ops(rt);
 }
 
-/* As if a compiler's fault had hidden that the bytes are shared: the write goes through, backward refuses, names the place of
- * the write and has changed nothing. */
+/* As if a compiler's fault had hidden that the bytes are shared: the write goes through, backward refuses, names the
+ * place of the write and has changed nothing. */
 static void a_saved_value_written_all_the_same_is_an_error(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);

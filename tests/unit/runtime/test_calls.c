@@ -1,5 +1,5 @@
-/* test_calls.c: functions for callers in C, with functions written in C where compiled code is otherwise: every request for memory
- * fails once, of a call and of making an instance, and nothing is lost or changed. */
+/* test_calls.c: functions for callers in C, with functions written in C where compiled code is otherwise: every request
+ * for memory fails once, of a call and of making an instance, and nothing is lost or changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -51,7 +51,8 @@ static void a_message_longer_than_its_place_is_cut(void **state) {
     close_runtime(rt);
 }
 
-/* Where the row's shapes are in the text, however the name before them differs; none in a text that was cut before them. */
+/* Where the row's shapes are in the text, however the name before them differs; none in a text that was cut before
+ * them. */
 static void a_row_says_where_its_shapes_are(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -173,7 +174,7 @@ static void frames_without_a_place_are_not_listed(void **state) {
     close_runtime(rt);
 }
 
-/* ---- runs ----------------------------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static int reached;
 
@@ -245,7 +246,7 @@ static void bad_arguments_of_run(void **state) {
     close_runtime(rt);
 }
 
-/* ---- output that cannot be written --------------------------------------------------------------------------------- */
+/* ---- output that cannot be written ------------------------------------------------------------------------------- */
 
 static void print_something(void) {
     for (int i = 0; i < 3; i++)

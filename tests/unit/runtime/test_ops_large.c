@@ -1,6 +1,6 @@
-/* test_ops_large.c: large operands are cut into pieces that several threads share. Every operation of the table that works
- * by rows on small operands works by the same rows on large ones, at sizes around the first that is cut; and what is
- * searched for is found in each piece, at its first and its last element.
+/* test_ops_large.c: large operands are cut into pieces that several threads share. Every operation of the table that
+ * works by rows on small operands works by the same rows on large ones, at sizes around the first that is cut; and what
+ * is searched for is found in each piece, at its first and its last element.
  */
 #include "ops_called.h"
 #include "runtime/ops/ops.h"

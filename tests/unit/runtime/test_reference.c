@@ -1,4 +1,5 @@
-/* test_reference.c: places in vectors: who owns what is copied, moved out and put back; ranges; what a failure leaves. */
+/* test_reference.c: places in vectors: who owns what is copied, moved out and put back; ranges; what a failure
+ * leaves. */
 #include "runtime_fixture.h"
 
 static const int64_t second_word[] = {1};

@@ -345,7 +345,7 @@ static void every_pair_of_types_converts(void **state) {
     close_runtime(rt);
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------------------ */
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
 
 static void use_tensors(void) {
     const int64_t shape[] = {3, 5};
@@ -397,7 +397,7 @@ static void a_pool_that_cannot_grow_rolls_back(void **state) {
     assert_true(failures >= 1);
 }
 
-/* ---- the check itself ------------------------------------------------------------------------------------------------ */
+/* ---- the check itself -------------------------------------------------------------------------------------------- */
 
 static void the_check_sees_each_kind_of_damage(void **state) {
     (void)state;

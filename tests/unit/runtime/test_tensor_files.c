@@ -1,4 +1,5 @@
-/* The readers of files of tensors: what a hostile file gets is words that say what is wrong with it, and nothing is left. */
+/* The readers of files of tensors: what a hostile file gets is words that say what is wrong with it, and nothing is
+ * left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ static void expect_words(const void *bytes, size_t length, const char *words) {
     assert_int_equal(masu__meta_live_blocks(), live_blocks);
 }
 
-/* ---- safetensors -------------------------------------------------------------------------------------------------- */
+/* ---- safetensors ------------------------------------------------------------------------------------------------- */
 
 static void header_says(const char *header, size_t data, const char *words) {
     static unsigned char file[70000];
@@ -93,7 +94,7 @@ static void safetensors_lengths(void **state) {
     expect_words("\2\0\0", 3, "not a .npy");
 }
 
-/* ---- npy ---------------------------------------------------------------------------------------------------------- */
+/* ---- npy --------------------------------------------------------------------------------------------------------- */
 
 static void npy_says(const char *header, size_t data, const char *words) {
     static char file[70000];
@@ -131,7 +132,7 @@ static void npy(void **state) {
     expect_words("\x93NUMPY\1\0", 8, "does not begin");
 }
 
-/* ---- IDX ---------------------------------------------------------------------------------------------------------- */
+/* ---- IDX --------------------------------------------------------------------------------------------------------- */
 
 static void idx(void **state) {
     (void)state;
@@ -145,7 +146,7 @@ static void idx(void **state) {
     expect_words("\x1f\x8b\x8\0", 4, "does not begin as an IDX");
 }
 
-/* ---- zip ---------------------------------------------------------------------------------------------------------- */
+/* ---- zip --------------------------------------------------------------------------------------------------------- */
 
 static void zip(void **state) {
     (void)state;

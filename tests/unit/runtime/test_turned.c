@@ -1,5 +1,5 @@
-/* test_turned.c: views laid down row by row, running sums and gathered rows, beside loops that go element by element; of
- * lengths around the tiles, corners and bundles that the library works in. */
+/* test_turned.c: views laid down row by row, running sums and gathered rows, beside loops that go element by element;
+ * of lengths around the tiles, corners and bundles that the library works in. */
 #include <stdlib.h>
 
 #include "ops_fixture.h"

@@ -1,6 +1,7 @@
-/* The functions of vector_math.h against those of the C library in f64: over every exponent and both signs, a prime step of
- * bit patterns, and the values at which one formula gives way to another. The distance is counted in units of the last place
- * of the right result; sigmoid's where e⁻ˣ does not overflow (beyond, its result is 0 for less than 1e-38).
+/* The functions of vector_math.h against those of the C library in f64: over every exponent and both signs, a prime
+ * step of bit patterns, and the values at which one formula gives way to another. The distance is counted in units of
+ * the last place of the right result; sigmoid's where e⁻ˣ does not overflow (beyond, its result is 0 for less than
+ * 1e-38).
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* The page of a running program (masu/publish.h) and its reader: a state is seen whole or not at all; what is cut, damaged, of
- * another version or no page is said so; what is not a page is never replaced; a child of fork leaves all alone. */
+/* The page of a running program (masu/publish.h) and its reader: a state is seen whole or not at all; what is cut,
+ * damaged, of another version or no page is said so; what is not a page is never replaced; a child of fork leaves all
+ * alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +59,7 @@ static void is_read(void) {
     assert_int_equal(top_page_read(path, &page, &why), TOP_READ);
 }
 
-/* ---- what is there ------------------------------------------------------------------------------------------------- */
+/* ---- what is there ----------------------------------------------------------------------------------------------- */
 
 static void a_heap_is_seen_as_it_is(void **state) {
     (void)state;
@@ -138,7 +139,7 @@ static void a_state_is_whole(void **state) {
     masu_publish_end(publisher);
 }
 
-/* ---- what is not there --------------------------------------------------------------------------------------------------- */
+/* ---- what is not there ------------------------------------------------------------------------------------------- */
 
 static void write_file(const void *bytes, size_t count) {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -252,7 +253,7 @@ static void any_bytes_are_survived(void **state) {
     assert_true(read > 10);
 }
 
-/* ---- what is replaced, and by whom --------------------------------------------------------------------------------------- */
+/* ---- what is replaced, and by whom ------------------------------------------------------------------------------- */
 
 static void what_is_not_a_page_stays(void **state) {
     (void)state;
