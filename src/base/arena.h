@@ -67,8 +67,8 @@ bool masu__arena_valid(const masu__arena *arena);
 #define MASU_ARENA_ARRAY(arena, type, count) \
     ((type *)masu__arena_calloc((arena), (count), sizeof(type), _Alignof(type)))
 
-/* Appends to an array of the arena that doubles when it is full. on_failure, statements that leave, run when memory runs
- * out: nothing has changed then. (The braces of an else whose if has some outlive the formatter.) */
+/* Appends to an array of the arena that doubles when it is full. on_failure, statements that leave, run when memory
+ * runs out: nothing has changed then. (The braces of an else whose if has some outlive the formatter.) */
 #define MASU_ARENA_PUSH(arena, array, count, capacity, item, on_failure)                            \
     do {                                                                                            \
         if ((count) == (capacity)) {                                                                \
