@@ -1,6 +1,6 @@
 /* bodies.c: If, Loop and Scan, whose graphs become blocks of the program.
  *
- *     let y: T = if c.item() {              let mut y: T = y_0;                    carried, named as the operator's output
+ *     let y: T = if c.item() {              let mut y: T = y_0;                  carried: the operator's output
  *         …                                 let mut rounds_3_z: Vec<T> = vec![];   what is collected, of graph 3
  *         a                                 while go_3 && round_3 < n.item() {
  *     } else {                                  let y_in: T = y;                   the body's inputs, then its lines
@@ -8,8 +8,8 @@
  *         b                                     y = y_out; rounds_3_z.push(z_1); …
  *     };                                    }
  *
- * All names of a network are different, so that a body sees those around it and hides none. What must stay true: a body's input is
- * bound before any output of the round is written.
+ * All names of a network are different, so that a body sees those around it and hides none. What must stay true: a
+ * body's input is bound before any output of the round is written.
  */
 #include <stdio.h>
 #include <string.h>

@@ -52,8 +52,8 @@ static bool make_all_lines(importer *im) {
     return true;
 }
 
-/* From the outputs backwards: what shapes alone were computed with is not a part of the program. Bodies are as deep as the reader
- * lets them be. */
+/* From the outputs backwards: what shapes alone were computed with is not a part of the program. Bodies are as deep as
+ * the reader lets them be. */
 static void find_needed(importer *im, size_t graph) {
     const masu__model_graph *g = &im->model->graphs[graph];
     for (size_t i = 0; i < g->output_count; i++)
