@@ -13,6 +13,10 @@
  *
  *     used_bytes <= reserved_bytes <= limit_bytes        used counts what alignment skipped too
  *
+ * One that is given a trace (masu/trace.h) tells it of its pieces, of every block, and of those that a release or reset
+ * ends. For that it remembers them, in memory of its own: 24 bytes for each block that lives. Without a trace it neither
+ * remembers nor asks.
+ *
  * Ownership: the caller owns an arena until destroy; blocks belong to the arena. Thread safety: one thread at a time
  * for each arena. Cost: alloc O(1), a few instructions, no lock; where a linear arena is full, one call of its heap.
  */
@@ -25,6 +29,7 @@
 #include <masu/export.h>
 #include <masu/heap.h>
 #include <masu/status.h>
+#include <masu/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +69,8 @@ typedef struct masu_arena_config {
     size_t memory_bytes;
     size_t block_bytes; /* of each piece, at least; 0: 64 KiB */
     size_t limit_bytes; /* of all pieces; 0: no limit */
+    masu_trace *trace;  /* borrowed; NULL: none. With one every request is a call, also while it is switched off */
+    const char *name;   /* borrowed during create, for the trace; NULL: none */
 } masu_arena_config;
 
 typedef struct masu_arena_stats {
@@ -122,6 +129,8 @@ typedef struct masu_ring_config {
     masu_heap *heap;     /* borrowed: where that comes from, at create; NULL: the process-wide pool */
     void *memory;        /* borrowed: the ring lies in these bytes; NULL: none */
     size_t alignment;    /* of its first byte, a power of two; 0: 64 */
+    masu_trace *trace;   /* as of an arena */
+    const char *name;
 } masu_ring_config;
 
 typedef struct masu_ring_stats {

@@ -98,6 +98,10 @@ MASU_API void masu_trace_end(masu_trace *trace, masu_mark mark, const char *name
 MASU_API void masu_trace_mark(masu_trace *trace, masu_mark mark, const char *name, uint64_t bytes,
                               uint64_t block_bytes);
 
+/* This thread's requests come from that place, until it names another (NULL: unknown): for pools, arenas and streams,
+ * whose functions take none. masu_heap_alloc_at names its own for that call. Costs a store. */
+MASU_API void masu_trace_set_here(const masu_place *place);
+
 /* ---- allocators that are not masu's --------------------------------------------------------------------------- */
 
 /* For a preloaded malloc, or any allocator of a program: a number for it, and its events. layer says what it is

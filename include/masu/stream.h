@@ -27,6 +27,7 @@
 #include <masu/device.h>
 #include <masu/export.h>
 #include <masu/status.h>
+#include <masu/trace.h>
 #include <masu/vm.h>
 
 #ifdef __cplusplus
@@ -40,6 +41,9 @@ typedef struct masu_streams_config {
     masu_vm *vm;           /* where blocks come from: one of these two, borrowed, */
     masu_bestfit *bestfit; /* thread-safe if other threads use it too */
     bool thread_safe;
+    masu_trace
+        *trace;       /* borrowed, NULL: none; of each block its life and its stream, which is also the event's owner */
+    const char *name; /* borrowed during create, for the trace; NULL: none */
 } masu_streams_config;
 
 typedef struct masu_streams_stats {

@@ -28,8 +28,12 @@ masu_status masu_torch_lane_open(lane *l, device_state *d, pool *p, bool is_smal
         config.name = is_small ? "small" : "large";
         status = masu_bestfit_create(&config, &l->bestfit);
     }
-    masu_streams_config streams = {
-        .device = d->cuda, .bestfit = l->bestfit, .vm = l->bestfit ? NULL : d->vm, .thread_safe = true};
+    masu_streams_config streams = {.device = d->cuda,
+                                   .bestfit = l->bestfit,
+                                   .vm = l->bestfit ? NULL : d->vm,
+                                   .thread_safe = true,
+                                   .trace = masu_torch_trace(),
+                                   .name = is_small ? "small" : "large"};
     return status == MASU_OK ? masu_streams_create(&streams, &l->streams) : status;
 }
 

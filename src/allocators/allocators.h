@@ -62,6 +62,7 @@ struct masu__pool_row {
 
     /* Every live block that this row serves itself, as of masu_heap_visit_live. */
     masu_status (*visit_live)(void *pool, masu__pool_visit visit, void *context);
+    uint32_t (*number)(const void *pool);               /* as traces know it; NULL: they do not */
     bool (*hides)(const void *pool, const void *block); /* a live block of a row below is kept here; NULL: never */
 
     bool (*valid)(const void *pool); /* O(n) */

@@ -1,23 +1,18 @@
 /* arena.c: the bump arena. */
 #include "base/arena.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/assert.h"
 #include "base/meta.h"
+#include "base/populate.h"
 #include "base/size.h"
 
 enum { FIRST_BLOCK_BYTES = 4096, LARGEST_DOUBLING_BYTES = 1 << 20, LARGEST_ALIGNMENT = 4096 };
-enum { PAGE_BYTES = 4096, LARGE_BLOCK_BYTES = 128 << 10, PRESENT_STEP_BYTES = 256 << 10 };
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
+enum { LARGE_BLOCK_BYTES = 128 << 10, PRESENT_STEP_BYTES = 256 << 10 };
 
 /* used <= touched <= present <= capacity
  *
@@ -57,15 +52,9 @@ static bool block_place(const masu__arena_block *block, size_t bytes, size_t ali
     return true;
 }
 
-/* Large blocks are filled by one system call and not by one page fault after the other, of which a compilation
- * would take thousands: each costs more than what is done with the page. Kernels that do not know it fault as ever. */
+/* Large blocks are filled at once: a compilation would take thousands of faults. */
 static void fault_in(const masu__arena_block *block, size_t from, size_t to) {
-    uintptr_t first = masu__align_up_small((uintptr_t)block->data + from, PAGE_BYTES);
-    uintptr_t last = ((uintptr_t)block->data + to) & ~(uintptr_t)(PAGE_BYTES - 1);
-    int before = errno;
-    if (last > first)
-        madvise((void *)first, last - first, MADV_POPULATE_WRITE);
-    errno = before;
+    masu__populate(block->data + from, to - from);
 }
 
 /* In huge pages the first step brings all of one; where there are none, no more than is soon used. */

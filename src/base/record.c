@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+#include "base/populate.h"
 #include "base/size.h"
 #include "base/trace.h"
 #include "base/trace_format.h"
@@ -151,7 +152,7 @@ static uint32_t here_of(masu__recorder *r) {
     return t->numbers[at];
 }
 
-void masu__record_event(masu__recorder *r, const masu_event *event, uint32_t place, const char *text) {
+void masu__record_event(masu__recorder *r, const masu_event *event, const masu__event_more *more) {
     if (MASU_UNLIKELY(atomic_load_explicit(&r->is_child, memory_order_relaxed) ||
                       atomic_load_explicit(&r->failed, memory_order_relaxed))) {
         r->dropped++;
@@ -163,14 +164,17 @@ void masu__record_event(masu__recorder *r, const masu_event *event, uint32_t pla
         .given_bytes = event->block_bytes,
         .other = event->owner,
         .pool = event->pool,
-        .place = place ? place : here_of(r),
+        .stream = more->stream,
+        .place = more->place                           ? more->place
+                 : masu__event_is_request(event->kind) ? here_of(r)
+                                                       : 0,
         .thread = thread_of(r),
-        .text_bytes = text ? (uint16_t)strnlen(text, MASU__TRACE_MOST_TEXT) : 0,
+        .text_bytes = more->text ? (uint16_t)strnlen(more->text, MASU__TRACE_MOST_TEXT) : 0,
         .kind = (uint8_t)event->kind,
         .alignment_log2 = event->alignment_bytes ? (uint8_t)masu__log2_floor(event->alignment_bytes) : 0,
         .time_ns = masu__clock_ns() - r->start_ns,
     };
-    r->events += put(r, &record, text);
+    r->events += put(r, &record, more->text);
 }
 
 /* ---- fork -------------------------------------------------------------------------------------------------------- */
@@ -256,6 +260,8 @@ static masu_status recorder_create(const masu_record_config *config, masu__recor
     r->ring = masu__meta_alloc(r->size * sizeof *r->ring);
     r->chunk = masu__meta_alloc(CHUNK_ROOM);
     r->places = masu__meta_calloc(1, sizeof *r->places);
+    if (r->ring)
+        masu__populate(r->ring, r->size * sizeof *r->ring);
     r->when_full = config->when_full;
     r->start_ns = masu__clock_ns();
     r->generation = atomic_fetch_add(&generations, 1) + 1;
@@ -283,7 +289,7 @@ static void introduce(masu_trace *trace, masu__recorder *r, const masu_record_co
 
 masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu_record_config *config) {
     static const masu_record_config defaults;
-    if (!trace || trace == &masu__trace_none || !path || trace->recorder)
+    if (!trace || !path || trace->recorder)
         return MASU_ERR_INVALID_ARGUMENT;
     config = config ? config : &defaults;
     pthread_once(&watch_once, watch_forks);
@@ -307,6 +313,10 @@ masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu
     introduce(trace, r, config);
     masu_trace_set_on(trace, true);
     return MASU_OK;
+}
+
+void masu_trace_set_here(const masu_place *place) {
+    masu__trace_here = place ? *place : (masu_place){0};
 }
 
 masu_status masu_trace_record_start(masu_trace *trace) {
@@ -406,7 +416,7 @@ void masu_trace_place(masu_trace *trace, uint32_t place, uint32_t caller, const 
 }
 
 void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name, uint32_t below) {
-    if (!trace || trace == &masu__trace_none)
+    if (!trace)
         return;
     masu__lock_take(&trace->lock);
     if (trace->pool_count == trace->pool_capacity) {
@@ -441,7 +451,7 @@ void masu_trace_put(masu_trace *trace, const masu_event *event) {
 
 static void put_mark(masu_trace *trace, masu_event event, const char *name) {
     if (trace && masu__trace_wanted(trace))
-        masu__trace_emit_text(trace, event, name);
+        masu__trace_emit_more(trace, event, (masu__event_more){.text = name});
 }
 
 void masu_trace_begin(masu_trace *trace, masu_mark mark, const char *name) {

@@ -69,6 +69,7 @@ void *masu__record_writer(void *recorder); /* the thread */
 bool masu__record_write(int file, const void *bytes, size_t count);
 
 /* Under the trace's lock. */
-void masu__record_event(masu__recorder *recorder, const masu_event *event, uint32_t place, const char *text);
+struct masu__event_more;
+void masu__record_event(masu__recorder *recorder, const masu_event *event, const struct masu__event_more *more);
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/record.h"
 #include "base/size.h"
 
-masu_trace masu__trace_none = {.lock.mutex = PTHREAD_MUTEX_INITIALIZER};
-
 static _Atomic uint32_t pool_count;
 
 uint32_t masu__trace_new_pool(void) {
@@ -49,7 +47,7 @@ masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out)
 }
 
 void masu_trace_destroy(masu_trace *trace) {
-    if (!trace || trace == &masu__trace_none)
+    if (!trace)
         return;
     masu_trace_record_end(trace, NULL);
     masu__lock_destroy(&trace->lock);
@@ -59,7 +57,7 @@ void masu_trace_destroy(masu_trace *trace) {
 }
 
 void masu_trace_set_on(masu_trace *trace, bool on) {
-    if (trace && trace != &masu__trace_none)
+    if (trace)
         atomic_store_explicit(&trace->on, on, memory_order_relaxed);
 }
 
@@ -67,21 +65,16 @@ bool masu_trace_is_on(const masu_trace *trace) {
     return trace && atomic_load_explicit(&trace->on, memory_order_relaxed);
 }
 
-static bool wants_place(uint32_t kind) {
-    return kind == MASU_EVENT_ALLOC || kind == MASU_EVENT_RESIZE || kind == MASU_EVENT_REFUSED;
-}
-
 void masu__trace_emit(masu_trace *trace, masu_event event) {
-    masu__trace_emit_text(trace, event, NULL);
+    masu__trace_emit_more(trace, event, (masu__event_more){0});
 }
 
 /* The place is asked for before the lock: who is asked may have a new one to say. A recording may end meanwhile: then
  * what is said goes nowhere. */
-void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text) {
+void masu__trace_emit_more(masu_trace *trace, masu_event event, masu__event_more more) {
     masu_record_here here = atomic_load_explicit(&trace->here, memory_order_acquire);
-    uint32_t place = here && wants_place(event.kind)
-                         ? here(atomic_load_explicit(&trace->here_context, memory_order_relaxed))
-                         : 0;
+    if (here && masu__event_is_request(event.kind))
+        more.place = here(atomic_load_explicit(&trace->here_context, memory_order_relaxed));
     masu__lock_take(&trace->lock);
     event.sequence = trace->emitted++;
     if (trace->ring)
@@ -89,7 +82,7 @@ void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text
     if (trace->sink)
         trace->sink(trace->sink_context, &event);
     if (trace->recorder)
-        masu__record_event(trace->recorder, &event, place, text);
+        masu__record_event(trace->recorder, &event, &more);
     masu__lock_release(&trace->lock);
 }
 

@@ -1,8 +1,7 @@
 /* trace.h: emitting events, from inside the pools.
  *
- * A pool keeps a masu_trace pointer that is never NULL: one that was given no trace points to
- * masu__trace_none, which can not be switched on. So the question "is anyone listening" is one
- * load and one branch.
+ * A pool keeps a pointer to the trace that it was given, or NULL. So without one the question "is anyone listening" is a
+ * comparison and a branch; with one that is switched off, two.
  */
 #ifndef MASU_BASE_TRACE_H
 #define MASU_BASE_TRACE_H
@@ -35,20 +34,25 @@ struct masu_trace {
     uint32_t pool_count, pool_capacity;
 };
 
-extern masu_trace masu__trace_none;
-
-static inline masu_trace *masu__trace_or_none(masu_trace *trace) {
-    return trace ? trace : &masu__trace_none;
-}
-
 static inline bool masu__trace_wanted(const masu_trace *trace) {
-    return MASU_UNLIKELY(atomic_load_explicit(&trace->on, memory_order_relaxed));
+    return MASU_UNLIKELY(trace != NULL) && atomic_load_explicit(&trace->on, memory_order_relaxed);
 }
 
 /* Gives the event its sequence number and delivers it. Call only when masu__trace_wanted. */
 void masu__trace_emit(masu_trace *trace, masu_event event);
-/* With a name for the recording; NULL: none. */
-void masu__trace_emit_text(masu_trace *trace, masu_event event, const char *text);
+/* With what a recording knows beyond the event. */
+typedef struct masu__event_more {
+    uint64_t stream;  /* the device's number for it */
+    const char *text; /* a name; NULL: none */
+    uint32_t place;   /* 0: that of the thread, where something is asked for */
+} masu__event_more;
+
+/* Whether the program asks for something: then a recording says where. */
+static inline bool masu__event_is_request(uint32_t kind) {
+    return kind == MASU_EVENT_ALLOC || kind == MASU_EVENT_RESIZE || kind == MASU_EVENT_REFUSED;
+}
+
+void masu__trace_emit_more(masu_trace *trace, masu_event event, masu__event_more more);
 
 /* What the pool is, for recordings. below: the number of the pool it takes its memory from, 0: a device. Without memory
  * it stays unknown. */

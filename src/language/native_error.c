@@ -1,5 +1,7 @@
 /* native_error.c: what an executable of `masu build` needs of the language: its errors as text, from the
  * places and sources that it carries as data. Links without the compiler. */
+#include <string.h>
+
 #include "base/meta.h"
 #include "language/error_text.h"
 
@@ -51,12 +53,11 @@ bool masu_native_place(const masu_native_program *program, uint32_t site, masu_p
     *out = (masu_place_info){.text = from->function,
                              .path = from->file == program->file ? NULL : file->path,
                              .line = 1,
-                             .column = 1,
                              .length = from->length};
-    for (uint32_t at = 0; at < from->offset && at < file->length; at++) {
-        out->column = file->text[at] == '\n' ? 1 : out->column + 1;
-        out->line += file->text[at] == '\n';
-    }
+    const char *line = file->text, *at = file->text + (from->offset < file->length ? from->offset : file->length);
+    for (const char *end; (end = memchr(line, '\n', (size_t)(at - line))) != NULL; line = end + 1)
+        out->line++;
+    out->column = (uint32_t)(at - line) + 1;
     return true;
 }
 

@@ -317,7 +317,9 @@ static masu_status cut_block(reader *r, masu__recorded_event e) {
 /* The block below that this segment lies in is not a request of the program. */
 static void mark_segment(reader *r, masu__recorded_event *segment) {
     uint32_t below = r->out->pools[segment->pool].below;
-    masu__live_block *block = below ? masu__live_find(&r->live, below, segment->address) : NULL;
+    masu__live_block *block = NULL;
+    for (; below && !block; below = r->out->pools[below].below) /* a heap's large blocks come from its lower pool */
+        block = masu__live_find(&r->live, below, segment->address);
     const char *layer = masu__recording_text(r->out, r->out->pools[segment->pool].layer);
     if (strcmp(layer, "virtual memory") == 0) /* addresses; memory comes apart */
         segment->flags |= MASU__RECORDED_EXPANDABLE;
@@ -401,6 +403,8 @@ static masu_status take_event(reader *r, const record *from) {
         status = thread_of(r, from->thread, &e.thread);
     if (status == MASU_OK && from->text_bytes)
         status = masu__recording_string(r->out, from->text, from->text_bytes, &e.text);
+    if (status == MASU_OK && from->stream)
+        status = masu__recording_stream(r->out, (masu__recorded_stream){.handle = from->stream}, &e.stream);
     return status == MASU_OK ? put_event(r, from, e) : status;
 }
 

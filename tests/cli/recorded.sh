@@ -79,6 +79,23 @@ if command -v chromium >/dev/null; then
     expect_status 0 timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$MASU_TMP/chromium" --dump-dom "$page"
     expect_in_stdout 'data-ready-ms='
     expect_in_stdout "leak.c:$born</td>"
+    # Dark on a dark screen, light on its paper; keys zoom, and the peak is in sight.
+    { cat "$MASU_TMP/leak.html" && cat <<'JS'; } >"$MASU_TMP/keys.html"
+<script>
+const ground = () => [...$("memory").getContext("2d").getImageData(2, 2, 1, 1).data.slice(0, 3)].join(" "), all = view.slice();
+const press = key => dispatchEvent(new KeyboardEvent("keydown", { key })), said = [ground()];
+dispatchEvent(new Event("beforeprint")); said.push(ground()); dispatchEvent(new Event("afterprint")); said.push(ground());
+press("+"); said.push(2 * (view[1] - view[0]) <= all[1] - all[0] + 2 ? "nearer" : "as before");
+press("p"); said.push(view[0] <= run.f.peak_event && run.f.peak_event < view[1] ? "peak" : "elsewhere");
+press("0"); said.push(String(view) === String(all) ? "all" : "a part");
+press("/"); said.push(document.activeElement.id);
+document.documentElement.dataset.said = said.join(", ");
+</script>
+JS
+    page="file://$(cd "$MASU_TMP" && pwd)/keys.html"
+    expect_status 0 timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$MASU_TMP/chromium" \
+        --blink-settings=preferredColorScheme=0 --dump-dom "$page"
+    expect_in_stdout 'data-said="20 24 28, 255 255 255, 20 24 28, nearer, peak, all, search"'
 else
     echo 'skipped: no chromium to open the page'
 fi

@@ -59,7 +59,7 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->thread_safe = config->thread_safe;
     pool->policy = config->policy;
     pool->device = config->device;
-    pool->trace = masu__trace_or_none(config->trace);
+    pool->trace = config->trace;
     pool->annotated = masu__annotate_wanted() && (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
     pool->pool_bytes = config->pool_bytes;
     pool->limit_bytes = limit_of(config->device, config->limit_bytes);

@@ -58,7 +58,7 @@ struct masu_bestfit {
     bool annotated; /* see base/annotate.h */
     masu_pool_policy policy;
     masu_device *device; /* borrowed */
-    masu_trace *trace;   /* borrowed, never NULL */
+    masu_trace *trace;   /* borrowed, NULL: none */
     size_t pool_bytes;
     size_t min_remainder_bytes;
     size_t min_alignment_bytes; /* of every block; a power of two, MASU__GRAIN at least */

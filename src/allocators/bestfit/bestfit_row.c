@@ -126,7 +126,12 @@ static bool row_audit(void *pool) {
     return masu__bestfit_audit(pool);
 }
 
+static uint32_t row_number(const void *pool) {
+    return masu_bestfit_number(pool);
+}
+
 const masu__pool_row masu__pool_bestfit = {
     .most_bytes = SIZE_MAX,
     MASU__POOL_FUNCTIONS,
+    .number = row_number,
 };

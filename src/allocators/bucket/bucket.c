@@ -4,8 +4,9 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
-                       size_t alignment) {
+/* Cold: the question before it costs the way without a trace nothing but a branch. */
+__attribute__((cold, noinline)) void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address,
+                                                       size_t bytes, size_t block_bytes, size_t alignment) {
     masu__trace_emit(pool->trace, (masu_event){
                                       .address = address,
                                       .bytes = bytes,

@@ -64,7 +64,7 @@ masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **o
     pool->always_remembers = config->remember_sizes;
     pool->remembers = config->checked || config->remember_sizes;
     pool->backing = config->backing;
-    pool->trace = masu__trace_or_none(config->trace);
+    pool->trace = config->trace;
     pool->traced = config->trace != NULL;
     pool->annotated = config->backing->annotated;
     pool->number = masu__trace_new_pool();

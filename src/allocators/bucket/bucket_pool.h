@@ -91,7 +91,7 @@ struct masu_bucket {
     masu__bucket_class classes[MASU_BUCKET_MOST_CLASSES];
 
     masu_bestfit *backing; /* borrowed */
-    masu_trace *trace;     /* borrowed, never NULL */
+    masu_trace *trace;     /* borrowed, NULL: none */
     bool traced;
     uint32_t number;
     uint32_t tag; /* of its pages, see page_codes.h */

@@ -112,9 +112,14 @@ static bool row_audit(void *pool) {
     return masu__bucket_audit(pool);
 }
 
+static uint32_t row_number(const void *pool) {
+    return masu_bucket_number(pool);
+}
+
 const masu__pool_row masu__pool_bucket = {
     .most_bytes = SIZE_MAX,
     MASU__POOL_FUNCTIONS,
+    .number = row_number,
     .set_checked = row_set_checked,
     .hides = row_hides,
 };

@@ -185,15 +185,25 @@ static masu_status heap_give(masu_heap *heap, void *ptr, bool sized, size_t byte
     return pool->row->give(pool->at, ptr, sized, bytes);
 }
 
+uint32_t masu__heap_number(const masu_heap *heap) {
+    const masu__pool *top = masu__heap_top(heap);
+    return top->row->number ? top->row->number(top->at) : 0;
+}
+
+/* Out of line: most requests name no place. */
+static __attribute__((noinline)) masu_status heap_take_at(masu_heap *heap, const heap_request *q) {
+    masu_place before = masu__trace_here;
+    masu__trace_here = *q->place;
+    masu_status status = heap_take(heap, q);
+    masu__trace_here = before;
+    return status;
+}
+
 static masu_status heap_take_locked(masu_heap *heap, void *context) {
     const heap_request *q = context;
     masu__heap_lock(heap);
     MASU_HEAVY_ASSERT(heap_audit(heap));
-    if (q->place)
-        masu__trace_here = *q->place;
-    masu_status status = heap_take(heap, q);
-    if (q->place)
-        masu__trace_here = (masu_place){0};
+    masu_status status = MASU_UNLIKELY(q->place != NULL) ? heap_take_at(heap, q) : heap_take(heap, q);
     MASU_HEAVY_ASSERT(heap_audit(heap));
     masu__heap_unlock(heap);
     return status;

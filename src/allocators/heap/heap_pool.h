@@ -90,6 +90,9 @@ static inline void masu__heap_unlock(masu_heap *heap) {
     masu__come_out();
 }
 
+/* The number by which traces know the highest pool; 0: they do not. */
+uint32_t masu__heap_number(const masu_heap *heap);
+
 static inline const masu__pool *masu__heap_top(const masu_heap *heap) {
     return &heap->pools[heap->pool_count - 1];
 }

@@ -5,13 +5,15 @@
  *
  * spare is one more piece that holds nothing, the largest that a release or reset left; the next piece wanted is cut
  * from it where it fits. next_bytes, when not 0, is what the next piece shall hold at least: all that the last period
- * needed.
+ * needed. While a trace is told of the blocks the window that callers see is empty, so that each request comes here;
+ * end is where it would end.
  */
 #include <masu/arena.h>
 
 #include <masu/alloc.h>
 
 #include "allocators/heap/heap_pool.h"
+#include "allocators/heap/told.h"
 #include "base/meta.h"
 #include "base/size.h"
 #include "devices/devices.h"
@@ -28,6 +30,8 @@ typedef struct piece {
 typedef struct arena {
     masu_arena shown; /* first: a pointer to it is one to this */
     masu_heap *heap;  /* NULL: the process-wide pool */
+    masu__told *told; /* owned; NULL: no trace */
+    uintptr_t end;    /* of the window; shown.window.end is that, or with a trace shown.window.at */
     uintptr_t memory; /* the caller's; 0: none */
     size_t memory_bytes;
     size_t block_bytes;
@@ -51,6 +55,22 @@ static uint64_t used_bytes(const arena *a) {
     return a->used_below + (a->top ? a->shown.window.at - a->top->base : 0);
 }
 
+static void window_set(arena *a, uintptr_t at, uintptr_t end) {
+    a->end = end;
+    a->shown.window = (masu_window){at, a->told ? at : end};
+}
+
+/* alignment is not 0. NULL: it does not fit. */
+static void *window_cut(arena *a, size_t bytes, size_t alignment) {
+    masu_window rest = {a->shown.window.at, a->end};
+    void *block = masu_window_take(&rest, bytes, alignment);
+    if (block)
+        window_set(a, rest.at, rest.end);
+    if (block && a->told)
+        masu__told_block_begins(a->told, block, bytes, alignment, 0);
+    return block;
+}
+
 static void note_peak(arena *a) {
     a->peak_used_bytes = masu__max(a->peak_used_bytes, used_bytes(a));
 }
@@ -63,6 +83,8 @@ static masu_status heap_take(const arena *a, size_t bytes, size_t alignment, voi
 
 static masu_status piece_give(arena *a, piece *p) {
     void *ptr = (void *)p->base;
+    if (a->told)
+        masu__told_piece(a->told, false, p->base, p->bytes);
     masu_status status = a->heap ? masu_heap_free(a->heap, ptr, p->bytes) : masu_free(ptr, p->bytes);
     a->reserved_bytes -= p->bytes;
     masu__meta_free(p, sizeof *p);
@@ -71,8 +93,11 @@ static masu_status piece_give(arena *a, piece *p) {
 
 static masu_status piece_take(arena *a, size_t bytes, size_t alignment, piece **out) {
     void *base;
-    if (bytes > a->limit_bytes - a->reserved_bytes)
+    if (bytes > a->limit_bytes - a->reserved_bytes) {
+        if (a->told)
+            masu__told_refused(a->told, bytes, alignment);
         return MASU_ERR_LIMIT_REACHED;
+    }
     piece *p = masu__meta_calloc(1, sizeof *p);
     if (!p)
         return MASU_ERR_OUT_OF_MEMORY;
@@ -84,6 +109,8 @@ static masu_status piece_take(arena *a, size_t bytes, size_t alignment, piece **
     p->base = (uintptr_t)base;
     p->bytes = bytes;
     a->reserved_bytes += bytes;
+    if (a->told)
+        masu__told_piece(a->told, true, p->base, bytes);
     *out = p;
     return MASU_OK;
 }
@@ -121,7 +148,7 @@ static void piece_push(arena *a, piece *p) {
     a->top = p;
     a->depth++;
     a->next_bytes = 0;
-    a->shown.window = (masu_window){p->base, p->base + p->bytes};
+    window_set(a, p->base, p->base + p->bytes);
 }
 
 /* The top piece holds nothing any more. The larger of it and the spare one is kept. */
@@ -129,10 +156,12 @@ static void piece_pop(arena *a) {
     piece *p = a->top, *spare = a->spare;
     a->top = p->below;
     a->depth--;
-    a->shown.window = (masu_window){0, 0};
+    if (a->told)
+        masu__told_newest_end(a->told, p->base, p->base + p->bytes);
+    window_set(a, 0, 0);
     if (a->top) {
         a->used_below -= a->top->used;
-        a->shown.window = (masu_window){a->top->base + a->top->used, a->top->base + a->top->bytes};
+        window_set(a, a->top->base + a->top->used, a->top->base + a->top->bytes);
     }
     bool keep = !spare || p->bytes > spare->bytes;
     a->spare = keep ? p : spare;
@@ -162,7 +191,16 @@ masu_status masu_arena_create(const masu_arena_config *config, masu_arena **out)
     a->limit_bytes = c.limit_bytes ? c.limit_bytes : SIZE_MAX;
     a->memory = (uintptr_t)c.memory;
     a->memory_bytes = masu__min(c.memory_bytes, a->limit_bytes);
-    a->shown.window = (masu_window){a->memory, a->memory + a->memory_bytes};
+    if (c.trace) {
+        a->told = masu__told_open(c.trace, "arena", c.name, a->heap ? masu__heap_number(a->heap) : 0);
+        if (!a->told) {
+            masu__meta_free(a, sizeof *a);
+            return MASU_ERR_OUT_OF_MEMORY;
+        }
+        if (a->memory)
+            masu__told_piece(a->told, true, a->memory, a->memory_bytes);
+    }
+    window_set(a, a->memory, a->memory + a->memory_bytes);
     *out = &a->shown;
     return MASU_OK;
 }
@@ -172,10 +210,15 @@ masu_status masu_arena_destroy(masu_arena *shown) {
         return MASU_OK;
     arena *a = of(shown);
     masu_status status = MASU_OK;
+    if (a->told)
+        masu__told_all_end(a->told);
     while (a->top)
         piece_pop(a);
     if (a->spare)
         status = piece_give(a, a->spare);
+    if (a->told && a->memory)
+        masu__told_piece(a->told, false, a->memory, a->memory_bytes);
+    masu__told_close(a->told);
     masu__meta_free(a, sizeof *a);
     return status;
 }
@@ -194,18 +237,23 @@ masu_status masu_arena_try(masu_arena *shown, size_t bytes, size_t alignment, vo
     if (bytes == 0)
         return MASU_OK;
     alignment = alignment ? alignment : MASU_ARENA_ALIGNMENT_BYTES;
-    *out = masu_window_take(&a->shown.window, bytes, alignment);
+    if (a->told && !masu__told_room(a->told))
+        return MASU_ERR_OUT_OF_MEMORY;
+    *out = window_cut(a, bytes, alignment);
     if (*out)
         return MASU_OK;
     if (!masu__add(bytes, alignment, &sum))
         return MASU_ERR_OVERFLOW;
-    if (a->memory)
+    if (a->memory) {
+        if (a->told)
+            masu__told_refused(a->told, bytes, alignment);
         return MASU_ERR_LIMIT_REACHED;
+    }
     masu_status status = piece_obtain(a, bytes, alignment, &p);
     if (status != MASU_OK)
         return status;
     piece_push(a, p);
-    *out = masu_window_take(&a->shown.window, bytes, alignment);
+    *out = window_cut(a, bytes, alignment);
     return MASU_OK;
 }
 
@@ -239,8 +287,10 @@ masu_status masu_arena_release(masu_arena *shown, masu_arena_mark mark) {
     note_peak(a);
     while (a->depth > mark.piece)
         piece_pop(a);
+    if (a->told)
+        masu__told_newest_end(a->told, mark.at, a->end);
     if (a->memory || a->top)
-        a->shown.window.at = mark.at;
+        window_set(a, mark.at, a->end);
     return MASU_OK;
 }
 
@@ -250,13 +300,15 @@ void masu_arena_reset(masu_arena *shown) {
     arena *a = of(shown);
     note_peak(a);
     a->resets++;
+    if (a->told)
+        masu__told_all_end(a->told);
     if (a->memory) {
-        a->shown.window.at = a->memory;
+        window_set(a, a->memory, a->end);
         return;
     }
     if (a->depth <= 1) {
         if (a->top)
-            a->shown.window.at = a->top->base;
+            window_set(a, a->top->base, a->end);
         return;
     }
     size_t all = (size_t)a->reserved_bytes;

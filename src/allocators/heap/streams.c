@@ -17,6 +17,7 @@
 #include "base/lock.h"
 #include "base/meta.h"
 #include "base/size.h"
+#include "base/trace.h"
 #include "devices/devices.h"
 
 enum { ROUNDING = 512, MOST_EVENTS = 8 };
@@ -27,6 +28,7 @@ typedef struct record {
     masu__tree_node node; /* live: (address, 0); cached: (bytes, serial) */
     uintptr_t address;
     size_t bytes; /* as taken from the pool */
+    size_t asked; /* while it lives: as asked for */
     uint64_t serial;
     struct record *before, *next; /* in the order of its queue; next: also the list of spares */
     queue *queue;                 /* NULL: live or idle */
@@ -45,6 +47,8 @@ struct queue {
 struct masu_streams {
     masu_streams_config config;
     masu__lock lock;
+    masu_trace *trace; /* borrowed, NULL: none */
+    uint32_t number;
     queue *queues;
     masu__tree idle, live;
     uint64_t serial;
@@ -67,6 +71,18 @@ static void take_lock(masu_streams *s) {
 static void release_lock(masu_streams *s) {
     if (s->config.thread_safe)
         masu__lock_release(&s->lock);
+}
+
+static void say(const masu_streams *s, masu_event_kind kind, const record *r, size_t bytes, uint64_t stream) {
+    if (masu__trace_wanted(s->trace))
+        masu__trace_emit_more(s->trace,
+                              (masu_event){.pool = s->number,
+                                           .kind = kind,
+                                           .address = r->address,
+                                           .bytes = bytes,
+                                           .block_bytes = r->bytes,
+                                           .owner = stream},
+                              (masu__event_more){.stream = stream});
 }
 
 /* ---- the pool behind -------------------------------------------------------------------------------------- */
@@ -194,9 +210,12 @@ static masu_status settle(masu_streams *s, bool wait) {
 
 static masu_status return_idle(masu_streams *s) {
     for (record *r; (r = RECORD(masu__tree_at_least(&s->idle, 0, 0)));) {
+        say(s, MASU_EVENT_EXTENT_DROP, r, r->bytes, 0);
         masu_status status = pool_give(s, r->address);
-        if (status != MASU_OK)
+        if (status != MASU_OK) {
+            say(s, MASU_EVENT_EXTENT_ADD, r, r->bytes, 0); /* it is still here */
             return status;
+        }
         idle_take(s, r);
         s->stats.returned++;
         masu__meta_free(r, sizeof *r);
@@ -258,6 +277,7 @@ static masu_status fetch(masu_streams *s, size_t bytes, record **out) {
     }
     r->address = (uintptr_t)ptr;
     r->bytes = bytes;
+    say(s, MASU_EVENT_EXTENT_ADD, r, bytes, 0);
     *out = r;
     return MASU_OK;
 }
@@ -287,7 +307,9 @@ static masu_status alloc_locked(masu_streams *s, size_t bytes, void *stream, voi
     s->stats.live_blocks++;
     s->stats.live_bytes += r->bytes;
     r->event_count = 1; /* the place of the stream it will be freed on */
+    r->asked = bytes;
     masu__tree_insert(&s->live, &r->node, r->address, 0);
+    say(s, MASU_EVENT_ALLOC, r, bytes, id);
     *out = (void *)r->address;
     return MASU_OK;
 }
@@ -354,6 +376,7 @@ static masu_status free_locked(masu_streams *s, void *ptr, void *stream) {
     s->stats.frees++;
     s->stats.live_blocks--;
     s->stats.live_bytes -= r->bytes;
+    say(s, MASU_EVENT_FREE, r, r->asked, q->id);
     queue_put(s, q, r);
     return MASU_OK;
 }
@@ -394,6 +417,10 @@ masu_status masu_streams_create(const masu_streams_config *config, masu_streams 
     if (!s)
         return MASU_ERR_OUT_OF_MEMORY;
     s->config = *config;
+    s->trace = config->trace;
+    s->number = masu__trace_new_pool();
+    masu__trace_know_pool(s->trace, s->number, "streams", config->name,
+                          config->vm ? masu_vm_number(config->vm) : masu_bestfit_number(config->bestfit));
     masu__lock_init(&s->lock, MASU__RANK_STREAMS);
     *out = s;
     return MASU_OK;

@@ -5,8 +5,9 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-void masu__vm_emit(masu_vm *vm, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
-                   size_t alignment, uint64_t owner) {
+/* Cold: the question before it costs the way without a trace nothing but a branch. */
+__attribute__((cold, noinline)) void masu__vm_emit(masu_vm *vm, masu_event_kind kind, uintptr_t address, size_t bytes,
+                                                   size_t block_bytes, size_t alignment, uint64_t owner) {
     masu__trace_emit(vm->trace, (masu_event){
                                     .address = address,
                                     .bytes = bytes,

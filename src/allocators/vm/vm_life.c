@@ -111,7 +111,7 @@ masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
     vm->magic = MASU__VM_LIVE;
     vm->thread_safe = config->thread_safe;
     vm->device = device;
-    vm->trace = masu__trace_or_none(config->trace);
+    vm->trace = config->trace;
     vm->number = masu__trace_new_pool();
     masu__trace_know_pool(vm->trace, vm->number, "virtual memory", config->name, 0);
     vm->granule = device->info.vm_granularity_bytes;

@@ -34,7 +34,7 @@ struct masu_vm {
     bool thread_safe;
     bool by_default;     /* its reservation counts among those that share the process's addresses */
     masu_device *device; /* borrowed */
-    masu_trace *trace;   /* borrowed, never NULL */
+    masu_trace *trace;   /* borrowed, NULL: none */
     uint32_t number;
     masu__lock lock;
     size_t granule;

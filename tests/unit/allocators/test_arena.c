@@ -9,6 +9,7 @@
 
 #include <masu/alloc.h>
 #include <masu/arena.h>
+#include <masu/check.h>
 
 #include "base/meta.h"
 #include "base/rng.h"
@@ -171,10 +172,13 @@ static void test_over_a_device_of_sizes(void **state) {
 
 static void test_failing_memory_changes_nothing(void **state) {
     (void)state;
-    for (uint64_t nth = 1; nth < 40; nth++) {
+    masu_trace *trace;
+    assert_int_equal(masu_trace_create(&(masu_trace_config){.start_on = true}, &trace), MASU_OK);
+    for (uint64_t nth = 1; nth < 80; nth++) {
         masu_arena *arena = NULL;
-        masu__fault_arm(nth);
-        if (masu_arena_create(NULL, &arena) == MASU_OK) {
+        masu_arena_config traced = {.struct_bytes = sizeof traced, .trace = trace};
+        masu__fault_arm(nth / 2);
+        if (masu_arena_create(nth % 2 ? &traced : NULL, &arena) == MASU_OK) {
             for (int i = 0; i < 20; i++) {
                 void *out;
                 masu_arena_stats before = stats_of(arena);
@@ -185,7 +189,142 @@ static void test_failing_memory_changes_nothing(void **state) {
         masu__fault_arm(0);
         assert_int_equal(masu_arena_destroy(arena), MASU_OK);
     }
+    masu_trace_destroy(trace);
     assert_int_equal(masu_trim(0), MASU_OK);
+}
+
+/* ---- what a trace is told ------------------------------------------------------------------------------------ */
+
+typedef struct listener {
+    masu_check *judge;
+    uint64_t counts[MASU_EVENT_KIND_COUNT];
+} listener;
+
+static void listen(void *context, const masu_event *event) {
+    listener *l = context;
+    masu_check_sink(l->judge, event);
+    l->counts[event->kind]++;
+}
+
+static masu_trace *trace_for(listener *l) {
+    masu_trace *trace;
+    *l = (listener){0};
+    assert_int_equal(masu_check_create(&l->judge), MASU_OK);
+    masu_trace_config config = {.sink = listen, .sink_context = l, .start_on = true};
+    assert_int_equal(masu_trace_create(&config, &trace), MASU_OK);
+    return trace;
+}
+
+static void judged(listener *l, masu_trace *trace) {
+    assert_string_equal(masu_verdict_name(masu_check_verdict(l->judge)), masu_verdict_name(MASU_VERDICT_FINE));
+    masu_check_destroy(l->judge);
+    masu_trace_destroy(trace);
+}
+
+/* The judge sees the heap below and the arena: blocks lie in its pieces, apart from each other, and all end. */
+static void test_a_trace_is_told_of_every_block(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        listener l;
+        masu_trace *trace = trace_for(&l);
+        masu_heap *heap = NULL;
+        static char memory[64 * KIB];
+        masu_heap_config heap_config = masu_heap_config_default();
+        heap_config.trace = trace;
+        masu_arena_config config = {.block_bytes = 2 * KIB, .trace = trace, .name = "step"};
+        if (seed % 3 == 0) {
+            config.memory = memory;
+            config.memory_bytes = sizeof memory;
+        } else if (seed % 3 == 1) {
+            assert_int_equal(masu_heap_create(&heap_config, &heap), MASU_OK);
+            config.heap = heap;
+            config.limit_bytes = 48 * KIB;
+        }
+        masu_arena *arena = arena_of(config);
+        masu_arena_mark marks[8];
+        unsigned depth = 0;
+        uint64_t served = 0, refused = 0;
+        masu__rng rng;
+        masu__rng_seed(&rng, seed);
+        for (int i = 0; i < 3000; i++) {
+            unsigned what = (unsigned)masu__rng_below(&rng, 40);
+            if (what == 0) {
+                masu_arena_reset(arena);
+                depth = 0;
+            } else if (what == 1) {
+                assert_int_equal(masu_arena_trim(arena), MASU_OK);
+                depth = 0; /* marks may be of the piece that went */
+            } else if (what < 5 && depth < 8) {
+                marks[depth++] = masu_arena_here(arena);
+            } else if (what < 9 && depth > 0) {
+                assert_int_equal(masu_arena_release(arena, marks[--depth]), MASU_OK);
+            } else {
+                size_t bytes = 1 + masu__rng_below(&rng, 900);
+                bool got = masu_arena_alloc(arena, bytes, (size_t)1 << masu__rng_below(&rng, 8)) != NULL;
+                served += got;
+                refused += !got;
+            }
+        }
+        assert_int_equal(masu_check_verdict(l.judge), MASU_VERDICT_FINE);
+        assert_int_equal(masu_arena_destroy(arena), MASU_OK);
+        if (!heap) { /* else the heap's events are among them */
+            assert_int_equal(l.counts[MASU_EVENT_ALLOC], served);
+            assert_int_equal(l.counts[MASU_EVENT_REFUSED], refused);
+            assert_int_equal(l.counts[MASU_EVENT_EXTENT_ADD], l.counts[MASU_EVENT_EXTENT_DROP]);
+        }
+        assert_true(l.counts[MASU_EVENT_FREE] > 100 && l.counts[MASU_EVENT_RESET] > 10);
+        assert_int_equal(heap ? masu_heap_destroy(heap) : MASU_OK, MASU_OK);
+        judged(&l, trace);
+    }
+}
+
+static void test_a_trace_is_told_of_a_ring(void **state) {
+    (void)state;
+    listener l;
+    masu_trace *trace = trace_for(&l);
+    masu_ring *ring;
+    masu_ring_config config = {.struct_bytes = sizeof config, .bytes = 4 * KIB, .trace = trace};
+    assert_int_equal(masu_ring_create(&config, &ring), MASU_OK);
+    masu__rng rng;
+    masu__rng_seed(&rng, 5);
+    uint64_t marks[64], served = 0;
+    unsigned first = 0, count = 0;
+    for (int i = 0; i < 5000; i++) {
+        if (count < 64 &&
+            masu_ring_alloc(ring, 1 + masu__rng_below(&rng, 500), (size_t)1 << masu__rng_below(&rng, 6))) {
+            served++;
+            marks[(first + count++) % 64] = masu_ring_here(ring);
+        } else if (count > 0) {
+            assert_int_equal(masu_ring_release(ring, marks[first]), MASU_OK);
+            first = (first + 1) % 64;
+            count--;
+        }
+    }
+    assert_int_equal(l.counts[MASU_EVENT_ALLOC], served);
+    assert_int_equal(l.counts[MASU_EVENT_FREE], served - count);
+    assert_int_equal(masu_ring_destroy(ring), MASU_OK);
+    judged(&l, trace);
+}
+
+/* Switched off it says nothing and serves the same addresses; what it said before still ends. */
+static void test_a_trace_may_be_switched(void **state) {
+    (void)state;
+    listener l;
+    masu_trace *trace = trace_for(&l);
+    char *base = (char *)0x100000;
+    masu_arena *arena = arena_of((masu_arena_config){.memory = base, .memory_bytes = 1000, .trace = trace});
+    assert_ptr_equal(masu_arena_alloc(arena, 100, 1), base);
+    masu_trace_set_on(trace, false);
+    masu_arena_mark mark = masu_arena_here(arena);
+    assert_ptr_equal(masu_arena_alloc(arena, 100, 1), base + 100);
+    masu_trace_set_on(trace, true);
+    assert_ptr_equal(masu_arena_alloc(arena, 100, 1), base + 200);
+    assert_int_equal(masu_arena_release(arena, mark), MASU_OK);
+    assert_int_equal(l.counts[MASU_EVENT_FREE], 1);
+    assert_ptr_equal(masu_arena_alloc(arena, 300, 1), base + 100);
+    assert_int_equal(masu_arena_destroy(arena), MASU_OK);
+    assert_int_equal(l.counts[MASU_EVENT_ALLOC], 3);
+    judged(&l, trace);
 }
 
 /* ---- ring ------------------------------------------------------------------------------------------------ */
@@ -285,6 +424,9 @@ int main(void) {
         cmocka_unit_test(test_refusals_say_why),
         cmocka_unit_test(test_memory_of_the_caller_is_not_touched),
         cmocka_unit_test(test_over_a_device_of_sizes),
+        cmocka_unit_test(test_a_trace_is_told_of_every_block),
+        cmocka_unit_test(test_a_trace_is_told_of_a_ring),
+        cmocka_unit_test(test_a_trace_may_be_switched),
         cmocka_unit_test(test_failing_memory_changes_nothing),
         cmocka_unit_test(test_ring_goes_around),
         cmocka_unit_test(test_ring_against_a_list),

@@ -3,6 +3,8 @@
 #include "fake_cuda/controls.h"
 #include "unit/allocators/vm_fixture.h"
 
+#include <masu/check.h>
+
 #include "base/rng.h"
 
 typedef struct stage {
@@ -11,6 +13,8 @@ typedef struct stage {
     masu_bestfit *bestfit;
     masu_streams *streams;
     void *stream[4];
+    masu_trace *trace;
+    masu_check *judge; /* of the pool and of the streams in front of it */
 } stage;
 
 static void open_stage(stage *s, bool over_vm, size_t limit_bytes) {
@@ -18,16 +22,21 @@ static void open_stage(stage *s, bool over_vm, size_t limit_bytes) {
     masu_cuda_config cuda = {.library = fake_cuda()->path};
     assert_int_equal(masu_device_create_cuda(&cuda, &s->cuda), MASU_OK);
     assert_int_equal(masu_device_create_faulty(s->cuda, &s->device), MASU_OK);
-    masu_streams_config config = {.device = s->device, .thread_safe = true};
+    assert_int_equal(masu_check_create(&s->judge), MASU_OK);
+    masu_trace_config trace = {.sink = masu_check_sink, .sink_context = s->judge, .start_on = true};
+    assert_int_equal(masu_trace_create(&trace, &s->trace), MASU_OK);
+    masu_streams_config config = {.device = s->device, .thread_safe = true, .trace = s->trace, .name = "work"};
     if (over_vm) {
         masu_vm_config vm = vm_small_config();
         vm.device = s->device;
+        vm.trace = s->trace;
         vm.limit_bytes = limit_bytes;
         assert_int_equal(masu_vm_create(&vm, &s->vm), MASU_OK);
         config.vm = s->vm;
     } else {
         masu_bestfit_config bestfit = masu_bestfit_config_default(s->device);
         bestfit.initial_bytes = 0;
+        bestfit.trace = s->trace;
         bestfit.pool_bytes = 4 * MIB;
         bestfit.limit_bytes = limit_bytes;
         assert_int_equal(masu_bestfit_create(&bestfit, &s->bestfit), MASU_OK);
@@ -46,6 +55,10 @@ static void close_stage(stage *s) {
         assert_int_equal(masu_vm_destroy(s->vm), MASU_OK);
     if (s->bestfit)
         assert_int_equal(masu_bestfit_destroy(s->bestfit), MASU_OK);
+    assert_string_equal(masu_verdict_name(masu_check_verdict(s->judge)), masu_verdict_name(MASU_VERDICT_FINE));
+    masu_check_destroy(s->judge);
+    assert_true(masu_trace_emitted(s->trace) > 4);
+    masu_trace_destroy(s->trace);
     for (int i = 0; i < 4; i++)
         fake_cuda()->stream_destroy(s->stream[i]);
     assert_int_equal(masu_device_destroy(s->device), MASU_OK);

@@ -61,17 +61,15 @@ static void the_sink_sees_all_while_on(void **state) {
 
 static void no_trace_is_never_on(void **state) {
     (void)state;
-    masu_trace *none = masu__trace_or_none(NULL);
-    masu_trace_set_on(none, true);
-    assert_false(masu__trace_wanted(none));
-    masu_trace_destroy(none);
+    masu_trace_set_on(NULL, true);
+    assert_false(masu__trace_wanted(NULL));
     masu_trace_destroy(NULL);
     assert_false(masu_trace_is_on(NULL));
 }
 
 static void creation_fails_cleanly(void **state) {
     (void)state;
-    masu_trace *trace = masu__trace_or_none(NULL);
+    masu_trace *trace = (masu_trace *)&(char){0};
     uint64_t bytes = masu__meta_live_bytes();
     assert_int_equal(masu_trace_create(NULL, &trace), MASU_ERR_INVALID_ARGUMENT);
     assert_null(trace);

@@ -447,6 +447,58 @@ static void without_memory_nothing_is_recorded(void **state) {
     }
 }
 
+/* What lies in front of a heap is the program's request, and the heap's block below it is not. */
+static void arenas_are_seen_with_their_lines(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_OK);
+    masu_heap_config config = masu_heap_config_default();
+    config.trace = trace;
+    masu_heap *heap;
+    masu_arena *arena;
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    masu_arena_config of_step = {.struct_bytes = sizeof of_step, .heap = heap, .trace = trace, .name = "of a step"};
+    assert_int_equal(masu_arena_create(&of_step, &arena), MASU_OK);
+    masu_trace_set_here(MASU_HERE);
+    int line = __LINE__ - 1;
+    assert_non_null(masu_arena_alloc(arena, 300, 0));
+    masu_arena_mark mark = masu_arena_here(arena);
+    assert_non_null(masu_arena_alloc(arena, 90000, 0)); /* a second piece, from the lower pool of the heap */
+    masu_trace_set_here(NULL);
+    assert_non_null(masu_arena_alloc(arena, 50, 0));
+    assert_int_equal(masu_arena_release(arena, mark), MASU_OK);
+    masu_arena_reset(arena);
+    assert_int_equal(masu_arena_destroy(arena), MASU_OK);
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    assert_int_equal(masu_trace_record_end(trace, NULL), MASU_OK);
+    masu_trace_destroy(trace);
+
+    masu__recording r;
+    masu__lives lives;
+    read_file(&r);
+    assert_int_equal(masu__lives_find(&r, &lives), MASU_OK);
+    assert_int_equal(lives.live_at_end + lives.strays + lives.doubled, 0);
+    unsigned requests = 0, inner = 0;
+    for (size_t i = 0; i < r.event_count; i++) {
+        const masu__recorded_event *e = &r.events[i];
+        if (e->kind != MASU__RECORDED_ALLOC)
+            continue;
+        inner += (e->flags & MASU__RECORDED_INNER) != 0;
+        if (e->flags & MASU__RECORDED_INNER)
+            continue;
+        assert_string_equal(masu__recording_text(&r, r.pools[e->pool].layer), "arena");
+        assert_string_equal(masu__recording_text(&r, r.pools[e->pool].name), "of a step");
+        static const uint64_t sizes[] = {300, 90000, 50};
+        assert_int_equal(e->bytes, sizes[requests]);
+        assert_int_equal(r.places[e->place].line, requests < 2 ? line : 0);
+        requests++;
+    }
+    assert_int_equal(requests, 3);
+    assert_true(inner >= 2); /* the pieces, and slabs of the heap */
+    masu__lives_destroy(&lives);
+    masu__recording_destroy(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_read_is_what_happened, begin, end),
@@ -461,6 +513,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_program_says_what_it_does, begin, end),
         cmocka_unit_test_setup_teardown(the_environment_is_read_when_it_is_asked, begin, end),
         cmocka_unit_test_setup_teardown(a_full_disk_is_said_and_stops_nobody, begin, end),
+        cmocka_unit_test_setup_teardown(arenas_are_seen_with_their_lines, begin, end),
         cmocka_unit_test_setup_teardown(without_memory_nothing_is_recorded, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
