@@ -22,9 +22,9 @@ set_source_files_properties(${models_generated}/onnx.pb-c.c PROPERTIES COMPILE_O
 
 file(GLOB models_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/models/*.c ${CMAKE_SOURCE_DIR}/src/models/*.cc
     ${CMAKE_SOURCE_DIR}/src/models/import/*.c)
-set(import_text ${CMAKE_SOURCE_DIR}/src/models/import/onnx.tl)
+file(GLOB import_text CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/models/import/onnx*.tl)
 add_custom_command(OUTPUT ${models_generated}/import_library.c
-    COMMAND ${CMAKE_COMMAND} -DTEXT=${import_text} -DNAME=import_library -DHEADER=models/import/import.h
+    COMMAND ${CMAKE_COMMAND} "-DTEXT=${import_text}" -DNAME=import_library -DHEADER=models/import/import.h
         -DOUT=${models_generated}/import_library.c -P ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake
     DEPENDS ${import_text} ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake VERBATIM)
 add_library(masu_models STATIC ${models_sources} ${models_generated}/tflite_generated.h ${models_generated}/onnx.pb-c.c

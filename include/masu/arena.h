@@ -14,8 +14,8 @@
  *     used_bytes <= reserved_bytes <= limit_bytes        used counts what alignment skipped too
  *
  * One that is given a trace (masu/trace.h) tells it of its pieces, of every block, and of those that a release or reset
- * ends. For that it remembers them, in memory of its own: 24 bytes for each block that lives. Without a trace it neither
- * remembers nor asks.
+ * ends. For that it remembers them, in memory of its own: 24 bytes for each block that lives. Without a trace it
+ * neither remembers nor asks.
  *
  * Ownership: the caller owns an arena until destroy; blocks belong to the arena. Thread safety: one thread at a time
  * for each arena. Cost: alloc O(1), a few instructions, no lock; where a linear arena is full, one call of its heap.

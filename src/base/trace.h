@@ -1,7 +1,7 @@
 /* trace.h: emitting events, from inside the pools.
  *
- * A pool keeps a pointer to the trace that it was given, or NULL. So without one the question "is anyone listening" is a
- * comparison and a branch; with one that is switched off, two.
+ * A pool keeps a pointer to the trace that it was given, or NULL. So without one the question "is anyone listening" is
+ * a comparison and a branch; with one that is switched off, two.
  */
 #ifndef MASU_BASE_TRACE_H
 #define MASU_BASE_TRACE_H

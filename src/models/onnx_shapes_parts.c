@@ -372,6 +372,61 @@ static void indices_shape(onnx_node *v, const masu__model_tensor *in) {
     onnx_set_shape_of(v, onnx_out(v, 0), onnx_in(v, 1));
 }
 
+/* The places that a grid has, of each channel. */
+static void sampled(onnx_node *v, const masu__model_tensor *in) {
+    const masu__model_tensor *grid = onnx_in(v, 1);
+    if (!known(in) || !known(grid) || in->rank < 3 || grid->rank != in->rank)
+        return;
+    onnx_dims dims = {in->rank, {in->dims[0], in->dims[1]}};
+    for (size_t i = 2; i < in->rank; i++)
+        dims.at[i] = grid->dims[i - 1];
+    onnx_set_shape(v, onnx_out(v, 0), &dims);
+}
+
+static void grid_of_size(onnx_node *v, const masu__model_tensor *in) {
+    const masu__model_tensor *size = onnx_in(v, 1);
+    bool is_list = size && size->has_shape && size->rank == 1 && size->dims[0] > 2 && size->dims[0] < 6;
+    if (!is_list)
+        return;
+    onnx_dims dims = {(size_t)size->dims[0], {known(in) && in->rank > 0 ? in->dims[0] : MASU__MODEL_OPEN}};
+    for (size_t i = 1; i + 1 < dims.rank; i++)
+        dims.at[i] = size->values && size->value_count == dims.rank ? onnx_dim(size->values[i + 1]) : MASU__MODEL_OPEN;
+    dims.at[dims.rank - 1] = (int64_t)dims.rank - 2;
+    onnx_set_shape(v, onnx_out(v, 0), &dims);
+}
+
+/* As many dimensions as before, but how long the lines are follows when it runs. */
+static void transformed(onnx_node *v, const masu__model_tensor *in) {
+    bool is_short = onnx_is(v, "STFT");
+    if (!known(in) || in->rank < 2)
+        return;
+    onnx_dims dims = {.rank = is_short ? 4 : in->rank};
+    for (size_t i = 0; i < dims.rank; i++)
+        dims.at[i] = MASU__MODEL_OPEN;
+    dims.at[0] = is_short ? in->dims[0] : MASU__MODEL_OPEN;
+    dims.at[dims.rank - 1] = 2;
+    onnx_set_shape(v, onnx_out(v, 0), &dims);
+}
+
+static void mel_shape(onnx_node *v, const masu__model_tensor *in) {
+    const masu__model_tensor *length = onnx_in(v, 1);
+    onnx_dims dims = {2, {MASU__MODEL_OPEN, MASU__MODEL_OPEN}};
+    onnx_set_type_number(onnx_out(v, 0), onnx_int(v, "output_datatype", 1));
+    if (length && length->values && length->value_count == 1 && length->values[0] >= 0)
+        dims.at[0] = onnx_dim(length->values[0] / 2 + 1);
+    if (in && in->values && in->value_count == 1)
+        dims.at[1] = onnx_dim(in->values[0]);
+    onnx_set_shape(v, onnx_out(v, 0), &dims);
+}
+
+/* What is put back where it was pooled from. */
+static void unpooled(onnx_node *v, const masu__model_tensor *in) {
+    onnx_dims dims = {.rank = known(in) ? in->rank : SIZE_MAX};
+    for (size_t i = 0; i < MASU__MODEL_MOST_RANK; i++)
+        dims.at[i] = MASU__MODEL_OPEN;
+    onnx_set_shape(v, onnx_out(v, 0), &dims);
+}
+
 static const part_rule rules[] = {
     {"Reshape", reshape, false},
     {"Flatten", flatten, false},
@@ -394,6 +449,12 @@ static const part_rule rules[] = {
     {"Size", shape_of, true},
     {"NonZero", counted, true},
     {"NonMaxSuppression", counted, true},
+    {"GridSample", sampled, false},
+    {"AffineGrid", grid_of_size, false},
+    {"DFT", transformed, false},
+    {"STFT", transformed, false},
+    {"MelWeightMatrix", mel_shape, true},
+    {"MaxUnpool", unpooled, false},
 };
 
 bool onnx_part_shapes(onnx_node *v) {

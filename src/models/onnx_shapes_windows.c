@@ -134,6 +134,8 @@ static void resize(onnx_node *v, const masu__model_tensor *x) {
     if (!x || !x->has_shape)
         return;
     onnx_dims dims = onnx_dims_of(x);
+    const Masu__Onnx__Attribute *policy = onnx_attribute(v, "keep_aspect_ratio_policy");
+    bool is_fitted = policy && !onnx_text_is(v, "keep_aspect_ratio_policy", "stretch");
     size_t count = axis_count ? axis_count : dims.rank;
     for (size_t k = 0; k < count; k++) {
         size_t axis;
@@ -141,14 +143,14 @@ static void resize(onnx_node *v, const masu__model_tensor *x) {
             return;
         double scale = -1;
         if (sizes && sizes->values && sizes->value_count == count) {
-            dims.at[axis] = onnx_dim(sizes->values[k]);
+            dims.at[axis] = is_fitted ? MASU__MODEL_OPEN : onnx_dim(sizes->values[k]);
             continue;
         }
         if (scales && scales->values && scales->value_count == count && strcmp(scales->type, "float32") == 0)
             scale = float_at(scales, k);
         else if (attribute && attribute->n_floats == count)
             scale = attribute->floats[k];
-        double size = scale * (double)dims.at[axis];
+        double size = (double)((float)scale * (float)dims.at[axis]); /* as the standard computes it */
         dims.at[axis] = dims.at[axis] >= 0 && scale >= 0 && size < (double)ONNX_MOST_DIM ? (int64_t)size
                                                                                          : MASU__MODEL_OPEN;
     }
@@ -179,7 +181,7 @@ bool onnx_window_shapes(onnx_node *v) {
         convolve(v, x, onnx_in(v, 1));
         return true;
     }
-    if (onnx_is(v, "Conv"))
+    if (onnx_is(v, "Conv") || onnx_is(v, "DeformConv"))
         convolve(v, x, onnx_in(v, 1));
     else if (onnx_is(v, "ConvTranspose"))
         convolve_back(v, x, onnx_in(v, 1));

@@ -22,6 +22,7 @@ done
 expect_status 0 env PYTHONDONTWRITEBYTECODE=1 "$python" tests/cli/import_networks.py "$MASU" "$MASU_TMP"
 if "$python" -c 'import torch.onnx' 2>/dev/null; then
     expect_status 0 env PYTHONDONTWRITEBYTECODE=1 "$python" tests/cli/import_torch.py "$MASU" "$MASU_TMP"
+    expect_status 0 env PYTHONDONTWRITEBYTECODE=1 "$python" tests/cli/import_operators.py "$MASU" "$MASU_TMP"
 else
     echo 'skipped: PyTorch is not installed: only networks that the tests write themselves are imported'
 fi

@@ -3,8 +3,11 @@
  *     $0 … $9            an input, which must be there         $*                 all inputs, between commas
  *     ${i:NAME=1}        a whole attribute, and what it is where it is left out; without = it must be there
  *     ${f:NAME=1.0}      a real one                             ${b:NAME=0}        a whole one as true or false
- *     ${I:NAME=[1]}      a list of whole ones                   ${ints:1}          input 1 as a list of whole numbers
- *     ${NAME}            a word that the row's function set
+ *     ${I:NAME=[1]}      a list of whole ones                   ${F:NAME=[1.0]}    a list of real ones
+ *     ${c:NAME=a|b|c}    a text, one of these; a where it is left out
+ *     ${ints:1}          input 1 as a list of whole numbers     ${reals:1}         of real ones, which f64 holds
+ *     ${ints?:1} ${reals?:1}   the same; a list of none where it is left out
+ *     ${o:1}             input 1 as an Option                   ${NAME}            a word that the row's function set
  */
 #include <math.h>
 #include <stdio.h>
@@ -196,8 +199,6 @@ static bool put_input(import_node *n, size_t i) {
     const masu__model_tensor *t = &n->im->model->tensors[tensor];
     if (!import_elements(t))
         return import_refuse(n, "elements of `%.60s` are %s, which the language does not keep", t->name.at, t->type);
-    if (t->graph != 0)
-        return import_refuse(n, "`%.60s` belongs to a graph inside of the network", t->name.at);
     n->inputs_read |= UINT64_C(1) << i;
     n->uses |= UINT64_C(1) << i;
     masu__buffer_printf(&n->text, "%s%s", t->constant ? "self." : "", n->im->names[tensor]);
@@ -226,6 +227,71 @@ static bool put_list_of_input(import_node *n, size_t i) {
     return true;
 }
 
+static bool put_reals_of_input(import_node *n, size_t i) {
+    const masu__model_tensor *t = onnx_in(&n->v, i);
+    if (t && t->has_shape && t->rank == 1 && t->dims[0] == 0) { /* as good as left out */
+        n->inputs_read |= UINT64_C(1) << i;
+        masu__buffer_puts(&n->text, "[]");
+        return true;
+    }
+    if (!put_input(n, i))
+        return false;
+    masu__buffer_puts(&n->text, IMPORT_TO_REALS);
+    return true;
+}
+
+/* ints:1, reals:1, o:1; with ? what is left out is a list of none. *is_one: it is one of these. */
+static bool put_input_as(import_node *n, const char *name, bool *is_one) {
+    const char *place = strchr(name, ':');
+    size_t i = place ? (size_t)(place[1] - '0') : 0;
+    bool may_lack = place && place > name && place[-1] == '?', is_there = onnx_in(&n->v, i) != NULL;
+    bool is_ints = strncmp(name, "ints", 4) == 0, is_reals = strncmp(name, "reals", 5) == 0;
+    *is_one = place && i < 10 && (is_ints || is_reals || strncmp(name, "o:", 2) == 0);
+    if (!*is_one)
+        return false;
+    if (may_lack && !is_there) {
+        masu__buffer_puts(&n->text, "[]");
+        return true;
+    }
+    if (is_ints)
+        return put_list_of_input(n, i);
+    if (is_reals)
+        return put_reals_of_input(n, i);
+    masu__buffer_puts(&n->text, is_there ? "Some(" : "None");
+    if (is_there && !put_input(n, i))
+        return false;
+    masu__buffer_puts(&n->text, is_there ? ")" : "");
+    return true;
+}
+
+/* One of a|b|c, as a text. */
+static bool put_choice(import_node *n, const Masu__Onnx__Attribute *a, const char *name, const char *all) {
+    size_t length = strcspn(all, "|");
+    for (const char *at = all; a; at += length + 1, length = strcspn(at, "|")) {
+        if (a->s.len == length && memcmp(a->s.data, at, length) == 0) {
+            all = at;
+            break;
+        }
+        if (!at[length])
+            return import_refuse(n, "%s = \"%.*s\" is not known", name, a->s.len < 40 ? (int)a->s.len : 40,
+                                 (const char *)a->s.data);
+    }
+    masu__buffer_printf(&n->text, "\"%.*s\"", (int)length, all);
+    return true;
+}
+
+static bool put_reals(import_node *n, const Masu__Onnx__Attribute *a, const char *name) {
+    masu__buffer_putc(&n->text, '[');
+    for (size_t i = 0; i < a->n_floats; i++) {
+        if (!isfinite(a->floats[i]))
+            return import_refuse(n, "attribute `%s` has a number that is not finite", name);
+        masu__buffer_puts(&n->text, i ? ", " : "");
+        import_put_number(&n->text, (double)a->floats[i]);
+    }
+    masu__buffer_putc(&n->text, ']');
+    return true;
+}
+
 static bool put_attribute(import_node *n, char kind, char *name) {
     char *otherwise = strchr(name, '=');
     if (otherwise)
@@ -233,6 +299,8 @@ static bool put_attribute(import_node *n, char kind, char *name) {
     const Masu__Onnx__Attribute *a = import_attribute(n, name);
     if (!a && !otherwise)
         return import_refuse(n, "attribute `%s` is missing", name);
+    if (kind == 'c')
+        return put_choice(n, a, name, otherwise);
     if (!a && kind != 'b') {
         masu__buffer_puts(&n->text, otherwise);
         return true;
@@ -249,6 +317,8 @@ static bool put_attribute(import_node *n, char kind, char *name) {
             return import_refuse(n, "attribute `%s` is not a finite number", name);
         import_put_number(&n->text, (double)a->f);
         return true;
+    case 'F':
+        return put_reals(n, a, name);
     default:
         put_ints(&n->text, a->ints, a->n_ints);
         return true;
@@ -256,15 +326,17 @@ static bool put_attribute(import_node *n, char kind, char *name) {
 }
 
 static bool put_word(import_node *n, const char *at, size_t length) {
-    char name[64];
+    char name[96];
+    bool is_input;
     if (length >= sizeof name)
         return import_refuse(n, "a word of the table is too long");
     memcpy(name, at, length);
     name[length] = 0;
+    bool put = put_input_as(n, name, &is_input);
+    if (is_input)
+        return put;
     if (length > 2 && name[1] == ':')
         return put_attribute(n, name[0], name + 2);
-    if (strncmp(name, "ints:", 5) == 0)
-        return put_list_of_input(n, (size_t)(name[5] - '0'));
     for (size_t i = 0; i < n->word_count; i++)
         if (strcmp(n->words[i].name, name) == 0) {
             masu__buffer_puts(&n->text, n->words[i].text);
@@ -374,7 +446,9 @@ bool import_expression(importer *im, import_line *line) {
     masu__arena *arena = &im->model->arena;
     if (line->op->input_count > IMPORT_MOST_PLACES)
         import_refuse(&n, "more than %d inputs", IMPORT_MOST_PLACES);
-    bool taken = n.why.length == 0 && try_rows(&n), failed = n.text.failed || n.why.failed;
+    bool taken = n.why.length == 0 && (import_has_bodies(line->op) ? import_bodies(&n) : try_rows(&n)),
+         failed = n.text.failed || n.why.failed;
+    line->has_bodies = import_has_bodies(line->op);
     if (taken)
         line->text = masu__arena_strndup(arena, masu__buffer_text(&n.text), n.text.length);
     else

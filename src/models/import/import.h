@@ -3,6 +3,7 @@
  *     masu__model ─► import.c ─┬─ valid_names.c what tensors are called in the program
  *                              ├─ expression.c an operator by its rows of operators.def: templates, filled
  *                              │     └─ words*.c   what a template cannot say: paddings, axes, widths
+ *                              ├─ bodies.c     If, Loop and Scan: the graphs inside of them as blocks of the language
  *                              ├─ weights.c    constants as a .safetensors file
  *                              └─ program.c    the text: struct, forward, main, the functions of onnx.tl that it needs
  *
@@ -20,20 +21,24 @@ enum { IMPORT_MOST_WORDS = 16, IMPORT_MOST_PLACES = 64, IMPORT_MOST_OPSET = 26 }
 
 typedef struct import_line {
     const masu__model_operator *op;
-    const char *text;    /* the expression; NULL: refused */
-    const char *refused; /* why; NULL: it is not */
-    uint64_t uses;       /* inputs that the text names, by bit */
-    size_t parts;        /* the expression is a tuple of so many; 1: itself; 0: a list of the outputs */
-    bool is_needed;
+    const char *text;           /* the expression; NULL: refused */
+    const char *refused;        /* why; NULL: it is not */
+    uint64_t uses;              /* inputs that the text names, by bit */
+    size_t parts;               /* the expression is a tuple of so many; 1: itself; 0: a list of the outputs */
+    bool is_needed, has_bodies; /* If, Loop, Scan: text is its condition, or nothing */
 } import_line;
+
+typedef struct import_graph {
+    import_line *lines; /* one for each operator */
+    size_t line_count;
+} import_graph;
 
 typedef struct importer {
     masu__model *model;
     masu__buffer *why;
-    const char **names; /* of each tensor */
-    bool *is_needed;    /* of each tensor, by the program's text */
-    import_line *lines; /* one for each operator of the main graph */
-    size_t line_count;
+    const char **names;   /* of each tensor */
+    bool *is_needed;      /* of each tensor, by the program's text */
+    import_graph *graphs; /* of each graph; 0 is the main one */
 } importer;
 
 /* One operator while its text is made. */
@@ -79,6 +84,12 @@ bool import_shape(import_node *n, size_t i, const masu__model_tensor **out);
 bool import_rank(import_node *n, size_t i, size_t *out);
 void import_put_number(masu__buffer *to, double value);
 
+/* ---- bodies.c */
+bool import_has_bodies(const masu__model_operator *op);
+/* Looks at all of the operator; its text is what it asks first. */
+bool import_bodies(import_node *n);
+void import_put_bodies(const importer *im, const import_line *line, size_t depth, masu__buffer *to);
+
 /* ---- words.c, words_windows.c: named by operators.def */
 #define ROW(...)
 #define PREPARE(name) import_prepare name;
@@ -89,6 +100,11 @@ bool import_constant_nodes(importer *im);
 bool import_write_weights(importer *im, masu__model_write *write, void *context);
 
 /* ---- program.c */
+void import_put_lines(const importer *im, size_t graph, size_t depth, masu__buffer *to);
+void import_put_type(const masu__model_tensor *t, masu__buffer *to);
+void import_put_value(const importer *im, int32_t tensor, masu__buffer *to);
+/* What the line is of, behind it. */
+void import_put_comment(const importer *im, const import_line *line, masu__buffer *to);
 bool import_program(importer *im, const masu__model_text *title, masu__buffer *out);
 
 extern const char import_library[]; /* onnx.tl */

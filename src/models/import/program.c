@@ -7,7 +7,7 @@
 
 /* ---- types and shapes ---------------------------------------------------------------------------- */
 
-static void put_type(const masu__model_tensor *t, masu__buffer *to) {
+void import_put_type(const masu__model_tensor *t, masu__buffer *to) {
     if (t->has_shape)
         masu__buffer_printf(to, "Tensor<%s, %zu>", import_elements(t), t->rank);
     else
@@ -58,7 +58,7 @@ static void put_weights(const importer *im, masu__buffer *to) {
     for (size_t i = 0; i < im->model->tensor_count; i++)
         if (is_weight(im, i)) {
             masu__buffer_printf(to, "    %s: ", im->names[i]);
-            put_type(&im->model->tensors[i], to);
+            import_put_type(&im->model->tensors[i], to);
             masu__buffer_puts(to, ", // ");
             put_shape(&im->model->tensors[i], to);
             masu__buffer_putc(to, '\n');
@@ -75,7 +75,7 @@ static void put_weights(const importer *im, masu__buffer *to) {
 
 /* ---- forward ------------------------------------------------------------------------------------- */
 
-static void put_value(const importer *im, int32_t tensor, masu__buffer *to) {
+void import_put_value(const importer *im, int32_t tensor, masu__buffer *to) {
     masu__buffer_printf(to, "%s%s", im->model->tensors[tensor].constant ? "self." : "", im->names[tensor]);
 }
 
@@ -89,18 +89,18 @@ static void put_signature(const importer *im, const char *indent, bool has_self,
     masu__buffer_printf(to, "%spub fn forward(%s", indent, has_self ? "&self" : "");
     for (size_t i = 0; i < g->input_count; i++) {
         masu__buffer_printf(to, "%s%s: ", i || has_self ? ", " : "", im->names[g->inputs[i]]);
-        put_type(&im->model->tensors[g->inputs[i]], to);
+        import_put_type(&im->model->tensors[g->inputs[i]], to);
     }
     masu__buffer_printf(to, ") -> %s", g->output_count > 1 ? "(" : "");
     for (size_t i = 0; i < g->output_count; i++) {
         masu__buffer_puts(to, i ? ", " : "");
-        put_type(&im->model->tensors[g->outputs[i]], to);
+        import_put_type(&im->model->tensors[g->outputs[i]], to);
     }
     masu__buffer_printf(to, "%s {\n", g->output_count > 1 ? ")" : "");
 }
 
-static void put_comment(const importer *im, const import_line *line, masu__buffer *to) {
-    masu__buffer_puts(to, "; // ");
+void import_put_comment(const importer *im, const import_line *line, masu__buffer *to) {
+    masu__buffer_puts(to, " // ");
     put_name(&line->op->type, to);
     for (size_t i = 0; i < line->op->output_count; i++)
         if (line->op->outputs[i] >= 0) {
@@ -111,33 +111,45 @@ static void put_comment(const importer *im, const import_line *line, masu__buffe
 }
 
 /* let y: Tensor<f32, 2> = …; or let (a, _): (…) = …; */
-static void put_line(const importer *im, const import_line *line, const char *indent, masu__buffer *to) {
+static void put_line(const importer *im, const import_line *line, size_t depth, masu__buffer *to) {
     const masu__model_operator *op = line->op;
     bool is_tuple = line->parts > 1;
-    masu__buffer_printf(to, "%slet %s", indent, is_tuple ? "(" : "");
+    masu__buffer_fill(to, ' ', 4 * depth);
+    masu__buffer_printf(to, "let %s", is_tuple ? "(" : "");
     for (size_t i = 0; i < line->parts; i++)
         masu__buffer_printf(to, "%s%s", i ? ", " : "",
                             i < op->output_count && op->outputs[i] >= 0 ? im->names[op->outputs[i]] : "_");
     if (is_tuple) {
-        masu__buffer_printf(to, ") = %s", line->text);
+        masu__buffer_printf(to, ") = %s;", line->text);
     } else {
         masu__buffer_puts(to, ": ");
-        put_type(&im->model->tensors[line->op->outputs[0]], to);
-        masu__buffer_printf(to, " = %s", line->text);
+        import_put_type(&im->model->tensors[line->op->outputs[0]], to);
+        masu__buffer_printf(to, " = %s;", line->text);
     }
-    put_comment(im, line, to);
+    import_put_comment(im, line, to);
 }
 
 /* let y_parts = …; let y: Tensor<f32, 2> = y_parts[0]; … */
-static void put_list(const importer *im, const import_line *line, const char *indent, masu__buffer *to) {
-    masu__buffer_printf(to, "%slet parts = %s", indent, line->text);
-    put_comment(im, line, to);
+static void put_list(const importer *im, const import_line *line, size_t depth, masu__buffer *to) {
+    masu__buffer_fill(to, ' ', 4 * depth);
+    masu__buffer_printf(to, "let parts = %s;", line->text);
+    import_put_comment(im, line, to);
     for (size_t i = 0; i < line->op->output_count; i++)
         if (line->op->outputs[i] >= 0) {
-            masu__buffer_printf(to, "%slet %s: ", indent, im->names[line->op->outputs[i]]);
-            put_type(&im->model->tensors[line->op->outputs[i]], to);
+            masu__buffer_fill(to, ' ', 4 * depth);
+            masu__buffer_printf(to, "let %s: ", im->names[line->op->outputs[i]]);
+            import_put_type(&im->model->tensors[line->op->outputs[i]], to);
             masu__buffer_printf(to, " = parts[%zu];\n", i);
         }
+}
+
+void import_put_lines(const importer *im, size_t graph, size_t depth, masu__buffer *to) {
+    const import_graph *g = &im->graphs[graph];
+    for (size_t i = 0; i < g->line_count; i++)
+        if (g->lines[i].is_needed && g->lines[i].has_bodies)
+            import_put_bodies(im, &g->lines[i], depth, to);
+        else if (g->lines[i].is_needed)
+            (g->lines[i].parts == 0 ? put_list : put_line)(im, &g->lines[i], depth, to);
 }
 
 static void put_forward(const importer *im, masu__buffer *to) {
@@ -145,13 +157,11 @@ static void put_forward(const importer *im, masu__buffer *to) {
     bool has_self = has_weights(im);
     const char *indent = has_self ? "    " : "", *inner = has_self ? "        " : "    ";
     put_signature(im, indent, has_self, to);
-    for (size_t i = 0; i < im->line_count; i++)
-        if (im->lines[i].is_needed)
-            (im->lines[i].parts == 0 ? put_list : put_line)(im, &im->lines[i], inner, to);
+    import_put_lines(im, 0, has_self ? 2 : 1, to);
     masu__buffer_printf(to, "%s%s", inner, g->output_count > 1 ? "(" : "");
     for (size_t i = 0; i < g->output_count; i++) {
         masu__buffer_puts(to, i ? ", " : "");
-        put_value(im, g->outputs[i], to);
+        import_put_value(im, g->outputs[i], to);
     }
     masu__buffer_printf(to, "%s\n%s}\n%s\n", g->output_count > 1 ? ")" : "", indent, has_self ? "}\n" : "");
 }
@@ -163,7 +173,7 @@ static void put_main(const importer *im, masu__buffer *to) {
     masu__buffer_puts(to, "struct Outputs {\n");
     for (size_t i = 0; i < g->output_count; i++) {
         masu__buffer_printf(to, "    %s: ", im->names[g->outputs[i]]);
-        put_type(&im->model->tensors[g->outputs[i]], to);
+        import_put_type(&im->model->tensors[g->outputs[i]], to);
         masu__buffer_puts(to, ",\n");
     }
     masu__buffer_puts(to, "}\n\n" IMPORT_MAIN);
@@ -227,14 +237,13 @@ static void mark(function *all, size_t count, const char *begin, const char *end
 static void put_functions(const importer *im, masu__buffer *to) {
     function all[MOST_FUNCTIONS] = {{0}};
     size_t count = find_functions(all);
-    for (size_t i = 0; i < im->line_count; i++)
-        if (im->lines[i].is_needed) {
-            masu__buffer text = {0}; /* a blank in front, for the first name */
-            masu__buffer_printf(&text, " %s", im->lines[i].text);
-            mark(all, count, masu__buffer_text(&text) + 1, masu__buffer_text(&text) + text.length);
-            to->failed |= text.failed;
-            masu__buffer_destroy(&text);
-        }
+    masu__buffer text = {0}; /* a blank in front, for the first name */
+    masu__buffer_putc(&text, ' ');
+    import_put_lines(im, 0, 0, &text);
+    if (!text.failed)
+        mark(all, count, masu__buffer_text(&text) + 1, masu__buffer_text(&text) + text.length);
+    to->failed |= text.failed;
+    masu__buffer_destroy(&text);
     for (size_t i = 0; i < count; i++)
         if (all[i].is_needed) {
             masu__buffer_putc(to, '\n');

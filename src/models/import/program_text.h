@@ -2,8 +2,25 @@
 #ifndef MASU_MODELS_PROGRAM_TEXT_H
 #define MASU_MODELS_PROGRAM_TEXT_H
 
-#define IMPORT_TO_LIST ".to_vec()"
-#define IMPORT_WRAP    "onnx_wrap(%s, %u, %s)" /* expression, bits, with a sign */
+#define IMPORT_TO_LIST  ".to_vec()"
+#define IMPORT_TO_REALS ".double().to_vec()"
+#define IMPORT_TO_F32   ".float()"
+#define IMPORT_TO_F64   ".double()"
+#define IMPORT_TO_I64   ".long()"
+#define IMPORT_TO_BOOL  ".bool()"
+#define IMPORT_ONE      "Tensor::full([1], %s)"
+#define IMPORT_FMOD     "%s%s.fmod(%s%s)" /* self. or nothing, and a name; twice */
+#define IMPORT_LOWEST   "f64::NEG_INFINITY"
+#define IMPORT_WRAP     "onnx_wrap(%s, %u, %s)" /* expression, bits, with a sign */
+
+/* If, Loop, Scan */
+#define IMPORT_ITEM    ".item()"
+#define IMPORT_NUMBER  "Tensor::full([], %s)"
+#define IMPORT_YES     "Tensor::full([], 1.0) > 0.0"
+#define IMPORT_ROUNDS  ": Vec<Tensor<%s>> = vec![];\n"
+#define IMPORT_STACKED "Tensor::stack(%s, 0)"
+#define IMPORT_SELECT  ".select(0, %s)"
+#define IMPORT_LENGTH  ".dim(0)"
 
 #define IMPORT_READ    "file.read::<%s>(\"%s\").unwrap()"
 #define IMPORT_OPEN    "        let file = TensorFile::open(path).unwrap();\n"

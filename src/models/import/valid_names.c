@@ -23,7 +23,11 @@ static bool is_taken(const char *name) {
     for (size_t i = 0; taken[i]; i++)
         if (strcmp(taken[i], name) == 0)
             return true;
-    return strncmp(name, "onnx_", 5) == 0 || strncmp(name, "tl_", 3) == 0;
+    static const char *const prefixes[] = {"onnx_", "tl_", "round_", "go_", "rounds_", NULL};
+    for (size_t i = 0; prefixes[i]; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
 }
 
 /* Runs of other characters become one _; none in front or at the end; a letter first. */

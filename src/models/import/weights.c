@@ -35,12 +35,14 @@ static Masu__Onnx__Tensor *made_of(onnx_node *v, masu__model_tensor *out) {
 }
 
 bool import_constant_nodes(importer *im) {
-    masu__model_graph *g = &im->model->graphs[0];
-    for (size_t i = 0; i < g->operator_count; i++) {
-        onnx_node v = {im->model, g->operators[i].node, &g->operators[i], false};
-        masu__model_tensor *out = onnx_out(&v, 0);
-        if (onnx_is(&v, "Constant") && out && !out->constant && out->has_bytes)
-            out->constant = made_of(&v, out);
+    for (size_t k = 0; k < im->model->graph_count; k++) {
+        masu__model_graph *g = &im->model->graphs[k];
+        for (size_t i = 0; i < g->operator_count; i++) {
+            onnx_node v = {im->model, g->operators[i].node, &g->operators[i], false};
+            masu__model_tensor *out = onnx_out(&v, 0);
+            if (onnx_is(&v, "Constant") && out && !out->constant && out->has_bytes)
+                out->constant = made_of(&v, out);
+        }
     }
     return true;
 }

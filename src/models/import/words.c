@@ -30,18 +30,18 @@ static const char *conversion(char from, const masu__model_tensor *to, const cha
         return "";
     switch (kind) {
     case 'f':
-        return from == 'h' ? "" : ".float()";
+        return from == 'h' ? "" : IMPORT_TO_F32;
     case 'd':
-        return ".double()";
+        return IMPORT_TO_F64;
     case 'b':
-        return ".bool()";
+        return IMPORT_TO_BOOL;
     case 'l':
-        return from == 'n' ? "" : ".long()";
+        return from == 'n' ? "" : IMPORT_TO_I64;
     case 'n':
         *before = "onnx_wrap(";
-        return to->bits == 32   ? (is_unsigned ? ".long(), 32, false)" : ".long(), 32, true)")
-               : to->bits == 16 ? (is_unsigned ? ".long(), 16, false)" : ".long(), 16, true)")
-                                : (is_unsigned ? ".long(), 8, false)" : ".long(), 8, true)");
+        return to->bits == 32   ? (is_unsigned ? IMPORT_TO_I64 ", 32, false)" : IMPORT_TO_I64 ", 32, true)")
+               : to->bits == 16 ? (is_unsigned ? IMPORT_TO_I64 ", 16, false)" : IMPORT_TO_I64 ", 16, true)")
+                                : (is_unsigned ? IMPORT_TO_I64 ", 8, false)" : IMPORT_TO_I64 ", 8, true)");
     default:
         return NULL;
     }
@@ -56,7 +56,7 @@ bool import_cast(import_node *n) {
     if (onnx_is(&n->v, "Pow")) {
         char kind = import_kind(in), exponent = other ? import_kind(other) : 0;
         bool same = exponent == kind || exponent == 'l' || exponent == 'n' || (kind == 'd' && exponent == 'f');
-        const char *after = same ? "" : kind == 'f' ? ".float()" : ".long()";
+        const char *after = same ? "" : kind == 'f' ? IMPORT_TO_F32 : IMPORT_TO_I64;
         return import_word(n, "before", same ? "" : "(") && import_word(n, "after", "%s%s", same ? "" : ")", after);
     }
     (void)import_attribute(n, "to");
@@ -255,7 +255,7 @@ bool import_pads(import_node *n) {
     } else if (which == 0) {
         masu__buffer text = {0};
         import_put_number(&text, import_float(n, "value", 0));
-        bool right = import_word(n, "value", "Tensor::full([1], %s)", masu__buffer_text(&text));
+        bool right = import_word(n, "value", IMPORT_ONE, masu__buffer_text(&text));
         masu__buffer_destroy(&text);
         if (!right)
             return false;
@@ -282,7 +282,7 @@ bool import_mode(import_node *n) {
     n->inputs_read |= 3, n->uses |= 3;
     const char *a = n->im->names[n->v.op->inputs[0]], *b = n->im->names[n->v.op->inputs[1]];
     const char *own = onnx_in(&n->v, 0)->constant ? "self." : "", *other = onnx_in(&n->v, 1)->constant ? "self." : "";
-    return is_c ? import_word(n, "remainder", "%s%s.fmod(%s%s)", own, a, other, b)
+    return is_c ? import_word(n, "remainder", IMPORT_FMOD, own, a, other, b)
                 : import_word(n, "remainder", "%s%s %% %s%s", own, a, other, b);
 }
 
@@ -313,9 +313,9 @@ bool import_eye(import_node *n) {
         return import_refuse(n, "the type of the result is not supported");
     return import_word(n, "after",
                        strcmp(elements, "f32") == 0   ? ""
-                       : strcmp(elements, "f64") == 0 ? ".double()"
-                       : strcmp(elements, "i64") == 0 ? ".long()"
-                                                      : ".bool()");
+                       : strcmp(elements, "f64") == 0 ? IMPORT_TO_F64
+                       : strcmp(elements, "i64") == 0 ? IMPORT_TO_I64
+                                                      : IMPORT_TO_BOOL);
 }
 
 bool import_concat(import_node *n) {

@@ -129,15 +129,15 @@ bool import_pool(import_node *n) {
 /* What is put around never is the largest. */
 bool import_lowest(import_node *n) {
     char kind = import_kind(onnx_in(&n->v, 0));
-    if (import_int(n, "storage_order", 0) != 0 && onnx_out(&n->v, 1))
-        return import_refuse(n, "storage_order is not supported");
-    return import_pool(n) && import_word(n, "lowest", "Tensor::full([1], %s)",
-                                         kind == 'f' || kind == 'd' ? "f64::NEG_INFINITY" : "-4294967296");
+    if (!onnx_out(&n->v, 1))
+        (void)import_attribute(n, "storage_order"); /* of the places alone */
+    return import_pool(n) &&
+           import_word(n, "lowest", IMPORT_ONE, kind == 'f' || kind == 'd' ? IMPORT_LOWEST : "-4294967296");
 }
 
 bool import_convolution(import_node *n) {
     windows w;
-    return read_windows(n, &w, 1) && put_windows(n, &w);
+    return read_windows(n, &w, onnx_is(&n->v, "QLinearConv") ? 3 : 1) && put_windows(n, &w);
 }
 
 /* The transposed convolution is one over the input with strides - 1 zeros between its elements: before and after are

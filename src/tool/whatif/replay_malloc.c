@@ -245,7 +245,7 @@ bool whatif_replay_malloc(const whatif_requests *q, unsigned number, const whati
         snprintf(out->note, sizeof out->note, "not installed");
         return true;
     }
-    /* Twice over the peak is room enough for any of them. Each page costs a fault, of up to 13 µs in virtual machines. */
+    /* Twice over the peak is room enough for any of them. Each page costs a fault, up to 13 µs in virtual machines. */
     bool has_room = q->peak_live_bytes < available_bytes() / 4, fits = has_room && q->taken_bytes < MOST_WRITTEN;
     answer timed = {0}, watched = {0};
     out->ran = measure(q, path, 0, &timed) && measure(q, path, fits ? 1 : 2, &watched);
