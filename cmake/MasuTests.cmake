@@ -26,7 +26,7 @@ function(masu_test_folder folder)
             $<$<TARGET_EXISTS:masu_language>:MASU_TEST_LANGUAGE=1>)
         set_target_properties(${target} PROPERTIES
             OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
-        add_dependencies(${target} fake_cuda_driver) # some open it at run time
+        add_dependencies(${target} fake_cuda_driver masu_shared) # some open them at run time
         add_dependencies(masu_tests ${target})
     endforeach()
 endfunction()

@@ -100,22 +100,36 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* How many blocks more the transfer may take. */
-static size_t transfer_room(masu_heap *heap, unsigned index) {
+/* Slots for so many blocks more, as far as there is memory for them: many classes have few blocks on their way, and their
+ * slots share pages. */
+static void transfer_widen(masu__transfer *t, size_t more) {
+    size_t room = t->room ? t->room : MASU__TRANSFER_FIRST_SLOTS;
+    while (room - t->count < more && room < MASU__TRANSFER_SLOTS)
+        room *= 2;
+    if (room == t->room)
+        return;
+    void **slots = masu__meta_realloc(t->slots, t->room * sizeof *slots, room * sizeof *slots);
+    if (!slots)
+        return;
+    t->slots = slots;
+    t->room = room;
+}
+
+/* How many of count blocks the transfer may take. */
+static size_t transfer_room(masu_heap *heap, unsigned index, size_t count) {
     masu__caches *caches = heap->caches;
     masu__transfer *t = &caches->transfer[index];
-    if (!t->slots)
-        t->slots = masu__meta_alloc(MASU__TRANSFER_SLOTS * sizeof *t->slots);
-    if (!t->slots)
-        return 0;
     size_t bytes = caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes;
-    return masu__min(MASU__TRANSFER_SLOTS - t->count, bytes / masu__cache_class_bytes(heap, index));
+    count = masu__min(count, bytes / masu__cache_class_bytes(heap, index));
+    if (count > t->room - t->count)
+        transfer_widen(t, count);
+    return masu__min(count, t->room - t->count);
 }
 
 static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, size_t count) {
     masu__caches *caches = heap->caches;
     masu__transfer *t = &caches->transfer[index];
-    size_t kept = caches->checked ? 0 : masu__min(count, transfer_room(heap, index));
+    size_t kept = caches->checked ? 0 : transfer_room(heap, index, count);
     if (kept > 0) {
         memcpy(t->slots + t->count, blocks + (count - kept), kept * sizeof *blocks);
         t->count += kept;
@@ -282,7 +296,7 @@ void masu__caches_close(masu_heap *heap) {
     while (heap->caches->first)
         masu__cache_close(heap->caches->first, true);
     for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
-        masu__meta_free(heap->caches->transfer[i].slots, MASU__TRANSFER_SLOTS * sizeof(void *));
+        masu__meta_free(heap->caches->transfer[i].slots, heap->caches->transfer[i].room * sizeof(void *));
     masu__meta_free(heap->caches, sizeof *heap->caches);
     heap->caches = NULL;
 }

@@ -54,7 +54,8 @@ enum {
     MASU__MAGAZINE_SMALL_CLASSES = 12, /* no pool has more classes up to there */
     MASU__CACHE_SLOTS = MASU_BUCKET_MOST_CLASSES * (1 + MASU__MAGAZINE_SLOTS) +
                         MASU__MAGAZINE_SMALL_CLASSES * (MASU__MAGAZINE_SMALL_SLOTS - MASU__MAGAZINE_SLOTS),
-    MASU__TRANSFER_SLOTS = 1024,
+    MASU__TRANSFER_SLOTS = 1024, /* at most; a transfer begins with */
+    MASU__TRANSFER_FIRST_SLOTS = 64,
     MASU__LARGE_SLOTS = 256,
     MASU__LARGE_HITS = 16 /* that kept blocks must be worth before they go back for the sake of pages */
 };
@@ -132,7 +133,8 @@ static inline size_t masu__magazine_fill(const masu__cache *cache, unsigned inde
 /* Batches on their way from one thread to another: only their addresses move, no thread touches the
  * blocks. Last in, first out; what finds no room goes to the lists. */
 typedef struct masu__transfer {
-    size_t count; /* <= MASU__TRANSFER_SLOTS */
+    size_t count; /* <= room */
+    size_t room;  /* 0, or a power of two <= MASU__TRANSFER_SLOTS: twice as many when they are full */
     void **slots; /* owned; NULL before the first use */
 } masu__transfer;
 

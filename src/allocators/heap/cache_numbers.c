@@ -59,8 +59,7 @@ void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
     s->thread_caches = heap->caches->count;
     s->metadata_bytes += heap->caches->count * MASU__CACHE_BYTES + sizeof *heap->caches;
     for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
-        if (heap->caches->transfer[i].slots)
-            s->metadata_bytes += MASU__TRANSFER_SLOTS * sizeof(void *);
+        s->metadata_bytes += heap->caches->transfer[i].room * sizeof(void *);
 }
 
 static bool cache_valid(masu__cache *cache, size_t *granted) {
@@ -99,7 +98,7 @@ bool masu__caches_valid(const masu_heap *heap) {
     for (unsigned i = 0; i < pool->class_count; i++) {
         out += pool->classes[i].lent_out - pool->classes[i].lent_back;
         between += caches->transfer[i].count * masu__cache_class_bytes(heap, i);
-        if (caches->transfer[i].count > MASU__TRANSFER_SLOTS)
+        if (caches->transfer[i].count > caches->transfer[i].room || caches->transfer[i].room > MASU__TRANSFER_SLOTS)
             return false;
     }
     return count == caches->count && granted == caches->granted_bytes && out >= t.blocks &&

@@ -374,6 +374,10 @@ static void creation_wants_a_whole_table(void **state) {
     masu__fault_arm(0);
     assert_int_equal(m.destroyed, 0);
     assert_int_equal(masu_device_destroy(host), MASU_OK);
+    t.alignment_bytes = t.granularity_bytes = 64; /* the least that there is */
+    assert_int_equal(masu_device_create_custom(&t, &m, &device), MASU_OK);
+    assert_int_equal(masu_device_destroy(device), MASU_OK);
+    assert_int_equal(m.destroyed, 1);
 }
 
 /* An author's table of an earlier version is shorter, of a later one longer. */

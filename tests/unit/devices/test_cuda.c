@@ -41,6 +41,23 @@ static void says_what_it_is(void **state) {
     close_cuda(device);
 }
 
+/* A driver may give the handle of a stream that is gone to the next one: its number tells them apart. */
+static void streams_have_numbers(void **state) {
+    (void)state;
+    masu_device *device = open_cuda(0);
+    uint64_t numbers[4];
+    for (int i = 0; i < 4; i++) {
+        void *stream;
+        assert_int_equal(fake_cuda()->stream_create(&stream, 0), 0);
+        numbers[i] = device->streams->id(device, stream);
+        assert_int_equal(device->streams->id(device, stream), numbers[i]);
+        assert_int_equal(fake_cuda()->stream_destroy(stream), 0);
+        for (int k = 0; k < i; k++)
+            assert_true(numbers[k] != numbers[i]);
+    }
+    close_cuda(device);
+}
+
 static void what_is_not_there(void **state) {
     (void)state;
     masu_device *device;
@@ -176,6 +193,7 @@ static void a_driver_that_is_gone_took_all_back(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_it_is),
+        cmocka_unit_test(streams_have_numbers),
         cmocka_unit_test(what_is_not_there),
         cmocka_unit_test(maps_moves_and_unmaps),
         cmocka_unit_test(the_current_device_does_not_matter),

@@ -90,6 +90,9 @@ static void null(void **state) {
     keeps_the_contract(device, false);
     assert_int_equal(masu__device_create(device, (size_t)62 << 20, &piece), MASU_OK);
     assert_int_equal(masu__device_create(device, (size_t)4 << 20, &more), MASU_ERR_OUT_OF_MEMORY);
+    assert_int_equal(masu__device_create(device, (size_t)2 << 20, &more), MASU_OK);
+    assert_true(more.handle != piece.handle);
+    assert_int_equal(masu__device_release(device, more), MASU_OK);
     assert_int_equal(masu_device_destroy(device), MASU_ERR_LEAK);
 }
 
