@@ -4,9 +4,9 @@
 #     tests/one.sh 'NUMBER|KIND|NAME|FLAGS'      NAME is a path; FLAGS are those a golden program is run with, one time
 #                                                after the other, apart by commas
 #
-# Writes $MASU_WORK/NUMBER.result (pass, skip or fail, kind, name, how many runs that were), NUMBER.out (what it
-# printed) and NUMBER.skipped (what was left out, and why). A test that is left out as a whole ends with status 77 and
-# says "skipped: …".
+# Writes $MASU_WORK/NUMBER.result (pass, skip or fail, kind, name, how many runs that were, seconds of processor time),
+# NUMBER.out (what it printed) and NUMBER.skipped (what was left out, and why). A test that is left out as a whole ends
+# with status 77 and says "skipped: …".
 set -u
 IFS='|' read -r number kind name flags <<LINE
 $1
@@ -49,7 +49,12 @@ label=${name#"$MASU_BUILD/"}
 case $flags in '' | *,*) ;; *) label="$label $flags" ;; esac
 runs=1
 [ ! -f "$MASU_TMP/runs" ] || read -r runs <"$MASU_TMP/runs"
-echo "$verdict|$kind|$label|$runs" >"$MASU_WORK/$number.result"
+# Processor time of all that ran here; `times` would speak of a subshell inside a pipe.
+times >"$MASU_TMP/times"
+seconds=$(awk -F'[ms ]' 'NR == 2 { print 60 * $1 + $2 + 60 * $4 + $5 }' "$MASU_TMP/times")
+# Whole at once: a reader may wait for it.
+echo "$verdict|$kind|$label|$runs|$seconds" >"$MASU_WORK/$number.ending"
+mv "$MASU_WORK/$number.ending" "$MASU_WORK/$number.result"
 if [ "$verdict" = fail ]; then
     echo "FAIL $label"
 elif [ "$MASU_VERBOSE" = yes ]; then

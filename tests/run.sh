@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs the tests of a build folder, each in a process of its own, two at a time. A line for each kind says how many
-# passed and how long it took; what failed is shown below, then what was left out and why. The last line is "N passed, N
-# failed", and where something was left out ", N skipped"; the status is 1 when any failed. Which tests failed is kept
-# in the build folder: --failed runs these again.
+# passed and what they cost; what failed is shown below, then what was left out and why. The last line is "N passed, N
+# failed", and where something was left out ", N skipped"; the status is 1 when any failed.
+# The build folder keeps which tests failed (--failed runs these again) and what each cost (test_times, the dearest
+# first).
 #
 #     layers    scripts/check_layers.sh on the project
 #     cli       tests/cli/*.sh, the command and the scripts from outside
@@ -152,41 +153,63 @@ else
 fi
 awk '{ print NR "|" $0 }' "$plan" >"$MASU_WORK/numbered"
 
-# verdict_of NUMBER: verdict, kind, label, runs
+# verdict_of NUMBER: verdict, kind, label, runs, seconds of processor time
 verdict_of() {
-    runs=1
-    IFS='|' read -r verdict kind label runs <"$MASU_WORK/$1.result" || verdict=lost
+    runs=1 seconds=0
+    IFS='|' read -r verdict kind label runs seconds <"$MASU_WORK/$1.result" || verdict=lost
 }
+
+# One pool for all kinds, so that no core waits for the last test of a kind; kinds of long tests come first. Behind it a reporter
+# prints each kind's line when its last test has ended.
+groups='layers install hostile cli model unit fuzz golden'
+for group in $groups; do
+    grep "^[0-9]*|$group|" "$MASU_WORK/numbered" >"$MASU_WORK/group.$group" || rm "$MASU_WORK/group.$group"
+done
+has_ended() { [ -f "$MASU_WORK/$1.result" ] || [ -f "$MASU_WORK/ended" ] || [ ! -d "$MASU_WORK" ]; }
+report_groups() {
+    for group in $groups; do
+        [ -f "$MASU_WORK/group.$group" ] || continue
+        while IFS='|' read -r number rest; do
+            until has_ended "$number"; do sleep 0.2; done
+            verdict_of "$number"
+            echo "$verdict|$runs|$seconds"
+        done <"$MASU_WORK/group.$group" | awk -F'|' -v group="$group" '
+            $1 == "pass" { passed += $2 }
+            $1 != "pass" && $1 != "skip" { failed++ }
+            { seconds += $3 }
+            END {
+                printf "%-8s %5d passed%s in %.0f s of processor time\n", group, passed, failed ? ", " failed " FAILED" : "", seconds
+                print passed + 0, failed + 0 >ENVIRON["MASU_WORK"] "/sum." group
+            }'
+    done
+}
+report_groups &
+reporter=$!
+for group in $groups; do
+    [ ! -f "$MASU_WORK/group.$group" ] || cat "$MASU_WORK/group.$group"
+done | xargs -r -d '\n' -n 1 -P "$jobs" sh tests/one.sh || true
+: >"$MASU_WORK/ended"
+wait "$reporter" || broken=1
 
 passed=0
 failed=$broken
 total=$(wc -l <"$plan")
+for sum in "$MASU_WORK"/sum.*; do
+    [ -f "$sum" ] || continue
+    read -r more_passed more_failed <"$sum"
+    passed=$((passed + more_passed))
+    failed=$((failed + more_failed))
+done
 : >"$MASU_WORK/failed"
 : >"$MASU_WORK/skipped"
-for group in layers cli install unit model fuzz hostile golden; do
-    grep "^[0-9]*|$group|" "$MASU_WORK/numbered" >"$MASU_WORK/group" || continue
-    started=$(date +%s)
-    xargs -r -d '\n' -n 1 -P "$jobs" sh tests/one.sh <"$MASU_WORK/group" || true
-    group_passed=0
-    group_failed=0
-    while IFS='|' read -r number rest; do
-        verdict_of "$number"
-        if [ -s "$MASU_WORK/$number.skipped" ]; then
-            sed "s|^|$label: |" "$MASU_WORK/$number.skipped" >>"$MASU_WORK/skipped"
-        fi
-        if [ "$verdict" = pass ]; then
-            group_passed=$((group_passed + runs))
-        elif [ "$verdict" != skip ]; then
-            group_failed=$((group_failed + 1))
-            echo "$number|$rest" >>"$MASU_WORK/failed"
-        fi
-    done <"$MASU_WORK/group"
-    printf '%-8s %5d passed' "$group" "$group_passed"
-    [ "$group_failed" -eq 0 ] || printf ', %d FAILED' "$group_failed"
-    printf ' in %d s\n' $(($(date +%s) - started))
-    passed=$((passed + group_passed))
-    failed=$((failed + group_failed))
-done
+: >"$MASU_WORK/times"
+while IFS='|' read -r number rest; do
+    verdict_of "$number"
+    [ ! -s "$MASU_WORK/$number.skipped" ] || sed "s|^|$label: |" "$MASU_WORK/$number.skipped" >>"$MASU_WORK/skipped"
+    case $verdict in pass | skip) ;; *) echo "$number|$rest" >>"$MASU_WORK/failed" ;; esac
+    printf '%8.2f s  %s\n' "$seconds" "$label" >>"$MASU_WORK/times"
+done <"$MASU_WORK/numbered"
+sort -rn "$MASU_WORK/times" >"$MASU_BUILD/test_times" || true
 while IFS='|' read -r number kind name flags; do
     label=$name
     verdict_of "$number"

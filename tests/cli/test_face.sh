@@ -14,9 +14,10 @@ run_tests() { # STATUS LAST-LINE ARGUMENTS…
     [ "$(tail -n 1 "$MASU_TMP.stdout")" = "$last" ] || fail "$* ends with: $(tail -n 1 "$MASU_TMP.stdout")"
 }
 run_tests 1 '2 passed, 1 failed' --only cli,install
-grep -qE '^cli +1 passed, 1 FAILED in [0-9]+ s$' "$MASU_TMP.stdout" || fail "$(cat "$MASU_TMP.stdout")"
-grep -qE '^install +1 passed in [0-9]+ s$' "$MASU_TMP.stdout" || fail "$(cat "$MASU_TMP.stdout")"
+grep -qE '^cli +1 passed, 1 FAILED in [0-9]+ s of processor time$' "$MASU_TMP.stdout" || fail "$(cat "$MASU_TMP.stdout")"
+grep -qE '^install +1 passed in [0-9]+ s of processor time$' "$MASU_TMP.stdout" || fail "$(cat "$MASU_TMP.stdout")"
 expect_in_stdout 'FAIL tests/cli/bad.sh'
+[ "$(grep -c ' s  tests/' "$tree/build/test_times")" -eq 3 ] || fail "three times: $(cat "$tree/build/test_times")"
 expect_in_stdout '---- cli: tests/cli/bad.sh'
 expect_in_stdout 'as it should'
 run_tests 1 '0 passed, 1 failed' --failed
