@@ -1,7 +1,7 @@
 # The library part builds, installs and serves a program without LLVM, BLAS, cmocka and pkg-config.
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 expect_status 0 cmake -S . -B "$MASU_TMP/build" -G Ninja -DCMAKE_C_COMPILER="$cc" -DMASU_RUNTIME=OFF -DMASU_LANGUAGE=OFF \
-    -DMASU_TESTS=OFF -DMASU_BENCH=OFF -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
+    -DMASU_TESTS=OFF -DMASU_BENCH=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON
 expect_status 0 cmake --build "$MASU_TMP/build"
 expect_status 0 cmake --install "$MASU_TMP/build" --prefix "$MASU_TMP/prefix"
 
