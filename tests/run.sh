@@ -159,8 +159,8 @@ verdict_of() {
     IFS='|' read -r verdict kind label runs seconds <"$MASU_WORK/$1.result" || verdict=lost
 }
 
-# One pool for all kinds, so that no core waits for the last test of a kind; kinds of long tests come first. Behind it a reporter
-# prints each kind's line when its last test has ended.
+# One pool for all kinds, so that no core waits for the last test of a kind; kinds of long tests come first. Behind it a
+# reporter prints each kind's line when its last test has ended.
 groups='layers install hostile cli model unit fuzz golden'
 for group in $groups; do
     grep "^[0-9]*|$group|" "$MASU_WORK/numbered" >"$MASU_WORK/group.$group" || rm "$MASU_WORK/group.$group"
