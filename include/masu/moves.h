@@ -12,6 +12,9 @@
  *
  *     cost = Σ uses: bytes × cost of the memory  +  Σ moves: bytes × (cost of both memories, or move_cost)
  *
+ * Rows may be made in place: the operator that reads the last of a row (the giver) writes its result (the taker) over
+ * it. The taker then begins where the giver ends, in one memory at one offset, and the bytes are held once.
+ *
  * With cost 0 for the fast memory and 1 for the slow one that is the traffic of the slow one, in bytes. No plan costs
  * less than lower_bound: where the plan costs as much, it is optimal.
  *
@@ -59,6 +62,16 @@ typedef struct masu_moves_use {
     uint32_t reads, writes; /* how often */
 } masu_moves_use;
 
+/* The taker may take over the bytes of the giver, which is as large and lives when the taker is born; neither is fixed,
+ * and the taker has no home. In place: the giver's last moment is the taker's first, and each byte is read before it is
+ * written. A view is the same bytes under another name: one read of the giver and one write of the taker then fall
+ * away, and both may live on; neither is written after its first moment. A giver that may take over itself is born
+ * before its taker. */
+typedef struct masu_moves_share {
+    size_t giver, taker;
+    bool is_view;
+} masu_moves_share;
+
 /* Everything is borrowed and only read. Zero-initialise. */
 typedef struct masu_moves_problem {
     const masu_moves_row *rows;
@@ -70,9 +83,11 @@ typedef struct masu_moves_problem {
     size_t moment_count;
     /* per moment: what the channel carries beside this operator; NULL: any number of bytes */
     const uint64_t *channel_bytes;
-    bool has_move_cost; /* a byte that is moved costs move_cost; otherwise what both memories cost */
-    uint64_t move_cost; /* at most MASU_MOVES_MOST_COST */
-    bool stays;         /* each row has one place for its life */
+    bool has_move_cost;             /* a byte that is moved costs move_cost; otherwise what both memories cost */
+    uint64_t move_cost;             /* at most MASU_MOVES_MOST_COST */
+    bool stays;                     /* each row has one place for its life */
+    const masu_moves_share *shares; /* what may be done in place; the plan chooses */
+    size_t share_count;
 } masu_moves_problem;
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -102,6 +117,8 @@ typedef struct masu_moves_plan {
     size_t place_count;
     masu_moves_move *moves; /* in the order in which the channel carries them */
     size_t move_count;
+    bool *shared; /* per share: the taker took over; NULL where the problem has none */
+    size_t share_count;
     masu_moves_outcome outcome;
     uint64_t cost, lower_bound;
     uint64_t greedy_cost;                       /* of the greedy method alone; UINT64_MAX: it has no plan */
@@ -126,6 +143,7 @@ typedef enum masu_moves_mistake {
     MASU_MOVES_BAD_ROW,    /* no size, a bad life or alignment, no such memory, or fixed without one */
     MASU_MOVES_BAD_USE,    /* of a row that is not there, outside of its life, or none at all: `where` is a use */
     MASU_MOVES_TOO_LARGE,  /* sizes, uses or costs add up beyond 2^62, or more than 2^30 moments, rows or uses */
+    MASU_MOVES_BAD_SHARE,  /* not as masu_moves_share says: `where` is a share */
 } masu_moves_mistake;
 
 /* What is wrong first, and where (may be NULL). O(rows + uses). */
@@ -157,6 +175,7 @@ typedef enum masu_moves_verdict {
     MASU_MOVES_CROWDED,    /* a row has more than two places at once, or two when it is written */
     MASU_MOVES_CLOBBERED,  /* an operator or a move reads bytes that are not the row's, or two rows hold one byte */
     MASU_MOVES_WRONG_COST, /* the plan says another cost than it has */
+    MASU_MOVES_BAD_TAKING, /* a taker is not where its giver is, or bytes that are needed are written over */
 } masu_moves_verdict;
 
 /* The judge: it has the memories' bytes before it (one for each unit that all offsets and sizes are multiples of), lets

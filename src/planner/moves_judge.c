@@ -4,6 +4,9 @@
  * A move may copy each byte at any time from its begin to its end. So its target holds nonsense from the beginning
  * until the end, and its source must be right at both.
  *
+ * What is made in place is read first and written then, over the giver. A view shows the bytes of its giver: they have
+ * one pattern.
+ *
  * Sizes and offsets are multiples of one unit: each unit is one word.
  */
 #include <string.h>
@@ -23,6 +26,9 @@ typedef struct court {
     size_t *stale;            /* per place: from when on they are not any more */
     uint32_t *reads, *writes; /* per row: at the present moment */
     size_t *held, *valid;     /* per row: how many places now, and the cheapest valid one; SIZE_MAX: none */
+    size_t *taking;           /* per row: the share by which it takes over; SIZE_MAX: none */
+    size_t *shown;            /* per row: whose pattern its bytes have */
+    bool *has_mate;           /* per row: another row shows the same */
     uint64_t cost;
     masu_moves_verdict verdict;
     size_t row;
@@ -41,6 +47,90 @@ static uint64_t divisor(uint64_t a, uint64_t b) {
         b = rest;
     }
     return a;
+}
+
+/* ---- what is done in place ------------------------------------------------------------------------------ */
+
+static bool is_done(const masu_moves_problem *p, const masu_moves_plan *plan, size_t share) {
+    return plan->shared && share < plan->share_count && share < p->share_count && plan->shared[share];
+}
+
+static bool shares_are_right(court *c) {
+    const masu_moves_problem *p = c->problem;
+    for (size_t row = 0; row < p->count; row++) {
+        c->taking[row] = SIZE_MAX;
+        c->shown[row] = row;
+    }
+    for (size_t i = 0; i < p->share_count; i++) {
+        if (!is_done(p, c->plan, i))
+            continue;
+        if (c->taking[p->shares[i].taker] != SIZE_MAX)
+            return blame(c, MASU_MOVES_BAD_TAKING, p->shares[i].taker);
+        c->taking[p->shares[i].taker] = i;
+    }
+    for (size_t row = 0; row < p->count; row++) {
+        size_t steps = 0, at = row;
+        for (; c->taking[at] != SIZE_MAX && p->shares[c->taking[at]].is_view; at = p->shares[c->taking[at]].giver)
+            if (++steps > p->count)
+                return blame(c, MASU_MOVES_BAD_TAKING, row);
+        c->shown[row] = at;
+        c->has_mate[row] |= at != row;
+        c->has_mate[at] |= at != row;
+    }
+    return true;
+}
+
+static bool takes_over(const court *c, size_t row, size_t t) {
+    return c->taking[row] != SIZE_MAX && c->problem->rows[row].lower == t;
+}
+
+static bool is_written_over(const court *c, size_t row, size_t t) {
+    return takes_over(c, row, t) && !c->problem->shares[c->taking[row]].is_view;
+}
+
+static bool is_listed(const court *c, size_t giver, size_t taker) {
+    for (size_t i = 0; i < c->problem->share_count; i++)
+        if (c->problem->shares[i].giver == giver && c->problem->shares[i].taker == taker)
+            return true;
+    return false;
+}
+
+/* May a lie where b does? As views of one pattern, or because a ends here and b is written over it. */
+static bool may_be_one(const court *c, const masu_moves_place *a, const masu_moves_place *b, size_t t) {
+    if (a->offset != b->offset || a->memory != b->memory)
+        return false;
+    if (c->shown[a->row] == c->shown[b->row])
+        return a->row != b->row;
+    return is_written_over(c, b->row, t) && c->problem->rows[a->row].upper == t + 1 &&
+           c->shown[a->row] == c->shown[c->problem->shares[c->taking[b->row]].giver] &&
+           (c->reads[a->row] + c->writes[a->row] == 0 || is_listed(c, a->row, b->row));
+}
+
+/* A view is not read and written by the operator that makes it. */
+static void take_saved(court *c, size_t t) {
+    const masu_moves_problem *p = c->problem;
+    for (size_t row = 0; row < p->count; row++) {
+        if (!takes_over(c, row, t) || is_written_over(c, row, t))
+            continue;
+        size_t giver = p->shares[c->taking[row]].giver;
+        c->reads[giver] -= c->reads[giver] > 0;
+        c->writes[row] -= c->writes[row] > 0;
+    }
+}
+
+/* Who takes over is where the giver is, and both are in one place. */
+static bool takers_are_right(court *c, size_t t) {
+    for (size_t row = 0; row < c->problem->count; row++) {
+        if (!takes_over(c, row, t))
+            continue;
+        size_t giver = c->problem->shares[c->taking[row]].giver;
+        if (c->held[giver] != 1 || c->held[row] != 1 || c->valid[giver] == SIZE_MAX || c->valid[row] == SIZE_MAX)
+            return blame(c, MASU_MOVES_BAD_TAKING, row);
+        const masu_moves_place *a = &c->plan->places[c->valid[giver]], *b = &c->plan->places[c->valid[row]];
+        if (a->memory != b->memory || a->offset != b->offset)
+            return blame(c, MASU_MOVES_BAD_TAKING, row);
+    }
+    return true;
 }
 
 /* ---- one place after the other ------------------------------------------------------------------------ */
@@ -83,8 +173,11 @@ static bool begins_are_right(court *c) {
     for (size_t i = 0; i < c->plan->place_count; i++) {
         const masu_moves_place *place = &c->plan->places[i];
         const masu_moves_row *row = &c->problem->rows[place->row];
-        if (c->ready[i] != SIZE_MAX && place->lower != row->lower)
-            return blame(c, MASU_MOVES_NOWHERE, place->row);
+        if (c->ready[i] != SIZE_MAX && place->lower != row->lower) {
+            if (!c->has_mate[place->row])
+                return blame(c, MASU_MOVES_NOWHERE, place->row);
+            continue; /* came with another view; whether the bytes are there is looked at, moment after moment */
+        }
         c->held[place->row] += c->ready[i] != SIZE_MAX;
         if (c->held[place->row] > 1)
             return blame(c, MASU_MOVES_CROWDED, place->row); /* born in two places */
@@ -127,6 +220,7 @@ static bool moves_are_right(court *c) {
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
 static uint64_t pattern(const court *c, size_t row, uint64_t unit) {
+    row = c->shown[row];
     uint64_t x = (row + 1) * 0x9e3779b97f4a7c15u + c->version[row] * 0xbf58476d1ce4e5b9u + unit;
     return (x ^ x >> 29) * 0x94d049bb133111ebu;
 }
@@ -192,6 +286,7 @@ static bool are_apart(court *c, size_t t) {
         for (size_t k = i + 1; k < c->plan->place_count && a->lower <= t && t < a->upper; k++) {
             const masu_moves_place *b = &c->plan->places[k];
             if (a->memory == b->memory && b->lower <= t && t < b->upper && (a->lower == t || b->lower == t) &&
+                !may_be_one(c, a, b, t) && !may_be_one(c, b, a, t) &&
                 a->offset < b->offset + c->problem->rows[b->row].size_bytes &&
                 b->offset < a->offset + c->problem->rows[a->row].size_bytes)
                 return blame(c, MASU_MOVES_CLOBBERED, a->row);
@@ -202,11 +297,14 @@ static bool are_apart(court *c, size_t t) {
 
 /* ---- one moment after the other -------------------------------------------------------------------------- */
 
-/* Rows that are born: what makes them has written them before anything reads them. */
-static void begin_rows(court *c, size_t t) {
-    for (size_t i = 0; i < c->plan->place_count; i++)
-        if (c->plan->places[i].lower == t && c->ready[i] == t && c->problem->rows[c->plan->places[i].row].lower == t)
+/* Rows that are born: what makes them has written them before anything reads them. Who takes over comes later. */
+static void begin_rows(court *c, size_t t, bool over) {
+    for (size_t i = 0; i < c->plan->place_count; i++) {
+        size_t row = c->plan->places[i].row;
+        if (c->plan->places[i].lower == t && c->ready[i] == t && c->problem->rows[row].lower == t &&
+            (over ? is_written_over(c, row, t) : !takes_over(c, row, t)))
             write_row(c, i);
+    }
 }
 
 /* What the places say of each row now: how many are held, and the cheapest valid one. */
@@ -226,7 +324,7 @@ static bool look_around(court *c, size_t t) {
         if (other == SIZE_MAX ||
             c->problem->memories[p->memory].cost < c->problem->memories[c->plan->places[other].memory].cost)
             c->valid[p->row] = i;
-        if (!is_there(c, i))
+        if (!is_written_over(c, p->row, t) && !is_there(c, i))
             return blame(c, MASU_MOVES_CLOBBERED, p->row);
     }
     return true;
@@ -246,12 +344,14 @@ static bool use_row(court *c, size_t row, size_t t) {
     return true;
 }
 
-static bool write_rows(court *c, size_t t) {
+static bool write_rows(court *c, size_t t, bool over) {
     for (size_t i = 0; i < c->plan->place_count; i++) {
         size_t row = c->plan->places[i].row;
-        if (c->writes[row] == 0 || !is_valid(c, i, t))
+        if (c->writes[row] == 0 || !is_valid(c, i, t) || is_written_over(c, row, t) != over)
             continue;
-        c->version[row]++;
+        if (c->has_mate[row] && c->problem->rows[row].lower < t)
+            return blame(c, MASU_MOVES_BAD_TAKING, row);
+        c->version[c->shown[row]]++;
         write_row(c, i);
         for (size_t k = 0; k < c->plan->place_count;
              k++) /* none is there now; later ones are copies of what was written */
@@ -272,13 +372,17 @@ static bool run_moment(court *c, size_t t) {
         }
     if (!end_moves(c, t) || !are_apart(c, t))
         return false;
-    begin_rows(c, t);
-    if (!begin_moves(c, t) || !look_around(c, t))
+    take_saved(c, t);
+    begin_rows(c, t, false);
+    if (!begin_moves(c, t) || !look_around(c, t) || !takers_are_right(c, t))
         return false;
     for (size_t row = 0; row < p->count; row++)
         if (!use_row(c, row, t))
             return false;
-    return write_rows(c, t);
+    if (!write_rows(c, t, false))
+        return false;
+    begin_rows(c, t, true);
+    return write_rows(c, t, true);
 }
 
 static bool make_memories(court *c) {
@@ -306,12 +410,15 @@ static void court_close(court *c) {
     masu__meta_free(c->held, (c->problem->count + 1) * sizeof *c->held);
     masu__meta_free(c->valid, (c->problem->count + 1) * sizeof *c->valid);
     masu__meta_free(c->ready, (c->plan->place_count + 1) * sizeof *c->ready);
+    masu__meta_free(c->taking, (c->problem->count + 1) * sizeof *c->taking);
+    masu__meta_free(c->shown, (c->problem->count + 1) * sizeof *c->shown);
+    masu__meta_free(c->has_mate, (c->problem->count + 1) * sizeof *c->has_mate);
     masu__meta_free(c->stale, (c->plan->place_count + 1) * sizeof *c->stale);
 }
 
 static masu_status run(court *c) {
     uint64_t all = 0;
-    if (!places_are_right(c) || !begins_are_right(c) || !moves_are_right(c))
+    if (!shares_are_right(c) || !places_are_right(c) || !begins_are_right(c) || !moves_are_right(c))
         return MASU_OK;
     c->unit = c->unit ? c->unit : 1;
     if (!make_memories(c))
@@ -340,9 +447,12 @@ masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves
     c.valid = masu__meta_calloc(problem->count + 1, sizeof *c.valid);
     c.ready = masu__meta_calloc(plan->place_count + 1, sizeof *c.ready);
     c.stale = masu__meta_calloc(plan->place_count + 1, sizeof *c.stale);
-    masu_status status = c.version && c.reads && c.writes && c.held && c.valid && c.ready && c.stale
-                             ? run(&c)
-                             : MASU_ERR_OUT_OF_MEMORY;
+    c.taking = masu__meta_calloc(problem->count + 1, sizeof *c.taking);
+    c.shown = masu__meta_calloc(problem->count + 1, sizeof *c.shown);
+    c.has_mate = masu__meta_calloc(problem->count + 1, sizeof *c.has_mate);
+    bool enough = c.version && c.reads && c.writes && c.held && c.valid && c.ready && c.stale && c.taking && c.shown &&
+                  c.has_mate;
+    masu_status status = enough ? run(&c) : MASU_ERR_OUT_OF_MEMORY;
     court_close(&c);
     *verdict = c.verdict;
     if (row)
@@ -351,9 +461,33 @@ masu_status masu_moves_check(const masu_moves_problem *problem, const masu_moves
 }
 
 const char *masu_moves_verdict_name(masu_moves_verdict verdict) {
-    static const char *const names[] = {"FINE",     "NOWHERE", "OUTSIDE", "MISALIGNED", "ELSEWHERE",
-                                        "BAD_MOVE", "LATE",    "CROWDED", "CLOBBERED",  "WRONG_COST"};
+    static const char *const names[] = {"FINE", "NOWHERE", "OUTSIDE",   "MISALIGNED", "ELSEWHERE", "BAD_MOVE",
+                                        "LATE", "CROWDED", "CLOBBERED", "WRONG_COST", "BAD_TAKING"};
     return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "?";
+}
+
+/* The cheapest place in which a row's bytes are at a moment; SIZE_MAX: none. */
+static size_t memory_at(const masu_moves_problem *problem, const masu_moves_plan *plan, size_t row, size_t t) {
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < plan->place_count; i++) {
+        const masu_moves_place *p = &plan->places[i];
+        size_t ready = p->lower;
+        if (p->row != row || t < p->lower || t >= p->upper)
+            continue;
+        for (size_t k = 0; k < plan->move_count; k++)
+            ready = plan->moves[k].to == i ? plan->moves[k].end : ready;
+        if (ready <= t && (best == SIZE_MAX || problem->memories[p->memory].cost < problem->memories[best].cost))
+            best = p->memory;
+    }
+    return best;
+}
+
+static bool is_used(const masu_moves_problem *problem, size_t row, size_t t, bool writes) {
+    for (size_t u = 0; u < problem->use_count; u++)
+        if (problem->uses[u].row == row && problem->uses[u].moment == t &&
+            (writes ? problem->uses[u].writes : problem->uses[u].reads) > 0)
+            return true;
+    return false;
 }
 
 /* Beside the judge, for the same reason: a count of its own. */
@@ -368,20 +502,16 @@ void masu_moves_traffic(const masu_moves_problem *problem, const masu_moves_plan
     }
     for (size_t u = 0; u < problem->use_count; u++) {
         const masu_moves_use *use = &problem->uses[u];
-        size_t best = SIZE_MAX;
-        for (size_t i = 0; i < plan->place_count; i++) {
-            const masu_moves_place *p = &plan->places[i];
-            size_t ready = p->lower;
-            if (p->row != use->row || use->moment < p->lower || use->moment >= p->upper)
-                continue;
-            for (size_t k = 0; k < plan->move_count; k++)
-                ready = plan->moves[k].to == i ? plan->moves[k].end : ready;
-            if (ready <= use->moment && (best == SIZE_MAX || problem->memories[p->memory].cost <
-                                                                 problem->memories[plan->places[best].memory].cost))
-                best = i;
-        }
-        if (best != SIZE_MAX)
-            from_operators[plan->places[best].memory] += problem->rows[use->row].size_bytes *
-                                                         ((uint64_t)use->reads + use->writes);
+        size_t memory = memory_at(problem, plan, use->row, use->moment);
+        if (memory != SIZE_MAX)
+            from_operators[memory] += problem->rows[use->row].size_bytes * ((uint64_t)use->reads + use->writes);
+    }
+    for (size_t i = 0; i < problem->share_count; i++) { /* for a view nothing is read and written */
+        const masu_moves_share *s = &problem->shares[i];
+        size_t t = problem->rows[s->taker].lower, memory = memory_at(problem, plan, s->taker, t);
+        if (!is_done(problem, plan, i) || !s->is_view || memory == SIZE_MAX)
+            continue;
+        from_operators[memory] -= problem->rows[s->giver].size_bytes * ((uint64_t)is_used(problem, s->giver, t, false) +
+                                                                        is_used(problem, s->taker, t, true));
     }
 }

@@ -103,6 +103,36 @@ C
 cc -std=c11 -Wall -Wextra -Werror -I "$MASU_TMP" "$MASU_TMP/use.c" -o "$MASU_TMP/use" || fail "the header: $(cat "$MASU_TMP/v_plan.h")"
 "$MASU_TMP/use" || fail "the moves of the header leave other bytes"
 
+# ---- in place, and in another order ---------------------------------------------------------------------------------
+printf 'id,lower,upper,size\nx,0,1,16\na,0,2,16\nb,1,3,16\nc,2,4,16\n' >"$MASU_TMP/chain.csv"
+printf 'op,type,inputs,outputs\n0,Conv,x,a\n1,Relu,a,b\n2,Reshape,b,c\n3,Conv,c,\n' >"$MASU_TMP/chain.ops.csv"
+chain="$MASU_TMP/chain.csv --ops $MASU_TMP/chain.ops.csv $fast --moves"
+expect_status 0 $plan $chain
+expect_in_stdout 'cost: 48, proven' # x, or a once and b once more
+expect_status 0 $plan $chain --in-place --output "$MASU_TMP/chain.json"
+expect_in_stdout 'cost: 16, proven' # x alone: a, b and c are one place of fast, and the Reshape reads nothing
+expect_in_stdout 'in place: 2 of 2 results that may, 32 bytes'
+expect_status 0 $plan --check "$MASU_TMP/chain.json" $fast
+expect_in_stdout 'FINE: fast: 3 buffers'
+# Two branches of a diamond: one after the other they fit, side by side they do not.
+printf 'id,lower,upper,size\nx,0,2,4\na,0,3,12\nb,1,4,12\nc,2,5,4\nd,3,5,4\n' >"$MASU_TMP/two.csv"
+printf 'op,type,inputs,outputs\nfirst,Conv,x,a\nsecond,Conv,x,b\nthird,Conv,a,c\nfourth,Conv,b,d\nfifth,Add,c d,\n' >"$MASU_TMP/two.ops.csv"
+two="$MASU_TMP/two.csv --ops $MASU_TMP/two.ops.csv --memory fast=20,slow --moves"
+expect_status 0 $plan $two
+expect_in_stdout 'cost: 24, proven'
+expect_status 0 $plan $two --reorder --in-place --header "$MASU_TMP/two_plan.h"
+expect_in_stdout 'cost: 0, proven'
+expect_in_stdout 'run first third second fourth fifth'
+grep -q 'two_order\[5\] = {0, 2, 1, 3, 4};' "$MASU_TMP/two_plan.h" || fail "order: $(cat "$MASU_TMP/two_plan.h")"
+expect_status 0 $plan $two --reorder --json
+grep -q '"order": \[0, 2, 1, 3, 4\]' "$MASU_TMP.stdout" || fail "order: $(cat "$MASU_TMP.stdout")"
+printf 'op,type,inputs,outputs\n0,Conv,b,a\n1,Conv,x,b\n' >"$MASU_TMP/late.ops.csv"
+printf 'id,lower,upper,size\nx,0,2,4\na,0,2,4\nb,0,2,4\n' >"$MASU_TMP/late.csv"
+expect_status 1 $plan "$MASU_TMP/late.csv" --ops "$MASU_TMP/late.ops.csv" $fast --moves --reorder
+expect_in_stderr 'an operator reads what is made later'
+# Drawn graphs: byte by byte, and every order by itself.
+python3 tests/cli/plan_moves_bytes.py "$MASU" "$MASU_TMP" 24 || fail "a plan in place or in another order computes other bytes"
+
 # ---- refused, with what to write instead -----------------------------------------------------------------------------
 misuse() { expect_status 2 $plan "$@"; }
 misuse $v --moves
@@ -124,10 +154,6 @@ expect_in_stderr '--channel is about moves: say --moves, too'
 misuse $v --memory fast=16:latency=1,slow --moves
 expect_in_stderr 'all memories have :latency=N, or all have :bandwidth=N, or none has a weight'
 misuse $v --memory fast=16:latency=1,slow:bandwidth=1G --moves
-misuse $v $fast --moves --in-place
-expect_in_stderr 'each buffer has bytes of its own: leave --in-place out'
-misuse $v $fast --moves --reorder
-expect_in_stderr 'in the order of the file: leave --reorder out'
 misuse $v $fast --moves --check
 for memory in fast=16:latency fast=16:latency=x fast=16:latency=1048577 fast=16:speed=1 fast=0 fast=16,fast=8 fast=16, ,fast =16 :latency=1 fast=16:bandwidth=0 'fa st=1'; do
     misuse $v --memory "$memory" --memory slow --moves
@@ -205,3 +231,6 @@ data=${MASU_DATA:-../shared/data}/models
 mobile=$data/tflm_mobilenet_v2_quantized_1x3x224x224
 expect_status 0 $plan "$mobile.csv" --ops "$mobile.ops.csv" --memory sram=256K,psram=16M --moves
 expect_in_stdout 'cost: 13,958,912, proven: none is cheaper'
+expect_status 0 $plan "$mobile.csv" --ops "$mobile.ops.csv" --memory sram=256K,psram=16M --moves --in-place --reorder
+expect_in_stdout 'proven: none is cheaper'
+expect_in_stdout 'results that may'

@@ -42,10 +42,11 @@ typedef struct sweep {
     masu__moves *m;
     const masu__ask *ask;
     uint32_t lower, upper, t;
-    const uint32_t *reads, *writes; /* by moment - lower */
+    const uint32_t *reads; /* by moment - lower */
+    const bool *single;
     int64_t size;
     uint32_t full[MASU_MOVES_MOST_MEMORIES]; /* the next moment in which the memory has no room for the row */
-    uint32_t written;                        /* the next moment in which the row is written */
+    uint32_t written;                        /* the next moment in which the row is written, or taken over */
     bool may_move;
 } sweep;
 
@@ -62,7 +63,7 @@ static void look_for_room(sweep *w) {
     for (uint8_t k = 0; k < w->m->memory_count; k++)
         if (w->ask->with_loads && w->m->limit[k] != INT64_MAX && w->m->load[k][w->t] + w->size > w->m->limit[k])
             w->full[k] = w->t;
-    if (w->writes[w->t - w->lower] > 0)
+    if (w->single[w->t - w->lower])
         w->written = w->t;
 }
 
@@ -111,7 +112,7 @@ static void try_moves(const sweep *w, uint8_t state, int64_t *best, masu__step *
 static void fill_moment(sweep *w) {
     masu__moves *m = w->m;
     int64_t *value = value_at(w, w->t);
-    bool writes = w->writes[w->t - w->lower] > 0;
+    bool writes = w->single[w->t - w->lower];
     for (uint8_t s = 0; s < m->state_count; s++) {
         const masu__state *state = &m->states[s];
         bool single = state->memory[1] == MASU__MOVES_NONE;
@@ -134,7 +135,7 @@ int64_t masu__course_value(masu__moves *m, const masu__ask *ask) {
     const masu_moves_row *row = &m->problem->rows[ask->row];
     sweep w = {.m = m, .ask = ask, .lower = (uint32_t)row->lower, .upper = (uint32_t)row->upper};
     w.reads = m->reads + m->at[ask->row];
-    w.writes = m->writes + m->at[ask->row];
+    w.single = m->single + m->at[ask->row];
     w.size = (int64_t)row->size_bytes;
     w.written = UINT32_MAX;
     w.may_move = row->only == MASU_MOVES_ANY && !m->stays;

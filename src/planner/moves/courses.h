@@ -8,6 +8,7 @@
  *     course.c     the cheapest course for one row, given the rest  improve.c  rows out, rows in again
  *     frontier.c   all rows, moment after moment                    exhaust.c  all courses that may still be cheaper
  *     settle.c     offsets                                          moment.c   what one operator costs at least
+ *     share.c      rows made in place: which, and all of the above for the rows that they become
  *
  * States are sets of one or two memories; a course is a path through (moment, state).
  */
@@ -59,6 +60,11 @@ typedef struct masu__step { /* how a path goes on */
     uint8_t from, to;       /* a move, or MASU__MOVES_NONE */
 } masu__step;
 
+/* A moment at which a row has one place though nothing writes it. */
+typedef struct masu__moves_alone {
+    size_t row, moment;
+} masu__moves_alone;
+
 typedef struct masu__moves {
     const masu_moves_problem *problem;
     const masu_moves_options *options;
@@ -73,6 +79,7 @@ typedef struct masu__moves {
     /* per row, moment by moment of its life */
     size_t *at; /* where the row begins in reads and writes */
     uint32_t *reads, *writes;
+    bool *single; /* one place then: the row is written, or another takes it over */
     /* what the present courses hold */
     masu__course *courses;                   /* per row */
     int64_t *load[MASU_MOVES_MOST_MEMORIES]; /* per moment */
@@ -97,6 +104,9 @@ static inline int64_t masu__moves_size(const masu__moves *m, size_t row) {
 }
 
 bool masu__moves_open(masu__moves *m, const masu_moves_problem *problem, const masu_moves_options *options);
+/* masu_moves_find for rows with bytes of their own; `shares` is not looked at. share.c does the rest with it. */
+masu_status masu__moves_find_apart(const masu_moves_problem *problem, const masu__moves_alone *alone,
+                                   size_t alone_count, const masu_moves_options *options, masu_moves_plan *plan);
 void masu__moves_close(masu__moves *m);
 bool masu__moves_late(const masu__moves *m);
 /* 0: there is no limit. */

@@ -113,7 +113,7 @@ static uint8_t server(const masu__moves *m, size_t row, uint32_t t, uint8_t stat
 
 static bool written(const lister *l, uint32_t from, uint32_t to) {
     for (uint32_t u = from; u < to; u++)
-        if (l->h->m->writes[l->h->m->at[l->row] + u - l->lower] > 0)
+        if (l->h->m->single[l->h->m->at[l->row] + u - l->lower])
             return true;
     return false;
 }

@@ -42,6 +42,18 @@ static bool row_is_fine(const masu_moves_problem *p, const masu_moves_row *r) {
     return !r->is_fixed || (r->only != MASU_MOVES_ANY && r->fixed_offset % alignment == 0);
 }
 
+static bool share_is_fine(const masu_moves_problem *p, const masu_moves_share *s) {
+    if (s->giver >= p->count || s->taker >= p->count || s->giver == s->taker)
+        return false;
+    const masu_moves_row *giver = &p->rows[s->giver], *taker = &p->rows[s->taker];
+    for (size_t i = 0; giver->lower == taker->lower && i < p->share_count; i++)
+        if (p->shares[i].taker == s->giver)
+            return false;
+    bool meet = giver->lower <= taker->lower && giver->upper > taker->lower;
+    return meet && giver->size_bytes == taker->size_bytes && (s->is_view || giver->upper == taker->lower + 1) &&
+           !giver->is_fixed && !taker->is_fixed && taker->home == MASU_MOVES_ANY;
+}
+
 /* Σ bytes, and what all uses would cost in the dearest memory, with two moves of everything. */
 static bool is_small_enough(const masu_moves_problem *p) {
     uint64_t bytes = 0, all = 0, cost = 1, one;
@@ -81,6 +93,9 @@ masu_moves_mistake masu_moves_validate(const masu_moves_problem *p, size_t *wher
             (u->reads == 0 && u->writes == 0))
             return wrong(MASU_MOVES_BAD_USE, i, where);
     }
+    for (size_t i = 0; i < p->share_count; i++)
+        if (!share_is_fine(p, &p->shares[i]))
+            return wrong(MASU_MOVES_BAD_SHARE, i, where);
     return is_small_enough(p) ? MASU_MOVES_RIGHT : wrong(MASU_MOVES_TOO_LARGE, 0, where);
 }
 
@@ -126,12 +141,16 @@ static bool list_uses(masu__moves *m) {
     }
     m->reads = MASU_ARENA_ARRAY(&m->arena, uint32_t, total + 1);
     m->writes = MASU_ARENA_ARRAY(&m->arena, uint32_t, total + 1);
-    for (size_t i = 0; m->reads && m->writes && i < p->use_count; i++) {
+    m->single = MASU_ARENA_ARRAY(&m->arena, bool, total + 1);
+    if (!m->reads || !m->writes || !m->single)
+        return false;
+    for (size_t i = 0; i < p->use_count; i++) {
         size_t at = m->at[p->uses[i].row] + p->uses[i].moment - p->rows[p->uses[i].row].lower;
         m->reads[at] += p->uses[i].reads;
         m->writes[at] += p->uses[i].writes;
+        m->single[at] |= p->uses[i].writes > 0;
     }
-    return m->reads && m->writes;
+    return true;
 }
 
 static bool make_memories(masu__moves *m) {
@@ -338,16 +357,14 @@ static void search(finder *f) {
     }
 }
 
-masu_status masu_moves_find(const masu_moves_problem *problem, const masu_moves_options *options,
-                            masu_moves_plan *plan) {
-    masu_moves_options defaults = masu_moves_options_default();
+masu_status masu__moves_find_apart(const masu_moves_problem *problem, const masu__moves_alone *alone,
+                                   size_t alone_count, const masu_moves_options *options, masu_moves_plan *plan) {
     double begin = now();
     *plan = (masu_moves_plan){.outcome = MASU_MOVES_UNKNOWN, .greedy_cost = UINT64_MAX};
-    if (masu_moves_validate(problem, NULL) != MASU_MOVES_RIGHT)
-        return MASU_ERR_INVALID_ARGUMENT;
     finder f = {.best = plan, .full = -1};
-    options = options ? options : &defaults;
     if (masu__moves_open(&f.m, problem, options)) {
+        for (size_t i = 0; i < alone_count; i++)
+            f.m.single[f.m.at[alone[i].row] + alone[i].moment - problem->rows[alone[i].row].lower] = true;
         f.m.end_s = options->time_limit_s > 0 ? begin + options->time_limit_s : 0;
         search(&f);
     } else {
@@ -370,5 +387,6 @@ masu_status masu_moves_find(const masu_moves_problem *problem, const masu_moves_
 void masu_moves_free(masu_moves_plan *plan) {
     masu__meta_free(plan->places, plan->place_count * sizeof *plan->places);
     masu__meta_free(plan->moves, plan->move_count * sizeof *plan->moves);
+    masu__meta_free(plan->shared, plan->share_count * sizeof *plan->shared);
     *plan = (masu_moves_plan){0};
 }

@@ -111,7 +111,7 @@ static uint8_t serves(const masu__moves *m, uint32_t row, uint32_t t, const code
 
 static bool is_written(const masu__moves *m, uint32_t row, uint32_t from, uint32_t to) {
     for (uint32_t u = from; u < to; u++)
-        if (m->writes[m->at[row] + u - m->problem->rows[row].lower] > 0)
+        if (m->single[m->at[row] + u - m->problem->rows[row].lower])
             return true;
     return false;
 }

@@ -33,7 +33,7 @@ static bool is_used(const hand *h, uint32_t t) {
 
 static bool is_written(const hand *h, uint32_t from, uint32_t to) {
     for (uint32_t t = from; t < to; t++)
-        if (h->m->writes[h->m->at[h->row] + t - h->lower] > 0)
+        if (h->m->single[h->m->at[h->row] + t - h->lower])
             return true;
     return false;
 }

@@ -1,6 +1,7 @@
 /* move_values.c: the problem that the command line and the table make, planned, judged and written. */
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "tool/plan/move_values.h"
 #include "tool/whole_files.h"
@@ -12,11 +13,13 @@ static int failed(masu_status status) {
     return TOOL_FAILED;
 }
 
-bool moves_begin(moves_work *w, size_t uses) {
+bool moves_begin(moves_work *w, size_t uses, size_t shares) {
     masu__arena *arena = &w->table->arena;
     w->use_room = uses;
+    w->share_room = shares;
     w->uses = MASU_ARENA_ARRAY(arena, masu_moves_use, uses + 1);
-    return w->uses != NULL;
+    w->shares = MASU_ARENA_ARRAY(arena, masu_moves_share, shares + 1);
+    return w->uses != NULL && w->shares != NULL;
 }
 
 /* The table's rows and moments; numbers of the problem come later. */
@@ -30,6 +33,11 @@ void moves_use_often(moves_work *w, size_t row, int64_t moment, uint64_t reads) 
         w->uses[w->use_count++] = (masu_moves_use){row, (size_t)(uint64_t)moment, (uint32_t)reads, 0};
 }
 
+void moves_share(moves_work *w, const plan_pair *pair) {
+    if (w->share_count < w->share_room)
+        w->shares[w->share_count++] = (masu_moves_share){pair->giver, pair->taker, pair->is_view};
+}
+
 /* ---- the problem ----------------------------------------------------------------------------------------- */
 
 static int complain_row(const moves_work *w, size_t row, const char *what) {
@@ -40,8 +48,8 @@ static int complain_row(const moves_work *w, size_t row, const char *what) {
 static int check_rows(const moves_work *w) {
     if (w->table->relation_count > 0) {
         fprintf(stderr,
-                "%s: error: some buffers must or may share bytes; where values move or are pinned each has bytes of "
-                "its own\n",
+                "%s: error: some buffers must or may share bytes; where values move or are pinned only --in-place says "
+                "which do\n",
                 w->args->path);
         return TOOL_FAILED;
     }
@@ -173,6 +181,22 @@ static void set_uses(moves_work *w) {
     w->problem.use_count = kept;
 }
 
+/* Pairs by the numbers of the problem; who has a place of its own by an offset or --home takes over nothing. */
+static void set_shares(moves_work *w) {
+    size_t kept = 0;
+    for (size_t i = 0; i < w->share_count; i++) {
+        masu_moves_share share = w->shares[i];
+        share.giver = w->problem_row[share.giver];
+        share.taker = w->problem_row[share.taker];
+        if (share.giver != SIZE_MAX && share.taker != SIZE_MAX && !w->problem.rows[share.giver].is_fixed &&
+            !w->problem.rows[share.taker].is_fixed && w->problem.rows[share.taker].home == MASU_MOVES_ANY)
+            w->shares[kept++] = share;
+    }
+    w->share_count = kept;
+    w->problem.shares = w->shares;
+    w->problem.share_count = kept;
+}
+
 static bool set_channel(moves_work *w) {
     uint64_t *bytes = MASU_ARENA_ARRAY(&w->table->arena, uint64_t, w->problem.moment_count + 1);
     for (size_t t = 0; bytes && t < w->problem.moment_count; t++)
@@ -202,7 +226,9 @@ static int make_problem(moves_work *w) {
     if (!set_rows(w) || !set_channel(w))
         return failed(MASU_ERR_OUT_OF_MEMORY);
     set_uses(w);
-    return set_pins(w);
+    status = set_pins(w);
+    set_shares(w);
+    return status;
 }
 
 /* ---- the plan --------------------------------------------------------------------------------------------- */
@@ -229,44 +255,72 @@ static masu_status judge(moves_work *w, const masu_moves_problem *problem, const
     return status == MASU_OK && verdict != MASU_MOVES_FINE ? MASU_ERR_INTERNAL : status;
 }
 
-static bool has_plan(const masu_moves_plan *plan) {
+bool moves_has_plan(const masu_moves_plan *plan) {
     return plan->outcome == MASU_MOVES_OPTIMAL || plan->outcome == MASU_MOVES_FEASIBLE;
 }
 
-/* Where time was short, moves may have come out dearer than none: then there are none. */
-static void take_cheaper(moves_work *w) {
-    if (!has_plan(&w->life) || (has_plan(&w->plan) && w->plan.cost <= w->life.cost))
-        return;
-    masu_moves_plan dearer = w->plan;
-    w->plan = w->life;
-    w->plan.lower_bound = dearer.lower_bound;
-    w->plan.greedy_cost = dearer.greedy_cost;
-    w->plan.outcome = w->plan.cost <= w->plan.lower_bound ? MASU_MOVES_OPTIMAL : MASU_MOVES_FEASIBLE;
-    w->is_life = true;
-    masu_moves_free(&dearer);
+double moves_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static masu_status find(moves_work *w) {
+/* Where time was short, moves may have come out dearer than none: then there are none. */
+static void take_cheaper(masu_moves_plan *plan, masu_moves_plan *life) {
+    if (!moves_has_plan(life) || (moves_has_plan(plan) && plan->cost <= life->cost)) {
+        masu_moves_free(life);
+        return;
+    }
+    life->lower_bound = plan->lower_bound;
+    life->greedy_cost = plan->greedy_cost;
+    life->outcome = life->cost <= life->lower_bound ? MASU_MOVES_OPTIMAL : MASU_MOVES_FEASIBLE;
+    masu_moves_free(plan);
+    *plan = *life;
+}
+
+static void note_life(moves_work *w, const masu_moves_problem *stays, const masu_moves_plan *life) {
+    uint64_t operators[PLAN_MOST_MEMORIES], moves[PLAN_MOST_MEMORIES];
+    if (w->life.is_there && w->life.cost <= life->cost)
+        return;
+    masu_moves_traffic(stays, life, operators, moves);
+    w->life = (moves_life){true, life->outcome == MASU_MOVES_OPTIMAL, life->cost, life->lower_bound,
+                           operators[stays->memory_count - 1]};
+}
+
+/* The plan for the problem as it is, judged. */
+static masu_status find(moves_work *w, double seconds, masu_moves_plan *plan) {
     masu_moves_options options = masu_moves_options_default();
-    options.seed = w->args->seed;
-    options.time_limit_s = w->args->moves ? w->args->time_s * 0.7 : w->args->time_s;
-    masu_status status = masu_moves_find(&w->problem, &options, &w->plan);
+    masu_moves_plan life = {0};
     masu_moves_problem stays = w->problem;
     stays.stays = true;
-    options.time_limit_s = w->args->time_s * 0.3;
-    if (status == MASU_OK && w->args->moves)
-        status = masu_moves_find(&stays, &options, &w->life);
-    if (status == MASU_OK && w->args->moves && has_plan(&w->life))
-        status = judge(w, &stays, &w->life);
-    if (status == MASU_OK && w->args->moves)
-        take_cheaper(w);
-    return status == MASU_OK && has_plan(&w->plan) ? judge(w, &w->problem, &w->plan) : status;
+    options.seed = w->args->seed;
+    options.time_limit_s = w->args->moves ? seconds * 0.7 : seconds;
+    masu_status status = masu_moves_find(&w->problem, &options, plan);
+    options.time_limit_s = seconds * 0.3;
+    if (status == MASU_OK && w->args->moves) {
+        status = masu_moves_find(&stays, &options, &life);
+        if (status == MASU_OK && moves_has_plan(&life)) {
+            status = judge(w, &stays, &life);
+            note_life(w, &stays, &life);
+        }
+        take_cheaper(plan, &life);
+    }
+    return status == MASU_OK && moves_has_plan(plan) ? judge(w, &w->problem, plan) : status;
+}
+
+/* The problem of one order. */
+static int take_order(moves_work *w, const size_t *order) {
+    w->use_count = w->share_count = 0;
+    w->order = order;
+    return w->source.settle(w->source.context, w, order) ? make_problem(w) : failed(MASU_ERR_OUT_OF_MEMORY);
 }
 
 static int say_none(const moves_work *w) {
+    bool never = w->plan.outcome == MASU_MOVES_INFEASIBLE &&
+                 (!w->args->reorder || (w->all_orders && w->all_bound == UINT64_MAX));
     fprintf(stderr, "masu plan: %s\n",
-            w->plan.outcome == MASU_MOVES_INFEASIBLE ? "no plan is possible: the memories cannot hold these buffers"
-                                                     : "no plan was found, and none is ruled out");
+            never ? "no plan is possible: the memories cannot hold these buffers"
+                  : "no plan was found, and none is ruled out");
     return TOOL_FAILED;
 }
 
@@ -316,23 +370,58 @@ static int say(const moves_work *w) {
     return whole ? TOOL_OK : failed(MASU_ERR_OUT_OF_MEMORY);
 }
 
-int moves_run(moves_work *w) {
-    int result = make_problem(w);
+int moves_try_order(moves_work *w, const size_t *order, double seconds) {
+    masu_moves_plan plan;
+    const size_t *before = w->order;
+    int result = take_order(w, order);
     if (result != TOOL_OK)
         return result;
-    masu_status status = find(w);
-    if (status == MASU_ERR_INVALID_ARGUMENT)
-        result = say_mistake(w);
-    else if (status != MASU_OK)
-        result = failed(status);
-    else if (!has_plan(&w->plan))
+    masu_status status = find(w, seconds, &plan);
+    if (status != MASU_OK) {
+        masu_moves_free(&plan);
+        return status == MASU_ERR_INVALID_ARGUMENT ? say_mistake(w) : failed(status);
+    }
+    w->orders_tried++;
+    uint64_t bound = plan.outcome == MASU_MOVES_INFEASIBLE ? UINT64_MAX : plan.lower_bound;
+    w->all_bound = bound < w->all_bound ? bound : w->all_bound;
+    bool is_better = w->orders_tried == 1 ||
+                     (moves_has_plan(&plan) && (!moves_has_plan(&w->plan) || plan.cost < w->plan.cost));
+    masu_moves_free(is_better ? &w->plan : &plan);
+    w->order = is_better ? order : before;
+    if (is_better)
+        w->plan = plan;
+    return TOOL_OK;
+}
+
+/* What is proven of the plan's own order is proven of all only when all were tried. */
+static void settle_bound(moves_work *w) {
+    if (!w->all_orders || !moves_has_plan(&w->plan))
+        return;
+    w->plan.lower_bound = w->all_bound;
+    w->plan.outcome = w->plan.cost <= w->plan.lower_bound ? MASU_MOVES_OPTIMAL : MASU_MOVES_FEASIBLE;
+}
+
+static int try_all(moves_work *w) {
+    double begin = moves_now(), time_s = w->args->time_s;
+    w->all_bound = UINT64_MAX;
+    int result = moves_try_order(w, NULL, w->args->reorder ? time_s * 0.4 : time_s);
+    if (result != TOOL_OK || !w->args->reorder)
+        return result;
+    result = moves_try_orders(w, begin + time_s);
+    if (result == TOOL_OK)
+        result = take_order(w, w->order); /* what is said and written is of this one */
+    settle_bound(w);
+    return result;
+}
+
+int moves_run(moves_work *w) {
+    int result = try_all(w);
+    if (result == TOOL_OK && !moves_has_plan(&w->plan))
         result = say_none(w);
     if (result == TOOL_OK)
         result = say(w);
     if (result == TOOL_OK)
         result = write_files(w);
     masu_moves_free(&w->plan);
-    if (!w->is_life)
-        masu_moves_free(&w->life);
     return result;
 }

@@ -58,6 +58,17 @@ static void put_moves(const moves_work *w, const char *prefix, masu__buffer *out
     masu__buffer_puts(out, w->plan.move_count ? "};\n" : "    {0, 0, 0, 0, 0, 0, 0, 0}};\n");
 }
 
+/* Places and moves count operators in this order. */
+static void put_order(const moves_work *w, const char *prefix, masu__buffer *out) {
+    if (!w->args->reorder || w->source.graph.count == 0)
+        return;
+    masu__buffer_puts(out, "\n/* Operator i of this plan is the one with this number in the file. */\n");
+    masu__buffer_printf(out, "static const int32_t %s_order[%zu] = {", prefix, w->source.graph.count);
+    for (size_t k = 0; k < w->source.graph.count; k++)
+        masu__buffer_printf(out, "%s%zu", k ? ", " : "", moves_operator_number(w, k));
+    masu__buffer_puts(out, "};\n");
+}
+
 void moves_write_header(const moves_work *w, masu__buffer *out) {
     char prefix[NETWORK_MOST_PREFIX];
     size_t places = 0;
@@ -70,6 +81,7 @@ void moves_write_header(const moves_work *w, masu__buffer *out) {
     network_put_define(out, prefix, NULL, "MEMORY_COUNT", w->problem.memory_count);
     network_put_define(out, prefix, NULL, "PLACE_COUNT", places);
     network_put_define(out, prefix, NULL, "MOVE_COUNT", w->plan.move_count);
+    put_order(w, prefix, out);
     put_places(w, prefix, out);
     put_moves(w, prefix, out);
     masu__buffer_puts(out, "\n#endif\n");

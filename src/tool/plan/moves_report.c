@@ -38,20 +38,16 @@ static void put_column(masu__buffer *out, uint64_t value, int width) {
     masu__buffer_destroy(&number);
 }
 
-static void put_outcome(masu__buffer *out, const masu_moves_plan *plan) {
-    masu__buffer_put_grouped(out, plan->cost);
-    if (plan->outcome == MASU_MOVES_OPTIMAL) {
+static void put_outcome(masu__buffer *out, uint64_t cost, uint64_t lower_bound, bool is_proven) {
+    masu__buffer_put_grouped(out, cost);
+    if (is_proven) {
         masu__buffer_puts(out, ", proven: none is cheaper");
         return;
     }
     masu__buffer_puts(out, ", at least ");
-    masu__buffer_put_grouped(out, plan->lower_bound);
-    if (plan->lower_bound > 0)
-        masu__buffer_printf(out, " (%.2f %% above)", 100 * ((double)plan->cost / (double)plan->lower_bound - 1));
-}
-
-static bool has_plan(const masu_moves_plan *plan) {
-    return plan->outcome == MASU_MOVES_OPTIMAL || plan->outcome == MASU_MOVES_FEASIBLE;
+    masu__buffer_put_grouped(out, lower_bound);
+    if (lower_bound > 0)
+        masu__buffer_printf(out, " (%.2f %% above)", 100 * ((double)cost / (double)lower_bound - 1));
 }
 
 static void put_memories(const moves_work *w, masu__buffer *out) {
@@ -75,26 +71,66 @@ static void put_memories(const moves_work *w, masu__buffer *out) {
 
 /* Bytes of the last memory, the slowest, beside those without moves. */
 static void put_life(const moves_work *w, masu__buffer *out) {
-    uint64_t operators[PLAN_MOST_MEMORIES], moves[PLAN_MOST_MEMORIES], before[PLAN_MOST_MEMORIES],
-        none[PLAN_MOST_MEMORIES];
+    uint64_t operators[PLAN_MOST_MEMORIES], moves[PLAN_MOST_MEMORIES];
     size_t last = w->problem.memory_count - 1;
     if (!w->args->moves)
         return;
-    if (!has_plan(&w->life)) {
+    if (!w->life.is_there) {
         masu__buffer_puts(out, "  one memory for life: no plan\n");
         return;
     }
     masu_moves_traffic(&w->problem, &w->plan, operators, moves);
-    masu_moves_traffic(&w->problem, &w->life, before, none);
     masu__buffer_puts(out, "  one memory for life: ");
-    put_outcome(out, &w->life);
+    put_outcome(out, w->life.cost, w->life.lower_bound, w->life.is_proven);
     masu__buffer_printf(out, "; bytes of %s: ", name_of(w, last));
-    masu__buffer_put_grouped(out, before[last]);
+    masu__buffer_put_grouped(out, w->life.slowest);
     masu__buffer_puts(out, ", now ");
     masu__buffer_put_grouped(out, operators[last] + moves[last]);
     if (operators[last] + moves[last] > 0)
-        masu__buffer_printf(out, " (÷ %.2f)", (double)before[last] / (double)(operators[last] + moves[last]));
+        masu__buffer_printf(out, " (÷ %.2f)", (double)w->life.slowest / (double)(operators[last] + moves[last]));
     masu__buffer_putc(out, '\n');
+}
+
+static const masu_moves_share *share_done(const moves_work *w, size_t share) {
+    return w->plan.shared && w->plan.shared[share] ? &w->problem.shares[share] : NULL;
+}
+
+static void put_in_place(const moves_work *w, masu__buffer *out) {
+    size_t count = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < w->plan.share_count; i++) {
+        count += share_done(w, i) != NULL;
+        bytes += share_done(w, i) ? w->problem.rows[share_done(w, i)->taker].size_bytes : 0;
+    }
+    if (!w->args->in_place)
+        return;
+    masu__buffer_printf(out, "  in place: %zu of %zu results that may, ", count, w->problem.share_count);
+    masu__buffer_put_grouped(out, bytes);
+    masu__buffer_puts(out, " bytes\n");
+}
+
+size_t moves_operator_number(const moves_work *w, size_t place) {
+    return w->order ? w->order[place] : place;
+}
+
+static void put_order(const moves_work *w, masu__buffer *out) {
+    if (!w->args->reorder)
+        return;
+    if (w->source.fixed_why) {
+        masu__buffer_printf(out, "  order: as it is: %s\n", w->source.fixed_why);
+        return;
+    }
+    masu__buffer_printf(out, "  order: the best of %s%zu that were planned", w->all_orders ? "all " : "",
+                        w->orders_tried);
+    masu__buffer_puts(out, w->all_orders ? "" : "; what is proven is of this one");
+    if (w->order)
+        masu__buffer_puts(out, "; run");
+    for (size_t k = 0; w->order && k < w->source.graph.count; k++)
+        if (w->source.names)
+            masu__buffer_printf(out, " %s", w->source.names[moves_operator_number(w, k)]);
+        else
+            masu__buffer_printf(out, " %zu", moves_operator_number(w, k));
+    masu__buffer_puts(out, w->order ? "\n" : ": as it is\n");
 }
 
 static void put_move(const moves_work *w, const masu_moves_move *move, masu__buffer *out) {
@@ -109,7 +145,7 @@ static void put_move(const moves_work *w, const masu_moves_move *move, masu__buf
 void moves_report_text(const moves_work *w, masu__buffer *out) {
     put_memories(w, out);
     masu__buffer_puts(out, w->args->moves ? "  cost: " : "  one memory for life: cost ");
-    put_outcome(out, &w->plan);
+    put_outcome(out, w->plan.cost, w->plan.lower_bound, w->plan.outcome == MASU_MOVES_OPTIMAL);
     masu__buffer_putc(out, '\n');
     if (w->plan.greedy_cost != UINT64_MAX) {
         masu__buffer_puts(out, "  greedy, use after use: ");
@@ -117,6 +153,8 @@ void moves_report_text(const moves_work *w, masu__buffer *out) {
         masu__buffer_putc(out, '\n');
     }
     put_life(w, out);
+    put_in_place(w, out);
+    put_order(w, out);
     if (!w->is_judged)
         masu__buffer_puts(out, "  not judged on bytes: too many\n");
     if (w->plan.move_count > 0)
@@ -167,6 +205,36 @@ static void put_json_move(const moves_work *w, const masu_moves_move *move, masu
     masu__buffer_printf(out, ", \"to_offset\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", to->offset, moves_bytes(w, to));
 }
 
+static void put_json_in_place(const moves_work *w, masu__buffer *out) {
+    const char *comma = "";
+    if (!w->args->in_place)
+        return;
+    masu__buffer_puts(out, ",\n  \"in_place\": [");
+    for (size_t i = 0; i < w->plan.share_count; i++) {
+        const masu_moves_share *s = share_done(w, i);
+        if (!s)
+            continue;
+        masu__buffer_printf(out, "%s\n    {\"id\": ", comma);
+        put_text(out, w->table->ids[w->row_of[s->taker]]);
+        masu__buffer_puts(out, ", \"over\": ");
+        put_text(out, w->table->ids[w->row_of[s->giver]]);
+        masu__buffer_puts(out, s->is_view ? ", \"view\": true}" : ", \"view\": false}");
+        comma = ",";
+    }
+    masu__buffer_puts(out, *comma ? "\n  ]" : "]");
+}
+
+/* Numbers of operators in the file, in the order in which they run. */
+static void put_json_order(const moves_work *w, masu__buffer *out) {
+    if (!w->args->reorder)
+        return;
+    masu__buffer_printf(out, ",\n  \"orders\": %zu,\n  \"all_orders\": %s,\n  \"order\": [", w->orders_tried,
+                        w->all_orders ? "true" : "false");
+    for (size_t k = 0; k < w->source.graph.count; k++)
+        masu__buffer_printf(out, "%s%zu", k ? ", " : "", moves_operator_number(w, k));
+    masu__buffer_putc(out, ']');
+}
+
 void moves_report_json(const moves_work *w, masu__buffer *out) {
     masu__buffer_puts(out, "{\n  \"file\": ");
     put_text(out, w->args->path);
@@ -174,7 +242,7 @@ void moves_report_json(const moves_work *w, masu__buffer *out) {
                         w->plan.cost, w->plan.lower_bound, w->plan.outcome == MASU_MOVES_OPTIMAL ? "true" : "false");
     if (w->plan.greedy_cost != UINT64_MAX)
         masu__buffer_printf(out, ",\n  \"greedy\": %" PRIu64, w->plan.greedy_cost);
-    if (w->args->moves && has_plan(&w->life))
+    if (w->args->moves && w->life.is_there)
         masu__buffer_printf(out, ",\n  \"for_life\": {\"cost\": %" PRIu64 ", \"at_least\": %" PRIu64 "}", w->life.cost,
                             w->life.lower_bound);
     masu__buffer_puts(out, ",\n  \"memories\": [");
@@ -193,7 +261,10 @@ void moves_report_json(const moves_work *w, masu__buffer *out) {
         masu__buffer_puts(out, i ? ",\n    {\"id\": " : "\n    {\"id\": ");
         put_json_move(w, &w->plan.moves[i], out);
     }
-    masu__buffer_puts(out, w->plan.move_count ? "\n  ]\n}\n" : "]\n}\n");
+    masu__buffer_puts(out, w->plan.move_count ? "\n  ]" : "]");
+    put_json_in_place(w, out);
+    put_json_order(w, out);
+    masu__buffer_puts(out, "\n}\n");
 }
 
 void moves_report_csv(const moves_work *w, masu__buffer *out) {
@@ -219,6 +290,21 @@ void moves_report_csv(const moves_work *w, masu__buffer *out) {
 }
 
 /* ---- for the other writers ------------------------------------------------------------------------------------ */
+
+/* Places in which a result lies over an operand, as long as both are held. */
+static bool relate_places(const moves_work *w, plan_table *table) {
+    for (size_t i = 0; i < w->plan.share_count; i++) {
+        const masu_moves_share *s = share_done(w, i);
+        for (size_t a = 0; s && a < w->plan.place_count; a++)
+            for (size_t b = 0; w->plan.places[a].row == s->giver && b < w->plan.place_count; b++) {
+                const masu_moves_place *x = &w->plan.places[a], *y = &w->plan.places[b];
+                if (y->row == s->taker && x->memory == y->memory && x->offset == y->offset && x->lower < y->upper &&
+                    y->lower < x->upper && !plan_table_relate(table, MASU_PLAN_MAY_SHARE, a, b))
+                    return false;
+            }
+    }
+    return true;
+}
 
 bool moves_as_table(const moves_work *w, plan_table *table, uint64_t **offsets, plan_parts *in) {
     size_t last = SIZE_MAX, number = 1;
@@ -248,5 +334,5 @@ bool moves_as_table(const moves_work *w, plan_table *table, uint64_t **offsets, 
         (*offsets)[i] = p->offset;
         in->memory_of[i] = p->memory;
     }
-    return *offsets && in->memory_of;
+    return *offsets && in->memory_of && relate_places(w, table);
 }

@@ -210,7 +210,10 @@ static void set_lives(network *n) {
     for (size_t row = 0; row < n->table.count; row++) {
         size_t tensor = n->tensor_of[row];
         masu_plan_row *r = &n->table.rows[row];
-        if (tensor != SIZE_MAX) {
+        if (row >= n->constants_begin) {
+            r->lower = 0; /* there all the time */
+            r->upper = n->lives.end + 1;
+        } else if (tensor != SIZE_MAX) {
             r->lower = n->lives.tensors[tensor].first;
             r->upper = n->lives.tensors[tensor].last + 1;
         } else {
@@ -330,6 +333,8 @@ int network_make(network *n, const plan_arguments *args) {
     n->kept = masu__arena_calloc(&n->table.arena, rows, sizeof *n->kept, 16);
     if (!n->row_of || !n->tensor_of || !n->scratch_at || !n->kept || !add_tensors(n))
         return no_memory(n);
+    n->scratch_begin = n->table.count;
+    n->constants_begin = SIZE_MAX;
     int status = add_scratch(n);
     if (status != TOOL_OK)
         return status;
@@ -354,17 +359,16 @@ static bool is_read(const network *n, size_t tensor) {
 }
 
 bool network_add_constants(network *n) {
+    n->constants_begin = n->table.count;
     for (size_t i = 0; i < n->model.tensor_count; i++) {
         const masu__model_tensor *t = &n->model.tensors[i];
         if (!t->is_constant || !t->has_bytes || t->bytes == 0 || n->row_of[i] != SIZE_MAX || !is_read(n, i))
             continue;
         n->row_of[i] = n->table.count;
-        masu_plan_row *row = add_row(n, i, t->bytes);
-        if (!row)
+        if (!add_row(n, i, t->bytes))
             return false;
-        row->lower = 0;
-        row->upper = n->lives.end + 1;
     }
+    set_lives(n);
     return name_rows(n);
 }
 
@@ -385,7 +389,7 @@ bool network_set_order(network *n, const size_t *order) {
     masu__buffer_destroy(&why);
     if (!right)
         return false;
-    for (size_t row = n->table.count - n->scratch_count; row < n->table.count; row++)
+    for (size_t row = n->scratch_begin; row < n->scratch_begin + n->scratch_count; row++)
         for (size_t k = 0; k < lives.moment_count; k++)
             if (lives.moments[k].graph == old[at[row]].graph && lives.moments[k].index == old[at[row]].index) {
                 at[row] = k;
@@ -414,18 +418,32 @@ void network_unrelate(network *n) {
     n->table.relation_count = n->bound_count;
 }
 
-bool network_relate(network *n) {
-    network_unrelate(n);
-    for (size_t k = 0; k < n->lives.moment_count; k++) {
+bool network_list_in_place(network *n, plan_pair **out, size_t *count) {
+    size_t most = 1;
+    *count = 0;
+    for (size_t k = 0; k < n->lives.moment_count; k++)
+        most += n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index].input_count;
+    *out = MASU_ARENA_ARRAY(&n->table.arena, plan_pair, most);
+    for (size_t k = 0; *out && k < n->lives.moment_count; k++) {
         const masu__model_moment *m = &n->lives.moments[k];
         const masu__model_operator *op = &n->model.graphs[m->graph].operators[m->index];
         bool single = op->output_count >= 1;
         for (size_t i = 1; i < op->output_count; i++)
             single = single && (op->outputs[i] < 0 || n->row_of[op->outputs[i]] == SIZE_MAX);
         for (size_t i = 0; single && i < op->input_count; i++)
-            if (may_share(n, m, op, i) &&
-                !plan_table_relate(&n->table, MASU_PLAN_MAY_SHARE, n->row_of[op->inputs[i]], n->row_of[op->outputs[0]]))
-                return false;
+            if (may_share(n, m, op, i))
+                (*out)[(*count)++] = (plan_pair){n->row_of[op->inputs[i]], n->row_of[op->outputs[0]],
+                                                 masu__model_sharing_of(&n->model, op, i) == MASU__MODEL_VIEW};
     }
-    return true;
+    return *out != NULL;
+}
+
+bool network_relate(network *n) {
+    plan_pair *pairs;
+    size_t count;
+    network_unrelate(n);
+    bool right = network_list_in_place(n, &pairs, &count);
+    for (size_t i = 0; right && i < count; i++)
+        right = plan_table_relate(&n->table, MASU_PLAN_MAY_SHARE, pairs[i].giver, pairs[i].taker);
+    return right;
 }

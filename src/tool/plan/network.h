@@ -15,12 +15,14 @@ typedef struct network {
     const plan_arguments *args;
     masu__model model;
     masu__model_lives lives;
-    plan_table table;   /* rows: tensors in their order, then scratch in the order of operators */
+    plan_table
+        table; /* rows: tensors in their order, scratch in the order of operators, constants where they are planned */
     size_t *row_of;     /* per tensor; SIZE_MAX: not in the arena */
     size_t *tensor_of;  /* per row; SIZE_MAX: scratch */
     size_t *scratch_at; /* per row: the place of its operator in lives.moments */
     bool *kept;         /* per row: a graph's output: nothing is written over it */
     size_t constant_count, variable_count, open_count, scratch_count;
+    size_t scratch_begin, constants_begin; /* rows; SIZE_MAX: constants have none */
     uint64_t constant_bytes, variable_bytes;
     uint64_t alignment;
     size_t bound_count;    /* relations that hold in every way: tensors that a custom operator has in each other */
@@ -54,7 +56,9 @@ bool network_add_constants(network *n);
 
 /* Lives in this order of graph 0's operators (NULL: as they are), into table.rows. False: memory. */
 bool network_set_order(network *n, const size_t *order);
-/* What may be done in place with the present lives, beside the relations that hold in every way. False: memory. */
+/* What may be done in place with the present lives. False: memory. */
+bool network_list_in_place(network *n, plan_pair **out, size_t *count);
+/* The same as relations, beside the relations that hold in every way. False: memory. */
 bool network_relate(network *n);
 void network_unrelate(network *n);
 
@@ -66,6 +70,11 @@ const masu__model_moment *network_custom_of(const network *n, size_t a, size_t b
 /* The plan inside the file is for its tensors. */
 bool network_has_offline(const network *n);
 
+/* Operators of the main graph with the rows they name; from the table's arena; NULL: memory. */
+masu_plan_operator *network_operators(network *n);
+
+/* An order with a lower peak, or NULL: there is none, or none may be looked for. Before constants are added. */
+masu_status network_find_order(network *n, size_t **out);
 /* Plans in every way. MASU_ERR_OUT_OF_MEMORY and what the planner says. */
 masu_status network_plan_all(network *n, network_plans *out);
 /* The one that the command line asks for. */

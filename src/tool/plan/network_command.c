@@ -116,6 +116,33 @@ static void say_memory(const network *n, size_t m, const size_t *memory_of, cons
     fprintf(to, ", %.1f %%\n", all ? 100 * (double)traffic / (double)all : 0);
 }
 
+/* The network in one order of its operators. */
+static bool settle_moves(void *context, moves_work *work, const size_t *order) {
+    network *n = context;
+    plan_pair *pairs;
+    size_t count = 0;
+    if (!network_set_order(n, order))
+        return false;
+    work->first_operator = n->lives.moment_count > 0 ? n->lives.moments[0].begin : 0;
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_operator *op =
+            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        for (size_t i = 0; i < op->input_count + op->output_count; i++) {
+            int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
+            if (tensor >= 0 && n->row_of[tensor] != SIZE_MAX)
+                moves_use(work, n->row_of[tensor], n->lives.moments[k].begin, i >= op->input_count);
+        }
+    }
+    for (size_t row = n->scratch_begin; row < n->scratch_begin + n->scratch_count; row++)
+        for (int writes = 0; writes < 2; writes++)
+            moves_use(work, row, n->table.rows[row].lower, writes);
+    if (n->args->in_place && !network_list_in_place(n, &pairs, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        moves_share(work, &pairs[i]);
+    return true;
+}
+
 /* Values that move: in a network of one graph, in which each operator runs once. */
 static int plan_moves(network *n) {
     moves_work work = {.args = n->args,
@@ -123,16 +150,13 @@ static int plan_moves(network *n) {
                        .tensor_of = n->tensor_of,
                        .alignment = n->alignment,
                        .constants_begin = SIZE_MAX};
-    size_t uses = 2 * n->scratch_count, scratch_end = n->table.count;
-    if (n->args->constants != SIZE_MAX) {
-        work.constants_begin = scratch_end;
-        if (!network_add_constants(n))
-            return failed(MASU_ERR_OUT_OF_MEMORY);
-    }
+    size_t uses = 2 * n->scratch_count, shares = 0;
+    size_t *lower_peak = NULL;
     for (size_t k = 0; k < n->lives.moment_count; k++) {
         const masu__model_operator *op =
             &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
         uses += op->input_count + op->output_count;
+        shares += op->input_count;
         if (op->body_count > 0) {
             fprintf(stderr,
                     "%s: error: operator %zu runs other graphs, perhaps several times; values move only where each "
@@ -141,21 +165,21 @@ static int plan_moves(network *n) {
             return TOOL_FAILED;
         }
     }
-    work.first_operator = n->lives.moment_count > 0 ? n->lives.moments[0].begin : 0;
-    if (!moves_begin(&work, uses))
-        return failed(MASU_ERR_OUT_OF_MEMORY);
-    for (size_t k = 0; k < n->lives.moment_count; k++) {
-        const masu__model_operator *op =
-            &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
-        for (size_t i = 0; i < op->input_count + op->output_count; i++) {
-            int32_t tensor = i < op->input_count ? op->inputs[i] : op->outputs[i - op->input_count];
-            if (tensor >= 0 && n->row_of[tensor] != SIZE_MAX)
-                moves_use(&work, n->row_of[tensor], n->lives.moments[k].begin, i >= op->input_count);
-        }
+    masu_status status = n->args->reorder ? network_find_order(n, &lower_peak) : MASU_OK;
+    if (status != MASU_OK)
+        return failed(status);
+    if (n->args->constants != SIZE_MAX) {
+        work.constants_begin = n->table.count;
+        if (!network_add_constants(n))
+            return failed(MASU_ERR_OUT_OF_MEMORY);
     }
-    for (size_t row = scratch_end - n->scratch_count; row < scratch_end; row++)
-        for (int writes = 0; writes < 2; writes++)
-            moves_use(&work, row, n->table.rows[row].lower, writes);
+    work.source = (moves_source){.context = n,
+                                 .settle = settle_moves,
+                                 .graph = {network_operators(n), n->model.graphs[0].operator_count},
+                                 .lower_peak = lower_peak,
+                                 .fixed_why = n->fixed_why};
+    if (!work.source.graph.operators || !moves_begin(&work, uses, shares))
+        return failed(MASU_ERR_OUT_OF_MEMORY);
     return moves_run(&work);
 }
 

@@ -192,8 +192,8 @@ static bool variables_are_safe(const network *n, const int32_t *offsets, masu__b
 
 /* Tensors that a custom operator has in each other at different offsets cannot be moved here. */
 static bool custom_is_safe(const network *n, masu__buffer *why) {
-    for (size_t a = 0; network_has_offline(n) && a < n->table.count - n->scratch_count; a++)
-        for (size_t b = a + 1; b < n->table.count - n->scratch_count; b++) {
+    for (size_t a = 0; network_has_offline(n) && a < n->scratch_begin; a++)
+        for (size_t b = a + 1; b < n->scratch_begin; b++) {
             int64_t x = n->model.offline.offsets[n->tensor_of[a]], y = n->model.offline.offsets[n->tensor_of[b]];
             if (x < 0 || y < 0 || x == y || x >= y + (int64_t)n->table.rows[b].size_bytes ||
                 y >= x + (int64_t)n->table.rows[a].size_bytes || !network_custom_of(n, a, b))

@@ -68,8 +68,7 @@ static bool list_rows(network *n, const int32_t *tensors, size_t count, const si
     return rows != NULL;
 }
 
-/* Operators with the rows they name. */
-static masu_plan_operator *operators_of(network *n) {
+masu_plan_operator *network_operators(network *n) {
     const masu__model_graph *g = &n->model.graphs[0];
     masu_plan_operator *ops = masu__arena_calloc(&n->table.arena, g->operator_count + 1, sizeof *ops, 16);
     for (size_t k = 0; ops && k < g->operator_count; k++)
@@ -79,16 +78,16 @@ static masu_plan_operator *operators_of(network *n) {
     return ops;
 }
 
-/* An order with a lower peak, or NULL: there is none, or none may be looked for. Moments of the search are places of
- * operators: one less than the moments of lives. Scratch is left out of the search: the plan that follows has it. */
-static masu_status find_order(network *n, size_t **out) {
+/* Moments of the search are places of operators: one less than the moments of lives. Scratch is left out of the search:
+ * the plan that follows has it. */
+masu_status network_find_order(network *n, size_t **out) {
     const masu__model_graph *g = &n->model.graphs[0];
-    size_t count = n->table.count - n->scratch_count;
+    size_t count = n->scratch_begin;
     uint64_t before, after;
     *out = NULL;
     if (n->fixed_why || g->operator_count < 2)
         return MASU_OK;
-    masu_plan_graph graph = {operators_of(n), g->operator_count};
+    masu_plan_graph graph = {network_operators(n), g->operator_count};
     masu_plan_row *rows = masu__arena_calloc(&n->table.arena, count + 1, sizeof *rows, 16);
     size_t *order = masu__arena_calloc(&n->table.arena, g->operator_count + 1, sizeof *order, 16);
     if (!graph.operators || !rows || !order)
@@ -121,7 +120,7 @@ masu_status network_plan_all(network *n, network_plans *out) {
     *out = (network_plans){0};
     masu_status status = as_runtime(n, &out->ways[NETWORK_RUNTIME]);
     if (status == MASU_OK)
-        status = find_order(n, &order);
+        status = network_find_order(n, &order);
     for (size_t w = NETWORK_PLANNED; w < NETWORK_WAYS && status == MASU_OK; w++) {
         network_plan *way = &out->ways[w];
         way->name = names[w];

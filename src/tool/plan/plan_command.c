@@ -49,8 +49,9 @@ static const char usage[] =
     "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for "
     "uses\n"
     "  --in-place        results of element-wise operators may take over an input that dies there\n"
-    "  --reorder         run operators in an order with a lower peak, and say it (plans are for "
-    "that order)\n"
+    "  --reorder         run operators in an order with a lower peak, or with --moves the cheapest, and say it (plans "
+    "are for\n"
+    "                    that order)\n"
     "  --alignment N     align every buffer to N bytes at least\n"
     "  --seed N, --threads N\n"
     "\n"
@@ -87,6 +88,7 @@ typedef struct job {
     const plan_arguments *args;
     plan_table table;
     plan_graph graph;
+    masu_plan_row *given; /* where values move: the rows as the file has them */
     uint64_t *offsets;
     plan_parts in;
     masu_plan_result result;
@@ -368,24 +370,60 @@ static int divide(job *j) {
     return write_answer(j);
 }
 
-/* Without a list of operators uses have no moments: only memories for life are asked for, so that any will do. */
+/* The table in one order of its operators. Without a list of operators uses have no moments: only memories for life are
+ * asked for, so that any will do. */
+static bool settle_moves(void *context, moves_work *work, const size_t *order) {
+    job *j = context;
+    const masu_plan_graph *g = &j->graph.graph;
+    plan_pair *pairs;
+    size_t count = 0;
+    if (order && masu_plan_graph_lives(g, order, j->given, j->table.count, j->table.rows) != MASU_OK)
+        return false;
+    if (!order && j->table.count > 0)
+        memcpy(j->table.rows, j->given, j->table.count * sizeof *j->given);
+    for (size_t k = 0; k < g->count; k++) {
+        const masu_plan_operator *op = &g->operators[order ? order[k] : k];
+        for (size_t i = 0; i < op->input_count + op->output_count; i++) {
+            bool writes = i >= op->input_count;
+            moves_use(work, writes ? op->outputs[i - op->input_count] : op->inputs[i], (int64_t)k, writes);
+        }
+    }
+    for (size_t i = 0; !j->args->ops && i < j->table.count; i++)
+        moves_use_often(work, i, j->table.rows[i].lower, j->table.uses[i]);
+    if (j->args->in_place && !plan_list_in_place(&j->table, &j->graph, &pairs, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        moves_share(work, &pairs[i]);
+    return true;
+}
+
+static int say_wrong_order(const job *j) {
+    fprintf(stderr, "masu plan: %s: an operator reads what is made later, or two operators make the same buffer\n",
+            j->args->ops);
+    return TOOL_FAILED;
+}
+
 static int move_values(job *j) {
     moves_work work = {.args = j->args, .table = &j->table, .constants_begin = SIZE_MAX};
     const masu_plan_graph *g = &j->graph.graph;
-    size_t uses = j->table.count;
-    for (size_t k = 0; k < g->count; k++)
+    size_t uses = j->table.count, shares = 0;
+    for (size_t k = 0; k < g->count; k++) {
         uses += g->operators[k].input_count + g->operators[k].output_count;
-    if (!moves_begin(&work, uses))
+        shares += g->operators[k].input_count;
+    }
+    work.source = (moves_source){.context = j, .settle = settle_moves, .graph = *g, .names = j->graph.names};
+    j->given = MASU_ARENA_ARRAY(&j->table.arena, masu_plan_row, j->table.count + 1);
+    size_t *order = MASU_ARENA_ARRAY(&j->table.arena, size_t, g->count + 1);
+    if (!j->given || !order || !moves_begin(&work, uses, shares))
         return failed(MASU_ERR_OUT_OF_MEMORY);
-    for (size_t k = 0; k < g->count; k++)
-        for (size_t i = 0; i < g->operators[k].input_count + g->operators[k].output_count; i++) {
-            bool writes = i >= g->operators[k].input_count;
-            size_t row = writes ? g->operators[k].outputs[i - g->operators[k].input_count] : g->operators[k].inputs[i];
-            moves_use(&work, row, (int64_t)k, writes);
-        }
-    if (!j->args->ops)
-        for (size_t i = 0; i < j->table.count; i++)
-            moves_use_often(&work, i, j->table.rows[i].lower, j->table.uses[i]);
+    if (j->table.count > 0)
+        memcpy(j->given, j->table.rows, j->table.count * sizeof *j->given);
+    if (j->args->reorder) {
+        masu_status status = masu_plan_reorder(g, j->given, j->table.count, 0, order, NULL, NULL);
+        if (status != MASU_OK)
+            return status == MASU_ERR_INVALID_ARGUMENT ? say_wrong_order(j) : failed(status);
+        work.source.lower_peak = order;
+    }
     return moves_run(&work);
 }
 
@@ -446,15 +484,8 @@ static int reorder(job *j) {
     else if (status == MASU_OK)
         for (size_t k = 0, *at = order; k < j->graph.graph.count; k++, after = before)
             *at++ = k;
-    if (status == MASU_ERR_INVALID_ARGUMENT) {
-        fprintf(stderr,
-                "masu plan: %s: an operator reads what is made later, or two operators make the "
-                "same buffer\n",
-                j->args->ops);
-        return TOOL_FAILED;
-    }
     if (status != MASU_OK)
-        return failed(status);
+        return status == MASU_ERR_INVALID_ARGUMENT ? say_wrong_order(j) : failed(status);
     if (!j->args->quiet) {
         FILE *to = summary_stream(j->args);
         fprintf(to, "order: peak ");
@@ -475,9 +506,10 @@ static int prepare(job *j, const tool_text *text) {
         status = read_table(j, text);
     if (status == TOOL_OK && j->args->ops)
         status = read_ops(j);
-    if (status == TOOL_OK && j->args->reorder)
+    bool moves = plan_has_moves(j->args); /* which orders them, and makes in place, itself */
+    if (status == TOOL_OK && j->args->reorder && !moves)
         status = reorder(j);
-    if (status == TOOL_OK && j->args->in_place && !plan_relate_in_place(&j->table, &j->graph))
+    if (status == TOOL_OK && j->args->in_place && !moves && !plan_relate_in_place(&j->table, &j->graph))
         status = failed(MASU_ERR_OUT_OF_MEMORY);
     return status;
 }

@@ -333,12 +333,6 @@ static int check_moves(const plan_arguments *a) {
         return tool_misuse(
             "plan", "%s judges one place for each buffer: leave --moves, --pin, --home, --reserve and weights out",
             a->check ? "--check" : "--verify");
-    if (plan_has_moves(a) && a->reorder)
-        return tool_misuse(
-            "plan", "where values move or are pinned operators run in the order of the file: leave --reorder out");
-    if (plan_has_moves(a) && a->in_place)
-        return tool_misuse("plan",
-                           "where values move or are pinned each buffer has bytes of its own: leave --in-place out");
     return TOOL_OK;
 }
 
@@ -433,9 +427,10 @@ int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
     if (a->ranged != SIZE_MAX && a->range_high > 0 && a->capacity)
         return tool_misuse("plan", "--dim NAME=LOW..HIGH says offsets for all of them: leave --capacity out, or ask "
                                    "for the largest value with --dim NAME=?");
-    if (a->reorder && a->memory_count > 0)
+    if (a->reorder && a->memory_count > 0 && !plan_has_moves(a))
         return tool_misuse("plan",
-                           "--memory divides a network's buffers in the order that the file has: leave --reorder out");
+                           "--memory divides a network's buffers in the order that the file has: leave --reorder "
+                           "out, or let them move with --moves");
     if (is_tflite && a->alignment && a->alignment < 16)
         return tool_misuse("plan", "--alignment %u: TensorFlow Lite Micro aligns to 16", (unsigned)a->alignment);
     return TOOL_OK;

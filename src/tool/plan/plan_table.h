@@ -106,7 +106,14 @@ typedef struct plan_graph {
 /* op,type,inputs,outputs: in order; ids separated by spaces. Adds uses to the table. */
 bool plan_parse_ops(const char *path, const char *text, size_t length, plan_table *table, plan_graph *out,
                     masu__buffer *message);
-/* Outputs of element-wise operators may take over an input of their size that dies there. */
+/* An output that may take over the bytes of an input: both are rows. */
+typedef struct plan_pair {
+    size_t giver, taker;
+    bool is_view; /* the same bytes under another shape */
+} plan_pair;
+
+/* Outputs of element-wise operators may take over an input of their size that dies there. False: memory. */
+bool plan_list_in_place(plan_table *table, const plan_graph *graph, plan_pair **out, size_t *count);
 bool plan_relate_in_place(plan_table *table, const plan_graph *graph);
 
 /* Sum of uses × bytes of the rows in one memory, at most UINT64_MAX, and how many they are. */

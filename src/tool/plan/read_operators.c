@@ -223,18 +223,39 @@ static bool dies_at(const plan_table *t, const plan_graph *graph, size_t input, 
     return !graph->kept[input] && t->rows[input].upper == t->rows[output].lower + 1;
 }
 
-bool plan_relate_in_place(plan_table *t, const plan_graph *graph) {
-    for (size_t k = 0; k < graph->graph.count; k++) {
+static bool is_view(const char *type) {
+    static const char *const types[] = {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+bool plan_list_in_place(plan_table *t, const plan_graph *graph, plan_pair **out, size_t *count) {
+    size_t most = 1;
+    *count = 0;
+    for (size_t k = 0; k < graph->graph.count; k++)
+        most += graph->graph.operators[k].input_count;
+    *out = MASU_ARENA_ARRAY(&t->arena, plan_pair, most);
+    for (size_t k = 0; *out && k < graph->graph.count; k++) {
         const masu_plan_operator *op = &graph->graph.operators[k];
         if (!works_in_place(graph->types[k]) || op->output_count != 1)
             continue;
         for (size_t i = 0; i < op->input_count; i++)
             if (dies_at(t, graph, op->inputs[i], op->outputs[0]) && op->inputs[i] != op->outputs[0] &&
-                t->rows[op->inputs[i]].size_bytes == t->rows[op->outputs[0]].size_bytes &&
-                !plan_table_relate(t, MASU_PLAN_MAY_SHARE, op->inputs[i], op->outputs[0]))
-                return false;
+                t->rows[op->inputs[i]].size_bytes == t->rows[op->outputs[0]].size_bytes)
+                (*out)[(*count)++] = (plan_pair){op->inputs[i], op->outputs[0], is_view(graph->types[k])};
     }
-    return true;
+    return *out != NULL;
+}
+
+bool plan_relate_in_place(plan_table *t, const plan_graph *graph) {
+    plan_pair *pairs;
+    size_t count;
+    bool right = plan_list_in_place(t, graph, &pairs, &count);
+    for (size_t i = 0; right && i < count; i++)
+        right = plan_table_relate(t, MASU_PLAN_MAY_SHARE, pairs[i].giver, pairs[i].taker);
+    return right;
 }
 
 uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t memory, size_t *count) {
