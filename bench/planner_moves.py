@@ -3,7 +3,8 @@
 
     bench/planner_moves.py [MASU] [DATA]      MASU: the command (build/release/masu); DATA: $MASU_DATA
 
-The fast memory has 25, 50 and 75 % of the least arena. First the traffic of the slow one, by operators and by moves. Then what operators alone
+The fast memory has 25, 50 and 75 % of the least arena. First the traffic of the slow one, by operators and by moves,
+also in place and in another order (both factors are against one memory for life, nothing in place). Then what operators alone
 read and write there, weights that begin in it included, when moves are free and the channel carries a quarter of the fast memory beside each operator.
 A transformer (three layers that encode, three that decode and look at what was encoded) and MobileNet v1 are written here as .onnx.
 """
@@ -119,12 +120,15 @@ def main():
         path = os.path.join(data, "source", "light_%s.onnx" % name)
         if os.path.exists(path):
             networks.append((name, [path]))
-    print("| network | fast memory | one memory for life | greedy | with moves | ÷ |\n|---|---|---|---|---|---|")
+    print("| network | fast memory | one memory for life | greedy | with moves | ÷ | in place, reordered | ÷ |\n" + 8 * "|---" + "|")
     for name, options in networks:
         for part, fast in parts(masu, options):
-            found = run(masu, *options, "--memory", "fast=%d,slow" % fast, "--moves", "--time", "20")
-            print("| %s | %s (%d %%) | %s | %s | %s | %.3f |" % (name, "{:,}".format(fast), part, mark(found["for_life"]), "{:,}".format(found["greedy"]),
-                                                                mark(found), found["for_life"]["cost"] / max(1, found["cost"])), flush=True)
+            asked = [*options, "--memory", "fast=%d,slow" % fast, "--moves", "--time", "20"]
+            found, both = run(masu, *asked), run(masu, *asked, "--in-place", "--reorder")
+            life = found["for_life"]["cost"]
+            print("| %s | %s (%d %%) | %s | %s | %s | %.3f | %s | %.3f |" % (
+                name, "{:,}".format(fast), part, mark(found["for_life"]), "{:,}".format(found["greedy"]), mark(found),
+                life / max(1, found["cost"]), mark(both), life / max(1, both["cost"])), flush=True)
     print("\n| operators alone, with weights | fast memory | one memory for life | greedy | with moves | ÷ |\n|---|---|---|---|---|---|")
     for name, options in written:
         for part, fast in parts(masu, options):

@@ -328,8 +328,8 @@ static masu_status fill(spreading *s, masu__arena *arena, masu_moves_plan *to) {
     s->parts = MASU_ARENA_ARRAY(arena, masu_moves_place, s->count + 1);
     s->part_of = MASU_ARENA_ARRAY(arena, size_t, s->count + 1);
     numbered *sorted = MASU_ARENA_ARRAY(arena, numbered, s->count + 1);
-    to->places = masu__meta_calloc(s->count, sizeof *to->places);
-    to->moves = masu__meta_calloc(from->move_count, sizeof *to->moves);
+    to->places = s->count > 0 ? masu__meta_calloc(s->count, sizeof *to->places) : NULL;
+    to->moves = from->move_count > 0 ? masu__meta_calloc(from->move_count, sizeof *to->moves) : NULL;
     to->place_count = to->places ? s->count : 0;
     to->move_count = to->moves ? from->move_count : 0;
     if (!s->parts || !s->part_of || !sorted || (s->count > 0 && !to->places) || (from->move_count > 0 && !to->moves))
