@@ -121,6 +121,32 @@ int main(void) {
         OK(ref_conv(instance, &mx, &mw, &mb, &mz));
         near("conv", y, z, 32, 16);
     }
+    { /* steps */
+        float x[294], w[135], b[5], y[5 * 4 * 16], z[5 * 4 * 16];
+        fill(x, 294);
+        fill(w, 135);
+        fill(b, 5);
+        net_const_f32 nx = net_steps_x(x), nw = net_steps_w(w), nb = net_steps_b(b);
+        net_f32 ny = net_steps_out(y);
+        masu_tensor mx = t(x, 4, 1, 3, 7, 14), mw = t(w, 4, 5, 3, 3, 3), mb = t(b, 1, 5, 0, 0, 0),
+                    mz = t(z, 4, 1, 5, 4, 16);
+        OK(net_steps(&context, &nx, &nw, &nb, &ny));
+        OK(ref_steps(instance, &mx, &mw, &mb, &mz));
+        near("steps", y, z, 320, 16);
+    }
+    { /* turned */
+        static float a[630], b[1890], y0[294], z0[294], y1[4050], z1[4050];
+        fill(a, 630);
+        fill(b, 1890);
+        net_const_f32 na = net_turned_a(a), nb = net_turned_b(b);
+        net_f32 n0 = net_turned_out0(y0), n1 = net_turned_out1(y1);
+        masu_tensor ma = t(a, 3, 2, 7, 45, 0), mb = t(b, 3, 2, 21, 45, 0), m0 = t(z0, 3, 2, 7, 21, 0),
+                    m1 = t(z1, 3, 2, 45, 45, 0);
+        OK(net_turned(&context, &na, &nb, &n0, &n1));
+        OK(ref_turned(instance, &ma, &mb, &m0, &m1));
+        near("turned", y0, z0, 294, 64);
+        near("turned", y1, z1, 4050, 64);
+    }
     { /* attend */
         float x[80], q[64], k[64], v[64], y[80], z[80];
         fill(x, 80);

@@ -5,7 +5,7 @@ sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 strict='-std=c11 -O1 -Wall -Wextra -Werror -pedantic -ffreestanding'
 
 calls='m = Mlp::new(6, 8, 5); Mlp::new(6, 8, 5); Mlp::forward(m, [4, 6]); Mlp::nudge(m, [5], _)
-    ; conv([2, 3, 8, 8], [4, 3, 3, 3], [4]); attend([2, 5, 8], [8, 8], [8, 8], [8, 8]); elements([7, 5], [5]); sums([6, 37])
+    ; conv([2, 3, 8, 8], [4, 3, 3, 3], [4]); steps([1, 3, 7, 14], [5, 3, 3, 3], [5]); turned([2, 7, 45], [2, 21, 45]); attend([2, 5, 8], [8, 8], [8, 8], [8, 8]); elements([7, 5], [5]); sums([6, 37])
     ; parts([4, 3], [2], _); recur([3, 4], [4, 4], _); blur([6, 7], _); counts([9], [9]); collatz(_); mixed(_, _, _); swap([4], [4]); literal([3])
     ; dots([3, 4], [2, 4]); power([5, 5], _); fibs(_)'
 expect_status 0 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/net.c" --header "$MASU_TMP/net.h" --arena "$calls"

@@ -44,14 +44,10 @@ void write_pad(writer *w, const ir_instr *i) {
     write_copy(w, t, write_root(w, to->root), out->dtype, offset, to->stride, i->args[0]);
 }
 
-typedef struct window { /* the list of unfold and convolve, and how often it fits */
-    long long kernel[2], stride[2], padding[2], dilation[2], places[2];
-} window;
-
-static window window_of(writer *w, const ir_instr *i, const fact *t) {
+static write_window window_of(writer *w, const ir_instr *i, const fact *t) {
     const ir_value *list;
     int64_t v[8] = {0};
-    window made;
+    write_window made;
     portable_list(i, &list);
     for (int k = 0; k < 8; k++)
         ir_const_int(w->f, list[k], &v[k]);
@@ -66,7 +62,7 @@ static window window_of(writer *w, const ir_instr *i, const fact *t) {
 }
 
 /* y and x, the pixel below the window's (ky, kx) at (oy, ox). */
-static void write_pixel(writer *w, const window *by, int k) {
+static void write_pixel(writer *w, const write_window *by, int k) {
     static const char names[] = "yx";
     write_indent(w);
     masu__buffer_printf(w->out, "const int32_t %c = o%c", names[k], names[k]);
@@ -81,7 +77,7 @@ void write_unfold(writer *w, const ir_instr *i) {
     const char *const index[] = {t->dim[0] == 1 ? "0" : "n", t->dim[1] == 1 ? "0" : "c", "y", "x"};
     if (!write_is_of(w, i, i->args[0], dtype))
         return;
-    window by = window_of(w, i, t);
+    write_window by = window_of(w, i, t);
     write_line(w, "{");
     w->depth++;
     write_line(w, "int32_t at = 0;");
@@ -99,36 +95,12 @@ void write_unfold(writer *w, const ir_instr *i) {
     write_close_all(w, 7);
 }
 
-/* Sums over channels and the kernel's rows and columns, in that order. */
 void write_convolve(writer *w, const ir_instr *i) {
-    const fact *t = layout_fact(w->l, i->args[0]), *kernel = layout_fact(w->l, i->args[1]),
-               *out = layout_fact(w->l, i->result);
-    const char *const to[] = {t->dim[0] == 1 ? "0" : "n", out->dim[1] == 1 ? "0" : "o", "oy", "ox"};
-    const char *const from[] = {to[0], t->dim[1] == 1 ? "0" : "c", "y", "x"};
-    const char *const by[] = {to[1], from[1], "ky", "kx"};
-    if (!write_is_of(w, i, i->args[0], out->dtype) || !write_is_of(w, i, i->args[1], out->dtype))
+    tl_dtype dtype = layout_fact(w->l, i->result)->dtype;
+    if (!write_is_of(w, i, i->args[0], dtype) || !write_is_of(w, i, i->args[1], dtype))
         return;
-    window over = window_of(w, i, t);
-    write_open(w, "n", t->dim[0]);
-    write_open(w, "o", out->dim[1]);
-    write_open(w, "oy", out->dim[2]);
-    write_open(w, "ox", out->dim[3]);
-    write_line(w, "%s sum = 0;", functions_element_type(out->dtype));
-    write_open(w, "c", t->dim[1]);
-    write_open(w, "ky", kernel->dim[2]);
-    write_pixel(w, &over, 0);
-    if (over.padding[0] > 0)
-        write_line(w, "if (y < 0 || y >= %lld)\n%*scontinue;", (long long)t->dim[2], 4 * (int)w->depth + 4, "");
-    write_open(w, "kx", kernel->dim[3]);
-    write_pixel(w, &over, 1);
-    if (over.padding[1] > 0)
-        write_line(w, "if (x >= 0 && x < %lld)", (long long)t->dim[3]);
-    w->depth += over.padding[1] > 0;
-    write_line(w, "sum += %s * %s;", write_at(w, i->args[1], by), write_at(w, i->args[0], from));
-    w->depth -= over.padding[1] > 0;
-    write_close_all(w, 3);
-    write_line(w, "%s = sum;", write_at(w, i->result, to));
-    write_close_all(w, 4);
+    write_window over = window_of(w, i, layout_fact(w->l, i->args[0]));
+    write_real_convolution(w, i, &over);
 }
 
 void write_triangle(writer *w, const ir_instr *i) {

@@ -94,40 +94,19 @@ static const char *lead_place(writer *w, ir_value v, uint32_t own_lead, uint32_t
     return write_at(w, v, index);
 }
 
-static void write_inner(writer *w, const product *p, const char *out, const char *a, const char *b, const char *type,
-                        bool whole) {
-    const char *multiply = whole ? functions_whole(w->set, IR_MUL, IR_I64) : NULL,
-               *add = whole ? functions_whole(w->set, IR_ADD, IR_I64) : NULL;
-    const fact *fb = layout_fact(w->l, p->b);
-    bool along = p->rank_b > 1 && w->l->places[p->b].stride[fb->rank - 1] == 1 && p->m > 1;
-    if (!along) {
-        if (p->rank_b > 1 && p->m != 1)
-            write_open(w, "j", p->m);
-        write_line(w, "%s sum = 0;", type);
-        write_line(w, "for (int32_t k = 0; k < %lld; k++)", (long long)p->k);
-        w->depth++;
-        write_line(w, whole ? "sum = %s(sum, %s(%s, %s));" : "sum += %s%s%s * %s;", whole ? add : "",
-                   whole ? multiply : "", a, b);
-        w->depth--;
-        write_line(w, "%s = sum;", out);
-        if (p->rank_b > 1 && p->m != 1)
-            write_close(w);
-        return;
-    }
-    write_line(w, "for (int32_t j = 0; j < %lld; j++)", (long long)p->m);
+/* Whole numbers wrap, by functions. */
+static void write_whole(writer *w, const product *p, const char *out, const char *a, const char *b) {
+    if (p->rank_b > 1 && p->m != 1)
+        write_open(w, "j", p->m);
+    write_line(w, "int64_t sum = 0;");
+    write_line(w, "for (int32_t k = 0; k < %lld; k++)", (long long)p->k);
     w->depth++;
-    write_line(w, "%s = 0;", out);
+    write_line(w, "sum = %s(sum, %s(%s, %s));", functions_whole(w->set, IR_ADD, IR_I64),
+               functions_whole(w->set, IR_MUL, IR_I64), a, b);
     w->depth--;
-    write_open(w, "k", p->k);
-    write_line(w, "const %s x = %s;", type, a);
-    write_line(w, "for (int32_t j = 0; j < %lld; j++)", (long long)p->m);
-    w->depth++;
-    if (whole)
-        write_line(w, "%s = %s(%s, %s(x, %s));", out, add, out, multiply, b);
-    else
-        write_line(w, "%s += x * %s;", out, b);
-    w->depth--;
-    write_close(w);
+    write_line(w, "%s = sum;", out);
+    if (p->rank_b > 1 && p->m != 1)
+        write_close(w);
 }
 
 static void write_matmul(writer *w, const ir_instr *i) {
@@ -140,18 +119,24 @@ static void write_matmul(writer *w, const ir_instr *i) {
     p.lead = out->rank - (a->rank > 1) - (b->rank > 1);
     if (!write_is_of(w, i, p.a, out->dtype) || !write_is_of(w, i, p.b, out->dtype))
         return;
-    const char *row = p.n == 1 ? "0" : "i", *column = p.m == 1 ? "0" : "j", *type = functions_element_type(out->dtype);
+    const char *row = p.n == 1 ? "0" : "i", *column = p.m == 1 ? "0" : "j", *inner = "k";
+    bool is_whole = out->dtype == TL_I64;
+    if (!is_whole)
+        row = column = inner = "0";
     for (uint32_t d = 0; d < p.lead; d++)
         write_open(w, write_letters[d], out->dim[d]);
-    if (p.n != 1)
+    if (is_whole && p.n != 1)
         write_open(w, "i", p.n);
     else
         write_line(w, "{");
-    w->depth += p.n == 1;
-    const char *from = lead_place(w, p.a, a->rank > 1 ? a->rank - 2 : 0, p.lead, a->rank > 1 ? row : NULL, "k");
-    const char *by = lead_place(w, p.b, b->rank > 1 ? b->rank - 2 : 0, p.lead, "k", b->rank > 1 ? column : NULL);
+    w->depth += !is_whole || p.n == 1;
+    const char *from = lead_place(w, p.a, a->rank > 1 ? a->rank - 2 : 0, p.lead, a->rank > 1 ? row : NULL, inner);
+    const char *by = lead_place(w, p.b, b->rank > 1 ? b->rank - 2 : 0, p.lead, inner, b->rank > 1 ? column : NULL);
     const char *to = lead_place(w, p.out, p.lead, p.lead, a->rank > 1 ? row : NULL, b->rank > 1 ? column : NULL);
-    write_inner(w, &p, to, from, by, type, out->dtype == TL_I64);
+    if (is_whole)
+        write_whole(w, &p, to, from, by);
+    else
+        write_real_product(w, p.a, p.b, p.out, from, by, to);
     write_close(w);
     write_close_all(w, p.lead);
 }

@@ -95,6 +95,17 @@ uint32_t write_dim_of(writer *w, const ir_instr *i, const fact *shape);
 /* False: its elements are others, which is refused. */
 bool write_is_of(writer *w, const ir_instr *i, ir_value v, tl_dtype dtype);
 
+/* ---- write_products.c -------------------------------------------------------------------------------------------- */
+
+typedef struct write_window { /* the list of unfold and convolve, and how often it fits */
+    long long kernel[2], stride[2], padding[2], dilation[2], places[2];
+} write_window;
+
+/* c = a b of real numbers, by the texts of their first elements. */
+void write_real_product(writer *w, ir_value a, ir_value b, ir_value c, const char *from, const char *by,
+                        const char *to);
+void write_real_convolution(writer *w, const ir_instr *i, const write_window *by);
+
 /* ---- write_moves.c ----------------------------------------------------------------------------------------------- */
 
 void write_cat(writer *w, const ir_instr *i);
