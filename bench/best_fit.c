@@ -172,9 +172,8 @@ static outcome run_one(contestant who, const work *w, int steps) {
 static void print_work(const work *w, const outcome *o) {
     for (int who = 0; json && who < CONTESTANTS; who++) {
         begin_item();
-        printf("{\"work\": \"%s\", \"live\": %d, \"who\": \"%s\", \"ns\": %.2f, "
-               "\"high_water\": %.4f}",
-               w->name, w->live, names[who], o[who].ns, o[who].high_water);
+        printf("{\"work\": \"%s\", \"live\": %d, \"who\": \"%s\", \"ns\": %.2f, \"high_water\": %.4f}", w->name,
+               w->live, names[who], o[who].ns, o[who].high_water);
     }
     if (json)
         return;
@@ -243,9 +242,8 @@ static double read_ns(int lines) {
 static void print_growth(int live, double first, const double *ns, double read) {
     if (json) {
         begin_item();
-        printf("{\"work\": \"growth\", \"live\": %d, \"masu\": %.1f, \"bins_8\": %.1f, "
-               "\"read\": %.2f}",
-               live, ns[MASU], ns[BINS_8], read);
+        printf("{\"work\": \"growth\", \"live\": %d, \"masu\": %.1f, \"bins_8\": %.1f, \"read\": %.2f}", live, ns[MASU],
+               ns[BINS_8], read);
         return;
     }
     printf("%9d  %8.1f  %18.1f  %13.1f  %9.2f  %.*s\n", live, ns[MASU], ns[BINS_8], read, ns[MASU] / first,

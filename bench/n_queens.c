@@ -197,10 +197,10 @@ static void print_samples_json(const char *name, const samples *s) {
 }
 
 static void print_json(const options *o, const series *all, int count) {
-    printf("{\"bench\": \"n_queens\", \"unit\": \"us_per_epoch\", \"threads\": 1, \"rounds\": %d, "
-           "\"epochs\": %ld, "
-           "\"rows\": [",
-           o->rounds, o->epochs);
+    printf(
+        "{\"bench\": \"n_queens\", \"unit\": \"us_per_epoch\", \"threads\": 1, \"rounds\": %d, "
+        "\"epochs\": %ld, \"rows\": [",
+        o->rounds, o->epochs);
     for (int i = 0; i < count; i++) {
         const series *s = &all[i];
         printf("%s{\"name\": \"%s\", ", i == 0 ? "" : ", ", s->name);
@@ -217,17 +217,15 @@ static void print_json(const options *o, const series *all, int count) {
 }
 
 static void usage(FILE *to) {
-    fputs("usage: n_queens [--json] [--rounds N] [--epochs N] [--masu FILE] [--source FOLDER] "
-          "[--python FILE]\n"
-          "  --json           one JSON object in place of the table\n"
-          "  --rounds N       rounds, each side once a round (7, at least 1)\n"
-          "  --epochs N       epochs of masu's longer run (200000, at least 1000); PyTorch does a "
-          "tenth\n"
-          "  --masu FILE      the command; default: masu in the folder above this program's\n"
-          "  --source FOLDER  where examples/ and bench/ stand; default: three folders above this "
-          "program, or here\n"
-          "  --python FILE    the Python that has torch (/usr/bin/python3)\n",
-          to);
+    fputs(
+        "usage: n_queens [--json] [--rounds N] [--epochs N] [--masu FILE] [--source FOLDER] [--python FILE]\n"
+        "  --json           one JSON object in place of the table\n"
+        "  --rounds N       rounds, each side once a round (7, at least 1)\n"
+        "  --epochs N       epochs of masu's longer run (200000, at least 1000); PyTorch does a tenth\n"
+        "  --masu FILE      the command; default: masu in the folder above this program's\n"
+        "  --source FOLDER  where examples/ and bench/ stand; default: three folders above this program, or here\n"
+        "  --python FILE    the Python that has torch (/usr/bin/python3)\n",
+        to);
 }
 
 /* Cuts the last `count` components off. */

@@ -341,10 +341,11 @@ static void print_row(const work *w, const double ns[CONTESTANTS]) {
         if (ns[who] > 0 && (best == 0 || ns[who] < best))
             best = ns[who];
     if (json) {
-        printf("%s\n  {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu, "
-               "\"ratio\": %.3f, \"called_ratio\": %.3f, \"unsized_ratio\": %.3f, \"target\": %.2f",
-               first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, ns[CALLED] / best,
-               ns[UNSIZED] / best, w->target);
+        printf(
+            "%s\n  {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu, "
+            "\"ratio\": %.3f, \"called_ratio\": %.3f, \"unsized_ratio\": %.3f, \"target\": %.2f",
+            first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, ns[CALLED] / best, ns[UNSIZED] / best,
+            w->target);
         for (int who = 0; who < CONTESTANTS; who++)
             if (ns[who] > 0)
                 printf(", \"%s\": %.2f", names[who], ns[who]);
@@ -441,8 +442,7 @@ static void given_back(void) {
     if (json)
         printf(",\n  {\"work\": \"given back\", \"start\": %zu, \"most\": %zu, \"end\": %zu}", before, most, after);
     else
-        printf("\nresident: %.2f MiB at the start, %.2f at most, %.2f after freeing all and trim "
-               "(within 1)\n",
+        printf("\nresident: %.2f MiB at the start, %.2f at most, %.2f after freeing all and trim (within 1)\n",
                (double)before / MIB, (double)most / MIB, (double)after / MIB);
 }
 

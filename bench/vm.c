@@ -207,12 +207,12 @@ static loops resize_loops(way w, int count) {
 
 static void resize_test(void) {
     double base = 0;
-    printf("\nThe seed's resize test: %.2f GiB to %.2f GiB with a neighbour behind, contents "
-           "verified\n"
-           "in every loop; the first loop, and the median of nine later ones (copying: of three)\n\n"
-           "| way | first, ms | later, ms | first / later | times masu_vm_resize, later |\n"
-           "|---|---|---|---|---|\n",
-           1.5 / (double)divisor, 3.0 / (double)divisor);
+    printf(
+        "\nThe seed's resize test: %.2f GiB to %.2f GiB with a neighbour behind, contents verified\n"
+        "in every loop; the first loop, and the median of nine later ones (copying: of three)\n\n"
+        "| way | first, ms | later, ms | first / later | times masu_vm_resize, later |\n"
+        "|---|---|---|---|---|\n",
+        1.5 / (double)divisor, 3.0 / (double)divisor);
     for (way w = 0; w < WAYS; w++) {
         loops us = resize_loops(w, w == COPY ? 4 : 10);
         base = w == REMAP ? us.later : base;
@@ -255,9 +255,10 @@ static void growth_test(void) {
         size_t most = (size_t)(most_of[k] * (double)GIB) / divisor;
         double base = 0;
         int steps;
-        printf("\nGrowth by 1.5 from 1 MiB to %.2f GiB beside %d neighbours: all resizes together\n\n"
-               "| way | resizes | ms | times masu_vm_resize |\n|---|---|---|---|\n",
-               (double)most / (double)GIB, NEIGHBOURS);
+        printf(
+            "\nGrowth by 1.5 from 1 MiB to %.2f GiB beside %d neighbours: all resizes together\n\n"
+            "| way | resizes | ms | times masu_vm_resize |\n|---|---|---|---|\n",
+            (double)most / (double)GIB, NEIGHBOURS);
         for (way w = 0; w < WAYS; w++) {
             if (w == SEED)
                 continue;
@@ -326,13 +327,12 @@ static void draw(const char *path, const cost *costs, int count) {
         exit(1);
     }
     /* x: doublings above 2 MiB, 50 a step; y: decades above 1 us, 60 a step */
-    fprintf(out, "<svg xmlns='http://www.w3.org/2000/svg' width='800' height='460' "
-                 "font-family='sans-serif' font-size='12'>\n"
-                 "<rect width='800' height='460' fill='white'/>\n");
+    fprintf(out,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='800' height='460' "
+            "font-family='sans-serif' font-size='12'>\n"
+            "<rect width='800' height='460' fill='white'/>\n");
     for (int decade = 0; decade <= 6; decade++)
-        fprintf(out,
-                "<path d='M70 %dH640' stroke='#ddd'/><text x='62' y='%d' "
-                "text-anchor='end'>10^%d us</text>\n",
+        fprintf(out, "<path d='M70 %dH640' stroke='#ddd'/><text x='62' y='%d' text-anchor='end'>10^%d us</text>\n",
                 400 - 60 * decade, 404 - 60 * decade, decade);
     for (int series = 0; series < 3; series++) {
         fprintf(out, "<polyline fill='none' stroke-width='2' stroke='%s' points='", colours[series]);
@@ -363,10 +363,11 @@ static void move_costs(const char *svg) {
     masu_vm_config config = masu_vm_config_default(device);
     config.max_piece_bytes = GRANULE;
     must(masu_vm_create(&config, &small));
-    printf("\nCost of a move of touched memory against size, median of %d (copy: warm, of 3)\n\n"
-           "| size | one piece, us | ns a 4 KiB page | pieces of 2 MiB, us | ns a page | copy, us | "
-           "copy / move |\n|---|---|---|---|---|---|---|\n",
-           MOVES);
+    printf(
+        "\nCost of a move of touched memory against size, median of %d (copy: warm, of 3)\n\n"
+        "| size | one piece, us | ns a 4 KiB page | pieces of 2 MiB, us | ns a page | copy, us | "
+        "copy / move |\n|---|---|---|---|---|---|---|\n",
+        MOVES);
     for (size_t bytes = GRANULE; bytes <= 4 * GIB / divisor; bytes *= 2) {
         cost *c = &costs[count++];
         *c = (cost){.bytes = bytes};
@@ -479,11 +480,11 @@ static void fragment_bestfit(const char *name, size_t pool_bytes, size_t whole_a
 static void fragmentation(FILE *log) {
     static const double ratios[] = {0.25, 0.10, 0.02, 0.0};
     masu_device *cuda;
-    printf("\n81 blocks of 64 MiB, every second freed, then 2354 MiB (0.02: the reverse, the filter\n"
-           "accepts); contents verified\n\n"
-           "| pool | ratio | fragments used | pieces | MiB created | held / live | reservation, GiB "
-           "|\n"
-           "|---|---|---|---|---|---|---|\n");
+    printf(
+        "\n81 blocks of 64 MiB, every second freed, then 2354 MiB (0.02: the reverse, the filter\n"
+        "accepts); contents verified\n\n"
+        "| pool | ratio | fragments used | pieces | MiB created | held / live | reservation, GiB |\n"
+        "|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < 4; i++)
         fragment(device, "masu_vm, host", ratios[i], i == 2 ? log : NULL);
     masu_cuda_config config = {.library = SIMULATED};
@@ -515,8 +516,7 @@ static void hot_and_cold(void) {
         us[loop] = now_us() - start;
     }
     double first = us[0], later = median(us + 1, 7);
-    printf("\n32 blocks of 16 MiB taken, written and freed: first loop %.1f ms, later loops %.1f ms, "
-           "ratio %.1f\n",
+    printf("\n32 blocks of 16 MiB taken, written and freed: first loop %.1f ms, later loops %.1f ms, ratio %.1f\n",
            first / 1e3, later / 1e3, first / later);
     must(masu_vm_trim(vm, 0));
 }
@@ -536,8 +536,7 @@ static void small_blocks(void) {
     masu_device_get_stats(device, &stats);
     masu_vm_stats now;
     masu_vm_get_stats(vm, &now);
-    printf("\n100,000 blocks of 1000 bytes: %llu reservations so far in this process, %.0f MiB "
-           "mapped\n",
+    printf("\n100,000 blocks of 1000 bytes: %llu reservations so far in this process, %.0f MiB mapped\n",
            (unsigned long long)stats.reserve_calls, (double)now.mapped_bytes / (double)MIB);
     for (int i = 0; i < SMALL; i++)
         must(masu_heap_free(heap, ptr[i], 1000));

@@ -616,8 +616,9 @@ int main(int count, char **arguments) {
     FILE *out = fopen(arguments[1], "w");
     if (!out)
         return 1;
-    fprintf(out, "/* Written by embed_library.c from src/language/library. */\n"
-                 "#include \"language/library/hash.h\"\n#include \"language/library/library.h\"\n\n");
+    fprintf(out,
+            "/* Written by embed_library.c from src/language/library. */\n"
+            "#include \"language/library/hash.h\"\n#include \"language/library/library.h\"\n\n");
     write_declarations(out);
     write_names(out);
     write_slots(out);

@@ -29,9 +29,7 @@ cuda_error masu_cuda_refuse_sharing(const char *name) {
     static _Atomic bool said;
     if (!atomic_exchange(&said, true))
         masu_cuda_say(LOG_WARNINGS,
-                      "%s: mapped memory cannot be shared this way; "
-                      "run the program with VMM_MODE=MONITOR",
-                      name);
+                      "%s: mapped memory cannot be shared this way; run the program with VMM_MODE=MONITOR", name);
     return CUDA_NOT_SUPPORTED;
 }
 

@@ -365,8 +365,7 @@ void masu_cuda_summary(void) {
         masu_vm_get_stats(pools[i].vm, &vm);
         masu_bestfit_get_stats(pools[i].small, &small);
         masu_cuda_say(LOG_SUMMARY,
-                      "device %d: %llu large and %llu small allocations, %llu of the large without the "
-                      "driver, "
+                      "device %d: %llu large and %llu small allocations, %llu of the large without the driver, "
                       "%llu fragments stitched; at most %llu MiB held; live at the end: %llu bytes",
                       i, (unsigned long long)vm.allocations, (unsigned long long)small.allocations,
                       (unsigned long long)vm.hot_allocs, (unsigned long long)vm.stock_fragments,

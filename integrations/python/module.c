@@ -57,9 +57,7 @@ static PyMethodDef functions[] = {
 
 static int add_error(PyObject *module, module_state *state) {
     state->error = PyErr_NewExceptionWithDoc(
-        "masu.Error",
-        "A program in the language is wrong, or went wrong while it ran. Its text says "
-        "where and why.",
+        "masu.Error", "A program in the language is wrong, or went wrong while it ran. Its text says where and why.",
         NULL, NULL);
     return state->error ? PyModule_AddObjectRef(module, "Error", state->error) : -1;
 }

@@ -47,9 +47,7 @@ static inline uintptr_t masu__valgrind(enum masu__valgrind_request request, cons
     uintptr_t answer = 0;
 #if defined(__x86_64__) && defined(__LP64__)
     volatile uintptr_t words[6] = {request, (uintptr_t)ptr, a, b, 0, 0};
-    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\t"
-                     "rolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
-                     "xchgq %%rbx, %%rbx"
+    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
                      : "+d"(answer)
                      : "a"(&words[0])
                      : "cc", "memory");
@@ -57,12 +55,11 @@ static inline uintptr_t masu__valgrind(enum masu__valgrind_request request, cons
     volatile uintptr_t words[6] = {request, (uintptr_t)ptr, a, b, 0, 0};
     register uintptr_t result __asm__("x3") = 0;
     register volatile uintptr_t *list __asm__("x4") = words;
-    __asm__ volatile("ror x12, x12, #3\n\tror x12, x12, #13\n\t"
-                     "ror x12, x12, #51\n\tror x12, x12, #61\n\t"
-                     "orr x10, x10, x10"
-                     : "+r"(result)
-                     : "r"(list)
-                     : "cc", "memory", "x12");
+    __asm__ volatile(
+        "ror x12, x12, #3\n\tror x12, x12, #13\n\tror x12, x12, #51\n\tror x12, x12, #61\n\torr x10, x10, x10"
+        : "+r"(result)
+        : "r"(list)
+        : "cc", "memory", "x12");
     answer = result;
 #else
     (void)request, (void)ptr, (void)a, (void)b;

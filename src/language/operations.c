@@ -113,10 +113,8 @@ static void put_methods(const char *owner, masu__buffer *out) {
 static const char heading[] =
     "# Operations\n"
     "\n"
-    "Written by `masu help --operations` from the tables that the checker, the runtime and the "
-    "tests are made of\n"
-    "(`src/runtime/ops.def`, `src/language/library/tensor`); a test compares them. Lists "
-    "such as `shape…` are\n"
+    "Written by `masu help --operations` from the tables that the checker, the runtime and the tests are made of\n"
+    "(`src/runtime/ops.def`, `src/language/library/tensor`); a test compares them. Lists such as `shape…` are\n"
     "written `[2, 3]` or `2, 3`; a shape may also be a tensor or a `Vec` that the running program "
     "computes. Every method\n"
     "can also be called as `Tensor::name(t, …)`. `GradTensor::` makes the same tensors as "
@@ -129,22 +127,19 @@ static const char heading[] =
     "|` join them, `!` turns\n"
     "them round. A tensor of rank 0 counts as a number where one is wanted.\n"
     "\n"
-    "The gradient column says what `backward` passes through: `no` means results that are not a "
-    "smooth function of a\n"
+    "The gradient column says what `backward` passes through: `no` means results that are not a smooth function of a\n"
     "tensor (counts, orders, comparisons, new tensors) and for what works in place on leaves.\n"
     "\n"
     "Older names mean the same: `sum_dim`, `mean_dim`, `max_dim`, `min_dim`, `get_shape`, "
     "`transpose_2d`, `matmul_4d`,\n"
     "`add_4d`, `cat_4d`, `mod`; `cpu`, `cuda` and `to(device)` yield the tensor. A function "
     "`f(t, …)` that the program lacks\n"
-    "is `t.f(…)`. `let (values, places) = t.topk(k)` takes both, likewise of `sort`, `max(dim)`, "
-    "`min(dim)`.\n"
+    "is `t.f(…)`. `let (values, places) = t.topk(k)` takes both, likewise of `sort`, `max(dim)`, `min(dim)`.\n"
     "\n"
     "Products go through BLAS, decompositions through LAPACK. Element-wise operations, sums, "
     "running sums, softmax, the\n"
     "largest and smallest and `gather` of 262144 elements and more share the processors; "
-    "`MASU_THREADS=n` allows n threads. Results do not depend on "
-    "how many there are.\n"
+    "`MASU_THREADS=n` allows n threads. Results do not depend on how many there are.\n"
     "\n"
     "## Made of kernels\n"
     "\n"
@@ -170,19 +165,22 @@ masu_status masu_operations(masu_text *out) {
         if (is_tensor_name(&tl_abi_names[i]))
             put_name(&tl_abi_names[i], &text);
     masu__buffer_puts(
-        &text, "\n## Written in the language itself\n\n"
-               "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < "
-               "i64 < f32 < f64),\n"
-               "`Tensor<Sum>` likewise, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
-               "| form | gradient | what it does |\n|---|---|---|\n");
+        &text,
+        "\n## Written in the language itself\n\n"
+        "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < "
+        "i64 < f32 < f64),\n"
+        "`Tensor<Sum>` likewise, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
+        "| form | gradient | what it does |\n|---|---|---|\n");
     for (size_t i = 0; i < library_operations_count; i++)
         put_written(&library_operations[i], &text);
     put_other_names(&text);
-    masu__buffer_puts(&text, "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
-                             "`is_empty`, indexing and `for`.\n\n");
+    masu__buffer_puts(&text,
+                      "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
+                      "`is_empty`, indexing and `for`.\n\n");
     put_methods("Vec<T>", &text);
-    masu__buffer_puts(&text, "\n## Iterator\n\nWhatever has `next`, beside `collect` and the methods of Vec, "
-                             "which then work on the list of its elements.\n\n");
+    masu__buffer_puts(&text,
+                      "\n## Iterator\n\nWhatever has `next`, beside `collect` and the methods of Vec, "
+                      "which then work on the list of its elements.\n\n");
     put_methods("Iterator", &text);
     masu__buffer_puts(&text, "\n## Option\n\n");
     put_methods("Option<T>", &text);

@@ -4,20 +4,20 @@
 
 #include "tool/tool.h"
 
-static const char usage[] = "Usage: masu check [OPTIONS] FILE…\n"
-                            "\n"
-                            "Reports every error that can be found without running (syntax, names, "
-                            "types, shapes), and warnings. Silent when there are none.\n"
-                            "\n"
-                            "  --library     the files are of the library that masu brings along, and take their "
-                            "place in it\n"
-                            "  --no-PASS     leave an optional pass out\n"
-                            "  --dump=WHAT   print ir or after:PASS\n"
-                            "  -q, --quiet   no warnings when there are no errors\n"
-                            "  --verify      check the compiler's work after every pass\n"
-                            "  --help        this text\n"
-                            "\n"
-                            "Exit status: 0 no errors, 1 errors, 2 used wrongly.\n";
+static const char usage[] =
+    "Usage: masu check [OPTIONS] FILE…\n"
+    "\n"
+    "Reports every error that can be found without running (syntax, names, "
+    "types, shapes), and warnings. Silent when there are none.\n"
+    "\n"
+    "  --library     the files are of the library that masu brings along, and take their place in it\n"
+    "  --no-PASS     leave an optional pass out\n"
+    "  --dump=WHAT   print ir or after:PASS\n"
+    "  -q, --quiet   no warnings when there are no errors\n"
+    "  --verify      check the compiler's work after every pass\n"
+    "  --help        this text\n"
+    "\n"
+    "Exit status: 0 no errors, 1 errors, 2 used wrongly.\n";
 
 static const char *const known[] = {"--dump=", "--library", "--verify", "--help", NULL};
 

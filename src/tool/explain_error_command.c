@@ -8,8 +8,7 @@
 static const char usage[] =
     "Usage: masu explain-error [CODE | MESSAGE | - | --all]\n"
     "\n"
-    "Says what a kind of error means, with an example before and after. Without an argument lists "
-    "the kinds.\n"
+    "Says what a kind of error means, with an example before and after. Without an argument lists the kinds.\n"
     "\n"
     "  MESSAGE  an error message, as it stands behind `error: `\n"
     "  -        reads messages, one a line, and prints the code of each, `-` where there is none\n"
@@ -61,10 +60,11 @@ static int put_all(void) {
     const masu_message_kind *kind;
     const tl_error_kind *run;
     const char *format;
-    puts("# Errors and warnings\n\n"
-         "Everything that `masu` says about a program, by its code; `masu explain-error CODE` "
-         "prints one of them. `…` is what\n"
-         "differs from place to place. Written by `masu explain-error --all`.");
+    puts(
+        "# Errors and warnings\n\n"
+        "Everything that `masu` says about a program, by its code; `masu explain-error CODE` "
+        "prints one of them. `…` is what\n"
+        "differs from place to place. Written by `masu explain-error --all`.");
     for (size_t n = 0; (kind = masu_message_kind_number(n)) != NULL; n++) {
         printf("\n## %s: %s\n\n```text\n%s```\n\n", kind->code, kind->title, kind->explanation);
         for (size_t k = 0; (format = masu_message_format_number(kind, k)) != NULL; k++) {

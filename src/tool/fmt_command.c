@@ -4,18 +4,16 @@
 
 #include "tool/tool.h"
 
-static const char usage[] = "Usage: masu fmt [--check] FILE…\n"
-                            "\n"
-                            "Lays the files out: indentation, blanks between words, at most one "
-                            "empty line in a row. Line breaks and\n"
-                            "comments stay. Files are rewritten in place; - reads standard input "
-                            "and writes standard output.\n"
-                            "\n"
-                            "  --check   write nothing; name the files that would change\n"
-                            "  --help    this text\n"
-                            "\n"
-                            "Exit status: 0 fine, 1 a file cannot be read as a program or "
-                            "(--check) would change, 2 used wrongly.\n";
+static const char usage[] =
+    "Usage: masu fmt [--check] FILE…\n"
+    "\n"
+    "Lays the files out: indentation, blanks between words, at most one empty line in a row. Line breaks and\n"
+    "comments stay. Files are rewritten in place; - reads standard input and writes standard output.\n"
+    "\n"
+    "  --check   write nothing; name the files that would change\n"
+    "  --help    this text\n"
+    "\n"
+    "Exit status: 0 fine, 1 a file cannot be read as a program or (--check) would change, 2 used wrongly.\n";
 
 static const char *const known[] = {"--check", "--help", NULL};
 

@@ -4,20 +4,20 @@
 
 #include "tool/tool.h"
 
-static const char usage[] = "Usage: masu help [COMMAND]\n"
-                            "       masu help --passes [--optional]\n"
-                            "       masu help --operations\n"
-                            "\n"
-                            "Prints the overview, or a command's usage.\n"
-                            "\n"
-                            "  --passes       instead the compiler's passes in order\n"
-                            "  --optional     only the names of those that --no-PASS can leave out, one a line\n"
-                            "  --operations   instead all operations, as docs/operations.md\n"
-                            "  --help         this text\n";
+static const char usage[] =
+    "Usage: masu help [COMMAND]\n"
+    "       masu help --passes [--optional]\n"
+    "       masu help --operations\n"
+    "\n"
+    "Prints the overview, or a command's usage.\n"
+    "\n"
+    "  --passes       instead the compiler's passes in order\n"
+    "  --optional     only the names of those that --no-PASS can leave out, one a line\n"
+    "  --operations   instead all operations, as docs/operations.md\n"
+    "  --help         this text\n";
 
 static int overview(void) {
-    printf("masu decides where every tensor of a program lives.\n\nUsage: masu COMMAND "
-           "[ARGUMENTS]\n\n");
+    printf("masu decides where every tensor of a program lives.\n\nUsage: masu COMMAND [ARGUMENTS]\n\n");
     for (size_t i = 0; tool_commands[i]; i++)
         printf("  %-14s %s\n", tool_commands[i]->name, tool_commands[i]->summary);
     printf("\n`masu COMMAND --help` says more about each.\n\n  --help      this text\n  --version   the version\n");

@@ -21,8 +21,7 @@
 static const char usage[] =
     "Usage: masu vmlog FILE [-o OUT.svg]\n"
     "\n"
-    "Reads memory events, one a line (`-` is standard input), as the CUDA interposer writes them "
-    "into VMM_LOG_FILE,\n"
+    "Reads memory events, one a line (`-` is standard input), as the CUDA interposer writes them into VMM_LOG_FILE,\n"
     "and prints what they add up to.\n"
     "\n"
     "  -o OUT.svg   also draws them, address against time\n"

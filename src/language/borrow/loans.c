@@ -287,8 +287,7 @@ static const char *remedy_of(const judge *j, const event *e) {
                     p->steps[p->count - 1].kind >= STEP_NUMBER && p->steps[p->count - 1].kind != STEP_FOLLOW;
     if (elements && j->loan->mode == TOUCH_EXCLUSIVE)
         return "they may be one element: use `v.swap(i, j)` or `split_at_mut`";
-    return "end the use of the reference before this, keep an index in its place, or take a copy: "
-           "`.clone()`";
+    return "end the use of the reference before this, keep an index in its place, or take a copy: `.clone()`";
 }
 
 static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint32_t at) {

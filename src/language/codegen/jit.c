@@ -83,18 +83,14 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine) {
  *     gvn, loop-vectorize    one load for each element; several elements at a time
  *
  * instcombine runs to its first fixed point: more rounds were not found to change the code of any example. */
-static const char passes[] = "mergefunc,"
-                             "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<"
-                             "max-iterations=1;no-verify-fixpoint>),"
-                             "ipsccp,globaldce,"
-                             "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
-                             "instcombine<max-iterations=1;no-verify-fixpoint>)),"
-                             "function(loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,"
-                             "loop(indvars,loop-idiom,loop-deletion),gvn,"
-                             "instcombine<max-iterations=1;no-verify-fixpoint>,loop-vectorize,loop-"
-                             "mssa(licm<allowspeculation>),dse,"
-                             "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),"
-                             "globaldce";
+static const char passes[] =
+    "mergefunc,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<"
+    "max-iterations=1;no-verify-fixpoint>),ipsccp,globaldce,"
+    "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
+    "instcombine<max-iterations=1;no-verify-fixpoint>)),"
+    "function(loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,loop(indvars,loop-idiom,loop-deletion),gvn,"
+    "instcombine<max-iterations=1;no-verify-fixpoint>,loop-vectorize,loop-mssa(licm<allowspeculation>),dse,"
+    "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),globaldce";
 
 static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, masu__buffer *error) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

@@ -248,8 +248,7 @@ static void put_tenant_svg(const picture *p, const tenant *t, masu__buffer *out)
     double up = (double)SVG_HEIGHT / (double)p->f->room_bytes;
     double x = across * column_of(p, t->first), y = up * (double)(t->place->at + t->place->bytes);
     masu__buffer_printf(out,
-                        "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/><text "
-                        "x=\"%.1f\" y=\"%.1f\">",
+                        "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/><text x=\"%.1f\" y=\"%.1f\">",
                         x, SVG_HEIGHT - y, across * (column_of(p, t->last) + 1) - x, up * (double)t->place->bytes,
                         x + 2, SVG_HEIGHT - y + 11);
     put_label(t, out);

@@ -15,21 +15,18 @@
 
 static const char style[] =
     "body{font:15px/1.45 sans-serif;margin:1em 2em;color:#222}table{border-spacing:0;width:100%}"
-    ".t{font-weight:bold;white-space:pre-line}summary{cursor:pointer;margin:.4em 0}"
-    ".l{width:3em}.s{width:45%}"
+    ".t{font-weight:bold;white-space:pre-line}summary{cursor:pointer;margin:.4em 0}.l{width:3em}.s{width:45%}"
     "td,th{vertical-align:top;padding:1px .7em;text-align:left}tr:hover{background:#f4f4f4}"
     ".l,.r{text-align:right}.l{color:#999}.s{font-family:monospace;white-space:pre}"
     "summary h2{display:inline;font-size:17px}th{border-bottom:1px solid #bbb}"
     "span{border-radius:4px;padding:0 .4em;margin-right:.2em;font-size:13px;display:inline-block}"
     ".n{background:#e3f1e3}.m{background:#e2ecf8}.b{background:#eee}.i{background:#f5f0dc}"
     ".d{background:#f3e6d8}.a{background:#f6c9c9}.f{background:#fff;border:1px solid #bbb}"
-    "svg{display:block;margin:.7em 0}svg text{font:11px monospace}"
-    "rect{fill:#cfe3cf;stroke:#5a8a5a;stroke-width:.5}\n";
+    "svg{display:block;margin:.7em 0}svg text{font:11px monospace}rect{fill:#cfe3cf;stroke:#5a8a5a;stroke-width:.5}\n";
 
 static const char words[] =
     "<details><summary>The words beside the lines</summary><p>Beside each line is what happens there to tensors and "
-    "other values that live in "
-    "memory:\n"
+    "other values that live in memory:\n"
     "<span class=n>made or received: here it begins</span> <span class=i>is: another name of what "
     "was there</span> <span class=b>lent: read by a function without a count</span> <span "
     "class=m>moves: another owner from here on</span> <span class=d>dies: its memory is free "
@@ -146,8 +143,9 @@ static void put_function(const ir_function *f, masu__buffer *out) {
                         " growing slots; %" PRIu32 " acquires, %" PRIu32 " releases</summary>\n",
                         c.slots, c.bound, f->room_bytes, f->room_bound, f->growing_count, c.acquires, c.releases);
     explain_frame_svg(f, out);
-    masu__buffer_puts(out, "<table><tr><th>value<th>line<th>how it came to be, where it lies<th>owner "
-                           "slot<th>lent<th>counted<th>last use<th>ends\n");
+    masu__buffer_puts(out,
+                      "<table><tr><th>value<th>line<th>how it came to be, where it lies<th>owner "
+                      "slot<th>lent<th>counted<th>last use<th>ends\n");
     listing l = {.f = f, .out = out};
     out->failed |= !explain_tell(f, put_value, &l) || l.part.failed;
     masu__buffer_destroy(&l.part);

@@ -59,25 +59,23 @@ static uint32_t width_of(const source_file *s) {
 }
 
 static void put_words(masu__buffer *out) {
-    masu__buffer_puts(out, "Beside each line: what happens there to tensors and other values that live in memory.\n"
-                           "\n"
-                           "  made, received      here it begins: an operation makes it, a function returns it\n"
-                           "  in the frame at N   its elements lie in memory of the function's own: nothing is asked "
-                           "for\n"
-                           "  in growing slot N   they lie in a buffer that stays with the program for the next one "
-                           "made here\n"
-                           "  where the caller …  it leaves, and is built where it goes\n"
-                           "  in a pool (why)     they are asked of a pool, and why that could not be avoided\n"
-                           "  over `x`            they are written over those of `x`, which are not read afterwards\n"
-                           "  slot N with `x`     where an error would find and release it; `x` is there at other "
-                           "times\n"
-                           "  `y` is `x`          another name for what was there: no memory and no count of its own\n"
-                           "  lent, moves         read by a function without a count; given away: it has another "
-                           "owner\n"
-                           "  dies, acquired      its memory is free again; a count was needed, and why\n"
-                           "  f{ob}               the version of f that takes over its first argument and borrows its "
-                           "second\n"
-                           "\n");
+    masu__buffer_puts(out,
+                      "Beside each line: what happens there to tensors and other values that live in memory.\n"
+                      "\n"
+                      "  made, received      here it begins: an operation makes it, a function returns it\n"
+                      "  in the frame at N   its elements lie in memory of the function's own: nothing is asked for\n"
+                      "  in growing slot N   they lie in a buffer that stays with the program for the next one "
+                      "made here\n"
+                      "  where the caller …  it leaves, and is built where it goes\n"
+                      "  in a pool (why)     they are asked of a pool, and why that could not be avoided\n"
+                      "  over `x`            they are written over those of `x`, which are not read afterwards\n"
+                      "  slot N with `x`     where an error would find and release it; `x` is there at other times\n"
+                      "  `y` is `x`          another name for what was there: no memory and no count of its own\n"
+                      "  lent, moves         read by a function without a count; given away: it has another owner\n"
+                      "  dies, acquired      its memory is free again; a count was needed, and why\n"
+                      "  f{ob}               the version of f that takes over its first argument and borrows its "
+                      "second\n"
+                      "\n");
 }
 
 static void put_source(const explainer *x, bool in_words, masu__buffer *out) {

@@ -43,8 +43,7 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     if (type_is_float(t) && strcmp(e->call.name, "backward") == 0) {
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "a number has no history: leave the `f32` away where elements of tensors are added up, or "
-                         "begin with a tensor: "
-                         "`Tensor::scalar(0.0)`");
+                         "begin with a tensor: `Tensor::scalar(0.0)`");
         return;
     }
     const char *hint = near.exact ? NULL : hint_for_method(e->call.name);

@@ -150,9 +150,9 @@ static void need_vector_function(function_set *set, const char *name) {
 /* ---- expressions ------------------------------------------------------------------------------------------------- */
 
 static bool is_math(const char *word) {
-    static const char names[] = " fmod floor ceil copysign sqrt sin cos tan fabs pow atan2 hypot log1p expm1 exp exp2 "
-                                "log log2 log10 nearbyint asin acos atan "
-                                "asinh acosh atanh sinh cosh tanh trunc ";
+    static const char names[] =
+        " fmod floor ceil copysign sqrt sin cos tan fabs pow atan2 hypot log1p expm1 exp exp2 "
+        "log log2 log10 nearbyint asin acos atan asinh acosh atanh sinh cosh tanh trunc ";
     char spaced[72];
     snprintf(spaced, sizeof spaced, " %s ", word);
     return strstr(names, spaced) != NULL;

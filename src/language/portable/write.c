@@ -163,12 +163,13 @@ static bool is_among(const char *name, const char *words) {
 }
 
 static bool is_keyword(const char *name) {
-    return is_among(name, " auto break case char const continue default do double else enum extern float for goto if "
-                          "inline int long register restrict return short "
-                          "signed sizeof static struct switch typedef union unsigned void volatile while alignas bool "
-                          "true false this class "
-                          "new delete template operator private public protected namespace using virtual friend try "
-                          "catch throw typename explicit mutable export and or not xor linux unix ");
+    return is_among(name,
+                    " auto break case char const continue default do double else enum extern float for goto if "
+                    "inline int long register restrict return short "
+                    "signed sizeof static struct switch typedef union unsigned void volatile while alignas bool "
+                    "true false this class "
+                    "new delete template operator private public protected namespace using virtual friend try "
+                    "catch throw typename explicit mutable export and or not xor linux unix ");
 }
 
 /* Names that functions use themselves; v12, t3, L4, i0 are of that kind. */
@@ -176,9 +177,10 @@ static bool is_used_inside(const char *name) {
     size_t letter = strspn(name, "vtLirckxyzn");
     bool numbered = letter == 1 && name[1] != 0 && name[1 + strspn(name + 1, "0123456789")] == 0;
     return numbered ||
-           is_among(name, " context out fail memcpy memset arena begin exp exp2 expm1 log log2 log10 log1p sqrt sin "
-                          "cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh pow hypot fabs floor ceil "
-                          "trunc fmod fmin fmax copysign nearbyint memmove NAN INFINITY ");
+           is_among(name,
+                    " context out fail memcpy memset arena begin exp exp2 expm1 log log2 log10 log1p sqrt sin "
+                    "cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh pow hypot fabs floor ceil "
+                    "trunc fmod fmin fmax copysign nearbyint memmove NAN INFINITY ");
 }
 
 const char *write_parameter_name(portable *p, const char *name) {

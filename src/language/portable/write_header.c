@@ -145,16 +145,18 @@ void write_header(writer *w) {
     uint64_t most = 0;
     masu__buffer_printf(out, "/* %s.h: functions of %s as plain C, written by `masu build --c`.\n *\n", prefix,
                         write_source(p));
-    masu__buffer_puts(out, " * No function asks for memory, keeps state or prints: what it needs lies in the caller's "
-                           "arena, at a multiple of 8. Callers in several threads\n"
-                           " * have a context and an arena each. Shapes are those below; others are refused. A call "
-                           "that does not return OK has written to nothing but\n"
-                           " * its context and its arena. A result may go where an argument came from.\n */\n#ifndef ");
+    masu__buffer_puts(out,
+                      " * No function asks for memory, keeps state or prints: what it needs lies in the caller's "
+                      "arena, at a multiple of 8. Callers in several threads\n"
+                      " * have a context and an arena each. Shapes are those below; others are refused. A call "
+                      "that does not return OK has written to nothing but\n"
+                      " * its context and its arena. A result may go where an argument came from.\n */\n#ifndef ");
     write_upper(out, prefix);
     masu__buffer_puts(out, "_PORTABLE_H\n#define ");
     write_upper(out, prefix);
-    masu__buffer_puts(out, "_PORTABLE_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "
-                           "\"C\" {\n#endif\n\ntypedef enum ");
+    masu__buffer_puts(out,
+                      "_PORTABLE_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "
+                      "\"C\" {\n#endif\n\ntypedef enum ");
     masu__buffer_printf(out, "%s_status {\n", prefix);
     put_status(out, prefix, "OK", MASU_OK);
     put_status(out, prefix, "ERR_OUT_OF_MEMORY", MASU_ERR_OUT_OF_MEMORY);

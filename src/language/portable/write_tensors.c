@@ -145,23 +145,24 @@ static void write_matmul(writer *w, const ir_instr *i) {
 
 /* The fold of runtime/ops/row_fold.c: in 16 lanes where the elements lie side by side. */
 static const char *fold_function(writer *w, tl_dtype dtype, bool product) {
-    static const char text[] = "/* The %s of n elements; side by side they go in 16 lanes, in f64. */\n"
-                               "static inline %s %s(const %s *x, int32_t n, int32_t stride, %s sum) {\n"
-                               "    int32_t i = 0;\n"
-                               "    if (stride == 1 && n >= 16) {\n"
-                               "        %s lane[16];\n"
-                               "        for (int32_t l = 0; l < 16; l++)\n"
-                               "            lane[l] = %d;\n"
-                               "        for (; i + 16 <= n; i += 16)\n"
-                               "            for (int32_t l = 0; l < 16; l++)\n"
-                               "                lane[l] = lane[l] %c (%s)x[i + l];\n"
-                               "        for (int32_t l = 0; l < 16; l++)\n"
-                               "            sum = sum %c lane[l];\n"
-                               "    }\n"
-                               "    for (; i < n; i++)\n"
-                               "        sum = sum %c (%s)x[i * stride];\n"
-                               "    return sum;\n"
-                               "}\n";
+    static const char text[] =
+        "/* The %s of n elements; side by side they go in 16 lanes, in f64. */\n"
+        "static inline %s %s(const %s *x, int32_t n, int32_t stride, %s sum) {\n"
+        "    int32_t i = 0;\n"
+        "    if (stride == 1 && n >= 16) {\n"
+        "        %s lane[16];\n"
+        "        for (int32_t l = 0; l < 16; l++)\n"
+        "            lane[l] = %d;\n"
+        "        for (; i + 16 <= n; i += 16)\n"
+        "            for (int32_t l = 0; l < 16; l++)\n"
+        "                lane[l] = lane[l] %c (%s)x[i + l];\n"
+        "        for (int32_t l = 0; l < 16; l++)\n"
+        "            sum = sum %c lane[l];\n"
+        "    }\n"
+        "    for (; i < n; i++)\n"
+        "        sum = sum %c (%s)x[i * stride];\n"
+        "    return sum;\n"
+        "}\n";
     const char *type = functions_element_type(dtype), *sum = dtype == TL_I64 ? "uint64_t" : "double";
     const char *name = writer_printf(w, "%s_%s", product ? "product" : "sum",
                                      dtype == TL_F32   ? "f32"
@@ -275,24 +276,24 @@ static void write_search(writer *w, const ir_instr *i, bool all, bool smallest, 
 /* ---- lines: softmax, standardise --------------------------------------------------------------------------------- */
 
 static const char *softmax_function(writer *w, tl_dtype dtype, bool logarithm) {
-    static const char text[] = "/* One line of n elements; side by side they are added in 16 lanes. */\n"
-                               "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t sy, int32_t n) {\n"
-                               "    double lane[16] = {0}, sum = 0;\n"
-                               "    %s largest = x[0];\n"
-                               "    for (int32_t i = 1; i < n; i++)\n"
-                               "        largest = x[i * sx] > largest ? x[i * sx] : largest;\n"
-                               "    for (int32_t i = 0; i < n; i++) {\n"
-                               "        const %s e = %s;\n"
-                               "        y[i * sy] = e;\n"
-                               "        if (sy == 1)\n"
-                               "            lane[i %% 16] += (double)e;\n"
-                               "        else\n"
-                               "            sum += (double)e;\n"
-                               "    }\n"
-                               "    for (int32_t l = 0; l < 16 && sy == 1; l++)\n"
-                               "        sum += lane[l];\n"
-                               "%s"
-                               "}\n";
+    static const char text[] =
+        "/* One line of n elements; side by side they are added in 16 lanes. */\n"
+        "static inline void %s(const %s *x, int32_t sx, %s *y, int32_t sy, int32_t n) {\n"
+        "    double lane[16] = {0}, sum = 0;\n"
+        "    %s largest = x[0];\n"
+        "    for (int32_t i = 1; i < n; i++)\n"
+        "        largest = x[i * sx] > largest ? x[i * sx] : largest;\n"
+        "    for (int32_t i = 0; i < n; i++) {\n"
+        "        const %s e = %s;\n"
+        "        y[i * sy] = e;\n"
+        "        if (sy == 1)\n"
+        "            lane[i %% 16] += (double)e;\n"
+        "        else\n"
+        "            sum += (double)e;\n"
+        "    }\n"
+        "    for (int32_t l = 0; l < 16 && sy == 1; l++)\n"
+        "        sum += lane[l];\n"
+        "%s}\n";
     const char *type = functions_element_type(dtype),
                *name = writer_printf(w, "%ssoftmax_%s", logarithm ? "log_" : "", dtype == TL_F32 ? "f32" : "f64");
     masu__buffer e = {0};

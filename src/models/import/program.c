@@ -63,8 +63,9 @@ static void put_weights(const importer *im, masu__buffer *to) {
             put_shape(&im->model->tensors[i], to);
             masu__buffer_putc(to, '\n');
         }
-    masu__buffer_puts(to, "}\n\nimpl Net {\n    /// The weights, from the file that was written beside this program.\n"
-                          "    pub fn open(path: &str) -> Net {\n" IMPORT_OPEN "        Net {\n");
+    masu__buffer_puts(to,
+                      "}\n\nimpl Net {\n    /// The weights, from the file that was written beside this program.\n"
+                      "    pub fn open(path: &str) -> Net {\n" IMPORT_OPEN "        Net {\n");
     for (size_t i = 0; i < im->model->tensor_count; i++)
         if (is_weight(im, i)) {
             masu__buffer_printf(to, "            %s: " IMPORT_READ ",\n", im->names[i],
@@ -276,9 +277,10 @@ bool import_program(importer *im, const masu__model_text *title, masu__buffer *o
     masu__buffer_puts(out, "// ");
     put_name(title, out);
     masu__buffer_printf(out, " as a program: `masu import` wrote it, opset %lld.\n//\n", (long long)im->model->opset);
-    masu__buffer_puts(out, "//     masu run THIS.tl INPUTS.safetensors OUTPUTS.safetensors\n"
-                           "//     masu build --shared THIS.tl -o libnet.so --header net.h\n//\n"
-                           "// Beside each line: the operator of the network, and the shape of its result.\n\n");
+    masu__buffer_puts(out,
+                      "//     masu run THIS.tl INPUTS.safetensors OUTPUTS.safetensors\n"
+                      "//     masu build --shared THIS.tl -o libnet.so --header net.h\n//\n"
+                      "// Beside each line: the operator of the network, and the shape of its result.\n\n");
     if (has_weights(im))
         put_weights(im, out);
     put_forward(im, out);

@@ -157,8 +157,9 @@ static int link_program(const build_options *options, work *w, char *library) {
                                             "-Wl,-z,nodelete",
                                             /* its workers sleep until the process ends */ "-I"};
         if (!find_headers(headers, sizeof headers)) {
-            fprintf(stderr, "masu build: the headers of masu are missing: include/masu/module.h lies beside this "
-                            "command or in its prefix\n");
+            fprintf(stderr,
+                    "masu build: the headers of masu are missing: include/masu/module.h lies beside this "
+                    "command or in its prefix\n");
             return TOOL_FAILED;
         }
         for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)

@@ -53,8 +53,7 @@ bool tool_is_word_of_c(const char *name) {
         " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
         "compl concept const "
         "const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete do "
-        "double "
-        "dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable "
+        "double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable "
         "namespace new "
         "noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires "
         "restrict return "
@@ -133,15 +132,16 @@ static void put_functions(masu__buffer *out, const masu_module *m) {
 
 void tool_put_module(const masu_module *m, masu__buffer *out) {
     masu__buffer_puts(
-        out, "#include <masu/module.h>\n"
-             "masu_status masu_native_create(const masu_module *, const masu_instance_options *, masu_instance **);\n"
-             "void masu_native_destroy(masu_instance *);\n"
-             "masu_status masu_native_call(masu_instance *, uint32_t, const masu_value *, masu_value *);\n"
-             "const char *masu_native_error(const masu_instance *);\n"
-             "void masu_native_release(masu_value *);\n"
-             "masu_status masu_native_clone(masu_handle *, masu_handle **);\n"
-             "void masu_native_drop(masu_handle *);\n"
-             "size_t masu_native_arena_used(const masu_instance *);\n");
+        out,
+        "#include <masu/module.h>\n"
+        "masu_status masu_native_create(const masu_module *, const masu_instance_options *, masu_instance **);\n"
+        "void masu_native_destroy(masu_instance *);\n"
+        "masu_status masu_native_call(masu_instance *, uint32_t, const masu_value *, masu_value *);\n"
+        "const char *masu_native_error(const masu_instance *);\n"
+        "void masu_native_release(masu_value *);\n"
+        "masu_status masu_native_clone(masu_handle *, masu_handle **);\n"
+        "void masu_native_drop(masu_handle *);\n"
+        "size_t masu_native_arena_used(const masu_instance *);\n");
     put_functions(out, m);
     if (m->handle_type_count > 0)
         masu__buffer_puts(out, "static const masu_handle_type handle_types[] = {\n");
@@ -424,9 +424,10 @@ void tool_put_header(const masu_module *m, const char *calls, size_t arena_bytes
         "    %s_module.release(&v);\n    s->data = NULL;\n    s->length = 0;\n    s->owner = NULL;\n}\n\n",
         n, n, n, n);
     if (calls) {
-        masu__buffer_puts(out, "/* What an arena needs (masu_instance_options.arena_bytes, frame_bytes 0) for these "
-                               "calls, however often, each result given back before\n"
-                               " * the next:\n");
+        masu__buffer_puts(out,
+                          "/* What an arena needs (masu_instance_options.arena_bytes, frame_bytes 0) for these "
+                          "calls, however often, each result given back before\n"
+                          " * the next:\n");
         put_comment(out, calls);
         masu__buffer_puts(out, " */\nenum { ");
         for (const char *at = n; *at; at++)

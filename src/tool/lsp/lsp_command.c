@@ -16,19 +16,17 @@
 #include "tool/lsp/lsp.h"
 #include "tool/tool.h"
 
-static const char usage[] = "Usage: masu lsp\n"
-                            "\n"
-                            "A language server: reads requests from standard input and answers on "
-                            "standard output, as editors expect\n"
-                            "it (Language Server Protocol 3.17). It shows errors and warnings "
-                            "while you type; of what the pointer is on\n"
-                            "the type, the shape, where the value lives and where it is declared; what may stand "
-                            "at a place; the\n"
-                            "items of a file; and lays files out.\n"
-                            "\n"
-                            "  --help   this text\n"
-                            "\n"
-                            "Exit status: 0 after `shutdown` and `exit`, 1 otherwise.\n";
+static const char usage[] =
+    "Usage: masu lsp\n"
+    "\n"
+    "A language server: reads requests from standard input and answers on standard output, as editors expect\n"
+    "it (Language Server Protocol 3.17). It shows errors and warnings while you type; of what the pointer is on\n"
+    "the type, the shape, where the value lives and where it is declared; what may stand at a place; the\n"
+    "items of a file; and lays files out.\n"
+    "\n"
+    "  --help   this text\n"
+    "\n"
+    "Exit status: 0 after `shutdown` and `exit`, 1 otherwise.\n";
 
 enum { MESSAGE_MAX = 64 << 20, CHANGES_MAX = 64 };
 
@@ -122,9 +120,7 @@ static void answer_null(lsp_server *s, json_value id) {
 
 /* All from 1, as the compiler counts. */
 void lsp_put_range(lsp_server *s, uint32_t line, uint32_t column, uint32_t end_line, uint32_t end_column) {
-    masu__buffer_printf(&s->out,
-                        "{\"start\":{\"line\":%u,\"character\":%u},\"end\":{\"line\":%u,"
-                        "\"character\":%u}}",
+    masu__buffer_printf(&s->out, "{\"start\":{\"line\":%u,\"character\":%u},\"end\":{\"line\":%u,\"character\":%u}}",
                         line - (line > 0), column - (column > 0), end_line - (end_line > 0),
                         end_column - (end_column > 0));
 }
@@ -148,11 +144,12 @@ void lsp_put_uri(lsp_server *s, const char *path) {
 static void answer_initialize(lsp_server *s, json_value id) {
     s->initialized = true;
     begin_answer(s, id);
-    masu__buffer_puts(&s->out, ",\"result\":{\"capabilities\":{\"positionEncoding\":\"utf-16\","
-                               "\"textDocumentSync\":1,\"hoverProvider\":true,\"definitionProvider\":true,"
-                               "\"documentFormattingProvider\":true,\"documentSymbolProvider\":true,"
-                               "\"completionProvider\":{\"triggerCharacters\":[\".\",\":\"]}},"
-                               "\"serverInfo\":{\"name\":\"masu\"}}");
+    masu__buffer_puts(&s->out,
+                      ",\"result\":{\"capabilities\":{\"positionEncoding\":\"utf-16\","
+                      "\"textDocumentSync\":1,\"hoverProvider\":true,\"definitionProvider\":true,"
+                      "\"documentFormattingProvider\":true,\"documentSymbolProvider\":true,"
+                      "\"completionProvider\":{\"triggerCharacters\":[\".\",\":\"]}},"
+                      "\"serverInfo\":{\"name\":\"masu\"}}");
     lsp_send(s);
 }
 

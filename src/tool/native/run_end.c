@@ -66,9 +66,7 @@ masu_run_error tool_run_error(const tl_error *error) {
 }
 
 const char *tool_history_text(uint32_t operations, char text[128]) {
-    snprintf(text, 128,
-             "the history behind this is %u operations long and kept for `backward`: `detach()` "
-             "cuts it off",
+    snprintf(text, 128, "the history behind this is %u operations long and kept for `backward`: `detach()` cuts it off",
              operations);
     return text;
 }

@@ -56,8 +56,7 @@ static bool resolve_pair(json *j, kernel *k, const pair *p, size_t a, size_t b) 
         return !one_pool || !lives_meet(&k->table.rows[a], &k->table.rows[b]) ||
                plan_json_expected(j, p->at,
                                   "buffers whose lives are apart: two that live together share no bytes; leave the "
-                                  "pair out (the plan may "
-                                  "then be higher) or shorten their lives");
+                                  "pair out (the plan may then be higher) or shorten their lives");
     default:
         if (one_pool)
             k->penalties[k->penalty_count++] = (masu_plan_penalty){a, b, p->cost};

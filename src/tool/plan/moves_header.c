@@ -13,8 +13,9 @@ static void put_places(const moves_work *w, const char *prefix, masu__buffer *ou
     size_t count = 0;
     for (size_t i = 0; i < w->plan.place_count; i++)
         count += !moves_is_reserved(w, &w->plan.places[i]);
-    masu__buffer_puts(out, "\n/* Where each buffer is: its number (of the tensor; -1: scratch), the memory, held for "
-                           "operators begin … end - 1, the offset. */\n");
+    masu__buffer_puts(out,
+                      "\n/* Where each buffer is: its number (of the tensor; -1: scratch), the memory, held for "
+                      "operators begin … end - 1, the offset. */\n");
     masu__buffer_printf(out,
                         "typedef struct %s_place {\n    int32_t buffer;\n    int32_t memory;\n    int32_t begin, "
                         "end;\n    uint64_t offset, bytes;\n} %s_place;\n",
@@ -35,8 +36,9 @@ static void put_places(const moves_work *w, const char *prefix, masu__buffer *ou
 }
 
 static void put_moves(const moves_work *w, const char *prefix, masu__buffer *out) {
-    masu__buffer_puts(out, "\n/* In this order: begun when operator `begin` is about to run (-1: before the first), "
-                           "over before operator `end` runs. */\n");
+    masu__buffer_puts(out,
+                      "\n/* In this order: begun when operator `begin` is about to run (-1: before the first), "
+                      "over before operator `end` runs. */\n");
     masu__buffer_printf(
         out,
         "typedef struct %s_move {\n    int32_t begin, end;\n    int32_t buffer;\n    int32_t from, to; /* memories */\n"

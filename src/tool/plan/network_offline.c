@@ -181,8 +181,7 @@ static bool variables_are_safe(const network *n, const int32_t *offsets, masu__b
         if (t->is_variable && t->graph > 0 && offsets[local] != -1) {
             masu__buffer_printf(why,
                                 "tensor %zu is a variable of graph %zu: the runtime looks for its offset at tensor %zu "
-                                "of graph 0, which has one; "
-                                "such a file keeps the runtime's own plan",
+                                "of graph 0, which has one; such a file keeps the runtime's own plan",
                                 i, t->graph, local);
             return false;
         }

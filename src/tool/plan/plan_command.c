@@ -19,23 +19,18 @@ static const char usage[] =
     "Finds an offset for each buffer of FILE (- is standard input) such that buffers that live at "
     "the same time do not\n"
     "overlap, in an arena as low as possible, and says how low any arena could be.\n"
-    "FILE is CSV or TSV with the columns id,lower,upper,size[,alignment][,gaps][,offset][,hint]"
-    "[,uses] in any order\n"
-    "(lives are half-open; start,end name the first and the last moment), or JSON. An offset in "
-    "FILE is kept.\n"
+    "FILE is CSV or TSV with the columns id,lower,upper,size[,alignment][,gaps][,offset][,hint][,uses] in any order\n"
+    "(lives are half-open; start,end name the first and the last moment), or JSON. An offset in FILE is kept.\n"
     "\n"
     "  --minimize        the smallest arena (the default without --capacity)\n"
     "  --capacity N      any arena of at most N bytes; K, M and G count 1024s\n"
-    "  --time S          look for S seconds at most (10); reading, writing and, of a million "
-    "buffers and more, the\n"
+    "  --time S          look for S seconds at most (10); reading, writing and, of a million buffers and more, the\n"
     "                    first plan come on top\n"
-    "  --output FILE     write the plan: JSON when FILE ends in .json, CSV otherwise; - is "
-    "standard output\n"
+    "  --output FILE     write the plan: JSON when FILE ends in .json, CSV otherwise; - is standard output\n"
     "  --svg FILE        write the plan as a picture\n"
     "  --check           judge the offsets in FILE instead of finding some\n"
     "  --compare         a table of all methods: height, distance from the bound, time\n"
-    "  --memory NAME[=N]  divide the buffers among memories, the fastest first, by uses × bytes; "
-    "repeat it\n"
+    "  --memory NAME[=N]  divide the buffers among memories, the fastest first, by uses × bytes; repeat it\n"
     "                    NAME=N:latency=L or NAME=N:bandwidth=B weigh a byte there (all or none; else 0, 1, 2, …); "
     "commas join memories\n"
     "  --moves           buffers may move between memories while operators run: the cheapest plan, and how cheap any "
@@ -46,8 +41,7 @@ static const char usage[] =
     "  --home BUFFER=MEMORY  it begins there\n"
     "  --constants MEMORY  a network's constants lie there when it begins, and may be fetched like other tensors\n"
     "  --reserve MEMORY=FROM..TO  bytes that are not the plan's\n"
-    "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for "
-    "uses\n"
+    "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for uses\n"
     "  --in-place        results of element-wise operators may take over an input that dies there\n"
     "  --reorder         run operators in an order with a lower peak, or with --moves the cheapest, and say it (plans "
     "are for\n"
@@ -242,8 +236,9 @@ static void say_result(job *j, const masu_plan_problem *problem) {
     if (j->args->quiet)
         return;
     if (r->outcome == MASU_PLAN_INFEASIBLE && r->lower_bound_bytes >= (uint64_t)INT64_MAX) {
-        fprintf(stderr, "masu plan: no plan is possible: fixed buffers or those that must share an "
-                        "offset contradict each other\n");
+        fprintf(stderr,
+                "masu plan: no plan is possible: fixed buffers or those that must share an "
+                "offset contradict each other\n");
         return;
     }
     if (r->outcome == MASU_PLAN_INFEASIBLE) {
@@ -350,8 +345,9 @@ static int divide(job *j) {
         return failed(status);
     const masu_plan_result *last = &results[j->args->memory_count - 1];
     if (last->outcome == MASU_PLAN_INFEASIBLE && last->lower_bound_bytes >= (uint64_t)INT64_MAX) {
-        fprintf(stderr, "masu plan: no division is possible: fixed buffers or those that must share an offset "
-                        "contradict each other\n");
+        fprintf(stderr,
+                "masu plan: no division is possible: fixed buffers or those that must share an offset "
+                "contradict each other\n");
         return TOOL_FAILED;
     }
     if (last->outcome == MASU_PLAN_INFEASIBLE || last->outcome == MASU_PLAN_UNKNOWN) {

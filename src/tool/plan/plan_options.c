@@ -244,8 +244,9 @@ static int take_value(const char *name, const char *value, plan_arguments *a) {
         expected = "1 to 64";
     } else if (strcmp(name, "--memory") == 0) {
         right = parse_memory(value, a);
-        expected = "NAME=BYTES (above 0) or NAME, without limit, and :latency=N or :bandwidth=N behind it; each name "
-                   "once, 16 at most";
+        expected =
+            "NAME=BYTES (above 0) or NAME, without limit, and :latency=N or :bandwidth=N behind it; each name "
+            "once, 16 at most";
     } else if (strcmp(name, "--channel") == 0) {
         right = a->has_channel = parse_bytes(value, &a->channel);
         expected = "bytes that are moved beside one operator, such as 64K";
@@ -366,8 +367,7 @@ static int check_together(const plan_arguments *a) {
     if (a->check && (a->output || a->compare || a->ops || a->minimize))
         return tool_misuse("plan", "--check only judges: leave the other options out");
     if (a->memory_count > 0 && (a->capacity || a->minimize || a->compare))
-        return tool_misuse("plan", "--memory says the capacities; no --capacity, --minimize or "
-                                   "--compare beside it");
+        return tool_misuse("plan", "--memory says the capacities; no --capacity, --minimize or --compare beside it");
     if (a->compare && (a->output || a->svg || a->capacity))
         return tool_misuse("plan", "--compare only prints its table: leave %s out",
                            a->output ? "--output"
@@ -419,14 +419,16 @@ int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
         return tool_misuse("plan",
                            "--write-model plans one arena; for several memories write a C header with --header");
     if (a->ranged != SIZE_MAX && (a->output || a->svg || a->header || a->compare || a->memory_count > 0 || a->csv))
-        return tool_misuse("plan", "--dim with a range or ? only says what it found: leave --output, --svg, --header, "
-                                   "--csv, --compare and --memory out");
+        return tool_misuse("plan",
+                           "--dim with a range or ? only says what it found: leave --output, --svg, --header, "
+                           "--csv, --compare and --memory out");
     if (a->ranged != SIZE_MAX && a->range_high == 0 && (!a->capacity || a->json))
         return tool_misuse("plan",
                            "--dim NAME=? looks for the largest value that fits into --capacity N, and says it as text");
     if (a->ranged != SIZE_MAX && a->range_high > 0 && a->capacity)
-        return tool_misuse("plan", "--dim NAME=LOW..HIGH says offsets for all of them: leave --capacity out, or ask "
-                                   "for the largest value with --dim NAME=?");
+        return tool_misuse("plan",
+                           "--dim NAME=LOW..HIGH says offsets for all of them: leave --capacity out, or ask "
+                           "for the largest value with --dim NAME=?");
     if (a->reorder && a->memory_count > 0 && !plan_has_moves(a))
         return tool_misuse("plan",
                            "--memory divides a network's buffers in the order that the file has: leave --reorder "

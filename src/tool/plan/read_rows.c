@@ -344,8 +344,7 @@ static bool check_header(csv *c) {
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!has_column(c, needed[i]))
             return plan_complain(c->reader, place,
-                                 "expected a column named %s in the first line (id, lower, upper, "
-                                 "size)",
+                                 "expected a column named %s in the first line (id, lower, upper, size)",
                                  column_names[needed[i]]);
     return true;
 }

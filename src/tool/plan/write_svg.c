@@ -249,9 +249,7 @@ static void put_buffer(picture *p, size_t i) {
 
 static void put_height(picture *p, uint64_t bytes) {
     double y = y_of(p, (double)bytes);
-    masu__buffer_printf(p->out,
-                        "<path d=\"M%d %.1fh%d\" stroke=\"#ccc\"/><text class=\"l\" x=\"%d\" "
-                        "y=\"%.1f\">",
+    masu__buffer_printf(p->out, "<path d=\"M%d %.1fh%d\" stroke=\"#ccc\"/><text class=\"l\" x=\"%d\" y=\"%.1f\">",
                         LEFT - 4, y, WIDTH + 4, LEFT - 8, y + 4);
     masu__buffer_put_bytes(p->out, bytes);
     masu__buffer_puts(p->out, "</text>\n");
@@ -359,10 +357,8 @@ static void put_style(picture *p, int height) {
                         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
                         "font-family=\"sans-serif\" text-anchor=\"middle\">\n"
                         "<style>.o{stroke:#333;stroke-width:.5}.w{fill-opacity:.5}"
-                        ".l{text-anchor:end;font-size:11px}.live{fill:#9ab}"
-                        ".bound{stroke:#c00;stroke-dasharray:6 4}"
-                        "rect:hover,g:hover rect{stroke:#000;stroke-width:2}text,path{pointer-events:none}"
-                        "</style>\n"
+                        ".l{text-anchor:end;font-size:11px}.live{fill:#9ab}.bound{stroke:#c00;stroke-dasharray:6 4}"
+                        "rect:hover,g:hover rect{stroke:#000;stroke-width:2}text,path{pointer-events:none}</style>\n"
                         "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\" pointer-events=\"none\"/>\n",
                         LEFT + WIDTH + RIGHT, height);
 }
@@ -383,8 +379,7 @@ void plan_write_svg(const plan_answer *answer, masu__buffer *out) {
         put_panel(&p);
     }
     masu__buffer_printf(out,
-                        "<text x=\"%d\" y=\"%d\" font-size=\"11\">time (one step a birth or "
-                        "death)</text>\n</svg>\n",
+                        "<text x=\"%d\" y=\"%d\" font-size=\"11\">time (one step a birth or death)</text>\n</svg>\n",
                         LEFT + WIDTH / 2, TOP + each * (int)answer->in->count - APART + 20);
     masu__meta_free(p.moments, p.room * sizeof *p.moments);
 }

@@ -168,8 +168,9 @@ static void put_torch_advice(const report *r, masu__buffer *out) {
     bool is_older = now->ran && !fresh->refused && fresh->peak_reserved_bytes < had;
     had = is_older ? fresh->peak_reserved_bytes : had;
     if (r->requests.count == r->requests.standing) {
-        masu__buffer_puts(out, "No history is in this snapshot, so that only what lives at its end was replayed: call "
-                               "torch.cuda.memory._record_memory_history() before the run; ");
+        masu__buffer_puts(out,
+                          "No history is in this snapshot, so that only what lives at its end was replayed: call "
+                          "torch.cuda.memory._record_memory_history() before the run; ");
         return;
     }
     if (!now->ran) {

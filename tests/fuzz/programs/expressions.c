@@ -292,15 +292,13 @@ static traits comprehension(generator *g, int depth) {
         return (traits){(double)LIMIT * LIMIT, true};
     case 1:
         masu__buffer_printf(g->out,
-                            "[i%d, j%d | i%d <- 0..2, j%d <- 0..3, k%d <- 0..3, j%d >= k%d { "
-                            "%s[i%d, k%d] + 0.5 }]",
-                            i, j, i, j, i, j, i, a->name, i, i);
+                            "[i%d, j%d | i%d <- 0..2, j%d <- 0..3, k%d <- 0..3, j%d >= k%d { %s[i%d, k%d] + 0.5 }]", i,
+                            j, i, j, i, j, i, a->name, i, i);
         return (traits){3.0 * LIMIT + 3, true};
     default:
         masu__buffer_printf(g->out,
-                            "[i%d, j%d | i%d <- 0..2, j%d <- 0..3, i%d != j%d { %s[j%d] - "
-                            "%s[i%d, j%d].abs() }]",
-                            i, j, i, j, i, j, b->name, j, a->name, i, j);
+                            "[i%d, j%d | i%d <- 0..2, j%d <- 0..3, i%d != j%d { %s[j%d] - %s[i%d, j%d].abs() }]", i, j,
+                            i, j, i, j, b->name, j, a->name, i, j);
         return (traits){2.0 * LIMIT, true};
     }
 }

@@ -34,9 +34,10 @@ const char *kind_type(kind k) {
     return types[k];
 }
 
-static const char types[] = "struct Empty {}\n"
-                            "struct Pair {\n    x: Tensor,\n    y: Tensor,\n    n: i64,\n}\n"
-                            "struct Nest {\n    p: Pair,\n    m: Tensor,\n    e: Empty,\n}\n";
+static const char types[] =
+    "struct Empty {}\n"
+    "struct Pair {\n    x: Tensor,\n    y: Tensor,\n    n: i64,\n}\n"
+    "struct Nest {\n    p: Pair,\n    m: Tensor,\n    e: Empty,\n}\n";
 
 /* ---- functions -------------------------------------------------------------------------------------- */
 

@@ -22,11 +22,11 @@ static binding *binding_named(const function_item *f, const char *name) {
 
 /* `let x = EXPRESSION;` in main gives x this type. Some things to speak of are declared around it. */
 static void has_type(const char *expression, const char *expected) {
-    static const char around[] = "struct P { x: f32, y: i64 }\n"
-                                 "impl P { fn new() -> P { P(1.0, 2) } fn norm(self) -> f32 { "
-                                 "self.x } fn step(self) { self.x = 2.0; } }\n"
-                                 "fn pair() -> (i64, f32) { (1, 2.0) }\n"
-                                 "fn unknown() -> Tensor { Tensor::ones([2]) }\n";
+    static const char around[] =
+        "struct P { x: f32, y: i64 }\n"
+        "impl P { fn new() -> P { P(1.0, 2) } fn norm(self) -> f32 { self.x } fn step(self) { self.x = 2.0; } }\n"
+        "fn pair() -> (i64, f32) { (1, 2.0) }\n"
+        "fn unknown() -> Tensor { Tensor::ones([2]) }\n";
     masu__buffer program = {0};
     masu__buffer_puts(&program, around);
     masu__buffer_printf(&program,
@@ -128,8 +128,9 @@ static void constants(void **state) {
     has_type("i64::sizeof()", "i64");
     has_type("std::f64::consts::PI", "f64");
     front f;
-    front_good(&f, "fn main() { let a = I32::min_value(); let b = i64::sizeof(); let c = "
-                   "F32::max_value(); let d = u8::MAX; }");
+    front_good(&f,
+               "fn main() { let a = I32::min_value(); let b = i64::sizeof(); let c = "
+               "F32::max_value(); let d = u8::MAX; }");
     stmt *s = f.tree->main->body->first;
     assert_int_equal(s->value->kind, EXPR_INT);
     assert_int_equal((int32_t)s->value->integer.value, INT32_MIN);
@@ -238,13 +239,12 @@ static void structs_and_vectors(void **state) {
 static void open_types_are_decided(void **state) {
     (void)state;
     front f;
-    front_good(&f, "fn make() -> Vec<(i64, Tensor)> { let mut v = Vec::new(); v.push((1, "
-                   "Tensor::ones([2]))); v }\n"
-                   "fn main() { let mut a = Vec::new(); let b = Vec::new(); a.push(b); let mut c = "
-                   "a[0]; c.push(1.5);\n"
-                   "            let d: Vec<_> = Vec::new(); let mut e = d; e.push(\"s\"); let g = "
-                   "(Vec::new(), 1); let mut h = g.0; h.push(true);\n"
-                   "            for x in a { println(x.len()); } make(); }");
+    front_good(&f,
+               "fn make() -> Vec<(i64, Tensor)> { let mut v = Vec::new(); v.push((1, Tensor::ones([2]))); v }\n"
+               "fn main() { let mut a = Vec::new(); let b = Vec::new(); a.push(b); let mut c = a[0]; c.push(1.5);\n"
+               "            let d: Vec<_> = Vec::new(); let mut e = d; e.push(\"s\"); let g = "
+               "(Vec::new(), 1); let mut h = g.0; h.push(true);\n"
+               "            for x in a { println(x.len()); } make(); }");
     assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "a")->type), "Vec<Vec<f32>>");
     assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "x")->type), "Vec<f32>");
     assert_string_equal(type_name(&f.types, binding_named(f.tree->main, "d")->type), "Vec<String>");
@@ -264,10 +264,11 @@ static expr *nth_value(const function_item *f, uint32_t n) {
 static void table_operands(void **state) {
     (void)state;
     front f;
-    front_good(&f, "fn main() { let t = Tensor::zeros([2, 3]); let a = 5 - t; let b = t.reshape(6, "
-                   "1); let c = GradTensor::full([2], 1);\n"
-                   "            let d = t < 1; let mut e = t; e.enable_grad(); "
-                   "t.sum().enable_grad(); let g = t.sum() < 1; e += 1; }");
+    front_good(&f,
+               "fn main() { let t = Tensor::zeros([2, 3]); let a = 5 - t; let b = t.reshape(6, "
+               "1); let c = GradTensor::full([2], 1);\n"
+               "            let d = t < 1; let mut e = t; e.enable_grad(); "
+               "t.sum().enable_grad(); let g = t.sum() < 1; e += 1; }");
     const call_expr *zeros = &nth_value(f.tree->main, 0)->call;
     assert_int_equal(zeros->kind, CALL_ABI);
     assert_int_equal(zeros->abi, TL_FN_tl_tensor_zeros);
@@ -317,17 +318,17 @@ static void effects_of_an_index_happen_once(void **state) {
 static void methods_that_write_to_self(void **state) {
     (void)state;
     front f;
-    front_good(&f, "struct A { t: Tensor, n: i64 } struct B { a: A, v: Vec<i64> }\n"
-                   "impl A { fn set(self) { self.n = 1; } fn look(self) -> i64 { self.n } fn "
-                   "twice(self) { self.set(); self.set(); }\n"
-                   "         fn track(self) { self.t.enable_grad(); } fn element(self) { self.t[0] "
-                   "= 1.0; } fn other(self, b: A) { b.set(); }\n"
-                   "         fn even(self, n: i64) { if n > 0 { self.odd(n - 1); } } fn odd(self, "
-                   "n: i64) { self.n -= 1; self.even(n - 1); } }\n"
-                   "impl B { fn deep(self) { self.a.twice(); } fn push(self) { self.v.push(1); } "
-                   "fn copy(self) { let mut c = self.a; c.set(); } }\n"
-                   "fn main() { let mut b = B(A(Tensor::ones([1]), 2), Vec::new()); b.deep(); "
-                   "b.a.look(); b.copy(); }");
+    front_good(&f,
+               "struct A { t: Tensor, n: i64 } struct B { a: A, v: Vec<i64> }\n"
+               "impl A { fn set(self) { self.n = 1; } fn look(self) -> i64 { self.n } fn "
+               "twice(self) { self.set(); self.set(); }\n"
+               "         fn track(self) { self.t.enable_grad(); } fn element(self) { self.t[0] "
+               "= 1.0; } fn other(self, b: A) { b.set(); }\n"
+               "         fn even(self, n: i64) { if n > 0 { self.odd(n - 1); } } fn odd(self, "
+               "n: i64) { self.n -= 1; self.even(n - 1); } }\n"
+               "impl B { fn deep(self) { self.a.twice(); } fn push(self) { self.v.push(1); } "
+               "fn copy(self) { let mut c = self.a; c.set(); } }\n"
+               "fn main() { let mut b = B(A(Tensor::ones([1]), 2), Vec::new()); b.deep(); b.a.look(); b.copy(); }");
     static const struct {
         const char *name;
         bool writes;
@@ -345,9 +346,9 @@ static void methods_that_write_to_self(void **state) {
 static void captures(void **state) {
     (void)state;
     front f;
-    front_good(&f, "fn main() { let n = 3; let t = [1.0, 2.0]; let s = 2.0;\n"
-                   "let x = [i | i <- 0..n { let k = t[i] * s; k + [j | j <- 0..n { t[j] * i "
-                   "}].sum().item() + t[0] }]; }");
+    front_good(&f,
+               "fn main() { let n = 3; let t = [1.0, 2.0]; let s = 2.0;\n"
+               "let x = [i | i <- 0..n { let k = t[i] * s; k + [j | j <- 0..n { t[j] * i }].sum().item() + t[0] }]; }");
     const comprehension_expr *outer = nth_value(f.tree->main, 3)->comprehension;
     assert_int_equal(outer->capture_count, 3);
     assert_string_equal(outer->captures[0]->name, "n");
@@ -364,8 +365,9 @@ static void captures(void **state) {
 static void einstein_sums(void **state) {
     (void)state;
     front f;
-    front_good(&f, "fn main() { let A = Tensor::ones([2, 3]); let B = Tensor::ones([3, 4]); let "
-                   "C[i, k] = A[i, j] * B[j, k]; println(C); }");
+    front_good(&f,
+               "fn main() { let A = Tensor::ones([2, 3]); let B = Tensor::ones([3, 4]); let "
+               "C[i, k] = A[i, j] * B[j, k]; println(C); }");
     const comprehension_expr *e = nth_value(f.tree->main, 2)->comprehension;
     assert_int_equal(e->output_count, 2);
     assert_int_equal(e->clause_count, 3);
@@ -399,8 +401,9 @@ static void print_pieces(void **state) {
 static void statements_have_no_result(void **state) {
     (void)state;
     front f;
-    front_good(&f, "fn g() -> Tensor { Tensor::ones([1]) } fn main() { if g().sum() > 0 { g() } if "
-                   "true { 1 } else { g() } match 1 { _ => g() } g() }");
+    front_good(&f,
+               "fn g() -> Tensor { Tensor::ones([1]) } fn main() { if g().sum() > 0 { g() } if "
+               "true { 1 } else { g() } match 1 { _ => g() } g() }");
     for (stmt *s = f.tree->main->body->first; s != NULL; s = s->next) {
         if (s->value->kind == EXPR_IF) {
             assert_int_equal(s->value->type->kind, TYPE_VOID);

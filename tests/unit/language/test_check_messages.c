@@ -38,8 +38,8 @@ static void names(void **state) {
               "5:1: error: there is no function `Tensor::zeroes`\nnote: did you mean `Tensor::zeros`?\n");
     body_says("let p = P::new(); p.z;", "5:21: error: struct `P` has no field `z`\n");
     body_says("let p = P::new(); p.lok();", "5:21: error: `P` has no method `lok`\nnote: did you mean `look`?\n");
-    body_says("let p = P::new(); p.look;", "5:21: error: `look` is a method of `P`, not a "
-                                           "field\nnote: call it: `look(\xE2\x80\xA6)`\n");
+    body_says("let p = P::new(); p.look;",
+              "5:21: error: `look` is a method of `P`, not a field\nnote: call it: `look(\xE2\x80\xA6)`\n");
     body_says("let p = P::new(); p.x();", "5:21: error: `P` has no method `x`\n1:12: note: `x` is a field\n");
     body_says("let p = P::new(); p.new();",
               "5:21: error: `P::new` takes no `self`\nnote: call it as `P::new(\xE2\x80\xA6)`\n");
@@ -47,8 +47,9 @@ static void names(void **state) {
     body_says("let a: [i64; -1] = [1];", "5:8: error: an array has no negative length\n");
     body_says("let x: f33 = 1;", "5:8: error: there is no type `f33`\nnote: did you mean `f32`?\n");
     body_says("Q { x: 1 };", "5:1: error: there is no struct `Q`\n");
-    body_says("self.x;", "5:1: error: there is no `self` here\nnote: a method takes it as its "
-                         "first parameter: `fn m(self, \xE2\x80\xA6)`\n");
+    body_says("self.x;",
+              "5:1: error: there is no `self` here\nnote: a method takes it as its "
+              "first parameter: `fn m(self, \xE2\x80\xA6)`\n");
     body_says("let f = half; f(1.0);", "");
     body_says("let f = half; f + 1;", "5:15: error: `+` cannot be applied to `a closure` and `i64`\n");
     body_says("let x = 1; x(2);", "5:12: error: `i64` cannot be called\n");
@@ -63,14 +64,15 @@ static void names(void **state) {
 
 static void types(void **state) {
     (void)state;
-    body_says("let n: i64 = 2.5;", "5:14: error: expected `i64`, found `f32`\nnote: `as i64` "
-                                   "converts it\n5:8: note: the type is given here\n");
+    body_says("let n: i64 = 2.5;",
+              "5:14: error: expected `i64`, found `f32`\nnote: `as i64` "
+              "converts it\n5:8: note: the type is given here\n");
     body_says("let n: i32 = 1; let m: i64 = 2; let k: i32 = n + m;",
               "5:46: error: expected `i32`, found `i64`\nnote: `as i32` converts it\n5:40: note: "
               "the type is given here\n");
-    body_says("half(\"s\");", "5:6: error: expected `f32`, found `String`\nnote: `s.to_f32()` and "
-                              "`s.to_i64()` read the number in "
-                              "a text\n3:9: note: the parameter is declared here\n");
+    body_says("half(\"s\");",
+              "5:6: error: expected `f32`, found `String`\nnote: `s.to_f32()` and "
+              "`s.to_i64()` read the number in a text\n3:9: note: the parameter is declared here\n");
     body_says("half(1.0, 2.0);", "5:1: error: `half` takes 1 argument, 2 given\n3:4: note: it is declared here\n");
     body_says("1 + true;", "5:5: error: `+` cannot be applied to `i64` and `bool`\n");
     body_says("true + false;", "5:6: error: `+` cannot be applied to `bool`\n");
@@ -85,8 +87,7 @@ static void types(void **state) {
               "does not fit `u8`\nnote: the largest `u8` is 255\n");
     body_says("if 1 { }", "5:4: error: expected `bool`, found `i64`\nnote: compare with 0: `x != 0`\n");
     body_says("let x = if true { 1 } else { \"s\" };",
-              "5:28: error: the branches differ: `String` here, `i64` before\n5:19: note: this is "
-              "`i64`\n");
+              "5:28: error: the branches differ: `String` here, `i64` before\n5:19: note: this is `i64`\n");
     body_says("let x: f32 = if true { 1.0 };",
               "5:14: error: expected `f32`, but this has no value\nnote: an `if` without `else` "
               "has no value\n5:8: note: the type is given here\n");
@@ -100,14 +101,13 @@ static void types(void **state) {
     body_says("let (a, a) = (1, 2);", "5:9: error: `a` is bound twice in one pattern\n");
     body_says("let t = (1, 2); t.2;", "5:19: error: `(i64, i64)` has 2 parts, counted from 0\n");
     body_says("let s = \"x\"; s.0;", "5:16: error: `String` is not a tuple\n");
-    body_says("let v = Vec::new();", "5:9: error: nothing says what this `Vec` holds\nnote: write "
-                                     "it out: `let v: Vec<f32> = Vec::new();`\n");
+    body_says("let v = Vec::new();",
+              "5:9: error: nothing says what this `Vec` holds\nnote: write it out: `let v: Vec<f32> = Vec::new();`\n");
     body_says("let mut v = Vec::new(); v.push(1); v.push(\"s\");",
               "5:43: error: expected `i64`, found `String`\nnote: `s.to_f32()` and `s.to_i64()` "
               "read the number in a text\n");
     body_says("let mut v = Vec::new(); v.push(v);",
-              "5:13: error: nothing says what this `Vec` holds\nnote: write it out: `let v: "
-              "Vec<f32> = Vec::new();`\n"
+              "5:13: error: nothing says what this `Vec` holds\nnote: write it out: `let v: Vec<f32> = Vec::new();`\n"
               "5:32: error: expected `_`, found `Vec<_>`\n");
     body_says("1 + panic(\"x\");", "5:5: error: this never yields a value\n");
 }
@@ -122,8 +122,7 @@ static void tensors(void **state) {
     body_says("let t = [1.0]; t[0.5];", "5:18: error: expected `i64`, found `f32`\nnote: `as i64` converts it\n");
     body_says("let x = 1; x[0];", "5:12: error: `i64` cannot be indexed\n");
     body_says("let t: Tensor<f32, 2> = [1.0];",
-              "5:25: error: expected `Tensor<f32, 2>`, found `Tensor<f32, 1>`\n5:8: note: the type "
-              "is given here\n");
+              "5:25: error: expected `Tensor<f32, 2>`, found `Tensor<f32, 1>`\n5:8: note: the type is given here\n");
     body_says("let t: Tensor<char, 2> = [1];",
               "5:15: error: a tensor cannot hold `char`\nnote: tensors hold numbers or bool\n");
     body_says("let t: Tensor<f32, 9> = 1;", "5:20: error: a tensor has at most 8 dimensions\n");
@@ -131,8 +130,9 @@ static void tensors(void **state) {
               "5:21: error: expected `f32`, found `Tensor<f32, 1>`\nnote: only a tensor of rank 0 "
               "is a scalar; an element is read with `t[i]`\n"
               "3:9: note: the parameter is declared here\n");
-    body_says("let t = [1.0]; t.sum(0, 1);", "5:18: error: `sum` takes 0 to 1 arguments, 2 given\n"
-                                             "note: they are `sum(dim)`\n");
+    body_says("let t = [1.0]; t.sum(0, 1);",
+              "5:18: error: `sum` takes 0 to 1 arguments, 2 given\n"
+              "note: they are `sum(dim)`\n");
     body_says("let t = [1.0]; t.clamp(1);",
               "5:18: error: `clamp` takes 2 arguments, 1 given\nnote: they are `clamp(low, high)`\n");
     body_says("let t = [1.0]; t.softmax(0.5);",
@@ -150,11 +150,9 @@ static void tensors(void **state) {
               "5:16: error: the body of a comprehension is a number, this is `String`\nnote: it is "
               "computed once for each element\n");
     body_says("let mut n = 1; [i | i <- 0..3 { n = 2; 1 }];",
-              "5:33: error: the body of a comprehension cannot write to `n`\n5:9: note: it is "
-              "declared outside\n");
+              "5:33: error: the body of a comprehension cannot write to `n`\n5:9: note: it is declared outside\n");
     body_says("let mut p = P::new(); [i | i <- 0..3 { p.step(); 1 }];",
-              "5:42: error: the body of a comprehension cannot write to `p`\n5:9: note: it is "
-              "declared outside\n");
+              "5:42: error: the body of a comprehension cannot write to `p`\n5:9: note: it is declared outside\n");
     body_says("loop { [i | i <- 0..3 { break; 1 }]; }",
               "5:25: error: `break` cannot leave the body of a comprehension\n");
     body_says("[i | i <- 0..3 { return; 1 }];", "5:18: error: `return` cannot leave the body of a comprehension\n");
@@ -169,14 +167,12 @@ static void mutability(void **state) {
     body_says("let p = P::new(); p.x = 2.0;",
               "5:19: warning: `p` is not mutable\n5:5: note: make it mutable: `let mut p`\n");
     body_says("let p = P::new(); p.step(); p.look();",
-              "5:21: warning: this writes to `p`, which is not mutable\n5:5: note: make it mutable: "
-              "`let mut p`\n");
+              "5:21: warning: this writes to `p`, which is not mutable\n5:5: note: make it mutable: `let mut p`\n");
     body_says("let t = [1.0]; t[0] = 2.0;",
               "5:16: error: `t` is not mutable\n5:5: note: make it mutable: `let mut t`\n");
     body_says("for i in 0..3 { i = 2; }", "5:17: error: `i` is not mutable\n5:5: note: make it mutable: `mut i`\n");
     body_says("let v = Vec::<f32>::new(); v.push(1.0);",
-              "5:28: warning: this writes to `v`, which is not mutable\n5:5: note: make it mutable: "
-              "`let mut v`\n");
+              "5:28: warning: this writes to `v`, which is not mutable\n5:5: note: make it mutable: `let mut v`\n");
     body_says("1 = 2;", "5:1: error: only variables, fields and elements can be assigned to\n");
     body_says("half(1.0) += 2.0;", "5:1: error: only variables, fields and elements can be assigned to\n");
     body_says("let t = [1.0]; t.enable_grad(); let _d = t.detach();",
@@ -196,8 +192,8 @@ static void control(void **state) {
     body_says("let x = loop { if true { break 1; } break; };",
               "5:37: error: this loop yields `i64`: `break` needs a value\n");
     body_says("return 1;", "5:8: error: `main` returns nothing\n4:4: note: write `-> i64` behind its parameters\n");
-    body_says("for x in 5 { }", "5:10: error: `for` cannot run over `i64`\nnote: it runs over "
-                                "`a..b`, a tensor or a `Vec`\n");
+    body_says("for x in 5 { }",
+              "5:10: error: `for` cannot run over `i64`\nnote: it runs over `a..b`, a tensor or a `Vec`\n");
     body_says("for i in 0..2.5 { }", "5:13: error: expected `i64`, found `f32`\nnote: `as i64` converts it\n");
     body_says("let r = 0..3;", "5:9: error: a range belongs in `for`, in a comprehension or in an index\n");
     body_says("match 1 { 1 => 2, 2 => 3 };",
@@ -210,8 +206,7 @@ static void control(void **state) {
     body_says("match 1 { true => 1, _ => 2 };", "5:11: error: expected `i64`, found `bool`\n");
     body_says("let x = match 1 { 1 => 2, _ => \"s\" };", "5:32: error: the arms differ: `String` here, `i64` before\n");
     body_says("match \"s\" { \"a\" => 1 };",
-              "5:1: error: this `match` does not cover every value\nnote: a last arm `_ => "
-              "\xE2\x80\xA6` does\n");
+              "5:1: error: this `match` does not cover every value\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
     body_says("match 3u8 { 0..=9 => 1, 10..=200 => 2 };",
               "5:1: error: this `match` does not cover every value\nnote: `201` has no arm\n"
               "note: a last arm `_ => \xE2\x80\xA6` does\n");
@@ -220,8 +215,7 @@ static void control(void **state) {
               "5:1: error: this `match` does not cover every value\nnote: `(false, 0)` has no "
               "arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
     body_says("match 3 { 1 => 1, 1 => 2, _ => 3 };",
-              "5:19: warning: nothing reaches this arm\nnote: the arms before it cover all that "
-              "it matches\n");
+              "5:19: warning: nothing reaches this arm\nnote: the arms before it cover all that it matches\n");
     body_says("match (1, true) { (1, x) => 1, (_, _) => 2 };", "");
 }
 
@@ -230,8 +224,8 @@ static void print_and_assert(void **state) {
     body_says("println(\"{} {}\", 1);", "5:9: error: the text has 2 `{}`, 1 value is given\n");
     body_says("println(\"{}\", 1, 2);", "5:9: error: the text has 1 `{}`, 2 values are given\n");
     body_says("println(\"{:.2}\", 1.0);", "");
-    body_says("println(\"{:z}\", 1.0);", "5:9: error: this hole is not understood\nnote: `{}`, `{name}`, `{:>8.2}`, "
-                                         "`{:?}`; `{{` prints a `{`\n");
+    body_says("println(\"{:z}\", 1.0);",
+              "5:9: error: this hole is not understood\nnote: `{}`, `{name}`, `{:>8.2}`, `{:?}`; `{{` prints a `{`\n");
     body_says("println(\"a } b\");", "5:9: error: a `}` without its `{`\nnote: `}}` prints a `}`\n");
     body_says("println(\"a { b\");", "5:9: error: a `{` without its `}`\nnote: `{{` prints a `{`\n");
     body_says("println(1, 2);", "");
@@ -260,8 +254,7 @@ static void items(void **state) {
                  "t.tl:2:4: error: `f` is declared twice\nfn f() {}\n   ^\nt.tl:1:4: note: the "
                  "first one is here\nfn f() {}\n   ^\n");
     front_expect("struct P { x: f32, x: f32 }\nfn main() {}\n",
-                 "t.tl:1:20: error: field `x` is declared twice\nstruct P { x: f32, x: f32 }\n              "
-                 "     ^\n"
+                 "t.tl:1:20: error: field `x` is declared twice\nstruct P { x: f32, x: f32 }\n                   ^\n"
                  "t.tl:1:12: note: the first one is here\nstruct P { x: f32, x: f32 }\n           ^\n");
     front_expect("struct A { b: B }\nstruct B { a: (i64, A) }\nfn main() {}\n",
                  "t.tl:2:12: error: `A` contains itself\nstruct B { a: (i64, A) }\n         "
@@ -282,12 +275,15 @@ static void items(void **state) {
     front_expect("const A: i64 = 1;\nfn main() { A = 2; }\n",
                  "t.tl:2:13: error: `A` is a constant\nfn main() { A = 2; }\n            ^\n"
                  "t.tl:1:7: note: it is declared here\nconst A: i64 = 1;\n      ^\n");
-    front_expect("fn f() {}\n", "t.tl:1:1: error: there is no function `main`\nfn f() {}\n^\nnote: "
-                                "a program starts at `fn main() { \xE2\x80\xA6 }`\n");
-    front_expect("", "t.tl:1:1: error: there is no function `main`\n\n^\nnote: a program starts at "
-                     "`fn main() { \xE2\x80\xA6 }`\n");
-    front_expect("fn main(x: i64) {}\n", "t.tl:1:9: error: `main` takes no parameters\nfn main(x: i64) {}\n        ^\n"
-                                         "note: `args_get(i)` reads the program's arguments\n");
+    front_expect("fn f() {}\n",
+                 "t.tl:1:1: error: there is no function `main`\nfn f() {}\n^\nnote: "
+                 "a program starts at `fn main() { \xE2\x80\xA6 }`\n");
+    front_expect("",
+                 "t.tl:1:1: error: there is no function `main`\n\n^\nnote: a program starts at "
+                 "`fn main() { \xE2\x80\xA6 }`\n");
+    front_expect("fn main(x: i64) {}\n",
+                 "t.tl:1:9: error: `main` takes no parameters\nfn main(x: i64) {}\n        ^\n"
+                 "note: `args_get(i)` reads the program's arguments\n");
     front_expect("fn main() -> i64 { 1 }\n", "");
 }
 
@@ -302,10 +298,11 @@ static void missing_results(void **state) {
                  "                                          ^\n"
                  "t.tl:1:18: note: the result's type is given here\nfn f(c: bool) -> i64 { if c { "
                  "return 1; } }\n                 ^~~\n");
-    front_expect("fn f(c: bool) -> i64 { if c { return 1 } else { return 2 } }\nfn g() -> i64 { "
-                 "loop { } }\nfn h() -> i64 { panic(\"no\") }\n"
-                 "fn i() -> i64 { while true { return 1; } }\nfn main() {}\n",
-                 "");
+    front_expect(
+        "fn f(c: bool) -> i64 { if c { return 1 } else { return 2 } }\nfn g() -> i64 { "
+        "loop { } }\nfn h() -> i64 { panic(\"no\") }\n"
+        "fn i() -> i64 { while true { return 1; } }\nfn main() {}\n",
+        "");
     front_expect("fn f() -> i64 { return; }\nfn main() {}\n",
                  "t.tl:1:17: error: `return` needs a value of type `i64`\nfn f() -> i64 { return; "
                  "}\n                ^~~~~~\n"
@@ -315,37 +312,32 @@ static void missing_results(void **state) {
 /* Several mistakes in one file: each said once, in order, and nothing that only follows from them. */
 static void several_mistakes(void **state) {
     (void)state;
-    front_expect("enum Color { Red }\n"
-                 "struct P {\n\tx: f32,\n}\n"
-                 "fn f(c: Color) -> f32 {\n"
-                 "\tlet p = P { x: 1.0, z: 2 };\n"
-                 "\tlet a = missing + 1;\n"
-                 "\tlet b = a * 2 + other(a);\n"
-                 "\tp.x = a;\n"
-                 "\tp.y\n"
-                 "}\n"
-                 "fn main() {\n"
-                 "\tlet \xC3\xA9 = Color::Red; \xC3\xA9 +;\n"
-                 "\tprintln(\"{}\", f(1, 2));\n"
-                 "}\n",
-                 "t.tl:6:22: error: struct `P` has no field `z`\n\tlet p = P { x: 1.0, z: 2 };\n\t "
-                 "                   ^\n"
-                 "t.tl:7:10: error: there is no variable `missing`\n\tlet a = missing + 1;\n\t     "
-                 "   ^~~~~~~\n"
-                 "t.tl:8:18: error: there is no function `other`\n\tlet b = a * 2 + other(a);\n\t  "
-                 "              ^~~~~\n"
-                 "t.tl:9:2: warning: `p` is not mutable\n\tp.x = a;\n\t^~~\nt.tl:6:6: note: make it "
-                 "mutable: `let mut p`\n\tlet p = P { x: 1.0, z: 2 };\n\t    ^\n"
-                 "t.tl:10:4: error: struct `P` has no field `y`\n\tp.y\n\t  ^\n"
-                 "t.tl:13:25: error: expected an expression, found `;`\n\tlet \xC3\xA9 = "
-                 "Color::Red; \xC3\xA9 +;\n\t                       ^\n"
-                 "t.tl:14:16: error: `f` takes 1 argument, 2 given\n\tprintln(\"{}\", f(1, "
-                 "2));\n\t              ^\n"
-                 "t.tl:5:4: note: it is declared here\nfn f(c: Color) -> f32 {\n   ^\n"
-                 "t.tl:14:18: error: expected `Color`, found `i64`\n\tprintln(\"{}\", f(1, "
-                 "2));\n\t                ^\n"
-                 "t.tl:5:6: note: the parameter is declared here\nfn f(c: Color) -> f32 {\n     "
-                 "^\n");
+    front_expect(
+        "enum Color { Red }\n"
+        "struct P {\n\tx: f32,\n}\n"
+        "fn f(c: Color) -> f32 {\n"
+        "\tlet p = P { x: 1.0, z: 2 };\n"
+        "\tlet a = missing + 1;\n"
+        "\tlet b = a * 2 + other(a);\n"
+        "\tp.x = a;\n"
+        "\tp.y\n"
+        "}\n"
+        "fn main() {\n"
+        "\tlet \xC3\xA9 = Color::Red; \xC3\xA9 +;\n"
+        "\tprintln(\"{}\", f(1, 2));\n"
+        "}\n",
+        "t.tl:6:22: error: struct `P` has no field `z`\n\tlet p = P { x: 1.0, z: 2 };\n\t                    ^\n"
+        "t.tl:7:10: error: there is no variable `missing`\n\tlet a = missing + 1;\n\t        ^~~~~~~\n"
+        "t.tl:8:18: error: there is no function `other`\n\tlet b = a * 2 + other(a);\n\t                ^~~~~\n"
+        "t.tl:9:2: warning: `p` is not mutable\n\tp.x = a;\n\t^~~\nt.tl:6:6: note: make it "
+        "mutable: `let mut p`\n\tlet p = P { x: 1.0, z: 2 };\n\t    ^\n"
+        "t.tl:10:4: error: struct `P` has no field `y`\n\tp.y\n\t  ^\n"
+        "t.tl:13:25: error: expected an expression, found `;`\n\tlet \xC3\xA9 = "
+        "Color::Red; \xC3\xA9 +;\n\t                       ^\n"
+        "t.tl:14:16: error: `f` takes 1 argument, 2 given\n\tprintln(\"{}\", f(1, 2));\n\t              ^\n"
+        "t.tl:5:4: note: it is declared here\nfn f(c: Color) -> f32 {\n   ^\n"
+        "t.tl:14:18: error: expected `Color`, found `i64`\n\tprintln(\"{}\", f(1, 2));\n\t                ^\n"
+        "t.tl:5:6: note: the parameter is declared here\nfn f(c: Color) -> f32 {\n     ^\n");
 }
 
 int main(void) {

@@ -65,10 +65,8 @@ static void expect_output(const char *text, const char *expected) {
 static void expect_i64(const char *op, const char *a, const char *b, const char *expected) {
     char text[512];
     snprintf(text, sizeof text,
-             "fn take(%%1: i64, %%2: i64) -> (i64) {\nb0:\n    %%3: i64 = %s %%1, %%2\n    ret "
-             "%%3\n}\n\n"
-             "fn main() {\nb0:\n    %%1: i64 = const %s\n    %%2: i64 = const %s\n    %%3: i64 = "
-             "call take(%%1, %%2)\n"
+             "fn take(%%1: i64, %%2: i64) -> (i64) {\nb0:\n    %%3: i64 = %s %%1, %%2\n    ret %%3\n}\n\n"
+             "fn main() {\nb0:\n    %%1: i64 = const %s\n    %%2: i64 = const %s\n    %%3: i64 = call take(%%1, %%2)\n"
              "    tl_print_i64 %%3\n    ret\n}\n",
              op, a, b);
     expect_output(text, expected);
@@ -78,8 +76,7 @@ static void expect_i64(const char *op, const char *a, const char *b, const char 
 static void expect_cast(const char *from, const char *value, const char *to, const char *expected) {
     char text[512];
     snprintf(text, sizeof text,
-             "fn main() {\nb0:\n    %%1: %s = const %s\n    %%2: %s = cast %%1\n    %%3: i64 = "
-             "cast %%2\n"
+             "fn main() {\nb0:\n    %%1: %s = const %s\n    %%2: %s = cast %%1\n    %%3: i64 = cast %%2\n"
              "    tl_print_i64 %%3\n    ret\n}\n",
              from, value, to);
     expect_output(text, expected);
@@ -115,144 +112,151 @@ static void test_float_to_integer_saturates(void **state) {
 
 static void test_comparisons_with_nan(void **state) {
     (void)state;
-    expect_output("fn main() {\n"
-                  "b0:\n"
-                  "    %1: f32 = const nan\n"
-                  "    %2: bool = eq %1, %1\n"
-                  "    tl_print_bool %2\n"
-                  "    %3: bool = ne %1, %1\n"
-                  "    tl_print_bool %3\n"
-                  "    %4: bool = le %1, %1\n"
-                  "    tl_print_bool %4\n"
-                  "    ret\n"
-                  "}\n",
-                  "falsetruefalse");
+    expect_output(
+        "fn main() {\n"
+        "b0:\n"
+        "    %1: f32 = const nan\n"
+        "    %2: bool = eq %1, %1\n"
+        "    tl_print_bool %2\n"
+        "    %3: bool = ne %1, %1\n"
+        "    tl_print_bool %3\n"
+        "    %4: bool = le %1, %1\n"
+        "    tl_print_bool %4\n"
+        "    ret\n"
+        "}\n",
+        "falsetruefalse");
 }
 
 static void test_unsigned_differs_from_signed(void **state) {
     (void)state;
-    expect_output("fn main() {\n"
-                  "b0:\n"
-                  "    %1: u8 = const 200\n"
-                  "    %2: u8 = const 3\n"
-                  "    %3: u8 = div %1, %2\n"
-                  "    %4: u64 = cast %3\n"
-                  "    tl_print_u64 %4\n"
-                  "    %5: bool = gt %1, %2\n"
-                  "    tl_print_bool %5\n"
-                  "    %6: u8 = shr %1, %2\n"
-                  "    %7: u64 = cast %6\n"
-                  "    tl_print_u64 %7\n"
-                  "    %8: i8 = cast %1\n"
-                  "    %9: i64 = cast %8\n"
-                  "    tl_print_i64 %9\n"
-                  "    ret\n"
-                  "}\n",
-                  "66true25-56");
+    expect_output(
+        "fn main() {\n"
+        "b0:\n"
+        "    %1: u8 = const 200\n"
+        "    %2: u8 = const 3\n"
+        "    %3: u8 = div %1, %2\n"
+        "    %4: u64 = cast %3\n"
+        "    tl_print_u64 %4\n"
+        "    %5: bool = gt %1, %2\n"
+        "    tl_print_bool %5\n"
+        "    %6: u8 = shr %1, %2\n"
+        "    %7: u64 = cast %6\n"
+        "    tl_print_u64 %7\n"
+        "    %8: i8 = cast %1\n"
+        "    %9: i64 = cast %8\n"
+        "    tl_print_i64 %9\n"
+        "    ret\n"
+        "}\n",
+        "66true25-56");
 }
 
 static void test_math(void **state) {
     (void)state;
-    expect_output("fn main() {\n"
-                  "b0:\n"
-                  "    %1: f64 = const 2\n"
-                  "    %2: f64 = const 10\n"
-                  "    %3: f64 = math.pow %1, %2\n"
-                  "    tl_print_f64 %3\n"
-                  "    %4: f64 = const 0\n"
-                  "    %5: f64 = math.tanh %4\n"
-                  "    tl_print_f64 %5\n"
-                  "    %6: f64 = math.min %1, %2\n"
-                  "    tl_print_f64 %6\n"
-                  "    ret\n"
-                  "}\n",
-                  "102402");
+    expect_output(
+        "fn main() {\n"
+        "b0:\n"
+        "    %1: f64 = const 2\n"
+        "    %2: f64 = const 10\n"
+        "    %3: f64 = math.pow %1, %2\n"
+        "    tl_print_f64 %3\n"
+        "    %4: f64 = const 0\n"
+        "    %5: f64 = math.tanh %4\n"
+        "    tl_print_f64 %5\n"
+        "    %6: f64 = math.min %1, %2\n"
+        "    tl_print_f64 %6\n"
+        "    ret\n"
+        "}\n",
+        "102402");
 }
 
 /* ---- control and calls ------------------------------------------------------------------------------------------- */
 
 static void test_loop_with_parameters(void **state) {
     (void)state;
-    expect_output("fn main() {\n"
-                  "b0:\n"
-                  "    %1: i64 = const 0\n"
-                  "    %2: i64 = const 1\n"
-                  "    %3: i64 = const 5\n"
-                  "    jump b1(%1, %2)\n"
-                  "b1(%4: i64, %5: i64):\n"
-                  "    %6: bool = lt %4, %3\n"
-                  "    branch %6, b2, b3\n"
-                  "b2:\n"
-                  "    %7: i64 = add %4, %2\n"
-                  "    %8: i64 = mul %5, %7\n"
-                  "    jump b1(%7, %8)\n"
-                  "b3:\n"
-                  "    tl_print_i64 %5\n"
-                  "    ret\n"
-                  "}\n",
-                  "120");
+    expect_output(
+        "fn main() {\n"
+        "b0:\n"
+        "    %1: i64 = const 0\n"
+        "    %2: i64 = const 1\n"
+        "    %3: i64 = const 5\n"
+        "    jump b1(%1, %2)\n"
+        "b1(%4: i64, %5: i64):\n"
+        "    %6: bool = lt %4, %3\n"
+        "    branch %6, b2, b3\n"
+        "b2:\n"
+        "    %7: i64 = add %4, %2\n"
+        "    %8: i64 = mul %5, %7\n"
+        "    jump b1(%7, %8)\n"
+        "b3:\n"
+        "    tl_print_i64 %5\n"
+        "    ret\n"
+        "}\n",
+        "120");
 }
 
 static void test_several_results(void **state) {
     (void)state;
-    expect_output("fn two(%1: i64) -> (i64, f32, bool) {\n"
-                  "b0:\n"
-                  "    %2: f32 = cast %1\n"
-                  "    %3: bool = const 1\n"
-                  "    ret %1, %2, %3\n"
-                  "}\n"
-                  "\n"
-                  "fn main() {\n"
-                  "b0:\n"
-                  "    %1: i64 = const 9\n"
-                  "    %2: i64, %3: f32, %4: bool = call two(%1)\n"
-                  "    tl_print_i64 %2\n"
-                  "    tl_print_f32 %3\n"
-                  "    tl_print_bool %4\n"
-                  "    ret\n"
-                  "}\n",
-                  "99true");
+    expect_output(
+        "fn two(%1: i64) -> (i64, f32, bool) {\n"
+        "b0:\n"
+        "    %2: f32 = cast %1\n"
+        "    %3: bool = const 1\n"
+        "    ret %1, %2, %3\n"
+        "}\n"
+        "\n"
+        "fn main() {\n"
+        "b0:\n"
+        "    %1: i64 = const 9\n"
+        "    %2: i64, %3: f32, %4: bool = call two(%1)\n"
+        "    tl_print_i64 %2\n"
+        "    tl_print_f32 %3\n"
+        "    tl_print_bool %4\n"
+        "    ret\n"
+        "}\n",
+        "99true");
 }
 
 static void test_names_of_the_program_meet_no_others(void **state) {
     (void)state;
-    expect_output("fn memcpy(%1: i64) -> (i64) {\n"
-                  "b0:\n"
-                  "    ret %1\n"
-                  "}\n"
-                  "\n"
-                  "fn tl_print_i64(%1: i64) -> (i64) {\n"
-                  "b0:\n"
-                  "    %2: i64 = call memcpy(%1)\n"
-                  "    ret %2\n"
-                  "}\n"
-                  "\n"
-                  "fn main() {\n"
-                  "b0:\n"
-                  "    %1: i64 = const 3\n"
-                  "    %2: i64 = call tl_print_i64(%1)\n"
-                  "    tl_print_i64 %2\n"
-                  "    ret\n"
-                  "}\n",
-                  "3");
+    expect_output(
+        "fn memcpy(%1: i64) -> (i64) {\n"
+        "b0:\n"
+        "    ret %1\n"
+        "}\n"
+        "\n"
+        "fn tl_print_i64(%1: i64) -> (i64) {\n"
+        "b0:\n"
+        "    %2: i64 = call memcpy(%1)\n"
+        "    ret %2\n"
+        "}\n"
+        "\n"
+        "fn main() {\n"
+        "b0:\n"
+        "    %1: i64 = const 3\n"
+        "    %2: i64 = call tl_print_i64(%1)\n"
+        "    tl_print_i64 %2\n"
+        "    ret\n"
+        "}\n",
+        "3");
 }
 
 static void test_endless_recursion_is_an_error(void **state) {
     (void)state;
-    outcome o = run_ir("fn deep(%1: tensor own) slots 1 bound 1 {\n"
-                       "b0:\n"
-                       "    call deep(own %1)\n"
-                       "    ret\n"
-                       "}\n"
-                       "\n"
-                       "fn main() slots 1 bound 1 {\n"
-                       "b0:\n"
-                       "    %1: i64 = const 2\n"
-                       "    %2: bool = const 0\n"
-                       "    %3: tensor = tl_tensor_ones %1, %2\n"
-                       "    call deep(own %3)\n"
-                       "    ret\n"
-                       "}\n");
+    outcome o = run_ir(
+        "fn deep(%1: tensor own) slots 1 bound 1 {\n"
+        "b0:\n"
+        "    call deep(own %1)\n"
+        "    ret\n"
+        "}\n"
+        "\n"
+        "fn main() slots 1 bound 1 {\n"
+        "b0:\n"
+        "    %1: i64 = const 2\n"
+        "    %2: bool = const 0\n"
+        "    %3: tensor = tl_tensor_ones %1, %2\n"
+        "    call deep(own %3)\n"
+        "    ret\n"
+        "}\n");
     assert_int_equal(o.status, MASU_ERR_STACK_OVERFLOW);
     assert_int_equal(o.report.live_tensors, 0);
     free(o.output);
@@ -260,20 +264,21 @@ static void test_endless_recursion_is_an_error(void **state) {
 
 static void test_division_by_zero_raises(void **state) {
     (void)state;
-    outcome o = run_ir("fn main() slots 1 bound 1 {\n"
-                       "b0:\n"
-                       "    %1: i64 = const 2\n"
-                       "    %2: bool = const 0\n"
-                       "    %3: tensor = tl_tensor_ones %1, %2\n"
-                       "    root %3, slot 0\n"
-                       "    %4: i64 = tl_tensor_len %3\n"
-                       "    %5: i64 = sub %4, %1\n"
-                       "    %6: i64 = div %1, %5\n"
-                       "    tl_print_i64 %6\n"
-                       "    unroot %3, slot 0\n"
-                       "    release %3\n"
-                       "    ret\n"
-                       "}\n");
+    outcome o = run_ir(
+        "fn main() slots 1 bound 1 {\n"
+        "b0:\n"
+        "    %1: i64 = const 2\n"
+        "    %2: bool = const 0\n"
+        "    %3: tensor = tl_tensor_ones %1, %2\n"
+        "    root %3, slot 0\n"
+        "    %4: i64 = tl_tensor_len %3\n"
+        "    %5: i64 = sub %4, %1\n"
+        "    %6: i64 = div %1, %5\n"
+        "    tl_print_i64 %6\n"
+        "    unroot %3, slot 0\n"
+        "    release %3\n"
+        "    ret\n"
+        "}\n");
     assert_int_equal(o.status, MASU_ERR_DIVISION_BY_ZERO);
     assert_int_equal(o.report.live_tensors, 0);
     assert_string_equal(o.output, "");
@@ -283,48 +288,48 @@ static void test_division_by_zero_raises(void **state) {
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* [i | i <- 0..n { 2.0 * t[i] }], its loop without checks; out and gradient as the views say. */
-static const char doubling[] = "kernel twice = f32 rank 1 cells (i64) captures (f32 rank 1 unread) "
-                               "forward twice.f backward twice.b\n"
-                               "\n"
-                               "kernel_fn twice.f() {\n"
-                               "b0:\n"
-                               "    %1: i64 = const 0\n"
-                               "    %2: i64 = const 1\n"
-                               "    %3: f32 = const 2\n"
-                               "    %4: i64 = kernel_cell 0\n"
-                               "    jump b1(%1)\n"
-                               "b1(%5: i64):\n"
-                               "    %6: bool = lt %5, %4\n"
-                               "    branch %6, b2, b3\n"
-                               "b2:\n"
-                               "    %7: f32 = kernel_load 0, %5\n"
-                               "    %8: f32 = mul %3, %7\n"
-                               "    kernel_out_add %8, %5\n"
-                               "    %9: i64 = add %5, %2\n"
-                               "    jump b1(%9)\n"
-                               "b3:\n"
-                               "    ret\n"
-                               "}\n"
-                               "\n"
-                               "kernel_fn twice.b() {\n"
-                               "b0:\n"
-                               "    %1: i64 = const 0\n"
-                               "    %2: i64 = const 1\n"
-                               "    %3: f32 = const 2\n"
-                               "    %4: i64 = kernel_cell 0\n"
-                               "    jump b1(%1)\n"
-                               "b1(%5: i64):\n"
-                               "    %6: bool = lt %5, %4\n"
-                               "    branch %6, b2, b3\n"
-                               "b2:\n"
-                               "    %7: f32 = kernel_grad_out %5\n"
-                               "    %8: f32 = mul %3, %7\n"
-                               "    kernel_grad_add 0, %8, %5\n"
-                               "    %9: i64 = add %5, %2\n"
-                               "    jump b1(%9)\n"
-                               "b3:\n"
-                               "    ret\n"
-                               "}\n";
+static const char doubling[] =
+    "kernel twice = f32 rank 1 cells (i64) captures (f32 rank 1 unread) forward twice.f backward twice.b\n"
+    "\n"
+    "kernel_fn twice.f() {\n"
+    "b0:\n"
+    "    %1: i64 = const 0\n"
+    "    %2: i64 = const 1\n"
+    "    %3: f32 = const 2\n"
+    "    %4: i64 = kernel_cell 0\n"
+    "    jump b1(%1)\n"
+    "b1(%5: i64):\n"
+    "    %6: bool = lt %5, %4\n"
+    "    branch %6, b2, b3\n"
+    "b2:\n"
+    "    %7: f32 = kernel_load 0, %5\n"
+    "    %8: f32 = mul %3, %7\n"
+    "    kernel_out_add %8, %5\n"
+    "    %9: i64 = add %5, %2\n"
+    "    jump b1(%9)\n"
+    "b3:\n"
+    "    ret\n"
+    "}\n"
+    "\n"
+    "kernel_fn twice.b() {\n"
+    "b0:\n"
+    "    %1: i64 = const 0\n"
+    "    %2: i64 = const 1\n"
+    "    %3: f32 = const 2\n"
+    "    %4: i64 = kernel_cell 0\n"
+    "    jump b1(%1)\n"
+    "b1(%5: i64):\n"
+    "    %6: bool = lt %5, %4\n"
+    "    branch %6, b2, b3\n"
+    "b2:\n"
+    "    %7: f32 = kernel_grad_out %5\n"
+    "    %8: f32 = mul %3, %7\n"
+    "    kernel_grad_add 0, %8, %5\n"
+    "    %9: i64 = add %5, %2\n"
+    "    jump b1(%9)\n"
+    "b3:\n"
+    "    ret\n"
+    "}\n";
 
 static void test_kernel_forward_and_backward(void **state) {
     (void)state;

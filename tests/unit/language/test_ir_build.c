@@ -73,10 +73,9 @@ static void variable_written_in_one_arm(void **state) {
     ir_seal(t.b, after);
     ir_builder_set_block(t.b, after);
     ret(&t, x);
-    end(&t, "fn f(%1.c: bool) -> (i64) {"
-            "b0: %2: i64 = const 1  branch %1.c, b1, b2(%2)"
-            "b1: %3: i64 = const 2  jump b2(%3)"
-            "b2(%4.x: i64): ret %4.x }");
+    end(&t,
+        "fn f(%1.c: bool) -> (i64) {b0: %2: i64 = const 1  branch %1.c, b1, b2(%2)"
+        "b1: %3: i64 = const 2  jump b2(%3)b2(%4.x: i64): ret %4.x }");
 }
 
 /* A loop that only reads x needs no parameter for it; one that writes i does. */
@@ -100,11 +99,9 @@ static void loop_variables(void **state) {
     ir_seal(t.b, after);
     ir_builder_set_block(t.b, after);
     ret(&t, i);
-    end(&t, "fn f(%1.c: bool) -> (i64) {"
-            "b0: %2.x: i64 = const 5  %3: i64 = const 0  jump b1(%3)"
-            "b1(%5.i: i64): branch %1.c, b2, b3"
-            "b2: %6: i64 = add %5.i, %2.x  jump b1(%6)"
-            "b3: ret %5.i }");
+    end(&t,
+        "fn f(%1.c: bool) -> (i64) {b0: %2.x: i64 = const 5  %3: i64 = const 0  jump b1(%3)"
+        "b1(%5.i: i64): branch %1.c, b2, b3b2: %6: i64 = add %5.i, %2.x  jump b1(%6)b3: ret %5.i }");
 }
 
 /* What follows a return is built and dropped. */
@@ -194,19 +191,14 @@ static void long_functions_do_not_recurse(void **state) {
 static void critical_edges_are_split(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(&arena, "fn f(%1: bool, %2: i64) -> (i64) {"
-                                         "b0: branch %1, b1(%2), b1(%2)"
-                                         "b1(%3: i64): branch %1, b1(%3), b2"
-                                         "b2: ret %3 }");
+    ir_module *m = support_parse(&arena,
+                                 "fn f(%1: bool, %2: i64) -> (i64) {b0: branch %1, b1(%2), b1(%2)"
+                                 "b1(%3: i64): branch %1, b1(%3), b2b2: ret %3 }");
     ir_split_critical_edges(m->functions[0]);
     support_verify(m, IR_PHASE_BUILT);
-    expect_module(m, "fn f(%1: bool, %2: i64) -> (i64) {"
-                     "b0: branch %1, b3, b4"
-                     "b1(%3: i64): branch %1, b5, b2"
-                     "b2: ret %3"
-                     "b3: jump b1(%2)"
-                     "b4: jump b1(%2)"
-                     "b5: jump b1(%3) }");
+    expect_module(m,
+                  "fn f(%1: bool, %2: i64) -> (i64) {b0: branch %1, b3, b4b1(%3: i64): branch %1, b5, b2"
+                  "b2: ret %3b3: jump b1(%2)b4: jump b1(%2)b5: jump b1(%3) }");
     ir_function *f = m->functions[0];
     uint32_t count = f->block_count;
     ir_split_critical_edges(f);
@@ -217,48 +209,38 @@ static void critical_edges_are_split(void **state) {
 static void superfluous_parameters_go(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(&arena, "fn f(%1: bool, %2.x: i64, %3.t: tensor) -> (i64) {"
-                                         "b0: jump b1(%2, %3, %2)"
-                                         "b1(%4: i64, %5: tensor, %6: i64): branch %1, b2, b3"
-                                         "b2: %7: tensor = tl_tensor_exp %3  jump b1(%4, %7, %4)"
-                                         "b3: ret %6 }");
+    ir_module *m = support_parse(&arena,
+                                 "fn f(%1: bool, %2.x: i64, %3.t: tensor) -> (i64) {b0: jump b1(%2, %3, %2)"
+                                 "b1(%4: i64, %5: tensor, %6: i64): branch %1, b2, b3"
+                                 "b2: %7: tensor = tl_tensor_exp %3  jump b1(%4, %7, %4)b3: ret %6 }");
     assert_true(ir_simplify_params(m->functions[0]));
     assert_false(ir_simplify_params(m->functions[0]));
     support_verify(m, IR_PHASE_BUILT);
-    expect_module(m, "fn f(%1: bool, %2.x: i64, %3.t: tensor) -> (i64) {"
-                     "b0: jump b1"
-                     "b1: branch %1, b2, b3"
-                     "b2: %7: tensor = tl_tensor_exp %3.t  jump b1"
-                     "b3: ret %2.x }");
+    expect_module(m,
+                  "fn f(%1: bool, %2.x: i64, %3.t: tensor) -> (i64) {b0: jump b1b1: branch %1, b2, b3"
+                  "b2: %7: tensor = tl_tensor_exp %3.t  jump b1b3: ret %2.x }");
     masu__arena_destroy(&arena);
 }
 
 static void chains_are_merged(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(&arena, "fn f(%1: bool) -> (i64) {"
-                                         "b0: jump b1"
-                                         "b1: %2: i64 = const 1  jump b2"
-                                         "b2: branch %1, b3, b4"
-                                         "b3: jump b3"
-                                         "b4: ret %2 }");
+    ir_module *m = support_parse(&arena,
+                                 "fn f(%1: bool) -> (i64) {b0: jump b1b1: %2: i64 = const 1  jump b2"
+                                 "b2: branch %1, b3, b4b3: jump b3b4: ret %2 }");
     ir_merge_chains(m->functions[0]);
     support_verify(m, IR_PHASE_BUILT);
-    expect_module(m, "fn f(%1: bool) -> (i64) {"
-                     "b0: %2: i64 = const 1  branch %1, b1, b2"
-                     "b1: jump b1"
-                     "b2: ret %2 }");
+    expect_module(m, "fn f(%1: bool) -> (i64) {b0: %2: i64 = const 1  branch %1, b1, b2b1: jump b1b2: ret %2 }");
     masu__arena_destroy(&arena);
 }
 
 static void clones_share_nothing(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(&arena, "fn f(%1: bool, %2: i64) -> (i64) {"
-                                         "b0: branch %1, b1(%2), b2"
-                                         "b1(%3: i64): ret %3"
-                                         "b2: %4: i64 = call g(%1, %2)  ret %4 }"
-                                         "fn g(%1: bool, %2: i64) -> (i64) { b0: ret %2 }");
+    ir_module *m = support_parse(&arena,
+                                 "fn f(%1: bool, %2: i64) -> (i64) {b0: branch %1, b1(%2), b2"
+                                 "b1(%3: i64): ret %3b2: %4: i64 = call g(%1, %2)  ret %4 }"
+                                 "fn g(%1: bool, %2: i64) -> (i64) { b0: ret %2 }");
     ir_function *f = m->functions[0], *copy = ir_function_clone(f, "copy");
     assert_ptr_not_equal(copy->blocks[1], f->blocks[1]);
     assert_ptr_equal(copy->values[4].def, copy->blocks[2]->first);
@@ -325,10 +307,8 @@ static void dominance_is_what_it_says(void **state) {
 static void text_comes_back(void **state) {
     (void)state;
     static const char text[] = //
-        "kernel k = f64 rank 1 cells (i64, f64) captures (f32 rank 2, i64 rank 1 unread) forward "
-        "k.f backward k.b\n"
-        "fn P::f{ob}(%1.p.x: tensor own, %2.n: i64, %3.y: tensor[2,?] borrow) -> (tensor, f64) "
-        "slots 2 bound 1 {\n"
+        "kernel k = f64 rank 1 cells (i64, f64) captures (f32 rank 2, i64 rank 1 unread) forward k.f backward k.b\n"
+        "fn P::f{ob}(%1.p.x: tensor own, %2.n: i64, %3.y: tensor[2,?] borrow) -> (tensor, f64) slots 2 bound 1 {\n"
         "b0:\n"
         "%4: address = bytes \"a \\\"b\\\" \\\\ \\x0a\"\n"
         "%5: f32 = const 0.10000000149011612\n"
@@ -432,8 +412,7 @@ static void abi_parameters_are_found(void **state) {
     masu__arena arena = {0};
     ir_module *m = support_parse(&arena,
                                  "fn f(%1: tensor, %2: f64, %3: i64) {"
-                                 "b0: %4: tensor = tl_tensor_set_f64 %1, %2, %3, %3"
-                                 "    %5: bool = const 1"
+                                 "b0: %4: tensor = tl_tensor_set_f64 %1, %2, %3, %3    %5: bool = const 1"
                                  "    %6: tensor = tl_tensor_zeros %5"
                                  "    %7: i64 = const 0  %8: i64 = div %3, %7  %9: i64 = div %3, %3"
                                  "    %10: i64 = const 2  %11: i64 = div %3, %10  %12: f64 = div %2, %2  ret }");

@@ -39,8 +39,8 @@ static void structure(void **state) {
         {"passes 0 arguments to b1, which has 1 parameters", "fn f() { b0: jump b1 b1(%1: i64): ret }"},
         {"passes an argument of the wrong type", "fn f(%1: bool) { b0: jump b1(%1) b1(%2: i64): ret }"},
         {"defined nowhere", "fn f() -> (i64) { b0: ret %5 }"},
-        {"does not come before it", "fn f(%1: bool) -> (i64) { b0: branch %1, b1, b2"
-                                    " b1: %2: i64 = const 1 jump b2 b2: ret %2 }"},
+        {"does not come before it",
+         "fn f(%1: bool) -> (i64) { b0: branch %1, b1, b2 b1: %2: i64 = const 1 jump b2 b2: ret %2 }"},
         {"does not come before it", "fn f() -> (i64) { b0: %1: i64 = neg %2  %2: i64 = const 1  ret %1 }"},
         {"does not come before it", "fn f(%1: bool) -> (i64) { b0: jump b1(%2) b1(%2: i64): ret %2 }"},
     };
@@ -50,8 +50,7 @@ static void structure(void **state) {
 static void types(void **state) {
     (void)state;
     static const fault faults[] = {
-        {NULL, "fn f(%1: i64, %2: f32) -> (bool, f32) { b0: %3: bool = lt %1, %1  %4: f32 = add "
-               "%2, %2  ret %3, %4 }"},
+        {NULL, "fn f(%1: i64, %2: f32) -> (bool, f32) { b0: %3: bool = lt %1, %1  %4: f32 = add %2, %2  ret %3, %4 }"},
         {"operands of different types", "fn f(%1: i64, %2: i32) { b0: %3: i64 = add %1, %2 ret }"},
         {"a type that the operation does not know", "fn f(%1: bool) { b0: %3: bool = add %1, %1 ret }"},
         {"a type that the operation does not know", "fn f(%1: f64) { b0: %3: f64 = and %1, %1 ret }"},
@@ -84,26 +83,28 @@ static void types(void **state) {
 static void kernels_and_records(void **state) {
     (void)state;
     static const fault faults[] = {
-        {NULL, "kernel k = f32 rank 1 cells (i64, f64) captures (f32 rank 1) forward k.f "
-               "fn f(%1: i64, %2: f64, %3: tensor) { b0: %4: tensor = comprehend k(%1, %2, %3) ret }"
-               "kernel_fn k.f() { b0: %1: i64 = kernel_cell 0  %2: f32 = kernel_load 0, %1  "
-               "kernel_out_add %2, %1 ret }"},
+        {NULL,
+         "kernel k = f32 rank 1 cells (i64, f64) captures (f32 rank 1) forward k.f "
+         "fn f(%1: i64, %2: f64, %3: tensor) { b0: %4: tensor = comprehend k(%1, %2, %3) ret }"
+         "kernel_fn k.f() { b0: %1: i64 = kernel_cell 0  %2: f32 = kernel_load 0, %1  kernel_out_add %2, %1 ret }"},
         {"2 operands and 1 results instead of 3 and 1",
          "kernel k = f32 rank 1 cells (i64, f64) captures (f32 rank 1) "
          "fn f(%1: i64, %3: tensor) { b0: %4: tensor = comprehend k(%1, %3) ret }"},
-        {"a cell of the wrong type", "kernel k = f32 rank 1 cells (i64, f64) captures () "
-                                     "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
-        {"only tensors are captured", "kernel k = f32 rank 1 cells (i64) captures (f32 rank 1) "
-                                      "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
+        {"a cell of the wrong type",
+         "kernel k = f32 rank 1 cells (i64, f64) captures () "
+         "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
+        {"only tensors are captured",
+         "kernel k = f32 rank 1 cells (i64) captures (f32 rank 1) "
+         "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
         {"stands outside a kernel", "fn f() { b0: %1: i64 = kernel_cell 0 ret }"},
         {"an index that is not an i64", "kernel_fn f(%1: f32) { b0: kernel_out_add %1, %1 ret }"},
         {"adds nothing", "kernel_fn f() { b0: kernel_out_add ret }"},
         {"does not belong into a kernel", "kernel_fn f() { b0: call g() ret } fn g() { b0: ret }"},
         {"does not belong into a kernel", "kernel_fn f(%1: i64) { b0: %2: tensor = tl_tensor_eye %1 ret }"},
-        {NULL, "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  %4: object = "
-               "tl_vec_push %1, %3 ret }"},
-        {"nothing takes the record", "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  tl_print_tensor %2"
-                                     " %4: object = tl_vec_push %1, %3 ret }"},
+        {NULL, "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  %4: object = tl_vec_push %1, %3 ret }"},
+        {"nothing takes the record",
+         "fn f(%1: object, %2: tensor) { b0: %3: address = record %2  tl_print_tensor %2"
+         " %4: object = tl_vec_push %1, %3 ret }"},
         {"nothing takes the record", "fn f(%1: tensor) { b0: %3: address = record %1 ret }"},
         {"reads from something that is not a record", "fn f(%1: address) { b0: %2: i64 = record_word %1, 0 ret }"},
         {"reads behind the record's end",
@@ -128,8 +129,8 @@ static void phases(void **state) {
         {NULL, "fn f(%1: tensor borrow) { b0: keep %1 ret }"},
         {"does not belong into this phase",
          "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 release %1 ret }"},
-        {"is lent, but g declares otherwise", "fn f(%1: tensor own) { b0: call g(%1) release %1 "
-                                              "ret } fn g(%1: tensor own) { b0: release %1 ret }"},
+        {"is lent, but g declares otherwise",
+         "fn f(%1: tensor own) { b0: call g(%1) release %1 ret } fn g(%1: tensor own) { b0: release %1 ret }"},
         {"is handed over, but g declares otherwise",
          "fn f(%1: tensor own) { b0: call g(own %1) ret } fn g(%1: tensor borrow) { b0: ret }"},
         {"hands over a plain value", "fn f(%1: i64) { b0: call g(own %1) ret } fn g(%1: i64) { b0: ret }"},
@@ -145,10 +146,10 @@ static void phases(void **state) {
 static void owners(void **state) {
     (void)state;
     static const fault faults[] = {
-        {NULL, "fn f(%1: tensor own, %2: bool) -> (tensor) { b0: branch %2, b1, b2"
-               " b1: jump b3(%1) b2: release %1  %3: i64 = const 1  %4: tensor = tl_tensor_eye %3  "
-               "jump b3(%4)"
-               " b3(%5: tensor): ret %5 }"},
+        {NULL,
+         "fn f(%1: tensor own, %2: bool) -> (tensor) { b0: branch %2, b1, b2"
+         " b1: jump b3(%1) b2: release %1  %3: i64 = const 1  %4: tensor = tl_tensor_eye %3  jump b3(%4)"
+         " b3(%5: tensor): ret %5 }"},
         {"is still owned at the end", "fn f(%1: tensor own) { b0: ret }"},
         {"is still owned at the end", "fn f(%1: i64) { b0: %2: tensor = tl_tensor_eye %1 ret }"},
         {"is still owned at the end", "fn f(%1: tensor borrow) { b0: acquire %1 ret }"},
@@ -156,31 +157,29 @@ static void owners(void **state) {
         {"is still owned at the end", "fn f(%1: tensor own) { b0: jump b1(%1) b1(%2: tensor): ret }"},
         {"has no owner left", "fn f(%1: tensor own) { b0: release %1 release %1 ret }"},
         {"has no owner left", "fn f(%1: tensor own) -> (tensor, tensor) { b0: ret %1, %1 }"},
-        {"has no owner left", "fn f(%1: tensor own) { b0: jump b1(%1, %1) b1(%2: tensor, %3: "
-                              "tensor): release %2 release %3 ret }"},
+        {"has no owner left",
+         "fn f(%1: tensor own) { b0: jump b1(%1, %1) b1(%2: tensor, %3: tensor): release %2 release %3 ret }"},
         {"uses %1 after its last count was given away",
          "fn f(%1: tensor own) { b0: release %1 tl_print_tensor %1 ret }"},
         {"uses %1 after its last count was given away",
          "fn f(%1: tensor own) { b0: release %1 acquire %1 release %1 ret }"},
         {"is only borrowed", "fn f(%1: tensor borrow) -> (tensor) { b0: ret %1 }"},
         {"is only borrowed", "fn f(%1: tensor borrow) { b0: release %1 ret }"},
-        {"is only borrowed", "fn f(%1: tensor borrow) { b0: call g(own %1) ret } fn g(%1: tensor "
-                             "own) { b0: release %1 ret }"},
-        {"is only borrowed", "fn f(%1: tensor borrow, %2: object own) -> (object) { b0: %3: address = record %1"
-                             " %4: object = tl_vec_push %2, %3  ret %4 }"},
+        {"is only borrowed",
+         "fn f(%1: tensor borrow) { b0: call g(own %1) ret } fn g(%1: tensor own) { b0: release %1 ret }"},
+        {"is only borrowed",
+         "fn f(%1: tensor borrow, %2: object own) -> (object) { b0: %3: address = record %1"
+         " %4: object = tl_vec_push %2, %3  ret %4 }"},
         {"gives the last count of %1 away and reads it",
-         "fn f(%1: tensor own) -> (tensor) { b0: %2: tensor = tl_tensor_add_assign %1, %1  ret %2 "
-         "}"},
+         "fn f(%1: tensor own) -> (tensor) { b0: %2: tensor = tl_tensor_add_assign %1, %1  ret %2 }"},
         {"gives the last count of %1 away and reads it",
          "fn f(%1: tensor own) { b0: call g(own %1, %1) ret }"
          "fn g(%1: tensor own, %2: tensor borrow) { b0: release %1 ret }"},
         /* lost on one way, given away on the other */
         {"%1 has 0 owners here, but 1 when b2 is entered from b0",
-         "fn f(%1: tensor own, %2: bool) { b0: branch %2, b1, b2 b1: release %1 jump b2 b2: "
-         "release %1 ret }"},
+         "fn f(%1: tensor own, %2: bool) { b0: branch %2, b1, b2 b1: release %1 jump b2 b2: release %1 ret }"},
         {"%3 has 1 owners here, but 0 when b2 is entered from b0",
-         "fn f(%2: bool, %1: i64) { b0: branch %2, b1, b2 b1: %3: tensor = tl_tensor_eye %1 jump "
-         "b2 b2: ret }"},
+         "fn f(%2: bool, %1: i64) { b0: branch %2, b1, b2 b1: %3: tensor = tl_tensor_eye %1 jump b2 b2: ret }"},
         /* moved in the first round of a loop, used in the second */
         {"%1 has 0 owners here, but 1 when b1 is entered from b0",
          "fn f(%1: tensor own, %2: bool) { b0: jump b1 b1: branch %2, b2, b3 b2: release %1 jump "
@@ -202,19 +201,17 @@ static void owners(void **state) {
 static void protection(void **state) {
     (void)state;
     static const fault faults[] = {
-        {NULL, "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 tl_print_tensor %1 "
-               "unroot %1, slot 0 release %1 ret }"},
-        {NULL, "fn f(%1: tensor own) { b0: root %1, registry tl_print_tensor %1 unroot %1, "
-               "registry release %1 ret }"},
+        {NULL,
+         "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 tl_print_tensor %1 "
+         "unroot %1, slot 0 release %1 ret }"},
+        {NULL, "fn f(%1: tensor own) { b0: root %1, registry tl_print_tensor %1 unroot %1, registry release %1 ret }"},
         {NULL, "fn f(%1: tensor own) -> (tensor) { b0: ret %1 }"},
         {"may raise while %1 is in no slot", "fn f(%1: tensor own) { b0: tl_print_tensor %1 release %1 ret }"},
         {"may raise while %2 is in no slot",
          "fn f(%1: tensor own, %2: tensor own, %3: bool) slots 1 bound 1 { b0: root %1, slot 0 "
-         "tl_tensor_backward %1, %3 unroot %1, slot 0"
-         " release %1 release %2 ret }"},
+         "tl_tensor_backward %1, %3 unroot %1, slot 0 release %1 release %2 ret }"},
         {"may raise while %1 has 2 owners and one slot",
-         "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 acquire %1 tl_print_tensor %1 "
-         "release %1"
+         "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 acquire %1 tl_print_tensor %1 release %1"
          " unroot %1, slot 0 release %1 ret }"},
         {"may raise while %1 is in no slot",
          "fn f(%1: tensor borrow) { b0: acquire %1 tl_print_tensor %1 release %1 ret }"},
@@ -223,20 +220,20 @@ static void protection(void **state) {
          "%1 release %2 ret }"},
         {"that a slot still protects", "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 0 release %1 ret }"},
         {"that the registry still protects", "fn f(%1: tensor own) -> (tensor) { b0: root %1, registry ret %1 }"},
-        {"protects %1 twice", "fn f(%1: tensor own) slots 2 bound 1 { b0: root %1, slot 0 root %1, "
-                              "slot 1 unroot %1, slot 0 release %1 ret }"},
+        {"protects %1 twice",
+         "fn f(%1: tensor own) slots 2 bound 1 { b0: root %1, slot 0 root %1, "
+         "slot 1 unroot %1, slot 0 release %1 ret }"},
         {"slot 1 of 1", "fn f(%1: tensor own) slots 1 bound 1 { b0: root %1, slot 1 release %1 ret }"},
         {"overwrites slot 0, which holds %1",
          "fn f(%1: tensor own, %2: tensor own) slots 1 bound 1 { b0: root %1, slot 0 root %2, slot "
-         "0 unroot %1, slot 0"
-         " release %1 release %2 ret }"},
-        {"%1 is not protected there", "fn f(%1: tensor own) slots 2 bound 1 { b0: root %1, slot 0 "
-                                      "unroot %1, slot 1 unroot %1, slot 0 release %1 ret }"},
+         "0 unroot %1, slot 0 release %1 release %2 ret }"},
+        {"%1 is not protected there",
+         "fn f(%1: tensor own) slots 2 bound 1 { b0: root %1, slot 0 "
+         "unroot %1, slot 1 unroot %1, slot 0 release %1 ret }"},
         {"%1 is not protected there", "fn f(%1: tensor own) slots 1 bound 1 { b0: unroot %1, slot 0 release %1 ret }"},
         {"protects %1, which is not owned here", "fn f(%1: tensor borrow) slots 1 bound 1 { b0: root %1, slot 0 ret }"},
         {"%1 is protected otherwise when b2 is entered from b0",
-         "fn f(%1: tensor own, %2: bool) slots 1 bound 1 { b0: branch %2, b1, b2 b1: root %1, slot "
-         "0 jump b2"
+         "fn f(%1: tensor own, %2: bool) slots 1 bound 1 { b0: branch %2, b1, b2 b1: root %1, slot 0 jump b2"
          " b2: release %1 ret }"},
     };
     EXPECT(faults, IR_PHASE_ROOTED);
@@ -252,9 +249,10 @@ typedef struct victim {
 
 static ir_module *fresh(victim *v) {
     memset(v, 0, sizeof *v);
-    v->m = support_parse(&v->arena, "fn main(%1: bool, %2: i64) -> (i64) { b0: branch %1, b1, b2(%2)"
-                                    " b1: %3: i64 = const 1 %4: i64 = add %3, %2 jump b2(%4) b2(%5: i64): ret %5 }"
-                                    "fn g(%1: tensor) { b0: ret }");
+    v->m = support_parse(&v->arena,
+                         "fn main(%1: bool, %2: i64) -> (i64) { b0: branch %1, b1, b2(%2)"
+                         " b1: %3: i64 = const 1 %4: i64 = add %3, %2 jump b2(%4) b2(%5: i64): ret %5 }"
+                         "fn g(%1: tensor) { b0: ret }");
     v->f = v->m->functions[0];
     support_verify(v->m, IR_PHASE_BUILT);
     return v->m;

@@ -173,31 +173,33 @@ static void what_is_no_token(void **state) {
     expect_errors("\xFF\xFE\x01 x",
                   "t.tl:1:1: error: these bytes are not UTF-8 without control characters, as a program is\n"
                   "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD x\n^~~\n");
-    expect_errors("12abc", "t.tl:1:3: error: `abc` is not a suffix of a number\n12abc\n  ^~~\n"
-                           "t.tl:1:1: note: a number may end in i8 \xE2\x80\xA6 i64, u8 "
-                           "\xE2\x80\xA6 u64, usize, f32 or f64\n12abc\n^~~~~\n");
-    expect_errors("99999999999999999999", "t.tl:1:1: error: this integer does not fit 64 "
-                                          "bits\n99999999999999999999\n^~~~~~~~~~~~~~~~~~~~\n");
+    expect_errors("12abc",
+                  "t.tl:1:3: error: `abc` is not a suffix of a number\n12abc\n  ^~~\n"
+                  "t.tl:1:1: note: a number may end in i8 \xE2\x80\xA6 i64, u8 "
+                  "\xE2\x80\xA6 u64, usize, f32 or f64\n12abc\n^~~~~\n");
+    expect_errors("99999999999999999999",
+                  "t.tl:1:1: error: this integer does not fit 64 bits\n99999999999999999999\n^~~~~~~~~~~~~~~~~~~~\n");
     expect_errors("0x", "t.tl:1:1: error: digits are missing after `0x`\n0x\n^~\n");
     expect_errors("1.5i32", "t.tl:1:1: error: a number with a fraction or an exponent is f32 or f64\n1.5i32\n^~~~~~\n");
     expect_errors("\"abc", "t.tl:1:1: error: this string is never closed: `\"` is missing\n\"abc\n^\n");
     expect_errors("x /* y /* z */",
                   "t.tl:1:3: error: this comment is never closed: `*/` is missing\nx /* y /* z */\n  ^~\n");
-    expect_errors("''", "t.tl:1:1: error: a character literal holds one character\n''\n^~\nnote: "
-                        "texts stand in double quotes\n");
+    expect_errors("''",
+                  "t.tl:1:1: error: a character literal holds one character\n''\n^~\nnote: "
+                  "texts stand in double quotes\n");
     expect_errors("'% b\nc", "t.tl:1:1: error: this character is never closed: `'` is missing\n'% b\n^~~~\n");
-    expect_errors("\"\\q\"", "t.tl:1:2: error: this escape is not known\n\"\\q\"\n ^~\n"
-                             "note: escapes are \\n \\t \\r \\0 \\\\ \\\" \\' \\x41 \\u{1F600}\n");
+    expect_errors("\"\\q\"",
+                  "t.tl:1:2: error: this escape is not known\n\"\\q\"\n ^~\n"
+                  "note: escapes are \\n \\t \\r \\0 \\\\ \\\" \\' \\x41 \\u{1F600}\n");
 }
 
 /* Tabs stay tabs under a line, so that the caret stands right whatever a tab is worth. */
 static void carets(void **state) {
     (void)state;
-    expect_errors("\tx \xE2\x82\xAC", "t.tl:1:4: error: `\xE2\x82\xAC` does not belong to the "
-                                      "language\n\tx \xE2\x82\xAC\n\t  ^\n");
+    expect_errors("\tx \xE2\x82\xAC",
+                  "t.tl:1:4: error: `\xE2\x82\xAC` does not belong to the language\n\tx \xE2\x82\xAC\n\t  ^\n");
     expect_errors("\xC3\xA9 = \xE2\x82\xAC\r\nz",
-                  "t.tl:1:5: error: `\xE2\x82\xAC` does not belong to the language\n\xC3\xA9 = "
-                  "\xE2\x82\xAC\n    ^\n");
+                  "t.tl:1:5: error: `\xE2\x82\xAC` does not belong to the language\n\xC3\xA9 = \xE2\x82\xAC\n    ^\n");
 }
 
 static void long_lines_are_cut(void **state) {
@@ -234,8 +236,9 @@ static void spans_cover_the_text(void **state) {
 static void places(void **state) {
     (void)state;
     lexed l;
-    lex(&l, "a\n\n\xC3\xA9"
-            "b\nc");
+    lex(&l,
+        "a\n\n\xC3\xA9"
+        "b\nc");
     assert_int_equal(l.f.file.line_count, 4);
     source_place place = source_place_of(source_span_make(&l.f.file, 5, 1)); /* b */
     assert_int_equal(place.line, 3);

@@ -178,8 +178,7 @@ static const char helpers[] =
     "}\n"
     "fn loss(y: Tensor) -> Tensor<f64> {\n"
     "    let flat = y.flatten();\n"
-    "    (flat * (((Tensor::arange(0, flat.len()) as Tensor<f64>) * 7.0) % 5.0 * 0.25 - "
-    "0.4)).sum()\n"
+    "    (flat * (((Tensor::arange(0, flat.len()) as Tensor<f64>) * 7.0) % 5.0 * 0.25 - 0.4)).sum()\n"
     "}\n"
     "fn moved(t: Tensor<f64>, i: i64, by: f64) -> Tensor<f64> {\n"
     "    let mut flat = t.flatten().clone();\n"
@@ -252,8 +251,7 @@ static void put_gradients(FILE *out, int k, const example *e) {
         put_arguments(out, e, "%c", x, "down");
         fprintf(out,
                 ")).item()) / 0.000002;\n    }\n"
-                "    bad += compare(what, \"gradient of %c\", %c1.grad(), d%c.reshape(%c.shape()), "
-                "0.00001);\n"
+                "    bad += compare(what, \"gradient of %c\", %c1.grad(), d%c.reshape(%c.shape()), 0.00001);\n"
                 "    bad += compare(what, \"gradient of %c through a view\", %c2.grad(), "
                 "%c1.grad(), 0.000000001);\n    ",
                 x, x, x, x, x, x, x);
@@ -440,24 +438,27 @@ static void expect_names(const char *scope, const char *list) {
 
 static void test_names_of_the_language(void **state) {
     (void)state;
-    expect_names("Tensor", "zeros ones randn rand full eye arange linspace from_vec zeros_like "
-                           "ones_like randn_like rand_like stack where_cond mse_loss");
-    expect_names("", "reshape view transpose permute flatten squeeze unsqueeze expand broadcast_to "
-                     "slice narrow cat chunk split gather index_select contiguous len dim ndim "
-                     "shape tril masked_fill pad repeat_interleave");
+    expect_names("Tensor",
+                 "zeros ones randn rand full eye arange linspace from_vec zeros_like "
+                 "ones_like randn_like rand_like stack where_cond mse_loss");
+    expect_names("",
+                 "reshape view transpose permute flatten squeeze unsqueeze expand broadcast_to "
+                 "slice narrow cat chunk split gather index_select contiguous len dim ndim "
+                 "shape tril masked_fill pad repeat_interleave");
     expect_names("", "sum sumall mean max min argmax argmin prod var std norm cumsum topk");
-    expect_names("", "relu gelu silu sigmoid tanh leaky_relu elu mish hardswish hardsigmoid exp "
-                     "log sqrt abs neg sin cos tan pow clamp scale logical_not logical_and "
-                     "logical_or add_assign sub_assign mul_assign div_assign fill_");
-    expect_names("", "matmul linear embedding conv1d conv2d max_pool2d avg_pool2d layer_norm "
-                     "batch_norm group_norm instance_norm rms_norm dropout softmax log_softmax "
-                     "cross_entropy sdpa l1_loss bce_loss nll_loss kl_div_loss inverse det solve "
-                     "cholesky eigh svd qr");
-    expect_names("", "backward grad detach enable_grad freeze unfreeze clip_grad_norm "
-                     "clip_grad_value clone shallow_clone item item_i64 to_f32 to_i64 print "
-                     "display");
-    static const char set[] = "fn main() { let mut t = Tensor::zeros([2, 2]); t.set(0, 1, 2.5); "
-                              "println(\"{}\", t.sum().item()); }\n";
+    expect_names("",
+                 "relu gelu silu sigmoid tanh leaky_relu elu mish hardswish hardsigmoid exp "
+                 "log sqrt abs neg sin cos tan pow clamp scale logical_not logical_and "
+                 "logical_or add_assign sub_assign mul_assign div_assign fill_");
+    expect_names("",
+                 "matmul linear embedding conv1d conv2d max_pool2d avg_pool2d layer_norm "
+                 "batch_norm group_norm instance_norm rms_norm dropout softmax log_softmax "
+                 "cross_entropy sdpa l1_loss bce_loss nll_loss kl_div_loss inverse det solve cholesky eigh svd qr");
+    expect_names("",
+                 "backward grad detach enable_grad freeze unfreeze clip_grad_norm "
+                 "clip_grad_value clone shallow_clone item item_i64 to_f32 to_i64 print display");
+    static const char set[] =
+        "fn main() { let mut t = Tensor::zeros([2, 2]); t.set(0, 1, 2.5); println(\"{}\", t.sum().item()); }\n";
     char *output = NULL;
     run_program(set, sizeof set - 1, &output);
     assert_string_equal(output, "2.5\n");

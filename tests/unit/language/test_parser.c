@@ -92,8 +92,7 @@ static void statements(void **state) {
     body_is("let x = 1; let mut y: f32 = 2; let (a, (_, mut c)) = t; x",
             "{let x=1;let mut y:f32=2;let (a,(_,mut c))=t;x}");
     body_is("x += 1; x -= 1; x *= 1; x /= 1; x %= 1; x &= 1; x |= 1; x ^= 1; x <<= 1; x >>= 1;",
-            "{(+= x 1);(-= x 1);(*= x 1);(/= x 1);(%= x 1);(&= x 1);(|= x 1);(^= x 1);(<<= x "
-            "1);(>>= x 1);}");
+            "{(+= x 1);(-= x 1);(*= x 1);(/= x 1);(%= x 1);(&= x 1);(|= x 1);(^= x 1);(<<= x 1);(>>= x 1);}");
     body_is("t[i, j] = v; p.x.y = 1; t.0 = 2", "{(= (at t i j) v);(= p.x.y 1);(= t.0 2)}");
     body_is("if a { b } else if c { d } else { e }", "{(if a {b} (if c {d} {e}))}");
     body_is("if a { b } -c", "{(if a {b});(neg c)}");
@@ -104,20 +103,20 @@ static void statements(void **state) {
     body_is("'out: loop { while true { break 'out 3; continue 'out } }",
             "{('out:loop {(while true {(break 'out 3);(continue 'out)})})}");
     body_is("return; return x + 1", "{(return);(return (+ x 1))}");
-    body_is("match x { 1 => a, 2 | 3 => { b } -4..=5 => c, (y, _) if y > 1 => d, 'c'..'d' => e, "
-            "true => f, _ => g }",
+    body_is("match x { 1 => a, 2 | 3 => { b } -4..=5 => c, (y, _) if y > 1 => d, 'c'..'d' => e, true => f, _ => g }",
             "{(match x 1=>a 2|3=>{b} (neg 4)..=5=>c (y,_)?(> y 1)=>d 'c'..'d'=>e true=>f _=>g)}");
     body_is("x\n.y()\n.z", "{(.y x).z}");
 }
 
 static void items(void **state) {
     (void)state;
-    const char *program = "pub struct P { pub x: f32, y: Vec<Tensor<f32, 2>>, }\n"
-                          "struct E; struct Q(i64, (f32, bool));\n"
-                          "#[derive(Clone)] impl P { pub fn new(x: f32) -> Self { x } fn m(&mut "
-                          "self, mut y: &Tensor) -> () {} fn n(self) {} }\n"
-                          "const N: i64 = 3;\n"
-                          "fn main() { fn inner() {} }";
+    const char *program =
+        "pub struct P { pub x: f32, y: Vec<Tensor<f32, 2>>, }\n"
+        "struct E; struct Q(i64, (f32, bool));\n"
+        "#[derive(Clone)] impl P { pub fn new(x: f32) -> Self { x } fn m(&mut "
+        "self, mut y: &Tensor) -> () {} fn n(self) {} }\n"
+        "const N: i64 = 3;\n"
+        "fn main() { fn inner() {} }";
     front f;
     front_parse(&f, program, strlen(program));
     assert_string_equal(front_rendered(&f), "");
@@ -143,28 +142,29 @@ static void items(void **state) {
 
 static void messages(void **state) {
     (void)state;
-    says("fn f() { let x = ; }", "t.tl:1:18: error: expected an expression, found `;`\nfn f() { "
-                                 "let x = ; }\n                 ^\n");
+    says("fn f() { let x = ; }",
+         "t.tl:1:18: error: expected an expression, found `;`\nfn f() { let x = ; }\n                 ^\n");
     says("fn f() { let x = 1\n  let y = 2; }",
          "t.tl:1:19: warning: the line ends without `;`\nfn f() { let x = 1\n                  ^\n");
-    says("fn f() { let x = 1 let y = 2; }", "t.tl:1:20: error: expected `;`, found `let`\nfn f() { "
-                                            "let x = 1 let y = 2; }\n                   ^~~\n");
+    says("fn f() { let x = 1 let y = 2; }",
+         "t.tl:1:20: error: expected `;`, found `let`\nfn f() { let x = 1 let y = 2; }\n                   ^~~\n");
     says("fn f() { match x { 1 => 2\n  _ => 3 } }",
-         "t.tl:1:26: warning: the line ends without `,`\nfn f() { match x { 1 => 2\n               "
-         "          ^\n");
+         "t.tl:1:26: warning: the line ends without `,`\nfn f() { match x { 1 => 2\n                         ^\n");
     says("fn f() { g(1, 2; }", "t.tl:1:16: error: expected `)`, found `;`\nfn f() { g(1, 2; }\n               ^\n");
     says("fn f() { a < b < c }",
          "t.tl:1:16: error: comparisons cannot be chained\nfn f() { a < b < c }\n               ^\n"
          "note: write `a < b && b < c`\n");
-    says("fn f() { let 1..=2; }", "t.tl:1:14: error: this pattern needs a value: `let \xE2\x80\xA6 = "
-                                  "\xE2\x80\xA6;`\nfn f() { let 1..=2; }\n             ^~~~~\n");
+    says("fn f() { let 1..=2; }",
+         "t.tl:1:14: error: this pattern needs a value: `let \xE2\x80\xA6 = "
+         "\xE2\x80\xA6;`\nfn f() { let 1..=2; }\n             ^~~~~\n");
     says("fn f(x) {}", "t.tl:1:6: error: parameter `x` needs a type: `x: T`\nfn f(x) {}\n     ^\n");
     says("fn f(self) {}", "t.tl:1:6: error: `self` belongs into an `impl` block\nfn f(self) {}\n     ^~~~\n");
     says("fn f() {", "t.tl:1:8: error: this `{` is never closed\nfn f() {\n       ^\n");
     says("fn f() { if a { b }", "t.tl:1:8: error: this `{` is never closed\nfn f() { if a { b }\n       ^\n");
     says("fn f() {} }", "t.tl:1:11: error: this `}` closes nothing\nfn f() {} }\n          ^\n");
-    says("let (x, y) = 1;\nfn main() {}", "t.tl:1:1: error: statements belong inside functions\nlet (x, y) = 1;\n^~~\n"
-                                          "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
+    says("let (x, y) = 1;\nfn main() {}",
+         "t.tl:1:1: error: statements belong inside functions\nlet (x, y) = 1;\n^~~\n"
+         "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
     says("fn f() { x[] }", "t.tl:1:11: error: an index is missing\nfn f() { x[] }\n          ^~\n");
 }
 
@@ -198,41 +198,42 @@ static void constructs_that_are_not_accepted(void **state) {
 /* One message for each mistake, none that only follows from another. */
 static void recovery(void **state) {
     (void)state;
-    says("fn a() { let = 1; let x = (2 + ; let y = 3; }\n"
-         "fn b(x: i64, y) -> { g(1,, 2); }\n"
-         "struct P { x: , y: f32 }\n"
-         "impl P { fn m(self) { self. ; } fn n(self) { self.x = } }\n"
-         "fn c() { let p = P { x: , y: 2 }; match x { 1 => , 2 => 3 } }\n",
-         "t.tl:1:14: error: expected a pattern, found `=`\n"
-         "fn a() { let = 1; let x = (2 + ; let y = 3; }\n"
-         "             ^\n"
-         "t.tl:1:32: error: expected an expression, found `;`\n"
-         "fn a() { let = 1; let x = (2 + ; let y = 3; }\n"
-         "                               ^\n"
-         "t.tl:2:14: error: parameter `y` needs a type: `y: T`\n"
-         "fn b(x: i64, y) -> { g(1,, 2); }\n"
-         "             ^\n"
-         "t.tl:2:20: error: expected a type, found `{`\n"
-         "fn b(x: i64, y) -> { g(1,, 2); }\n"
-         "                   ^\n"
-         "t.tl:2:26: error: expected an expression, found `,`\n"
-         "fn b(x: i64, y) -> { g(1,, 2); }\n"
-         "                         ^\n"
-         "t.tl:3:15: error: expected a type, found `,`\n"
-         "struct P { x: , y: f32 }\n"
-         "              ^\n"
-         "t.tl:4:29: error: expected a name, found `;`\n"
-         "impl P { fn m(self) { self. ; } fn n(self) { self.x = } }\n"
-         "                            ^\n"
-         "t.tl:4:55: error: expected an expression, found `}`\n"
-         "impl P { fn m(self) { self. ; } fn n(self) { self.x = } }\n"
-         "                                                      ^\n"
-         "t.tl:5:25: error: expected an expression, found `,`\n"
-         "fn c() { let p = P { x: , y: 2 }; match x { 1 => , 2 => 3 } }\n"
-         "                        ^\n"
-         "t.tl:5:50: error: expected an expression, found `,`\n"
-         "fn c() { let p = P { x: , y: 2 }; match x { 1 => , 2 => 3 } }\n"
-         "                                                 ^\n");
+    says(
+        "fn a() { let = 1; let x = (2 + ; let y = 3; }\n"
+        "fn b(x: i64, y) -> { g(1,, 2); }\n"
+        "struct P { x: , y: f32 }\n"
+        "impl P { fn m(self) { self. ; } fn n(self) { self.x = } }\n"
+        "fn c() { let p = P { x: , y: 2 }; match x { 1 => , 2 => 3 } }\n",
+        "t.tl:1:14: error: expected a pattern, found `=`\n"
+        "fn a() { let = 1; let x = (2 + ; let y = 3; }\n"
+        "             ^\n"
+        "t.tl:1:32: error: expected an expression, found `;`\n"
+        "fn a() { let = 1; let x = (2 + ; let y = 3; }\n"
+        "                               ^\n"
+        "t.tl:2:14: error: parameter `y` needs a type: `y: T`\n"
+        "fn b(x: i64, y) -> { g(1,, 2); }\n"
+        "             ^\n"
+        "t.tl:2:20: error: expected a type, found `{`\n"
+        "fn b(x: i64, y) -> { g(1,, 2); }\n"
+        "                   ^\n"
+        "t.tl:2:26: error: expected an expression, found `,`\n"
+        "fn b(x: i64, y) -> { g(1,, 2); }\n"
+        "                         ^\n"
+        "t.tl:3:15: error: expected a type, found `,`\n"
+        "struct P { x: , y: f32 }\n"
+        "              ^\n"
+        "t.tl:4:29: error: expected a name, found `;`\n"
+        "impl P { fn m(self) { self. ; } fn n(self) { self.x = } }\n"
+        "                            ^\n"
+        "t.tl:4:55: error: expected an expression, found `}`\n"
+        "impl P { fn m(self) { self. ; } fn n(self) { self.x = } }\n"
+        "                                                      ^\n"
+        "t.tl:5:25: error: expected an expression, found `,`\n"
+        "fn c() { let p = P { x: , y: 2 }; match x { 1 => , 2 => 3 } }\n"
+        "                        ^\n"
+        "t.tl:5:50: error: expected an expression, found `,`\n"
+        "fn c() { let p = P { x: , y: 2 }; match x { 1 => , 2 => 3 } }\n"
+        "                                                 ^\n");
 }
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */

@@ -21,8 +21,7 @@ static const row rows[] = {
     {"it moves instead", "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) release %1 ret }",
      "fn f{o}(%1.x: tensor own) { b0: call keep{o}(own %1) ret }"},
     {"nested",
-     "fn f{o}(%1.x: tensor own) { b0: acquire %1 acquire %1 tl_print_tensor %1 release %1 "
-     "release %1 release %1 ret }",
+     "fn f{o}(%1.x: tensor own) { b0: acquire %1 acquire %1 tl_print_tensor %1 release %1 release %1 release %1 ret }",
      "fn f{o}(%1.x: tensor own) { b0: tl_print_tensor %1 release %1 ret }"},
     {"one of two values",
      "fn f{oo}(%1.x: tensor own, %2.y: tensor own) { b0: acquire %1 acquire %2 "
@@ -30,23 +29,17 @@ static const row rows[] = {
      "fn f{oo}(%1.x: tensor own, %2.y: tensor own) { b0: acquire %2 call keep{o}(own %2) "
      "tl_print_tensor %2 release %2 release %1 ret }"},
     {"of two takers the first is counted",
-     "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) acquire %1 "
-     "call keep{o}(own %1) release %1 ret }",
+     "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) acquire %1 call keep{o}(own %1) release %1 ret }",
      "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) call keep{o}(own %1) ret }"},
     {"read behind the taker",
-     "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) tl_print_tensor %1 "
-     "release %1 ret }",
-     NULL},
+     "fn f{o}(%1.x: tensor own) { b0: acquire %1 call keep{o}(own %1) tl_print_tensor %1 release %1 ret }", NULL},
     {"the borrowed one is the caller's", "fn f{b}(%1.x: tensor borrow) { b0: acquire %1 call keep{o}(own %1) ret }",
      NULL},
     {"taken and read at once",
-     "fn f{o}(%1.x: tensor own) { b0: acquire %1 %2: tensor = tl_tensor_add_assign %1, %1 "
-     "release %1 release %2 ret }",
+     "fn f{o}(%1.x: tensor own) { b0: acquire %1 %2: tensor = tl_tensor_add_assign %1, %1 release %1 release %2 ret }",
      NULL},
     {"its ends are in two blocks",
-     "fn f{o}(%1.x: tensor own) { b0: acquire %1 jump b1 b1: tl_print_tensor %1 release %1 "
-     "release %1 ret }",
-     NULL},
+     "fn f{o}(%1.x: tensor own) { b0: acquire %1 jump b1 b1: tl_print_tensor %1 release %1 release %1 ret }", NULL},
     {"given away twice", "fn f{o}(%1.x: tensor own) -> (tensor, tensor) { b0: acquire %1 ret %1, %1 }", NULL},
 };
 

@@ -5,13 +5,14 @@
 
 #include "ir_support.h"
 
-static const char source[] = "fn id(x: Tensor) -> Tensor { x }\n"
-                             "fn main() {\n"
-                             "    let a = T();\n"
-                             "    let b = id(a);\n"
-                             "    println(b + a);\n"
-                             "    id(a);\n"
-                             "}\n";
+static const char source[] =
+    "fn id(x: Tensor) -> Tensor { x }\n"
+    "fn main() {\n"
+    "    let a = T();\n"
+    "    let b = id(a);\n"
+    "    println(b + a);\n"
+    "    id(a);\n"
+    "}\n";
 static const uint32_t line_starts[] = {0, 33, 45, 62, 81, 101, 112, 114};
 
 static const source_file file = {
@@ -73,8 +74,9 @@ static void errors_quote_the_source(void **state) {
     masu__buffer said = {0};
     pass_options o = {.report = support_collect, .user = &said};
     assert_int_equal(pass_run_all(make(&arena, 3), &o), MASU_ERR_SHAPE_MISMATCH);
-    assert_string_equal(masu__buffer_text(&said), "shapes [3, 3] and [4, 4] cannot be broadcast in `b + a` "
-                                                  "[`id(a)` has shape [3, 3]] [`a` has shape [4, 4]]\n");
+    assert_string_equal(masu__buffer_text(&said),
+                        "shapes [3, 3] and [4, 4] cannot be broadcast in `b + a` "
+                        "[`id(a)` has shape [3, 3]] [`a` has shape [4, 4]]\n");
     masu__buffer_destroy(&said);
     masu__arena_destroy(&arena);
 }
@@ -107,10 +109,8 @@ static void the_margin_says_what_happens(void **state) {
                 "acquired: it is only borrowed and must outlive the call\n"
                 "    2 | fn main() {                      | main: 2 slots (needs 2), 0 acquires, 3 "
                 "releases, tensors in 128 bytes (needs 128)\n"
-                "    3 |     let a = T();                 | `a` made [4, 4] in the frame at 0, 64 bytes, "
-                "slot 0\n"
-                "    4 |     let b = id(a);               | `a` lent to id{b}; `id(a)` received [4, 4], "
-                "slot 1\n"
+                "    3 |     let a = T();                 | `a` made [4, 4] in the frame at 0, 64 bytes, slot 0\n"
+                "    4 |     let b = id(a);               | `a` lent to id{b}; `id(a)` received [4, 4], slot 1\n"
                 "    5 |     println(b + a);              | `b + a` made [4, 4] in the frame at 64, 64 "
                 "bytes, slot 1; `id(a)` dies; `b + a` dies\n"
                 "    6 |     id(a);                       | `a` moves into id{o}; `id(a)` received [4, 4]; "
@@ -128,14 +128,10 @@ static void the_margin_says_what_happens(void **state) {
                 "    b  at 64            64 bytes  line 5    b + a\n"
                 "\n"
                 "values of main\n"
-                "    `a`, line 3: made [4, 4] in the frame at 0, 64 bytes, slot 0; lent to id{b}; last "
-                "used "
+                "    `a`, line 3: made [4, 4] in the frame at 0, 64 bytes, slot 0; lent to id{b}; last used "
                 "in line 6; moves into id{o} in line 6\n"
-                "    `id(a)`, line 4: received from id{b} [4, 4], slot 1; last used in line 5; dies in "
-                "line "
-                "5\n"
-                "    `b + a`, line 5: made [4, 4] in the frame at 64, 64 bytes, slot 1; last used in line "
-                "5; "
+                "    `id(a)`, line 4: received from id{b} [4, 4], slot 1; last used in line 5; dies in line 5\n"
+                "    `b + a`, line 5: made [4, 4] in the frame at 64, 64 bytes, slot 1; last used in line 5; "
                 "dies in line 5\n"
                 "    `id(a)`, line 6: received from id{o} [4, 4]; dies in line 6\n"
                 "\n"
@@ -146,14 +142,11 @@ static void the_margin_says_what_happens(void **state) {
                 "    `x`, line 1: parameter, borrowed [4, 4]; counted 1 time: it is only borrowed and must "
                 "outlive the call; last used in line 1; moves out in line 1\n"
                 "\n"
-                "What each pass left behind in the text of the program: counts taken and given back, "
-                "results\n"
-                "written over an operand, tensors in the frame, in growing slots, where the caller has "
-                "room, and\n"
+                "What each pass left behind in the text of the program: counts taken and given back, results\n"
+                "written over an operand, tensors in the frame, in growing slots, where the caller has room, and\n"
                 "entries into owner slots. Nothing stands in it before `ownership`.\n"
                 "\n"
-                "behind            acquires  releases  over  in the frame  growing  for the caller  "
-                "protected\n"
+                "behind            acquires  releases  over  in the frame  growing  for the caller  protected\n"
                 "main\n" COUNTS("ownership     ", 0, 3, 0, 0, 0) COUNTS("reuse         ", 0, 3, 1, 0, 0)
                     COUNTS("frames        ", 0, 3, 0, 2, 0) COUNTS("slots         ", 0, 3, 0, 2, 3) "id{b}\n" COUNTS(
                         "ownership     ", 1, 0, 0, 0, 0) "the whole program\n" COUNTS("fold          ", 0, 0, 0, 0, 0)
@@ -262,13 +255,10 @@ static void data_can_be_read(void **state) {
         "\"releases\": 3, \"growing_slots\": 0, \"frame_bytes\": 128, \"frame_lower_bound\": 128, ",
         "{\"pass\": \"frames\", \"acquires\": 0, \"releases\": 3, \"over\": 0, \"framed\": 2, "
         "\"growing\": 0, \"built\": 0, \"rooted\": 0}",
-        "{\"value\": \"b + a\", \"line\": 5, \"kind\": \"made\", \"origin\": \"made [4, 4] in the "
-        "frame at "
+        "{\"value\": \"b + a\", \"line\": 5, \"kind\": \"made\", \"origin\": \"made [4, 4] in the frame at "
         "64, 64 bytes\", \"where\": \"frame\", \"why_pool\": null, \"offset\": 64, \"bytes\": 64, "
-        "\"shares_bytes_with\": [], \"slot\": 1, \"shares_slot_with\": [\"id(a)\"], \"moved\": "
-        "false, "
-        "\"borrowed\": false, \"lent\": 0, \"lent_to\": [], \"counted\": 0, \"why\": null, "
-        "\"last_use\": 5, "
+        "\"shares_bytes_with\": [], \"slot\": 1, \"shares_slot_with\": [\"id(a)\"], \"moved\": false, "
+        "\"borrowed\": false, \"lent\": 0, \"lent_to\": [], \"counted\": 0, \"why\": null, \"last_use\": 5, "
         "\"ends\": \"dies in line 5\"}",
         "\"lent\": 1, \"lent_to\": [\"id{b}\"], ",
         "\"counted\": 1, \"why\": \"it is only borrowed and must outlive the call\"",
@@ -292,8 +282,8 @@ static void the_page_shows_frames_and_passes(void **state) {
     static const char shared[] =
         "<tr><td>`b + a`<td class=r>5<td>made [4, 4] in the frame at 64, 64 bytes<td>1, shared "
         "with `id(a)`<td><td><td class=r>5<td>dies in line 5\n";
-    static const char counts[] = "main\n  ownership              0         3     0             0    "
-                                 "    0               0          0\n";
+    static const char counts[] =
+        "main\n  ownership              0         3     0             0        0               0          0\n";
     const char *const parts[] = {
         "<td class=s>fn id(x: Tensor) -&#62; Tensor { x }<td>",
         "<span class=a>",

@@ -52,8 +52,9 @@ static void unreachable_functions_go(void **state) {
 static void without_main_everything_stays(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(&arena, "fn g(%1: tensor) { b0: call f(%1) ret }"
-                                         "fn f(%1: tensor) { b0: tl_print_tensor %1 ret }");
+    ir_module *m = support_parse(&arena,
+                                 "fn g(%1: tensor) { b0: call f(%1) ret }"
+                                 "fn f(%1: tensor) { b0: tl_print_tensor %1 ret }");
     through(m);
     assert_int_equal(m->function_count, 2);
     assert_string_equal(m->functions[0]->name, "g{b}");

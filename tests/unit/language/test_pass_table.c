@@ -5,14 +5,13 @@
 #include "base/meta.h"
 #include "ir_support.h"
 
-static const char program[] = "fn main(%1: bool) {"
-                              "b0: %2: i64 = const 2  %3: i64 = const 3  %4: bool = const 0  %5: i64 = add %2, %3"
-                              "    %6.a: tensor = tl_tensor_zeros %2, %5, %4"
-                              "    branch %1, b1, b2 "
-                              "b1: %7: tensor = call f(%6)  tl_print_tensor %7  keep %6  ret "
-                              "b2: %8: tensor = call f(%6)  tl_print_tensor %8  tl_print_tensor %6  ret }"
-                              "fn f(%1.x: tensor) -> (tensor) { b0: %2: tensor = tl_tensor_exp %1  keep %1  ret %2 }"
-                              "fn unused(%1.x: tensor) { b0: ret }";
+static const char program[] =
+    "fn main(%1: bool) {b0: %2: i64 = const 2  %3: i64 = const 3  %4: bool = const 0  %5: i64 = add %2, %3"
+    "    %6.a: tensor = tl_tensor_zeros %2, %5, %4    branch %1, b1, b2 "
+    "b1: %7: tensor = call f(%6)  tl_print_tensor %7  keep %6  ret "
+    "b2: %8: tensor = call f(%6)  tl_print_tensor %8  tl_print_tensor %6  ret }"
+    "fn f(%1.x: tensor) -> (tensor) { b0: %2: tensor = tl_tensor_exp %1  keep %1  ret %2 }"
+    "fn unused(%1.x: tensor) { b0: ret }";
 
 static void the_table_is_complete(void **state) {
     (void)state;
@@ -128,8 +127,9 @@ static void errors_stop_the_column(void **state) {
                          " %4.b: tensor = tl_tensor_eye %2 %5: tensor = tl_tensor_add %3, %4 ret }",
                          &o, &m),
                      MASU_ERR_SHAPE_MISMATCH);
-    assert_string_equal(masu__buffer_text(&said), "shapes [2, 2] and [3, 3] cannot be broadcast in `tl_tensor_add` "
-                                                  "[`a` has shape [2, 2]] [`b` has shape [3, 3]]\n");
+    assert_string_equal(masu__buffer_text(&said),
+                        "shapes [2, 2] and [3, 3] cannot be broadcast in `tl_tensor_add` "
+                        "[`a` has shape [2, 2]] [`b` has shape [3, 3]]\n");
     assert_null(m->main->ownership); /* no later pass has run */
     masu__buffer_destroy(&said);
     masu__arena_destroy(&arena);

@@ -68,13 +68,15 @@ static void expect(const char *bytes, size_t length, const char *wanted) {
 static void reads_what_python_writes(void **state) {
     (void)state;
     EXPECT("\x80\x02]q\x00.", "[]");
-    EXPECT("\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00]\x94(K\x01K\x02K\x03"
-           "e.",
-           "[1, 2, 3]");
-    EXPECT("\x80\x02}q\x00(X\x01\x00\x00\x00"
-           "aq\x01M\x01\x01X\x01\x00\x00\x00"
-           "bq\x02Nu.",
-           "{'a': 257, 'b': None}");
+    EXPECT(
+        "\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00]\x94(K\x01K\x02K\x03"
+        "e.",
+        "[1, 2, 3]");
+    EXPECT(
+        "\x80\x02}q\x00(X\x01\x00\x00\x00"
+        "aq\x01M\x01\x01X\x01\x00\x00\x00"
+        "bq\x02Nu.",
+        "{'a': 257, 'b': None}");
     EXPECT("\x80\x02J\xff\xff\xff\xff.", "-1");
     EXPECT("\x80\x02\x8a\x06\x00\x00\x00\x00\x45\x7f.", "139934329470976");
     EXPECT("\x80\x02\x8a\x08\x00\x00\x00\x00\x00\x00\x00\x80.", "-9223372036854775808");
@@ -86,16 +88,19 @@ static void reads_what_python_writes(void **state) {
     EXPECT("\x80\x04\x88\x89\x86\x94.", "(True, False)");
     EXPECT("\x80\x04)\x85(K\x01K\x02K\x03K\x04t\x87K\x09\x86.", "byte 14: takes a value from an empty stack");
     EXPECT("\x80\x04K\x01\x85K\x02K\x03\x87.", "((1), 2, 3)");
-    EXPECT("\x80\x05"
-           "C\x03"
-           "a\nb.",
-           "b'a\nb'");
-    EXPECT("\x80\x02K\x01K\x02"
-           "0.",
-           "1");
-    EXPECT("\x80\x02K\x01(K\x02K\x03"
-           "1.",
-           "1");
+    EXPECT(
+        "\x80\x05"
+        "C\x03"
+        "a\nb.",
+        "b'a\nb'");
+    EXPECT(
+        "\x80\x02K\x01K\x02"
+        "0.",
+        "1");
+    EXPECT(
+        "\x80\x02K\x01(K\x02K\x03"
+        "1.",
+        "1");
 }
 
 static void a_list_may_hold_itself(void **state) {
@@ -139,9 +144,10 @@ static void refuses(void **state) {
     EXPECT("\x80\x04.", "byte 2: takes a value from an empty stack");
     EXPECT("\x80\x04N..", "byte 4: 1 bytes behind the end of the pickle");
     EXPECT("\x80\x04M\x01", "byte 2: the file ends inside BININT2");
-    EXPECT("\x80\x04X\xff\xff\xff\x7f"
-           "a.",
-           "byte 2: BINUNICODE of 2147483647 bytes, and the file has only 2 more");
+    EXPECT(
+        "\x80\x04X\xff\xff\xff\x7f"
+        "a.",
+        "byte 2: BINUNICODE of 2147483647 bytes, and the file has only 2 more");
     EXPECT("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff.",
            "byte 2: BINUNICODE8 of 18446744073709551615 bytes, and the file has only 1 more");
     EXPECT("\x80\x04h\x00.", "byte 2: asks for value number 0 of 0 that were remembered");
@@ -160,17 +166,19 @@ static void refuses(void **state) {
 /* Every beginning of a pickle is refused, and no memory is left. */
 static void refuses_every_beginning(void **state) {
     (void)state;
-    static const char whole[] = "\x80\x04\x95\x20\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01"
-                                "a\x94]\x94(K\x01G?\xb9\x99\x99\x99\x99\x99"
-                                "\x9ah\x01"
-                                "e\x8c\x01"
-                                "bh\x02u.";
-    EXPECT("\x80\x04\x95\x20\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01"
-           "a\x94]\x94(K\x01G?\xb9\x99\x99\x99\x99\x99"
-           "\x9ah\x01"
-           "e\x8c\x01"
-           "bh\x02u.",
-           "{'a': [1, 0.1, 'a'], 'b': [1, 0.1, 'a']}");
+    static const char whole[] =
+        "\x80\x04\x95\x20\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01"
+        "a\x94]\x94(K\x01G?\xb9\x99\x99\x99\x99\x99"
+        "\x9ah\x01"
+        "e\x8c\x01"
+        "bh\x02u.";
+    EXPECT(
+        "\x80\x04\x95\x20\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01"
+        "a\x94]\x94(K\x01G?\xb9\x99\x99\x99\x99\x99"
+        "\x9ah\x01"
+        "e\x8c\x01"
+        "bh\x02u.",
+        "{'a': [1, 0.1, 'a'], 'b': [1, 0.1, 'a']}");
     uint64_t before = masu__meta_live_blocks();
     for (size_t length = 0; length < sizeof whole - 1; length++) {
         masu__pickle p;

@@ -269,8 +269,9 @@ static void says_what_is_wrong(void **state) {
     (void)state;
     masu__buffer b = {0};
     put_begin(&b), open_list(&b), close_list(&b), put_end(&b);
-    expect_wrong(&b, "a pickle, but not a memory snapshot: a dict with `segments` and `device_traces` was expected, as "
-                     "torch.cuda.memory._dump_snapshot writes it");
+    expect_wrong(&b,
+                 "a pickle, but not a memory snapshot: a dict with `segments` and `device_traces` was expected, as "
+                 "torch.cuda.memory._dump_snapshot writes it");
     begin_snapshot(&b), open_segment(&b, LOW, 20 * MIB, 0, 0), put_block(&b, LOW, 3 * MIB, 3 * MIB, 1),
         close_segment(&b);
     begin_traces(&b), end_snapshot(&b, -1, 0);

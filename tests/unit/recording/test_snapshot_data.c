@@ -70,9 +70,10 @@ static void the_model_does_what_was_recorded(void **state) {
         followed++;
     }
     if (followed < sizeof known / sizeof *known) {
-        printf("skipped: only %zu of the 8 recorded snapshots are there: set MASU_DATA to the folder that has "
-               "snapshots/\n",
-               followed);
+        printf(
+            "skipped: only %zu of the 8 recorded snapshots are there: set MASU_DATA to the folder that has "
+            "snapshots/\n",
+            followed);
         skip();
     }
 }

@@ -169,11 +169,12 @@ static void matrices_stand_apart(void **state) {
     capture_open(&c);
     tl_tensor *t = make(TL_I64, 3, (int64_t[]){2, 2, 2});
     memcpy(t->data, (int64_t[]){1, 2, 3, 4, 5, 6, 7, 80}, 64);
-    assert_string_equal(shown(&c, t), "[[[ 1,  2],\n"
-                                      "  [ 3,  4]],\n"
-                                      "\n"
-                                      " [[ 5,  6],\n"
-                                      "  [ 7, 80]]]");
+    assert_string_equal(shown(&c, t),
+                        "[[[ 1,  2],\n"
+                        "  [ 3,  4]],\n"
+                        "\n"
+                        " [[ 5,  6],\n"
+                        "  [ 7, 80]]]");
     t = make(TL_I64, 4, (int64_t[]){2, 1, 1, 1});
     memcpy(t->data, (int64_t[]){1, 2}, 16);
     assert_string_equal(shown(&c, t), "[[[[1]]],\n\n\n [[[2]]]]");
@@ -219,15 +220,17 @@ static void more_than_a_thousand_are_summarised(void **state) {
     assert_null(strstr(whole, "..."));
     assert_non_null(strstr(whole, " 500, "));
     assert_string_equal(shown(&c, counting(1, (int64_t[]){1001})), "[0, 1, 2, ..., 998, 999, 1000]");
-    assert_string_equal(shown(&c, counting(2, (int64_t[]){200, 6})), "[[   0,    1,    2,    3,    4,    5],\n"
-                                                                     " [   6,    7,    8,    9,   10,   11],\n"
-                                                                     " [  12,   13,   14,   15,   16,   17],\n"
-                                                                     " ...,\n"
-                                                                     " [1182, 1183, 1184, 1185, 1186, 1187],\n"
-                                                                     " [1188, 1189, 1190, 1191, 1192, 1193],\n"
-                                                                     " [1194, 1195, 1196, 1197, 1198, 1199]]");
-    assert_string_equal(shown(&c, counting(2, (int64_t[]){2, 600})), "[[   0,    1,    2, ...,  597,  598,  599],\n"
-                                                                     " [ 600,  601,  602, ..., 1197, 1198, 1199]]");
+    assert_string_equal(shown(&c, counting(2, (int64_t[]){200, 6})),
+                        "[[   0,    1,    2,    3,    4,    5],\n"
+                        " [   6,    7,    8,    9,   10,   11],\n"
+                        " [  12,   13,   14,   15,   16,   17],\n"
+                        " ...,\n"
+                        " [1182, 1183, 1184, 1185, 1186, 1187],\n"
+                        " [1188, 1189, 1190, 1191, 1192, 1193],\n"
+                        " [1194, 1195, 1196, 1197, 1198, 1199]]");
+    assert_string_equal(shown(&c, counting(2, (int64_t[]){2, 600})),
+                        "[[   0,    1,    2, ...,  597,  598,  599],\n"
+                        " [ 600,  601,  602, ..., 1197, 1198, 1199]]");
     capture_close(&c);
 }
 

@@ -61,8 +61,7 @@ static const bad_case bad_tables[] = {
     {"1:8", "a closing quote", BYTES("[{\"id\":\"a")},
     {"1:2", "lower and upper or start and end, not both", BYTES("[{\"id\":\"a\",\"start\":0,\"upper\":2,\"size\":4}]")},
     {"2:1", "an id that has not been used, found \"a\" again",
-     BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4},\n{\"id\":\"a\",\"lower\":0,"
-           "\"upper\":2,\"size\":4}]")},
+     BYTES("[{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4},\n{\"id\":\"a\",\"lower\":0,\"upper\":2,\"size\":4}]")},
     {"1:15", "each name once", BYTES("{\"buffers\":[],\"buffers\":[]}")},
     {"1:15", "each name once", BYTES("{\"capacity\":4,\"capacity\":5,\"buffers\":[]}")},
     {"1:13", "a capacity above 0", BYTES("{\"capacity\":0,\"buffers\":[]}")},
@@ -178,8 +177,7 @@ static const good_case good_tables[] = {
      BYTES("[{\"id\":\"a\\u0041\\u20AC\\\"\\n\\t\",\"lower\":0,\"upper\":2,\"size\":4}]")},
     {"7",
      {.upper = 2, .size_bytes = 4},
-     BYTES(" {\"x\":[1.5e-3,{\"y\":null}],\"buffers\":[{\"id\":7,\"start\":0,\"end\":1,\"size\":4}]"
-           "}")},
+     BYTES(" {\"x\":[1.5e-3,{\"y\":null}],\"buffers\":[{\"id\":7,\"start\":0,\"end\":1,\"size\":4}]}")},
 };
 
 static void good_tables_mean_what_they_say(void **state) {
