@@ -278,8 +278,8 @@ static void plot_axes(FILE *out) {
         fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", plot_x(pow(10, i + 3)),
                 MARGIN + HEIGHT + 20, counts[i]);
     fprintf(out,
-            "<text x=\"%d\" y=\"%d\">buffers</text>\n<text x=\"%d\" y=\"30\">processor time until "
-            "the first plan, and how far it is above the bound</text>\n",
+            "<text x=\"%d\" y=\"%d\">buffers</text>\n"
+            "<text x=\"%d\" y=\"30\">processor time until the first plan, and how far it is above the bound</text>\n",
             MARGIN + WIDTH / 2 - 20, MARGIN + HEIGHT + 44, MARGIN);
 }
 

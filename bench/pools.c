@@ -342,8 +342,9 @@ static void print_row(const work *w, const double ns[CONTESTANTS]) {
             best = ns[who];
     if (json) {
         printf(
-            "%s\n  {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu, "
-            "\"ratio\": %.3f, \"called_ratio\": %.3f, \"unsized_ratio\": %.3f, \"target\": %.2f",
+            "%s\n"
+            "  {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu, \"ratio\": %.3f, \"called_ratio\": %.3f, "
+            "\"unsized_ratio\": %.3f, \"target\": %.2f",
             first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, ns[CALLED] / best, ns[UNSIZED] / best,
             w->target);
         for (int who = 0; who < CONTESTANTS; who++)

@@ -365,8 +365,8 @@ static void move_costs(const char *svg) {
     must(masu_vm_create(&config, &small));
     printf(
         "\nCost of a move of touched memory against size, median of %d (copy: warm, of 3)\n\n"
-        "| size | one piece, us | ns a 4 KiB page | pieces of 2 MiB, us | ns a page | copy, us | "
-        "copy / move |\n|---|---|---|---|---|---|---|\n",
+        "| size | one piece, us | ns a 4 KiB page | pieces of 2 MiB, us | ns a page | copy, us | copy / move |\n"
+        "|---|---|---|---|---|---|---|\n",
         MOVES);
     for (size_t bytes = GRANULE; bytes <= 4 * GIB / divisor; bytes *= 2) {
         cost *c = &costs[count++];

@@ -11,46 +11,54 @@ module_state *masu_py_state(PyObject *module) {
 
 static PyMethodDef functions[] = {
     {"asarray", FAST(masu_py_call_asarray),
-     "asarray($module, x, /, *, copy=None)\n--\n\nA Tensor of the bytes of x, which has a buffer or __dlpack__. copy: "
-     "True\n"
+     "asarray($module, x, /, *, copy=None)\n"
+     "--\n\n"
+     "A Tensor of the bytes of x, which has a buffer or __dlpack__. copy: True\n"
      "always, False never, None only where the elements of x are not aligned."},
     {"from_dlpack", FAST(masu_py_call_from_dlpack),
-     "from_dlpack($module, x, /, *, copy=None)\n--\n\nA Tensor of the bytes of x, which has __dlpack__ or is a DLPack "
-     "capsule."},
+     "from_dlpack($module, x, /, *, copy=None)\n"
+     "--\n\n"
+     "A Tensor of the bytes of x, which has __dlpack__ or is a DLPack capsule."},
     {"empty", FAST(masu_py_call_empty),
      "empty($module, shape, dtype='float32')\n--\n\nA Tensor of new bytes, which hold anything."},
     {"zeros", FAST(masu_py_call_zeros), "zeros($module, shape, dtype='float32')\n--\n\nA Tensor of zeros."},
     {"heap_statistics", masu_py_call_heap_statistics, METH_NOARGS,
-     "heap_statistics($module, /)\n--\n\nWhat this module's heap holds, a dict of numbers: Tensors made here, results "
-     "of compiled\n"
+     "heap_statistics($module, /)\n"
+     "--\n\n"
+     "What this module's heap holds, a dict of numbers: Tensors made here, results of compiled\n"
      "functions, and arrays of NumPy under numpy_handler()."},
     {"heap_trim", masu_py_call_heap_trim, METH_NOARGS,
      "heap_trim($module, /)\n--\n\nGives free memory of this module's heap back to the system."},
     {"compile", FAST(masu_py_call_compile),
-     "compile($module, path, /, *, seed=0, cache=None, command=None, flags=())\n--\n\nA Module of the program in a .tl "
-     "file: its public functions, by name.\n"
+     "compile($module, path, /, *, seed=0, cache=None, command=None, flags=())\n"
+     "--\n\n"
+     "A Module of the program in a .tl file: its public functions, by name.\n"
      "Compiled once by `masu build --shared`; what is in the cache is used as long as no file of the program has "
      "changed."},
     {"load", FAST(masu_py_call_load),
      "load($module, path, /, *, seed=0)\n--\n\nA Module of a library that `masu build --shared` made."},
     {"plan", FAST(masu_py_call_plan),
-     "plan($module, lives, /, *, capacity=0, time_limit=10.0, step_limit=0, threads=0, seed=0, "
-     "relations=())\n--\n\nOffsets in one arena for buffers\n"
+     "plan($module, lives, /, *, capacity=0, time_limit=10.0, step_limit=0, threads=0, seed=0, relations=())\n"
+     "--\n\n"
+     "Offsets in one arena for buffers\n"
      "of known sizes and lives: (size, lower, upper) or (size, lower, upper, alignment) each, alive in [lower, "
      "upper)."},
     {"report", FAST(masu_py_call_report),
      "report($module, path, /, *, command=None)\n--\n\nWhat `masu report --json` says of a recorded run."},
     {"whatif", FAST(masu_py_call_whatif),
-     "whatif($module, path, /, *, limit=None, command=None)\n--\n\nWhat `masu whatif --json` says: a recorded run on "
-     "every allocator."},
+     "whatif($module, path, /, *, limit=None, command=None)\n"
+     "--\n\n"
+     "What `masu whatif --json` says: a recorded run on every allocator."},
     {"numpy_handler", FAST(masu_py_call_numpy_handler),
-     "numpy_handler($module, /, *, lines=False, record=None)\n--\n\nA context in which NumPy's arrays come from this "
-     "module's heap. lines: it is\n"
+     "numpy_handler($module, /, *, lines=False, record=None)\n"
+     "--\n\n"
+     "A context in which NumPy's arrays come from this module's heap. lines: it is\n"
      "counted which line of Python asked for them; record: that, and a trace of it all into a file, for `masu "
      "report`."},
     {"numpy_statistics", FAST(masu_py_call_numpy_statistics),
-     "numpy_statistics($module, /, *, reset=False)\n--\n\nFor each line of Python that asked for arrays under "
-     "numpy_handler(lines=True) what\n"
+     "numpy_statistics($module, /, *, reset=False)\n"
+     "--\n\n"
+     "For each line of Python that asked for arrays under numpy_handler(lines=True) what\n"
      "they take and have taken, the most live bytes first. reset: counts and peaks start again from now."},
     {NULL, NULL, 0, NULL},
 };

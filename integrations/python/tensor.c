@@ -443,8 +443,9 @@ static PyMethodDef methods[] = {
     {"copy", (PyCFunction)(void (*)(void))tensor_copy, METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
      "copy($self, /)\n--\n\nA Tensor of its own bytes, in rows, that may be written to."},
     {"__dlpack__", (PyCFunction)(void (*)(void))masu_py_dlpack, METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
-     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA capsule for "
-     "from_dlpack()."},
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n"
+     "--\n\n"
+     "A capsule for from_dlpack()."},
     {"__dlpack_device__", masu_py_dlpack_device, METH_NOARGS,
      "__dlpack_device__($self, /)\n--\n\nWhere its bytes lie: the kind of device and its number."},
     {NULL, NULL, 0, NULL},

@@ -167,20 +167,23 @@ masu_status masu_operations(masu_text *out) {
     masu__buffer_puts(
         &text,
         "\n## Written in the language itself\n\n"
-        "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < "
-        "i64 < f32 < f64),\n"
+        "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < i64 < "
+        "f32 < f64),\n"
         "`Tensor<Sum>` likewise, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
-        "| form | gradient | what it does |\n|---|---|---|\n");
+        "| form | gradient | what it does |\n"
+        "|---|---|---|\n");
     for (size_t i = 0; i < library_operations_count; i++)
         put_written(&library_operations[i], &text);
     put_other_names(&text);
     masu__buffer_puts(&text,
-                      "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
-                      "`is_empty`, indexing and `for`.\n\n");
+                      "\n## Vec\n\n"
+                      "Beside `new`, `with_capacity`, `push`, `get`, `set`, `len`, `is_empty`, indexing and "
+                      "`for`.\n\n");
     put_methods("Vec<T>", &text);
     masu__buffer_puts(&text,
-                      "\n## Iterator\n\nWhatever has `next`, beside `collect` and the methods of Vec, "
-                      "which then work on the list of its elements.\n\n");
+                      "\n## Iterator\n\n"
+                      "Whatever has `next`, beside `collect` and the methods of Vec, which then work on the list of "
+                      "its elements.\n\n");
     put_methods("Iterator", &text);
     masu__buffer_puts(&text, "\n## Option\n\n");
     put_methods("Option<T>", &text);

@@ -323,8 +323,8 @@ static void draw_axes(FILE *out, const picture *p) {
 
 static void draw(FILE *out, const picture *p) {
     fprintf(out,
-            "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' "
-            "font-size='12'>\n<rect width='100%%' height='100%%' fill='white'/>\n",
+            "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>\n"
+            "<rect width='100%%' height='100%%' fill='white'/>\n",
             WIDTH + 2 * LEFT, CURVE_BASE + 30);
     draw_legend(out);
     draw_axes(out, p);

@@ -46,12 +46,11 @@ static bool has_numbers(const ir_function *f) {
 void explain_tallies(const ir_module *m, masu__buffer *out) {
     masu__buffer_puts(out,
                       "\nWhat each pass left behind in the text of the program: counts taken and given back, results\n"
-                      "written over an operand, tensors in the frame, in growing slots, where "
-                      "the caller has room, and\n"
+                      "written over an operand, tensors in the frame, in growing slots, where the caller has room, "
+                      "and\n"
                       "entries into owner slots. Nothing stands in it before `ownership`.\n");
-    masu__buffer_puts(out,
-                      "\nbehind            acquires  releases  over  in the frame  growing  "
-                      "for the caller  protected\n");
+    masu__buffer_puts(
+        out, "\nbehind            acquires  releases  over  in the frame  growing  for the caller  protected\n");
     for (uint32_t f = 0; f < m->function_count; f++) {
         const ir_function *fn = m->functions[f];
         if (fn->is_kernel || !has_numbers(fn))

@@ -515,22 +515,37 @@ static void write_begin(portable *p, masu__buffer *out) {
     const char *name = p->shown->name;
     masu__buffer_printf(
         out,
-        "/* %s.c: see %s.h. Written by `masu build --c` from %s.\n *\n * t1, t2, … are arrays: in the arena at offsets "
-        "of a plan that no other can undercut by more than the header says; v1, v2, … are numbers.\n */\n",
+        "/* %s.c: see %s.h. Written by `masu build --c` from %s.\n"
+        " *\n"
+        " * t1, t2, … are arrays: in the arena at offsets of a plan that no other can undercut by more than the "
+        "header says; v1, v2, … are numbers.\n"
+        " */\n",
         name, name, write_source(p));
     masu__buffer_printf(out,
-                        "#include \"%s.h\"\n\n#include <math.h>\n#include <string.h>\n\n#if "
-                        "defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n",
+                        "#include \"%s.h\"\n\n"
+                        "#include <math.h>\n"
+                        "#include <string.h>\n\n"
+                        "#if defined(__clang__)\n"
+                        "#pragma STDC FP_CONTRACT OFF\n"
+                        "#endif\n\n",
                         name);
     masu__buffer_printf(out,
-                        "static inline void begin(%s *context, const char *function) {\n    context->status = "
-                        "(%s_status)0;\n    context->line = context->column = 0;\n    context->function = function;\n"
-                        "    context->message = \"\";\n}\n\n",
+                        "static inline void begin(%s *context, const char *function) {\n"
+                        "    context->status = (%s_status)0;\n"
+                        "    context->line = context->column = 0;\n"
+                        "    context->function = function;\n"
+                        "    context->message = \"\";\n"
+                        "}\n\n",
                         name, name);
     masu__buffer_printf(out,
                         "static inline %s_status fail(%s *context, %s_status status, int32_t line, int32_t column, "
-                        "const char *message) {\n    context->status = status;\n    context->line = line;\n"
-                        "    context->column = column;\n    context->message = message;\n    return status;\n}\n\n",
+                        "const char *message) {\n"
+                        "    context->status = status;\n"
+                        "    context->line = line;\n"
+                        "    context->column = column;\n"
+                        "    context->message = message;\n"
+                        "    return status;\n"
+                        "}\n\n",
                         name, name, name);
 }
 

@@ -49,8 +49,10 @@ static void put_views(masu__buffer *out, const char *prefix) {
     for (int d = 0; d < TL_DTYPE_COUNT; d++)
         for (int constant = 1; constant >= 0; constant--)
             masu__buffer_printf(out,
-                                "typedef struct %s_%s%s {\n    %s%s *data; /* row-major, without gaps */\n    int32_t "
-                                "rank, shape[%d];\n} %s_%s%s;\n",
+                                "typedef struct %s_%s%s {\n"
+                                "    %s%s *data; /* row-major, without gaps */\n"
+                                "    int32_t rank, shape[%d];\n"
+                                "} %s_%s%s;\n",
                                 prefix, constant ? "const_" : "", write_short_type((tl_dtype)d),
                                 constant ? "const " : "", functions_element_type((tl_dtype)d), TL_MAX_RANK, prefix,
                                 constant ? "const_" : "", write_short_type((tl_dtype)d));
@@ -148,15 +150,22 @@ void write_header(writer *w) {
     masu__buffer_puts(out,
                       " * No function asks for memory, keeps state or prints: what it needs lies in the caller's "
                       "arena, at a multiple of 8. Callers in several threads\n"
-                      " * have a context and an arena each. Shapes are those below; others are refused. A call "
-                      "that does not return OK has written to nothing but\n"
-                      " * its context and its arena. A result may go where an argument came from.\n */\n#ifndef ");
+                      " * have a context and an arena each. Shapes are those below; others are refused. A call that "
+                      "does not return OK has written to nothing but\n"
+                      " * its context and its arena. A result may go where an argument came from.\n"
+                      " */\n"
+                      "#ifndef ");
     write_upper(out, prefix);
     masu__buffer_puts(out, "_PORTABLE_H\n#define ");
     write_upper(out, prefix);
     masu__buffer_puts(out,
-                      "_PORTABLE_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "
-                      "\"C\" {\n#endif\n\ntypedef enum ");
+                      "_PORTABLE_H\n\n"
+                      "#include <stddef.h>\n"
+                      "#include <stdint.h>\n\n"
+                      "#ifdef __cplusplus\n"
+                      "extern \"C\" {\n"
+                      "#endif\n\n"
+                      "typedef enum ");
     masu__buffer_printf(out, "%s_status {\n", prefix);
     put_status(out, prefix, "OK", MASU_OK);
     put_status(out, prefix, "ERR_OUT_OF_MEMORY", MASU_ERR_OUT_OF_MEMORY);
@@ -166,10 +175,15 @@ void write_header(writer *w) {
     put_status(out, prefix, "ERR_PANIC", MASU_ERR_PANIC);
     masu__buffer_printf(
         out,
-        "} %s_status;\n\n/* arena and arena_bytes are set by the caller; the rest says how the last call ended, and "
-        "where in %s. */\ntypedef struct %s {\n    void *arena;\n    size_t arena_bytes;\n"
-        "    %s_status status;\n    int32_t line, column;\n    const char *function, *message; /* constant texts */\n} "
-        "%s;\n\n",
+        "} %s_status;\n\n"
+        "/* arena and arena_bytes are set by the caller; the rest says how the last call ended, and where in %s. */\n"
+        "typedef struct %s {\n"
+        "    void *arena;\n"
+        "    size_t arena_bytes;\n"
+        "    %s_status status;\n"
+        "    int32_t line, column;\n"
+        "    const char *function, *message; /* constant texts */\n"
+        "} %s;\n\n",
         prefix, write_source(p), prefix, prefix, prefix);
     put_views(out, prefix);
     put_handles(w, out);

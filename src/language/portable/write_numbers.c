@@ -104,17 +104,30 @@ static const char *expression(writer *w, const ir_instr *i) {
 
 static const char *bits(writer *w, const ir_instr *i) {
     static const char text[] =
-        "static inline int64_t bits_of_f64(double x) {\n    int64_t bits;\n    memcpy(&bits, "
-        "&x, sizeof bits);\n    return bits;\n}\n";
+        "static inline int64_t bits_of_f64(double x) {\n"
+        "    int64_t bits;\n"
+        "    memcpy(&bits, &x, sizeof bits);\n"
+        "    return bits;\n"
+        "}\n";
     static const char back[] =
-        "static inline double f64_of_bits(int64_t bits) {\n    double x;\n    memcpy(&x, &bits, "
-        "sizeof x);\n    return x;\n}\n";
+        "static inline double f64_of_bits(int64_t bits) {\n"
+        "    double x;\n"
+        "    memcpy(&x, &bits, sizeof x);\n"
+        "    return x;\n"
+        "}\n";
     static const char text32[] =
-        "static inline int64_t bits_of_f32(float x) {\n    uint32_t bits;\n    memcpy(&bits, "
-        "&x, sizeof bits);\n    return (int64_t)bits;\n}\n";
+        "static inline int64_t bits_of_f32(float x) {\n"
+        "    uint32_t bits;\n"
+        "    memcpy(&bits, &x, sizeof bits);\n"
+        "    return (int64_t)bits;\n"
+        "}\n";
     static const char back32[] =
-        "static inline float f32_of_bits(int64_t all) {\n    uint32_t bits = (uint32_t)all;\n "
-        "   float x;\n    memcpy(&x, &bits, sizeof x);\n    return x;\n}\n";
+        "static inline float f32_of_bits(int64_t all) {\n"
+        "    uint32_t bits = (uint32_t)all;\n"
+        "    float x;\n"
+        "    memcpy(&x, &bits, sizeof x);\n"
+        "    return x;\n"
+        "}\n";
     static const struct {
         tl_abi_index abi;
         const char *name, *text;

@@ -301,12 +301,14 @@ static const char *softmax_function(writer *w, tl_dtype dtype, bool logarithm) {
     functions_put_value(w->set, "exp_of((T)(", dtype, parts, &e);
     masu__buffer_puts(&e, "x[i * sx] - largest))");
     const char *end = logarithm ? writer_printf(w,
-                                                "    const %s shift = largest + (%s)log(sum);\n    for (int32_t i = 0; "
-                                                "i < n; i++)\n        y[i * sy] = x[i * sx] - shift;\n",
+                                                "    const %s shift = largest + (%s)log(sum);\n"
+                                                "    for (int32_t i = 0; i < n; i++)\n"
+                                                "        y[i * sy] = x[i * sx] - shift;\n",
                                                 type, type)
                                 : writer_printf(w,
-                                                "    const %s factor = (%s)(1 / sum);\n    for (int32_t i = 0; i < n; "
-                                                "i++)\n        y[i * sy] *= factor;\n",
+                                                "    const %s factor = (%s)(1 / sum);\n"
+                                                "    for (int32_t i = 0; i < n; i++)\n"
+                                                "        y[i * sy] *= factor;\n",
                                                 type, type);
     functions_need(w->set, name, writer_printf(w, text, name, type, type, type, type, masu__buffer_text(&e), end));
     write_drop(w, &e);

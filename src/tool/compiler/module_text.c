@@ -153,16 +153,17 @@ void tool_put_module(const masu_module *m, masu__buffer *out) {
         masu__buffer_puts(out, i + 1 < m->handle_type_count ? "},\n" : "},\n};\n");
     }
     masu__buffer_printf(out,
-                        "extern const masu_module %s_module;\nconst masu_module %s_module = {MASU_MODULE_VERSION, "
-                        "sizeof(masu_module), ",
+                        "extern const masu_module %s_module;\n"
+                        "const masu_module %s_module = {MASU_MODULE_VERSION, sizeof(masu_module), ",
                         m->name, m->name);
     put_string(out, m->name);
     masu__buffer_puts(out, ", ");
     put_string(out, m->source);
     masu__buffer_printf(
         out,
-        ", %u, %u, functions, %s,\n    masu_native_create, masu_native_destroy, masu_native_call, masu_native_error, "
-        "masu_native_release, masu_native_clone, masu_native_drop, masu_native_arena_used};\n",
+        ", %u, %u, functions, %s,\n"
+        "    masu_native_create, masu_native_destroy, masu_native_call, masu_native_error, masu_native_release, "
+        "masu_native_clone, masu_native_drop, masu_native_arena_used};\n",
         m->function_count, m->handle_type_count, m->handle_type_count ? "handle_types" : "0");
     masu__buffer_printf(out,
                         "extern const masu_module the_module __asm__(\"" MASU_MODULE_SYMBOL
@@ -391,12 +392,13 @@ void tool_put_header(const masu_module *m, const char *calls, size_t arena_bytes
                         " *     … calls: MASU_OK, or what went wrong; %s_error(instance) then says it …\n"
                         " *     %s_destroy(instance);\n"
                         " *\n"
-                        " * Tensors that come back: begin with masu_tensor_wanted() and end with %s_tensor_release, or "
-                        "begin with a view of your\n"
+                        " * Tensors that come back: begin with masu_tensor_wanted() and end with %s_tensor_release, "
+                        "or begin with a view of your\n"
                         " * own memory of the result's shape (masu_tensor_of). A result's pointer may be NULL. "
                         "<masu/module.h> says the rest: who owns\n"
                         " * what, threads, strides.\n"
-                        " */\n#ifndef ",
+                        " */\n"
+                        "#ifndef ",
                         n, n, n, n, n);
     put_guard(out, n);
     masu__buffer_puts(out, "\n#define ");

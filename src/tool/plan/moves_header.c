@@ -17,8 +17,12 @@ static void put_places(const moves_work *w, const char *prefix, masu__buffer *ou
                       "\n/* Where each buffer is: its number (of the tensor; -1: scratch), the memory, held for "
                       "operators begin … end - 1, the offset. */\n");
     masu__buffer_printf(out,
-                        "typedef struct %s_place {\n    int32_t buffer;\n    int32_t memory;\n    int32_t begin, "
-                        "end;\n    uint64_t offset, bytes;\n} %s_place;\n",
+                        "typedef struct %s_place {\n"
+                        "    int32_t buffer;\n"
+                        "    int32_t memory;\n"
+                        "    int32_t begin, end;\n"
+                        "    uint64_t offset, bytes;\n"
+                        "} %s_place;\n",
                         prefix, prefix);
     masu__buffer_printf(out, "static const %s_place %s_places[%zu] = {\n", prefix, prefix, count ? count : 1);
     for (size_t i = 0; i < w->plan.place_count; i++) {
@@ -37,8 +41,8 @@ static void put_places(const moves_work *w, const char *prefix, masu__buffer *ou
 
 static void put_moves(const moves_work *w, const char *prefix, masu__buffer *out) {
     masu__buffer_puts(out,
-                      "\n/* In this order: begun when operator `begin` is about to run (-1: before the first), "
-                      "over before operator `end` runs. */\n");
+                      "\n/* In this order: begun when operator `begin` is about to run (-1: before the first), over "
+                      "before operator `end` runs. */\n");
     masu__buffer_printf(
         out,
         "typedef struct %s_move {\n    int32_t begin, end;\n    int32_t buffer;\n    int32_t from, to; /* memories */\n"

@@ -77,7 +77,10 @@ static void put_shim(masu__buffer *out, const char *prefix, size_t count, size_t
         " * the order in which kernels ask. memories[0] is the arena, aligned as the plan; %s_fill is false when a "
         "memory is\n"
         " * farther from it than 31 bits can say. */\n"
-        "typedef struct %s_buffer_plan {\n    int32_t buffer_count;\n    int32_t offsets[%zu];\n} %s_buffer_plan;\n\n",
+        "typedef struct %s_buffer_plan {\n"
+        "    int32_t buffer_count;\n"
+        "    int32_t offsets[%zu];\n"
+        "} %s_buffer_plan;\n\n",
         prefix, prefix, count ? count : 1, prefix);
     masu__buffer_printf(out,
                         "static inline int %s_fill(%s_buffer_plan *plan, const void *const memories[%zu]) {\n"
