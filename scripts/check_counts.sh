@@ -17,7 +17,7 @@ checker_fields   16  20   fields of the checker's context, or of a part of it th
 file_circle      40  12   files of the language that call each other in a circle
 library_names   354  20   comparisons with a name that src/language/library declares, in the checker
 no_noun           0   0   "is no X", "are no X": write "is not an X"
-stands           25   0   "stands" where "is" or "lies" is meant
+stands            0   0   "stands" where "is" or "lies" is meant
 nobody            0   0   "nobody", "whoever": say who
 anew              0   0   "anew": write "again"
 likewise          0   0   a bare "Likewise."

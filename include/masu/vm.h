@@ -133,7 +133,7 @@ MASU_API masu_status masu_vm_destroy(masu_vm *vm);
 MASU_API masu_status masu_vm_alloc(masu_vm *vm, size_t bytes, size_t alignment, uint64_t owner, void **out);
 
 /* A block that is going to grow: reserve_bytes of addresses are its own, of which the first bytes
- * have memory (0: none, an empty block), and it stands where there is room behind. Growing within
+ * have memory (0: none, an empty block), and it lies where there is room behind. Growing within
  * reserve_bytes is always in place. Statuses of alloc. */
 MASU_API masu_status masu_vm_reserve_growable(masu_vm *vm, size_t bytes, size_t reserve_bytes, uint64_t owner,
                                               void **out);

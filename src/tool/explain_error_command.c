@@ -10,7 +10,7 @@ static const char usage[] =
     "\n"
     "Says what a kind of error means, with an example before and after. Without an argument lists the kinds.\n"
     "\n"
-    "  MESSAGE  an error message, as it stands behind `error: `\n"
+    "  MESSAGE  an error message, as it follows `error: `\n"
     "  -        reads messages, one a line, and prints the code of each, `-` where there is none\n"
     "  --all    every kind with its messages: docs/errors.md\n"
     "  --help   this text\n"

@@ -267,36 +267,14 @@ static value call_library(method_call *m, const lent_method *known) {
 
 /* Methods of the library that Rust's `self` is given to, beside those of methods.def. */
 static bool gives_up_receiver(const char *name) {
-    static const char *const names[] = {"unwrap_or_else",
-                                        "unwrap_or_default",
-                                        "unwrap_err",
-                                        "expect_err",
-                                        "map_err",
-                                        "map_or",
-                                        "map_or_else",
-                                        "and_then",
-                                        "or",
-                                        "or_else",
-                                        "xor",
-                                        "flatten",
-                                        "err",
-                                        "flat_map",
-                                        "filter_map",
-                                        "for_each",
-                                        "fold",
-                                        "sum",
-                                        "product",
-                                        "count",
-                                        "into_boxed",
-                                        "into_keys",
-                                        "into_values",
-                                        "partition",
-                                        "unzip",
-                                        "is_some_and",
-                                        "is_ok_and",
-                                        "into_sorted_vec",
-                                        "into_vec",
-                                        "rev"};
+    /* clang-format off */
+    static const char *const names[] = {
+        "unwrap_or_else", "unwrap_or_default", "unwrap_err", "expect_err", "map_err", "map_or", "map_or_else",
+        "and_then", "or", "or_else", "xor", "flatten", "err", "flat_map", "filter_map", "for_each", "fold", "sum",
+        "product", "count", "into_boxed", "into_keys", "into_values", "partition", "unzip", "is_some_and",
+        "is_ok_and", "into_sorted_vec", "into_vec", "rev",
+    };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;

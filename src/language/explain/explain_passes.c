@@ -48,7 +48,7 @@ void explain_tallies(const ir_module *m, masu__buffer *out) {
                       "\nWhat each pass left behind in the text of the program: counts taken and given back, results\n"
                       "written over an operand, tensors in the frame, in growing slots, where the caller has room, "
                       "and\n"
-                      "entries into owner slots. Nothing stands in it before `ownership`.\n");
+                      "entries into owner slots. It is empty before `ownership`.\n");
     masu__buffer_puts(
         out, "\nbehind            acquires  releases  over  in the frame  growing  for the caller  protected\n");
     for (uint32_t f = 0; f < m->function_count; f++) {

@@ -308,7 +308,7 @@ void check_pending_call(checker *c, expr *e) {
         const char *name = f->generics.count > 0                            ? f->generics.items[0].name
                            : f->impl != NULL && f->impl->generics.count > 0 ? f->impl->generics.items[0].name
                                                                             : "T";
-        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(nothing_says_what_of_stands_for), name,
+        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(nothing_says_what_of_is), name,
                                         f->qualified);
         diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
         check_make_error(c, e);

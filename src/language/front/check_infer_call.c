@@ -218,20 +218,12 @@ static const type *method_of_list(inference *n, expr *e, const type *t, const ty
 
 /* Lists, not arrays: their length changes. */
 static bool changes_length(const char *name) {
-    static const char *const names[] = {"push",
-                                        "pop",
-                                        "insert",
-                                        "remove",
-                                        "extend",
-                                        "append",
-                                        "clear",
-                                        "truncate",
-                                        "resize",
-                                        "retain",
-                                        "drain",
-                                        "swap_remove",
-                                        "extend_from_slice",
-                                        "dedup"};
+    /* clang-format off */
+    static const char *const names[] = {
+        "push", "pop", "insert", "remove", "extend", "append", "clear", "truncate", "resize", "retain", "drain",
+        "swap_remove", "extend_from_slice", "dedup",
+    };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;

@@ -23,33 +23,13 @@ static bool starts_at_self(const expr *e) {
 }
 
 static bool changes_its_receiver(const char *name) {
-    static const char *const names[] = {"push",
-                                        "pop",
-                                        "__pop",
-                                        "__out",
-                                        "set",
-                                        "insert",
-                                        "remove",
-                                        "clear",
-                                        "extend",
-                                        "append",
-                                        "swap",
-                                        "reverse",
-                                        "sort",
-                                        "truncate",
-                                        "fill_",
-                                        "retain",
-                                        "dedup",
-                                        "fill",
-                                        "extend_from_slice",
-                                        "add_assign",
-                                        "sub_assign",
-                                        "mul_assign",
-                                        "div_assign",
-                                        "freeze",
-                                        "enable_grad",
-                                        "unfreeze",
-                                        "push_str"};
+    /* clang-format off */
+    static const char *const names[] = {
+        "push", "pop", "__pop", "__out", "set", "insert", "remove", "clear", "extend", "append", "swap", "reverse",
+        "sort", "truncate", "fill_", "retain", "dedup", "fill", "extend_from_slice", "add_assign", "sub_assign",
+        "mul_assign", "div_assign", "freeze", "enable_grad", "unfreeze", "push_str",
+    };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;

@@ -28,7 +28,7 @@ static const char *advice(const type *from, const type *to) {
     if (to->kind == TYPE_TENSOR && type_is_numeric(from))
         return "`Tensor::full([], x)` makes a tensor of a number";
     if (from->kind == TYPE_STRING && to->kind == TYPE_CHAR)
-        return "a character stands between single quotes: `'c'`";
+        return "a character is written between single quotes: `'c'`";
     if (from->kind == TYPE_STRING && type_is_numeric(to))
         return "`s.to_f32()` and `s.to_i64()` read the number in a text";
     if (to->kind == TYPE_STRING && type_is_numeric(from))

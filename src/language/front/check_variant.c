@@ -296,7 +296,7 @@ static void place_by_name(checker *c, pattern *p, const shape *all) {
     }
     if (!p->rest && p->part_count < all->count) {
         diagnostic *d = diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_leaves_fields_of_out), all->name);
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "`..` stands for the others");
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`..` means the others");
     }
 }
 

@@ -228,7 +228,7 @@ static void check_indices(const site *s, uint32_t from) {
 
 static void check_kernel_op(const site *s) {
     bool adds = s->i->op == IR_KERNEL_OUT_ADD || s->i->op == IR_KERNEL_GRAD_ADD;
-    demand(s, s->c->f->is_kernel, "stands outside a kernel");
+    demand(s, s->c->f->is_kernel, "is outside of a kernel");
     if (!counts(s, s->i->op == IR_KERNEL_CELL ? 0 : s->i->op == IR_KERNEL_EXTENT ? 1 : s->i->arg_count, adds ? 0 : 1))
         return;
     demand(s, !adds || s->i->arg_count > 0, "adds nothing");
@@ -345,7 +345,7 @@ static void check_instr(const site *s) {
         check_kernel_op(s);
         break;
     case IR_KERNEL_CAREFUL:
-        demand(s, s->c->f->is_kernel, "stands outside a kernel");
+        demand(s, s->c->f->is_kernel, "is outside of a kernel");
         counts(s, 0, 0);
         break;
     case IR_JUMP:

@@ -14,11 +14,11 @@ typedef struct word_hint {
 static const word_hint known_words[] = {
     {" var int float double auto string ", "a variable is declared with `let`, or `let mut` when it changes"},
     {" def func function ", "a function is written `fn name(a: i64) -> i64 { … }`"},
-    {" class interface ", "a type is a `struct`; its methods stand in an `impl` block"},
+    {" class interface ", "a type is a `struct`; its methods are in an `impl` block"},
     {" import from include using require ", "`mod name;` reads the file name.tl"},
     {" True ", "did you mean `true`?"},
     {" False ", "did you mean `false`?"},
-    {" null nil nullptr undefined ", "`None`, of an `Option`, stands for a value that is not there"},
+    {" null nil nullptr undefined ", "`None`, of an `Option`, says that there is no value"},
     {" not ", "`!` negates: `!a`"},
     {" and ", "`&&` joins conditions: `a && b`"},
     {" or ", "`||` joins conditions: `a || b`"},
@@ -36,7 +36,7 @@ static const word_hint known_words[] = {
      "the operations are methods of tensors and functions of `Tensor`: docs/operations.md; layers and optimisers are "
      "structs: `Linear::new(2, 8)`, `Adam::new(0.001)`"},
     {" math ", "functions of numbers are methods: `x.sqrt()`"},
-    {" then ", "branches stand in braces: `if a { b } else { c }`"},
+    {" then ", "branches are written in braces: `if a { b } else { c }`"},
     {" with no_grad inference_mode ",
      "`x.detach(false)` is a value without history: what is computed from it has none; nor has what is "
      "computed in `no_grad { … }`"},
@@ -212,7 +212,7 @@ const char *hint_for_token(const parser *p) {
     switch (parser_kind(p)) {
     case TOKEN_STRING:
         return p->at > 0 && is_letter_f(p, p->at - 1)
-                   ? "names stand in every text: `println(\"{a}\")`, `format(\"{a}\")`"
+                   ? "every text may hold names: `println(\"{a}\")`, `format(\"{a}\")`"
                    : NULL;
     case TOKEN_AT:
         return "the matrix product is `a.matmul(b)`";
@@ -258,7 +258,7 @@ const char *hint_for_token(const parser *p) {
                    ? "a variable is declared with `let x: i64 = …;`"
                : back(p, 1) == TOKEN_LEFT_BRACKET || back(p, 1) == TOKEN_COMMA
                    ? "a part of a tensor is `x.slice(dim, from, to)` or `x[from..to]`"
-                   : "a block stands in braces: `{ … }`";
+                   : "a block is written in braces: `{ … }`";
     case TOKEN_LEFT_BRACE:
         return back(p, 1) == TOKEN_NAME ? "fields are written `name: value`" : NULL;
     default:

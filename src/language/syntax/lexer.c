@@ -308,7 +308,7 @@ static void skip_strange(lexer *l) {
         diagnostic *d = diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(does_not_belong_to_language),
                                         (int)step, l->text + from);
         if (point >= 0x2018 && point <= 0x201F)
-            diagnostics_note(l->diagnostics, d, (source_span){0}, "texts stand between straight quotes: \"");
+            diagnostics_note(l->diagnostics, d, (source_span){0}, "texts are written between straight quotes: \"");
         return;
     }
     while (l->at < l->end) {

@@ -375,7 +375,7 @@ void lexer_quote(lexer *l) {
     } else if (count != 1) {
         diagnostic *d = diagnostics_say(l->diagnostics, lexer_span(l, from, l->at),
                                         SAY(character_literal_holds_one_character));
-        diagnostics_note(l->diagnostics, d, (source_span){0}, "texts stand in double quotes");
+        diagnostics_note(l->diagnostics, d, (source_span){0}, "texts are written in double quotes");
     }
     lexer_emit_literal(l, TOKEN_CHAR, from, (literal){.suffix = TYPE_VOID, .integer = point});
 }

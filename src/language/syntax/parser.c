@@ -143,7 +143,7 @@ diagnostic *parser_expected(parser *p, const char *what) {
     }
     const char *hint = hint_for_token(p);
     if (hint == NULL && strcmp(what, "`{`") == 0)
-        hint = "a block stands in braces: `{ … }`";
+        hint = "a block is written in braces: `{ … }`";
     if (d != NULL && hint != NULL)
         diagnostics_note(p->diagnostics, d, (source_span){0}, "%s", hint);
     return d;

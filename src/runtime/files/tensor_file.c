@@ -266,7 +266,7 @@ static bool names_right(const writer *w, char words[TL_WORDS]) {
     for (int64_t i = 0; right && i < length_of(w->notes); i++)
         right = is_whole(item_of(w->notes, i));
     if (!right)
-        snprintf(words, TL_WORDS, "a zero byte cannot stand in its notes");
+        snprintf(words, TL_WORDS, "its notes cannot hold a zero byte");
     return right;
 }
 

@@ -21,7 +21,7 @@ static const char usage[] =
     "\n"
     "A language server: reads requests from standard input and answers on standard output, as editors expect\n"
     "it (Language Server Protocol 3.17). It shows errors and warnings while you type; of what the pointer is on\n"
-    "the type, the shape, where the value lives and where it is declared; what may stand at a place; the\n"
+    "the type, the shape, where the value lives and where it is declared; what may be written at a place; the\n"
     "items of a file; and lays files out.\n"
     "\n"
     "  --help   this text\n"

@@ -96,7 +96,7 @@ static void kernels_and_records(void **state) {
         {"only tensors are captured",
          "kernel k = f32 rank 1 cells (i64) captures (f32 rank 1) "
          "fn f(%1: i64) { b0: %4: tensor = comprehend k(%1, %1) ret }"},
-        {"stands outside a kernel", "fn f() { b0: %1: i64 = kernel_cell 0 ret }"},
+        {"is outside of a kernel", "fn f() { b0: %1: i64 = kernel_cell 0 ret }"},
         {"an index that is not an i64", "kernel_fn f(%1: f32) { b0: kernel_out_add %1, %1 ret }"},
         {"adds nothing", "kernel_fn f() { b0: kernel_out_add ret }"},
         {"does not belong into a kernel", "kernel_fn f() { b0: call g() ret } fn g() { b0: ret }"},

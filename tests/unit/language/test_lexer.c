@@ -186,7 +186,7 @@ static void what_is_no_token(void **state) {
                   "t.tl:1:3: error: this comment is never closed: `*/` is missing\nx /* y /* z */\n  ^~\n");
     expect_errors("''",
                   "t.tl:1:1: error: a character literal holds one character\n''\n^~\nnote: "
-                  "texts stand in double quotes\n");
+                  "texts are written in double quotes\n");
     expect_errors("'% b\nc", "t.tl:1:1: error: this character is never closed: `'` is missing\n'% b\n^~~~\n");
     expect_errors("\"\\q\"",
                   "t.tl:1:2: error: this escape is not known\n\"\\q\"\n ^~\n"

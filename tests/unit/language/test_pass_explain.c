@@ -144,7 +144,7 @@ static void the_margin_says_what_happens(void **state) {
                 "\n"
                 "What each pass left behind in the text of the program: counts taken and given back, results\n"
                 "written over an operand, tensors in the frame, in growing slots, where the caller has room, and\n"
-                "entries into owner slots. Nothing stands in it before `ownership`.\n"
+                "entries into owner slots. It is empty before `ownership`.\n"
                 "\n"
                 "behind            acquires  releases  over  in the frame  growing  for the caller  protected\n"
                 "main\n" COUNTS("ownership     ", 0, 3, 0, 0, 0) COUNTS("reuse         ", 0, 3, 1, 0, 0)
