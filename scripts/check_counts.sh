@@ -16,6 +16,7 @@ repeats          10  10   pairs of places with the same six lines
 checker_fields   16  20   fields of the checker's context, or of a part of it that has more
 file_circle      40  12   files of the language that call each other in a circle
 library_names   354  20   comparisons with a name that src/language/library declares, in the checker
+unasserted        0   0   files of front, pass and codegen that say what must stay true, and neither assert it nor name its test
 no_noun           0   0   "is no X", "are no X": write "is not an X"
 stands            0   0   "stands" where "is" or "lies" is meant
 nobody            0   0   "nobody", "whoever": say who
@@ -50,6 +51,10 @@ count_library_names() {
     find src/language/library -name '*.tl' -exec sed -nE 's/^ *(fn|struct|enum) ([A-Za-z][A-Za-z0-9_]*).*/\2/p' {} + >"$names"
     find src/language/front src/language/names src/language/borrow -name '*.c' 2>/dev/null | sort | xargs awk -v names="$names" -f scripts/library_names.awk
     rm -f "$names"
+}
+count_unasserted() {
+    find src/language/front src/language/pass src/language/codegen -name '*.[ch]' 2>/dev/null | sort |
+        xargs -r grep -lE 'must stay true|stays true|after it:' | xargs -r grep -LE '_ASSERT\(|assert|tests/' || true
 }
 count_no_noun() { word '(^|[^A-Za-z`])(is|are) no [a-z`]' | grep -vE '[Tt]here (is|are) no|(is|are) no (longer|more|higher|lower)' || true; }
 count_stands() { word '(^|[^A-Za-z_`])stands?([^A-Za-z_`(]|$)'; }

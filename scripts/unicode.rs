@@ -1,4 +1,5 @@
-// unicode.rs: writes src/runtime/value/unicode.def from what Rust's library says of every character, so that masu says the same.
+// unicode.rs: writes src/runtime/value/unicode.def from what Rust's library says of every character, so that masu says
+// the same.
 //
 //     rustc -O scripts/unicode.rs -o /tmp/unicode && /tmp/unicode >src/runtime/value/unicode.def
 
@@ -50,9 +51,14 @@ fn long(name: &str, comment: &str, upper: bool) {
     put(name, comment, rows.collect());
 }
 
+const KINDS: [&str; 11] = ["ALPHABETIC", "NUMERIC", "LOWERCASE", "UPPERCASE", "ESCAPED", "TO_UPPER", "TO_LOWER", "LONG_UPPER",
+    "LONG_LOWER", "CASE_IGNORED", "CASED"];
+
 fn main() {
     let (major, minor, update) = char::UNICODE_VERSION;
-    println!("/* unicode.def: characters beyond ASCII, of Unicode {}.{}.{}. Written by scripts/unicode.rs; a range is first, last, step. */", major, minor, update);
+    println!("/* unicode.def: characters beyond ASCII, of Unicode {}.{}.{}. Written by scripts/unicode.rs; a range is first, last,\n * step. */", major, minor, update);
+    println!("\n/* Who includes this says what one of them is to become; the others are nothing, and none is left behind. */");
+    for kind in KINDS { println!("#ifndef {kind}\n#define {kind}(...)\n#endif"); }
     property("ALPHABETIC", "letters and what counts as one", |c| c.is_alphabetic());
     property("NUMERIC", "digits, numerals, fractions", |c| c.is_numeric());
     property("LOWERCASE", "small letters", |c| c.is_lowercase());
@@ -69,4 +75,6 @@ fn main() {
     put("CASE_IGNORED", "marks that a word goes on behind", marks.iter().map(|r| format!("0x{:X}, 0x{:X}, {}", r.0, r.1, r.2)).collect());
     let title = ranges(|c| if ends(format!("{}Σ", c)) && !c.is_lowercase() && !c.is_uppercase() { Some(0) } else { None });
     put("CASED", "letters of a case that are neither small nor capital", title.iter().map(|r| format!("0x{:X}, 0x{:X}, {}", r.0, r.1, r.2)).collect());
+    println!();
+    for kind in KINDS { println!("#undef {kind}"); }
 }

@@ -165,8 +165,8 @@ typedef enum masu_plan_mistake {
  * NULL. O(n). */
 MASU_API masu_plan_mistake masu_plan_validate(const masu_plan_problem *problem, size_t *where);
 
-/* A small set of rows that cannot be placed into capacity_bytes, even alone: the reason why the
- * problem is infeasible. Fills rows[] (room for problem->count, the caller's) with indices in
+/* A small set of rows that alone cannot be placed into capacity_bytes: the reason why the problem
+ * is infeasible. Fills rows[] (room for problem->count, the caller's) with indices in
  * ascending order and *count. Dropping any one row makes the set feasible, unless limits cut the
  * work short (*minimal, may be NULL, says). *count 0: no such set was found within the limits.
  * Statuses as masu_plan_find. */

@@ -17,7 +17,7 @@
 
 typedef struct masu_program masu_program;
 
-/* What makes machine code. Named by its address only; who does not name it does not link it. */
+/* What makes machine code. Named by its address only; programs that do not name it do not link it. */
 typedef struct masu_generator masu_generator;
 extern const masu_generator masu_llvm;
 /* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
@@ -145,7 +145,9 @@ masu_status masu_operations(masu_text *out);
  * nothing is there. */
 typedef struct masu_place_info {
     const char *text;
-    const char *path; /* of the file in which it is declared */
+    const char *type;   /* in the text: type_length bytes */
+    size_t type_length; /* 0: what is there is a function or a place, and has no type */
+    const char *path;   /* of the file in which it is declared */
     uint32_t line, column, length;
     uint32_t column16, length16; /* in UTF-16 units, for editors */
 } masu_place_info;

@@ -127,16 +127,18 @@ static const source_file *file_named(const masu_program *p, const char *path) {
 }
 
 static void put_where(masu_program *p, const lookup_result *found) {
-    masu__buffer where = {0};
-    char element[8] = "f32"; /* what a tensor holds of which nothing more is known */
-    const char *type = strstr(masu__buffer_text(&p->shown), ": Tensor<");
-    if (type)
-        sscanf(type, ": Tensor<%7[a-z0-9]", element);
+    masu__buffer where = {0}, element = {0};
+    if (type_is(found->type, TYPE_TENSOR) && found->type->tensor.element)
+        type_print(found->type->tensor.element, &element);
+    else
+        masu__buffer_puts(&element, "f32"); /* what a tensor holds of which nothing more is known */
     if (found->is_variable && p->module)
-        pass_where(p->module, found->name, element, found->declared, found->until, &where);
+        pass_where(p->module, found->name, masu__buffer_text(&element), found->declared, found->until, &where);
     if (where.length > 0)
         masu__buffer_printf(&p->shown, "\n%s", masu__buffer_text(&where));
+    diagnostics_plain_names(&p->shown);
     masu__buffer_destroy(&where);
+    masu__buffer_destroy(&element);
 }
 
 bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column, bool utf16,
@@ -150,12 +152,17 @@ bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint
     bool own = found.declared.file != &p->prelude || !strstr(found.name ? found.name : "", "__");
     if (found.name && found.name[0] != '<' && own)
         masu__buffer_printf(&p->shown, "%s: ", found.name);
-    type_print(found.type, &p->shown);
-    put_where(p, &found);
     diagnostics_plain_names(&p->shown);
+    const size_t type_at = p->shown.length;
+    type_print(found.type, &p->shown);
+    diagnostics_plain_names(&p->shown);
+    const size_t type_length = p->shown.length - type_at;
+    put_where(p, &found);
     source_place place = source_place_of(found.declared);
     bool known = found.declared.file && found.declared.file != &p->prelude;
     *out = (masu_place_info){.text = masu__buffer_text(&p->shown),
+                             .type = masu__buffer_text(&p->shown) + type_at,
+                             .type_length = type_length,
                              .path = known ? found.declared.file->path : NULL,
                              .line = place.line,
                              .column = place.column,

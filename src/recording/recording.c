@@ -147,6 +147,23 @@ masu_status masu__recording_string(masu__recording *r, const char *text, size_t 
     return MASU_OK;
 }
 
+/* entry: the one of the table that is `same`, or `item` as a new one; its hash and what it is compared with are the
+ * caller's. Leaves the function where it cannot be added. */
+#define FIND_OR_ADD(r, kind, table, most, hash, same, item, entry)                     \
+    do {                                                                               \
+        size_t from_ = (hash);                                                         \
+        while (((entry) = index_next((r)->index, kind, hash, &from_)) != 0 && !(same)) \
+            continue;                                                                  \
+        if ((entry) == 0) {                                                            \
+            masu_status status_ = may_add(r, (r)->table##_count, most);                \
+            if (status_ != MASU_OK)                                                    \
+                return status_;                                                        \
+            PUSH(r, table, item);                                                      \
+            (entry) = (r)->table##_count - 1;                                          \
+            index_put((r)->index, kind, hash, entry);                                  \
+        }                                                                              \
+    } while (0)
+
 masu_status masu__recording_place(masu__recording *r, masu__recorded_place place, uint32_t *index) {
     if (place.file >= r->string_count || place.function >= r->string_count || place.caller >= r->place_count)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -155,17 +172,9 @@ masu_status masu__recording_place(masu__recording *r, masu__recorded_place place
         return MASU_OK;
     uint64_t words[] = {place.file, place.function, place.line, place.caller};
     uint32_t hash = hash_words(PLACES, words, 4), found;
-    for (size_t at = hash; (found = index_next(r->index, PLACES, hash, &at)) != 0;)
-        if (memcmp(&r->places[found], &place, sizeof place) == 0) {
-            *index = found;
-            return MASU_OK;
-        }
-    masu_status status = may_add(r, r->place_count, MASU__RECORDING_MOST_EVENTS);
-    if (status != MASU_OK)
-        return status;
-    PUSH(r, place, place);
-    *index = r->place_count - 1;
-    index_put(r->index, PLACES, hash, *index);
+    FIND_OR_ADD(r, PLACES, place, MASU__RECORDING_MOST_EVENTS, hash,
+                memcmp(&r->places[found], &place, sizeof place) == 0, place, found);
+    *index = found;
     return MASU_OK;
 }
 
@@ -173,17 +182,8 @@ masu_status masu__recording_device(masu__recording *r, masu__recorded_device dev
     if (device.name >= r->string_count)
         return MASU_ERR_INVALID_ARGUMENT;
     uint32_t hash = hash_words(DEVICES, &device.number, 1), found;
-    for (size_t at = hash; (found = index_next(r->index, DEVICES, hash, &at)) != 0;)
-        if (r->devices[found].number == device.number) {
-            *index = (uint16_t)found;
-            return MASU_OK;
-        }
-    masu_status status = may_add(r, r->device_count, UINT16_MAX);
-    if (status != MASU_OK)
-        return status;
-    PUSH(r, device, device);
-    *index = (uint16_t)(r->device_count - 1);
-    index_put(r->index, DEVICES, hash, *index);
+    FIND_OR_ADD(r, DEVICES, device, UINT16_MAX, hash, r->devices[found].number == device.number, device, found);
+    *index = (uint16_t)found;
     return MASU_OK;
 }
 
@@ -192,17 +192,9 @@ masu_status masu__recording_stream(masu__recording *r, masu__recorded_stream str
         return MASU_ERR_INVALID_ARGUMENT;
     uint64_t words[] = {stream.handle, stream.device};
     uint32_t hash = hash_words(STREAMS, words, 2), found;
-    for (size_t at = hash; (found = index_next(r->index, STREAMS, hash, &at)) != 0;)
-        if (r->streams[found].handle == stream.handle && r->streams[found].device == stream.device) {
-            *index = (uint16_t)found;
-            return MASU_OK;
-        }
-    masu_status status = may_add(r, r->stream_count, UINT16_MAX);
-    if (status != MASU_OK)
-        return status;
-    PUSH(r, stream, stream);
-    *index = (uint16_t)(r->stream_count - 1);
-    index_put(r->index, STREAMS, hash, *index);
+    FIND_OR_ADD(r, STREAMS, stream, UINT16_MAX, hash,
+                r->streams[found].handle == stream.handle && r->streams[found].device == stream.device, stream, found);
+    *index = (uint16_t)found;
     return MASU_OK;
 }
 
@@ -212,17 +204,9 @@ masu_status masu__recording_pool(masu__recording *r, masu__recorded_pool pool, u
         return MASU_ERR_INVALID_ARGUMENT;
     uint64_t words[] = {pool.number, pool.device};
     uint32_t hash = hash_words(POOLS, words, 2), found;
-    for (size_t at = hash; (found = index_next(r->index, POOLS, hash, &at)) != 0;)
-        if (r->pools[found].number == pool.number && r->pools[found].device == pool.device) {
-            *index = found;
-            return MASU_OK;
-        }
-    masu_status status = may_add(r, r->pool_count, MASU__RECORDING_MOST_EVENTS);
-    if (status != MASU_OK)
-        return status;
-    PUSH(r, pool, pool);
-    *index = r->pool_count - 1;
-    index_put(r->index, POOLS, hash, *index);
+    FIND_OR_ADD(r, POOLS, pool, MASU__RECORDING_MOST_EVENTS, hash,
+                r->pools[found].number == pool.number && r->pools[found].device == pool.device, pool, found);
+    *index = found;
     return MASU_OK;
 }
 
@@ -230,17 +214,9 @@ masu_status masu__recording_thread(masu__recording *r, masu__recorded_thread thr
     if (thread.name >= r->string_count)
         return MASU_ERR_INVALID_ARGUMENT;
     uint32_t hash = hash_words(THREADS, &thread.number, 1), found;
-    for (size_t at = hash; (found = index_next(r->index, THREADS, hash, &at)) != 0;)
-        if (r->threads[found].number == thread.number) {
-            *index = found;
-            return MASU_OK;
-        }
-    masu_status status = may_add(r, r->thread_count, MASU__RECORDING_MOST_EVENTS);
-    if (status != MASU_OK)
-        return status;
-    PUSH(r, thread, thread);
-    *index = r->thread_count - 1;
-    index_put(r->index, THREADS, hash, *index);
+    FIND_OR_ADD(r, THREADS, thread, MASU__RECORDING_MOST_EVENTS, hash, r->threads[found].number == thread.number,
+                thread, found);
+    *index = found;
     return MASU_OK;
 }
 

@@ -34,6 +34,13 @@ static const char *const names[] = {"rev", "other",
 bool f(const char *a) { return strcmp(a, "rev") == 0 || is(a, "fn"); }
 expr *g(void) { return build_method("rev"); }
 TEXT
+cat >"$tree/src/language/front/promises.c" <<'TEXT'
+/* What must stay true: a is one. */
+TEXT
+cat >"$tree/src/language/front/kept.c" <<'TEXT'
+/* What must stay true: a is one. */
+void h(int a) { MASU_DEBUG_ASSERT(a == 1); }
+TEXT
 counted() { # NAME NUMBER
     MASU_COUNTED=$tree sh scripts/check_counts.sh --list "$1" >"$MASU_TMP/list"
     [ "$(wc -l <"$MASU_TMP/list")" -eq "$2" ] || fail "$1: expected $2: $(cat "$MASU_TMP/list")"
@@ -42,6 +49,7 @@ counted long_files 1
 counted repeats 1
 counted checker_fields 3
 counted library_names 3
+counted unasserted 1
 counted no_noun 3
 counted stands 3
 counted nobody 3

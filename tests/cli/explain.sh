@@ -92,5 +92,9 @@ grep -q "^ *${named%% *} | .*| ${named#* }" "$MASU_TMP.stdout" || fail "line ${n
 expect_status 0 "$MASU" explain --html examples/mlp.tl
 expect_in_stdout '<p class=t>'
 expect_in_stdout 'cost most: line'
-[ "$(grep -o '<details>' "$MASU_TMP.stdout" | wc -l)" -eq "$(grep -o '</details>' "$MASU_TMP.stdout" | wc -l)" ] || fail 'a fold is not closed'
+[ "$(grep -o '<details[ >]' "$MASU_TMP.stdout" | wc -l)" -eq "$(grep -o '</details>' "$MASU_TMP.stdout" | wc -l)" ] || fail 'a fold is not closed'
 [ "$(grep -o '<details>' "$MASU_TMP.stdout" | wc -l)" -ge 4 ] || fail 'nothing is folded'
+# The dearest lines are open; what a line makes is beside it in bytes: a tensor of [4, 4] has 64.
+grep -q "^<details open><summary class=r><b>${named%% *}</b>" "$MASU_TMP.stdout" || fail "line ${named%% *} is folded"
+expect_status 0 "$MASU" explain --html "$MASU_TMP/short.tl"
+grep -q '<b>3</b>.*; 64 bytes</i>' "$MASU_TMP.stdout" || fail 'no bytes beside line 3'

@@ -69,7 +69,7 @@ write "id,lower,upper,size\n$rows"
 expect_status 1 $plan "$file" --capacity 11 --output "$MASU_TMP/none.csv"
 expect_stdout ''
 expect_in_stderr 'at least 12 bytes are needed'
-expect_in_stderr '3 buffers cannot be placed even alone: b1 b3 b5'
+expect_in_stderr 'these 3 buffers alone cannot be placed: b1 b3 b5'
 [ ! -e "$MASU_TMP/none.csv" ] || fail "written although there is no plan"
 
 # ---- the judge ------------------------------------------------------------------------------------

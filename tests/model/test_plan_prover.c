@@ -286,7 +286,7 @@ static uint64_t lowest_of(const masu_plan_problem *p, unsigned mask) {
     return lowest(&mine);
 }
 
-/* What cannot be placed even alone cannot, and where it is called minimal, it can without any one row of it. */
+/* What is said to be impossible alone is so, and where it is called minimal, it can without any one row of it. */
 static void cores_cannot_be_placed(void **state) {
     (void)state;
     drawn d;

@@ -7,8 +7,8 @@
  *
  *     prologue: room, frame = tl_mem_function_enter(slots) ─► block 0 ─► …          ret: tl_mem_function_exit(frame)
  *
- * What must stay true: blocks are written in an order in which a definition comes before its uses (reverse
- * postorder), and every parameter of a block is a phi made before any block is written.
+ * What must stay true (asserted in emit_arg and function.c): blocks are written in an order in which a definition comes
+ * before its uses (reverse postorder), and every parameter of a block is a phi made before any block is written.
  */
 #ifndef MASU_LANGUAGE_CODEGEN_EMIT_H
 #define MASU_LANGUAGE_CODEGEN_EMIT_H
@@ -16,6 +16,7 @@
 #include <llvm-c/Core.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "language/codegen/codegen.h"
 
 /* Code is written into two modules of one context. What mostly waits for the runtime is translated as it is, in the
@@ -94,6 +95,7 @@ void emit_body(emit *e);
 /* Stack room that lives as long as the function. */
 LLVMValueRef emit_room(emit *e, LLVMTypeRef type, const char *name);
 static inline LLVMValueRef emit_arg(const emit *e, const ir_instr *i, uint32_t index) {
+    MASU_DEBUG_ASSERT(index < i->arg_count && (e->values[i->args[index]] || e->cg->out_of_memory));
     return e->values[i->args[index]];
 }
 static inline ir_type emit_arg_type(const emit *e, const ir_instr *i, uint32_t index) {

@@ -63,6 +63,7 @@ LLVMValueRef codegen_declare(codegen *cg, const ir_function *f) {
     if (f->result_count > 1)
         codegen_add_attribute(cg, function, 1, "noalias");
     cg->unit->functions[f->id] = function;
+    MASU_DEBUG_ASSERT(cg->queued[f->id] || cg->queue_count < cg->module->function_count);
     if (!cg->queued[f->id])
         cg->queue[cg->queue_count++] = f;
     cg->queued[f->id] = true;
@@ -114,6 +115,7 @@ static void make_blocks_and_phis(emit *e) {
         LLVMPositionBuilderAtEnd(e->cg->builder, block);
         for (uint32_t p = 0; p < b->param_count; p++) {
             LLVMTypeRef type = codegen_type(e->cg, ir_type_of(e->f, b->params[p]));
+            MASU_DEBUG_ASSERT(!e->values[b->params[p]]); /* a parameter belongs to one block */
             e->values[b->params[p]] = LLVMBuildPhi(e->cg->builder, type, "");
         }
     }
@@ -189,6 +191,7 @@ static void connect_phis(emit *e) {
         const ir_block *from = e->order[k];
         for (int t = 0; t < ir_target_count(from->last); t++) {
             const ir_target *target = &from->last->target[t];
+            MASU_DEBUG_ASSERT(e->starts[target->block->id] && target->count == target->block->param_count);
             for (uint32_t a = 0; a < target->count; a++)
                 LLVMAddIncoming(e->values[target->block->params[a]], &e->values[target->args[a]], &e->ends[from->id],
                                 1);
@@ -270,6 +273,7 @@ void emit_body(emit *e) {
         LLVMPositionBuilderAtEnd(builder, e->starts[b->id]);
         for (const ir_instr *i = b->first; i && !ir_is_terminator(i->op); i = i->next)
             emit_instr(e, i);
+        MASU_DEBUG_ASSERT(b->last && ir_is_terminator(b->last->op));
         e->ends[b->id] = LLVMGetInsertBlock(builder);
         emit_terminator(e, b->last);
     }

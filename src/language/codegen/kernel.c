@@ -29,6 +29,7 @@ void emit_kernel_done(emit *e) {
 }
 
 void emit_kernel_careful(emit *e) {
+    MASU_DEBUG_ASSERT(e->kernel);
     e->careful = true;
     end_loops(e, ENDED_UNPROVED);
 }

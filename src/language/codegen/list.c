@@ -9,9 +9,9 @@
  *     ref_index(i, length, width)   i < length ─ yes ─► i * width
  *                        └─ no ─► tl_ref_index raises
  *
- * Only for records without words that own: those are counted, and the audit follows them. What must stay true: the ways
- * that call leave what the runtime's functions would leave, and the record of a way that is not taken has an address
- * that only this function knows, so that LLVM keeps its words in registers.
+ * Only for records without words that own (asserted where one is written): those are counted, and the audit follows
+ * them. What must stay true: the ways that call leave what the runtime's functions would leave, and the record of a way
+ * that is not taken has an address that only this function knows, so that LLVM keeps its words in registers.
  */
 #include "language/codegen/emit.h"
 
@@ -116,6 +116,7 @@ static LLVMValueRef vector_in(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMV
 }
 
 static void get(emit *e, const ir_instr *i) {
+    MASU_DEBUG_ASSERT(reads_numbers(e->f, i));
     LLVMBasicBlockRef outside = emit_new_block(e, "outside");
     int64_t words = record_of(e->f, i)->imm.i;
     LLVMValueRef v = emit_arg(e, i, 0), record = emit_arg(e, i, record_at(i));
@@ -132,6 +133,7 @@ static void get(emit *e, const ir_instr *i) {
 }
 
 static LLVMValueRef set_by_call(emit *e, const ir_instr *i, LLVMValueRef record, int64_t words) {
+    MASU_DEBUG_ASSERT(writes_numbers(e->f, i));
     LLVMValueRef copy = emit_room(e, LLVMArrayType2(e->cg->i64, (uint64_t)words), "record");
     for (int64_t k = 0; k < words; k++)
         copy_word(e, copy, record, k);

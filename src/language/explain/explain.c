@@ -32,8 +32,9 @@ static void note(explainer *x, masu__buffer *text, char kind) {
     x->failed |= !copy || text->failed;
     if (!copy)
         return;
-    x->events[x->count] = (explain_event){x->line, x->count, x->f, copy, kind, x->place};
+    x->events[x->count] = (explain_event){x->line, x->count, x->f, copy, kind, x->place, x->bytes};
     x->place = EXPLAIN_NOWHERE;
+    x->bytes = 0;
     x->count++;
     masu__buffer_truncate(text, 0);
 }
@@ -88,6 +89,23 @@ static void note_arguments(explainer *x, const ir_instr *i, masu__buffer *t) {
     }
 }
 
+/* Of the elements of v; 0: not known before the program runs. */
+static uint64_t bytes_made(const explainer *x, ir_value v) {
+    static const uint8_t sizes[] = {[TL_F32] = 4, [TL_F64] = 8, [TL_I64] = 8, [TL_BOOL] = 1};
+    const ir_place *place = ir_place_of(x->f, v);
+    const ir_shape *s = x->f->values[v].shape;
+    const uint8_t dtype = ir_type_of(x->f, v) == IR_TENSOR ? x->facts.values[x->f->id][v].dtype : DTYPE_IS_UNKNOWN;
+    if (place && place->bytes)
+        return place->bytes;
+    if (!s || !s->known_rank || dtype >= TL_DTYPE_COUNT)
+        return 0;
+    uint64_t bytes = sizes[dtype];
+    for (uint32_t d = 0; d < s->rank; d++)
+        if (s->dim[d] < 0 || __builtin_mul_overflow(bytes, (uint64_t)s->dim[d], &bytes))
+            return 0;
+    return bytes;
+}
+
 static void note_results(explainer *x, const ir_instr *i, masu__buffer *t) {
     for (uint32_t r = 0; r < i->result_count; r++) {
         ir_value v = i->result + r;
@@ -106,6 +124,7 @@ static void note_results(explainer *x, const ir_instr *i, masu__buffer *t) {
         explain_buffer(x->f, v, t);
         explain_slot(x->f, v, x->sharing, t);
         x->place = (explain_place)(i->reuse ? EXPLAIN_NOWHERE : explain_place_of(x->f, v));
+        x->bytes = x->place == EXPLAIN_NOWHERE ? 0 : bytes_made(x, v);
         note(x, t, 'n');
     }
 }
@@ -289,7 +308,7 @@ void pass_explain_as(const ir_module *m, const source_file *source, masu_explain
         x.source = m->main->span.file;
     if (!x.source)
         x.source = &none;
-    x.failed = !count_originals(&x);
+    x.failed = !count_originals(&x) || !tensor_facts_compute(&x.facts, m, &x.scratch);
     for (uint32_t f = 0; f < m->function_count && !x.failed; f++) {
         x.f = m->functions[f];
         if (!x.f->is_kernel)

@@ -10,6 +10,7 @@
 #define MASU_LANGUAGE_EXPLAIN_EVENTS_H
 
 #include "language/explain/explain_words.h"
+#include "language/facts/tensor_facts.h"
 
 typedef enum explain_place {
     EXPLAIN_NOWHERE, /* nothing is made, or it has no elements of its own */
@@ -25,6 +26,7 @@ typedef struct explain_event {
     const char *text;
     char kind; /* f what a function says of itself, n begins, i another name, b lent, m moves, d dies, a acquired */
     explain_place place; /* of elements that are made here */
+    uint64_t bytes;      /* of these; 0: none, or their number is known only when the program runs */
 } explain_event;
 
 typedef struct explainer {
@@ -35,7 +37,9 @@ typedef struct explainer {
     explain_event *events; /* by line, then in the order of the program */
     uint32_t count, capacity;
     uint32_t line;       /* of the event being noted */
-    explain_place place; /* likewise; it is taken back when noted */
+    explain_place place; /* of the same one, as bytes; both are taken back when noted */
+    uint64_t bytes;
+    tensor_facts facts;
     const ir_function *f;
     const explain_sharing *sharing; /* of f's owner slots */
     uint32_t *versions;             /* by function id: how many of the same original there are */

@@ -1,7 +1,7 @@
 /* explain_html.c: see explain_events.h. One page that needs nothing but itself: no script, no other file.
  *
  *     the totals and the lines that cost most
- *     the source with its margin, coloured by what happens
+ *     the source, beside each line what it costs; folded below it, what happens there in words, coloured by kind
  *     folded, for each function: its frame drawn, a table of its values; the numbers behind each pass
  */
 #include <inttypes.h>
@@ -15,12 +15,15 @@
 
 static const char style[] =
     "body{font:15px/1.45 sans-serif;margin:1em 2em;color:#222}table{border-spacing:0;width:100%}"
-    ".t{font-weight:bold;white-space:pre-line}summary{cursor:pointer;margin:.4em 0}.l{width:3em}.s{width:45%}"
-    "td,th{vertical-align:top;padding:1px .7em;text-align:left}tr:hover{background:#f4f4f4}"
-    ".l,.r{text-align:right}.l{color:#999}.s{font-family:monospace;white-space:pre}"
+    ".t{font-weight:bold;white-space:pre-line}summary{cursor:pointer;margin:.4em 0}"
+    ".r{display:grid;grid-template-columns:3em minmax(0,1fr) 18em;column-gap:1em;margin:0;padding:1px 0}"
+    ".r:hover,tr:hover{background:#f4f4f4}.r b{font-weight:normal;color:#999;text-align:right}"
+    ".r code{white-space:pre-wrap;overflow-wrap:anywhere}.r i{font-style:normal;font-size:13px;color:#555}"
+    "summary.r{list-style:none}summary.r i::before{content:'▸ '}details[open]>summary.r i::before{content:'▾ '}"
+    ".e{margin:.2em 0 .6em 4em}td,th{vertical-align:top;padding:1px .7em;text-align:left}td.n{text-align:right}"
     "summary h2{display:inline;font-size:17px}th{border-bottom:1px solid #bbb}"
-    "span{border-radius:4px;padding:0 .4em;margin-right:.2em;font-size:13px;display:inline-block}"
-    ".n{background:#e3f1e3}.m{background:#e2ecf8}.b{background:#eee}.i{background:#f5f0dc}"
+    "span{border-radius:4px;padding:0 .4em;margin:0 .2em .2em 0;font-size:13px;display:inline-block}"
+    "span.n{background:#e3f1e3}.m{background:#e2ecf8}.b{background:#eee}span.i{background:#f5f0dc}"
     ".d{background:#f3e6d8}.a{background:#f6c9c9}.f{background:#fff;border:1px solid #bbb}"
     "svg{display:block;margin:.7em 0}svg text{font:11px monospace}rect{fill:#cfe3cf;stroke:#5a8a5a;stroke-width:.5}\n";
 
@@ -49,13 +52,7 @@ static void put_buffer(const masu__buffer *text, masu__buffer *out) {
 
 /* ---- the source ------------------------------------------------------------------------------ */
 
-static void put_row(const explainer *x, uint32_t line, const explain_event *first, const explain_event *end,
-                    masu__buffer *out) {
-    uint32_t length;
-    const char *text = source_line(x->source, line, &length);
-    masu__buffer_printf(out, "<tr><td class=l>%" PRIu32 "<td class=s>", line);
-    masu__buffer_html(out, text, length);
-    masu__buffer_puts(out, "<td>");
+static void put_events(const explainer *x, const explain_event *first, const explain_event *end, masu__buffer *out) {
     for (const explain_event *e = first; e < end; e++) {
         masu__buffer one = {0};
         if (explain_said_before(first, e))
@@ -68,27 +65,59 @@ static void put_row(const explainer *x, uint32_t line, const explain_event *firs
         out->failed |= one.failed;
         masu__buffer_destroy(&one);
     }
+}
+
+static bool is_dear(const explain_totals *t, uint32_t line) {
+    for (uint32_t k = 0; k < t->most_count; k++)
+        if (t->most[k].line == line)
+            return true;
+    return false;
+}
+
+/* The line and, beside it, its costs in numbers; below, folded but for the dearest ones, what happens in words. */
+static void put_row(const explainer *x, const explain_totals *t, uint32_t line, const explain_event *first,
+                    const explain_event *end, masu__buffer *out) {
+    uint32_t length;
+    const char *text = source_line(x->source, line, &length), *row = first < end ? "summary" : "div";
+    if (first < end)
+        masu__buffer_puts(out, is_dear(t, line) ? "<details open>" : "<details>");
+    masu__buffer_printf(out, "<%s class=r><b>%" PRIu32 "</b><code>", row, line);
+    masu__buffer_html(out, text, length);
+    masu__buffer_puts(out, "</code>");
+    if (first < end) {
+        explain_costs costs = explain_costs_of(first, end);
+        size_t before = out->length;
+        masu__buffer_puts(out, "<i>");
+        explain_put_costs(&costs, out);
+        masu__buffer_puts(out, out->length == before + 3 ? "makes nothing" : "");
+        explain_put_bytes(&costs, out);
+        masu__buffer_puts(out, "</i>");
+    }
+    masu__buffer_printf(out, "</%s>", row);
+    if (first < end) {
+        masu__buffer_puts(out, "<div class=e>");
+        put_events(x, first, end, out);
+        masu__buffer_puts(out, "</div></details>");
+    }
     masu__buffer_putc(out, '\n');
 }
 
-static void put_source(const explainer *x, masu__buffer *out) {
+static void put_source(const explainer *x, const explain_totals *t, masu__buffer *out) {
     const explain_event *at = x->events, *end = x->events + x->count;
-    masu__buffer_puts(out, "<table>\n");
     while (at < end && at->line == 0)
         at++;
     for (uint32_t line = 1; line <= x->source->line_count; line++) {
         const explain_event *first = at;
         while (at < end && at->line == line)
             at++;
-        put_row(x, line, first, at, out);
+        put_row(x, t, line, first, at, out);
     }
-    masu__buffer_puts(out, "</table>\n");
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
 static void put_number(uint32_t n, masu__buffer *out) {
-    masu__buffer_puts(out, "<td class=r>");
+    masu__buffer_puts(out, "<td class=n>");
     if (n > 0)
         masu__buffer_printf(out, "%" PRIu32, n);
 }
@@ -165,7 +194,7 @@ void explain_html(const explainer *x, masu__buffer *out) {
     out->failed |= said.failed;
     masu__buffer_destroy(&said);
     masu__buffer_printf(out, "</p>\n%s", words);
-    put_source(x, out);
+    put_source(x, &totals, out);
     for (uint32_t f = 0; f < x->m->function_count; f++)
         if (!x->m->functions[f]->is_kernel)
             put_function(x->m->functions[f], out);

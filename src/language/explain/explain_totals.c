@@ -12,6 +12,8 @@ static void count_event(const explain_event *e, explain_costs *c) {
     c->in_pool += e->place == EXPLAIN_IN_POOL;
     c->acquires += e->kind == 'a';
     c->deaths += e->kind == 'd';
+    c->bytes += e->bytes;
+    c->has_open |= e->place != EXPLAIN_NOWHERE && e->bytes == 0;
 }
 
 explain_costs explain_costs_of(const explain_event *first, const explain_event *end) {
@@ -64,6 +66,8 @@ explain_totals explain_totals_of(const explainer *x) {
             to++;
         explain_costs c = explain_costs_of(at, to);
         offer(&t, &c);
+        if (c.line == 0)
+            t.elsewhere = c;
         t.all.in_frame += c.in_frame;
         t.all.in_slot += c.in_slot;
         t.all.at_caller += c.at_caller;
@@ -88,6 +92,11 @@ void explain_put_costs(const explain_costs *c, masu__buffer *out) {
     put_count(c->deaths, "dies", "die", any, out);
 }
 
+void explain_put_bytes(const explain_costs *c, masu__buffer *out) {
+    if (c->bytes > 0)
+        masu__buffer_printf(out, "; %" PRIu64 " bytes%s", c->bytes, c->has_open ? " and more" : "");
+}
+
 void explain_put_totals(const explain_totals *t, masu__buffer *out) {
     bool any = put_count(t->functions, "function", "functions", false, out);
     any = put_count(t->slots, "owner slot", "owner slots", any, out);
@@ -98,7 +107,10 @@ void explain_put_totals(const explain_totals *t, masu__buffer *out) {
                         t->frame_bytes, t->frame_bound);
     any = put_count(t->all.in_slot, "in a growing slot", "in growing slots", true, out);
     any = put_count(t->all.at_caller, "where the caller has room", "where the caller has room", any, out);
-    masu__buffer_printf(out, ", %" PRIu32 " from pools\n", t->all.in_pool);
+    masu__buffer_printf(out, ", %" PRIu32 " from pools", t->all.in_pool);
+    if (t->elsewhere.in_pool > 0)
+        masu__buffer_printf(out, ", of which %" PRIu32 " in functions of the library", t->elsewhere.in_pool);
+    masu__buffer_putc(out, '\n');
     if (t->most_count == 0)
         return;
     masu__buffer_puts(out, "cost most: ");

@@ -92,10 +92,18 @@ static uint8_t common_dtype(const sweeper *s, const ir_instr *i, uint32_t from, 
     return dtype == DTYPE_IS_UNSET ? DTYPE_IS_UNKNOWN : dtype;
 }
 
-static uint8_t dtype_of_result(const sweeper *s, const ir_instr *i) {
-    if (i->abi == TL_FN_tl_tensor_to_dtype)
-        return dtype_asked_for(s, i);
-    switch (tl_abi_functions[i->abi].dtype) {
+tl_dtype tensor_dtype_by_rule(tl_dtype_rule rule, tl_dtype first, tl_dtype widest) {
+    switch (rule) {
+    case DTYPE_SAME:
+        return first;
+    case DTYPE_PROMOTE:
+    case DTYPE_CHOICE:
+        return widest;
+    case DTYPE_COUNT:
+        return widest == TL_BOOL ? TL_I64 : widest;
+    case DTYPE_FLOAT:
+    case DTYPE_REAL:
+        return widest == TL_F64 ? TL_F64 : TL_F32;
     case DTYPE_F32:
         return TL_F32;
     case DTYPE_F64:
@@ -104,19 +112,23 @@ static uint8_t dtype_of_result(const sweeper *s, const ir_instr *i) {
         return TL_I64;
     case DTYPE_BOOL:
         return TL_BOOL;
-    case DTYPE_SAME:
-        return tensor_is_elementwise(i) ? common_dtype(s, i, 0, true) : dtype_of_first(s, i);
-    case DTYPE_FLOAT:
-        return common_dtype(s, i, 0, true);
-    case DTYPE_PROMOTE:
-    case DTYPE_COUNT:
-    case DTYPE_REAL:
-        return common_dtype(s, i, 0, false);
-    case DTYPE_CHOICE:
-        return common_dtype(s, i, 1, false);
     default:
-        return DTYPE_IS_UNKNOWN;
+        return TL_DTYPE_COUNT;
     }
+}
+
+static uint8_t dtype_of_result(const sweeper *s, const ir_instr *i) {
+    const tl_dtype_rule rule = tl_abi_functions[i->abi].dtype;
+    if (i->abi == TL_FN_tl_tensor_to_dtype)
+        return dtype_asked_for(s, i);
+    if (rule == NO_DTYPE || rule == DTYPE_UNKNOWN)
+        return DTYPE_IS_UNKNOWN;
+    if (rule == DTYPE_SAME && !tensor_is_elementwise(i))
+        return dtype_of_first(s, i);
+    uint8_t of = TL_F32;
+    if (rule < DTYPE_F32)
+        of = common_dtype(s, i, rule == DTYPE_CHOICE, rule == DTYPE_SAME || rule == DTYPE_FLOAT);
+    return of < TL_DTYPE_COUNT ? (uint8_t)tensor_dtype_by_rule(rule, of, of) : of;
 }
 
 /* The flag by which some operations are told to track; true unless it is known to be false. */

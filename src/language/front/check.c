@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
@@ -117,6 +118,7 @@ static void close_expr(expr *e, void *context) {
         const type *before = e->type;
         e->type = type_resolve(c->types, before);
         check_close_number(c, e, before);
+        MASU_DEBUG_ASSERT(!type_is_open_number(e->type));
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
             c->open->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
             diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_this_holds));
@@ -193,6 +195,14 @@ static void close_closures(checker *c, uint32_t from) {
     }
 }
 
+/* What only parts of a body may know of what they lie in (check_expr.h) is known to none. */
+static bool is_outside(const checker *c) {
+    const check_around *a = c->around;
+    return c->nest->loop == NULL && c->nest->comprehension == NULL && a->wanted_variants == NULL &&
+           a->receiver_of == NULL && a->parse_wish == NULL && a->lends_to == NULL && a->how_more == NULL &&
+           !a->index_goes_on;
+}
+
 static void check_statements(checker *c, function_item *f) {
     uint32_t functions = c->tree->function_count, errors = c->diagnostics->error_count;
     f->is_checked = true;
@@ -201,11 +211,13 @@ static void check_statements(checker *c, function_item *f) {
     c->nest->loop = NULL;
     c->nest->comprehension = NULL;
     c->open->has_open = false;
+    MASU_DEBUG_ASSERT(is_outside(c));
     uint32_t mark = check_scope_open(c);
     declare_parameters(c, f);
     check_block(c, f->body, f->result);
     check_result(c, f);
     check_scope_close(c, mark);
+    MASU_DEBUG_ASSERT(is_outside(c));
     type_default_numbers(c->types);
     c->open->is_closing = true;
     check_finish_parses(c);

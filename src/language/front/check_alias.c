@@ -10,12 +10,13 @@
  * `v[<at>]`), and for methods that yield a place of what they are called on (`map.entry(k).or_insert(0)`,
  * `v.last_mut().unwrap()`).
  *
- * What must stay true: an alias is a checked place made of names, fields and elements whose indices are literals
- * or variables that are not assigned to.
+ * What must stay true (asserted): an alias is a checked place made of names, fields and elements whose indices are
+ * literals or variables that are not assigned to.
  */
 #include <ctype.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_chain.h"
 #include "language/front/check_context.h"
@@ -64,6 +65,19 @@ static void become_nothing(checker *c, stmt *s) {
     check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
 }
 
+static bool stays_put(const expr *e) {
+    bool rests = e->type != NULL;
+    for (; rests && (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX);
+         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base)
+        for (uint32_t i = 0; e->kind == EXPR_INDEX && i < e->index.count; i++) {
+            const expr *at = e->index.indices[i];
+            while (at->kind == EXPR_CAST)
+                at = at->cast.operand;
+            rests &= at->kind == EXPR_INT || at->kind == EXPR_NAME || at->kind == EXPR_RANGE;
+        }
+    return rests && e->type != NULL;
+}
+
 bool check_let_alias(checker *c, stmt *s) {
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
     if (!named || s->value == NULL || s->value->type != NULL || s->otherwise != NULL || s->value->is_followed ||
@@ -88,6 +102,7 @@ bool check_let_alias(checker *c, stmt *s) {
         }
         return false;
     }
+    MASU_DEBUG_ASSERT(stays_put(place));
     name->alias = place;
     name->is_mutable = true;
     check_declare(c, name, type_of(c, place));

@@ -25,6 +25,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
@@ -122,6 +123,8 @@ static void take_apart(chain *h, expr **slot) {
         h->stages[h->count - 1 - i] = held;
     }
     h->start = at;
+    for (uint32_t i = 0; i + 1 < h->count; i++) /* what ends a chain is its last stage */
+        MASU_DEBUG_ASSERT(chain_passes_on(h->stages[i]));
 }
 
 /* Whether it can be seen that a chain over a list is one loop. */

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_context.h"
 #include "language/front/check_place.h"
@@ -168,6 +169,7 @@ expr *check_choice(checker *c, const block *b, stmt *s) {
     rest r = {.c = c, .let = s, .block = rest_of(c, b, s), .count = places};
     expr *e = s->value;
     write_out(&r, &e);
+    MASU_DEBUG_ASSERT(r.count == 0); /* the rest was written behind each of the places */
     return e;
 }
 

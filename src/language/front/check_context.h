@@ -16,7 +16,7 @@
  * (literals follow it), NULL for none; TYPE_VOID says that the value is not wanted. check_coerce
  * makes the wish a demand.
  *
- * What must stay true:
+ * What must stay true (asserted in check_expr, and where a body begins and ends):
  *     each node is checked once; after check_expr the slot's node has a type
  *     symbol->binding is the innermost visible binding of that name: scopes restore it when they end
  */

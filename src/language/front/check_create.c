@@ -7,8 +7,10 @@
  * counterpart, so that nothing is rounded to f32 on the way; operations that keep the type of their operands pass on
  * what is wanted.
  *
- * What must stay true: nothing is changed unless all of it can be made; what draws real numbers makes no whole ones.
+ * What must stay true (asserted: what was made is what was asked for): nothing is changed unless all of it can be made;
+ * what draws real numbers makes no whole ones.
  */
+#include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
@@ -236,5 +238,6 @@ bool check_create_as(checker *c, expr **slot, const type *to) {
     if (element == NULL || !ranks || !can_be(c, *slot, element, 0))
         return false;
     become(c, slot, element);
+    MASU_DEBUG_ASSERT((*slot)->type->tensor.rank == rank && (*slot)->type->tensor.element == element);
     return true;
 }

@@ -29,8 +29,8 @@
  * A record of text as a struct is written from the fields, too (check_derive_record.c), and a clone
  * (check_derive_clone.c).
  *
- * What must stay true: all of the sort that is in the value is reached once, or the call is an error that names the
- * field.
+ * What must stay true (tests/golden/lang_parameters, err_parameters): all of the sort that is in the value is reached
+ * once, or the call is an error that names the field.
  */
 #include <string.h>
 

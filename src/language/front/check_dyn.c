@@ -8,11 +8,13 @@
  * function that returns `impl Fn(A) -> R` or takes a function in a field or Vec does so through such an enum, too: one
  * type for all closures of a signature.
  *
- * What must stay true: a variant is removed only with the whole attempt at checking a function that added it, its
- * number is its tag; a method's body has one arm for each variant that exists when the last body is checked.
+ * What must stay true (the second asserted where a variant is asked for): a variant is removed only with the whole
+ * attempt at checking a function that added it, its number is its tag; a method's body has one arm for each variant
+ * that exists when the last body is checked.
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
@@ -98,8 +100,10 @@ static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
     struct_item *s = d->s;
     const type *boxed = t->kind == TYPE_STRUCT ? type_array(c->types, t, TYPE_BOX) : t;
     for (uint32_t i = 0; i < s->variant_count; i++)
-        if (s->fields[s->variants[i].first].type == boxed)
+        if (s->fields[s->variants[i].first].type == boxed) {
+            MASU_DEBUG_ASSERT(s->variants[i].tag == i && s->variants[i].count == 1);
             return i;
+        }
     variant_item v = {.name = check_printf(c, "%u", s->variant_count),
                       .span = s->span,
                       .first = s->field_count,

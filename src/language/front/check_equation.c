@@ -6,8 +6,8 @@
  * An index is free when nothing of its name is in sight and it occurs only as an index. One in both factors of a
  * product is summed over; the others are the result's dimensions, in alphabetical order, as in numpy.einsum.
  *
- * What must stay true: a lone index that nothing knows is a mistake and is said as one; so two places are asked for.
- * All terms of a sum have the same dimensions: nothing is spread unless it is written.
+ * What must stay true (tests/golden/err_equations): a lone index that nothing knows is a mistake and is said as one; so
+ * two places are asked for. All terms of a sum have the same dimensions: nothing is spread unless it is written.
  */
 #include <string.h>
 

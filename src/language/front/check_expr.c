@@ -1,6 +1,7 @@
 /* check_expr.c: dispatch, literals, names, fields, struct literals, tuples. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
@@ -482,4 +483,5 @@ void check_expr(checker *c, expr **slot, const type *expected) {
         if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected))))
             check_unbox(c, slot);
     }
+    MASU_DEBUG_ASSERT((*slot)->type != NULL);
 }

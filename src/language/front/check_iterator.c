@@ -8,7 +8,8 @@
  *     fib.zip(list)         what is asked for elements is an iterator: __items(list)
  *     fib.sorted()          a method of lists works on the list of all elements
  *
- * What must stay true: `next` is called as often, and when, the program asks for an element; never in advance.
+ * What must stay true (tests/golden/lang_iterators_lazy): `next` is called as often, and when, the program asks for an
+ * element; never in advance.
  */
 #include <string.h>
 

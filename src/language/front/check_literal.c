@@ -17,8 +17,9 @@
  * is still open becomes what it would like to be, else i64 or f32 (type_default_numbers); then every node gets its type
  * (check.c), every literal is judged by its range, and conversions that were not needed go.
  *
- * What must stay true: a node of an open type is judged again when it is closed, by check_close_number; what is written
- * out by the kind of a number before it is known (a text, a method) waits until then.
+ * What must stay true (check.c asserts that no number is open behind it): a node of an open type is judged again when
+ * it is closed, by check_close_number; what is written out by the kind of a number before it is known (a text, a
+ * method) waits until then.
  */
 #include <string.h>
 

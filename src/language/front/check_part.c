@@ -8,12 +8,13 @@
  * asked of them: an element, what the library has a method __part_M for, a loop over it. Anything else makes the value:
  * a list of its own, as all lists are.
  *
- * What must stay true: nothing assigns to what a variable is made of while the variable is in sight, so the part has
- * the elements that it had when it was made.
+ * What must stay true (asserted: they are names in sight): nothing assigns to what a variable is made of while the
+ * variable is in sight, so the part has the elements that it had when it was made.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_generic.h"
@@ -63,6 +64,7 @@ static void become_nothing(checker *c, stmt *s) {
 }
 
 static void name_it(checker *c, pattern *p, const made_of *of) {
+    MASU_DEBUG_ASSERT(check_find(c, of->names[0]) != NULL);
     p->binding->made_of = of;
     check_declare(c, p->binding, type_of(c, of));
 }

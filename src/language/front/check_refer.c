@@ -8,7 +8,8 @@
  * parameters come back (check_call.c). What lies in a list, tuple, struct or result is a value of TYPE_REFERENCE. It is
  * followed wherever the thing itself is wanted: an EXPR_INDEX over a reference is the place that it leads to.
  *
- * What must stay true: a `&mut place` that nothing takes as a place or a reference is an error, never a copy.
+ * What must stay true (tests/golden/err_part_is_written, err_shared_self): no write through a `&mut place` is done to a
+ * copy; what cannot be written through is refused.
  */
 #include <string.h>
 

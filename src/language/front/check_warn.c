@@ -39,7 +39,7 @@ static void warn_of_unread(checker *c, const function_item *f) {
         if (!counts || b->name[0] == '<' || b->name[0] == '_' || b->type->kind == TYPE_NEVER)
             continue;
         diagnostic *d = diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_used), b->name);
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "`_%s` says that this is meant", b->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write `_%s` if this is intentional", b->name);
     }
 }
 

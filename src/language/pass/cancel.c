@@ -17,6 +17,7 @@
  *     counts of a value at every point: as many as before outside pairs, one less inside;
  *                                       never below one where it is read
  */
+#include "base/assert.h"
 #include "language/pass/pass.h"
 
 typedef struct scan {      /* from an acquire on */
@@ -67,6 +68,7 @@ static void cancel_in(const ir_function *f, ir_block *b) {
         ir_instr *partner = i->op == IR_ACQUIRE ? partner_of(f, i) : NULL;
         if (!partner)
             continue;
+        MASU_DEBUG_ASSERT(partner->block == b && partner->op == IR_RELEASE && partner->args[0] == i->args[0]);
         ir_remove(partner);
         ir_remove(i);
     }

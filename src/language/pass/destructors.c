@@ -8,11 +8,13 @@
  *         ret                           call <destructors>()
  *                                       ret
  *
- * What must stay true: between an instruction that may let go of a value with a destructor and its call nothing happens
- * but counting and reading of what was read (IR_RECORD_WORD: nothing may raise before its count has an owner).
+ * What must stay true (asserted in heavy builds): between an instruction that may let go of a value with a destructor
+ * and its call nothing happens but counting and reading of what was read (IR_RECORD_WORD: nothing may raise before its
+ * count has an owner).
  */
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "language/ir/edit.h"
 #include "language/pass/pass.h"
 
@@ -152,6 +154,18 @@ static ir_instr *end_of(ir_instr *i) {
     return end;
 }
 
+/* Whether the call follows whatever in the block may let go. */
+static bool calls_follow(const ir_function *f, const ir_block *b, const ir_function *run) {
+    bool owed = false, holds = true;
+    for (const ir_instr *i = b->first; i; i = i->next) {
+        bool counts = i->op == IR_RECORD_WORD || i->op == IR_RELEASE || i->op == IR_ACQUIRE;
+        owed &= i->op != IR_CALL || i->callee != run;
+        holds &= !owed || counts;
+        owed |= may_let_go(f, i);
+    }
+    return holds && !owed;
+}
+
 void pass_run_destructors(ir_module *m) {
     ir_function *run = m->destructors ? version_of(m) : NULL;
     m->destructors = run;
@@ -169,5 +183,7 @@ void pass_run_destructors(ir_module *m) {
                 i = end_of(i);
                 ir_insert_after(i, call);
             }
+        for (uint32_t b = 0; into != run && !into->is_kernel && b < into->block_count; b++)
+            MASU_HEAVY_ASSERT(calls_follow(into, into->blocks[b], run));
     }
 }

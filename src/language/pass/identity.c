@@ -8,8 +8,10 @@
  * So handing an argument out costs no count, whether it lives on or not, and what looks like a second owner is none.
  * Only managed results: numbers cost nothing. A function may return what its own call of itself returns.
  *
- *     after it: no function but main has a managed result that every way out takes from the same parameter
+ *     after it: no function but main has a managed result that every way out takes from the same parameter;
+ *               a call has as many results as what it calls (asserted)
  */
+#include "base/assert.h"
 #include "language/ir/edit.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
@@ -121,6 +123,7 @@ static void strike_call(ir_function *f, ir_instr *call, const int32_t *from, ir_
         }
         gone->def = NULL;
     }
+    MASU_DEBUG_ASSERT(kept == call->callee->result_count);
     call->result_count = kept;
     call->result = kept ? call->result : 0;
 }
@@ -166,5 +169,6 @@ void pass_identity(ir_module *m, pass_context *context) {
     m->out_of_memory |= !w.from;
     while (!m->out_of_memory && find_all(&w))
         strike_all(&w);
+    MASU_HEAVY_ASSERT(m->out_of_memory || !find_all(&w));
     masu__arena_destroy(&w.scratch);
 }

@@ -18,6 +18,7 @@
  * One scan backwards over each block, from what is live at its end to what is live at its start.
  * O(instructions + live values at borders) for each version of a function.
  */
+#include "base/assert.h"
 #include "language/facts/liveness.h"
 #include "language/ir/edit.h"
 #include "language/ir/store.h"
@@ -92,6 +93,7 @@ static void choose_version(owner *o, ir_instr *call) {
         return;
     for (uint32_t a = 0; a < call->arg_count; a++)
         owned[a] = is_managed(o, call->args[a]) && is_mine(o, call->args[a]) && !o->live[call->args[a]];
+    MASU_DEBUG_ASSERT(call->arg_count == call->callee->param_count);
     ir_function *version = specialise(o->s, call->callee, owned);
     if (!version)
         return;
@@ -103,6 +105,7 @@ static void choose_version(owner *o, ir_instr *call) {
  * done with what it took. */
 static void settle_operand(owner *o, ir_instr *i, ir_value v) {
     use u = o->uses[v];
+    MASU_DEBUG_ASSERT(u.takes + u.reads > 0); /* each operand is settled once */
     o->uses[v] = (use){0};
     bool dies = is_mine(o, v) && !o->live[v];
     bool moves = dies && u.takes > 0 && u.reads == 0;
@@ -154,6 +157,7 @@ static void release_unused(owner *o, ir_instr *before, const ir_value *values, u
  * first, as scopes are left. */
 static void release_lost(owner *o, ir_instr *before, const ir_block *b) {
     const ir_instr *branch = b->preds[0]->last;
+    MASU_DEBUG_ASSERT(ir_target_count(branch) > 0); /* "where the other way begins" is a block of its own */
     for (int t = 0; t < ir_target_count(branch); t++) {
         liveness_set other = o->l.in[branch->target[t].block->id];
         for (uint32_t k = branch->target[t].block == b ? 0 : other.count; k-- > 0;)

@@ -16,6 +16,7 @@
  *
  * Again an offer: declined when something else leads to the leaf.
  */
+#include "base/assert.h"
 #include "language/facts/tensor_facts.h"
 #include "language/pass/pass.h"
 
@@ -82,6 +83,7 @@ static bool reads_last(const ir_function *f, const ir_instr *i, ir_value v) {
 static void look_at(const ir_function *f, ir_instr *i) {
     if (tensor_is_elementwise(i))
         i->reuse = spent_operand(f, i);
+    MASU_DEBUG_ASSERT(!i->reuse || (tensor_is_elementwise(i) && ir_type_of(f, i->result) == IR_TENSOR));
     if (i->op == IR_ABI && i->abi == TL_FN_tl_tensor_grad && reads_last(f, i, i->args[0]))
         i->abi = TL_FN_tl_tensor_take_grad;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/ir/edit.h"
 #include "language/ir/store.h"
 
@@ -87,7 +88,9 @@ ir_function *specialise(specialiser *s, ir_function *original, bool *owned) {
             owned[k] = is_managed(original, k);
         found = existing(s, original, owned);
     }
-    return found ? found : make(s, original, owned);
+    found = found ? found : make(s, original, owned);
+    MASU_DEBUG_ASSERT(!found || (matches(found, owned) && found->param_count == original->param_count));
+    return found;
 }
 
 ir_function *specialiser_next(specialiser *s) {
@@ -147,4 +150,5 @@ void specialiser_finish(specialiser *s) {
             m->main = s->queue[f];
     }
     keep_kernels(s);
+    MASU_DEBUG_ASSERT(m->function_count <= most && (!m->main || m->functions[m->main->id] == m->main));
 }

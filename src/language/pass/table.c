@@ -25,6 +25,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/facts/tensor_facts.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
@@ -135,6 +136,7 @@ static void count_function(ir_module *m, ir_function *f, const char *name, ir_ta
         f->tallies = ir_alloc(m, PASS_COUNT, sizeof *f->tallies);
     if (!f->tallies)
         return;
+    MASU_DEBUG_ASSERT(f->tally_count < PASS_COUNT);
     ir_tally *t = &f->tallies[f->tally_count++];
     t->pass = name;
     for (uint32_t b = 0; b < f->block_count; b++)
@@ -187,8 +189,10 @@ masu_status pass_run_all(ir_module *m, const pass_options *options) {
         pass_find_moved(m, &context);
     if (status == MASU_OK && context.error_count > 0)
         status = MASU_ERR_TYPE;
-    for (size_t p = 0; p < PASS_COUNT && status == MASU_OK; p++)
+    for (size_t p = 0; p < PASS_COUNT && status == MASU_OK; p++) {
+        MASU_DEBUG_ASSERT(p == 0 || table[p].phase >= table[p - 1].phase); /* what holds is not lost again */
         status = run_one(m, &table[p], &context, options);
+    }
     masu__arena_destroy(&context.scratch);
     pass_instruments what = {options->audit, options->by_line,
                              lists(options->disabled, options->disabled_count, "lastuse")};

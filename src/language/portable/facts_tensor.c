@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "language/facts/tensor_facts.h"
+
 ir_value portable_operand(const ir_instr *i, const char *parameter) {
     for (uint32_t k = 0; k < i->arg_count; k++) {
         const tl_abi_parameter *named = ir_abi_parameter(i, k);
@@ -48,29 +50,10 @@ static tl_dtype promoted(const frame *fr, const ir_instr *i, uint32_t from) {
 }
 
 static tl_dtype dtype_of(const frame *fr, const ir_instr *i) {
-    tl_dtype all = promoted(fr, i, 0);
-    const fact *first = i->arg_count > 0 ? &fr->facts[i->args[0]] : NULL;
-    switch (tl_abi_functions[i->abi].dtype) {
-    case DTYPE_SAME:
-        return first ? first->dtype : all;
-    case DTYPE_PROMOTE:
-        return all;
-    case DTYPE_COUNT:
-        return all == TL_BOOL ? TL_I64 : all;
-    case DTYPE_CHOICE:
-        return promoted(fr, i, 1);
-    case DTYPE_FLOAT:
-    case DTYPE_REAL:
-        return all == TL_F64 ? TL_F64 : TL_F32;
-    case DTYPE_F64:
-        return TL_F64;
-    case DTYPE_I64:
-        return TL_I64;
-    case DTYPE_BOOL:
-        return TL_BOOL;
-    default:
-        return TL_F32;
-    }
+    const tl_dtype_rule rule = tl_abi_functions[i->abi].dtype;
+    tl_dtype widest = promoted(fr, i, rule == DTYPE_CHOICE);
+    tl_dtype made = tensor_dtype_by_rule(rule, i->arg_count > 0 ? fr->facts[i->args[0]].dtype : widest, widest);
+    return made == TL_DTYPE_COUNT ? TL_F32 : made;
 }
 
 /* ---- shapes that the rules leave open ---------------------------------------------------------------------------- */

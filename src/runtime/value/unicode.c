@@ -19,99 +19,56 @@ typedef struct letters {
     uint32_t of, are[UNICODE_CASE_MAX]; /* 0: no further one */
 } letters;
 
-#define ALPHABETIC(first, last, step)
-#define NUMERIC(first, last, step)
-#define LOWERCASE(first, last, step)
-#define UPPERCASE(first, last, step)
-#define ESCAPED(first, last, step)
-#define TO_UPPER(first, last, step, add)
-#define TO_LOWER(first, last, step, add)
-#define LONG_UPPER(of, a, b, c)
-#define LONG_LOWER(of, a, b, c)
-#define CASE_IGNORED(first, last, step)
-#define CASED(first, last, step)
-
-#undef ALPHABETIC
 #define ALPHABETIC(first, last, step) {first, last, step, 0},
 static const range alphabetic[] = {
 #include "runtime/value/unicode.def"
 };
-#undef ALPHABETIC
-#define ALPHABETIC(first, last, step)
 
-#undef NUMERIC
 #define NUMERIC(first, last, step) {first, last, step, 0},
 static const range numeric[] = {
 #include "runtime/value/unicode.def"
 };
-#undef NUMERIC
-#define NUMERIC(first, last, step)
 
-#undef LOWERCASE
 #define LOWERCASE(first, last, step) {first, last, step, 0},
 static const range lowercase[] = {
 #include "runtime/value/unicode.def"
 };
-#undef LOWERCASE
-#define LOWERCASE(first, last, step)
 
-#undef UPPERCASE
 #define UPPERCASE(first, last, step) {first, last, step, 0},
 static const range uppercase[] = {
 #include "runtime/value/unicode.def"
 };
-#undef UPPERCASE
-#define UPPERCASE(first, last, step)
 
-#undef ESCAPED
 #define ESCAPED(first, last, step) {first, last, step, 0},
 static const range escaped[] = {
 #include "runtime/value/unicode.def"
 };
-#undef ESCAPED
-#define ESCAPED(first, last, step)
 
-#undef TO_UPPER
 #define TO_UPPER(first, last, step, add) {first, last, step, add},
 static const range to_upper[] = {
 #include "runtime/value/unicode.def"
 };
-#undef TO_UPPER
-#define TO_UPPER(first, last, step, add)
 
-#undef TO_LOWER
 #define TO_LOWER(first, last, step, add) {first, last, step, add},
 static const range to_lower[] = {
 #include "runtime/value/unicode.def"
 };
-#undef TO_LOWER
-#define TO_LOWER(first, last, step, add)
 
-#undef LONG_UPPER
 #define LONG_UPPER(of, a, b, c) {of, {a, b, c}},
 static const letters long_upper[] = {
 #include "runtime/value/unicode.def"
 };
-#undef LONG_UPPER
-#define LONG_UPPER(of, a, b, c)
 
-#undef LONG_LOWER
 #define LONG_LOWER(of, a, b, c) {of, {a, b, c}},
 static const letters long_lower[] = {
 #include "runtime/value/unicode.def"
 };
-#undef LONG_LOWER
-#define LONG_LOWER(of, a, b, c)
 
-#undef CASE_IGNORED
 #define CASE_IGNORED(first, last, step) {first, last, step, 0},
 static const range case_ignored[] = {
 #include "runtime/value/unicode.def"
 };
-#undef CASE_IGNORED
-#define CASE_IGNORED(first, last, step)
 
-#undef CASED
 #define CASED(first, last, step) {first, last, step, 0},
 static const range cased[] = {
 #include "runtime/value/unicode.def"

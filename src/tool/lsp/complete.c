@@ -207,7 +207,7 @@ static void offer_methods(completion *c, const lsp_document *d, const char *name
     masu__buffer_destroy(&found);
 }
 
-/* "Vec<f32>" of "v: Vec<f32>\nslot 0 …", where the name is above on a line that has not changed. */
+/* "Vec<f32>" of v, where the name is above on a line that has not changed. */
 static bool type_of(lsp_server *s, lsp_document *d, uint32_t at, const char *name, size_t length, masu__buffer *out) {
     const char *text = masu__buffer_text(&d->text);
     place p = {.text = &d->text};
@@ -221,9 +221,9 @@ static bool type_of(lsp_server *s, lsp_document *d, uint32_t at, const char *nam
         move_to(&p, at);
         if (!lsp_look_up(s, d, p.line, p.column, &info))
             continue;
-        const char *type = strstr(info.text, ": ");
-        if (type && strncmp(info.text, name, length) == 0) {
-            masu__buffer_append(out, type + 2, strcspn(type + 2, "\n"));
+        bool named = info.type == info.text + length + 2 && memcmp(info.text, name, length) == 0;
+        if (named && info.type_length > 0) {
+            masu__buffer_append(out, info.type, info.type_length);
             return true;
         }
     }

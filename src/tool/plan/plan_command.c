@@ -219,7 +219,8 @@ static void say_core(job *j, const masu_plan_problem *problem) {
     if (!rows)
         return;
     if (masu_plan_core(problem, &options, rows, &count, &minimal) == MASU_OK && count > 0) {
-        fprintf(stderr, "masu plan: %s%zu buffers cannot be placed even alone:", minimal ? "already " : "", count);
+        fprintf(stderr, "masu plan: these %zu buffers alone cannot be placed%s:", count,
+                minimal ? "" : " (nor perhaps some of them)");
         for (size_t i = 0; i < count && i < 24; i++)
             fprintf(stderr, " %s", j->table.ids[rows[i]]);
         fprintf(stderr, "%s\n", count > 24 ? " …" : "");

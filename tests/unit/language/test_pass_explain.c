@@ -280,12 +280,12 @@ static void the_page_shows_frames_and_passes(void **state) {
     explained(&arena, &file, MASU_EXPLAIN_HTML, &text);
     const char *page = masu__buffer_text(&text);
     static const char shared[] =
-        "<tr><td>`b + a`<td class=r>5<td>made [4, 4] in the frame at 64, 64 bytes<td>1, shared "
-        "with `id(a)`<td><td><td class=r>5<td>dies in line 5\n";
+        "<tr><td>`b + a`<td class=n>5<td>made [4, 4] in the frame at 64, 64 bytes<td>1, shared "
+        "with `id(a)`<td><td><td class=n>5<td>dies in line 5\n";
     static const char counts[] =
         "main\n  ownership              0         3     0             0        0               0          0\n";
     const char *const parts[] = {
-        "<td class=s>fn id(x: Tensor) -&#62; Tensor { x }<td>",
+        "<code>fn id(x: Tensor) -&#62; Tensor { x }</code>",
         "<span class=a>",
         "<pre>",
         "<text x=\"202.0\" y=\"11.0\">b</text><title>b + a, line 5: bytes 64 to 128</title>",
