@@ -290,6 +290,7 @@ static const char *hole(format *f, const char *at, const char *end) {
         at = read_how(f, at + 1, end, &how);
     if (at == NULL || at == end || *at != '}') {
         bool closed = start < end && memchr(start, '}', (size_t)(end - start)) != NULL;
+        c->around->how_more = NULL;
         report_format(f, SAY_IF(closed, this_hole_is_not_understood, hole_without_end),
                       closed ? "`{}`, `{name}`, `{:>8.2}`, `{:?}`; `{{` prints a `{`" : "`{{` prints a `{`");
         return NULL;
@@ -303,6 +304,7 @@ static const char *hole(format *f, const char *at, const char *end) {
         push_argument(f, (uint64_t)index, how);
         f->holes = index + 1 > (int64_t)f->holes ? (uint32_t)(index + 1) : f->holes;
     }
+    c->around->how_more = NULL;
     return at + 1;
 }
 

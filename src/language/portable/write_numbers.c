@@ -103,38 +103,36 @@ static const char *expression(writer *w, const ir_instr *i) {
 }
 
 static const char *bits(writer *w, const ir_instr *i) {
-    static const char text[] =
-        "static inline int64_t bits_of_f64(double x) {\n"
-        "    int64_t bits;\n"
-        "    memcpy(&bits, &x, sizeof bits);\n"
-        "    return bits;\n"
-        "}\n";
-    static const char back[] =
-        "static inline double f64_of_bits(int64_t bits) {\n"
-        "    double x;\n"
-        "    memcpy(&x, &bits, sizeof x);\n"
-        "    return x;\n"
-        "}\n";
-    static const char text32[] =
-        "static inline int64_t bits_of_f32(float x) {\n"
-        "    uint32_t bits;\n"
-        "    memcpy(&bits, &x, sizeof bits);\n"
-        "    return (int64_t)bits;\n"
-        "}\n";
-    static const char back32[] =
-        "static inline float f32_of_bits(int64_t all) {\n"
-        "    uint32_t bits = (uint32_t)all;\n"
-        "    float x;\n"
-        "    memcpy(&x, &bits, sizeof x);\n"
-        "    return x;\n"
-        "}\n";
     static const struct {
         tl_abi_index abi;
         const char *name, *text;
-    } rows[] = {{TL_FN_tl_f64_to_bits, "bits_of_f64", text},
-                {TL_FN_tl_f64_from_bits, "f64_of_bits", back},
-                {TL_FN_tl_f32_to_bits, "bits_of_f32", text32},
-                {TL_FN_tl_f32_from_bits, "f32_of_bits", back32}};
+    } rows[] = {
+        {TL_FN_tl_f64_to_bits, "bits_of_f64",
+         "static inline int64_t bits_of_f64(double x) {\n"
+         "    int64_t bits;\n"
+         "    memcpy(&bits, &x, sizeof bits);\n"
+         "    return bits;\n"
+         "}\n"},
+        {TL_FN_tl_f64_from_bits, "f64_of_bits",
+         "static inline double f64_of_bits(int64_t bits) {\n"
+         "    double x;\n"
+         "    memcpy(&x, &bits, sizeof x);\n"
+         "    return x;\n"
+         "}\n"},
+        {TL_FN_tl_f32_to_bits, "bits_of_f32",
+         "static inline int64_t bits_of_f32(float x) {\n"
+         "    uint32_t bits;\n"
+         "    memcpy(&bits, &x, sizeof bits);\n"
+         "    return (int64_t)bits;\n"
+         "}\n"},
+        {TL_FN_tl_f32_from_bits, "f32_of_bits",
+         "static inline float f32_of_bits(int64_t all) {\n"
+         "    uint32_t bits = (uint32_t)all;\n"
+         "    float x;\n"
+         "    memcpy(&x, &bits, sizeof x);\n"
+         "    return x;\n"
+         "}\n"},
+    };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
         if (i->op == IR_ABI && i->abi == rows[k].abi) {
             functions_need(w->set, rows[k].name, rows[k].text);

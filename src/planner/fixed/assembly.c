@@ -1,5 +1,5 @@
 /* assembly.c: joins rows that fit together without waste. See assembly.h. */
-#include "planner/fixed/assembly.h"
+#include "planner/fixed/assembly_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,57 +7,6 @@
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
-
-/* For a pile with a fixed row all orders are looked at up to MOST_PILED children, and more than MOST_CHILDREN are not
- * piled. More anchors than MOST_ANCHORS are not listed. Deeper blocks than MOST_DEEP, lazy ones than MOST_LAZY, would
- * use up the stack. */
-enum {
-    MOST_ANCHORS = 128,
-    MOST_PILED = 9,
-    MOST_CHILDREN = 32,
-    MOST_DEEP = 1000,
-    MOST_LAZY = 32,
-    MOST_TRIED = 2000,
-    WORK_A_ROW = 4000,
-    NOBODY = UINT32_MAX
-};
-
-typedef enum block_kind { ROW, FIXED, PILE, QUEUE } block_kind;
-
-typedef struct block {
-    uint32_t first, end; /* sections */
-    int64_t height;
-    block_kind kind;
-    uint32_t item;                    /* of a ROW */
-    uint32_t child, last_child, next; /* children; next: of those of the same parent */
-    uint32_t parent;                  /* NOBODY: none */
-    uint32_t children, depth;
-    int64_t *anchors; /* ascending */
-    uint32_t anchor_count;
-    bool lazy;       /* has fixed rows, and its anchors are not listed: they are found by asking its children */
-    uint32_t lazily; /* so many lazy blocks lie within each other here */
-    bool is_left;    /* has no parent */
-    uint32_t born_before, born_behind, dead_before,
-        dead_behind; /* among those left: of the same birth, of the same death */
-} block;
-
-struct masu__assembly {
-    const masu__plan_model *model;
-    block *blocks;
-    uint32_t count, left;
-    uint32_t *born, *dead; /* per section: the first of those left that are born, that die there */
-    uint32_t *again;       /* moments to be looked at again; each once */
-    bool *waits;
-    uint32_t again_count;
-    uint32_t *here, *there;       /* scratch: blocks of a moment */
-    uint32_t *fixed, fixed_count; /* blocks of fixed rows, by birth */
-    int64_t height;
-    uint64_t work, most_work; /* sets of children looked at; beyond that no more piles with fixed rows */
-    masu__arena anchors;      /* of the present run */
-    masu__arena arena;        /* owns all arrays */
-};
-
-#define NEW(a, type, count) ((type *)masu__arena_calloc(&(a)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
@@ -198,205 +147,6 @@ static bool begin(masu__assembly *a, int64_t height) {
     return true;
 }
 
-/* ---- the order of a pile ---------------------------------------------------------------------- */
-
-static bool is_anchored(const block *b) {
-    return b->anchor_count > 0 || b->lazy;
-}
-
-static bool pile_may_lie(masu__assembly *a, const uint32_t *children, uint32_t count, int64_t offset, int64_t *places);
-
-static uint32_t children_of(const masu__assembly *a, const block *b, uint32_t *children) {
-    uint32_t count = 0;
-    for (uint32_t c = b->child; c != NOBODY; c = a->blocks[c].next)
-        children[count++] = c;
-    return count;
-}
-
-/* As deep as lazy blocks lie within each other. */
-static bool may_lie(masu__assembly *a, const block *b, int64_t offset) {
-    for (uint32_t i = 0; i < b->anchor_count; i++)
-        if (b->anchors[i] == offset)
-            return true;
-    if (b->anchor_count > 0 || !b->lazy)
-        return b->anchor_count == 0;
-    if (b->kind == PILE) {
-        uint32_t children[MOST_CHILDREN] = {0};
-        int64_t places[MOST_CHILDREN];
-        return pile_may_lie(a, children, children_of(a, b, children), offset, places);
-    }
-    for (uint32_t c = b->child; c != NOBODY; c = a->blocks[c].next)
-        if (is_anchored(&a->blocks[c]) && !may_lie(a, &a->blocks[c], offset))
-            return false;
-    return true;
-}
-
-/* sums[set] = heights of the children in the set, a bit a child. */
-static void sum_sets(const masu__assembly *a, const uint32_t *children, uint32_t count, int64_t *sums) {
-    sums[0] = 0;
-    for (uint32_t set = 1; set < 1u << count; set++)
-        sums[set] = sums[set & (set - 1)] + a->blocks[children[__builtin_ctz(set)]].height;
-}
-
-/* A set of children can be the lower part of the pile when one of them can be on top of what a smaller set leaves. */
-static bool small_pile_may_lie(masu__assembly *a, const uint32_t *children, uint32_t count, int64_t offset,
-                               int64_t *places) {
-    uint32_t all = (1u << count) - 1;
-    uint8_t top[1 << MOST_PILED]; /* the topmost child of a set that can be the lower part, + 1 */
-    int64_t sums[1 << MOST_PILED];
-    sum_sets(a, children, count, sums);
-    memset(top, 0, (size_t)all + 1);
-    a->work += all;
-    for (uint32_t set = 0; set < all; set++)
-        for (uint32_t k = 0; (set == 0 || top[set] > 0) && k < count; k++)
-            if (!(set >> k & 1) && top[set | 1u << k] == 0 && may_lie(a, &a->blocks[children[k]], offset + sums[set]))
-                top[set | 1u << k] = (uint8_t)(k + 1);
-    for (uint32_t set = all; set > 0 && top[all] > 0;) {
-        uint32_t k = top[set] - 1u;
-        set &= ~(1u << k);
-        places[k] = offset + sums[set];
-    }
-    return top[all] > 0;
-}
-
-typedef struct filling {
-    const uint32_t *children;
-    uint32_t count, tries;
-    int64_t *places;
-} filling;
-
-/* The first offset at which a child not yet placed must lie, from what is listed; -1: one had to lie lower. */
-static int64_t next_anchor(const masu__assembly *a, const filling *f, uint32_t placed, int64_t offset) {
-    int64_t next = INT64_MAX;
-    for (uint32_t k = 0; k < f->count; k++) {
-        const block *b = &a->blocks[f->children[k]];
-        if ((placed >> k & 1) || b->anchor_count == 0)
-            continue;
-        if (b->anchors[b->anchor_count - 1] < offset)
-            return -1;
-        next = b->anchors[b->anchor_count - 1] < next ? b->anchors[b->anchor_count - 1] : next;
-    }
-    return next;
-}
-
-/* From `offset` on, what is anchored here first, then the highest that ends before the next that must lie somewhere. */
-static bool fill(masu__assembly *a, filling *f, uint32_t placed, int64_t offset) {
-    if (placed == (uint32_t)((UINT64_C(1) << f->count) - 1))
-        return true;
-    int64_t next = next_anchor(a, f, placed, offset);
-    if (next < 0 || f->tries++ > MOST_TRIED)
-        return false;
-    for (int anchored = 1; anchored >= 0; anchored--)
-        for (uint32_t k = f->count; k-- > 0;) {
-            const block *b = &a->blocks[f->children[k]];
-            if ((placed >> k & 1) || is_anchored(b) != anchored || (!anchored && offset + b->height > next) ||
-                !may_lie(a, b, offset))
-                continue;
-            f->places[k] = offset;
-            if (fill(a, f, placed | 1u << k, offset + b->height))
-                return true;
-        }
-    return false;
-}
-
-/* Whether the pile may lie at `offset`, and where each child is then. Of many children not all orders are looked at. */
-static bool pile_may_lie(masu__assembly *a, const uint32_t *children, uint32_t count, int64_t offset, int64_t *places) {
-    if (count <= MOST_PILED)
-        return small_pile_may_lie(a, children, count, offset, places);
-    filling f = {children, count, 0, places};
-    bool right = fill(a, &f, 0, offset);
-    a->work += f.tries;
-    return right;
-}
-
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The child with the fewest anchors, and how many have some; NOBODY: of none they are listed. */
-static uint32_t key_of(const masu__assembly *a, const uint32_t *children, uint32_t count, uint32_t *anchored) {
-    uint32_t key = NOBODY;
-    *anchored = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        const block *b = &a->blocks[children[k]];
-        *anchored += is_anchored(b);
-        if (b->anchor_count > 0 && (key == NOBODY || b->anchor_count < a->blocks[children[key]].anchor_count))
-            key = k;
-    }
-    return key;
-}
-
-/* Ascending, without repetition: where the pile lies when some of its children are below the key. */
-static uint32_t find_places(const masu__assembly *a, const uint32_t *children, uint32_t count, uint32_t key,
-                            int64_t height, int64_t *found) {
-    const block *b = &a->blocks[children[key]];
-    int64_t sums[1 << MOST_PILED];
-    uint32_t made = 0, kept = 0;
-    sum_sets(a, children, count, sums);
-    for (uint32_t set = 0; set < 1u << count; set++)
-        for (uint32_t i = 0; !(set >> key & 1) && i < b->anchor_count; i++)
-            if (b->anchors[i] >= sums[set] && b->anchors[i] - sums[set] + height <= a->height)
-                found[made++] = b->anchors[i] - sums[set];
-    qsort(found, made, sizeof *found, by_value);
-    for (uint32_t i = 0; i < made; i++)
-        if (kept == 0 || found[kept - 1] != found[i])
-            found[kept++] = found[i];
-    return kept;
-}
-
-/* One side of a line: blocks of one life. */
-typedef struct side {
-    const uint32_t *blocks;
-    uint32_t count;
-    int64_t height;
-    int64_t *anchors;
-    uint32_t anchor_count;
-    bool lazy;
-} side;
-
-/* The offsets at which the pile may lie. False: nowhere, or memory ran out. */
-static bool list_anchors(masu__assembly *a, side *s, uint32_t key, bool only_one) {
-    size_t room = (size_t)a->blocks[s->blocks[key]].anchor_count << s->count;
-    int64_t *found = masu__meta_alloc(room * sizeof *found), places[MOST_PILED];
-    if (!found)
-        return false;
-    uint32_t made = find_places(a, s->blocks, s->count, key, s->height, found), kept = 0;
-    a->work += room;
-    for (uint32_t i = 0; i < made && kept <= MOST_ANCHORS; i++)
-        if (only_one || pile_may_lie(a, s->blocks, s->count, found[i], places))
-            found[kept++] = found[i];
-    s->lazy = kept > MOST_ANCHORS;
-    s->anchors = kept > 0 ? masu__arena_alloc(&a->anchors, kept * sizeof *found, _Alignof(int64_t)) : NULL;
-    if (s->anchors && !s->lazy) {
-        memcpy(s->anchors, found, kept * sizeof *found);
-        s->anchor_count = kept;
-    }
-    masu__meta_free(found, room * sizeof *found);
-    return s->anchors != NULL;
-}
-
-/* False: it may lie nowhere, or has too many children beside a fixed row. */
-static bool open_side(masu__assembly *a, side *s) {
-    const block *b = &a->blocks[s->blocks[0]];
-    s->anchors = s->count == 1 ? b->anchors : NULL;
-    s->anchor_count = s->count == 1 ? b->anchor_count : 0;
-    s->lazy = s->count == 1 && b->lazy;
-    if (s->count == 1)
-        return true;
-    uint32_t anchored, key = key_of(a, s->blocks, s->count, &anchored);
-    if (anchored == 0)
-        return true;
-    s->lazy = key == NOBODY || s->count > MOST_PILED || a->work > a->most_work;
-    return s->lazy ? s->count <= MOST_CHILDREN : list_anchors(a, s, key, anchored == 1);
-}
-
-static bool side_may_lie(masu__assembly *a, const side *s, int64_t offset) {
-    int64_t places[MOST_CHILDREN];
-    return s->count == 1 ? may_lie(a, &a->blocks[s->blocks[0]], offset)
-                         : pile_may_lie(a, s->blocks, s->count, offset, places);
-}
-
 /* ---- joining ---------------------------------------------------------------------------------- */
 
 static void add_child(masu__assembly *a, uint32_t parent, uint32_t child) {
@@ -440,7 +190,7 @@ static bool common_anchors(masu__assembly *a, const side *x, const side *y, bool
     for (uint32_t i = 0, k = 0; out->anchors && i < listed->anchor_count; i++) {
         while (k < other->anchor_count && other->anchors[k] < listed->anchors[i])
             k++;
-        if (other->lazy ? side_may_lie(a, other, listed->anchors[i])
+        if (other->lazy ? masu__side_may_lie(a, other, listed->anchors[i])
                         : k < other->anchor_count && other->anchors[k] == listed->anchors[i])
             out->anchors[out->anchor_count++] = listed->anchors[i];
     }
@@ -527,7 +277,7 @@ static bool join(masu__assembly *a, side *dying, side *born, bool certain) {
     uint32_t depth = 0, lazily = 0;
     deepest(a, dying, &depth, &lazily);
     deepest(a, born, &depth, &lazily);
-    if (depth >= MOST_DEEP || !open_side(a, dying) || !open_side(a, born) ||
+    if (depth >= MOST_DEEP || !masu__side_open(a, dying) || !masu__side_open(a, born) ||
         !common_anchors(a, dying, born, certain, &both) || !keep_free_anchors(a, dying, born, &both))
         return false;
     lazily += both.lazy || dying->lazy || born->lazy ? 2 : 0;
@@ -756,9 +506,9 @@ static bool put_pile(masu__assembly *a, const block *pile, int64_t offset, int64
     uint32_t children[MOST_CHILDREN] = {0}, count = 0;
     int64_t places[MOST_CHILDREN] = {0};
     bool right = true;
-    if (is_anchored(pile)) {
-        count = children_of(a, pile, children);
-        right = pile_may_lie(a, children, count, offset, places);
+    if (masu__block_is_anchored(pile)) {
+        count = masu__block_children(a, pile, children);
+        right = masu__pile_may_lie(a, children, count, offset, places);
     }
     for (uint32_t k = 0; right && k < count; k++)
         right = put(a, children[k], places[k], offsets);
@@ -772,7 +522,7 @@ static bool put_pile(masu__assembly *a, const block *pile, int64_t offset, int64
 /* As deep as blocks are. */
 static bool put(masu__assembly *a, uint32_t at, int64_t offset, int64_t *offsets) {
     const block *b = &a->blocks[at];
-    bool right = b->lazy || may_lie(a, b, offset); /* a lazy one's children will say */
+    bool right = b->lazy || masu__block_may_lie(a, b, offset); /* a lazy one's children will say */
     if (b->kind == ROW)
         offsets[b->item] = offset;
     if (b->kind == PILE)
