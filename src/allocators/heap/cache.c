@@ -100,8 +100,8 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Slots for so many blocks more, as far as there is memory for them: many classes have few blocks on their way, and their
- * slots share pages. */
+/* Slots for so many blocks more, as far as there is memory for them: many classes have few blocks on their way, and
+ * their slots share pages. */
 static void transfer_widen(masu__transfer *t, size_t more) {
     size_t room = t->room ? t->room : MASU__TRANSFER_FIRST_SLOTS;
     while (room - t->count < more && room < MASU__TRANSFER_SLOTS)

@@ -89,7 +89,7 @@ static void note_arguments(explainer *x, const ir_instr *i, masu__buffer *t) {
     }
 }
 
-/* Of the elements of v; 0: not known before the program runs. */
+/* How many bytes the elements of v have; 0: not known before the program runs. */
 static uint64_t bytes_made(const explainer *x, ir_value v) {
     static const uint8_t sizes[] = {[TL_F32] = 4, [TL_F64] = 8, [TL_I64] = 8, [TL_BOOL] = 1};
     const ir_place *place = ir_place_of(x->f, v);

@@ -155,8 +155,9 @@ static void creation_fails_cleanly(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-/* Where a block goes back, the kernel may have to make two mappings of one, and may have no more: the device takes the block
- * all the same, without its pages, and unmaps it when it can. Without memory to note that it says so, and the block stays. */
+/* Where a block goes back, the kernel may have to make two mappings of one, and may have no more: the device takes the
+ * block all the same, without its pages, and unmaps it when it can. Without memory to note that it says so, and the
+ * block stays. */
 static void a_block_goes_back_without_a_mapping(void **state) {
     (void)state;
 #if defined(__SANITIZE_THREAD__)
