@@ -459,7 +459,9 @@ masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
     size_t rounded = small_rounded(bytes, alignment);
     masu_heap *heap = atomic_load_explicit(&masu__process_heap, memory_order_acquire);
     bool plain = heap && heap->caches && !heap->caches->checked;
-    return masu_free(ptr, plain && rounded ? rounded : bytes);
+    masu_status status = masu_free(ptr, plain && rounded ? rounded : bytes);
+    /* one that was aligned where it lay when masu_realloc_aligned asked for it is of the class of its size alone */
+    return plain && status == MASU_ERR_SIZE_MISMATCH && rounded > bytes ? masu_free(ptr, bytes) : status;
 }
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */

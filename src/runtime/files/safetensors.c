@@ -156,10 +156,19 @@ static bool read_header(json_t *header, const unsigned char *data, size_t length
     return is_whole(data, length, t) && tl__table_close(t);
 }
 
-bool tl__safetensors_read(const tl__bytes *file, tl__table *t) {
+static uint64_t header_bytes(const tl__bytes *file) {
     uint64_t header = 0;
     for (int i = FRONT - 1; i >= 0 && file->length >= FRONT; i--)
         header = header << 8 | file->data[i];
+    return header;
+}
+
+bool tl__safetensors_is(const tl__bytes *file) {
+    return file->length > FRONT && file->data[FRONT] == '{' && header_bytes(file) <= file->length - FRONT;
+}
+
+bool tl__safetensors_read(const tl__bytes *file, tl__table *t) {
+    uint64_t header = header_bytes(file);
     if (file->length < FRONT || header > file->length - FRONT || header > HEADER_MOST)
         return tl__table_refuse(t, "its header has %" PRIu64 " bytes, where %zu are left", header,
                                 file->length < FRONT ? 0 : file->length - FRONT);

@@ -171,6 +171,8 @@ void tl__table_destroy(tl__table *t) {
 
 static bool read_any(const tl__bytes *file, tl__table *t) {
     const unsigned char *b = file->data;
+    if (tl__safetensors_is(file)) /* first, for the number it begins with may look like the beginning of any other */
+        return tl__safetensors_read(file, t);
     if (file->length >= 6 && memcmp(b, "\x93NUMPY", 6) == 0)
         return tl__npy_read(file, t);
     if (file->length >= 4 && (memcmp(b, "PK\3\4", 4) == 0 || memcmp(b, "PK\5\6", 4) == 0))

@@ -112,6 +112,8 @@ bool tl__npy_read(const tl__bytes *file, tl__table *t);
 bool tl__idx_read(const tl__bytes *file, tl__table *t);
 bool tl__zip_read(const tl__bytes *file, tl__table *t);
 bool tl__safetensors_read(const tl__bytes *file, tl__table *t);
+/* By its first bytes: a header of that length may be there. */
+bool tl__safetensors_is(const tl__bytes *file);
 /* The one of them that the first bytes call for. */
 bool tl__table_read(const tl__bytes *file, tl__table *t);
 

@@ -114,6 +114,34 @@ static void every_block_may_go_to_every_call(void **state) {
     assert_all_is_home();
 }
 
+/* A small block lies at a multiple of more than it has to now and then. Where it is resized with that alignment it stays,
+ * and goes back with it as any other: the size of its class is less than the alignment. */
+static void a_block_aligned_by_chance(void **state) {
+    (void)state;
+    enum { COUNT = 2048 };
+    static void *blocks[COUNT];
+    int lucky = 0;
+    for (int i = 0; i < COUNT; i++)
+        assert_non_null(blocks[i] = masu_alloc(50));
+    for (int i = 0; i < COUNT; i++)
+        for (size_t alignment = 16384; alignment >= 128; alignment /= 2) {
+            void *same;
+            if ((uintptr_t)blocks[i] % alignment != 0)
+                continue;
+            assert_int_equal(masu_realloc_aligned(blocks[i], 50, 60, alignment, &same), MASU_OK);
+            assert_true((uintptr_t)same % alignment == 0);
+            assert_int_equal(masu_free_aligned(same, 60 + MIB, alignment), MASU_ERR_SIZE_MISMATCH);
+            assert_int_equal(masu_free_aligned(same, 60, alignment), MASU_OK);
+            blocks[i] = NULL;
+            lucky++;
+            break;
+        }
+    assert_in_range(lucky, 16, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(masu_free(blocks[i], 50), MASU_OK);
+    assert_all_is_home();
+}
+
 static void a_wrong_size_changes_nothing(void **state) {
     (void)state;
     static const size_t sizes[] = {1, 100, 4096, 16384, 16385, 100000, 2 * MIB, 65 * (size_t)MIB};
@@ -550,6 +578,7 @@ int main(void) {
         cmocka_unit_test(large_classes_cover_their_range),
         cmocka_unit_test(growing_in_place),
         cmocka_unit_test(every_block_may_go_to_every_call),
+        cmocka_unit_test(a_block_aligned_by_chance),
         cmocka_unit_test(a_wrong_size_changes_nothing),
         cmocka_unit_test(nothing_is_filed_wrongly),
         cmocka_unit_test(zeroed_at_an_alignment),

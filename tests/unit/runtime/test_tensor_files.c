@@ -54,6 +54,20 @@ static void safetensors_right(void **state) {
     header_says("{\"__metadata__\":{\"k\":\"v\"},\"a\":" TENSOR("BOOL", "[1,1,1,1,1,1,1,1]", "0", "1") "}", 1, NULL);
 }
 
+/* The number of bytes of a header takes more than one byte of its own, with every bit in its place. */
+static void safetensors_long_headers(void **state) {
+    (void)state;
+    static char header[66000];
+    static const size_t lengths[] = {200, 256, 257, 511, 4096, 65279, 65536};
+    const char *entry = "{\"a\":" TENSOR("F32", "[2,3]", "0", "24") "}";
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(header, ' ', sizeof header);
+        memcpy(header, entry, strlen(entry));
+        header[lengths[i]] = '\0';
+        header_says(header, 24, NULL);
+    }
+}
+
 static void safetensors_hostile(void **state) {
     (void)state;
     header_says("{\"a\":" TENSOR("F32", "[2,3]", "0", "24") "}", 23, "lie outside");
@@ -165,6 +179,7 @@ static void zip(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(safetensors_right),
+                                       cmocka_unit_test(safetensors_long_headers),
                                        cmocka_unit_test(safetensors_hostile),
                                        cmocka_unit_test(safetensors_lengths),
                                        cmocka_unit_test(npy),

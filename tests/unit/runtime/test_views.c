@@ -130,6 +130,10 @@ static void what_does_not_fit_is_refused(void **state) {
     tl_tensor *t = counting(SHAPE(2, 3));
     assert_null(tl_tensor_reshape(t, SHAPE(4, 2)));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "shape [2, 3] cannot be reshaped to [4, 2]");
+    assert_null(tl_tensor_reshape(t, SHAPE(0, 4)));
+    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "[0, 4]: 6 elements are not 0");
+    assert_null(tl_tensor_reshape(t, SHAPE(-1, 4)));
+    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "[-1, 4]: 6 elements are not a multiple of 4");
     assert_null(tl_tensor_reshape(t, SHAPE(-1, -1)));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "reshape");
     assert_null(tl_tensor_reshape(t, SHAPE(-2, -3)));
