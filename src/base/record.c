@@ -39,8 +39,6 @@ struct masu__here_table {
 
 static bool has_room(masu__recorder *r, uint64_t slots) {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-    if (MASU_LIKELY(head - r->known_tail <= r->size / 2))
-        return true; /* no text is that long */
     r->known_tail = atomic_load_explicit(&r->tail, memory_order_acquire);
     uint64_t used = head - r->known_tail;
     if (used > r->size / 2 && atomic_load_explicit(&r->sleeps, memory_order_relaxed))
@@ -72,17 +70,15 @@ static void copy_in(masu__recorder *r, const masu__record *record, const char *t
     atomic_store_explicit(&r->head, head, memory_order_release);
 }
 
-/* False: it was dropped. */
-static bool put(masu__recorder *r, const masu__record *record, const char *text) {
-    uint64_t slots = 1 + (record->text_bytes + sizeof *record - 1) / sizeof *record;
-    if (MASU_UNLIKELY(atomic_load_explicit(&r->is_child, memory_order_relaxed)))
-        return false; /* there is no writer here to wait for */
-    if (MASU_UNLIKELY(!has_room(r, slots + 1)) && !wait_for_room(r, slots + 1)) {
+/* The way of a ring that is more than half full, or was. False: it was dropped. */
+static __attribute__((noinline)) bool put_or_drop(masu__recorder *r, const masu__record *record, const char *text,
+                                                  uint64_t slots) {
+    if (!has_room(r, slots + 1) && !wait_for_room(r, slots + 1)) {
         r->dropped++;
         r->unsaid_drops++;
         return false;
     }
-    if (MASU_UNLIKELY(r->unsaid_drops)) {
+    if (r->unsaid_drops) {
         masu__record lost = {.time_ns = record->time_ns,
                              .kind = MASU__TRACE_LOST,
                              .bytes = r->unsaid_drops,
@@ -90,6 +86,20 @@ static bool put(masu__recorder *r, const masu__record *record, const char *text)
         copy_in(r, &lost, NULL);
         r->unsaid_drops = 0;
     }
+    copy_in(r, record, text);
+    return true;
+}
+
+/* No text is longer than half of the least ring. */
+static bool is_roomy(const masu__recorder *r, uint64_t head) {
+    return MASU_LIKELY(head - r->known_tail <= r->size / 2);
+}
+
+static bool put(masu__recorder *r, const masu__record *record, const char *text) {
+    if (MASU_UNLIKELY(atomic_load_explicit(&r->is_child, memory_order_relaxed)))
+        return false; /* there is no writer here to wait for */
+    if (!is_roomy(r, atomic_load_explicit(&r->head, memory_order_relaxed)))
+        return put_or_drop(r, record, text, 1 + (record->text_bytes + sizeof *record - 1) / sizeof *record);
     copy_in(r, record, text);
     return true;
 }
@@ -158,23 +168,26 @@ void masu__record_event(masu__recorder *r, const masu_event *event, const masu__
         r->dropped++;
         return;
     }
-    masu__record record = {
-        .address = event->address,
-        .bytes = event->bytes,
-        .given_bytes = event->block_bytes,
-        .other = event->owner,
-        .pool = event->pool,
-        .stream = more->stream,
-        .place = more->place                           ? more->place
-                 : masu__event_is_request(event->kind) ? here_of(r)
-                                                       : 0,
-        .thread = thread_of(r),
-        .text_bytes = more->text ? (uint16_t)strnlen(more->text, MASU__TRACE_MOST_TEXT) : 0,
-        .kind = (uint8_t)event->kind,
-        .alignment_log2 = event->alignment_bytes ? (uint8_t)masu__log2_floor(event->alignment_bytes) : 0,
-        .time_ns = masu__clock_ns() - r->start_ns,
-    };
-    r->events += put(r, &record, more->text);
+    uint32_t place = more->place ? more->place : masu__event_is_request(event->kind) ? here_of(r) : 0;
+    uint32_t thread = thread_of(r);
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    bool fits = !more->text && is_roomy(r, head);
+    masu__record elsewhere, *record = fits ? &r->ring[head & (r->size - 1)] : &elsewhere;
+    record->time_ns = masu__clock_ns() - r->start_ns;
+    record->address = event->address;
+    record->bytes = event->bytes;
+    record->given_bytes = event->block_bytes;
+    record->other = event->owner;
+    record->stream = more->stream;
+    record->pool = event->pool;
+    record->place = place;
+    record->thread = thread;
+    record->text_bytes = more->text ? (uint16_t)strnlen(more->text, MASU__TRACE_MOST_TEXT) : 0;
+    record->kind = (uint8_t)event->kind;
+    record->alignment_log2 = event->alignment_bytes ? (uint8_t)masu__log2_floor(event->alignment_bytes) : 0;
+    if (fits)
+        atomic_store_explicit(&r->head, head + 1, memory_order_release);
+    r->events += fits || put(r, record, more->text);
 }
 
 /* ---- fork -------------------------------------------------------------------------------------------------------- */

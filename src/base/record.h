@@ -26,27 +26,28 @@ typedef struct masu__record {
     uint8_t kind, alignment_log2;
 } masu__record;
 
+/* What each event reads and writes lies in the first 64 bytes, one line of the cache: the program's own data has driven
+ * it out between two events. */
 typedef struct masu__recorder {
     masu__record *ring;
     size_t size; /* power of two */
-    _Atomic bool ends, failed, is_child, has_writer;
     /* By who fills: the tail is at least there. It is asked for again only when the ring seems half full, for what the
      * writer writes must not lie beside what the program reads all the time. */
     uint64_t known_tail;
-    char apart[64];
     _Atomic uint64_t head;
-    char apart_too[64];
+    uint64_t start_ns;
+    uint64_t events; /* under the trace's lock, as are the four below */
+    struct masu__here_table *places;
+    uint32_t generation; /* tells threads that this recorder has not heard of them */
+    _Atomic bool ends, failed, is_child, has_writer;
+    uint64_t dropped, unsaid_drops, waits; /* what is dropped leaves known_tail far behind: unsaid ones are soon seen */
+    char apart[64];
     _Atomic uint64_t tail;
     _Atomic bool sleeps; /* the writer: wake it */
-    char apart_again[64];
+    char apart_too[64];
     pthread_t writer;
     masu__bell bell; /* of the writer's sleep alone */
     masu_record_full when_full;
-    uint64_t start_ns;
-    uint32_t generation; /* tells threads that this recorder has not heard of them */
-    /* under the trace's lock */
-    uint64_t events, dropped, unsaid_drops, waits;
-    struct masu__here_table *places;
     /* the writer's */
     int file;
     _Atomic uint64_t written_bytes;

@@ -65,25 +65,29 @@ bool masu_trace_is_on(const masu_trace *trace) {
     return trace && atomic_load_explicit(&trace->on, memory_order_relaxed);
 }
 
-void masu__trace_emit(masu_trace *trace, masu_event event) {
-    masu__trace_emit_more(trace, event, (masu__event_more){0});
-}
-
 /* The place is asked for before the lock: who is asked may have a new one to say. A recording may end meanwhile: then
  * what is said goes nowhere. */
-void masu__trace_emit_more(masu_trace *trace, masu_event event, masu__event_more more) {
+static inline void deliver(masu_trace *trace, masu_event *event, masu__event_more *more) {
     masu_record_here here = atomic_load_explicit(&trace->here, memory_order_acquire);
-    if (here && masu__event_is_request(event.kind))
-        more.place = here(atomic_load_explicit(&trace->here_context, memory_order_relaxed));
+    if (here && masu__event_is_request(event->kind))
+        more->place = here(atomic_load_explicit(&trace->here_context, memory_order_relaxed));
     masu__lock_take(&trace->lock);
-    event.sequence = trace->emitted++;
+    event->sequence = trace->emitted++;
     if (trace->ring)
-        trace->ring[event.sequence & trace->ring_mask] = event;
+        trace->ring[event->sequence & trace->ring_mask] = *event;
     if (trace->sink)
-        trace->sink(trace->sink_context, &event);
+        trace->sink(trace->sink_context, event);
     if (trace->recorder)
-        masu__record_event(trace->recorder, &event, &more);
+        masu__record_event(trace->recorder, event, more);
     masu__lock_release(&trace->lock);
+}
+
+void masu__trace_emit(masu_trace *trace, masu_event event) {
+    deliver(trace, &event, &(masu__event_more){0});
+}
+
+void masu__trace_emit_more(masu_trace *trace, masu_event event, masu__event_more more) {
+    deliver(trace, &event, &more);
 }
 
 static uint64_t trace_kept(const masu_trace *trace) {

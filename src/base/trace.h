@@ -21,15 +21,15 @@ typedef struct masu__known_pool {
 /* kept events = [max(0, emitted - ring size), emitted); event n lies in ring[n & ring_mask] */
 struct masu_trace {
     _Atomic bool on;
-    masu__lock lock;  /* guards all below */
-    masu_event *ring; /* NULL: no ring */
-    size_t ring_mask; /* ring size - 1, a power of two less one */
+    _Atomic masu_record_here here; /* read without the lock, before it: of the recording, NULL: none */
+    void *_Atomic here_context;
+    struct masu__recorder *recorder; /* NULL: nothing is written down. This and all below: under the lock */
+    masu_event *ring;                /* NULL: no ring */
+    size_t ring_mask;                /* ring size - 1, a power of two less one */
     uint64_t emitted;
     masu_trace_sink sink;
+    masu__lock lock;
     void *sink_context;
-    struct masu__recorder *recorder; /* NULL: nothing is written down */
-    _Atomic masu_record_here here;   /* read without the lock, before it: of the recording, NULL: none */
-    void *_Atomic here_context;
     masu__known_pool *pools; /* every pool that was given the trace, for a recording that begins later */
     uint32_t pool_count, pool_capacity;
 };

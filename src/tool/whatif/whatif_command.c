@@ -36,7 +36,7 @@ static const char usage[] =
     "  --help           this text\n"
     "\n"
     "Columns:\n"
-    "  time             of all requests; a model has none\n"
+    "  time             of all requests, of the processor (the planner: by the clock); a model has none\n"
     "  peak reserved    the most that was taken from the device at any time\n"
     "  waste            how much more that is than what was live at most\n"
     "  device calls     for memory: taken, given back, mapped, unmapped\n"
