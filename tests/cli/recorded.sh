@@ -100,6 +100,20 @@ else
     echo 'skipped: no chromium to open the page'
 fi
 
+# What fuzzing found: a segment of nearly all addresses there are. No number of the page is more than 63 bits hold.
+expect_status 0 "$MASU" report tests/fuzz/found/addresses_past_64_bits.trace -o "$MASU_TMP/wide.html"
+if command -v python3 >/dev/null; then
+    expect_status 0 python3 - "$MASU_TMP/wide.html" <<'PY'
+import base64, re, sys
+text, numbers, value, shift = open(sys.argv[1], errors="replace").read(), [], 0, 0
+for byte in base64.b64decode(re.search('id="segments0">([^<]*)<', text).group(1)):
+    value, shift = value | (byte & 127) << shift, shift + 7
+    if byte < 128:
+        numbers, value, shift = numbers + [value], 0, 0
+assert len(numbers) == 8 and max(numbers) == 9 * 10**18, numbers
+PY
+fi
+
 # Two runs.
 expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --diff "$MASU_TMP/fragments.trace"
 expect_in_stdout 'alive at the end                               1000.0 KiB          0 B       -100.0 %'

@@ -153,9 +153,15 @@ static double offset_of(const page *p, uint16_t device, uint64_t address) {
     return r->offset + (is_below ? 0 : (double)((is_above ? r->to : address) - r->from));
 }
 
+/* A file that lies has more addresses than 64 bits can add up. */
+static uint64_t whole(double bytes) {
+    const double most = 9e18; /* below 2^63: it is a difference's, too */
+    return bytes < 0 ? 0 : (uint64_t)(bytes < most ? bytes : most);
+}
+
 /* How high it is on the map: what of it is there. */
 static uint64_t height_of(const page *p, uint16_t device, uint64_t address, uint64_t bytes) {
-    return (uint64_t)(offset_of(p, device, address + bytes) - offset_of(p, device, address));
+    return whole(offset_of(p, device, address + bytes) - offset_of(p, device, address));
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
@@ -169,7 +175,7 @@ static void put_spans(masu__buffer *out, int run, const page *p) {
     int64_t offset = 0;
     for (size_t i = 0; i < p->f->span_count; i++) {
         const report_span *s = &p->f->spans[i];
-        int64_t at = (int64_t)offset_of(p, s->device, s->address);
+        int64_t at = (int64_t)whole(offset_of(p, s->device, s->address));
         put_number(&numbers, s->begin - begin);
         put_number(&numbers, s->end - s->begin);
         put_number(&numbers, s->bytes);
@@ -206,7 +212,7 @@ static void put_segments(masu__buffer *out, int run, const page *p) {
         bool drawn = is_drawn(p->f, s);
         put_number(&numbers, s->begin);
         put_number(&numbers, s->end - s->begin);
-        put_number(&numbers, drawn ? (uint64_t)offset_of(p, s->device, s->address) : 0);
+        put_number(&numbers, drawn ? whole(offset_of(p, s->device, s->address)) : 0);
         put_number(&numbers, drawn ? height_of(p, s->device, s->address, s->bytes) : 0);
     }
     put_numbers(out, run, "segments", &numbers);
