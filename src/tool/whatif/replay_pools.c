@@ -310,8 +310,8 @@ static void clear(pools *p) {
     masu__meta_free(p->addresses, ((size_t)p->q->blocks + 1) * sizeof *p->addresses);
 }
 
-/* Addresses and memory that are kept apart are judged on sizes alone: that millions of pieces are really mapped was seen
- * in the replay before, and takes all its time. */
+/* Addresses and memory that are kept apart are judged on sizes alone: that millions of pieces are really mapped was
+ * seen in the replay before, and takes all its time. */
 static masu_status judge(const whatif_requests *q, const kind *of, size_t blocks, const whatif_options *options,
                          whatif_row *out) {
     pools p;
