@@ -14,8 +14,8 @@
  *                 refuse
  *     NOT
  *
- * Meant is the form whose worst argument is taken best, then the one with the better sum, then a row before what is
- * written, then the one that is declared first. One form alone is not asked: its arguments are checked with what it
+ * Meant is the form whose worst argument is taken best, then the one with the better sum, then the one that says more of
+ * the lists it takes (Vec<Vec<T>> before Vec<T>), then a row before what is written, then the one that is declared first. One form alone is not asked: its arguments are checked with what it
  * wants. What is meant follows from the arguments alone, never from what is wanted of the result.
  */
 #include <string.h>
@@ -33,10 +33,11 @@ typedef enum degree { NOT, AS_OTHER, WIDENED, AS_IS } degree;
 
 /* What a parameter wants, as far as forms are told apart by it. */
 typedef struct demand {
-    type_kind kind;           /* TYPE_OPEN: anything */
-    const type *exact;        /* the whole type, where it is known */
-    const struct_item *owner; /* of a struct: itself or what it is made from */
-    type_kind item;           /* of a list: what is in it; TYPE_OPEN: anything */
+    type_kind kind;            /* TYPE_OPEN: anything */
+    const type *exact;         /* the whole type, where it is known */
+    const struct_item *owner;  /* of a struct: itself or what it is made from */
+    type_kind item;            /* of a list: what is in it; TYPE_OPEN: anything */
+    const struct demand *held; /* of a list of lists: what is wanted of those */
     bool function;
     bool takes_number; /* a tensor, or a number in its place */
 } demand;
@@ -87,7 +88,12 @@ static demand demand_of_written(checker *c, const function_item *f, const type_e
     const struct_item *owner = check_builtin_owner(c, t->name);
     if (owner == check_vec_owner(c)) {
         any.kind = TYPE_VEC;
-        any.item = t->argument_count == 1 ? demand_of_written(c, f, t->arguments[0]).kind : TYPE_OPEN;
+        if (t->argument_count == 1) {
+            demand *held = CHECK_ARRAY(c, demand, 1);
+            *held = demand_of_written(c, f, t->arguments[0]);
+            any.item = held->kind;
+            any.held = held->kind == TYPE_VEC ? held : NULL;
+        }
         return any;
     }
     owner = owner != NULL ? owner : check_struct_named(c, t->name);
@@ -149,6 +155,10 @@ static degree bracket_meets(const checker *c, const offer *o, const demand *d) {
         return list || (first != NULL && first->kind == EXPR_STRING) ? NOT : AS_IS;
     if (d->kind != TYPE_VEC || (becomes != NULL && becomes->kind == TYPE_TENSOR))
         return NOT;
+    if (d->held != NULL && first != NULL && first->kind != EXPR_ARRAY)
+        return first->kind == EXPR_INT || first->kind == EXPR_FLOAT || first->kind == EXPR_STRING ? NOT : AS_OTHER;
+    if (d->held != NULL && first != NULL)
+        return bracket_meets(c, &(offer){.kind = OFFER_BRACKET, .e = first}, d->held);
     bool whole = d->item < TYPE_SCALAR_END && type_is_integer(check_scalar(c, d->item));
     return first != NULL && offer_is_real(first) && whole ? NOT : AS_IS;
 }
@@ -177,6 +187,8 @@ static degree type_meets(checker *c, const type *t, const demand *d) {
     }
     if (kind == TYPE_VEC && d->item != TYPE_OPEN) {
         const type *item = type_resolve(c->types, t->vec.element);
+        if (d->held != NULL)
+            return type_meets(c, item, d->held);
         bool alike = item->kind == TYPE_OPEN || type_is_silent(item) || item->kind == d->item ||
                      type_is_open_number(item);
         return alike ? AS_IS : type_is_numeric(item) && d->item < TYPE_SCALAR_END ? AS_OTHER : NOT;
@@ -211,6 +223,7 @@ static degree meets(checker *c, const offer *o, const demand *d) {
 typedef struct score {
     degree worst;
     uint32_t sum;
+    uint32_t said; /* of lists in lists */
 } score;
 
 static void add_degree(score *s, degree d) {
@@ -219,7 +232,9 @@ static void add_degree(score *s, degree d) {
 }
 
 static bool is_better(score a, score b) {
-    return a.worst != b.worst ? a.worst > b.worst : a.worst != NOT && a.sum > b.sum;
+    if (a.worst != b.worst || a.worst == NOT)
+        return a.worst > b.worst;
+    return a.sum != b.sum ? a.sum > b.sum : a.said > b.said;
 }
 
 static bool takes_so_many(const function_item *f, bool method, uint32_t count) {
@@ -230,10 +245,12 @@ static bool takes_so_many(const function_item *f, bool method, uint32_t count) {
 }
 
 static score score_of_written(checker *c, const function_item *f, bool method, const offer *offers, uint32_t count) {
-    score s = {AS_IS, 0};
+    score s = {.worst = AS_IS};
     for (uint32_t i = 0; i < count; i++) {
         demand d = demand_of_parameter(c, f, i + (method && f->has_self));
         add_degree(&s, meets(c, &offers[i], &d));
+        for (const demand *held = d.held; held != NULL; held = held->held)
+            s.said++;
     }
     return s;
 }
@@ -260,7 +277,7 @@ static void add_row_list(checker *c, score *s, const tl_abi_parameter *p, const 
 }
 
 static score score_of_row(checker *c, tl_abi_index row, bool method, const offer *offers, uint32_t count) {
-    score s = {AS_IS, 0};
+    score s = {.worst = AS_IS};
     const tl_abi_parameter *p = tl_abi_functions[row].parameters + method;
     bool broadcasts = tl_abi_functions[row].shape == SHAPE_BROADCAST;
     uint32_t next = 0;

@@ -253,17 +253,23 @@ static bool moving_batch_norm(checker *c, expr **slot) {
     return true;
 }
 
+const type *check_converted_to(const checker *c, const char *name) {
+    type_kind kind = strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3)) : TYPE_ERROR;
+    const type *to = kind < TYPE_CHAR ? check_scalar(c, kind) : NULL;
+    return to == NULL || !type_is_numeric(to) ? NULL : to;
+}
+
 /* t.to_i32(), t.to_f64(): all elements, or the number in it where one is wanted or its rank says so. */
 static bool convert_to(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const char *name = e->call.name;
-    type_kind kind = strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3)) : TYPE_ERROR;
-    const type *to = kind < TYPE_CHAR ? check_scalar(c, kind) : NULL;
+    const type *to = check_converted_to(c, name);
     bool has = strcmp(name, "to_i64") == 0 || strcmp(name, "to_f32") == 0;
-    if (to == NULL || !type_is_numeric(to) || has || e->call.arg_count > 0)
+    if (to == NULL || has || e->call.arg_count > 0)
         return false;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    bool many = t->tensor.rank > 0 || (wish != NULL && wish->kind == TYPE_TENSOR);
+    bool number = t->tensor.rank == 0 || (t->tensor.rank < 0 && wish != NULL && type_is_numeric(wish));
+    bool many = !number || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many) {
         check_read_item(c, &e->call.receiver);
         return check_number_method(c, slot);

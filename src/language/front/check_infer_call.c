@@ -172,6 +172,9 @@ static const type *call_of_tensor(inference *n, expr *const *args, const char *n
     }
     if (!method && count == 1 && check_makes_of_values(name))
         return tensor_of_values(n, arguments[0]);
+    const type *to = method && count == 0 && receiver->tensor.rank != 0 ? check_converted_to(n->c, name) : NULL;
+    if (meant.written == NULL && to != NULL)
+        return type_tensor(n->c->types, to, receiver->tensor.rank);
     if (meant.written == NULL || (!method && meant.written->has_self))
         return method ? n->any : infer_any_tensor(n);
     const type *t = yield_of(n, meant.written, owner, arguments, count);

@@ -219,10 +219,20 @@ static bool is_row(checker *c, const type *t, const expr *target, expr **value) 
     return of_value->kind == TYPE_TENSOR && of_value->tensor.rank != 0;
 }
 
+/* w[0][1] is w[0, 1] where w is a tensor; another index of an index is none of a part. */
+static bool joins_indices(checker *c, expr *target) {
+    if (target->index.base->kind != EXPR_INDEX)
+        return true;
+    c->around->index_goes_on = !target->index.base->in_parentheses;
+    check_expr(c, &target->index.base, NULL);
+    c->around->index_goes_on = false;
+    check_merge_indices(c, target);
+    return type_resolve(c->types, target->index.base->type)->kind == TYPE_TENSOR;
+}
+
 bool check_assign_part(checker *c, expr **slot) {
     expr *e = *slot, *target = e->assign.target;
-    if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE ||
-        target->index.base->kind == EXPR_INDEX) /* w[0][1] is w[0, 1] */
+    if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE || !joins_indices(c, target))
         return false;
     bool ranges = false;
     for (uint32_t i = 0; i < target->index.count; i++)

@@ -151,8 +151,7 @@ void check_array(checker *c, expr **slot, const type *expected) {
 
 /* ---- indexing -------------------------------------------------------------------------------- */
 
-/* t[i][j] is t[i, j]. */
-static void merge_indices(checker *c, expr *e) {
+void check_merge_indices(checker *c, expr *e) {
     expr *inner = e->index.base;
     if (inner->kind != EXPR_INDEX || inner->in_parentheses || inner->index.base->type->kind != TYPE_TENSOR)
         return;
@@ -362,7 +361,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
     c->around->index_goes_on = e->index.base->kind == EXPR_INDEX && !e->index.base->in_parentheses;
     check_expr(c, &e->index.base, NULL);
     c->around->index_goes_on = false;
-    merge_indices(c, e);
+    check_merge_indices(c, e);
     if (index_range(c, slot))
         return;
     const type *base = type_resolve(c->types, e->index.base->type);

@@ -38,6 +38,8 @@ bool check_ragged(checker *c, expr **slot, const type *expected);
 bool check_part(checker *c, expr **slot, const type *base);
 bool check_assign_part(checker *c, expr **slot);
 void check_count_from_end(checker *c, expr *e, uint32_t first);
+/* t[i][j] becomes t[i, j] where t is a tensor; the base is checked. */
+void check_merge_indices(checker *c, expr *e);
 /* The indices of e, checked; true: one of them is a tensor of places or a mask, and then all are tensors. */
 bool check_place_tensors(checker *c, expr *e);
 expr *check_list_of_places(checker *c, const expr *e);
@@ -58,6 +60,8 @@ static inline bool check_is_tensor_maker(const char *name) {
     return strcmp(name, "Tensor") == 0 || strcmp(name, "tensor") == 0 || strcmp(name, "GradTensor") == 0;
 }
 /* Tensor::name(x) makes a tensor of a list, a bracket or a number. */
+/* What t.to_f64() and its like convert to; NULL: no such name. */
+const type *check_converted_to(const checker *c, const char *name);
 bool check_makes_of_values(const char *name);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 /* t[i] of a tensor, checked, as the row that it is. */
