@@ -103,6 +103,10 @@ def mark(found):
     return "{:,}{}".format(found["cost"], "" if found["cost"] == found["at_least"] else " (at least {:,})".format(found["at_least"]))
 
 
+def factor(before, now):
+    return "%.3f" % (before / now) if now else "nothing is left"
+
+
 def main():
     masu = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "build", "release", "masu")
     data = os.path.join(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("MASU_DATA", ""), "models")
@@ -120,15 +124,15 @@ def main():
         path = os.path.join(data, "source", "light_%s.onnx" % name)
         if os.path.exists(path):
             networks.append((name, [path]))
-    print("| network | fast memory | one memory for life | greedy | with moves | ÷ | in place, reordered | ÷ |\n" + 8 * "|---" + "|")
+    print("| network | fast memory | one memory for life | greedy | with moves | ÷ | in place, reordered: for life | with moves | ÷ |\n" + 9 * "|---" + "|")
     for name, options in networks:
         for part, fast in parts(masu, options):
             asked = [*options, "--memory", "fast=%d,slow" % fast, "--moves", "--time", "20"]
             found, both = run(masu, *asked), run(masu, *asked, "--in-place", "--reorder")
             life = found["for_life"]["cost"]
-            print("| %s | %s (%d %%) | %s | %s | %s | %.3f | %s | %.3f |" % (
+            print("| %s | %s (%d %%) | %s | %s | %s | %s | %s | %s | %s |" % (
                 name, "{:,}".format(fast), part, mark(found["for_life"]), "{:,}".format(found["greedy"]), mark(found),
-                life / max(1, found["cost"]), mark(both), life / max(1, both["cost"])), flush=True)
+                factor(life, found["cost"]), mark(both["for_life"]), mark(both), factor(life, both["cost"])), flush=True)
     print("\n| operators alone, with weights | fast memory | one memory for life | greedy | with moves | ÷ |\n|---|---|---|---|---|---|")
     for name, options in written:
         for part, fast in parts(masu, options):

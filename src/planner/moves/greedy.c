@@ -28,7 +28,7 @@ static bool has_room(const hand *h, uint8_t memory, uint32_t from, uint32_t to) 
 
 static bool is_used(const hand *h, uint32_t t) {
     size_t at = h->m->at[h->row] + t - h->lower;
-    return h->m->reads[at] + h->m->writes[at] > 0;
+    return h->m->reads[at] + h->m->writes[at] > 0 || h->m->single[at];
 }
 
 static bool is_written(const hand *h, uint32_t from, uint32_t to) {

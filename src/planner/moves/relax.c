@@ -6,7 +6,8 @@
  *     taker             ├─────────
  *     others  ──────────────────
  *
- * A view whose giver lives on is nowhere: what reads and writes it costs at least the cheapest memory.
+ * A view is nowhere, unless it is the only one and its giver ends where it begins: what reads and writes it costs at
+ * least the cheapest memory.
  */
 #include <string.h>
 
@@ -27,17 +28,23 @@ static bool halves_open(halves *h) {
     h->is_giver = MASU_ARENA_ARRAY(arena, bool, p->count + 1);
     h->is_taker = MASU_ARENA_ARRAY(arena, bool, p->count + 1);
     h->is_nowhere = MASU_ARENA_ARRAY(arena, bool, p->count + 1);
-    if (!h->at || !h->is_two || !h->is_giver || !h->is_taker || !h->is_nowhere)
+    uint32_t *views = MASU_ARENA_ARRAY(arena, uint32_t, p->count + 1);
+    if (!h->at || !h->is_two || !h->is_giver || !h->is_taker || !h->is_nowhere || !views)
         return false;
-    for (size_t i = 0; i < p->share_count; i++) {
-        const masu_moves_share *s = &p->shares[i];
-        size_t t = p->rows[s->taker].lower;
-        if (!h->g->usable[i])
+    for (size_t i = 0; i < p->share_count; i++)
+        views[p->shares[i].giver] += h->g->usable[i] && p->shares[i].is_view;
+    for (size_t i = 0; i < p->share_count; i++) { /* givers before what they give to */
+        const masu_moves_share *s = &p->shares[h->g->order[i]];
+        const masu_moves_row *giver = &p->rows[s->giver], *taker = &p->rows[s->taker];
+        bool follows = giver->upper == taker->lower + 1 && taker->upper > giver->upper && views[s->giver] == 1;
+        if (!h->g->usable[h->g->order[i]])
             continue;
-        if (p->rows[s->giver].upper == t + 1)
-            h->is_giver[s->giver] = h->is_taker[s->taker] = h->is_two[t] = true;
+        h->is_giver[s->giver] = true;
+        h->is_giver[s->taker] |= s->is_view; /* the bytes may be taken over where both end */
+        if (s->is_view && (!follows || h->is_nowhere[s->giver]))
+            h->is_nowhere[s->taker] = true;
         else
-            h->is_nowhere[s->taker] = h->is_giver[s->giver] = true; /* the view may be taken over where both end */
+            h->is_taker[s->taker] = h->is_two[taker->lower] = true;
     }
     for (size_t t = 0; t < p->moment_count; t++)
         h->at[t + 1] = h->at[t] + 1 + h->is_two[t];

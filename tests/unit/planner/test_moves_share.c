@@ -241,6 +241,52 @@ static void as_good_as_every_choice(void **state) {
     assert_true(lower > 100 && moved > 20 && views > 20 && never > 5); /* the draws are not all the same */
 }
 
+/* A view that nothing reads leaves its giver one place, too; two views of one row are held once, also in the bound. */
+static void views_that_nothing_reads(void **state) {
+    (void)state;
+    const size_t any = MASU_MOVES_ANY;
+    const masu_moves_row rows[2][ROWS] = {{{2, 0, 0, 7, any, 1, false, 0},
+                                           {2, 0, 5, 6, any, any, false, 0},
+                                           {2, 0, 2, 5, any, any, false, 0},
+                                           {2, 0, 6, 7, any, any, false, 0}},
+                                          {{1, 0, 3, 5, any, any, false, 0},
+                                           {1, 0, 4, 6, any, any, false, 0},
+                                           {1, 0, 5, 6, any, any, false, 0},
+                                           {1, 0, 4, 6, 0, any, false, 0}}};
+    const masu_moves_use uses[2][9] = {{{0, 0, 0, 1},
+                                        {0, 1, 8, 0},
+                                        {0, 3, 4, 0},
+                                        {0, 4, 6, 0},
+                                        {0, 5, 1, 0},
+                                        {0, 6, 1, 0},
+                                        {1, 5, 0, 1},
+                                        {3, 6, 0, 1}},
+                                       {{0, 3, 0, 1}, {0, 4, 1, 0}, {1, 5, 1, 0}, {2, 5, 0, 1}, {3, 4, 0, 1}}};
+    const masu_moves_share shares[2][SHARES] = {{{0, 1, true}, {0, 3, false}},
+                                                {{0, 1, true}, {1, 2, false}, {0, 3, true}}};
+    for (size_t i = 0; i < 2; i++) {
+        shared d = {.s = {.memories = {{2 - i, 0}, {0, 1}}}};
+        memcpy(d.s.rows, rows[i], sizeof rows[i]);
+        memcpy(d.s.uses, uses[i], sizeof uses[i]);
+        memcpy(d.shares, shares[i], sizeof shares[i]);
+        d.s.problem = (masu_moves_problem){.rows = d.s.rows,
+                                           .count = ROWS,
+                                           .uses = d.s.uses,
+                                           .use_count = i ? 5 : 8,
+                                           .memories = d.s.memories,
+                                           .memory_count = MEMORIES,
+                                           .moment_count = MOMENTS,
+                                           .shares = d.shares,
+                                           .share_count = 2 + i};
+        uint64_t without, best = least_of_all_choices(&d, &without);
+        masu_moves_plan plan;
+        assert_int_equal(masu_moves_find(&d.s.problem, &(masu_moves_options){0}, &plan), MASU_OK);
+        assert_true(plan.outcome == MASU_MOVES_OPTIMAL && plan.cost == best && plan.lower_bound == best);
+        assert_judged(&d.s.problem, &plan);
+        masu_moves_free(&plan);
+    }
+}
+
 /* ---- many choices ------------------------------------------------------------------------------------------- */
 
 enum { CHAIN = 60 };
@@ -423,6 +469,7 @@ static void refused_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_good_as_every_choice),
+        cmocka_unit_test(views_that_nothing_reads),
         cmocka_unit_test(many_choices),
         cmocka_unit_test(sees_what_is_taken_wrongly),
         cmocka_unit_test(shares_that_are_wrong),
