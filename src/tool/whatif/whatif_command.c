@@ -188,11 +188,15 @@ static void put_torch_advice(const report *r, masu__buffer *out) {
         put_bytes(out, had);
         masu__buffer_puts(out, "; ");
     } else {
-        masu__buffer_puts(out, "Leave expandable_segments off: with it the peak would have been ");
+        masu__buffer_puts(out, other > had
+                                   ? "Leave expandable_segments off: with it the peak would have been "
+                                   : "expandable_segments:True matters little: with it the peak would have been ");
         whatif_put_mib(out, other);
-        masu__buffer_puts(out, ", not ");
-        whatif_put_mib(out, had);
-        masu__buffer_puts(out, "; ");
+        masu__buffer_puts(out, other == had ? ", too; " : ", not ");
+        if (other != had) {
+            whatif_put_mib(out, had);
+            masu__buffer_puts(out, "; ");
+        }
     }
     if (own && own->peak_reserved_bytes < had) {
         masu__buffer_printf(out, "%s would have needed ", own->name);
