@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "tool/compiler/compiler.h"
+#include "tool/native/run_end.h"
 #include "tool/tool.h"
 
 int main(int argc, char **argv) {
+    tool_prepare_end();
     if (argc > 1 && strcmp(argv[1], "run") == 0)
         return tool_finish(tool_run_program(argc - 1, argv + 1));
     if (argc > 1 && strcmp(argv[1], "build") == 0)

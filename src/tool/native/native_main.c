@@ -112,6 +112,7 @@ static int execute(tl_runtime *rt, const tool_report_options *report) {
 
 int main(int argc, char **argv) {
     tool_report_options report = {0};
+    tool_prepare_end();
     tl_runtime_config config = {.seed = TOOL_DEFAULT_SEED,
                                 .argument_count = argc > 0 ? argc - 1 : 0,
                                 .arguments = (const char *const *)argv + 1,

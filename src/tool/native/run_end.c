@@ -2,8 +2,11 @@
 #include "tool/native/run_end.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/meta.h"
 #include "tool/tool.h"
@@ -69,4 +72,26 @@ const char *tool_history_text(uint32_t operations, char text[128]) {
     snprintf(text, 128, "the history behind this is %u operations long and kept for `backward`: `detach()` cuts it off",
              operations);
     return text;
+}
+
+/* ---- the end of the process ------------------------------------------------------------------------------------- */
+
+extern void openblas_set_num_threads(int) __attribute__((weak)); /* another BLAS has no such function */
+
+static void leave(int status, void *unused) {
+    (void)unused;
+    fflush(NULL);
+    _exit(status);
+}
+
+void tool_prepare_end(void) {
+    const uint64_t mebi = UINT64_C(1) << 20;
+    struct rlimit addresses;
+    if (getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur == RLIM_INFINITY)
+        return;
+    (void)on_exit(leave, NULL);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (openblas_set_num_threads &&
+        addresses.rlim_cur < 1024 * mebi + 64 * mebi * (uint64_t)(processors > 0 ? processors : 1))
+        openblas_set_num_threads(1);
 }

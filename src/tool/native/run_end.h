@@ -38,4 +38,10 @@ masu_run_error tool_run_error(const tl_error *error);
 /* What is said of a history that grew to so many operations. */
 const char *tool_history_text(uint32_t operations, char text[128]);
 
+/* To be called first by a command that runs programs. Where the process may have only so many addresses (ulimit -v), a
+ * thread of OpenBLAS that finds none waits for ever, and so would the end of the process, which waits for that thread:
+ * the process then ends behind its own handlers and without those of libraries, and under a small limit products use
+ * one thread. */
+void tool_prepare_end(void);
+
 #endif
