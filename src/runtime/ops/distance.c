@@ -225,7 +225,9 @@ static masu_status distances(tl_tensor *a, tl_tensor *b, double p, tl_tensor **o
                          tl__shape_text(b->rank, b->shape, other), p);
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
     dtype = dtype == TL_F64 ? TL_F64 : TL_F32;
-    masu_status status = dense_as(a, dtype, &x);
+    masu_status status = tl__blas_room();
+    if (status == MASU_OK)
+        status = dense_as(a, dtype, &x);
     if (status != MASU_OK)
         return status;
     status = dense_as(b, dtype, &y);

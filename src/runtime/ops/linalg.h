@@ -8,7 +8,8 @@
 /* The longest side of a matrix: LAPACK counts in int, and a matrix has the square of it. */
 enum { TL_MATRIX_LONGEST = 1 << 14 };
 
-/* Whether the last two dimensions of t are a matrix, a square one where square; else an error that begins with what. */
+/* Whether the last two dimensions of t are a matrix, a square one where square, else an error that begins with what;
+ * and whether LAPACK finds memory of its own. */
 masu_status tl__check_matrix(const char *what, const tl_tensor *t, bool square);
 
 /* How many matrices of this many elements t holds. */

@@ -173,7 +173,9 @@ masu_status tl__matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     shape[rank - 2] = a->shape[a->rank - 2];
     shape[rank - 1] = b->shape[b->rank - 1];
     tl_tensor *x, *y = NULL, *result = NULL;
-    masu_status status = as_blas_takes_it(a, &x);
+    masu_status status = a->dtype == TL_I64 ? MASU_OK : tl__blas_room();
+    if (status == MASU_OK)
+        status = as_blas_takes_it(a, &x);
     if (status != MASU_OK)
         return status;
     status = as_blas_takes_it(b, &y);

@@ -177,6 +177,8 @@ masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out
 /* ---- products (matmul.c) --------------------------------------------------------------------- */
 
 /* Floating or i64, both alike, rank >= 2, broadcasting the leading dimensions. */
+/* Before a call of BLAS or LAPACK: OUT_OF_MEMORY where it would wait for memory of its own for ever. O(1). */
+masu_status tl__blas_room(void);
 masu_status tl__matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out);
 
 /* ---- soft maximum (softmax.c) ---------------------------------------------------------------- */

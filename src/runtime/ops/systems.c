@@ -68,7 +68,7 @@ masu_status tl__check_matrix(const char *what, const tl_tensor *t, bool square) 
     char shape[TL_SHAPE_TEXT];
     int64_t rows = t->rank < 2 ? -1 : t->shape[t->rank - 2], columns = t->rank < 2 ? -1 : t->shape[t->rank - 1];
     if (rows >= 0 && rows < TL_MATRIX_LONGEST && columns < TL_MATRIX_LONGEST && (!square || rows == columns))
-        return MASU_OK;
+        return tl__blas_room();
     return tl__error(TL_SAY(shape_is_no), what, tl__shape_text(t->rank, t->shape, shape), square ? "square " : "");
 }
 
