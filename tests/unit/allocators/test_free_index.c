@@ -160,6 +160,28 @@ static void the_largest_may_hang_left(void **state) {
     assert_int_equal(masu__free_index_largest(&index_under_test, &table), base + 2 * MASU__GRAIN);
 }
 
+/* And right of it: sizes as far apart as may be, in every order of coming, and the largest taken out again and again. */
+static void the_largest_may_hang_right(void **state) {
+    (void)state;
+    enum { SIZES = 16 };
+    size_t base = (size_t)1 << 30;
+    for (size_t step = MASU__GRAIN; step <= base / SIZES; step *= 2)
+        for (size_t order = 1; order < SIZES; order += 2) { /* odd: it meets each size once */
+            start();
+            for (size_t i = 0; i < SIZES; i++) {
+                masu__block_id id = add((i + 1) * 3 * base, base + (i * order + 5) % SIZES * step);
+                masu__free_index_insert(&index_under_test, &table, id);
+                assert_int_equal(masu__free_index_largest(&index_under_test, &table), largest());
+            }
+            for (size_t left = SIZES; left-- > 0;) {
+                masu__block_id last = masu__free_index_last(&index_under_test, &table);
+                assert_int_equal(table.at[last].bytes, base + left * step);
+                masu__free_index_remove(&index_under_test, &table, last);
+                table.at[last].state = MASU__BLOCK_LIVE;
+            }
+        }
+}
+
 /* Equal blocks in a long row: the tree is as deep as the row's logarithm, not as the row. */
 static void depth_is_logarithmic(void **state) {
     (void)state;
@@ -205,6 +227,7 @@ int main(void) {
         cmocka_unit_test_teardown(finds_what_a_linear_search_finds, end),
         cmocka_unit_test_teardown(every_size_has_a_bin, end),
         cmocka_unit_test_teardown(the_largest_may_hang_left, end),
+        cmocka_unit_test_teardown(the_largest_may_hang_right, end),
         cmocka_unit_test_teardown(depth_is_logarithmic, end),
         cmocka_unit_test_teardown(the_check_sees_what_is_wrong, end),
     };

@@ -102,6 +102,10 @@ static void wrong_calls_are_refused(void **state) {
     assert_int_equal(masu_heap_free(heap, big, MIB), MASU_ERR_DOUBLE_FREE);
     assert_int_equal(masu_heap_destroy(heap), MASU_ERR_LEAK);
     assert_int_equal(masu_heap_destroy(NULL), MASU_OK);
+    masu_heap_reset_stats(NULL);
+    masu_heap_reset_peaks(NULL);
+    assert_int_equal(masu_heap_trim(NULL, 0), MASU_ERR_INVALID_ARGUMENT);
+    assert_false(masu_heap_valid(NULL));
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
