@@ -114,6 +114,53 @@ assert len(numbers) == 8 and max(numbers) == 9 * 10**18, numbers
 PY
 fi
 
+# Arenas and rings: layers of their own, with lines; what a reset ends was given back, and the heap's piece is no request.
+cat >"$MASU_TMP/arenas.c" <<'C'
+#include <masu/masu.h>
+int main(int count, char **words) {
+    masu_trace *trace;
+    masu_heap *heap;
+    masu_arena *arena;
+    masu_ring *ring;
+    masu_heap_config of_heap = masu_heap_config_default();
+    if (count != 2 || masu_trace_create(&(masu_trace_config){0}, &trace) || masu_trace_record_to(trace, words[1], NULL))
+        return 1;
+    of_heap.trace = trace;
+    masu_arena_config of_arena = {.struct_bytes = sizeof of_arena, .trace = trace, .name = "step"};
+    masu_ring_config of_ring = {.struct_bytes = sizeof of_ring, .bytes = 65536, .trace = trace, .name = "staging"};
+    if (masu_heap_create(&of_heap, &heap))
+        return 1;
+    of_arena.heap = of_ring.heap = heap;
+    if (masu_arena_create(&of_arena, &arena) || masu_ring_create(&of_ring, &ring))
+        return 1;
+    for (int step = 0; step < 20; step++) {
+        masu_trace_set_here(MASU_HERE);
+        for (int i = 0; i < 100; i++)
+            if (!masu_arena_alloc(arena, 2000, 0))
+                return 1;
+        masu_trace_set_here(NULL);
+        if (!masu_ring_alloc(ring, 5000, 0))
+            return 1;
+        masu_ring_reset(ring);
+        masu_arena_reset(arena);
+    }
+    masu_ring_destroy(ring);
+    masu_arena_destroy(arena);
+    masu_heap_destroy(heap);
+    masu_trace_destroy(trace);
+}
+C
+# shellcheck disable=SC2086 # no word when nothing is sanitized
+expect_status 0 "$cc" -O1 -Wall -Wextra -Werror $sanitize -Iinclude -I"$MASU_BUILD/include" "$MASU_TMP/arenas.c" \
+    "$MASU_BUILD/libmasu.a" -o "$MASU_TMP/arenas" -pthread -lm
+expect_status 0 "$MASU_TMP/arenas" "$MASU_TMP/arenas.trace"
+expect_status 0 "$MASU" report "$MASU_TMP/arenas.trace"
+expect_in_stdout 'Requests  2,020 served, 2,020 given back, 0 refused'
+expect_in_stdout 'were alive in 101 blocks'
+expect_in_stdout '% of them from arenas.c:19.'
+expect_in_stdout '  step (arena)                                    195.3 KiB  195.3 KiB      2,000 '
+expect_in_stdout 'staging (ring)'
+
 # Two runs.
 expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --diff "$MASU_TMP/fragments.trace"
 expect_in_stdout 'alive at the end                               1000.0 KiB          0 B       -100.0 %'

@@ -224,8 +224,10 @@ static void take_change(walk *w, uint32_t now) {
 
 /* Every block whose end is this event. */
 static void take_reset(walk *w, uint32_t now) {
-    for (uint32_t at = w->reset[now]; at; at = w->reset[at - 1])
+    for (uint32_t at = w->reset[now]; at; at = w->reset[at - 1]) {
+        w->f->frees += !(w->r->events[at - 1].flags & MASU__RECORDED_INNER);
         end_span(w, at - 1, now);
+    }
 }
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */
