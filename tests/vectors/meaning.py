@@ -66,18 +66,12 @@ class Functions:
         return call
 
 
-def along(op):
-    """op(t) or op(t, dim…): the values of PyTorch's pair."""
+def along(op, over_several):
+    """op(t) or op(t, dim…): the values of PyTorch's pair; several dimensions are over_several's, whose equals share."""
     def apply(t, dim=None, keep=False):
         if dim is None:
             return op(t)
-        if isinstance(dim, list):
-            for d in sorted(dim, key=lambda d: d % t.dim(), reverse=True):
-                t = op(t, d, True).values
-            for d in sorted((d % t.dim() for d in dim), reverse=True):
-                t = t if keep else t.squeeze(d)
-            return t
-        return op(t, dim, keep).values
+        return over_several(t, dim, keep) if isinstance(dim, list) else op(t, dim, keep).values
     return apply
 
 
@@ -151,9 +145,9 @@ def scatter_any(t, dim, i, s):
 
 WORDS = dict(
     sum=lambda t, *a: t.sum(*a), prod=lambda t, *a: t.prod(*a), sumall=lambda t: t.sum(),
-    mean=lambda t, *a: whole(t).mean(*a), max=along(torch.max), min=along(torch.min), 
+    mean=lambda t, *a: whole(t).mean(*a), max=along(torch.max, torch.amax), min=along(torch.min, torch.amin), 
     norm=lambda t, *a: t.norm(*a), amax=torch.amax,
-    amin=torch.amin, median=along(torch.median),
+    amin=torch.amin, median=along(torch.median, None),
     kthvalue=lambda t, k, d=-1: t.kthvalue(k, d).values, cummax=lambda t, d: t.cummax(d).values,
     cummin=lambda t, d: t.cummin(d).values, topk=lambda t, *a: t.topk(*a).values,
     topk_indices=lambda t, *a: t.topk(*a).indices, sort=lambda t, d=-1, r=False: torch.sort(t, dim=d, descending=r, stable=True).values,
@@ -162,7 +156,7 @@ WORDS = dict(
     logsumexp=lambda t, d=-1, k=False: t.logsumexp(d, k), softmax=lambda t, d=-1: F.softmax(whole(t), d),
     log_softmax=lambda t, d=-1: F.log_softmax(whole(t), d), softmin=lambda t, d=-1: F.softmin(whole(t), d),
     quantile=quantile, unique=lambda t: t.unique(), bincount=lambda t, n=0: t.bincount(minlength=n),
-    mode=lambda t: t.flatten().mode().values, count_nonzero=lambda t, d: t.count_nonzero(d),
+    mode=lambda t, d=None: (t.flatten() if d is None else t).mode(-1 if d is None else d).values, count_nonzero=lambda t, d: t.count_nonzero(d),
     histc=lambda t, n, a, b: t.histc(n, a, b), var_mean=lambda t, *a: torch.var_mean(t, *a), std_mean=lambda t, *a: torch.std_mean(t, *a),
     trapz=lambda t, dx=1.0: torch.trapz(t, dx=dx), dist=lambda t, b, p=2.0: torch.dist(t, b, p), cov=torch.cov,
     corrcoef=torch.corrcoef, diff=torch.diff,
