@@ -190,11 +190,16 @@ static void need_whole(function_set *set, const function_row *row) {
     drop(set, &lines);
 }
 
+/* f32 has it in vector_math.h; f64 in the table or in the C library. */
 static void put_of(function_set *set, const char *word, tl_dtype dtype, masu__buffer *out) {
     char name[32];
     int stem = (int)(strlen(word) - 3); /* without _of */
+    snprintf(name, sizeof name, "%.*s", stem, word);
     if (dtype != TL_F32) {
-        masu__buffer_printf(out, "%.*s", stem, word);
+        const function_row *row = row_named(real_functions, name);
+        if (row)
+            need_real(set, row, dtype);
+        masu__buffer_printf(out, "%s%s", name, row ? "_f64" : "");
         return;
     }
     snprintf(name, sizeof name, "tl__%.*s_f32", stem, word);
@@ -215,7 +220,7 @@ static void put_word(function_set *set, const char *word, tl_dtype dtype, const 
     if (strcmp(word, "T") == 0) {
         masu__buffer_puts(out, functions_element_type(dtype));
     } else if (floats && (strcmp(word, "exp_of") == 0 || strcmp(word, "log_of") == 0 || strcmp(word, "erf_of") == 0 ||
-                          strcmp(word, "tanh_of") == 0)) {
+                          strcmp(word, "tanh_of") == 0 || strcmp(word, "normal_of") == 0)) {
         put_of(set, word, dtype, out);
     } else if (floats && (row = row_named(real_functions, word))) {
         need_real(set, row, dtype);

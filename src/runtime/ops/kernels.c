@@ -50,7 +50,7 @@
 #define float_rem(x, y)          BY_TYPE(float_rem, x)(x, y)
 #define float_floor_divide(x, y) BY_TYPE(float_floor_divide, x)(x, y)
 #define sigmoid(x)               BY_TYPE(sigmoid, x)(x)
-#define normal_below(x)          BY_TYPE(normal_below, x)(x)
+#define normal_of(x)             _Generic((x), float : tl__normal_f32((float)(x)), default : normal_f64(x))
 #define normal_density(x)        BY_TYPE(normal_density, x)(x)
 #define silu_slope(x)            BY_TYPE(silu_slope, x)(x)
 #define softplus(x)              BY_TYPE(softplus, x)(x)

@@ -1,5 +1,5 @@
-/* linalg.h: what the two files that call LAPACK share: linalg.c (matrices taken apart) and systems.c (systems,
- * inverses). */
+/* linalg.h: what the files that call LAPACK share: linalg.c and its two types (matrices taken apart), systems.c
+ * (systems, inverses). */
 #ifndef MASU_RUNTIME_OPS_LINALG_H
 #define MASU_RUNTIME_OPS_LINALG_H
 
@@ -17,6 +17,22 @@ int64_t tl__matrices(const tl_tensor *t, int64_t size);
 
 /* The error of LAPACK's info, which is not 0. */
 masu_status tl__lapack_failed(const char *what, int info);
+
+/* What a matrix is taken apart into, as the language numbers it; the layout of the parts is in linalg.c. */
+typedef enum tl_decomposition {
+    TL_INVERSE,
+    TL_DET,
+    TL_CHOLESKY,
+    TL_EIGH,
+    TL_SVD,
+    TL_QR,
+    TL_LU,
+    TL_DECOMPOSITIONS
+} tl_decomposition;
+
+/* Each matrix of a, which has elements and lies by rows, into to; both of the type that the name says. */
+masu_status tl__take_apart_f32(tl_decomposition what, const tl_tensor *a, tl_tensor *to);
+masu_status tl__take_apart_f64(tl_decomposition what, const tl_tensor *a, tl_tensor *to);
 
 /* The inverse of each matrix of t, in f64 of f64 and in f32 of all other types; the caller owns it. */
 masu_status tl__inverse(tl_tensor *t, tl_tensor **out);

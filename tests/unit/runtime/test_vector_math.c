@@ -95,10 +95,30 @@ static void at_the_seams(void **state) {
     assert_true(signbit(tl__erf_f32(-0.0f)));
 }
 
+/* Of a share of 1 the distance itself counts; where little is below, a hundredth of that, which erf and 1 cannot give. */
+static void normal_within(float x) {
+    double right = 0.5 * erfc((double)x * -0.70710678118654752440), far = fabs((double)tl__normal_f32(x) - right);
+    if (far > 8e-8 || (x >= -5.6f && x < 0 && far > 0.01 * right))
+        fail_msg("normal(%.9g) is %.9g, %g from %.17g", (double)x, (double)tl__normal_f32(x), far, right);
+}
+
+static void normal_below(void **state) {
+    (void)state;
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 10007)
+        if (!isnan(tl__float_of((uint32_t)bits)))
+            normal_within(tl__float_of((uint32_t)bits));
+    for (float x = -6.0f; x < 6.0f; x += 1e-4f)
+        normal_within(x);
+    assert_true(isnan(tl__normal_f32(NAN)));
+    assert_true(tl__normal_f32(-INFINITY) == 0.0f && tl__normal_f32(INFINITY) == 1.0f);
+    assert_true(tl__normal_f32(0.0f) == 0.5f && tl__normal_f32(-0.0f) == 0.5f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(within_units_of_the_last_place),
         cmocka_unit_test(at_the_seams),
+        cmocka_unit_test(normal_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
