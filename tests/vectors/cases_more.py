@@ -287,6 +287,7 @@ for name, torch, operands in (("...qd,...kd->...qk", "a @ b.transpose(-1, -2)", 
     case("einsum", "Tensor::einsum(\"" + name + "\", a, b)", torch, operands, types="d")
 case("einsum", "Tensor::einsum(\"ij,jk,k->i\", a, b, c)", "torch.einsum('ij,jk,k->i', a, b, c)", "a[2,3] b[3,4] c[4]", types="d")
 case("mode", "a.mode(1)", "a.mode(1)[0]", "a[2,9]#3", types="i", grad=False)
+case("mode", "a.mode(0)", "a.mode(0)[0]", "a=2,1.5,2,0.5,1.5,2")
 case("eye", "Tensor::eye(2, 3)", "torch.eye(2, 3)", "", types="f", grad=False)
 
 # ---- views and second uses -------------------------------------------------------------------------------------------------
