@@ -14,7 +14,8 @@
 #include <masu/alloc.h>
 
 typedef struct function {
-    PyObject_HEAD program *from;
+    PyObject_HEAD
+    program *from;
     const masu_function *what;
     module_state *state; /* this type keeps the module, and so its state */
     PyObject *bound;     /* a Handle, or NULL */

@@ -154,7 +154,8 @@ static set_handler_function numpy_set_handler(void) {
 /* ---- the context manager ----------------------------------------------------------------------------------------- */
 
 typedef struct handler {
-    PyObject_HEAD set_handler_function set;
+    PyObject_HEAD
+    set_handler_function set;
     bool lines;
     PyObject *record; /* bytes: the file to record into; NULL: none */
     PyObject *before; /* the handler to set back; NULL: not entered */

@@ -37,7 +37,8 @@ int masu_py_program_find(const program *self, const char *type, const char *name
 PyObject *masu_py_function_new(module_state *state, program *from, uint32_t index, PyObject *bound);
 
 typedef struct handle {
-    PyObject_HEAD program *from;
+    PyObject_HEAD
+    program *from;
     masu_handle *value;
     uint32_t type; /* in from->table->handle_types */
 } handle;

@@ -5,7 +5,8 @@
 #include <string.h>
 
 typedef struct module {
-    PyObject_HEAD program *from;
+    PyObject_HEAD
+    program *from;
     module_state *state;
     PyObject *functions; /* a dict of those that were asked for */
 } module;
