@@ -14,9 +14,10 @@
  *                 refuse
  *     NOT
  *
- * Meant is the form whose worst argument is taken best, then the one with the better sum, then the one that says more of
- * the lists it takes (Vec<Vec<T>> before Vec<T>), then a row before what is written, then the one that is declared first. One form alone is not asked: its arguments are checked with what it
- * wants. What is meant follows from the arguments alone, never from what is wanted of the result.
+ * Meant is the form whose worst argument is taken best, then the one with the better sum, then the one that says more
+ * of the lists it takes (Vec<Vec<T>> before Vec<T>), then a row before what is written, then the one that is declared
+ * first. One form alone is not asked: its arguments are checked with what it wants. What is meant follows from the
+ * arguments alone, never from what is wanted of the result.
  */
 #include <string.h>
 

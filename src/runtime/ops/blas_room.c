@@ -1,5 +1,5 @@
-/* blas_room.c: whether BLAS finds memory of its own. OpenBLAS takes a buffer with its first call, keeps it, and asks for it
- * again and again where there is none: where addresses are limited (ulimit -v), that would be for ever.
+/* blas_room.c: whether BLAS finds memory of its own. OpenBLAS takes a buffer with its first call, keeps it, and asks
+ * for it again and again where there is none: where addresses are limited (ulimit -v), that would be for ever.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -27,8 +27,8 @@ typedef struct library {
     const char *name, *file; /* file NULL: the system's own */
 } library;
 
-/* Memory is looked at once so much was taken: what is not seen is less than that, and rounding. A look is a system call,
- * and dearer than many small requests. */
+/* Memory is looked at once so much was taken: what is not seen is less than that, and rounding. A look is a system
+ * call, and dearer than many small requests. */
 enum { SEEN_EACH = 4096 };
 
 /* More than that would take minutes. */

@@ -114,8 +114,8 @@ static void every_block_may_go_to_every_call(void **state) {
     assert_all_is_home();
 }
 
-/* A small block lies at a multiple of more than it has to now and then. Where it is resized with that alignment it stays,
- * and goes back with it as any other: the size of its class is less than the alignment. */
+/* A small block lies at a multiple of more than it has to now and then. Where it is resized with that alignment it
+ * stays, and goes back with it as any other: the size of its class is less than the alignment. */
 static void a_block_aligned_by_chance(void **state) {
     (void)state;
     enum { COUNT = 2048 };

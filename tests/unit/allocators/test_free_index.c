@@ -160,7 +160,8 @@ static void the_largest_may_hang_left(void **state) {
     assert_int_equal(masu__free_index_largest(&index_under_test, &table), base + 2 * MASU__GRAIN);
 }
 
-/* And right of it: sizes as far apart as may be, in every order of coming, and the largest taken out again and again. */
+/* And right of it: sizes as far apart as may be, in every order of coming, and the largest taken out again and
+ * again. */
 static void the_largest_may_hang_right(void **state) {
     (void)state;
     enum { SIZES = 16 };
