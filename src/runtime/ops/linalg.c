@@ -2,8 +2,8 @@
  *
  * Works on the last two dimensions; those before them count matrices. Each type is computed in itself
  * (linalg_typed.h), whole numbers in f32: half the time and memory of f64, and the error of f32 times the matrix's
- * condition, as everywhere in f32. Who needs more writes f64. What has several parts comes in one tensor, one below the other, of which the language takes
- * views, so that a matrix is taken apart once:
+ * condition, as everywhere in f32. Who needs more writes f64. What has several parts comes in one tensor, one below the
+ * other, of which the language takes views, so that a matrix is taken apart once:
  *
  *     eigh [n, n]    vectors as columns [n, n] | values [1, n]
  *     svd  [m, n]    U [m, k] | S [1, k] | V [n, k]               k the smaller of m and n

@@ -95,7 +95,8 @@ static void at_the_seams(void **state) {
     assert_true(signbit(tl__erf_f32(-0.0f)));
 }
 
-/* Of a share of 1 the distance itself counts; where little is below, a hundredth of that, which erf and 1 cannot give. */
+/* Of a share of 1 the distance itself counts; where little is below, a hundredth of that, which erf and 1 cannot
+ * give. */
 static void normal_within(float x) {
     double right = 0.5 * erfc((double)x * -0.70710678118654752440), far = fabs((double)tl__normal_f32(x) - right);
     if (far > 8e-8 || (x >= -5.6f && x < 0 && far > 0.01 * right))
