@@ -14,13 +14,16 @@
 
 typedef struct order {
     tl_search_function *const *search;
+    tl_value_function *const *value;
     tl_search_columns_function *const *columns;
     tl_beats_function *const *beats;
     const char *value_name, *place_name;
 } order;
 
-static const order largest = {tl__search_largest, tl__columns_largest, tl__beats_largest, "max", "argmax"};
-static const order smallest = {tl__search_smallest, tl__columns_smallest, tl__beats_smallest, "min", "argmin"};
+static const order largest = {
+    tl__search_largest, tl__value_largest, tl__columns_largest, tl__beats_largest, "max", "argmax"};
+static const order smallest = {
+    tl__search_smallest, tl__value_smallest, tl__columns_smallest, tl__beats_smallest, "min", "argmin"};
 
 static masu_status error_empty(const char *what, const tl_tensor *t) {
     char text[TL_SHAPE_TEXT];
@@ -100,6 +103,7 @@ static masu_status search_tensor(const order *order, const char *what, const tl_
 
 typedef struct search_dim {
     tl_search_function *search;
+    tl_value_function *value;
     tl_search_columns_function *columns;
     int64_t n, stride; /* of the dimension that vanishes */
     int64_t size;
@@ -117,6 +121,10 @@ static void search_dim_row(void *context, const void *data, int64_t n, int64_t s
     }
     for (int64_t j = 0; j < n; j++) {
         const char *from = (const char *)data + j * stride * dim->size;
+        if (!dim->places && dim->stride == 1 && dim->value(from, dim->n, dim->values)) {
+            dim->values += dim->size;
+            continue;
+        }
         int64_t place = dim->search(from, dim->n, dim->stride);
         if (dim->values) {
             memcpy(dim->values, from + place * dim->stride * dim->size, (size_t)dim->size);
@@ -160,6 +168,7 @@ static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_t
     rest.elements = t->elements / t->shape[dim];
     slabs work = {.rest = rest,
                   .search = {.search = order->search[t->dtype],
+                             .value = order->value[t->dtype],
                              .columns = order->columns[t->dtype],
                              .n = t->shape[dim],
                              .stride = t->stride[dim],

@@ -144,6 +144,13 @@ const tl_fold tl__fold_product[TL_DTYPE_COUNT] = {
         }                                                                                                       \
         return place;                                                                                           \
     }                                                                                                           \
+    TL_WIDE static bool value_##name##_##suffix(const void *from, int64_t n, void *to) {                        \
+        const T best = n >= BLOCK ? best_of_##name##_##suffix(from, n) : 0;                                     \
+        if (best == 0 || best != best)                                                                          \
+            return false;                                                                                       \
+        *(T *)to = best;                                                                                        \
+        return true;                                                                                            \
+    }                                                                                                           \
     TL_WIDE static void columns_##name##_##suffix(const void *from, int64_t n, int64_t stride, int64_t columns, \
                                                   void *values, int64_t *places) {                              \
         for (int64_t first = 0; first < columns; first += BLOCK) {                                              \
@@ -178,6 +185,8 @@ const tl_fold tl__fold_product[TL_DTYPE_COUNT] = {
     SEARCH(name, b8, uint8_t, BETTER)                                                                        \
     tl_search_function *const tl__search_##name[TL_DTYPE_COUNT] = {search_##name##_f32, search_##name##_f64, \
                                                                    search_##name##_i64, search_##name##_b8}; \
+    tl_value_function *const tl__value_##name[TL_DTYPE_COUNT] = {value_##name##_f32, value_##name##_f64,     \
+                                                                 value_##name##_i64, value_##name##_b8};     \
     tl_search_columns_function *const tl__columns_##name[TL_DTYPE_COUNT] = {                                 \
         columns_##name##_f32, columns_##name##_f64, columns_##name##_i64, columns_##name##_b8};              \
     tl_beats_function *const tl__beats_##name[TL_DTYPE_COUNT] = {beats_##name##_f32, beats_##name##_f64,     \

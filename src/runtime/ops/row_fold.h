@@ -35,7 +35,13 @@ typedef int64_t tl_search_function(const void *from, int64_t n, int64_t stride);
 extern tl_search_function *const tl__search_largest[TL_DTYPE_COUNT];
 extern tl_search_function *const tl__search_smallest[TL_DTYPE_COUNT];
 
-/* The same of columns 0 to columns - 1 of n rows that lie stride apart: reads along memory. values and places: one of
+/* *to = the largest or smallest of n elements in a row, where it does not matter which of several it is. False, and
+ * nothing written: it does (zeros have a sign, NaN has bits), or the row is short; then the place says it. */
+typedef bool tl_value_function(const void *from, int64_t n, void *to);
+extern tl_value_function *const tl__value_largest[TL_DTYPE_COUNT];
+extern tl_value_function *const tl__value_smallest[TL_DTYPE_COUNT];
+
+/* The search of columns 0 to columns - 1 of n rows that lie stride apart: reads along memory. values and places: one of
  * each for a column; either may be NULL. */
 typedef void tl_search_columns_function(const void *from, int64_t n, int64_t stride, int64_t columns, void *values,
                                         int64_t *places);
