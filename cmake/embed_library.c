@@ -16,6 +16,8 @@
  *     //! asks *: len push                           it writes these into any program
  *     //! module fs                                  `std::fs::read` and `fs::read` are __fs_read, in any file of the
  *                                                    library
+ *     //! only asked                                 its types are loaded with the whole library, too, only if
+ *                                                    asked for
  *     //! gives way                                  a program's type or trait may have the name of one of this file
  *
  * The index (library.h): a declaration is a function, a method, a struct, an enum or a constant. It is loaded when its
@@ -51,7 +53,7 @@ typedef struct number_list {
 
 typedef struct name {
     char *text;
-    bool is_owner, gives_way;
+    bool is_owner, gives_way, only_asked;
     int number;           /* in the index; -1: no declaration has it, nothing is asked for by it */
     number_list declared; /* declarations */
     number_list asked;    /* names */
@@ -77,7 +79,7 @@ typedef struct reader {
     int copy_count;
     buffer text; /* without comments */
     char owner[TEXT_MAX], about[TEXT_MAX], example[TEXT_MAX];
-    bool no_gradient, gives_way;
+    bool no_gradient, gives_way, only_asked;
 } reader;
 
 static buffer library, operations, methods, files;
@@ -256,6 +258,7 @@ static void add_declaration(const reader *r, const char *text, size_t length, in
                        .block = in,
                        .file = file};
     names[d->name].gives_way |= kind > 0 && kind < KINDS - 1 && r->gives_way; /* types */
+    names[d->name].only_asked |= kind > 0 && r->only_asked;
     put_bytes(&library, text, length);
     add_words(text, length, &d->asked);
     add_number(&names[d->name].declared, declaration_count++);
@@ -347,6 +350,8 @@ static void read_directive(reader *r, char *text) {
     }
     if (strcmp(text, "gives way") == 0) {
         r->gives_way = true;
+    } else if (strcmp(text, "only asked") == 0) {
+        r->only_asked = true;
     } else if (strncmp(text, "asks ", 5) == 0) {
         read_asks(r, strdup(text + 5));
     } else if (strncmp(text, "model ", 6) == 0) {
@@ -527,8 +532,8 @@ static void write_names(FILE *out) {
             write_number(out, n->declared.items[d], &next);
         int asked = next;
         write_asked(out, &n->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s},\n", library.length, strlen(n->text), declared, asked, next,
-            n->is_owner ? "true" : "false", n->gives_way ? "true" : "false");
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s, %s},\n", library.length, strlen(n->text), declared, asked, next,
+            n->is_owner ? "true" : "false", n->gives_way ? "true" : "false", n->only_asked ? "true" : "false");
         put_bytes(&library, n->text, strlen(n->text));
     }
     fprintf(out, "0};\n");

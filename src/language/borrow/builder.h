@@ -153,6 +153,9 @@ void borrow_start_block(builder *b, uint32_t block);
 
 /* ---- calls.c ---- */
 value build_call_value(builder *b, expr *e);
+/* Some type of the program has a method of this name that looks at its receiver: x.name(…) may be that of what x leads
+ * to. */
+bool borrow_may_be_own(const builder *b, const char *name);
 /* The method that a receiver of this sort means; NULL: it cannot be told, or it is the library's. */
 const function_item *borrow_method_of(const builder *b, const sort *s, const char *name);
 touch_mode borrow_mode_of_self(const function_item *f);

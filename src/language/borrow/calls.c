@@ -42,6 +42,15 @@ touch_mode borrow_mode_of_self(const function_item *f) {
     return self->is_lent ? TOUCH_CHANGE : self->is_shared ? TOUCH_SHARE : TOUCH_MOVE;
 }
 
+bool borrow_may_be_own(const builder *b, const char *name) {
+    function_item **first;
+    const uint32_t count = functions_named(b, name, &first);
+    for (uint32_t i = 0; i < count; i++)
+        if (first[i]->has_self && borrow_mode_of_self(first[i]) != TOUCH_MOVE)
+            return true;
+    return false;
+}
+
 const function_item *borrow_method_of(const builder *b, const sort *s, const char *name) {
     function_item **first;
     uint32_t count = functions_named(b, name, &first);

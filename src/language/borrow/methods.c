@@ -283,7 +283,8 @@ static bool gives_up_receiver(const char *name) {
 
 static void mark_receiver(method_call *m, const function_item *f, const lent_method *known) {
     bool own = f != NULL && borrow_mode_of_self(f) == TOUCH_MOVE;
-    bool library = f == NULL && (known != NULL ? known->access == TOUCH_MOVE : gives_up_receiver(m->e->call.name));
+    bool library = f == NULL && !borrow_may_be_own(m->b, m->e->call.name) &&
+                   (known != NULL ? known->access == TOUCH_MOVE : gives_up_receiver(m->e->call.name));
     if (own || library)
         borrow_mark_taken(m->b, m->receiver, m->e->call.receiver->span);
     else

@@ -29,7 +29,7 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
         const binding *parameter = first + i < f->parameter_count ? f->parameters[first + i] : NULL;
         bool lent = parameter != NULL && check_comes_back(parameter) && check_is_dyn(parameter->type);
         if (parameter != NULL && check_comes_back(parameter))
-            check_lend_place(c, e, &e->call.args[i]);
+            check_lend_place(c, e, &e->call.args[i], parameter->type);
         check_expr(c, &e->call.args[i], parameter == NULL || lent ? NULL : parameter->type);
         if (parameter != NULL && check_comes_back(parameter))
             check_dyn_lend(c, e, &e->call.args[i], parameter->type);
@@ -383,6 +383,9 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const type *argument = callee->of != NULL ? check_type(c, callee->of) : check_type_argument(c, scope);
     struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
                                           : check_struct_named(c, scope);
+    if (owner == NULL && argument == NULL &&
+        strstr(scope, "::") == NULL) /* Rc::new(x), where who holds it is counted */
+        owner = check_struct_named(c, check_printf(c, "__%s", scope));
     if (argument != NULL && !type_is(argument, TYPE_STRUCT))
         scope = scope_of_type(c, e, argument)->scope;
     if (strncmp(scope, "std::", 5) == 0 && name[0] >= 'A' && name[0] <= 'Z') {

@@ -19,7 +19,7 @@ void check_call_before(checker *c, expr *call, const char *name, expr *value);
 void check_call_after(checker *c, expr *call, expr *statement);
 void check_call_wrap(checker *c, expr **slot);
 /* An argument for a `&mut T` that a method yields as a place. */
-void check_lend_place(checker *c, expr *call, expr **slot);
+void check_lend_place(checker *c, expr *call, expr **slot, const type *wanted);
 /* False: it is none that can be lent. call NULL: it is not an argument. */
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s);
 closure_signature check_closure_signature(checker *c, const type_expr *function);
@@ -40,6 +40,7 @@ void check_close_closure(checker *c, expr *e);
 /* Whether the method may write to self; before its body is checked, by what is written there. */
 bool check_may_write_self(checker *c, function_item *f);
 /* v[a..b].sort() and its like: the method of lists of this name. */
+bool check_changes_receiver(const char *name); /* of a list or text */
 bool check_may_write_lists(checker *c, const char *name);
 bool check_refer_captures(checker *c, const struct_item *s);
 void check_refer_field(checker *c, function_item *closure, struct_field *field);

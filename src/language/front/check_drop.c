@@ -7,13 +7,13 @@
  * and what the program passes around is that cell. lower/lower_drop.c says when its last owner goes.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "language/front/check_context.h"
 #include "language/front/check_drop.h"
 
 bool check_is_destructor(const function_item *f) {
-    return f->impl != NULL && f->impl->trait_name != NULL && strcmp(f->impl->trait_name, "Drop") == 0 &&
-           strcmp(f->name, "drop") == 0 && f->has_self;
+    return f->impl != NULL && f->impl->trait_name != NULL && strcmp(f->impl->trait_name, "Drop") == 0 && f->has_self;
 }
 
 /* The function `drop` of the block; NULL: it has none that is a destructor, with a message. */
@@ -21,7 +21,7 @@ static function_item *destructor_of(checker *c, const impl_item *impl, const str
     function_item *found = NULL;
     for (uint32_t i = 0; i < c->tree->function_count && found == NULL; i++) {
         function_item *f = c->tree->functions[i];
-        found = f->impl == impl && strcmp(f->name, "drop") == 0 ? f : NULL;
+        found = f->impl == impl && strcasecmp(f->name, impl->trait_name) == 0 ? f : NULL;
     }
     bool good = found != NULL && found->has_self && found->parameter_count == 1 && found->parameters[0]->is_lent &&
                 found->result_annotation == NULL;
@@ -35,7 +35,7 @@ static function_item *destructor_of(checker *c, const impl_item *impl, const str
 void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner) {
     if (impl->trait_name == NULL || strcmp(impl->trait_name, "Drop") != 0)
         return;
-    if (owner->is_builtin || owner->span.file == c->tree->prelude) {
+    if (owner->is_builtin || (owner->span.file == c->tree->prelude && impl->trait_span.file != c->tree->prelude)) {
         diagnostics_say(c->diagnostics, impl->trait_span, SAY(destructor_of_another_type), owner->name);
         return;
     }

@@ -187,6 +187,11 @@ static void check_name(checker *c, expr **slot, const type *expected) {
 static void check_field(checker *c, expr *e) {
     check_expr(c, &e->field.base, NULL);
     const type *base = type_resolve(c->types, e->field.base->type);
+    if (base->kind == TYPE_STRUCT && check_find_field(base->structure, e->field.name) < 0 && check_leads(c, base)) {
+        e->field.base = check_led(c, e->field.base, false);
+        check_field(c, e);
+        return;
+    }
     check_make_error(c, e);
     if (type_is_silent(base))
         return;
@@ -209,10 +214,15 @@ static void check_field(checker *c, expr *e) {
 static void check_tuple_field(checker *c, expr *e) {
     check_expr(c, &e->field.base, NULL);
     const type *base = type_resolve(c->types, e->field.base->type);
+    bool positional = base->kind == TYPE_STRUCT && base->structure->positional;
+    if (!positional && check_leads(c, base)) {
+        e->field.base = check_led(c, e->field.base, false);
+        check_tuple_field(c, e);
+        return;
+    }
     check_make_error(c, e);
     if (type_is_silent(base))
         return;
-    bool positional = base->kind == TYPE_STRUCT && base->structure->positional;
     if (base->kind != TYPE_TUPLE && !positional) {
         diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_not_tuple), check_type_text(c, base));
         return;
@@ -468,6 +478,7 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
 void check_expr(checker *c, expr **slot, const type *expected) {
     if ((*slot)->type == NULL) { /* else made of checked parts by another check */
         bool kept = check_wants_reference(c, *slot, expected);
+        const uint32_t stars = check_stars(c, *slot);
         const bool place = kept && yields_place(c, *slot, expected);
         if (place)
             check_make_reference(c, slot, expected);
@@ -476,6 +487,7 @@ void check_expr(checker *c, expr **slot, const type *expected) {
         check_arrivals(c, slot);
         if (!kept)
             check_follow(c, slot);
+        check_follow_stars(c, slot, stars, expected);
         bool made = (*slot)->is_boxed;
         const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
         if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID)

@@ -342,6 +342,20 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     return place;
 }
 
+/* impl IndexMut, impl DerefMut: which values have it is known when they are checked. */
+static bool has_getter(const checker *c, const char *name) {
+    for (uint32_t i = 0; i < c->tree->getter_count; i++)
+        if (strcmp(c->tree->getters[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What the place leads to. */
+static expr *freeze_on(block_builder *b, expr *place) {
+    expr *call = check_led(b->c, place, true);
+    return check_freeze(b, &call);
+}
+
 static expr *freeze_part(block_builder *b, expr **slot) {
     checker *c = b->c;
     expr *e = *slot, **base = e->kind == EXPR_INDEX ? &e->index.base : &e->field.base;
@@ -355,6 +369,14 @@ static expr *freeze_part(block_builder *b, expr **slot) {
         expr *at = build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
         return check_element_at(c, check_elements_of(c, place), check_hold(b, at, "at"));
     }
+    const bool has = type_of(c, place)->kind == TYPE_STRUCT &&
+                     (e->kind == EXPR_INDEX   ? check_method_named(c, type_of(c, place)->structure, "index") != NULL
+                      : e->kind == EXPR_FIELD ? check_find_field(type_of(c, place)->structure, e->field.name) >= 0
+                                              : type_of(c, place)->structure->positional);
+    if (!has && check_leads(c, type_of(c, place)))
+        place = freeze_on(b, place);
+    if (place == NULL)
+        return NULL;
     *base = place;
     const type *t = type_of(c, place);
     if (e->kind == EXPR_INDEX && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "index_mut") != NULL) {
@@ -370,12 +392,40 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     return check_is_place(*slot) ? *slot : NULL;
 }
 
+/* *x of what leads on. */
+static expr *freeze_led(block_builder *b, expr **slot) {
+    checker *c = b->c;
+    uint32_t stars = check_stars(c, *slot);
+    (*slot)->stars = 0;
+    expr *place = check_freeze(b, slot);
+    for (; place != NULL && stars > 0 && check_leads(c, type_of(c, place)); stars--)
+        place = freeze_on(b, place);
+    return place;
+}
+
+/* `&mut x` where x may lead on. */
+bool check_may_lead(const checker *c, const expr *reference, const expr *e) {
+    const bool place = e->kind == EXPR_NAME || e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD ||
+                       (e->kind == EXPR_INDEX && e->index.count == 1 && e->index.indices[0]->kind != EXPR_RANGE);
+    return reference != e && reference->unary.is_mutable && place && e->type == NULL && has_getter(c, "deref_mut");
+}
+
+expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted) {
+    checker *c = b->c;
+    expr *place = check_freeze(b, slot);
+    while (place != NULL && check_leads_elsewhere(c, type_of(c, place), wanted))
+        place = freeze_on(b, place);
+    return place;
+}
+
 expr *check_freeze(block_builder *b, expr **slot) {
     static const char *const views[] = {"as_mut", "as_deref_mut", "as_mut_slice", "by_ref"};
     checker *c = b->c;
     expr *e = *slot;
     if (e->type != NULL)
         return check_is_place(e) ? e : NULL;
+    if (check_stars(c, e) > 0)
+        return freeze_led(b, slot);
     switch (e->kind) {
     case EXPR_UNARY:
         return e->unary.op == UNARY_REFERENCE ? check_freeze(b, &e->unary.operand) : NULL;
@@ -444,17 +494,12 @@ bool check_refers(const checker *c, const expr *e) {
     return refers_by_method(c, e);
 }
 
-/* impl IndexMut: which values have it is known when they are checked. */
-static bool indexes_itself(const checker *c) {
-    for (uint32_t i = 0; i < c->tree->getter_count; i++)
-        if (strcmp(c->tree->getters[i]->name, "index_mut") == 0)
-            return true;
-    return false;
-}
-
 static bool has_method(const checker *c, const expr *e) {
+    const bool leads = has_getter(c, "deref_mut");
+    if (leads && check_stars(c, e) > 0)
+        return true;
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
-        if (e->kind == EXPR_INDEX && indexes_itself(c))
+        if (leads || (e->kind == EXPR_INDEX && has_getter(c, "index_mut")))
             return true;
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }

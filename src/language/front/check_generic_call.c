@@ -133,7 +133,7 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
     } else {
         const type *wish = wanted == NULL ? NULL : type_resolve(c->types, wanted);
         if (check_comes_back(parameter)) /* f(&mut v[a..b]) */
-            check_lend_place(c, call, slot);
+            check_lend_place(c, call, slot, wish);
         check_expr(c, slot, wish == NULL || wish->kind == TYPE_OPEN ? NULL : wish);
     }
     if (wanted != NULL && f->span.file == c->tree->prelude && type_is(type_resolve(c->types, wanted), TYPE_STRING) &&

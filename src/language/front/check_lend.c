@@ -84,12 +84,21 @@ void check_call_wrap(checker *c, expr **slot) {
 }
 
 /* f(list.as_mut().unwrap()) of a `&mut T`: the place is found before the call. */
-void check_lend_place(checker *c, expr *call, expr **slot) {
+void check_lend_place(checker *c, expr *call, expr **slot, const type *wanted) {
     expr **inner = slot;
     while ((*inner)->kind == EXPR_UNARY && (*inner)->unary.op == UNARY_REFERENCE)
         inner = &(*inner)->unary.operand;
     bool part = (*inner)->kind == EXPR_INDEX && (*inner)->type == NULL && (*inner)->index.count == 1 &&
                 (*inner)->index.indices[0]->kind == EXPR_RANGE;
+    if (check_may_lead(c, *slot, *inner)) {
+        block_builder led = build_block(c, call->span);
+        expr *place = check_freeze_to(&led, inner, wanted);
+        if (place != NULL)
+            *slot = place;
+        if (led.block->first != NULL)
+            build_append(&call->call.before, led.block->first);
+        return;
+    }
     if (!part && ((*inner)->kind != EXPR_METHOD || (*inner)->type != NULL || !check_refers(c, *inner)))
         return;
     block_builder b = build_block(c, call->span);

@@ -22,7 +22,7 @@ static bool starts_at_self(const expr *e) {
     return e->kind == EXPR_NAME && e->name.scope == NULL && strcmp(e->name.name, "self") == 0;
 }
 
-static bool changes_its_receiver(const char *name) {
+bool check_changes_receiver(const char *name) {
     /* clang-format off */
     static const char *const names[] = {
         "push", "pop", "__pop", "__out", "set", "insert", "remove", "clear", "extend", "append", "swap", "reverse",
@@ -46,7 +46,7 @@ static bool some_method_writes(const checker *c, const char *name) {
             !f->parameters[0]->is_shared)
             return true;
     }
-    return changes_its_receiver(name);
+    return check_changes_receiver(name);
 }
 
 static void find_write(expr *e, void *context) {

@@ -306,6 +306,18 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
     }
 }
 
+/* { statements of b; *slot }, all of it checked. */
+static void end_block_of(block_builder *b, expr **slot) {
+    const type *t = (*slot)->type;
+    bool value = t->kind != TYPE_VOID && t->kind != TYPE_NEVER;
+    if (b->block->first == NULL)
+        return;
+    if (!value)
+        build_stmt(b, *slot);
+    *slot = build_finish(b, value ? *slot : NULL);
+    b->block->type = (*slot)->type = t;
+}
+
 /* map.entry(k).or_insert(v).push(x): { let <at> = …; place.push(x) } */
 static bool method_of_found(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
@@ -320,14 +332,7 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     check_method(c, slot, expected);
     check_call_wrap(c, slot); /* what is lent to it comes back here, behind the places that were looked up */
     check_scope_close(c, mark);
-    bool value = (*slot)->type->kind != TYPE_VOID && (*slot)->type->kind != TYPE_NEVER;
-    const type *t = (*slot)->type;
-    if (b.block->first == NULL)
-        return true;
-    if (!value)
-        build_stmt(&b, *slot);
-    *slot = build_finish(&b, value ? *slot : NULL);
-    b.block->type = (*slot)->type = t;
+    end_block_of(&b, slot);
     return true;
 }
 
@@ -419,6 +424,39 @@ static const type *number_with_method(checker *c, const type *t, const char *nam
     return t;
 }
 
+/* x.m() of what x leads to. */
+static bool method_of_led(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    if (!check_leads(c, t))
+        return false;
+    expr *read = check_led(c, check_alias_copy(c, e->call.receiver), false);
+    check_expr(c, &read, NULL);
+    const type *led = type_resolve(c->types, read->type);
+    const struct_item *owner = check_owner_of(c, led);
+    function_item *f = owner == NULL ? NULL : check_find_method(c, owner, e->call.name);
+    const bool writes = f == NULL ? check_changes_receiver(e->call.name)
+                                  : f->has_self && (f->parameters[0]->is_lent || check_may_write_self(c, f));
+    if (!writes) {
+        e->call.receiver = check_led(c, e->call.receiver, false);
+        check_method(c, slot, expected);
+        return true;
+    }
+    block_builder b = build_block(c, e->span);
+    const uint32_t mark = check_scope_open(c);
+    expr *call = check_led(c, e->call.receiver, true), *place = check_freeze(&b, &call);
+    if (place == NULL)
+        diagnostics_say(c->diagnostics, e->span, SAY(value_is_not_a_reference), check_type_text(c, t));
+    if (place != NULL)
+        e->call.receiver = place;
+    else
+        check_make_error(c, e->call.receiver);
+    check_method(c, slot, expected);
+    check_call_wrap(c, slot);
+    check_scope_close(c, mark);
+    end_block_of(&b, slot);
+    return true;
+}
+
 static void method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     expected = check_wish_as_list(c, expected);
@@ -477,7 +515,7 @@ static void method(checker *c, expr **slot, const type *expected) {
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) && !check_hash_method(c, slot, t) &&
                !check_delegated_text(c, slot) && !check_to_string(c, slot, t, expected) &&
                !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
-               !check_method_of_row(c, slot, t, expected)) {
+               !check_method_of_row(c, slot, t, expected) && !method_of_led(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }
 }

@@ -32,6 +32,9 @@ void check_unary(checker *c, expr **slot, const type *expected) {
     if (e->unary.op == UNARY_REFERENCE) { /* the value itself */
         (void)(e->unary.is_mutable && check_part_is_written(c, e->unary.operand));
         check_expr(c, &e->unary.operand, expected);
+        if (check_lead_to(c, &e->unary.operand, expected) && e->unary.is_mutable)
+            diagnostics_say(c->diagnostics, e->span, SAY(value_is_not_a_reference),
+                            check_printf(c, "%.*s", (int)e->span.length, e->span.file->text + e->span.offset));
         *slot = e->unary.operand;
         return;
     }

@@ -73,6 +73,17 @@ void check_follow(checker *c, expr **slot);
 /* &mut e, or e itself where it is a place. */
 void check_make_reference(checker *c, expr **slot, const type *expected);
 bool check_to_slice(checker *c, expr **slot, const type *to);
+/* `impl Deref`: a value of t leads on to another. */
+bool check_leads(const checker *c, const type *t);
+/* What e, checked, leads to: a call that is not checked yet; of `deref_mut` where it is written to and there is one. */
+expr *check_led(checker *c, expr *e, bool writes);
+/* How many of the stars before e, not checked yet, are more than references to follow: so often it leads on. */
+uint32_t check_stars(const checker *c, const expr *e);
+void check_follow_stars(checker *c, expr **slot, uint32_t stars, const type *expected);
+bool check_leads_elsewhere(checker *c, const type *t, const type *wish); /* as `&x` where wish is wanted */
+bool check_lead_to(checker *c, expr **slot, const type *wish);           /* whether it did */
+bool check_may_lead(const checker *c, const expr *reference, const expr *e);
+expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted);
 bool check_part_receiver(checker *c, expr **slot);
 /* The place as a value of this reference type. */
 expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted);

@@ -16,7 +16,9 @@
 #include "language/front/check_build.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
@@ -344,4 +346,83 @@ bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)
         p->part_count = 1;
     }
     return true;
+}
+
+/* ---- impl Deref ------------------------------------------------------------------------------------- */
+
+bool check_leads(const checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    const function_item *f = t->kind == TYPE_STRUCT ? check_method_named((checker *)c, t->structure, "deref") : NULL;
+    f = f != NULL && f->template != NULL ? f->template : f;
+    return f != NULL && f->has_self && f->impl != NULL && f->impl->trait_name != NULL &&
+           strcmp(f->impl->trait_name, "Deref") == 0;
+}
+
+/* The place as it may be written, so that a call finds what it writes to. */
+static expr *as_written(checker *c, expr *e) {
+    const bool field = e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD;
+    if (e->kind == EXPR_NAME && e->name.scope == NULL)
+        return check_new_name(c, e->span, e->name.name);
+    if (!field && (e->kind != EXPR_INDEX || type_is_reference(e->index.base->type)))
+        return e;
+    expr *copy = check_new(c, e->kind, e->span, NULL);
+    *copy = *e;
+    copy->type = NULL;
+    copy->stars = 0;
+    if (field)
+        copy->field.base = as_written(c, e->field.base);
+    else
+        copy->index.base = as_written(c, e->index.base);
+    return copy;
+}
+
+expr *check_led(checker *c, expr *e, bool writes) {
+    const type *t = type_resolve(c->types, e->type);
+    writes = writes && check_method_named(c, t->structure, "deref_mut") != NULL;
+    e = check_is_place(e) ? as_written(c, e) : e;
+    return build_method(c, e->span, e, writes ? "deref_mut" : "deref", NULL, 0);
+}
+
+/* Whether `e`, as it is written, is a reference to what its type says. */
+static bool is_written_reference(const checker *c, const expr *e) {
+    const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const binding *b = s == NULL ? NULL : s->binding;
+    if (b != NULL) {
+        bool annotated = b->annotation != NULL && !b->annotation->is_place && !b->annotation->is_shared;
+        return b->kind == BINDING_SELF || (b->kind != BINDING_LET && !annotated);
+    }
+    return e->kind == EXPR_METHOD;
+}
+
+void check_follow_stars(checker *c, expr **slot, uint32_t stars, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    for (; stars > 0 && check_leads(c, (*slot)->type); stars--) {
+        if (wish != NULL && wish == type_resolve(c->types, (*slot)->type))
+            return;
+        *slot = check_led(c, *slot, false);
+        check_expr(c, slot, NULL);
+    }
+}
+
+uint32_t check_stars(const checker *c, const expr *e) {
+    return !e->is_followed ? 0 : e->stars - (e->stars > 0 && is_written_reference(c, e));
+}
+
+bool check_leads_elsewhere(checker *c, const type *t, const type *wish) {
+    wish = wish == NULL ? NULL : type_resolve(c->types, wish);
+    wish = wish != NULL && type_is_reference(wish) ? type_resolve(c->types, wish->vec.element) : wish;
+    t = type_resolve(c->types, t);
+    if (wish == NULL || wish == t || type_is_silent(wish) || check_is_dyn(wish) || !check_leads(c, t))
+        return false;
+    return wish->kind != TYPE_STRUCT || t->structure->template == NULL ||
+           wish->structure->template != t->structure->template;
+}
+
+bool check_lead_to(checker *c, expr **slot, const type *wish) {
+    bool led = false;
+    for (; check_leads_elsewhere(c, (*slot)->type, wish); led = true) {
+        *slot = check_led(c, *slot, false);
+        check_expr(c, slot, NULL);
+    }
+    return led;
 }

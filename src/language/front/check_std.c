@@ -126,6 +126,28 @@ static expr *try_from(checker *c, source_span span, expr *value, const char *sco
     return build_finish(&b, branch);
 }
 
+/* A list as an array: { let <v> = x; if <v>.len() == N { Ok(<v>) } else { Err(<v>) } }, the first <v> being one. */
+static void list_as_array(checker *c, expr **slot, const type *array, const type *expected) {
+    expr *e = *slot;
+    block_builder b = build_block(c, e->span), yes = build_block(c, e->span), no = build_block(c, e->span);
+    const uint32_t mark = check_scope_open(c);
+    expr *list = check_hold(&b, e->call.receiver, "list"), *made = check_alias_copy(c, list);
+    expr *other = check_alias_copy(c, list), *branch = check_new(c, EXPR_IF, e->span, NULL);
+    expr *length = build_method(c, e->span, list, "len", NULL, 0),
+         *wanted = check_new_int(c, e->span, array->vec.length);
+    check_expr(c, &made, NULL);
+    if (check_fits(c, made->type, type_vec(c->types, array->vec.element)))
+        made->type = array;
+    branch->branch.condition = check_new_binary(c, BINARY_EQ, length, wanted, NULL);
+    expr *good = build_finish(&yes, build_call(c, e->span, NULL, "Ok", &made, 1));
+    branch->branch.then = good->block;
+    branch->branch.otherwise = build_finish(&no, build_call(c, e->span, NULL, "Err", &other, 1));
+    check_expr(c, &branch, expected);
+    check_scope_close(c, mark);
+    *slot = build_finish(&b, branch);
+    b.block->type = (*slot)->type = branch->type;
+}
+
 bool check_try_into(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (!check_same_text(e->call.name, "try_into") || e->call.arg_count > 0)
@@ -136,6 +158,11 @@ bool check_try_into(checker *c, expr **slot, const type *expected) {
     if (expected != NULL && expected->kind == TYPE_STRUCT && expected->structure->template != NULL)
         to = expected->structure->arguments[0];
     to = to == NULL ? NULL : type_resolve(c->types, to);
+    const type *from = e->call.receiver->type == NULL ? NULL : type_resolve(c->types, e->call.receiver->type);
+    if (to != NULL && from != NULL && to->kind == TYPE_VEC && to->vec.length >= 0 && from->kind == TYPE_VEC) {
+        list_as_array(c, slot, to, expected);
+        return true;
+    }
     bool number = to != NULL && type_is_integer(to);
     if (!number &&
         (to == NULL || to->kind != TYPE_STRUCT || check_method_named(c, to->structure, "try_from") == NULL)) {

@@ -394,6 +394,12 @@ void check_index(checker *c, expr **slot, const type *expected) {
             check_expr(c, slot, NULL);
             return;
         }
+        if (check_leads(c, base)) {
+            e->index.base = check_led(c, e->index.base, false);
+            e->type = NULL;
+            check_expr(c, slot, NULL);
+            return;
+        }
         /* fall through */
     default:
         check_indices(c, e);

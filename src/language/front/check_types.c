@@ -253,7 +253,9 @@ static const type *named_type(checker *c, type_expr *t) {
     if (strcmp(t->name, "<impl>") == 0)
         return check_dyn_type(c, t);
     bool box = strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0;
-    if (box && t->argument_count == 1 && check_struct_named(c, t->name) == NULL) {
+    box = box && check_struct_named(c, t->name) == NULL &&
+          check_struct_named(c, check_printf(c, "__%s", t->name)) == NULL;
+    if (box && t->argument_count == 1) {
         const type *inner = check_part_type(c, t->arguments[0]);
         return inner->kind == TYPE_STRUCT && inner->structure->dyn == NULL
                    ? type_array(c->types, inner, t->name[0] == 'B' ? TYPE_BOX : TYPE_SHARED)

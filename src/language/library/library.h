@@ -22,6 +22,7 @@ typedef struct library_name {
     uint16_t declared, asked, end; /* in library_name_lists: declarations, then names that are asked for with it */
     bool is_owner;                 /* of methods */
     bool gives_way;                /* a type or trait of the program may have this name: the library's gets another */
+    bool only_asked;               /* a type that means something else where nothing asks for it */
 } library_name;
 
 /* A function, a method, a struct, an enum or another name of a type. */

@@ -172,6 +172,13 @@ static void put_text(const loader *l, const char *text, size_t length, masu__buf
     masu__buffer_append(out, from, (size_t)(end - from));
 }
 
+/* A type of which is told only to who asks for it, or a method of one. */
+static bool is_kept_back(const loader *l, const library_declaration *d) {
+    int owner = library_blocks[d->block].owner;
+    size_t type = owner >= 0 ? (size_t)owner : d->name;
+    return l && library_names[type].only_asked && !l->asked[type];
+}
+
 /* everything: not only what is asked for. */
 static void put_loaded(const loader *l, bool everything, int left_out, masu__buffer *out) {
     for (size_t b = 0; b < library_blocks_count; b++) {
@@ -179,7 +186,7 @@ static void put_loaded(const loader *l, bool everything, int left_out, masu__buf
         bool open = false;
         for (size_t i = block->first; i < block->end; i++) {
             const library_declaration *d = &library_declarations[i];
-            if ((!everything && !l->loaded[i]) || d->file == left_out)
+            if ((!everything && !l->loaded[i]) || d->file == left_out || is_kept_back(l, d))
                 continue;
             if (!open)
                 put_text(l, library_text + block->offset, block->length, out);

@@ -170,10 +170,12 @@ static expr *parse_unary(parser *p) {
         bool power = p->at > 0 && t[-1].kind == TOKEN_STAR && t[-1].offset + 1 == t->offset;
         if (power)
             parser_expected(p, "an expression");
-        while (parser_accept(p, TOKEN_STAR)) {
-        }
+        uint32_t stars = 0;
+        while (parser_accept(p, TOKEN_STAR))
+            stars++;
         e = parse_unary(p);
         e->is_followed = true;
+        e->stars = stars < 3 ? stars : 3;
     } else {
         e = parse_postfix(p, parse_primary(p));
     }

@@ -105,7 +105,6 @@ static void refuse_import(parser *p, const char *name) {
         {"AtomicI32", "threads: atomics"},
         {"AtomicBool", "threads: atomics"},
         {"OnceCell", "`OnceCell`: write a `RefCell` of an `Option`"},
-        {"Weak", "`Weak`: who holds an `Rc` is not counted; keep an index or a key of what a value does not own"},
         {"TcpStream", "the network"},
         {"TcpListener", "the network"},
         {"UdpSocket", "the network"},

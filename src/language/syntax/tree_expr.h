@@ -346,6 +346,7 @@ struct expr {
     bool in_parentheses : 1;
     bool is_vec : 1;       /* vec![…] */
     bool is_followed : 1;  /* written `*e` */
+    unsigned stars : 2;    /* how often; 3: or more */
     bool is_negative : 1;  /* [check] a literal with its sign */
     bool is_largest : 1;   /* [check] a literal: the largest of its type */
     bool is_judged : 1;    /* [check] a conversion of a number that was open */
