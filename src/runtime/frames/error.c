@@ -146,7 +146,8 @@ static void collect_sites(const tl_runtime *rt, tl_error *error) {
 
 void tl__raise(void) {
     tl_runtime *rt = tl__runtime();
-    MASU_DEBUG_ASSERT(rt->pending.status != MASU_OK);
+    if (rt->pending.status == MASU_OK) /* a fault of ours, and yet no run ends as if nothing had happened */
+        tl__error(TL_SAY(failed_without_a_reason));
     collect_sites(rt, &rt->pending);
     if (rt->jump)
         longjmp(*rt->jump, 1);

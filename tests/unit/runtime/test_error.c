@@ -12,6 +12,18 @@ static void an_error_in_entered_mode_is_kept(void **state) {
     close_runtime(rt);
 }
 
+/* A function that fails without a description never lets the program end as if nothing had happened. */
+static void a_raise_without_a_reason_is_an_error(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_error error;
+    assert_int_equal(tl_runtime_run(rt, tl__raise, &error), MASU_ERR_INTERNAL);
+    assert_string_equal(error.text, "an operation failed and did not say why");
+    tl__raise();
+    assert_raised(rt, MASU_ERR_INTERNAL, "an operation failed and did not say why");
+    close_runtime(rt);
+}
+
 static void the_conditions_of_compiled_code(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -278,6 +290,7 @@ static void a_failing_write_is_the_error_of_the_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_in_entered_mode_is_kept),
+        cmocka_unit_test(a_raise_without_a_reason_is_an_error),
         cmocka_unit_test(the_conditions_of_compiled_code),
         cmocka_unit_test(a_message_longer_than_its_place_is_cut),
         cmocka_unit_test(a_new_description_forgets_the_old_related_place),
