@@ -23,6 +23,17 @@
 
 /* ---- functions of the program ---------------------------------------------------------------- */
 
+void check_copy_self(checker *c, expr **slot, const function_item *f) {
+    const binding *self = f->parameters[0];
+    const struct_item *of = f->owner == NULL || f->owner->template == NULL ? f->owner : f->owner->template;
+    if (of == NULL || !of->is_copy || !self->is_mutable || self->is_lent || self->is_shared || !check_is_place(*slot))
+        return;
+    const type *t = (*slot)->type;
+    block_builder b = build_block(c, (*slot)->span);
+    *slot = build_finish(&b, *slot);
+    (*slot)->type = b.block->type = t;
+}
+
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
@@ -31,6 +42,8 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
         if (parameter != NULL && check_comes_back(parameter))
             check_lend_place(c, e, &e->call.args[i], parameter->type);
         check_expr(c, &e->call.args[i], parameter == NULL || lent ? NULL : parameter->type);
+        if (parameter != NULL && parameter->kind == BINDING_SELF)
+            check_copy_self(c, &e->call.args[i], f);
         if (parameter != NULL && check_comes_back(parameter))
             check_dyn_lend(c, e, &e->call.args[i], parameter->type);
         if (parameter != NULL) {

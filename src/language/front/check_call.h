@@ -21,6 +21,8 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *s); /* o
 bool check_try_into(checker *c, expr **slot, const type *expected);
 void check_finish_call(checker *c, expr *e, function_item *f);
 void check_finish_pending(checker *c, expr *e, function_item *made);
+/* `mut self` of a type that is `Copy` is a copy, as in Rust: x.m() is { x }.m() */
+void check_copy_self(checker *c, expr **slot, const function_item *f);
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
 bool check_comes_back(const binding *parameter);     /* of type `&mut T` */

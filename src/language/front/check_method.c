@@ -92,6 +92,7 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
         check_make_error(c, e);
         return true;
     }
+    check_copy_self(c, &e->call.receiver, f);
     if (f->is_template) {
         check_template_call(c, e, f, owner, expected);
         return true;
