@@ -436,6 +436,14 @@ static void check_order(const shape_query *q, const ir_shape *s, shape_fault *fa
 }
 
 /* What is wrong with operands although it says nothing about the result. */
+static void check_stated(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t rank;
+    if (!shape_known_number(q, shape_operand(q, "rank"), &rank) || rank < 0 || rank == s->rank)
+        return;
+    shape_say(fault, SAY(tensor_of_another_rank_is_stated), (long long)rank, s->rank, shape_text(fault, s));
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
 static void check_operands(const shape_query *q, shape_fault *fault) {
     ir_value t = shape_tensor(q, 0);
     int64_t what;
@@ -448,6 +456,9 @@ static void check_operands(const shape_query *q, shape_fault *fault) {
     case TL_FN_tl_tensor_set_f64:
     case TL_FN_tl_tensor_set_i64:
         check_indices(q, s, fault);
+        break;
+    case TL_FN_tl_tensor_stated:
+        check_stated(q, s, fault);
         break;
     case TL_FN_tl_tensor_dim:
     case TL_FN_tl_tensor_order:

@@ -48,7 +48,9 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
             check_dyn_lend(c, e, &e->call.args[i], parameter->type);
         if (parameter != NULL) {
             coerce_reason why = {parameter->span, "the parameter is declared here"};
-            if (!check_comes_back(parameter) || check_same_number(c, e->call.args[i], parameter->type, &why))
+            if (check_comes_back(parameter))
+                check_coerce_lent(c, &e->call.args[i], parameter->type, &why);
+            else
                 check_coerce_branch(c, &e->call.args[i], parameter->type, &why);
         }
     }

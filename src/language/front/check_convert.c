@@ -89,9 +89,10 @@ static bool convert(checker *c, expr **slot, const type *to) {
     if (number != NUMBER_KNOWN)
         return number == NUMBER_CONVERTED;
     if (check_fits(c, from, to)) {
-        if (has_other_lengths(c, from, to)) /* better made so than converted */
+        const stated_way way = check_stated_way(c, from, to);
+        if (way == STATED_LOOKED_AT || has_other_lengths(c, from, to)) /* better made so than converted */
             check_cast_to(c, slot, to);
-        return true;
+        return way != STATED_UNSEEN;
     }
     if ((*slot)->kind == EXPR_TUPLE && to->kind == TYPE_TUPLE && from->kind == TYPE_TUPLE &&
         from->tuple.count == to->tuple.count) {
@@ -156,6 +157,29 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
     }
     e->type = to;
     return good;
+}
+
+static bool same_number(checker *c, const expr *e, const type *to, const coerce_reason *why) {
+    const type *from = type_resolve(c->types, e->type);
+    to = type_resolve(c->types, to);
+    c->open->deciding = e->span;
+    if (from == to || !type_is_numeric(from) || !type_is_numeric(to) || check_unify_numbers(c, from, to))
+        return true;
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(is_wanted_here_this_is), check_type_text(c, to),
+                                    check_type_text(c, from));
+    diagnostics_note(c->diagnostics, d, (source_span){0},
+                     "what is written through a `&mut` comes back, so nothing is converted");
+    diagnostics_note(c->diagnostics, d, why->span, "%s", why->text);
+    return false;
+}
+
+void check_coerce_lent(checker *c, expr **slot, const type *to, const coerce_reason *why) {
+    if (!same_number(c, *slot, to, why) || !check_coerce_branch(c, slot, to, why))
+        return;
+    expr *e = *slot;
+    if (e->kind == EXPR_CAST && e->cast.implicit &&
+        type_resolve(c->types, e->cast.operand->type)->kind == e->type->kind)
+        *slot = e->cast.operand;
 }
 
 bool check_condition(checker *c, expr **slot) {

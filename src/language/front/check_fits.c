@@ -252,17 +252,3 @@ void check_unbox(checker *c, expr **slot) {
     content->index.count = 1;
     *slot = content;
 }
-
-bool check_same_number(checker *c, const expr *e, const type *to, const coerce_reason *why) {
-    const type *from = type_resolve(c->types, e->type);
-    to = type_resolve(c->types, to);
-    c->open->deciding = e->span;
-    if (from == to || !type_is_numeric(from) || !type_is_numeric(to) || check_unify_numbers(c, from, to))
-        return true;
-    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(is_wanted_here_this_is), check_type_text(c, to),
-                                    check_type_text(c, from));
-    diagnostics_note(c->diagnostics, d, (source_span){0},
-                     "what is written through a `&mut` comes back, so nothing is converted");
-    diagnostics_note(c->diagnostics, d, why->span, "%s", why->text);
-    return false;
-}

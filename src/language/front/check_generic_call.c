@@ -143,7 +143,9 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
     if (list != NULL && list->kind == TYPE_VEC && !type_is_box(list)) /* v.chain(Some(3)): what can be gone over */
         check_as_list(c, slot);
     const coerce_reason why = {parameter->span, "the parameter is declared here"};
-    if (wanted != NULL && (!check_comes_back(parameter) || check_same_number(c, *slot, wanted, &why)))
+    if (wanted != NULL && check_comes_back(parameter))
+        check_coerce_lent(c, slot, wanted, &why);
+    else if (wanted != NULL)
         check_coerce_branch(c, slot, wanted, &why);
 }
 

@@ -435,7 +435,8 @@ static void judge_kind(judge *j, expr *e) {
         judge_binary(j, e);
         break;
     case EXPR_CAST:
-        demand(j, scalar_operand(e->type), e, "a cast to something else than a scalar");
+        demand(j, scalar_operand(e->type) || e->type->kind == e->cast.operand->type->kind, e,
+               "a cast to something else than a scalar");
         break;
     case EXPR_CALL:
         judge_call(j, e);

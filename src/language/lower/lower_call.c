@@ -96,6 +96,9 @@ static void operands_read(lower_fn *fn, const call_expr *c, receiver *all, ir_va
             receiver_read(fn, &all[i]);
         else
             receiver_open(fn, &all[i]);
+        if (all[i].place && all[i].values)
+            lower_stated(fn, c->operands[i]->type, c->function->parameters[i]->type, all[i].values,
+                         c->operands[i]->span);
         if (all[i].count > 0 && all[i].values && lower_open(fn))
             memcpy(args + at, all[i].values, all[i].count * sizeof *args);
         at += lower_leaf_count(fn->l, c->function->parameters[i]->type);
@@ -120,6 +123,8 @@ static void lower_function_call(lower_fn *fn, const expr *e, ir_value *out) {
     for (uint32_t i = 0; i < c->operand_count; i++) {
         if (!lower_comes_back(fn->l, item, i))
             continue;
+        if (written[i].place && lower_open(fn))
+            lower_stated(fn, item->parameters[i]->type, c->operands[i]->type, results + at, c->operands[i]->span);
         receiver_write(fn, &written[i], results + at);
         at += lower_leaf_count(fn->l, item->parameters[i]->type);
     }

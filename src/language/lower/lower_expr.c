@@ -102,7 +102,7 @@ static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
         lower_expr_as(fn, e->list.items[i], lower_field_type(e->type, i), out + lower_field_offset(fn->l, e->type, i));
 }
 
-/* A number, or what lies open and holds lengths where i64 are wanted: leaf by leaf. */
+/* A number; or what holds tensors of which the type says more; or what lies open and holds lengths where i64 are wanted: leaf by leaf. */
 static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
     uint32_t count = lower_leaf_count(fn->l, e->type);
     ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
@@ -115,6 +115,7 @@ static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
     for (uint32_t i = 0; i < count; i++)
         if (types[i] != IR_OBJECT && types[i] != IR_TENSOR)
             out[i] = lower_convert(fn, out[i], types[i], e->span);
+    lower_stated(fn, e->cast.operand->type, e->type, out, e->span);
 }
 
 /* The variable that a name, or a closure's field, means. */

@@ -304,9 +304,21 @@ static bool is_of_history(const ir_instr *i) {
                                i->abi == TL_FN_tl_clear_grads || i->abi == TL_FN_tl_clear_all_grads);
 }
 
+/* Decided where the operand's facts are: nothing of it is left in C. */
+static bool is_statement(const ir_instr *i) {
+    return i->op == IR_ABI && i->abi == TL_FN_tl_tensor_stated;
+}
+
+static void judge_statement(portable *p, frame *fr, const ir_instr *i) {
+    const fact *t = &fr->facts[i->args[0]], *dtype = &fr->facts[i->args[1]], *rank = &fr->facts[i->args[2]];
+    if (t->kind == FACT_TENSOR &&
+        ((dtype->i >= 0 && dtype->i != (int64_t)t->dtype) || (rank->i >= 0 && rank->i != t->rank)))
+        portable_refuse(p, fr, i->span, "this tensor has another element type or rank than is stated here");
+}
+
 bool portable_passes_over(const ir_instr *i) {
-    return is_of_history(i) || i->op == IR_KEEP || i->op == IR_ACQUIRE || i->op == IR_RELEASE || i->op == IR_ROOT ||
-           i->op == IR_UNROOT;
+    return is_of_history(i) || is_statement(i) || i->op == IR_KEEP || i->op == IR_ACQUIRE || i->op == IR_RELEASE ||
+           i->op == IR_ROOT || i->op == IR_UNROOT;
 }
 
 static void evaluate_abi(portable *p, frame *fr, const ir_instr *i) {
@@ -319,6 +331,8 @@ static void evaluate_abi(portable *p, frame *fr, const ir_instr *i) {
 
 void portable_evaluate(portable *p, frame *fr, const ir_instr *i) {
     const fact *word;
+    if (is_statement(i))
+        judge_statement(p, fr, i);
     if (portable_passes_over(i) || ir_is_terminator(i->op))
         return;
     switch (i->op) {

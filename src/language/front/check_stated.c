@@ -1,0 +1,52 @@
+/* check_stated.c: more is stated of a tensor than is known of it.
+ *
+ *     fn f(x: Tensor) -> Tensor<i64, 1> { x }     `Tensor` says neither element type nor rank; `Tensor<i64, 1>` does
+ *
+ * What is stated is believed from there on: how elements are read, how many indices they have. So the value is looked at where it
+ * comes to be stated, when the program runs (lower_stated.c); what cannot be looked at is refused.
+ *
+ * What must stay true: where all is known nothing is looked at.
+ */
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+
+enum { LISTS_DEEPEST = 8 };
+
+static stated_way worse(stated_way a, stated_way b) {
+    return a > b ? a : b;
+}
+
+static stated_way way(checker *c, const type *from, const type *to, int lists) {
+    from = type_resolve(c->types, from);
+    to = type_resolve(c->types, to);
+    if (from == to || from->kind != to->kind)
+        return STATED_KNOWN;
+    stated_way all = STATED_KNOWN;
+    switch (from->kind) {
+    case TYPE_TENSOR: {
+        bool element = from->tensor.element == NULL && to->tensor.element != NULL;
+        return element || (from->tensor.rank < 0 && to->tensor.rank >= 0) ? STATED_LOOKED_AT : STATED_KNOWN;
+    }
+    case TYPE_VEC:
+        all = lists > 0 ? way(c, from->vec.element, to->vec.element, lists - 1) : STATED_UNSEEN;
+        return type_is_shared(from) && all != STATED_KNOWN ? STATED_UNSEEN : all; /* another holder may exchange it */
+    case TYPE_TUPLE:
+        for (uint32_t i = 0; i < from->tuple.count; i++)
+            all = worse(all, way(c, from->tuple.items[i], to->tuple.items[i], lists));
+        return all;
+    case TYPE_STRUCT: {
+        const struct_item *a = from->structure, *b = to->structure;
+        bool alike = a->template != NULL && a->template == b->template && a->field_count == b->field_count;
+        for (uint32_t i = 0; alike && i < a->field_count && all != STATED_UNSEEN; i++)
+            all = worse(all, way(c, a->fields[i].type, b->fields[i].type, lists));
+        bool is_cell = alike && a->template->drop != NULL; /* whose fields are reached through it alone */
+        return is_cell && all != STATED_KNOWN ? STATED_UNSEEN : all;
+    }
+    default:
+        return STATED_KNOWN;
+    }
+}
+
+stated_way check_stated_way(checker *c, const type *from, const type *to) {
+    return way(c, from, to, LISTS_DEEPEST);
+}
