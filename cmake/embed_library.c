@@ -18,6 +18,8 @@
  *                                                    library
  *     //! only asked                                 its types are loaded with the whole library, too, only if
  *                                                    asked for
+ *     //! says writes: push pop                      a fact of these names (facts.def)
+ *     //! says stage MAP: map                        the same, with a word
  *     //! gives way                                  a program's type or trait may have the name of one of this file
  *
  * The index (library.h): a declaration is a function, a method, a struct, an enum or a constant. It is loaded when its
@@ -53,6 +55,7 @@ typedef struct number_list {
 
 typedef struct name {
     char *text;
+    uint32_t facts; /* bit f: facts.def's row f holds */
     bool is_owner, gives_way, only_asked;
     int number;           /* in the index; -1: no declaration has it, nothing is asked for by it */
     number_list declared; /* declarations */
@@ -82,7 +85,14 @@ typedef struct reader {
     bool no_gradient, gives_way, only_asked;
 } reader;
 
-static buffer library, operations, methods, files;
+static const char *const facts[] = {
+#define FACT(name, text) #name,
+#include "../src/language/library/facts.def"
+#undef FACT
+};
+enum { FACT_COUNT = sizeof facts / sizeof facts[0], ALL_FACTS_FIT = 1 / (FACT_COUNT <= 32) };
+
+static buffer library, operations, methods, files, words_of_facts;
 static char *modules[MODULES_MAX];
 static int module_count;
 static name *names;
@@ -343,6 +353,25 @@ static void read_asks(const reader *r, char *text) {
     }
 }
 
+/* `FACT: NAME …`, `FACT WORD: NAME …` */
+static void read_says(const reader *r, char *text) {
+    char *said[WORDS_MAX], *words[WORDS_MAX], *colon = strchr(text, ':');
+    if (!colon)
+        fail(r, "of which names is this said?");
+    *colon = 0;
+    int count = split(r, text, said), fact = 0;
+    while (fact < FACT_COUNT && count > 0 && strcmp(facts[fact], said[0]) != 0)
+        fact++;
+    if (count < 1 || count > 2 || fact == FACT_COUNT)
+        fail(r, "unknown fact");
+    split(r, colon + 1, words);
+    for (int w = 0; words[w]; w++) {
+        names[name_of(words[w], strlen(words[w]))].facts |= 1u << fact;
+        if (count == 2)
+            put(&words_of_facts, "    {LIBRARY_%s, \"%s\", \"%s\"},\n", facts[fact], words[w], said[1]);
+    }
+}
+
 static void read_directive(reader *r, char *text) {
     if (strncmp(text, "module ", 7) == 0 && module_count < MODULES_MAX) {
         modules[module_count++] = strdup(text + 7);
@@ -354,6 +383,8 @@ static void read_directive(reader *r, char *text) {
         r->only_asked = true;
     } else if (strncmp(text, "asks ", 5) == 0) {
         read_asks(r, strdup(text + 5));
+    } else if (strncmp(text, "says ", 5) == 0) {
+        read_says(r, strdup(text + 5));
     } else if (strncmp(text, "model ", 6) == 0) {
         split(r, strdup(text + 6), r->model);
     } else if (strncmp(text, "is ", 3) == 0 && r->copy_count < COPIES_MAX) {
@@ -503,7 +534,7 @@ static int number_names(void) {
     int count = 0;
     for (int i = 0; i < name_count; i++) {
         const name *n = &names[i];
-        bool counts = n->declared.count > 0 || n->asked.count > 0 || n->is_owner;
+        bool counts = n->declared.count > 0 || n->asked.count > 0 || n->is_owner || n->facts;
         names[i].number = counts ? count++ : -1;
     }
     return count;
@@ -532,8 +563,9 @@ static void write_names(FILE *out) {
             write_number(out, n->declared.items[d], &next);
         int asked = next;
         write_asked(out, &n->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s, %s},\n", library.length, strlen(n->text), declared, asked, next,
-            n->is_owner ? "true" : "false", n->gives_way ? "true" : "false", n->only_asked ? "true" : "false");
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s, %s, %u},\n", library.length, strlen(n->text), declared, asked,
+            next, n->is_owner ? "true" : "false", n->gives_way ? "true" : "false", n->only_asked ? "true" : "false",
+            n->facts);
         put_bytes(&library, n->text, strlen(n->text));
     }
     fprintf(out, "0};\n");
@@ -635,6 +667,7 @@ int main(int count, char **arguments) {
     for (int m = 0; m < module_count; m++)
         fprintf(out, "    \"%s\",\n", modules[m]);
     fprintf(out, "    NULL};\n");
+    write_table(out, "library_fact_word", "library_fact_words", &words_of_facts);
     write_table(out, "library_function", "library_operations", &operations);
     write_table(out, "library_function", "library_methods", &methods);
     return fclose(out) == 0 ? 0 : 1;

@@ -54,7 +54,7 @@ BEGIN {
     rooms("language", "library", "syntax diagnose") # a token asks for a declaration
     rooms("language", "names", "library syntax diagnose")
     rooms("language", "front", "names library syntax diagnose")
-    rooms("language", "borrow", "syntax diagnose")
+    rooms("language", "borrow", "library syntax diagnose")
     rooms("language", "ir", "diagnose")
     rooms("language", "lower", "ir syntax diagnose")
     rooms("language", "facts", "ir diagnose")

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "language/borrow/builder.h"
+#include "language/library/library.h"
 
 typedef struct lent_method {
     const char *name;
@@ -265,26 +266,10 @@ static value call_library(method_call *m, const lent_method *known) {
     }
 }
 
-/* Methods of the library that Rust's `self` is given to, beside those of methods.def. */
-static bool gives_up_receiver(const char *name) {
-    /* clang-format off */
-    static const char *const names[] = {
-        "unwrap_or_else", "unwrap_or_default", "unwrap_err", "expect_err", "map_err", "map_or", "map_or_else",
-        "and_then", "or", "or_else", "xor", "flatten", "err", "flat_map", "filter_map", "for_each", "fold", "sum",
-        "product", "count", "into_boxed", "into_keys", "into_values", "partition", "unzip", "is_some_and",
-        "is_ok_and", "into_sorted_vec", "into_vec", "rev",
-    };
-    /* clang-format on */
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 static void mark_receiver(method_call *m, const function_item *f, const lent_method *known) {
     bool own = f != NULL && borrow_mode_of_self(f) == TOUCH_MOVE;
     bool library = f == NULL && !borrow_may_be_own(m->b, m->e->call.name) &&
-                   (known != NULL ? known->access == TOUCH_MOVE : gives_up_receiver(m->e->call.name));
+                   (known != NULL ? known->access == TOUCH_MOVE : library_says(LIBRARY_takes, m->e->call.name));
     if (own || library)
         borrow_mark_taken(m->b, m->receiver, m->e->call.receiver->span);
     else

@@ -26,6 +26,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 
 /* ---- uses ------------------------------------------------------------------------------------ */
 
@@ -84,10 +85,7 @@ bool check_let_alias(checker *c, stmt *s) {
         c->function == NULL || s->value->kind == EXPR_NAME || !check_refers(c, s->value))
         return false;
     const expr *e = s->value;
-    bool option = e->kind == EXPR_METHOD &&
-                  (strcmp(e->call.name, "get_mut") == 0 || strcmp(e->call.name, "last_mut") == 0 ||
-                   strcmp(e->call.name, "first_mut") == 0);
-    if (option)
+    if (e->kind == EXPR_METHOD && library_says(LIBRARY_lends_perhaps, e->call.name))
         return false;
     binding *name = s->pattern->binding;
     expr body = {.kind = EXPR_BLOCK, .block = c->function->body};
@@ -225,27 +223,21 @@ void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) 
 
 /* ---- for ------------------------------------------------------------------------------------- */
 
-/* The shape of what a chain behind iter_mut() yields: which part is the index of the element. */
-typedef struct chain_part {
-    const char *name;
-    bool first, second; /* whether the element is the pair's first or second part */
-} chain_part;
+/* Which part of what a chain over places yields behind e is the place. NULL: e does not pass places on. */
+static const char *passes_place(const expr *e) {
+    return e->kind == EXPR_METHOD && e->type == NULL ? library_word(LIBRARY_passes_place, e->call.name) : NULL;
+}
 
-static const chain_part chain_parts[] = {{"enumerate", false, true}, {"zip", true, false},   {"rev", false, false},
-                                         {"skip", false, false},     {"take", false, false}, {"step_by", false, false}};
-
-static const chain_part *chain_part_of(const expr *e) {
-    for (size_t i = 0; e->kind == EXPR_METHOD && e->type == NULL && i < sizeof chain_parts / sizeof chain_parts[0]; i++)
-        if (strcmp(e->call.name, chain_parts[i].name) == 0)
-            return &chain_parts[i];
-    return NULL;
+/* Which part of the pair; -1: there is no pair. */
+static int place_in_pair(const char *passes) {
+    return strcmp(passes, "FIRST") == 0 ? 0 : strcmp(passes, "SECOND") == 0 ? 1 : -1;
 }
 
 static bool is_mutable_source(const checker *c, const expr *e) {
     if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         return e->unary.is_mutable;
     if (e->kind == EXPR_METHOD && e->type == NULL && e->call.arg_count == 0)
-        return strcmp(e->call.name, "iter_mut") == 0 || strcmp(e->call.name, "values_mut") == 0;
+        return library_says(LIBRARY_lends_each, e->call.name);
     return e->kind == EXPR_NAME && check_refers(c, e) && strcmp(e->name.name, "self") != 0;
 }
 
@@ -261,7 +253,7 @@ static expr *whole_range(checker *c, const expr *all) {
 /* Descends to iter_mut() below the chain and puts the indices in its place. */
 static expr *replace_source(block_builder *b, expr **slot) {
     checker *c = b->c;
-    if (chain_part_of(*slot) != NULL)
+    if (passes_place(*slot) != NULL)
         return replace_source(b, &(*slot)->call.receiver);
     if (!is_mutable_source(c, *slot))
         return NULL;
@@ -289,24 +281,24 @@ static expr *replace_source(block_builder *b, expr **slot) {
 }
 
 static bool can_split(const expr *chain, const pattern *p) {
-    const chain_part *part = chain_part_of(chain);
-    if (part == NULL)
+    const char *passes = passes_place(chain);
+    if (passes == NULL)
         return true;
-    bool pair = part->first || part->second;
-    return pair ? p->kind == PATTERN_TUPLE && p->part_count == 2 &&
-                      can_split(chain->call.receiver, p->parts[part->first ? 0 : 1])
-                : can_split(chain->call.receiver, p);
+    const int part = place_in_pair(passes);
+    return part < 0 ? can_split(chain->call.receiver, p)
+                    : p->kind == PATTERN_TUPLE && p->part_count == 2 && can_split(chain->call.receiver, p->parts[part]);
 }
 
 /* p against what the chain yields; the element's part of it against the element itself. */
 static pattern *split_pattern(checker *c, const expr *chain, pattern *p, pattern **element, const char *name) {
-    const chain_part *part = chain_part_of(chain);
-    if (part != NULL && (part->first || part->second)) {
-        pattern **inner = &p->parts[part->first ? 0 : 1];
+    const char *passes = passes_place(chain);
+    const int part = passes == NULL ? -1 : place_in_pair(passes);
+    if (part >= 0) {
+        pattern **inner = &p->parts[part];
         *inner = split_pattern(c, chain->call.receiver, *inner, element, name);
         return p;
     }
-    if (part != NULL)
+    if (passes != NULL)
         return split_pattern(c, chain->call.receiver, p, element, name);
     *element = p;
     pattern *at = CHECK_ARRAY(c, pattern, 1);
@@ -319,11 +311,12 @@ bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
     *out = (for_alias){0};
     *b = build_block(c, e->span);
     expr *source = e->loop->iterable;
-    while (chain_part_of(source) != NULL)
+    while (passes_place(source) != NULL)
         source = source->call.receiver;
     if (!is_mutable_source(c, source) || !can_split(e->loop->iterable, e->loop->pattern))
         return false;
-    out->values = source->kind == EXPR_METHOD && strcmp(source->call.name, "values_mut") == 0;
+    const char *each = source->kind == EXPR_METHOD ? library_word(LIBRARY_lends_each, source->call.name) : NULL;
+    out->values = each != NULL && strcmp(each, "VALUES") == 0;
     out->place = replace_source(b, &e->loop->iterable);
     if (out->place != NULL) {
         out->name = check_printf(c, "<at %u>", c->text_count++);

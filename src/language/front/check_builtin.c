@@ -10,6 +10,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* ---- panic, assert --------------------------------------------------------------------------- */
 
@@ -279,36 +280,35 @@ static void string_length(checker *c, expr **slot, bool is_empty) {
     become_length(c, slot, length, is_empty);
 }
 
-/* args: one letter each: s a String, i an i64. yields: s String, b bool, i i64, c char, v Vec<String>,
- * w Vec<char>. */
-static const struct {
-    const char *name, *args;
-    char yields;
+/* Functions of the runtime that the library says methods of String are. args: one letter each: s a String, i an i64.
+ * yields: s String, b bool, i i64, c char, v Vec<String>, w Vec<char>. */
+typedef struct text_function {
     tl_abi_index abi;
-} string_methods[] = {
-    {"concat", "s", 's', TL_FN_tl_string_concat},
-    {"contains", "s", 'b', TL_FN_tl_string_contains},
-    {"starts_with", "s", 'b', TL_FN_tl_string_starts_with},
-    {"ends_with", "s", 'b', TL_FN_tl_string_ends_with},
-    {"index_of", "s", 'i', TL_FN_tl_string_index_of},
-    {"__part", "ii", 's', TL_FN_tl_string_substring},
-    {"char_at", "i", 'c', TL_FN_tl_string_char_at},
-    {"trim", "", 's', TL_FN_tl_string_trim},
-    {"split", "s", 'v', TL_FN_tl_string_split},
-    {"split_whitespace", "", 'v', TL_FN_tl_string_words},
-    {"chars", "", 'w', TL_FN_tl_string_chars},
-    {"replace", "ss", 's', TL_FN_tl_string_replace},
-    {"to_uppercase", "", 's', TL_FN_tl_string_to_uppercase},
-    {"to_lowercase", "", 's', TL_FN_tl_string_to_lowercase},
-    {"repeat", "i", 's', TL_FN_tl_string_repeat},
-    {"to_i64", "", 'i', TL_FN_tl_string_to_i64},
+    const char *args;
+    char yields;
+} text_function;
+
+static const text_function text_functions[] = {
+    {TL_FN_tl_string_concat, "s", 's'},      {TL_FN_tl_string_contains, "s", 'b'},
+    {TL_FN_tl_string_starts_with, "s", 'b'}, {TL_FN_tl_string_ends_with, "s", 'b'},
+    {TL_FN_tl_string_index_of, "s", 'i'},    {TL_FN_tl_string_substring, "ii", 's'},
+    {TL_FN_tl_string_char_at, "i", 'c'},     {TL_FN_tl_string_trim, "", 's'},
+    {TL_FN_tl_string_split, "s", 'v'},       {TL_FN_tl_string_words, "", 'v'},
+    {TL_FN_tl_string_chars, "", 'w'},        {TL_FN_tl_string_replace, "ss", 's'},
+    {TL_FN_tl_string_to_uppercase, "", 's'}, {TL_FN_tl_string_to_lowercase, "", 's'},
+    {TL_FN_tl_string_repeat, "i", 's'},      {TL_FN_tl_string_to_i64, "", 'i'},
 };
 
+static const text_function *text_function_of(const char *name) {
+    const char *symbol = library_word(LIBRARY_text_call, name);
+    for (size_t i = 0; symbol != NULL && i < sizeof text_functions / sizeof text_functions[0]; i++)
+        if (strcmp(tl_abi_functions[text_functions[i].abi].symbol, symbol) == 0)
+            return &text_functions[i];
+    return NULL;
+}
+
 bool check_is_string_method(const char *name) {
-    bool found = check_same_text(name, "len") || check_same_text(name, "is_empty") || check_same_text(name, "to_f32");
-    for (size_t i = 0; i < sizeof string_methods / sizeof string_methods[0]; i++)
-        found |= check_same_text(string_methods[i].name, name);
-    return found;
+    return library_says(LIBRARY_of_texts, name) || text_function_of(name) != NULL;
 }
 
 static const type *letter_type(checker *c, char letter) {
@@ -336,32 +336,29 @@ static bool table_method(checker *c, expr **slot) {
     bool function = first != NULL && first->type == NULL &&
                     (first->kind == EXPR_CLOSURE || first->kind == EXPR_ARRAY ||
                      (first->kind == EXPR_NAME && first->name.scope != NULL));
-    for (size_t i = 0; !function && i < sizeof string_methods / sizeof string_methods[0]; i++) {
-        if (!check_same_text(string_methods[i].name, e->call.name))
-            continue;
-        const char *letters = string_methods[i].args;
-        bool good = check_count(c, e, e->call.name, (uint32_t)strlen(letters), (source_span){0});
-        for (uint32_t a = 0; a < e->call.arg_count; a++) {
-            const type *t = good ? letter_type(c, letters[a]) : NULL;
-            check_expr(c, &e->call.args[a], t);
-            if (good && e->call.args[a]->type->kind == TYPE_CHAR && letters[a] == 's')
-                e->call.args[a] = check_text_of(c, e->call.args[a], 0);
-            good = good && check_coerce(c, &e->call.args[a], t, NULL);
-        }
-        if (!good) {
-            check_make_error(c, e);
-            return true;
-        }
-        const type *yields = letter_type(c, string_methods[i].yields);
-        check_become_abi(c, e, string_methods[i].abi,
-                         check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count), e->call.arg_count + 1);
-        if (yields->kind == TYPE_CHAR)
-            check_cast_to(c, slot, yields);
-        else
-            e->type = yields;
+    const text_function *f = function ? NULL : text_function_of(e->call.name);
+    if (f == NULL)
+        return false;
+    bool good = check_count(c, e, e->call.name, (uint32_t)strlen(f->args), (source_span){0});
+    for (uint32_t a = 0; a < e->call.arg_count; a++) {
+        const type *t = good ? letter_type(c, f->args[a]) : NULL;
+        check_expr(c, &e->call.args[a], t);
+        if (good && e->call.args[a]->type->kind == TYPE_CHAR && f->args[a] == 's')
+            e->call.args[a] = check_text_of(c, e->call.args[a], 0);
+        good = good && check_coerce(c, &e->call.args[a], t, NULL);
+    }
+    if (!good) {
+        check_make_error(c, e);
         return true;
     }
-    return false;
+    const type *yields = letter_type(c, f->yields);
+    check_become_abi(c, e, f->abi, check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count),
+                     e->call.arg_count + 1);
+    if (yields->kind == TYPE_CHAR)
+        check_cast_to(c, slot, yields);
+    else
+        e->type = yields;
+    return true;
 }
 
 /* What the library's own methods ask the runtime for; `writes` takes a number and changes the list or text. */
@@ -460,11 +457,7 @@ static bool may_grow(const expr *e) {
 }
 
 bool check_is_list_method(const char *name) {
-    static const char *const names[] = {"len", "is_empty", "push", "get", "set"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        found |= check_same_text(names[i], name);
-    return found;
+    return library_says(LIBRARY_of_lists, name);
 }
 
 bool check_vec_method(checker *c, expr **slot) {

@@ -36,6 +36,7 @@
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* ---- where a chain starts ------------------------------------------------------------------------ */
 
@@ -69,21 +70,12 @@ static bool is_used_up(const chain *h) {
 
 /* Iterators, whatever they are made of. */
 static bool makes_iterator(const expr *e) {
-    static const char *const names[] = {"iter_mut", "by_ref", "cycle", "peekable", "repeat"};
-    bool named = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        named |= strcmp(e->call.name, names[i]) == 0;
-    return named;
+    return library_says(LIBRARY_iterates, e->call.name);
 }
 
 /* x.iter() and its like, when a list comes out of it and its elements are values. */
 static bool is_list(checker *c, expr **start) {
-    static const char *const names[] = {"iter",  "into_iter", "chars",     "bytes",       "char_indices",
-                                        "lines", "split",     "rev",       "windows",     "chunks",
-                                        "keys",  "values",    "into_keys", "into_values", "split_whitespace"};
-    bool named = false;
-    for (size_t i = 0; (*start)->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++)
-        named |= strcmp((*start)->call.name, names[i]) == 0;
+    bool named = (*start)->kind == EXPR_METHOD && library_says(LIBRARY_goes_over, (*start)->call.name);
     for (const expr *e = *start; named && e->kind == EXPR_METHOD; e = e->call.receiver)
         named &= !makes_iterator(e);
     if (!named)
@@ -367,8 +359,8 @@ static bool sums_otherwise(checker *c, const expr *e, const type *expected) {
     for (; sums->looked_at < c->tree->function_count; sums->looked_at++) {
         const function_item *f = c->tree->functions[sums->looked_at];
         bool member = f->span.file != c->tree->prelude && f->owner_name != NULL;
-        sums->has_sum |= member && strcmp(f->name, chain_stages[STAGE_SUM].name) == 0;
-        sums->has_product |= member && strcmp(f->name, chain_stages[STAGE_PRODUCT].name) == 0;
+        sums->has_sum |= member && chain_stage_named(f->name) == STAGE_SUM;
+        sums->has_product |= member && chain_stage_named(f->name) == STAGE_PRODUCT;
     }
     return (t != NULL && t->kind == TYPE_STRUCT) || (end == STAGE_SUM ? sums->has_sum : sums->has_product);
 }

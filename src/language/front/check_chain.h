@@ -42,7 +42,7 @@ typedef enum stage_kind {
 } stage_kind;
 
 typedef struct chain_stage {
-    const char *name;
+    const char *word; /* by which the library says that a method is one */
     uint32_t args;
     bool has_function, may_stop;
 } chain_stage;
@@ -64,6 +64,7 @@ typedef struct chain {
     const char *label;   /* of the loop over the source; NULL: none */
 } chain;
 
+stage_kind chain_stage_named(const char *name);
 stage_kind chain_kind_of(const expr *e); /* STAGE_NONE: of no method of a chain */
 bool chain_passes_on(const expr *e);     /* a stage that does not end the chain */
 

@@ -10,6 +10,7 @@
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 
 /* ---- patterns of let ------------------------------------------------------------------------- */
 
@@ -113,6 +114,8 @@ static void find_assigned(expr *e, void *context) {
         add_assigned(c, e->assign.target);
     else if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         add_assigned(c, e->unary.operand);
+    else if (e->kind == EXPR_METHOD && library_says(LIBRARY_changes_rank, e->call.name))
+        add_assigned(c, e->call.receiver);
     expr_each_child(e, find_assigned, context);
 }
 

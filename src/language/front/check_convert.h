@@ -66,14 +66,14 @@ void check_unbox(checker *c, expr **slot); /* a Box becomes what is in it */
 /* Without a conversion; decides open types. */
 bool check_fits(checker *c, const type *from, const type *to);
 bool check_widens(const type *from, const type *to);
-/* What `to` states of the tensors in a value of type `from` (both fit) beyond what is known of them: nothing; what is looked at
- * when the program runs, where the value is cast to `to`; what cannot be looked at, and is refused. */
+/* What `to` states of the tensors in a value of type `from` (both fit) beyond what is known of them: nothing; what is
+ * looked at when the program runs, where the value is cast to `to`; what cannot be looked at, and is refused. */
 typedef enum { STATED_KNOWN, STATED_LOOKED_AT, STATED_UNSEEN } stated_way;
 stated_way check_stated_way(checker *c, const type *from, const type *to);
 /* Converts the node or reports "expected X, found Y"; why (may be NULL) becomes a note. */
 bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why);
-/* Of what is lent as `&mut`: it is of the very type, as what is written through it comes back, and stays the place that it is.
- * What is stated of its tensors is looked at in the call, on both ways (lower_call.c). */
+/* For what is lent as `&mut`: it is of the very type, as what is written through it comes back, and it stays the place
+ * that it is. What is stated of its tensors is looked at in the call, on both ways (lower_call.c). */
 void check_coerce_lent(checker *c, expr **slot, const type *to, const coerce_reason *why);
 /* The same through the results of blocks and branches: a block stays a block, an if an if. */
 bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why);

@@ -93,4 +93,7 @@ void check_struct(checker *c, expr **slot, const type *expected);
 void check_unknown_field(checker *c, expr *e, const struct_item *s);
 int64_t check_find_field(const struct_item *s, const char *name);
 
+/* As the library says which operator a method is (library/facts.def); BINARY_NONE: no word of it. */
+binary_op check_operator_of_word(const char *word);
+
 #endif

@@ -19,6 +19,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 #include "language/syntax/lexer.h"
 
 /* ---- other names ----------------------------------------------------------------------------- */
@@ -28,26 +29,7 @@ static const struct other_name {
     const char *name, *meant;
     uint32_t least, most, kept;
 } other_names[] = {
-    {"get_shape", "shape", 0, 0, 0},
-    {"transpose_2d", "t", 0, 0, 0},
-    {"transpose_2d", "transpose", 2, 2, 2},
-    {"matmul_4d", "matmul", 1, 1, 1},
     {"T", "t", 0, 0, 0},
-    {"mm", "matmul", 1, 1, 1},
-    {"bmm", "matmul", 1, 1, 1},
-    {"add_4d", "add", 1, 1, 1},
-    {"cat_4d", "cat", 2, 2, 2},
-    {"cat_i64", "cat", 2, 2, 2},
-    {"mod", "rem", 1, 1, 1},
-    {"mod_assign", "rem_assign", 1, 1, 1},
-    {"sum_all", "sum", 0, 0, 0},
-    {"sum_dim", "sum", 1, 2, 2},
-    {"mean_dim", "mean", 1, 2, 2},
-    {"max_dim", "max", 1, 2, 2},
-    {"min_dim", "min", 1, 2, 2},
-    {"cpu", "shallow_clone", 0, 0, 0},
-    {"cuda", "shallow_clone", 0, 0, 0},
-    {"to", "shallow_clone", 1, 1, 0},
 #define NAME(name, meant, least, most, kept) {#name, #meant, least, most, kept},
 #include "language/front/other_names.def"
 #undef NAME
@@ -327,6 +309,8 @@ bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expec
     use_other_name(c, *slot);
     if (other_order(c, slot, t, expected) || made_like(c, slot) || moving_batch_norm(c, slot))
         return true;
+    if (check_nested_list(c, slot, t, expected))
+        return true;
     name_list(c, *slot, t, expected);
     return check_update_method(c, slot) || convert_to(c, slot, t, expected) || adam_step(c, slot) ||
            get_element(c, slot, t) || convert_all(c, slot, t, expected);
@@ -469,23 +453,17 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
 }
 
 bool check_update_method(checker *c, expr **slot) {
-    static const struct {
-        const char *name;
-        binary_op op;
-    } names[] = {{"add_", BINARY_ADD}, {"sub_", BINARY_SUB}, {"mul_", BINARY_MUL}, {"div_", BINARY_DIV}};
     expr *e = *slot;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(e->call.name, names[i].name) == 0 && e->call.arg_count == 1 && check_is_place(e->call.receiver)) {
-            block_builder b = build_block(c, e->span);
-            check_number_beside(c, &e->call.args[0], e->call.receiver->type);
-            expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);
-            update->assign.op = names[i].op;
-            expr *result = check_copy_place(c, e->call.receiver);
-            build_stmt(&b, update);
-            *slot = build_finish(&b, result);
-            check_expr(c, slot, NULL);
-            return true;
-        }
-    }
-    return false;
+    const char *word = library_word(LIBRARY_updates_and_yields, e->call.name);
+    if (word == NULL || e->call.arg_count != 1 || !check_is_place(e->call.receiver))
+        return false;
+    block_builder b = build_block(c, e->span);
+    check_number_beside(c, &e->call.args[0], e->call.receiver->type);
+    expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);
+    update->assign.op = check_operator_of_word(word);
+    expr *result = check_copy_place(c, e->call.receiver);
+    build_stmt(&b, update);
+    *slot = build_finish(&b, result);
+    check_expr(c, slot, NULL);
+    return true;
 }

@@ -18,6 +18,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 
 /* ---- freezing -------------------------------------------------------------------------------- */
 
@@ -111,22 +112,23 @@ static void give_up(checker *c, expr **slot) {
         check_unbox(c, slot);
 }
 
+/* The word of a method that is not checked yet. */
+static const char *word_of(const expr *e, library_fact fact) {
+    return e->kind == EXPR_METHOD && e->type == NULL ? library_word(fact, e->call.name) : NULL;
+}
+
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
-    static const char *const ends[2][2] = {{"last_mut", "__last_at"}, {"first_mut", "__first_at"}};
     checker *c = b->c;
-    expr *m = method_of(e, "get_mut", 1);
-    expr **held = &e->call.receiver;
-    const char *finder = "__at";
-    for (int i = 0; m == NULL && i < 2; i++) {
-        m = method_of(e, ends[i][0], 0);
-        finder = ends[i][1];
-    }
-    for (int i = 0; m == NULL && i < 2; i++) { /* v.iter_mut().find(f) and its like */
-        static const char *const seeks[2][2] = {{"find", "__position"}, {"next", "__first_at"}};
-        expr *over = method_of(e, seeks[i][0], i == 0);
-        m = over == NULL ? NULL : method_of(over, "iter_mut", 0);
+    expr **held = &e->call.receiver, *m = NULL;
+    const char *finder = word_of(e, LIBRARY_finds_place), *sought = word_of(e, LIBRARY_seeks_place);
+    if (finder != NULL && e->call.arg_count == (strcmp(finder, "__at") == 0)) {
+        m = e;
+    } else if (sought != NULL && e->call.arg_count == (strcmp(sought, "__position") == 0)) { /* v.iter_mut().find(f) */
+        expr *over = e->call.receiver;
+        const char *each = word_of(over, LIBRARY_lends_each);
+        m = each != NULL && strcmp(each, "ELEMENTS") == 0 && over->call.arg_count == 0 ? over : NULL;
         held = m == NULL ? held : &over->call.receiver;
-        finder = seeks[i][1];
+        finder = sought;
     }
     expr *place = m == NULL ? NULL : check_freeze(b, held);
     if (place == NULL)
@@ -160,45 +162,37 @@ static bool modify_entry(block_builder *b, const expr *place, const expr *key, e
     return true;
 }
 
-/* Methods of entry(k) that make a value, and the map's functions that find its place. */
-enum { MAKERS = 3 };
-static const char *const makers[MAKERS][2] = {
-    {"or_insert", "__slot"}, {"or_insert_with", "__slot_with"}, {"or_default", "__slot_default"}};
-
-static bool makes_value(const char *name) {
-    bool makes = false;
-    for (size_t i = 0; i < MAKERS; i++)
-        makes |= strcmp(name, makers[i][0]) == 0;
-    return makes;
-}
-
 /* map.entry(k).or_insert(v) */
 static expr *freeze_entry(block_builder *b, expr *e) {
     checker *c = b->c;
-    for (uint32_t i = 0; i < MAKERS; i++) {
-        expr *first = method_of(e, makers[i][0], i < 2), *entry = first, *inner;
-        while (entry != NULL && (inner = method_of(entry, "and_modify", 1)) != NULL)
-            entry = inner;
-        if (entry == NULL || method_of(entry, "entry", 1) == NULL)
-            continue;
-        expr *place = check_freeze(b, &entry->call.receiver);
-        if (place == NULL || !check_is_map(type_of(c, place)))
-            continue;
-        const expr *f = i == 1 ? e->call.args[0] : NULL;
-        i += f != NULL && f->kind == EXPR_NAME && strcmp(f->name.name, "default") == 0;
-        expr *args[2] = {entry->call.args[0], i < 2 ? e->call.args[0] : NULL};
-        if (first != entry)
-            args[0] = check_hold(b, args[0], "key");
-        for (expr *m = first; m != entry; m = m->call.receiver)
-            if (!modify_entry(b, place, args[0], m->call.args[0]))
-                return NULL;
-        if (first != entry)
-            args[0] = check_alias_copy(c, args[0]);
-        expr *at = build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);
-        at = check_hold(b, at, "at");
-        return check_element_at(c, check_elements_of(c, place), at);
+    const char *finder = word_of(e, LIBRARY_makes_place);
+    bool gives = finder != NULL && strcmp(finder, "__slot_default") != 0;
+    if (finder == NULL || e->call.arg_count != gives)
+        return NULL;
+    expr *first = e->call.receiver, *entry = first, *inner;
+    while ((inner = method_of(entry, "and_modify", 1)) != NULL)
+        entry = inner;
+    if (method_of(entry, "entry", 1) == NULL)
+        return NULL;
+    expr *place = check_freeze(b, &entry->call.receiver);
+    if (place == NULL || !check_is_map(type_of(c, place)))
+        return NULL;
+    const expr *f = strcmp(finder, "__slot_with") == 0 ? e->call.args[0] : NULL;
+    if (f != NULL && f->kind == EXPR_NAME && strcmp(f->name.name, "default") == 0) {
+        finder = "__slot_default";
+        gives = false;
     }
-    return NULL;
+    expr *args[2] = {entry->call.args[0], gives ? e->call.args[0] : NULL};
+    if (first != entry)
+        args[0] = check_hold(b, args[0], "key");
+    for (expr *m = first; m != entry; m = m->call.receiver)
+        if (!modify_entry(b, place, args[0], m->call.args[0]))
+            return NULL;
+    if (first != entry)
+        args[0] = check_alias_copy(c, args[0]);
+    expr *at = build_method(c, e->span, check_alias_copy(c, place), finder, args, gives ? 2 : 1);
+    at = check_hold(b, at, "at");
+    return check_element_at(c, check_elements_of(c, place), at);
 }
 
 /* (test).then_some(0).unwrap() */
@@ -419,7 +413,6 @@ expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted) {
 }
 
 expr *check_freeze(block_builder *b, expr **slot) {
-    static const char *const views[] = {"as_mut", "as_deref_mut", "as_mut_slice", "by_ref"};
     checker *c = b->c;
     expr *e = *slot;
     if (e->type != NULL)
@@ -437,9 +430,8 @@ expr *check_freeze(block_builder *b, expr **slot) {
     case EXPR_INDEX:
         return freeze_part(b, slot);
     case EXPR_METHOD: {
-        for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
-            if (method_of(e, views[i], 0) != NULL)
-                return check_freeze(b, &e->call.receiver);
+        if (library_says(LIBRARY_is_view, e->call.name) && e->call.arg_count == 0)
+            return check_freeze(b, &e->call.receiver);
         const bool lends = check_may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
@@ -458,41 +450,7 @@ expr *check_freeze(block_builder *b, expr **slot) {
     }
 }
 
-/* ---- which expressions refer to a place --------------------------------------------------------- */
-
-/* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
-static bool refers_by_method(const checker *c, const expr *e) {
-    static const char *const names[] = {"as_mut", "get_mut", "last_mut", "first_mut", "as_deref_mut", "as_mut_slice"};
-    if (e->kind == EXPR_TRY && e->type == NULL)
-        return refers_by_method(c, e->attempt.operand);
-    if (e->kind != EXPR_METHOD || e->type != NULL)
-        return false;
-    bool named = makes_value(e->call.name);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        named |= strcmp(e->call.name, names[i]) == 0;
-    if (named)
-        return true;
-    if (strcmp(e->call.name, "unwrap") == 0 || strcmp(e->call.name, "expect") == 0)
-        return refers_by_method(c, e->call.receiver);
-    bool finds = strcmp(e->call.name, "find") == 0 || strcmp(e->call.name, "next") == 0;
-    return finds && e->call.receiver->kind == EXPR_METHOD && strcmp(e->call.receiver->call.name, "iter_mut") == 0;
-}
-
-static bool holds_reference(const checker *c, const binding *b) {
-    return b->type != NULL && type_is_reference(type_resolve(c->types, b->type));
-}
-
-bool check_refers(const checker *c, const expr *e) {
-    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable)
-        return true;
-    if (e->kind == EXPR_NAME && e->name.scope == NULL && !e->is_followed) {
-        const symbol *s = check_find(c, e->name.name);
-        const binding *b = s == NULL ? NULL : s->binding;
-        return b != NULL && (b->alias != NULL || holds_reference(c, b) || check_comes_back(b) ||
-                             (b->kind == BINDING_SELF && b->is_mutable));
-    }
-    return refers_by_method(c, e);
-}
+/* ---- targets ------------------------------------------------------------------------------------ */
 
 static bool has_method(const checker *c, const expr *e) {
     const bool leads = has_getter(c, "deref_mut");
@@ -503,12 +461,12 @@ static bool has_method(const checker *c, const expr *e) {
             return true;
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
-    return refers_by_method(c, e) || check_may_lend(c, e);
+    return check_refers_by_method(c, e) || check_may_lend(c, e);
 }
 
 /* map.entry(k).or_insert(v) and its like */
 static bool entry_place(const expr *e) {
-    const bool makes = makes_value(e->call.name);
+    const bool makes = library_says(LIBRARY_makes_place, e->call.name);
     e = e->call.receiver;
     while (e->kind == EXPR_METHOD && strcmp(e->call.name, "and_modify") == 0)
         e = e->call.receiver;

@@ -14,6 +14,7 @@
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 
 /* ---- signatures -------------------------------------------------------------------------------- */
 
@@ -219,20 +220,6 @@ static const type *method_of_list(inference *n, expr *e, const type *t, const ty
     return check_is_identity(e->call.name) ? t : e->call.arg_count == 0 ? check_scalar(n->c, TYPE_USIZE) : n->any;
 }
 
-/* Lists, not arrays: their length changes. */
-static bool changes_length(const char *name) {
-    /* clang-format off */
-    static const char *const names[] = {
-        "push", "pop", "insert", "remove", "extend", "append", "clear", "truncate", "resize", "retain", "drain",
-        "swap_remove", "extend_from_slice", "dedup",
-    };
-    /* clang-format on */
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* No number or bracket is given where f wants a function. */
 static bool takes_functions(const function_item *f, const expr *e) {
     bool fits = true;
@@ -294,7 +281,7 @@ static bool stays_a_row(inference *n, const type *t, const char *name, const typ
 static const type *method_of_bracket(inference *n, expr *e, const type *t, bool dropped) {
     open_form *f = t->open.form;
     const char *name = e->call.name;
-    f->grows |= changes_length(name);
+    f->grows |= library_says(LIBRARY_resizes, name);
     bool lists = check_only_lists_have(n->c, name);
     if (!lists && (check_is_identity(name) || strcmp(name, "into") == 0)) { /* what is wanted of that is wanted of it */
         f->prefers_list |= strcmp(name, "into") == 0;                       /* of a map, say */

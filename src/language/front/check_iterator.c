@@ -24,6 +24,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* The library's names that are known here. */
 static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator", made_of_list[] = "__items",
@@ -367,11 +368,8 @@ void check_ranges_as_lists(checker *c, expr *e, const type *t) {
 
 /* drain(a..b), get(a..b): two numbers. */
 void check_split_range(checker *c, expr *e, const type *t) {
-    static const char *const names[] = {"drain", "range", "copy_within", "splice", "extend_from_within"};
     expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
-    bool splits = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        splits |= strcmp(e->call.name, names[i]) == 0;
+    const bool splits = library_says(LIBRARY_takes_range, e->call.name);
     bool gets = strcmp(e->call.name, "get") == 0 && e->call.arg_count == 1 &&
                 (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
     if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE)

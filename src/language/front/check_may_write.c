@@ -6,6 +6,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
+#include "language/library/library.h"
 
 enum { SEARCH_DEPTH = 6 };
 
@@ -23,17 +24,7 @@ static bool starts_at_self(const expr *e) {
 }
 
 bool check_changes_receiver(const char *name) {
-    /* clang-format off */
-    static const char *const names[] = {
-        "push", "pop", "__pop", "__out", "set", "insert", "remove", "clear", "extend", "append", "swap", "reverse",
-        "sort", "truncate", "fill_", "retain", "dedup", "fill", "extend_from_slice", "add_assign", "sub_assign",
-        "mul_assign", "div_assign", "freeze", "enable_grad", "unfreeze", "push_str",
-    };
-    /* clang-format on */
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
+    return library_says(LIBRARY_writes, name);
 }
 
 static bool search_writes(checker *c, function_item *f, int depth);

@@ -19,6 +19,7 @@
 #include "language/front/check_tensor.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 #include "language/syntax/elsewhere.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
@@ -125,78 +126,78 @@ static bool tensor_set(checker *c, expr **slot) {
 
 /* t.add(s) and t.add_assign(s) of a number s are t + s and t += s. */
 static bool tensor_operator(checker *c, expr **slot) {
-    static const struct {
-        const char *name, *in_place;
-        binary_op op;
-    } operators[] = {{"add", "add_assign", BINARY_ADD},
-                     {"sub", "sub_assign", BINARY_SUB},
-                     {"mul", "mul_assign", BINARY_MUL},
-                     {"div", "div_assign", BINARY_DIV},
-                     {"rem", "rem_assign", BINARY_REM},
-                     {"eq", "", BINARY_EQ},
-                     {"ne", "", BINARY_NE},
-                     {"neq", "", BINARY_NE},
-                     {"lt", "", BINARY_LT},
-                     {"le", "", BINARY_LE},
-                     {"gt", "", BINARY_GT},
-                     {"ge", "", BINARY_GE}};
     expr *e = *slot;
-    for (size_t i = 0; e->call.arg_count == 1 && i < sizeof operators / sizeof operators[0]; i++) {
-        bool in_place = strcmp(e->call.name, operators[i].in_place) == 0;
-        if (!in_place && strcmp(e->call.name, operators[i].name) != 0)
-            continue;
-        if (e->call.args[0]->type == NULL)
-            check_expr(c, &e->call.args[0], NULL);
-        bool compares = operators[i].in_place[0] == 0;
-        if (!compares && !type_is_numeric(type_resolve(c->types, e->call.args[0]->type)))
-            return false;
-        expr *operation = check_new(c, EXPR_BINARY, e->span, NULL), *target = e->call.receiver;
-        operation->binary.op = operators[i].op;
-        operation->binary.op_span = e->call.name_span;
-        operation->binary.left = in_place ? check_copy_place(c, target) : target;
-        operation->binary.right = e->call.args[0];
-        *slot = in_place && check_is_place(target) ? build_assign(c, e->span, target, operation) : operation;
-        check_expr(c, slot, NULL);
-        return true;
-    }
-    return false;
+    const char *computes = library_word(LIBRARY_computes, e->call.name),
+               *updates = library_word(LIBRARY_updates, e->call.name);
+    if (e->call.arg_count != 1 || (computes == NULL && updates == NULL))
+        return false;
+    const binary_op op = check_operator_of_word(updates != NULL ? updates : computes);
+    if (e->call.args[0]->type == NULL)
+        check_expr(c, &e->call.args[0], NULL);
+    if (!check_is_comparison(op) && !type_is_numeric(type_resolve(c->types, e->call.args[0]->type)))
+        return false;
+    expr *operation = check_new(c, EXPR_BINARY, e->span, NULL), *target = e->call.receiver;
+    operation->binary.op = op;
+    operation->binary.op_span = e->call.name_span;
+    operation->binary.left = updates != NULL ? check_copy_place(c, target) : target;
+    operation->binary.right = e->call.args[0];
+    *slot = updates != NULL && check_is_place(target) ? build_assign(c, e->span, target, operation) : operation;
+    check_expr(c, slot, NULL);
+    return true;
 }
 
-static const char *const identities[] = {"clone",  "to_owned", "iter",   "into_iter", "as_ref", "to_string",
-                                         "as_str", "collect",  "to_vec", "as_mut",    "copied", "cloned"};
-
 bool check_is_identity(const char *name) {
-    bool found = false;
-    for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++)
-        found |= strcmp(identities[i], name) == 0;
-    return found;
+    return library_says(LIBRARY_hands_on, name);
+}
+
+/* What a method that hands on what it is called on is meant for. */
+typedef struct hand_on {
+    const char *word;
+    bool over_elements, of_option; /* of a list, a tensor; or of an option, too */
+    bool of_text, to_place;
+    bool clones, copies; /* a part's own `clone` runs; what comes out is a value, not the place */
+} hand_on;
+
+static const hand_on *hand_on_of(const char *name) {
+    static const hand_on all[] = {
+        {"CLONE", .clones = true, .copies = true},
+        {"ITERATE", .over_elements = true},
+        {"VIEW", .of_text = false},
+        {"TEXT", .of_text = true, .copies = true},
+        {"COLLECT", .over_elements = true, .copies = true},
+        {"LIST", .over_elements = true, .clones = true, .copies = true},
+        {"PLACE", .to_place = true},
+        {"COPY_EACH", .over_elements = true, .of_option = true, .copies = true},
+        {"CLONE_EACH", .over_elements = true, .of_option = true, .clones = true, .copies = true},
+    };
+    const char *word = library_word(LIBRARY_hands_on, name);
+    for (size_t i = 0; word != NULL && i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(all[i].word, word) == 0)
+            return &all[i];
+    return NULL;
 }
 
 /* Values are values: a copy is the value, an iterator is what it runs over. */
 static bool identity_method(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
-    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof identities / sizeof identities[0]; i++) {
-        bool iterator = i == 2 || i == 3 || (i >= 7 && i != 9), text = i == 5 || i == 6;
-        if (strcmp(identities[i], e->call.name) == 0) {
-            bool option = i >= 10 && t->kind == TYPE_STRUCT;
-            if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR && !option) ||
-                (text && t->kind != TYPE_STRING))
-                return false;
-            if (i == 9 && check_option_by_reference(c, slot, t))
-                return true;
-            const bool clones = i <= 1 || strcmp(identities[i], "cloned") == 0 || strcmp(identities[i], "to_vec") == 0;
-            expr *clone = clones ? check_cloned(c, e->call.receiver) : NULL;
-            if (clone != NULL) {
-                *slot = clone;
-                check_expr(c, slot, NULL);
-                return true;
-            }
-            *slot = e->call.receiver;
-            (*slot)->is_copied |= i != 2 && i != 3 && i != 4 && i != 9;
-            return true;
-        }
+    const hand_on *h = e->call.arg_count == 0 ? hand_on_of(e->call.name) : NULL;
+    if (h == NULL)
+        return false;
+    bool option = h->of_option && t->kind == TYPE_STRUCT;
+    if ((h->over_elements && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR && !option) ||
+        (h->of_text && t->kind != TYPE_STRING))
+        return false;
+    if (h->to_place && check_option_by_reference(c, slot, t))
+        return true;
+    expr *clone = h->clones ? check_cloned(c, e->call.receiver) : NULL;
+    if (clone != NULL) {
+        *slot = clone;
+        check_expr(c, slot, NULL);
+        return true;
     }
-    return false;
+    *slot = e->call.receiver;
+    (*slot)->is_copied |= h->copies;
+    return true;
 }
 
 /* The clone of an Rc is the same Rc, whatever it holds. */
@@ -205,7 +206,8 @@ static bool clone_of_shared(checker *c, expr **slot) {
     if (held->kind == EXPR_INDEX && type_is_box(type_resolve(c->types, held->index.base->type))) /* what is in it */
         held = held->index.base;
     const type *t = type_resolve(c->types, held->type);
-    if (!type_is_shared(t) || e->call.arg_count > 0 || strcmp(e->call.name, identities[0]) != 0)
+    const hand_on *h = type_is_shared(t) && e->call.arg_count == 0 ? hand_on_of(e->call.name) : NULL;
+    if (h == NULL || !h->clones || h->over_elements)
         return false;
     *slot = held;
     held->is_copied = true;
@@ -282,8 +284,6 @@ static const type *tensor_as_list(checker *c, expr *e, const type *t, const char
  * pop, first and last do where something else than an Option is wanted. */
 static void choose_element_or_option(checker *c, expr *e, const type *t, const type *expected, const char *user,
                                      const pattern *arm) {
-    static const char *const names[4][3] = {
-        {"get", "get", "__get"}, {"pop", "__pop", "pop"}, {"first", "__first", "first"}, {"last", "__last", "last"}};
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     const type *element = type_resolve(c->types, t->vec.element);
     struct_item *option = check_struct_named(c, "Option");
@@ -299,12 +299,12 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
         wanted = true;
         plain = false;
     }
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(e->call.name, names[i][0]) == 0) {
-            e->call.name = wanted ? names[i][2] : plain || i == 0 ? names[i][1] : names[i][2];
-            return;
-        }
-    }
+    const char *of_option = library_word(LIBRARY_of_option, e->call.name),
+               *of_element = library_word(LIBRARY_of_element, e->call.name);
+    if (of_option != NULL && wanted)
+        e->call.name = of_option;
+    else if (of_element != NULL && plain && !wanted)
+        e->call.name = of_element;
 }
 
 /* { statements of b; *slot }, all of it checked. */

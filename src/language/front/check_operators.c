@@ -141,6 +141,18 @@ static const char *operator_method(binary_op op) {
     return names[op];
 }
 
+binary_op check_operator_of_word(const char *word) {
+    static const char *const words[BINARY_OP_COUNT] = {
+        [BINARY_ADD] = "ADD", [BINARY_SUB] = "SUB", [BINARY_MUL] = "MUL", [BINARY_DIV] = "DIV",
+        [BINARY_REM] = "REM", [BINARY_EQ] = "EQ",   [BINARY_NE] = "NE",   [BINARY_LT] = "LT",
+        [BINARY_LE] = "LE",   [BINARY_GT] = "GT",   [BINARY_GE] = "GE",
+    };
+    for (int op = 0; op < BINARY_OP_COUNT; op++)
+        if (words[op] != NULL && strcmp(words[op], word) == 0)
+            return (binary_op)op;
+    return BINARY_NONE;
+}
+
 /* budget: a type may hold Vecs of itself, several times over. */
 static bool has_equality(const checker *c, const type *t, int *budget) {
     if (--*budget < 0)

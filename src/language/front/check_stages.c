@@ -7,42 +7,49 @@
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
 #include "language/front/check_context.h"
+#include "language/library/library.h"
 
 const chain_stage chain_stages[] = {
-    [STAGE_MAP] = {"map", 1, true, false},
-    [STAGE_FILTER] = {"filter", 1, true, false},
-    [STAGE_FILTER_MAP] = {"filter_map", 1, true, false},
-    [STAGE_INSPECT] = {"inspect", 1, true, false},
-    [STAGE_FLAT_MAP] = {"flat_map", 1, true, false},
-    [STAGE_TAKE_WHILE] = {"take_while", 1, true, true},
-    [STAGE_SKIP_WHILE] = {"skip_while", 1, true, false},
-    [STAGE_MAP_WHILE] = {"map_while", 1, true, true},
-    [STAGE_ENUMERATE] = {"enumerate", 0, false, false},
-    [STAGE_SKIP] = {"skip", 1, false, false},
-    [STAGE_TAKE] = {"take", 1, false, true},
-    [STAGE_STEP_BY] = {"step_by", 1, false, false},
-    [STAGE_ZIP] = {"zip", 1, false, true},
-    [STAGE_FIND] = {"find", 1, true, true},
-    [STAGE_FIND_MAP] = {"find_map", 1, true, true},
-    [STAGE_POSITION] = {"position", 1, true, true},
-    [STAGE_ANY] = {"any", 1, true, true},
-    [STAGE_ALL] = {"all", 1, true, true},
-    [STAGE_SUM] = {"sum", 0, false, false},
-    [STAGE_PRODUCT] = {"product", 0, false, false},
-    [STAGE_COUNT] = {"count", 0, false, false},
-    [STAGE_MAX] = {"max", 0, false, false},
-    [STAGE_MIN] = {"min", 0, false, false},
-    [STAGE_LAST] = {"last", 0, false, false},
-    [STAGE_FOLD] = {"fold", 2, true, false},
-    [STAGE_REDUCE] = {"reduce", 1, true, false},
-    [STAGE_COLLECT] = {"collect", 0, false, false},
+    [STAGE_MAP] = {"MAP", 1, true, false},
+    [STAGE_FILTER] = {"FILTER", 1, true, false},
+    [STAGE_FILTER_MAP] = {"FILTER_MAP", 1, true, false},
+    [STAGE_INSPECT] = {"INSPECT", 1, true, false},
+    [STAGE_FLAT_MAP] = {"FLAT_MAP", 1, true, false},
+    [STAGE_TAKE_WHILE] = {"TAKE_WHILE", 1, true, true},
+    [STAGE_SKIP_WHILE] = {"SKIP_WHILE", 1, true, false},
+    [STAGE_MAP_WHILE] = {"MAP_WHILE", 1, true, true},
+    [STAGE_ENUMERATE] = {"ENUMERATE", 0, false, false},
+    [STAGE_SKIP] = {"SKIP", 1, false, false},
+    [STAGE_TAKE] = {"TAKE", 1, false, true},
+    [STAGE_STEP_BY] = {"STEP_BY", 1, false, false},
+    [STAGE_ZIP] = {"ZIP", 1, false, true},
+    [STAGE_FIND] = {"FIND", 1, true, true},
+    [STAGE_FIND_MAP] = {"FIND_MAP", 1, true, true},
+    [STAGE_POSITION] = {"POSITION", 1, true, true},
+    [STAGE_ANY] = {"ANY", 1, true, true},
+    [STAGE_ALL] = {"ALL", 1, true, true},
+    [STAGE_SUM] = {"SUM", 0, false, false},
+    [STAGE_PRODUCT] = {"PRODUCT", 0, false, false},
+    [STAGE_COUNT] = {"COUNT", 0, false, false},
+    [STAGE_MAX] = {"MAX", 0, false, false},
+    [STAGE_MIN] = {"MIN", 0, false, false},
+    [STAGE_LAST] = {"LAST", 0, false, false},
+    [STAGE_FOLD] = {"FOLD", 2, true, false},
+    [STAGE_REDUCE] = {"REDUCE", 1, true, false},
+    [STAGE_COLLECT] = {"COLLECT", 0, false, false},
 };
 
-stage_kind chain_kind_of(const expr *e) {
-    for (int k = 0; e->kind == EXPR_METHOD && k < STAGE_NONE; k++)
-        if (strcmp(e->call.name, chain_stages[k].name) == 0 && e->call.arg_count == chain_stages[k].args)
+stage_kind chain_stage_named(const char *name) {
+    const char *word = library_word(LIBRARY_stage, name);
+    for (int k = 0; word != NULL && k < STAGE_NONE; k++)
+        if (strcmp(word, chain_stages[k].word) == 0)
             return (stage_kind)k;
     return STAGE_NONE;
+}
+
+stage_kind chain_kind_of(const expr *e) {
+    const stage_kind kind = e->kind == EXPR_METHOD ? chain_stage_named(e->call.name) : STAGE_NONE;
+    return kind == STAGE_NONE || e->call.arg_count == chain_stages[kind].args ? kind : STAGE_NONE;
 }
 
 bool chain_passes_on(const expr *e) {

@@ -7,6 +7,7 @@
 #include "language/front/check_context.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
+#include "language/library/library.h"
 
 void check_lent_lists(expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
@@ -19,18 +20,10 @@ void check_lent_lists(expr *e) {
 }
 
 const char *check_name_of_places(const expr *e) {
-    static const char *const pairs[][2] = {{"topk", "topk_indices"},
-                                           {"sort", "argsort"},
-                                           {"max", "argmax"},
-                                           {"min", "argmin"},
-                                           {"median", "__median_places"},
-                                           {"mode", "__mode_places"},
-                                           {"cummax", "__cummax_places"},
-                                           {"cummin", "__cummin_places"}};
-    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof pairs / sizeof pairs[0]; i++)
-        if (strcmp(e->call.name, pairs[i][0]) == 0 && (i < 2 || e->call.arg_count > 0))
-            return pairs[i][1];
-    return NULL;
+    if (e->kind != EXPR_METHOD)
+        return NULL;
+    const char *places = library_word(LIBRARY_has_places, e->call.name);
+    return places != NULL || e->call.arg_count == 0 ? places : library_word(LIBRARY_has_places_along, e->call.name);
 }
 
 bool check_has_places(const expr *e) {

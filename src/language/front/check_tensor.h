@@ -71,4 +71,7 @@ const char *check_name_of_places(const expr *e);
 bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected);
 bool check_method_of_row(checker *c, expr **slot, const type *t, const type *expected);
 
+/* t.tolist(): true when it was dealt with (check_nested.c). */
+bool check_nested_list(checker *c, expr **slot, const type *t, const type *expected);
+
 #endif

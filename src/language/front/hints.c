@@ -7,6 +7,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_variant.h"
 #include "language/front/hints.h"
+#include "language/library/library.h"
 #include "language/syntax/elsewhere.h"
 #include "language/syntax/outside.h"
 
@@ -169,15 +170,11 @@ bool check_has_written_method(checker *c, const struct_item *owner, const char *
 }
 
 bool check_only_lists_have(checker *c, const char *name) {
-    static const char *const names[] = {"iter", "into_iter", "iter_mut", "to_vec", "push",  "pop",
-                                        "swap", "contains",  "sort",     "insert", "remove"};
-    bool wanted = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        wanted |= strcmp(name, names[i]) == 0;
     const struct_item *vec = c->instances->builtin_owners[TYPE_VEC],
                       *tensor = c->instances->builtin_owners[TYPE_TENSOR];
-    return wanted || (vec != NULL && check_find_method(c, vec, name) != NULL &&
-                      (tensor == NULL || !check_has_written_method(c, tensor, name)) && !check_is_abi_method(name));
+    return library_says(LIBRARY_lists_have, name) ||
+           (vec != NULL && check_find_method(c, vec, name) != NULL &&
+            (tensor == NULL || !check_has_written_method(c, tensor, name)) && !check_is_abi_method(name));
 }
 
 bool check_is_parse(const expr *e) {

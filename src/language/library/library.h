@@ -14,6 +14,27 @@
 #include <masu/abi.h>
 #include <masu/status.h>
 
+/* ---- facts ------------------------------------------------------------------------------------------------------ */
+
+typedef enum library_fact {
+#define FACT(name, text) LIBRARY_##name,
+#include "language/library/facts.def"
+#undef FACT
+    LIBRARY_FACT_COUNT
+} library_fact;
+
+/* The library says it of the name, whatever has that name; of NULL nothing. O(1). */
+bool library_says(library_fact fact, const char *name);
+/* The word of a fact that has one; NULL: it is not said. O(words of all facts). */
+const char *library_word(library_fact fact, const char *name);
+
+typedef struct library_fact_word {
+    library_fact fact;
+    const char *name, *word;
+} library_fact_word;
+extern const library_fact_word library_fact_words[];
+extern const size_t library_fact_words_count;
+
 /* ---- the index: lists are indices into an array, from one to before another ------------------------------------- */
 
 /* A name that a program or a declaration may ask for. */
@@ -23,6 +44,7 @@ typedef struct library_name {
     bool is_owner;                 /* of methods */
     bool gives_way;                /* a type or trait of the program may have this name: the library's gets another */
     bool only_asked;               /* a type that means something else where nothing asks for it */
+    uint32_t facts;                /* bit f: library_fact f holds */
 } library_name;
 
 /* A function, a method, a struct, an enum or another name of a type. */

@@ -39,6 +39,20 @@ static size_t find_name(const char *text, size_t length) {
     return library_names_count;
 }
 
+bool library_says(library_fact fact, const char *name) {
+    size_t number = name ? find_name(name, strlen(name)) : library_names_count;
+    return number < library_names_count && (library_names[number].facts >> fact & 1) != 0;
+}
+
+const char *library_word(library_fact fact, const char *name) {
+    if (!library_says(fact, name))
+        return NULL;
+    for (size_t i = 0; i < library_fact_words_count; i++)
+        if (library_fact_words[i].fact == fact && strcmp(library_fact_words[i].name, name) == 0)
+            return library_fact_words[i].word;
+    return NULL;
+}
+
 static void ask(loader *l, size_t name) {
     if (name < library_names_count && !l->asked[name]) {
         l->asked[name] = true;

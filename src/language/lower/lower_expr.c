@@ -102,7 +102,8 @@ static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
         lower_expr_as(fn, e->list.items[i], lower_field_type(e->type, i), out + lower_field_offset(fn->l, e->type, i));
 }
 
-/* A number; or what holds tensors of which the type says more; or what lies open and holds lengths where i64 are wanted: leaf by leaf. */
+/* A number; or what holds tensors of which the type says more; or what lies open and holds lengths where i64 are
+ * wanted: leaf by leaf. */
 static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
     uint32_t count = lower_leaf_count(fn->l, e->type);
     ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);

@@ -2,7 +2,8 @@
  *
  *     fn f(x: Tensor) -> Tensor<i64, 1> { x }     tl_tensor_stated x, I64, 1
  *
- * Every tensor in the value is looked at: in its fields where they lie open, in its lists by the path of words that leads there.
+ * Every tensor in the value is looked at: in its fields where they lie open, in its lists by the path of words that
+ * leads there.
  */
 #include "language/lower/lowering.h"
 

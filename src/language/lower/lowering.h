@@ -178,7 +178,8 @@ ir_value *lower_values(lower_fn *fn, const expr *e);
 void lower_effect(lower_fn *fn, const expr *e); /* the value is dropped */
 void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);
 ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
-/* A value of type `from` comes to where `to` is stated: its tensors are looked at when the program runs (lower_stated.c). */
+/* A value of type `from` comes to where `to` is stated: its tensors are looked at when the program runs
+ * (lower_stated.c). */
 void lower_stated(lower_fn *fn, const type *from, const type *to, const ir_value *values, source_span span);
 
 /* ---- elements (lower_element.c) ---------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
  *
  *     fn f(x: Tensor) -> Tensor<i64, 1> { x }        what x is is found here, once, where it meets what is stated
  *
- * Compiled code believes what a type states: how elements are read, and how many indices there are. So nothing passes that is
- * otherwise. What is converted says so itself (`as Tensor<i64>`).
+ * Compiled code believes what a type states: how elements are read, and how many indices there are. So nothing passes
+ * that is otherwise. What is converted says so itself (`as Tensor<i64>`).
  */
 #include <stdio.h>
 

@@ -1,0 +1,39 @@
+/* check_refers.c: which expressions refer to a place, by their form. Nothing is checked for it. */
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/library/library.h"
+
+/* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
+bool check_refers_by_method(const checker *c, const expr *e) {
+    if (e->kind == EXPR_TRY && e->type == NULL)
+        return check_refers_by_method(c, e->attempt.operand);
+    if (e->kind != EXPR_METHOD || e->type != NULL)
+        return false;
+    if (library_says(LIBRARY_lends_place, e->call.name) || library_says(LIBRARY_makes_place, e->call.name))
+        return true;
+    if (library_says(LIBRARY_opens, e->call.name))
+        return check_refers_by_method(c, e->call.receiver);
+    const expr *over = e->call.receiver;
+    const char *each = library_says(LIBRARY_seeks_place, e->call.name) && over->kind == EXPR_METHOD
+                           ? library_word(LIBRARY_lends_each, over->call.name)
+                           : NULL;
+    return each != NULL && strcmp(each, "ELEMENTS") == 0;
+}
+
+static bool holds_reference(const checker *c, const binding *b) {
+    return b->type != NULL && type_is_reference(type_resolve(c->types, b->type));
+}
+
+bool check_refers(const checker *c, const expr *e) {
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable)
+        return true;
+    if (e->kind == EXPR_NAME && e->name.scope == NULL && !e->is_followed) {
+        const symbol *s = check_find(c, e->name.name);
+        const binding *b = s == NULL ? NULL : s->binding;
+        return b != NULL && (b->alias != NULL || holds_reference(c, b) || check_comes_back(b) ||
+                             (b->kind == BINDING_SELF && b->is_mutable));
+    }
+    return check_refers_by_method(c, e);
+}
