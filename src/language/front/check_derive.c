@@ -15,19 +15,8 @@
  *           if let Some(__2) = &mut self.bias { __all.__add(__at + "bias", __2, every); }
  *           __all }
  *
- *     t.__states(path, s)   the third walk: a checkpoint is told of each value (library/checkpoint.tl):
- *
- *         { let __at = …;
- *           s.__tensor(__at + "w", &mut self.w);                                  w: Tensor
- *           s.__value(__at + "steps", &mut self.steps);                           steps: i64
- *           match s.__grows(__at + "m", self.m.len(), self.m.is_empty()) {        m: Vec<Tensor>
- *               2 => { for i1 in 0..s.__length(__at + "m") { self.m.push(s.__next(__at + "m." + i1.to_string())); } }
- *               1 => { for i1 in 0..s.__length(__at + "m") { s.__expect(__at + "m." + i1.to_string()); } }
- *               4 => {}
- *               _ => { for i1 in 0..self.m.len() { s.__tensor(__at + "m." + i1.to_string(), &mut self.m[i1]); } } } }
- *
- * A record of text as a struct is written from the fields, too (check_derive_record.c), and a clone
- * (check_derive_clone.c).
+ * A checkpoint's walk is written from the fields, too (check_derive_state.c), and so are a record of text as a struct
+ * (check_derive_record.c) and a clone (check_derive_clone.c).
  *
  * What must stay true (tests/golden/lang_parameters, err_parameters): all of the sort that is in the value is reached
  * once, or the call is an error that names the field.
@@ -38,6 +27,7 @@
 #include "language/front/check_derive.h"
 #include "language/front/check_derive_clone.h"
 #include "language/front/check_derive_record.h"
+#include "language/front/check_derive_state.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_scopes.h"
@@ -68,7 +58,7 @@ typedef struct walk_text {
 static const derived_walk walks[] = {
     {WALK_TENSORS, "__Tensors", "__tensors", "__fields", "let mut __all = Parameters::new();\n" AT, "__all "},
     {WALK_MODES, "__Modes", "set_training", "__set_modes", "", ""},
-    {WALK_STATE, "__Stateful", "__state", "__states", AT, ""},
+    {WALK_STATE, "__Stateful", "__state", "__states", "", ""},
     {WALK_RECORD, "__Recorded", NULL, "__of_record", "", ""},
     {WALK_NAMES, "__Recorded", NULL, "__record_names", "", ""},
     {WALK_CLONE, "__Cloned", NULL, "clone", "", ""},
@@ -184,31 +174,12 @@ static void put_walk(walk_text *w, const type *t, const char *place, const char 
     }
 }
 
-/* ---- the whole state ------------------------------------------------------------------------------- */
-
-static const char state_method[] = "__state";
-
-/* A scalar that a text can say and be read from. */
-static bool is_said(const type *t) {
-    return t->kind >= TYPE_BOOL && t->kind < TYPE_SCALAR_END;
-}
-
-/* The structs that are being looked at: one that holds itself is reached when the rest of it is. */
-typedef struct looked_at {
-    const struct_item *item;
-    const struct looked_at *outer;
-} looked_at;
-
-static bool is_looked_at(const looked_at *l, const struct_item *item) {
-    while (l != NULL && l->item != item)
-        l = l->outer;
-    return l != NULL;
-}
+/* ---- what a checkpoint reaches ---------------------------------------------------------------------- */
 
 static bool has_state(checker *c, const type *t, const looked_at *outer);
 
 static bool struct_has_state(checker *c, struct_item *s, const looked_at *outer) {
-    if (is_looked_at(outer, s) || check_method_named(c, s, state_method) != NULL)
+    if (derive_is_looked_at(outer, s) || check_method_named(c, s, "__state") != NULL)
         return true;
     const looked_at inner = {s, outer};
     bool all = s->dyn == NULL && s->closure == NULL && !s->is_builtin;
@@ -219,7 +190,7 @@ static bool struct_has_state(checker *c, struct_item *s, const looked_at *outer)
 
 static bool has_state(checker *c, const type *t, const looked_at *outer) {
     t = type_resolve(c->types, t);
-    if (is_said(t) || t->kind == TYPE_TENSOR)
+    if (derive_is_said(t) || t->kind == TYPE_TENSOR)
         return true;
     if (t->kind == TYPE_VEC)
         return has_state(c, t->vec.element, outer);
@@ -229,171 +200,8 @@ static bool has_state(checker *c, const type *t, const looked_at *outer) {
     return all && (t->kind == TYPE_TUPLE || struct_has_state(c, t->structure, outer));
 }
 
-static void put_state(walk_text *w, const type *t, const char *place, const char *path);
-
-/* What looks at a value in the file that one of type t will be made of. */
-static const char *expectation(checker *c, const type *t, const char *path) {
-    t = type_resolve(c->types, t);
-    return is_said(t) ? check_printf(c, "s.__fits::<%s>(%s);", type_name(c->types, t), path)
-                      : check_printf(c, "s.__expect(%s);", path);
-}
-
-/* A list of scalars takes those of the file, and an empty list of tensors, too; others have the length that they have
- * there. */
-static void put_list(walk_text *w, const type *element, const char *place, const char *path, uint32_t number) {
-    checker *c = w->k.c;
-    element = type_resolve(c->types, element);
-    const char *one = check_printf(c, "%s + \".\" + __%u.to_string()", path, number), *new = NULL, *can = "false";
-    const char *looked = expectation(c, element, one);
-    if (is_said(element)) {
-        new = check_printf(c, "s.__said(%s)", one);
-        can = "true";
-    } else if (element->kind == TYPE_TENSOR && element->tensor.rank < 0) {
-        new = check_printf(c, "s.__next(%s)", one);
-        can = check_printf(c, "%s.is_empty()", place);
-    }
-    masu__buffer_printf(&w->out, "match s.__grows(%s, %s.len(), %s) {\n2 => {", path, place, can);
-    if (new != NULL) {
-        masu__buffer_printf(&w->out, "%s.clear(); for __%u in 0..s.__length(%s) { %s.push(%s); }\n", place, number,
-                            path, place, new);
-    }
-    masu__buffer_printf(&w->out, "}\n1 => { for __%u in 0..s.__length(%s) { %s } }\n4 => {}\n", number, path, looked);
-    masu__buffer_printf(&w->out, "_ => { for __%u in 0..%s.len() {\n", number, place);
-    put_state(w, element, check_printf(c, "%s[__%u]", place, number), one);
-    masu__buffer_printf(&w->out, "} } }\n");
-}
-
-/* None becomes the scalar that the file has, and the other way round. */
-static void put_said_option(walk_text *w, const type *inner, const char *place, const char *path, uint32_t number) {
-    masu__buffer_printf(&w->out,
-                        "match s.__holds(%s, %s.is_some()) {\n3 => { %s = None; }\n2 => { %s = Some(s.__said(%s)); }\n",
-                        path, place, place, place, path);
-    masu__buffer_printf(&w->out, "1 => { %s }\n4 => {}\n_ => { if let Some(__%u) = &mut %s {\n",
-                        expectation(w->k.c, inner, path), number, place);
-    put_state(w, inner, check_printf(w->k.c, "__%u", number), path);
-    masu__buffer_printf(&w->out, "} } }\n");
-}
-
-/* As put_walk, of everything. */
-static void put_state(walk_text *w, const type *t, const char *place, const char *path) {
-    checker *c = w->k.c;
-    t = type_resolve(c->types, t);
-    uint32_t number = ++w->names;
-    if (!has_state(c, t, NULL)) /* the call is an error */
-        return;
-    if (is_said(t)) {
-        masu__buffer_printf(&w->out, "s.__value(%s, &mut %s);\n", path, place);
-    } else if (t->kind == TYPE_TENSOR) {
-        masu__buffer_printf(&w->out, "s.__tensor(%s, &mut %s);\n", path, place);
-    } else if (type_is_box(t)) {
-        put_state(w, t->vec.element, check_printf(c, "(*%s)", place), path);
-    } else if (t->kind == TYPE_VEC) {
-        put_list(w, t->vec.element, place, path, number);
-    } else if (t->kind == TYPE_TUPLE) {
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
-            put_state(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i),
-                      check_printf(c, "%s + \".%u\"", path, i));
-        }
-    } else if (derive_is_option(t) && is_said(type_resolve(c->types, t->structure->arguments[0]))) {
-        put_said_option(w, t->structure->arguments[0], place, path, number);
-    } else if (derive_is_option(t)) {
-        masu__buffer_printf(&w->out, "s.__is(%s, %s.is_some());\nif let Some(__%u) = &mut %s {\n", path, place, number,
-                            place);
-        put_state(w, t->structure->arguments[0], check_printf(c, "__%u", number), path);
-        masu__buffer_printf(&w->out, "}\n");
-    } else {
-        masu__buffer_printf(&w->out, "%s.%s(%s, s);\n", place, state_method, path);
-    }
-}
-
-/* ---- the state of an enum: its variant, by name, and what that holds --------------------------------
- *
- *     let __here = match self { Self::A => "A", Self::B(__1) => "B" };
- *     if s.__same_variant(path, __here) {
- *         match self { Self::A => {} Self::B(__1) => { … what put_state writes of __1, at "B.0" … } }
- *     } else { match s.__variant(path).as_str() {
- *         "A" => { if s.mode == 2 { *self = Self::A; } }
- *         "B" => { if s.mode == 1 { s.__fits::<i64>(__at + "B.0"); }
- *                  else { *self = Self::B(s.__said(__at + "B.0")); } }
- *         _ => { s.__differing(path, __here); } } }
- *
- * Another variant than the present one is made again where it holds nothing but scalars and tensors of any shape; where
- * it holds more, it differs.
- */
-
-/* Self::B, Self::B(a, b), Self::B { x: a, y: b }, with the text of each field. */
-static void put_variant(walk_text *w, const struct_item *s, const variant_item *v, const char *const *texts) {
-    masu__buffer_printf(&w->out, "Self::%s%s", v->name, v->count == 0 ? "" : v->positional ? "(" : " { ");
-    for (uint32_t i = 0; i < v->count; i++) {
-        const char *name = s->fields[v->first + i].name;
-        masu__buffer_printf(&w->out, "%s%s%s%s", i > 0 ? ", " : "", v->positional ? "" : name,
-                            v->positional ? "" : ": ", texts[i]);
-    }
-    masu__buffer_printf(&w->out, "%s", v->count == 0 ? "" : v->positional ? ")" : " }");
-}
-
-static const char **names_of(walk_text *w, const variant_item *v) {
-    const char **names = CHECK_ARRAY(w->k.c, const char *, v->count + 1);
-    for (uint32_t i = 0; i < v->count; i++)
-        names[i] = check_printf(w->k.c, "__%u", ++w->names);
-    return names;
-}
-
-/* The path of a field: after its own name, or its number. */
-static const char *field_path(checker *c, const struct_item *s, const variant_item *v, uint32_t i) {
-    return v->positional ? check_printf(c, "__at + \"%s.%u\"", v->name, i)
-                         : check_printf(c, "__at + \"%s.%s\"", v->name, s->fields[v->first + i].name);
-}
-
-static bool is_made_again(checker *c, const type *t) {
-    t = type_resolve(c->types, t);
-    return is_said(t) || (t->kind == TYPE_TENSOR && t->tensor.rank < 0 && t->tensor.element == NULL);
-}
-
-static void put_present(walk_text *w, const struct_item *s) {
-    masu__buffer_printf(&w->out, "match self {\n");
-    for (uint32_t k = 0; k < s->variant_count; k++) {
-        const variant_item *v = &s->variants[k];
-        const char **names = names_of(w, v);
-        put_variant(w, s, v, names);
-        masu__buffer_printf(&w->out, " => {\n");
-        for (uint32_t i = 0; i < v->count; i++)
-            put_state(w, s->fields[v->first + i].type, names[i], field_path(w->k.c, s, v, i));
-        masu__buffer_printf(&w->out, "}\n");
-    }
-    masu__buffer_printf(&w->out, "}\n");
-}
-
-static void put_other(walk_text *w, const struct_item *s, const variant_item *v) {
-    checker *c = w->k.c;
-    const char **texts = CHECK_ARRAY(c, const char *, v->count + 1);
-    for (uint32_t i = 0; i < v->count; i++) {
-        const type *t = s->fields[v->first + i].type;
-        if (!is_made_again(c, t))
-            return;
-        texts[i] = check_printf(c, "s.%s(%s)", is_said(type_resolve(c->types, t)) ? "__said" : "__next",
-                                field_path(c, s, v, i));
-    }
-    masu__buffer_printf(&w->out, "\"%s\" => { if s.mode == 1 { ", v->name);
-    for (uint32_t i = 0; i < v->count; i++)
-        masu__buffer_printf(&w->out, "%s ", expectation(c, s->fields[v->first + i].type, field_path(c, s, v, i)));
-    masu__buffer_printf(&w->out, "} else { *self = ");
-    put_variant(w, s, v, texts);
-    masu__buffer_printf(&w->out, "; } }\n");
-}
-
-static void put_variants(walk_text *w, const struct_item *s) {
-    masu__buffer_printf(&w->out, "{ " AT "let __here = match self {\n");
-    for (uint32_t k = 0; k < s->variant_count; k++) {
-        put_variant(w, s, &s->variants[k], names_of(w, &s->variants[k]));
-        masu__buffer_printf(&w->out, " => \"%s\",\n", s->variants[k].name);
-    }
-    masu__buffer_printf(&w->out, "};\nif s.__same_variant(path, __here) {\n");
-    put_present(w, s);
-    masu__buffer_printf(&w->out, "} else { match s.__variant(path).as_str() {\n");
-    for (uint32_t k = 0; k < s->variant_count; k++)
-        put_other(w, s, &s->variants[k]);
-    masu__buffer_printf(&w->out, "_ => { s.__differing(path, __here); } } } }");
+static bool is_in_checkpoint(checker *c, const type *t) {
+    return has_state(c, t, NULL);
 }
 
 static void put_fields(walk_text *w, const struct_item *s) {
@@ -401,8 +209,7 @@ static void put_fields(walk_text *w, const struct_item *s) {
     masu__buffer_printf(&w->out, "{ %s", w->k.walk->before);
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *name = s->fields[i].name;
-        (w->k.walk->sort == WALK_STATE ? put_state : put_walk)(w, s->fields[i].type, check_printf(c, "self.%s", name),
-                                                               check_printf(c, "__at + \"%s\"", name));
+        put_walk(w, s->fields[i].type, check_printf(c, "self.%s", name), check_printf(c, "__at + \"%s\"", name));
     }
     masu__buffer_printf(&w->out, "%s}", w->k.walk->after);
 }
@@ -415,8 +222,8 @@ static char *body_of(const seeker *k, const struct_item *s) {
         derive_put_names(&w.out, s);
     else if (k->walk->sort == WALK_CLONE)
         derive_put_clone(k->c, &w.out, s);
-    else if (k->walk->sort == WALK_STATE && s->is_enum)
-        put_variants(&w, s);
+    else if (k->walk->sort == WALK_STATE)
+        derive_put_state(k->c, &w.out, s, is_in_checkpoint);
     else
         put_fields(&w, s);
     char *text = check_printf(k->c, "%s", masu__buffer_text(&w.out));
@@ -461,7 +268,7 @@ static function_item *method_of_trait(const checker *c, const char *trait, const
 static bool is_seen(const seeker *k, const type *t) {
     switch (k->walk->sort) {
     case WALK_STATE:
-        return has_state(k->c, t, NULL);
+        return is_in_checkpoint(k->c, t);
     case WALK_RECORD:
         return derive_is_read(k->c, t);
     case WALK_NAMES:
