@@ -312,6 +312,8 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
         code.carried = &carried;
     code.shown = p->shown_module;
     code.calls = options->calls;
+    code.weights = options->weights;
+    code.weights_count = options->weights_count;
     code.refuse = refuse_portable;
     code.user = p;
     MASU_ASSERT(options->generator);

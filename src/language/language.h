@@ -23,6 +23,26 @@ extern const masu_generator masu_llvm;
 /* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
 extern const masu_generator masu_portable;
 
+/* A tensor of a file of weights. */
+typedef struct masu_weight {
+    const char *name, *type; /* what its elements are stored as, for messages */
+    uint32_t rank;
+    const int64_t *shape;
+    uint32_t fits; /* bit of each masu_element that holds every value of the type */
+} masu_weight;
+
+/* masu_portable: what a struct's fields hold, as constants of the C (`masu build --c --weights NAME=FILE`). All of it is
+ * borrowed until the compilation has ended. */
+typedef struct masu_weights {
+    const char *name; /* a struct of the program, or what `calls` names an instance of one */
+    const char *path; /* for messages */
+    const masu_weight *items;
+    size_t count;
+    /* Writes the item's elements, in row-major order. NULL; else what is wrong, borrowed from `user`. */
+    const char *(*read)(void *user, size_t item, masu_element element, void *to);
+    void *user;
+} masu_weights;
+
 typedef enum masu_stage { MASU_STAGE_CHECK, MASU_STAGE_PASSES, MASU_STAGE_CODE } masu_stage;
 
 typedef struct masu_compile_options {
@@ -39,6 +59,8 @@ typedef struct masu_compile_options {
     const char *module;              /* a shared module, whose names in C begin so (exports.h); NULL: a program */
     /* masu_portable: which functions, for which shapes (portable/stated_calls.c); NULL: all that need none said */
     const char *calls;
+    const masu_weights *weights; /* masu_portable: constants of the file, one of a name */
+    size_t weights_count;
     bool library; /* the text is a file of the library and takes its place there; until is CHECK */
     /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a
      * program is one file. */

@@ -148,6 +148,25 @@ void tl_value_release(masu_value *value);
 masu_status tl_handle_clone(masu_handle *handle, masu_handle **out);
 void tl_handle_drop(masu_handle *handle);
 
+/* ---- weights for the command (files/weights_file.c): a .safetensors file, whose elements are read when asked for ---- */
+
+typedef struct tl_weights_file tl_weights_file;
+typedef struct tl_weights_item { /* borrowed from the file */
+    const char *name, *type;     /* what its elements are stored as: f16, i32, … */
+    uint32_t rank;
+    const int64_t *shape;
+    uint32_t fits; /* bit of each masu_element that holds every value of the type */
+} tl_weights_item;
+
+/* MASU_OK; OUT_OF_MEMORY; INVALID_ARGUMENT: it cannot be opened or is broken, `why` says how. *out is the caller's to
+ * close on MASU_OK only. Needs no runtime. O(tensors log tensors). */
+masu_status tl_weights_open(const char *path, tl_weights_file **out, masu__buffer *why);
+void tl_weights_close(tl_weights_file *file); /* NULL is fine */
+size_t tl_weights_count(const tl_weights_file *file);
+tl_weights_item tl_weights_number(const tl_weights_file *file, size_t number);
+/* Writes the elements, in row-major order. NULL; else what is wrong with them, borrowed from the file. */
+const char *tl_weights_read(tl_weights_file *file, size_t number, masu_element element, void *to);
+
 void tl_runtime_destroy(tl_runtime *rt); /* NULL is fine; frees everything, also what leaked */
 /* The report for a person, or as one JSON object. */
 void tl_report_print(const tl_report *report, FILE *out);

@@ -34,6 +34,87 @@ caller() { # FLAGS…
 caller
 [ -n "$MASU_SANITIZE" ] || caller -fsanitize=address,undefined -fno-sanitize-recover=all
 
+# Weights as constants of the file: the results of the same weights in the caller's memory.
+cat tests/cli/plain_c.tl - >"$MASU_TMP/save.tl" <<'TEXT'
+fn main() {
+    let b1 = Tensor::from([0.1, -0.0, 1e-45, -1.0 / 0.0, 3.0, -2.5, 0.0, 1.0]);
+    let m = Mlp { w1: Tensor::randn([6, 8]), b1: b1, w2: Tensor::randn([8, 5]), b2: Tensor::randn([5]), scale: 7.0 };
+    m.save(std::env::args().nth(1).unwrap());
+}
+TEXT
+weights=$MASU_TMP/w.safetensors
+expect_status 0 "$MASU" run "$MASU_TMP/save.tl" "$weights"
+baked() { # OPTIONS…
+    "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/baked.c" --header "$MASU_TMP/baked.h" "$@"
+}
+made='m = Mlp::new(6, 8, 5); Mlp::forward(m, [4, 6])'
+expect_status 0 baked --arena "$made" --weights "m=$weights"
+expect_stderr ''
+for compiler in gcc clang; do
+    command -v "$compiler" >/dev/null || continue
+    # shellcheck disable=SC2086 # a list of flags
+    expect_status 0 "$compiler" $strict -c "$MASU_TMP/baked.c" -o "$MASU_TMP/baked.o"
+    expect_stderr ''
+done
+expect_status 0 "$cc" -fsyntax-only -xc++ -Wall -Wextra -Werror "$MASU_TMP/baked.h"
+# shellcheck disable=SC2086 # a list of flags
+expect_status 0 "$cc" $sanitize -std=c11 -I"$MASU_TMP" tests/cli/plain_c_weights.c "$MASU_TMP/baked.c" -o "$MASU_TMP/flash" -lm
+expect_status 0 "$MASU_TMP/flash" "$weights"
+expect_stdout ''
+expect_status 0 baked --arena "$made" --weights "Mlp=$weights"
+grep -q '^extern const baked_Mlp baked_Mlp_weights;$' "$MASU_TMP/baked.h" || fail 'the struct gives its name'
+
+# All types of elements; numbers of the file, and what the call says where the file has none.
+printf '%s\n' 'struct In { k: Tensor<f64, 1>, on: Tensor<bool, 1> } struct Mix { inner: In, i: Tensor<i64, 1>, n: i8, gain: f32, yes: bool }
+impl Mix { pub fn new(gain: f32) -> Mix { Mix { inner: In { k: Tensor::zeros([1]), on: Tensor::from([true, true]) }, i: Tensor::from([7]), n: 3, gain: gain, yes: true } }
+pub fn all(&self) -> (f64, i64, i64) { (self.inner.k[0].item() * self.gain as f64 + self.i.sum().item() as f64, self.n as i64, if self.yes && self.inner.on[1].item() { 1 } else { 0 }) } }' >"$MASU_TMP/mix.tl"
+tensors() { # HEADER BYTES: a file of them
+    printf '%b%s%b' "\\0$(printf %o ${#1})\\0\\0\\0\\0\\0\\0\\0" "$1" "$2" >"$MASU_TMP/t.safetensors"
+}
+mixed() { # ARENA
+    "$MASU" build --c "$MASU_TMP/mix.tl" -o "$MASU_TMP/mix.c" --header "$MASU_TMP/mix.h" --arena "$1" --weights "m=$MASU_TMP/t.safetensors"
+}
+mix='{"i":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},"inner.k":{"dtype":"F16","shape":[1],"data_offsets":[1,3]},"inner.on":{"dtype":"BOOL","shape":[2],"data_offsets":[3,5]}'
+tensors "$mix,\"n\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[5,6]}}" '\0376\0\076\0\01\0144'
+expect_status 0 mixed 'm = Mix::new(0.25); Mix::all(m)'
+for line in 'double weights_0_0\[1\]' '    0x1.8p+0,' 'unsigned char weights_0_1\[2\]' '    0, 1,' '(INT64_C(-2)),' '    .n = 100,' '    .gain = 0x1p-2f,' '    .yes = 1,'; do
+    grep -q -e "$line" "$MASU_TMP/mix.c" || fail "no $line: $(cat "$MASU_TMP/mix.c")"
+done
+expect_status 1 mixed 'm = Mix::new(_); Mix::all(m)'
+expect_in_stderr '`gain` is missing, a f32[]'
+tensors "$mix,\"n\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[5,6]}}" '\0376\0\076\0\01\0310'
+expect_status 1 mixed 'm = Mix::new(0.25); Mix::all(m)'
+expect_in_stderr 'the type of `n` does not hold its number'
+
+# Everything that does not fit at once; files that are none.
+tensors '{"w1":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b1":{"dtype":"F64","shape":[1],"data_offsets":[8,16]},"w3":{"dtype":"I64","shape":[],"data_offsets":[16,24]}}' 'aaaaaaaabbbbbbbbcccccccc'
+cp "$MASU_TMP/baked.c" "$MASU_TMP/before.c"
+unfit() { # SAID ARENA NAME=FILE…
+    said=$1 arena=$2
+    shift 2
+    for file; do set -- "$@" --weights "$file"; shift; done
+    expect_status 1 baked --arena "$arena" "$@"
+    expect_in_stderr "$said"
+    cmp -s "$MASU_TMP/baked.c" "$MASU_TMP/before.c" || fail 'the C file was written'
+}
+unfit "t.safetensors: \`w1\` is f32[2] and not f32[6, 8]; \`b1\` is f64[1] and not f32[8]; \`w2\` is missing, a f32[8, 5]; \`b2\` is missing, a f32[5]; \`w3\` is not a field" "$made" "m=$MASU_TMP/t.safetensors"
+unfit 'no call of --arena yields a struct or an instance of this name' "$made" "n=$weights"
+unfit 'a function of this file writes to it' "$made; Mlp::nudge(m, [5], _)" "m=$weights"
+unfit "cannot read $MASU_TMP/none.safetensors: No such file or directory" "$made" "m=$MASU_TMP/none.safetensors"
+unfit "cannot read $MASU_TMP: Is a directory" "$made" "m=$MASU_TMP"
+head -c 200 "$weights" >"$MASU_TMP/cut.safetensors"
+unfit "cannot read $MASU_TMP/cut.safetensors: its header has " "$made" "m=$MASU_TMP/cut.safetensors"
+unfit 'cannot read /dev/null: it is not a regular file' "$made" m=/dev/null
+unfit 'cannot read tests/cli/plain_c.tl: it is not a .safetensors file' "$made" m=tests/cli/plain_c.tl
+expect_status 2 baked --weights "$weights"
+expect_in_stderr 'NAME=FILE.safetensors is wanted'
+expect_status 2 baked --arena "$made" --weights "m=$weights" --weights "m=$weights"
+expect_in_stderr '`m` is there twice'
+expect_status 2 baked --arena "$made" --weights "m=$MASU_TMP/baked.h"
+expect_in_stderr 'holds the weights: it would be written over'
+expect_status 2 "$MASU" build --shared tests/cli/plain_c.tl -o "$MASU_TMP/x.so" --weights "m=$weights"
+expect_in_stderr '--weights goes with --c'
+
 # The example.
 # shellcheck disable=SC2086 # a list of flags
 expect_status 0 env CC="$cc" sh examples/microcontroller.sh "$MASU" $sanitize

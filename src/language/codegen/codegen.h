@@ -28,10 +28,12 @@ typedef struct codegen_options {
     bool verify;                    /* let LLVM check the module before it is optimised */
     masu__buffer *dump;             /* receives the LLVM module before optimisation; NULL: not wanted */
     const codegen_program *carried; /* for an executable: objects, not linked; NULL: in this process */
-    /* masu_portable: what the module shows, the calls that say shapes (NULL: none), and who is told what cannot be
-     * written. */
+    /* masu_portable: what the module shows, the calls that say shapes (NULL: none), weights that become constants, and
+     * who is told what cannot be written. */
     const masu_module *shown;
     const char *calls;
+    const struct masu_weights *weights;
+    size_t weights_count;
     void (*refuse)(void *user, source_span span, const char *why);
     void *user;
 } codegen_options;

@@ -30,6 +30,7 @@ static void generate(portable *p) {
     }
     p->symbols = (shape_symbols){.m = p->module, .arena = &p->arena};
     portable_read_calls(p);
+    portable_find_weights(p);
     for (uint32_t k = 0; k < p->call_count && !portable_stopped(p); k++)
         if (!p->calls[k].name)
             portable_flatten(p, &p->flats[k]);

@@ -103,7 +103,8 @@ typedef struct flat { /* one export, everything it calls put in */
     uint32_t fact_capacity;
     ir_value *parameters[32]; /* by parameter and word */
     uint32_t words[32];
-    fact given[64]; /* by index of what goes out */
+    fact given[64];   /* by index of what goes out */
+    const fact *made; /* by word of the one handle that is yielded, with what is known of numbers; NULL: not one */
     uint64_t arena_bytes;
 } flat;
 
@@ -111,6 +112,13 @@ typedef struct handle_shape { /* of a type of handles: from the first call that 
     const fact_list *list;
     bool is_written;
 } handle_shape;
+
+typedef struct baked { /* what a handle holds, as constants of the file */
+    const struct masu_weights *from;
+    const char *symbol;  /* of the handle in C */
+    uint32_t type, call; /* of handles; that makes one */
+    const size_t *item;  /* of the file of weights, by word of the handle; the number of items: none */
+} baked;
 
 typedef struct portable {
     masu__arena arena;
@@ -122,8 +130,10 @@ typedef struct portable {
     handle_shape *handles; /* by type */
     stated_call *calls;
     uint32_t call_count;
-    flat *flats; /* by call */
-    flat *now;   /* whose export is looked at; given, parameters */
+    baked *baked;         /* by weights of the options */
+    uint64_t flash_bytes; /* of constant arrays: literals and weights */
+    flat *flats;          /* by call */
+    flat *now;            /* whose export is looked at; given, parameters */
     const fact *arguments;
     uint32_t depth;
     bool refused, out_of_memory;
@@ -258,6 +268,12 @@ bool layout_is_dense(const layout *l, ir_value v);
 static inline const fact *layout_fact(const layout *l, ir_value v) {
     return &l->flat->facts[v];
 }
+
+/* ---- write_weights.c --------------------------------------------------------------------------------------------- */
+
+/* Which struct each file of weights fills; all that does not fit is one refusal. */
+void portable_find_weights(portable *p);
+uint64_t portable_bytes(tl_dtype dtype, int64_t elements);
 
 /* ---- write.c, write_*.c ------------------------------------------------------------------------------------------ */
 

@@ -179,6 +179,7 @@ static bool follow(portable *p, const stated_call *call, flat *out) {
             for (uint32_t k = 0; k < given->list->width; k++)
                 words[k] = given->list->words[k].kind == FACT_NUMBER ? fact_of(FACT_ANY) : given->list->words[k];
             *list = *given->list;
+            out->made = shown->result_count == 1 ? list->words : NULL;
             list->words = words;
             given->list = list;
             if (!keep_handle(p, &shown->results[r], given))

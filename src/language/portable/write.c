@@ -431,10 +431,7 @@ static void write_arrays(writer *w) {
         write_shape(w->out, layout_fact(l, at->value));
         if (at->kind == ROOT_ARENA)
             masu__buffer_printf(w->out, " %s, %llu bytes, steps %u to %u", write_short_type(at->dtype),
-                                (unsigned long long)at->elements * (at->dtype == TL_BOOL  ? 1
-                                                                    : at->dtype == TL_F32 ? 4
-                                                                                          : 8),
-                                at->first, at->last);
+                                (unsigned long long)portable_bytes(at->dtype, at->elements), at->first, at->last);
         masu__buffer_puts(w->out, " */\n");
         used |= at->kind == ROOT_ARENA;
     }
@@ -454,6 +451,7 @@ static void write_literals(writer *w) {
                             functions_element_type(l->roots[r].dtype), l->f->id, r,
                             (long long)(l->roots[r].elements ? l->roots[r].elements : 1));
         put_elements(w, w->before, &l->roots[r]);
+        w->p->flash_bytes += portable_bytes(l->roots[r].dtype, l->roots[r].elements ? l->roots[r].elements : 1);
         masu__buffer_puts(w->before, l->roots[r].elements ? "};\n\n" : "0};\n\n");
     }
 }
@@ -560,6 +558,7 @@ void portable_write(portable *p) {
             write_export(&w, &p->flats[k]);
     if (!portable_stopped(p)) {
         write_begin(p, &p->code);
+        write_weights(&w, &p->code);
         masu__buffer_puts(&p->code, masu__buffer_text(&set.text));
         masu__buffer_puts(&p->code, masu__buffer_text(&before));
         write_header(&w);

@@ -187,6 +187,7 @@ void write_header(writer *w) {
         prefix, write_source(p), prefix, prefix, prefix);
     put_views(out, prefix);
     put_handles(w, out);
+    write_weights_declared(w, out);
     for (uint32_t k = 0; k < p->call_count; k++) {
         if (!p->flats[k].f)
             continue;
@@ -195,6 +196,10 @@ void write_header(writer *w) {
     }
     masu__buffer_puts(out, "\n/* Enough for each of them. */\n#define ");
     write_upper(out, prefix);
-    masu__buffer_printf(out, "_ARENA_BYTES %llu\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
-                        (unsigned long long)most);
+    masu__buffer_printf(out, "_ARENA_BYTES %llu\n", (unsigned long long)most);
+    masu__buffer_puts(
+        out, "\n/* Constant arrays, which lie in flash: weights and literals. The code comes on top. */\n#define ");
+    write_upper(out, prefix);
+    masu__buffer_printf(out, "_FLASH_BYTES %llu\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+                        (unsigned long long)p->flash_bytes);
 }

@@ -51,6 +51,11 @@ const char *write_result_name(writer *w, const masu_function *f, uint32_t r);
 void write_signature(writer *w, masu__buffer *out, const flat *f);
 void write_header(writer *w);
 
+/* ---- write_weights.c ---------------------------------------------------------------------------------------------- */
+
+void write_weights(writer *w, masu__buffer *out);
+void write_weights_declared(writer *w, masu__buffer *out);
+
 /* ---- write_numbers.c: expressions on numbers, functions of numbers, blocks --------------------------------------- */
 
 bool write_scalar(writer *w, const ir_instr *i); /* false: it is none */

@@ -27,6 +27,12 @@ tl__stored_type tl__stored_type_of(tl_dtype dtype) {
     return types[dtype];
 }
 
+bool tl__stored_widens(tl__stored_type type, tl_dtype to) {
+    const tl__stored_kind *kind = &tl__stored_kinds[type];
+    return kind->kept == to || (to == TL_F64 && kind->kept == TL_F32) ||
+           (to == TL_F64 && kind->kept == TL_I64 && kind->bytes < 8);
+}
+
 /* ---- the bytes of a file ----------------------------------------------------------------------------------------- */
 
 int tl__bytes_open(const char *path, tl__bytes *out) {

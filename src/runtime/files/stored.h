@@ -44,6 +44,9 @@ extern const tl__stored_kind tl__stored_kinds[STORED_TYPES];
 /* How elements of a tensor are written. */
 tl__stored_type tl__stored_type_of(tl_dtype dtype);
 
+/* Whether every value of the type is one of `to`: no number is rounded in silence. */
+bool tl__stored_widens(tl__stored_type type, tl_dtype to);
+
 /* The bytes of a file. */
 typedef struct tl__bytes {
     const unsigned char *data; /* NULL: none */

@@ -106,17 +106,10 @@ tl_object *tl_tensor_file_about(tl_object *file, int64_t index) {
     return text_or_raise(text);
 }
 
-/* Whether every value of the file's elements is one of like's: no tensor is rounded in silence. */
-static bool widens(tl__stored_type type, tl_dtype to) {
-    const tl__stored_kind *kind = &tl__stored_kinds[type];
-    return kind->kept == to || (to == TL_F64 && kind->kept == TL_F32) ||
-           (to == TL_F64 && kind->kept == TL_I64 && kind->bytes < 8);
-}
-
 bool tl_tensor_file_fits(tl_object *file, int64_t index, tl_tensor *like) {
     reader *r;
     const tl__stored *s = item(file, index, &r);
-    bool fits = s && s->rank == like->rank && widens(s->type, like->dtype);
+    bool fits = s && s->rank == like->rank && tl__stored_widens(s->type, like->dtype);
     for (int d = 0; fits && d < s->rank; d++)
         fits = s->shape[d] == like->shape[d];
     return fits;

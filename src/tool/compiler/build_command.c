@@ -26,8 +26,8 @@
 
 extern char **environ;
 
-static const char *const known[] = {"-o",     "--library", "--by-line", "--shared", "--c",    "--header",
-                                    "--name", "--arena",   "--dump=",   "--verify", "--help", NULL};
+static const char *const known[] = {"-o",      "--library", "--by-line", "--shared", "--c",    "--header", "--name",
+                                    "--arena", "--weights", "--dump=",   "--verify", "--help", NULL};
 
 typedef struct build_options {
     tool_compile_flags compile;
@@ -35,9 +35,10 @@ typedef struct build_options {
     bool by_line;
     bool shared;
     bool plain_c;
-    const char *header; /* NULL: none is written */
-    const char *arena;  /* calls whose arena the header tells; NULL: none */
-    const char *name;   /* that names in C begin with; NULL: follows from the header or the library */
+    const char *header;   /* NULL: none is written */
+    const char *arena;    /* calls whose arena the header tells; NULL: none */
+    tool_weights weights; /* constants of plain C */
+    const char *name;     /* that names in C begin with; NULL: follows from the header or the library */
 } build_options;
 
 enum { PATH_BYTES = 4096, MOST_OBJECTS = 2, MOST_WORDS = 48, NAME_BYTES = 128 };
@@ -219,7 +220,7 @@ static int write_plain_c(const build_options *options, const masu_program *progr
     return tool_write_files("build", files, 2);
 }
 
-static int build_plain_c(const build_options *options) {
+static int build_plain_c(build_options *options) {
     char name[NAME_BYTES];
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
     masu_program *program;
@@ -229,10 +230,16 @@ static int build_plain_c(const build_options *options) {
     compile.objects = true;
     compile.module = name;
     compile.calls = options->arena;
-    int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
-    if (status == TOOL_OK)
-        status = write_plain_c(options, program);
-    masu_program_destroy(program);
+    compile.weights = options->weights.given;
+    compile.weights_count = options->weights.count;
+    int status = tool_open_weights(&options->weights) ? TOOL_OK : TOOL_FAILED;
+    if (status == TOOL_OK) {
+        status = tool_compile(options->path, &compile, options->compile.quiet, &program);
+        if (status == TOOL_OK)
+            status = write_plain_c(options, program);
+        masu_program_destroy(program);
+    }
+    tool_close_weights(&options->weights);
     return status;
 }
 
@@ -277,6 +284,10 @@ static int check_files(const build_options *options) {
     for (unsigned i = 0; i < 2; i++)
         if (written[i] && strcmp(options->path, "-") != 0 && tool_is_same_file(written[i], options->path))
             return tool_misuse("build", "%s is the program itself: it would be written over", written[i]);
+    for (size_t k = 0; k < options->weights.count; k++)
+        for (unsigned i = 0; i < 2; i++)
+            if (written[i] && tool_is_same_file(written[i], options->weights.given[k].path))
+                return tool_misuse("build", "%s holds the weights: it would be written over", written[i]);
     if (options->header && tool_is_same_file(options->output, options->header))
         return tool_misuse("build", "-o and --header name the same file: %s", options->header);
     return TOOL_OK;
@@ -302,6 +313,8 @@ static int take_option(int argc, char **argv, int *index, build_options *options
         options->header = value;
     else if ((value = tool_option_value("--arena", argc, argv, index, &missing)))
         options->arena = value;
+    else if ((value = tool_option_value("--weights", argc, argv, index, &missing)))
+        return tool_add_weights(&options->weights, value);
     else if ((value = tool_option_value("--name", argc, argv, index, &missing)))
         options->name = value;
     else if ((value = tool_option_value("--library", argc, argv, index, &missing)))
@@ -338,6 +351,8 @@ int tool_build_program(int argc, char **argv) {
         return tool_misuse("build", "--by-line counts while a program runs: plain C has no one to tell");
     if (options.plain_c && options.library)
         return tool_misuse("build", "--library is what executables are linked with: plain C needs none");
+    if (options.weights.count > 0 && !options.plain_c)
+        return tool_misuse("build", "--weights goes with --c: elsewhere the program reads the file itself");
     if (options.arena && !options.header)
         return tool_misuse("build", "--arena goes with --header, where the size is written");
     if (check_files(&options) != TOOL_OK)

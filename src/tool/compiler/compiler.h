@@ -22,4 +22,20 @@ void tool_put_header(const masu_module *module, const char *calls, size_t arena_
  * not. */
 bool tool_rehearse(const char *library, const char *calls, size_t *bytes);
 
+/* ---- weight_files.c: files whose tensors become constants of plain C ------------------------------------------------- */
+
+enum { TOOL_MOST_WEIGHTS = 16, TOOL_WEIGHTS_NAME_BYTES = 96 };
+
+typedef struct tool_weights { /* begins as zeros */
+    masu_weights given[TOOL_MOST_WEIGHTS];
+    char names[TOOL_MOST_WEIGHTS][TOOL_WEIGHTS_NAME_BYTES];
+    size_t count;
+} tool_weights;
+
+/* NAME=FILE, whose text outlives `all`. TOOL_OK or TOOL_MISUSED, said. */
+int tool_add_weights(tool_weights *all, const char *option);
+/* False: it has said which file cannot be read. Closed by the caller either way. */
+bool tool_open_weights(tool_weights *all);
+void tool_close_weights(tool_weights *all);
+
 #endif
