@@ -1,10 +1,10 @@
 """Other people's programs on masu and on the best general allocators: time and peak resident memory.
 
-    bench/programs.py CHECKOUT BUILD [--rounds N] [NAME …]        NAME: a program, traces, growth
+    bench/programs.py CHECKOUT BUILD [--rounds N] [NAME …]        NAME: a program, traces, growth, torch
 
 CHECKOUT is a copy of mimalloc-bench whose programs lie built in CHECKOUT/out/bench, as its own script leaves them; of BUILD
 come libmasu-malloc.so (integrations/malloc), libmasu.a and the headers. `none` instead of CHECKOUT: the traces and buffers that grow
-by realloc (bench/programs/grow.c) alone. Each program runs with each allocator preloaded, by turns,
+by realloc (bench/programs/grow.c) alone; torch: training steps in PyTorch (bench/programs/torch_step.py). Each program runs with each allocator preloaded, by turns,
 so that the load of the machine meets all alike; the tables have the lowest of all rounds. Time is processor time; a program that runs for a
 fixed time and counts what it did is compared by processor time for so much work. Ratios are masu's to the best peer of that row. `$MASU_DATA/traces` (default
 ../shared/data beside the project): recorded training steps, replayed by bench/programs/replay.c, with masu inlined. What is missing is
@@ -204,6 +204,24 @@ def measure_growth(sides, rounds, folder):
         table.end()
 
 
+def measure_torch(sides, rounds, folder):
+    time, memory, said = {}, {}, set()
+    for _ in range(rounds):
+        for side, preload in sides.items():
+            got = run([sys.executable, os.path.join(HERE, "programs", "torch_step.py")], preload, folder)
+            if got is None:
+                print(f"PyTorch fails with {side}, or is not installed for {sys.executable}", file=sys.stderr)
+                continue
+            keep_lowest(time, side, got[0])
+            keep_lowest(memory, side, got[1])
+            said.add(got[2])
+    for title, values, unit in (("Training steps in PyTorch: processor seconds", time, 1), ("Peak resident MiB", memory, 1 / 1024)):
+        table = Table(title, list(sides), unit)
+        table.row("PyTorch", values)
+        table.end()
+    print(f"\nLast losses that were seen: {' '.join(sorted(s.strip() for s in said))}")
+
+
 def main():
     words, options = [], {"--rounds": "5"}
     arguments = iter(sys.argv[1:])
@@ -233,7 +251,9 @@ def main():
         measure_traces(replay, sides, rounds, folder)
     if not chosen or "growth" in chosen:
         measure_growth(sides, rounds, folder)
-    if checkout != "none" and not set(chosen) & {"traces", "growth"}:
+    if "torch" in chosen:
+        measure_torch(sides, rounds, folder)
+    if checkout != "none" and not set(chosen) & {"traces", "growth", "torch"}:
         measure_programs(find_programs(checkout), chosen, sides, rounds, folder, bench)
 
 
