@@ -89,7 +89,8 @@ bool check_count_of(checker *c, const expr *call, const function_item *f);
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted, source_span declared);
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
-bool check_is_math_method(const char *name); /* of numbers of any type: x.sqrt(), n.max(m) */
+bool check_is_math_method(const char *name);               /* of numbers of any type: x.sqrt(), n.max(m) */
+bool check_lacks_number(const char *name, uint32_t count); /* x.max(): the one that it is compared with */
 bool check_number_method(checker *c, expr **slot);
 bool check_is_number_method(checker *c, const type *t, const char *name);
 bool check_is_string_method(const char *name);

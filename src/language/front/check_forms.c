@@ -241,6 +241,16 @@ const type *check_converted_to(const checker *c, const char *name) {
     return to == NULL || !type_is_numeric(to) ? NULL : to;
 }
 
+/* t.to_i64().sum(): what no number has is meant of all elements, also where only the program knows the rank. */
+const type *check_converts_for(checker *c, const expr *e) {
+    const expr *on = e->call.receiver;
+    const type *to = on->kind == EXPR_METHOD && on->call.arg_count == 0 ? check_converted_to(c, on->call.name) : NULL;
+    const char *name = e->call.name;
+    if (to == NULL || (check_is_number_method(c, to, name) && !check_lacks_number(name, e->call.arg_count)))
+        return NULL;
+    return check_has_method(c, type_tensor(c->types, NULL, -1), name) ? to : NULL;
+}
+
 /* t.to_i32(), t.to_f64(): all elements, or the number in it where one is wanted or its rank says so. */
 static bool convert_to(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;

@@ -319,6 +319,9 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
     case TYPE_VOID:
         return n->any;
     default: {
+        const type *to = type_is_numeric(t) ? check_converts_for(n->c, e) : NULL;
+        if (to != NULL)
+            return method_of_tensor(n, e, type_tensor(n->c->types, to, -1), arguments);
         const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
         bool of_key = found == NULL && t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                       e->call.arg_count == 1;

@@ -184,6 +184,13 @@ bool check_is_math_method(const char *name) {
     return false;
 }
 
+bool check_lacks_number(const char *name, uint32_t count) {
+    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++)
+        if (strcmp(math_methods[i].name, name) == 0)
+            return count == 0 && math_methods[i].arguments != ALONE;
+    return false;
+}
+
 bool check_is_number_method(checker *c, const type *t, const char *name) {
     struct_item *owner = type_is_numeric(t) ? check_owner_of(c, t) : NULL;
     if (type_is_numeric(t) && check_is_math_method(name))

@@ -62,6 +62,8 @@ static inline bool check_is_tensor_maker(const char *name) {
 /* Tensor::name(x) makes a tensor of a list, a bracket or a number. */
 /* What t.to_f64() and its like convert to; NULL: no such name. */
 const type *check_converted_to(const checker *c, const char *name);
+/* In t.to_i64().sum(): what t is converted to, as only a tensor has the method; NULL: it is another call. */
+const type *check_converts_for(checker *c, const expr *e);
 bool check_makes_of_values(const char *name);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 /* t[i] of a tensor, checked, as the row that it is. */
