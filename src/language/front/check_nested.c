@@ -3,8 +3,8 @@
  *     m.tolist()      { let <t> = m; let <all> = Vec::new();
  *                       for <i> in 0..<t>.dim(0) { <all>.push(<t>[<i>].tolist()) } <all> }
  *
- * The type of the list has as many levels as the tensor has dimensions: they are known when the program is compiled, or
- * it is refused.
+ * The type of the list has as many levels as the tensor has dimensions. Where the rank is not known it is stated, as
+ * many levels as are wanted, one where nothing is: the tensor is looked at when the program runs (check_stated.c).
  */
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
@@ -36,17 +36,25 @@ static expr *over_rows(checker *c, const expr *e, const char *t, const char *all
     return loop;
 }
 
+static int32_t levels_of(checker *c, const type *expected) {
+    int32_t levels = 0;
+    for (const type *t = expected; t != NULL && (t = type_resolve(c->types, t))->kind == TYPE_VEC; t = t->vec.element)
+        levels++;
+    return levels > 0 ? levels : 1;
+}
+
 bool check_nested_list(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const char *flat = e->call.arg_count == 0 ? library_word(LIBRARY_nests, e->call.name) : NULL;
     if (flat == NULL)
         return false;
     if (t->tensor.rank < 0) {
-        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(rank_of_nested_list_is_not_known), e->call.name);
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "`let m: Tensor<f32, 2> = …` says it; `%s()` is one list of all elements", flat);
-        check_make_error(c, e);
-        return true;
+        const type *stated = type_tensor(c->types, t->tensor.element, levels_of(c, expected));
+        if (!check_coerce(c, &e->call.receiver, stated, NULL)) {
+            check_make_error(c, e);
+            return true;
+        }
+        t = stated;
     }
     if (t->tensor.rank == 0) {
         *slot = e->call.receiver;
