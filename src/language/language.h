@@ -31,8 +31,8 @@ typedef struct masu_weight {
     uint32_t fits; /* bit of each masu_element that holds every value of the type */
 } masu_weight;
 
-/* masu_portable: what a struct's fields hold, as constants of the C (`masu build --c --weights NAME=FILE`). All of it is
- * borrowed until the compilation has ended. */
+/* masu_portable: what a struct's fields hold, as constants of the C (`masu build --c --weights NAME=FILE`). All of it
+ * is borrowed until the compilation has ended. */
 typedef struct masu_weights {
     const char *name; /* a struct of the program, or what `calls` names an instance of one */
     const char *path; /* for messages */

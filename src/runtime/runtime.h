@@ -148,7 +148,7 @@ void tl_value_release(masu_value *value);
 masu_status tl_handle_clone(masu_handle *handle, masu_handle **out);
 void tl_handle_drop(masu_handle *handle);
 
-/* ---- weights for the command (files/weights_file.c): a .safetensors file, whose elements are read when asked for ---- */
+/* ---- weights for the command (files/weights_file.c): a .safetensors file, whose elements are read when asked for - */
 
 typedef struct tl_weights_file tl_weights_file;
 typedef struct tl_weights_item { /* borrowed from the file */

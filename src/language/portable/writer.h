@@ -51,7 +51,7 @@ const char *write_result_name(writer *w, const masu_function *f, uint32_t r);
 void write_signature(writer *w, masu__buffer *out, const flat *f);
 void write_header(writer *w);
 
-/* ---- write_weights.c ---------------------------------------------------------------------------------------------- */
+/* ---- write_weights.c --------------------------------------------------------------------------------------------- */
 
 void write_weights(writer *w, masu__buffer *out);
 void write_weights_declared(writer *w, masu__buffer *out);

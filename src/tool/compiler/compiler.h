@@ -22,7 +22,7 @@ void tool_put_header(const masu_module *module, const char *calls, size_t arena_
  * not. */
 bool tool_rehearse(const char *library, const char *calls, size_t *bytes);
 
-/* ---- weight_files.c: files whose tensors become constants of plain C ------------------------------------------------- */
+/* ---- weight_files.c: files whose tensors become constants of plain C --------------------------------------------- */
 
 enum { TOOL_MOST_WEIGHTS = 16, TOOL_WEIGHTS_NAME_BYTES = 96 };
 

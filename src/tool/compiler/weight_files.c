@@ -1,4 +1,4 @@
-/* weight_files.c: `masu build --c --weights NAME=FILE.safetensors`: the files of weights, as the compiler asks for them. */
+/* weight_files.c: `masu build --c --weights NAME=FILE.safetensors`: the files of weights, as the compiler asks. */
 #include <stdio.h>
 #include <string.h>
 
