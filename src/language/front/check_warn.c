@@ -226,6 +226,8 @@ static void find_carried(expr *e, void *context) {
     s->has_state |= root != NULL && root == s->state;
     for (uint32_t i = 0; i < s->scan->weight_count; i++)
         s->has_weight |= root != NULL && root == s->scan->weights[i];
+    if (e->kind == EXPR_CAST) /* written, or where more is stated than is known */
+        expr_each_child(e, find_carried, s);
     if (e->kind != EXPR_CALL)
         return;
     s->detaches |= e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_detach;

@@ -46,6 +46,18 @@ static void copy_words(value *to, const value *from, int64_t count) {
         to[w] = from[w];
 }
 
+/* args: list, element type, rank, and from `at` to `end` which word of each element leads on; -1: not stated. */
+static void check_stated(machine *m, const object *v, const value *args, uint32_t at, uint32_t end) {
+    for (int64_t k = 0; v != NULL && k < v->length; k++) {
+        const void *held = v->words[k * v->width + args[at].i].p;
+        const tensor *t = held;
+        if (at + 1 < end)
+            check_stated(m, held, args, at + 1, end);
+        else if (t != NULL && ((args[1].i >= 0 && args[1].i != t->dtype) || (args[2].i >= 0 && args[2].i != t->rank)))
+            naive_fail(&m->n, "is stated here");
+    }
+}
+
 static bool vector_operation(machine *m, const ir_instr *i, const value *args, value *result) {
     object *v = args[0].p;
     switch (i->abi) {
@@ -89,6 +101,9 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
             }
             v = at[args[k + 2].i].p;
         }
+    case TL_FN_tl_vec_stated:
+        check_stated(m, v, args, 3, i->arg_count);
+        return true;
     case TL_FN_tl_vec_pop:
         if (v->length == 0)
             naive_fail(&m->n, "empty");

@@ -280,7 +280,10 @@ static void put_checks(FILE *out, int k, const example *e) {
     if (!put_as_function(out, e))
         fputs("y", out);
     fputs(", y, 0.0);\n    ", out);
-    if (e->gradient != TL_GRADIENT_NONE)
+    bool any_smooth = false; /* an example of whole numbers alone has no gradient to ask for */
+    for (int i = 0; i < e->count; i++)
+        any_smooth |= is_smooth(&e->operands[i]);
+    if (e->gradient != TL_GRADIENT_NONE && any_smooth)
         put_gradients(out, k, e);
     fputs("bad\n}\n", out);
 }
