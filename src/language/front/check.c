@@ -196,7 +196,7 @@ static void close_closures(checker *c, uint32_t from) {
 }
 
 /* What only parts of a body may know of what they lie in (check_expr.h) is known to none. */
-static bool is_outside(const checker *c) {
+__attribute__((unused)) static bool is_outside(const checker *c) {
     const check_around *a = c->around;
     return c->nest->loop == NULL && c->nest->comprehension == NULL && a->wanted_variants == NULL &&
            a->receiver_of == NULL && a->parse_wish == NULL && a->lends_to == NULL && a->how_more == NULL &&

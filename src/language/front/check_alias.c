@@ -66,7 +66,7 @@ static void become_nothing(checker *c, stmt *s) {
     check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
 }
 
-static bool stays_put(const expr *e) {
+__attribute__((unused)) static bool stays_put(const expr *e) {
     bool rests = e->type != NULL;
     for (; rests && (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX);
          e = e->kind == EXPR_INDEX ? e->index.base : e->field.base)

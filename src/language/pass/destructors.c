@@ -155,7 +155,7 @@ static ir_instr *end_of(ir_instr *i) {
 }
 
 /* Whether the call follows whatever in the block may let go. */
-static bool calls_follow(const ir_function *f, const ir_block *b, const ir_function *run) {
+__attribute__((unused)) static bool calls_follow(const ir_function *f, const ir_block *b, const ir_function *run) {
     bool owed = false, holds = true;
     for (const ir_instr *i = b->first; i; i = i->next) {
         bool counts = i->op == IR_RECORD_WORD || i->op == IR_RELEASE || i->op == IR_ACQUIRE;

@@ -66,7 +66,8 @@ static void write_pixel(writer *w, const write_window *by, int k) {
     static const char names[] = "yx";
     write_indent(w);
     masu__buffer_printf(w->out, "const int32_t %c = o%c", names[k], names[k]);
-    masu__buffer_printf(w->out, by->stride[k] == 1 ? "" : " * %lld", by->stride[k]);
+    if (by->stride[k] != 1)
+        masu__buffer_printf(w->out, " * %lld", by->stride[k]);
     masu__buffer_printf(w->out, by->dilation[k] == 1 ? " + k%c" : " + k%c * %lld", names[k], by->dilation[k]);
     masu__buffer_printf(w->out, by->padding[k] == 0 ? ";\n" : " - %lld;\n", by->padding[k]);
 }
