@@ -4,8 +4,12 @@ list(SORT library_texts)
 set(library_names ${CMAKE_SOURCE_DIR}/src/language/front/other_names.def)
 set(library_source ${CMAKE_BINARY_DIR}/library_text.c)
 
-add_executable(masu_embed ${CMAKE_SOURCE_DIR}/cmake/embed_library.c)
+foreach(part library text index facts)
+    list(APPEND embed_sources ${CMAKE_SOURCE_DIR}/cmake/embed_${part}.c)
+endforeach()
+add_executable(masu_embed ${embed_sources})
 target_compile_options(masu_embed PRIVATE -Wall -Wextra -D_GNU_SOURCE)
+target_include_directories(masu_embed PRIVATE ${CMAKE_BINARY_DIR}/include)
 add_custom_command(OUTPUT ${library_source}
     COMMAND masu_embed ${library_source} ${library_texts} ${library_names}
     DEPENDS masu_embed ${library_texts} ${library_names} VERBATIM

@@ -36,3 +36,16 @@ TEXT
 expect_status 0 "$MASU" run "$MASU_TMP/own.tl"
 expect_stdout 'cosh( 2 2
 1 4'
+
+# A fact is said of a name that something declares: a file of the library, an operation, or a fact of what the compiler
+# makes itself. A word in capitals is known to the compiler, and a fact is said once of a name.
+said() { # DIRECTIVE
+    printf '//! says %s\n\nfn known() {}\n' "$1" >"$MASU_TMP/said.tl"
+    "$MASU_BUILD/masu_embed" "$MASU_TMP/said.c" "$MASU_TMP/said.tl" >/dev/null 2>"$MASU_TMP/said.txt"
+}
+said 'writes: known fill_' || fail "refused: $(cat "$MASU_TMP/said.txt")"
+said 'text_call tl_string_trim: made_here' || fail "refused: $(cat "$MASU_TMP/said.txt")"
+for wrong in 'writes: unknown' 'known: known' 'stage MAPPPED: known' 'writes: known known'; do
+    ! said "$wrong" || fail "taken: //! says $wrong"
+    grep -qE 'unknown|words.def|twice' "$MASU_TMP/said.txt" || fail "says no reason: $(cat "$MASU_TMP/said.txt")"
+done

@@ -70,35 +70,6 @@ typedef struct value {
     uint32_t part_count;
 } value;
 
-/* For a method of the library: see methods.def. */
-typedef enum lend_kind {
-    LEND_NOTHING,
-    LEND_PUT,       /* the last argument is in it from then on */
-    LEND_PUT_ALL,   /* its items are */
-    LEND_ELEMENTS,  /* an iterator of references to the elements */
-    LEND_PIECES,    /* … to parts of it */
-    LEND_LETTERS,   /* an iterator of values */
-    LEND_MAYBE,     /* an Option with a reference to an element */
-    LEND_PART,      /* a reference to a part of it */
-    LEND_TWO,       /* two of them */
-    LEND_MAYBE_TWO, /* an Option of an element and the rest */
-    LEND_MAYBE_PART,
-    LEND_MAYBE_PAIR, /* an Option of two parts */
-    LEND_ENTRY,      /* a reference to an element; the argument is in it from then on */
-    LEND_INTO,       /* for x in v */
-    LEND_SAME,
-    LEND_COUNTED,
-    LEND_PAIRS,
-    LEND_MAPPED, /* what the closure yields */
-    LEND_OWNED,  /* the items without their reference */
-    LEND_ONE,    /* an Option of an item */
-    LEND_ALL,    /* a list of the items */
-    LEND_INNER,  /* the item */
-    LEND_CLONE,
-    LEND_TAKEN,
-    LEND_POPPED
-} lend_kind;
-
 /* ---- sorts.c ---- */
 /* t: what the checker says of the same type; NULL: not known. owner: what `Self` is. */
 const sort *sort_of_written(builder *b, const type_expr *written, const type *t);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "language/borrow/builder.h"
+#include "language/library/library.h"
 
 /* ---- functions of the program ------------------------------------------------------------------------------- */
 
@@ -167,17 +168,6 @@ static void look_at_holes(builder *b, const expr *e) {
     }
 }
 
-/* What is written like a macro looks at its arguments. */
-static bool only_looks(const char *name) {
-    static const char *const names[] = {"println", "print",        "eprintln",    "eprint",       "format",  "panic",
-                                        "assert",  "assert_eq",    "assert_ne",   "write",        "writeln", "todo",
-                                        "dbg",     "debug_assert", "unreachable", "unimplemented"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 static value build_print(builder *b, expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         if (e->call.args[i]->kind == EXPR_STRING)
@@ -269,7 +259,7 @@ value build_call_value(builder *b, expr *e) {
     const function_item *f = local == NO_VARIABLE ? function_called(b, callee) : NULL;
     if (f != NULL)
         return build_function(b, e, f);
-    if (local == NO_VARIABLE && callee->name.scope == NULL && only_looks(callee->name.name))
+    if (local == NO_VARIABLE && callee->name.scope == NULL && library_says(LIBRARY_looks_at, callee->name.name))
         return build_print(b, e);
     value *given = GRAPH_ARRAY(&b->g, value, e->call.arg_count + 1), yields;
     for (uint32_t i = 0; i < e->call.arg_count; i++)
@@ -281,7 +271,7 @@ value build_call_value(builder *b, expr *e) {
     }
     const char *owner = last_part(callee->name.scope);
     bool boxed = owner != NULL && strcmp(callee->name.name, "new") == 0 && e->call.arg_count == 1 &&
-                 (strcmp(owner, "Box") == 0 || strcmp(owner, "Rc") == 0 || strcmp(owner, "Arc") == 0);
+                 library_says(LIBRARY_pointer, owner);
     if (boxed)
         return given[0];
     bool wraps = owner == NULL;

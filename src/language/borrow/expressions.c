@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "language/borrow/builder.h"
+#include "language/library/library.h"
 
 /* ---- names and blocks ----------------------------------------------------------------------------- */
 
@@ -197,7 +198,7 @@ static value build_struct(builder *b, expr *e) {
 static bool is_pointer(const char *name) {
     const char *last = name == NULL ? NULL : strrchr(name, ':');
     last = last == NULL ? name : last + 1;
-    return last != NULL && (strcmp(last, "Box") == 0 || strcmp(last, "Rc") == 0 || strcmp(last, "Arc") == 0);
+    return library_says(LIBRARY_pointer, last);
 }
 
 /* let x = Rc::new(y); let x: Box<T> = …; of those `move` takes all. */

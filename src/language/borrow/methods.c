@@ -1,27 +1,24 @@
-/* methods.c: methods: what they take, change and yield; those of the library are rows of methods.def. */
+/* methods.c: methods: what they take, change and yield; of those of the library it is said there (//! says lends). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "language/borrow/builder.h"
 #include "language/library/library.h"
 
+/* What the library says of a method of its own that lends something, or changes what it is called on. */
 typedef struct lent_method {
     const char *name;
-    touch_mode access;
-    lend_kind yields;
+    touch_mode access; /* how self is taken where it is a place */
+    library_said yields;
 } lent_method;
 
-static const lent_method *library_method(const char *name) {
-    enum { SHARE = TOUCH_SHARE, CHANGE = TOUCH_CHANGE, TAKE = TOUCH_MOVE };
-    static const lent_method methods[] = {
-#define METHOD(name, access, yields) {#name, (touch_mode)access, LEND_##yields},
-#include "language/borrow/methods.def"
-#undef METHOD
-    };
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(methods[i].name, name) == 0)
-            return &methods[i];
-    return NULL;
+/* Whether it says that. */
+static bool find_lent(const char *name, lent_method *out) {
+    const touch_mode access = library_says(LIBRARY_takes, name)       ? TOUCH_MOVE
+                              : library_says(LIBRARY_exclusive, name) ? TOUCH_CHANGE
+                                                                      : TOUCH_SHARE;
+    *out = (lent_method){name, access, library_said_of(LIBRARY_lends, name)};
+    return out->yields != SAID_NOTHING;
 }
 
 typedef struct method_call {
@@ -87,36 +84,36 @@ static const sort *item_of(builder *b, const sort *s) {
 }
 
 /* As for an iterator, Option or the like that is at hand. */
-static value lend_onward(method_call *m, lend_kind kind) {
+static value lend_onward(method_call *m, library_said kind) {
     builder *b = m->b;
     const sort *s = m->receiver.sort, *item = item_of(b, s);
     bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
     switch (kind) {
-    case LEND_INTO:
+    case SAID_INTO:
         if (s->kind == SORT_REFERENCE)
             return pass_on(m, sort_holder(b, item, true));
         return pass_on(m, s->kind == SORT_HOLDER ? s : sort_holder(b, item, false));
-    case LEND_SAME:
+    case SAID_SAME:
         return s->kind == SORT_HOLDER ? pass_on(m, s) : borrow_plain_value(&sort_value);
-    case LEND_COUNTED:
+    case SAID_COUNTED:
         return pass_on(m, sort_holder(b, pair_of(b, &sort_value, item), lazy));
-    case LEND_PAIRS: {
+    case SAID_PAIRS: {
         const sort *other = item_of(b, m->argument.sort);
         bool holds = lazy || m->argument.sort->kind == SORT_REFERENCE ||
                      (m->argument.sort->kind == SORT_HOLDER && m->argument.sort->is_lazy);
         value from = borrow_take_value(b, m->receiver, m->e->span);
         return join_two(m, sort_holder(b, pair_of(b, item, other), holds), from.held, m->argument.held);
     }
-    case LEND_MAPPED:
+    case SAID_MAPPED:
         if (lazy) {
             value from = borrow_take_value(b, m->receiver, m->e->span);
             return join_two(m, sort_holder(b, m->yields.sort, true), from.held, m->yields.held);
         }
         return join_two(m, sort_holder(b, m->yields.sort, false), NO_VARIABLE, m->yields.held);
-    case LEND_OWNED:
+    case SAID_OWNED:
         item = item->kind == SORT_REFERENCE ? item->item : item;
         return pass_on(m, sort_holder(b, item, lazy));
-    case LEND_ALL:
+    case SAID_EVERY:
         if (m->e->call.type_argument_count == 1) { /* collect::<String>() */
             const type_expr *written = m->e->call.type_arguments[0];
             const sort *wanted = sort_of_written(b, written, written->type);
@@ -126,9 +123,9 @@ static value lend_onward(method_call *m, lend_kind kind) {
             }
         }
         return pass_on(m, sort_holder(b, item, false));
-    case LEND_ONE:
+    case SAID_ONE:
         return pass_on(m, sort_holder(b, item, false));
-    case LEND_INNER:
+    case SAID_INNER:
         return s->kind == SORT_HOLDER ? pass_on(m, item) : borrow_plain_value(item);
     default:
         return borrow_plain_value(&sort_unknown);
@@ -153,31 +150,31 @@ static void note_put(method_call *m, bool several) {
         borrow_flow(b, p->root, m->argument.held, m->e->span);
 }
 
-static value lend_of(method_call *m, lend_kind kind) {
+static value lend_of(method_call *m, library_said kind) {
     builder *b = m->b;
     const sort *element = sort_element(b, m->target.sort), *rest = &sort_value;
     const sort *reference = sort_reference(b, element, m->changes);
     const sort *part = sort_reference(b, rest, m->changes);
     switch (kind) {
-    case LEND_ELEMENTS:
+    case SAID_ELEMENTS:
         return lend_from(m, sort_holder(b, reference, true));
-    case LEND_PIECES:
+    case SAID_PIECES:
         return lend_from(m, sort_holder(b, part, true));
-    case LEND_LETTERS:
+    case SAID_LETTERS:
         return lend_from(m, sort_holder(b, &sort_value, true));
-    case LEND_MAYBE:
+    case SAID_MAYBE:
         return lend_from(m, sort_holder(b, reference, false));
-    case LEND_PART:
+    case SAID_PART:
         return lend_from(m, part);
-    case LEND_TWO:
+    case SAID_TWO:
         return lend_from(m, pair_of(b, part, part));
-    case LEND_MAYBE_TWO:
+    case SAID_MAYBE_TWO:
         return lend_from(m, sort_holder(b, pair_of(b, reference, part), false));
-    case LEND_MAYBE_PART:
+    case SAID_MAYBE_PART:
         return lend_from(m, sort_holder(b, part, false));
-    case LEND_MAYBE_PAIR:
+    case SAID_MAYBE_PAIR:
         return lend_from(m, sort_holder(b, pair_of(b, part, part), false));
-    case LEND_ENTRY:
+    case SAID_ENTRY:
         note_put(m, false);
         return lend_from(m, sort_holder(b, reference, false));
     default:
@@ -187,34 +184,33 @@ static value lend_of(method_call *m, lend_kind kind) {
 
 /* `take` of an iterator is another one than that of an Option, `last` of a list another one than that of an
  * iterator. */
-static lend_kind kind_of_call(const method_call *m, lend_kind kind) {
+static library_said kind_of_call(const method_call *m, library_said kind) {
     const sort *s = m->receiver.sort;
     bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
-    const char *name = m->e->call.name;
-    if (kind == LEND_TAKEN && m->e->call.arg_count == 1)
-        return LEND_SAME;
-    if (lazy && kind == LEND_MAYBE && strcmp(name, "last") == 0)
-        return LEND_ONE;
-    bool of_value = m->target.place == NULL && s->kind == SORT_HOLDER && kind == LEND_MAYBE;
-    return of_value ? LEND_SAME : kind; /* v.get(i).as_ref() */
+    if (kind == SAID_TAKEN && m->e->call.arg_count == 1)
+        return SAID_SAME;
+    if (lazy && kind == SAID_MAYBE && library_said_of(LIBRARY_stage, m->e->call.name) == SAID_LAST)
+        return SAID_ONE;
+    bool of_value = m->target.place == NULL && s->kind == SORT_HOLDER && kind == SAID_MAYBE;
+    return of_value ? SAID_SAME : kind; /* v.get(i).as_ref() */
 }
 
 static value call_library(method_call *m, const lent_method *known) {
     builder *b = m->b;
-    lend_kind kind = kind_of_call(m, known->yields);
+    library_said kind = kind_of_call(m, known->yields);
     m->changes = known->access == TOUCH_CHANGE;
     switch (kind) {
-    case LEND_NOTHING:
-    case LEND_PUT:
-    case LEND_PUT_ALL:
+    case SAID_CHANGED:
+    case SAID_PUT:
+    case SAID_PUT_ALL:
         if (m->target.place != NULL)
             borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
-        if (kind != LEND_NOTHING)
-            note_put(m, kind == LEND_PUT_ALL);
+        if (kind != SAID_CHANGED)
+            note_put(m, kind == SAID_PUT_ALL);
         return borrow_plain_value(&sort_value);
-    case LEND_TAKEN:
-    case LEND_POPPED: {
-        value made = borrow_plain_value(kind == LEND_TAKEN ? m->target.sort
+    case SAID_TAKEN:
+    case SAID_POPPED: {
+        value made = borrow_plain_value(kind == SAID_TAKEN ? m->target.sort
                                                            : sort_holder(b, sort_element(b, m->target.sort), false));
         if (m->target.place != NULL) {
             borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
@@ -225,7 +221,7 @@ static value call_library(method_call *m, const lent_method *known) {
         }
         return made;
     }
-    case LEND_CLONE: {
+    case SAID_CLONED: {
         value made = borrow_plain_value(m->target.sort);
         if (m->target.place != NULL)
             borrow_touch(b, m->target.place, TOUCH_SHARE, m->e->span, NULL);
@@ -235,7 +231,7 @@ static value call_library(method_call *m, const lent_method *known) {
         }
         return made;
     }
-    case LEND_ONE:
+    case SAID_ONE:
         if (known->access == TOUCH_CHANGE && m->target.place != NULL) {
             borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
             value made = borrow_plain_value(sort_holder(b, item_of(b, m->target.sort), false));
@@ -246,16 +242,16 @@ static value call_library(method_call *m, const lent_method *known) {
             return made;
         }
         return lend_onward(m, kind);
-    case LEND_ELEMENTS:
-    case LEND_PIECES:
-    case LEND_LETTERS:
-    case LEND_MAYBE:
-    case LEND_PART:
-    case LEND_TWO:
-    case LEND_MAYBE_TWO:
-    case LEND_MAYBE_PART:
-    case LEND_MAYBE_PAIR:
-    case LEND_ENTRY:
+    case SAID_ELEMENTS:
+    case SAID_PIECES:
+    case SAID_LETTERS:
+    case SAID_MAYBE:
+    case SAID_PART:
+    case SAID_TWO:
+    case SAID_MAYBE_TWO:
+    case SAID_MAYBE_PART:
+    case SAID_MAYBE_PAIR:
+    case SAID_ENTRY:
         return lend_of(m, kind);
     default:
         if (m->receiver.place != NULL && m->receiver.sort->kind == SORT_VALUE) {
@@ -266,10 +262,10 @@ static value call_library(method_call *m, const lent_method *known) {
     }
 }
 
-static void mark_receiver(method_call *m, const function_item *f, const lent_method *known) {
+static void mark_receiver(method_call *m, const function_item *f) {
     bool own = f != NULL && borrow_mode_of_self(f) == TOUCH_MOVE;
     bool library = f == NULL && !borrow_may_be_own(m->b, m->e->call.name) &&
-                   (known != NULL ? known->access == TOUCH_MOVE : library_says(LIBRARY_takes, m->e->call.name));
+                   library_says(LIBRARY_takes, m->e->call.name);
     if (own || library)
         borrow_mark_taken(m->b, m->receiver, m->e->call.receiver->span);
     else
@@ -308,7 +304,8 @@ value build_method_value(builder *b, expr *e) {
     /* a tensor's methods yield values, and so do those of numbers */
     const type *t = m.target.sort->type;
     bool plain = t != NULL && (t->kind == TYPE_TENSOR || (t->kind < TYPE_SCALAR_END && t->kind != TYPE_STRING));
-    const lent_method *known = plain ? NULL : library_method(e->call.name);
+    lent_method lent;
+    const lent_method *known = !plain && find_lent(e->call.name, &lent) ? &lent : NULL;
     uint32_t count = e->call.arg_count;
     uint32_t room = count + 2 + (f == NULL ? 0 : f->parameter_count);
     value *given = GRAPH_ARRAY(&b->g, value, room);
@@ -319,7 +316,7 @@ value build_method_value(builder *b, expr *e) {
         given[i + 1] = build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, &m.yields);
         m.argument = given[i + 1];
     }
-    mark_receiver(&m, f, known);
+    mark_receiver(&m, f);
     value made;
     if (f != NULL) {
         made = call_own(&m, f, given);

@@ -383,7 +383,7 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
     return true;
 }
 
-static tl_abi_index function_of_symbol(const char *symbol) {
+tl_abi_index check_function_of_symbol(const char *symbol) {
     tl_abi_index at = 0;
     while (at < TL_FN_COUNT && strcmp(tl_abi_functions[at].symbol, symbol) != 0)
         at++;
@@ -397,7 +397,7 @@ bool check_runtime_call(checker *c, expr *e, const type *expected) {
         return false;
     if (strcmp(e->call.callee->name.name, "held") == 0 && check_dyn_held(c, e))
         return true;
-    tl_abi_index function = function_of_symbol(e->call.callee->name.name);
+    tl_abi_index function = check_function_of_symbol(e->call.callee->name.name);
     const tl_abi_parameter *p = function == TL_FN_COUNT ? NULL : tl_abi_functions[function].parameters;
     uint32_t count = 0;
     while (p != NULL && count < TL_ABI_MAX_PARAMETERS && p[count].name != NULL)

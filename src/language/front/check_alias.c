@@ -223,14 +223,15 @@ void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) 
 
 /* ---- for ------------------------------------------------------------------------------------- */
 
-/* Which part of what a chain over places yields behind e is the place. NULL: e does not pass places on. */
-static const char *passes_place(const expr *e) {
-    return e->kind == EXPR_METHOD && e->type == NULL ? library_word(LIBRARY_passes_place, e->call.name) : NULL;
+/* Which part of what a chain over places yields behind e is the place. SAID_NOTHING: e does not pass places on. */
+static library_said passes_place(const expr *e) {
+    return e->kind == EXPR_METHOD && e->type == NULL ? library_said_of(LIBRARY_passes_place, e->call.name)
+                                                     : SAID_NOTHING;
 }
 
 /* Which part of the pair; -1: there is no pair. */
-static int place_in_pair(const char *passes) {
-    return strcmp(passes, "FIRST") == 0 ? 0 : strcmp(passes, "SECOND") == 0 ? 1 : -1;
+static int place_in_pair(library_said passes) {
+    return passes == SAID_FIRST ? 0 : passes == SAID_SECOND ? 1 : -1;
 }
 
 static bool is_mutable_source(const checker *c, const expr *e) {
@@ -253,7 +254,7 @@ static expr *whole_range(checker *c, const expr *all) {
 /* Descends to iter_mut() below the chain and puts the indices in its place. */
 static expr *replace_source(block_builder *b, expr **slot) {
     checker *c = b->c;
-    if (passes_place(*slot) != NULL)
+    if (passes_place(*slot) != SAID_NOTHING)
         return replace_source(b, &(*slot)->call.receiver);
     if (!is_mutable_source(c, *slot))
         return NULL;
@@ -281,8 +282,8 @@ static expr *replace_source(block_builder *b, expr **slot) {
 }
 
 static bool can_split(const expr *chain, const pattern *p) {
-    const char *passes = passes_place(chain);
-    if (passes == NULL)
+    const library_said passes = passes_place(chain);
+    if (passes == SAID_NOTHING)
         return true;
     const int part = place_in_pair(passes);
     return part < 0 ? can_split(chain->call.receiver, p)
@@ -291,14 +292,14 @@ static bool can_split(const expr *chain, const pattern *p) {
 
 /* p against what the chain yields; the element's part of it against the element itself. */
 static pattern *split_pattern(checker *c, const expr *chain, pattern *p, pattern **element, const char *name) {
-    const char *passes = passes_place(chain);
-    const int part = passes == NULL ? -1 : place_in_pair(passes);
+    const library_said passes = passes_place(chain);
+    const int part = passes == SAID_NOTHING ? -1 : place_in_pair(passes);
     if (part >= 0) {
         pattern **inner = &p->parts[part];
         *inner = split_pattern(c, chain->call.receiver, *inner, element, name);
         return p;
     }
-    if (passes != NULL)
+    if (passes != SAID_NOTHING)
         return split_pattern(c, chain->call.receiver, p, element, name);
     *element = p;
     pattern *at = CHECK_ARRAY(c, pattern, 1);
@@ -311,12 +312,11 @@ bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
     *out = (for_alias){0};
     *b = build_block(c, e->span);
     expr *source = e->loop->iterable;
-    while (passes_place(source) != NULL)
+    while (passes_place(source) != SAID_NOTHING)
         source = source->call.receiver;
     if (!is_mutable_source(c, source) || !can_split(e->loop->iterable, e->loop->pattern))
         return false;
-    const char *each = source->kind == EXPR_METHOD ? library_word(LIBRARY_lends_each, source->call.name) : NULL;
-    out->values = each != NULL && strcmp(each, "VALUES") == 0;
+    out->values = source->kind == EXPR_METHOD && library_said_of(LIBRARY_lends_each, source->call.name) == SAID_VALUES;
     out->place = replace_source(b, &e->loop->iterable);
     if (out->place != NULL) {
         out->name = check_printf(c, "<at %u>", c->text_count++);

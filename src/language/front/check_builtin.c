@@ -104,28 +104,12 @@ static void check_assert_equal(checker *c, expr **slot, bool equal) {
 
 /* ---- functions without a scope --------------------------------------------------------------- */
 
-/* args: how many, all i64. */
-static const struct {
-    const char *name;
-    uint32_t args;
-    tl_abi_index abi;
-} system_functions[] = {
-    {"args_count", 0, TL_FN_tl_args_count},
-    {"args_get", 1, TL_FN_tl_args_get},
-    {"exit", 1, TL_FN_tl_exit},
-    {"__flush", 0, TL_FN_tl_flush},
-    {"__read_line", 0, TL_FN_tl_read_line},
-    {"metal_pool_bytes", 0, TL_FN_tl_get_gpu_free_bytes},
-    {"metal_pool_count", 0, TL_FN_tl_get_gpu_free_count},
-};
-
-static const char *const function_names[] = {
-    "print",     "println",   "panic",      "assert",   "range",      "format",           "format_args",
-    "assert_eq", "assert_ne", "args_count", "args_get", "metal_sync", "metal_pool_count", "metal_pool_mb"};
-
 void check_suggest_builtin(suggestion *s) {
-    for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++)
-        suggest_add(s, function_names[i]);
+    for (size_t i = 0; i < library_fact_words_count; i++) {
+        const library_fact_word *w = &library_fact_words[i];
+        if ((w->fact == LIBRARY_function || w->fact == LIBRARY_system) && w->name[0] != '_')
+            suggest_add(s, w->name);
+    }
 }
 
 void check_suggest_functions(const checker *c, suggestion *s) {
@@ -136,83 +120,74 @@ void check_suggest_functions(const checker *c, suggestion *s) {
     check_suggest_builtin(s);
 }
 
+/* What the library says is a function of the runtime; all that these take is whole numbers. */
 static bool system_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
-    for (size_t i = 0; i < sizeof system_functions / sizeof system_functions[0]; i++) {
-        if (!check_same_text(system_functions[i].name, name))
-            continue;
-        for (uint32_t a = 0; a < e->call.arg_count; a++) {
-            check_expr(c, &e->call.args[a], check_scalar(c, TYPE_I64));
-            check_coerce(c, &e->call.args[a], check_scalar(c, TYPE_I64), NULL);
-        }
-        check_make_error(c, e);
-        if (check_count(c, e, name, system_functions[i].args, (source_span){0}))
-            check_become_abi(c, e, system_functions[i].abi, e->call.args, e->call.arg_count);
-        return true;
+    const char *symbol = library_word(LIBRARY_system, name);
+    tl_abi_index function = symbol == NULL ? TL_FN_COUNT : check_function_of_symbol(symbol);
+    if (function == TL_FN_COUNT)
+        return false;
+    uint32_t wanted = 0;
+    while (wanted < TL_ABI_MAX_PARAMETERS && tl_abi_functions[function].parameters[wanted].name != NULL)
+        wanted++;
+    for (uint32_t a = 0; a < e->call.arg_count; a++) {
+        check_expr(c, &e->call.args[a], check_scalar(c, TYPE_I64));
+        check_coerce(c, &e->call.args[a], check_scalar(c, TYPE_I64), NULL);
     }
-    return false;
-}
-
-/* Work is never left behind on a device: there is nothing to wait for. */
-static void become_nothing(checker *c, expr *e) {
-    e->kind = EXPR_BLOCK;
-    e->block = CHECK_ARRAY(c, block, 1);
-    e->block->span = e->span;
-    e->block->type = check_scalar(c, TYPE_VOID);
-    e->type = e->block->type;
-}
-
-static bool device_function(checker *c, expr **slot, const char *name) {
-    expr *e = *slot;
-    if (check_same_text(name, "metal_sync")) {
-        if (check_count(c, e, name, 0, (source_span){0})) {
-            become_nothing(c, e);
-        } else {
-            check_list(c, e->call.args, e->call.arg_count);
-            check_make_error(c, e);
-        }
-        return true;
-    }
-    if (check_same_text(name, "metal_pool_mb")) {
-        check_list(c, e->call.args, e->call.arg_count);
-        check_make_error(c, e);
-        if (check_count(c, e, name, 0, (source_span){0})) {
-            expr *bytes = check_new_abi(c, TL_FN_tl_get_gpu_free_bytes, e->span, NULL, 0);
-            *slot = check_new_binary(c, BINARY_DIV, bytes, check_new_int(c, e->span, 1 << 20),
-                                     check_scalar(c, TYPE_I64));
-        }
-        return true;
-    }
-    return system_function(c, slot, name);
+    check_make_error(c, e);
+    if (check_count(c, e, name, wanted, (source_span){0}))
+        check_become_abi(c, e, function, e->call.args, e->call.arg_count);
+    return true;
 }
 
 bool check_builtin_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
-    if (check_same_text(name, "print") || check_same_text(name, "println")) {
-        check_print(c, slot, check_same_text(name, "println"));
-    } else if (check_same_text(name, "panic")) {
-        check_panic(c, e, "panic");
-    } else if (check_same_text(name, "unreachable") || check_same_text(name, "todo") ||
-               check_same_text(name, "unimplemented")) {
-        check_panic(c, e,
-                    check_same_text(name, "unreachable") ? "this was never to be reached" : "this is not written yet");
-    } else if (check_same_text(name, "assert") || check_same_text(name, "debug_assert")) {
-        check_assert(c, slot);
-    } else if (check_same_text(name, "assert_eq") || check_same_text(name, "assert_ne") ||
-               check_same_text(name, "debug_assert_eq") || check_same_text(name, "debug_assert_ne")) {
-        check_assert_equal(c, slot, strstr(name, "_eq") != NULL);
-    } else if ((check_same_text(name, "write") || check_same_text(name, "writeln")) && e->call.arg_count > 0) {
-        check_write_text(c, slot, check_same_text(name, "writeln"));
-    } else if (check_same_text(name, "eprintln") || check_same_text(name, "eprint")) {
-        check_print_error(c, slot, check_same_text(name, "eprintln"));
-    } else if (check_same_text(name, "format") || check_same_text(name, "format_args")) {
+    switch (library_said_of(LIBRARY_function, name)) {
+    case SAID_PRINT:
+        check_print(c, slot, false);
+        return true;
+    case SAID_PRINT_LINE:
+        check_print(c, slot, true);
+        return true;
+    case SAID_PRINT_ERROR:
+        check_print_error(c, slot, false);
+        return true;
+    case SAID_PRINT_ERROR_LINE:
+        check_print_error(c, slot, true);
+        return true;
+    case SAID_FORMAT:
         check_format(c, slot);
-    } else if (check_same_text(name, "range")) {
+        return true;
+    case SAID_WRITE:
+    case SAID_WRITE_LINE:
+        if (e->call.arg_count == 0)
+            return false;
+        check_write_text(c, slot, library_said_of(LIBRARY_function, name) == SAID_WRITE_LINE);
+        return true;
+    case SAID_PANIC:
+        check_panic(c, e, "panic");
+        return true;
+    case SAID_UNREACHABLE:
+        check_panic(c, e, "this was never to be reached");
+        return true;
+    case SAID_UNWRITTEN:
+        check_panic(c, e, "this is not written yet");
+        return true;
+    case SAID_ASSERT:
+        check_assert(c, slot);
+        return true;
+    case SAID_ASSERT_EQUAL:
+        check_assert_equal(c, slot, true);
+        return true;
+    case SAID_ASSERT_UNEQUAL:
+        check_assert_equal(c, slot, false);
+        return true;
+    case SAID_RANGE:
         check_range_call(c, slot);
-    } else {
-        return device_function(c, slot, name);
+        return true;
+    default:
+        return system_function(c, slot, name);
     }
-    return true;
 }
 
 /* ---- T::f() of the language ------------------------------------------------------------------ */
@@ -260,7 +235,7 @@ bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
     if (check_same_text(scope, "String"))
         return string_static(c, slot, name);
     if (check_same_text(scope, "System"))
-        return device_function(c, slot, name);
+        return system_function(c, slot, name);
     return e->call.arg_count == 0 && check_scalar_constant(c, e, scope, name, true);
 }
 

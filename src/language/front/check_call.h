@@ -81,6 +81,7 @@ void check_suggest_abi(const char *scope, suggestion *s);
 /* The call's node becomes one of a single ABI function with these operands, already checked. */
 const type *check_kind_type(checker *c, tl_abi_kind kind);
 bool check_runtime_call(checker *c, expr *e, const type *expected);
+tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
 /* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */
 /* A function of the library that takes another number of arguments: log("loss", x) is one, log(x) another. */

@@ -6,6 +6,7 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_context.h"
+#include "language/library/library.h"
 
 enum { STAGES_MAX = 16 };
 
@@ -42,7 +43,7 @@ typedef enum stage_kind {
 } stage_kind;
 
 typedef struct chain_stage {
-    const char *word; /* by which the library says that a method is one */
+    library_said said; /* what the library says of such a method */
     uint32_t args;
     bool has_function, may_stop;
 } chain_stage;

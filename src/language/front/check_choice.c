@@ -15,6 +15,7 @@
 #include "language/front/check_context.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
+#include "language/library/library.h"
 
 /* One in the rest of another: each doubles what is written. */
 enum { CHOICES_MAX = 5 };
@@ -22,12 +23,11 @@ enum { CHOICES_MAX = 5 };
 typedef enum tail { TAIL_VALUE, TAIL_PLACE, TAIL_LEAVES } tail;
 
 bool check_is_panic(const expr *e) {
-    static const char *const names[] = {"panic", "unreachable", "todo", "unimplemented"};
     const expr *callee = e->kind == EXPR_CALL ? e->call.callee : NULL;
-    for (size_t i = 0; callee != NULL && i < sizeof names / sizeof names[0]; i++)
-        if (callee->kind == EXPR_NAME && strcmp(callee->name.name, names[i]) == 0)
-            return true;
-    return false;
+    const library_said said = callee != NULL && callee->kind == EXPR_NAME
+                                  ? library_said_of(LIBRARY_function, callee->name.name)
+                                  : SAID_NOTHING;
+    return said == SAID_PANIC || said == SAID_UNREACHABLE || said == SAID_UNWRITTEN;
 }
 
 static bool leaves(const expr *e) {

@@ -12,6 +12,7 @@
 #define MASU_LANGUAGE_CHECK_EXPR_H
 
 #include "language/front/check_context.h"
+#include "language/library/library.h"
 
 typedef struct loop_context {
     expr *loop;
@@ -94,6 +95,6 @@ void check_unknown_field(checker *c, expr *e, const struct_item *s);
 int64_t check_find_field(const struct_item *s, const char *name);
 
 /* As the library says which operator a method is (library/facts.def); BINARY_NONE: no word of it. */
-binary_op check_operator_of_word(const char *word);
+binary_op check_operator_said(library_said said); /* BINARY_NONE: it is not one */
 
 #endif

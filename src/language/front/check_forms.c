@@ -464,13 +464,13 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
 
 bool check_update_method(checker *c, expr **slot) {
     expr *e = *slot;
-    const char *word = library_word(LIBRARY_updates_and_yields, e->call.name);
-    if (word == NULL || e->call.arg_count != 1 || !check_is_place(e->call.receiver))
+    const library_said said = library_said_of(LIBRARY_updates_and_yields, e->call.name);
+    if (said == SAID_NOTHING || e->call.arg_count != 1 || !check_is_place(e->call.receiver))
         return false;
     block_builder b = build_block(c, e->span);
     check_number_beside(c, &e->call.args[0], e->call.receiver->type);
     expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);
-    update->assign.op = check_operator_of_word(word);
+    update->assign.op = check_operator_said(said);
     expr *result = check_copy_place(c, e->call.receiver);
     build_stmt(&b, update);
     *slot = build_finish(&b, result);

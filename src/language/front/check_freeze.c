@@ -71,16 +71,23 @@ static bool freeze_index(block_builder *b, expr *e) {
     return true;
 }
 
-static expr *method_of(expr *e, const char *name, uint32_t count) {
-    return e->kind == EXPR_METHOD && e->type == NULL && strcmp(e->call.name, name) == 0 && e->call.arg_count == count
+/* The map.entry(k), the e.and_modify(f) that e is. */
+static expr *entry_step(expr *e, library_said step) {
+    return e->kind == EXPR_METHOD && e->type == NULL && library_said_of(LIBRARY_entry_step, e->call.name) == step &&
+                   e->call.arg_count == 1
                ? e->call.receiver
                : NULL;
 }
 
+bool check_views_place(const expr *e) {
+    const library_said view = e->kind == EXPR_METHOD ? library_said_of(LIBRARY_option_view, e->call.name)
+                                                     : SAID_NOTHING;
+    return view == SAID_MUT || view == SAID_DEREF_MUT;
+}
+
 bool check_is_map(const type *t) {
     return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           (strcmp(t->structure->template->name, "HashMap") == 0 ||
-            strcmp(t->structure->template->name, "BTreeMap") == 0);
+           library_says(LIBRARY_is_map, t->structure->template->name);
 }
 
 static const type *type_of(checker *c, const expr *e) {
@@ -121,12 +128,14 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
     checker *c = b->c;
     expr **held = &e->call.receiver, *m = NULL;
     const char *finder = word_of(e, LIBRARY_finds_place), *sought = word_of(e, LIBRARY_seeks_place);
-    if (finder != NULL && e->call.arg_count == (strcmp(finder, "__at") == 0)) {
+    const bool counted = e->kind == EXPR_METHOD && e->call.arg_count == library_says(LIBRARY_by_argument, e->call.name);
+    if (finder != NULL && counted) {
         m = e;
-    } else if (sought != NULL && e->call.arg_count == (strcmp(sought, "__position") == 0)) { /* v.iter_mut().find(f) */
+    } else if (sought != NULL && counted) { /* v.iter_mut().find(f) */
         expr *over = e->call.receiver;
-        const char *each = word_of(over, LIBRARY_lends_each);
-        m = each != NULL && strcmp(each, "ELEMENTS") == 0 && over->call.arg_count == 0 ? over : NULL;
+        bool each = word_of(over, LIBRARY_lends_each) != NULL &&
+                    library_said_of(LIBRARY_lends_each, over->call.name) == SAID_ELEMENTS;
+        m = each && over->call.arg_count == 0 ? over : NULL;
         held = m == NULL ? held : &over->call.receiver;
         finder = sought;
     }
@@ -166,13 +175,13 @@ static bool modify_entry(block_builder *b, const expr *place, const expr *key, e
 static expr *freeze_entry(block_builder *b, expr *e) {
     checker *c = b->c;
     const char *finder = word_of(e, LIBRARY_makes_place);
-    bool gives = finder != NULL && strcmp(finder, "__slot_default") != 0;
+    bool gives = finder != NULL && library_says(LIBRARY_by_argument, e->call.name);
     if (finder == NULL || e->call.arg_count != gives)
         return NULL;
     expr *first = e->call.receiver, *entry = first, *inner;
-    while ((inner = method_of(entry, "and_modify", 1)) != NULL)
+    while ((inner = entry_step(entry, SAID_MODIFY)) != NULL)
         entry = inner;
-    if (method_of(entry, "entry", 1) == NULL)
+    if (entry_step(entry, SAID_ENTRY) == NULL)
         return NULL;
     expr *place = check_freeze(b, &entry->call.receiver);
     if (place == NULL || !check_is_map(type_of(c, place)))
@@ -219,22 +228,21 @@ static expr *freeze_try(block_builder *b, expr *e) {
 /* x.unwrap() where x yields Some(place), or is the place of an Option. */
 static expr *freeze_unwrap(block_builder *b, expr *e) {
     checker *c = b->c;
-    bool expects = method_of(e, "expect", 1) != NULL;
-    if (!expects && method_of(e, "unwrap", 0) == NULL)
+    if (e->type != NULL || !library_says(LIBRARY_opens, e->call.name) ||
+        e->call.arg_count != library_says(LIBRARY_by_argument, e->call.name))
         return NULL;
     maybe_place maybe;
     if (check_freeze_maybe(b, e->call.receiver, &maybe)) {
         expr *at = build_method(c, e->span, maybe.index, e->call.name, e->call.args, e->call.arg_count);
         return check_element_at(c, maybe.elements, check_hold(b, at, "at"));
     }
-    static const char *const views[] = {"as_mut", "as_deref_mut"};
-    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-        expr *option = method_of(e->call.receiver, views[i], 0);
-        expr *place = option == NULL ? NULL : check_freeze(b, &e->call.receiver->call.receiver);
+    expr *view = e->call.receiver;
+    if (view->type == NULL && check_views_place(view) && view->call.arg_count == 0) {
+        expr *place = check_freeze(b, &view->call.receiver);
         const type *t = place == NULL ? NULL : type_of(c, place);
         if (t == NULL || t->kind != TYPE_STRUCT || !t->structure->is_enum ||
             check_find_variant(t->structure, "Some") < 0)
-            continue;
+            return NULL;
         const variant_item *some = &t->structure->variants[check_find_variant(t->structure, "Some")];
         demand_some(b, e, build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0));
         expr *content = build_field(c, e->span, place, "0");
@@ -468,19 +476,19 @@ static bool has_method(const checker *c, const expr *e) {
 static bool entry_place(const expr *e) {
     const bool makes = library_says(LIBRARY_makes_place, e->call.name);
     e = e->call.receiver;
-    while (e->kind == EXPR_METHOD && strcmp(e->call.name, "and_modify") == 0)
+    while (e->kind == EXPR_METHOD && library_said_of(LIBRARY_entry_step, e->call.name) == SAID_MODIFY)
         e = e->call.receiver;
-    return makes && e->kind == EXPR_METHOD && strcmp(e->call.name, "entry") == 0;
+    return makes && e->kind == EXPR_METHOD && library_said_of(LIBRARY_entry_step, e->call.name) == SAID_ENTRY;
 }
 
 /* map.entry(k).and_modify(f) alone */
 static bool only_modifies(block_builder *b, expr **slot) {
     checker *c = b->c;
     expr *entry = *slot;
-    while (method_of(entry, "and_modify", 1) != NULL)
+    while (entry_step(entry, SAID_MODIFY) != NULL)
         entry = entry->call.receiver;
-    expr *place = entry == *slot || method_of(entry, "entry", 1) == NULL ? NULL
-                                                                         : check_freeze(b, &entry->call.receiver);
+    expr *place = entry == *slot || entry_step(entry, SAID_ENTRY) == NULL ? NULL
+                                                                          : check_freeze(b, &entry->call.receiver);
     if (place == NULL || !check_is_map(type_of(c, place)))
         return false;
     expr *key = check_hold(b, entry->call.args[0], "key");
@@ -494,7 +502,7 @@ static bool only_modifies(block_builder *b, expr **slot) {
 
 /* … as a value or a statement */
 bool check_entry_value(checker *c, expr **slot) {
-    if (strcmp((*slot)->call.name, "and_modify") != 0 && !entry_place(*slot))
+    if (library_said_of(LIBRARY_entry_step, (*slot)->call.name) != SAID_MODIFY && !entry_place(*slot))
         return false;
     uint32_t mark = check_scope_open(c);
     block_builder b = build_block(c, (*slot)->span);

@@ -385,10 +385,14 @@ const type *infer_struct(inference *n, expr *e) {
 
 /* ---- calls ------------------------------------------------------------------------------------- */
 
+static bool is_shown_by(library_said function) {
+    return function == SAID_PRINT || function == SAID_PRINT_LINE || function == SAID_PRINT_ERROR ||
+           function == SAID_PRINT_ERROR_LINE || function == SAID_FORMAT;
+}
+
 /* `{:?}` in the text that is printed. A row that is shown is shown as what it is when the program runs. */
 static void shown(inference *n, const expr *e, const char *name, const type **arguments) {
-    for (uint32_t i = 0; i < e->call.arg_count && (strstr(name, "print") != NULL || strstr(name, "format") != NULL);
-         i++) {
+    for (uint32_t i = 0; i < e->call.arg_count && is_shown_by(library_said_of(LIBRARY_function, name)); i++) {
         const open_form *f = infer_form_of(infer_value(n, arguments[i]));
         if (f != NULL && f->kind == FORM_ROW)
             infer_value(n, arguments[i])->open.form->is_shown = true;
@@ -435,10 +439,11 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
     }
     if (s != NULL && s->variant_of != NULL)
         return filled_variant(n, s->variant_of, s->variant, arguments, count);
-    if (count >= 2 && strstr(name, "assert_") != NULL) { /* both sides are of one type */
+    const library_said said = library_said_of(LIBRARY_function, name);
+    if (count >= 2 && (said == SAID_ASSERT_EQUAL || said == SAID_ASSERT_UNEQUAL)) { /* both sides are of one type */
         infer_same(n, arguments[0], arguments[1]);
         infer_prefer_list(n, arguments[0]);
-    } else if (count > 0 && strstr(name, "assert") != NULL) {
+    } else if (count > 0 && said == SAID_ASSERT) {
         infer_same(n, arguments[0], check_scalar(c, TYPE_BOOL));
     }
     shown(n, e, name, arguments);

@@ -127,11 +127,12 @@ static bool tensor_set(checker *c, expr **slot) {
 /* t.add(s) and t.add_assign(s) of a number s are t + s and t += s. */
 static bool tensor_operator(checker *c, expr **slot) {
     expr *e = *slot;
-    const char *computes = library_word(LIBRARY_computes, e->call.name),
-               *updates = library_word(LIBRARY_updates, e->call.name);
-    if (e->call.arg_count != 1 || (computes == NULL && updates == NULL))
+    const library_said computed = library_said_of(LIBRARY_computes, e->call.name),
+                       updated = library_said_of(LIBRARY_updates, e->call.name);
+    const bool updates = updated != SAID_NOTHING;
+    if (e->call.arg_count != 1 || (computed == SAID_NOTHING && !updates))
         return false;
-    const binary_op op = check_operator_of_word(updates != NULL ? updates : computes);
+    const binary_op op = check_operator_said(updates ? updated : computed);
     if (e->call.args[0]->type == NULL)
         check_expr(c, &e->call.args[0], NULL);
     if (!check_is_comparison(op) && !type_is_numeric(type_resolve(c->types, e->call.args[0]->type)))
@@ -139,9 +140,9 @@ static bool tensor_operator(checker *c, expr **slot) {
     expr *operation = check_new(c, EXPR_BINARY, e->span, NULL), *target = e->call.receiver;
     operation->binary.op = op;
     operation->binary.op_span = e->call.name_span;
-    operation->binary.left = updates != NULL ? check_copy_place(c, target) : target;
+    operation->binary.left = updates ? check_copy_place(c, target) : target;
     operation->binary.right = e->call.args[0];
-    *slot = updates != NULL && check_is_place(target) ? build_assign(c, e->span, target, operation) : operation;
+    *slot = updates && check_is_place(target) ? build_assign(c, e->span, target, operation) : operation;
     check_expr(c, slot, NULL);
     return true;
 }
@@ -152,7 +153,7 @@ bool check_is_identity(const char *name) {
 
 /* What a method that hands on what it is called on is meant for. */
 typedef struct hand_on {
-    const char *word;
+    library_said said;
     bool over_elements, of_option; /* of a list, a tensor; or of an option, too */
     bool of_text, to_place;
     bool clones, copies; /* a part's own `clone` runs; what comes out is a value, not the place */
@@ -160,19 +161,19 @@ typedef struct hand_on {
 
 static const hand_on *hand_on_of(const char *name) {
     static const hand_on all[] = {
-        {"CLONE", .clones = true, .copies = true},
-        {"ITERATE", .over_elements = true},
-        {"VIEW", .of_text = false},
-        {"TEXT", .of_text = true, .copies = true},
-        {"COLLECT", .over_elements = true, .copies = true},
-        {"LIST", .over_elements = true, .clones = true, .copies = true},
-        {"PLACE", .to_place = true},
-        {"COPY_EACH", .over_elements = true, .of_option = true, .copies = true},
-        {"CLONE_EACH", .over_elements = true, .of_option = true, .clones = true, .copies = true},
+        {SAID_CLONE, .clones = true, .copies = true},
+        {SAID_ITERATE, .over_elements = true},
+        {SAID_VIEW, .of_text = false},
+        {SAID_TEXT, .of_text = true, .copies = true},
+        {SAID_COLLECT, .over_elements = true, .copies = true},
+        {SAID_LIST, .over_elements = true, .clones = true, .copies = true},
+        {SAID_PLACE, .to_place = true},
+        {SAID_COPY_EACH, .over_elements = true, .of_option = true, .copies = true},
+        {SAID_CLONE_EACH, .over_elements = true, .of_option = true, .clones = true, .copies = true},
     };
-    const char *word = library_word(LIBRARY_hands_on, name);
-    for (size_t i = 0; word != NULL && i < sizeof all / sizeof all[0]; i++)
-        if (strcmp(all[i].word, word) == 0)
+    const library_said said = library_said_of(LIBRARY_hands_on, name);
+    for (size_t i = 0; said != SAID_NOTHING && i < sizeof all / sizeof all[0]; i++)
+        if (all[i].said == said)
             return &all[i];
     return NULL;
 }
@@ -217,12 +218,12 @@ static bool clone_of_shared(checker *c, expr **slot) {
 /* An Option of a Box as one of what is in it. */
 static bool deref_view(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot, *option = e->call.receiver;
-    bool named = strcmp(e->call.name, "as_deref") == 0 || strcmp(e->call.name, "as_deref_mut") == 0;
+    const library_said view = library_said_of(LIBRARY_option_view, e->call.name);
+    bool named = view == SAID_DEREF || view == SAID_DEREF_MUT;
     if (!named || e->call.arg_count > 0 || t->kind != TYPE_STRUCT ||
         t->structure->template != check_struct_named(c, "Option"))
         return false;
-    const bool writes = strcmp(e->call.name, "as_deref_mut") == 0;
-    if (writes && check_option_by_reference(c, slot, t))
+    if (view == SAID_DEREF_MUT && check_option_by_reference(c, slot, t))
         return true;
     *slot = option;
     if (type_is_box(type_resolve(c->types, t->structure->arguments[0]))) {
@@ -267,7 +268,7 @@ static bool method_of(checker *c, expr **slot, const type *t, const type *expect
 static bool is_of_option(checker *c, const char *user) {
     struct_item *option = check_struct_named(c, "Option");
     return user != NULL && option != NULL &&
-           (check_find_method(c, option, user) != NULL || strcmp(user, "cloned") == 0 || strcmp(user, "copied") == 0);
+           (check_find_method(c, option, user) != NULL || (check_is_identity(user) && hand_on_of(user)->of_option));
 }
 
 /* t.shape().get(0).unwrap(): a tensor of one dimension is asked as the list that it might be. */
@@ -322,9 +323,7 @@ static void end_block_of(block_builder *b, expr **slot) {
 /* map.entry(k).or_insert(v).push(x): { let <at> = …; place.push(x) } */
 static bool method_of_found(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    const expr *view = e->call.receiver;
-    if (view->kind == EXPR_METHOD &&
-        (strcmp(view->call.name, "as_mut") == 0 || strcmp(view->call.name, "as_deref_mut") == 0))
+    if (check_views_place(e->call.receiver))
         return false; /* an option of a reference, which the method is one of */
     block_builder b;
     uint32_t mark = check_scope_open(c);
@@ -344,7 +343,7 @@ static bool method_of_list(checker *c, expr **slot, const type *t, const type *e
         return false; /* contains_key is meant */
     bool has = t->kind == TYPE_STRUCT && c->instances->builtin_owners[TYPE_VEC] != NULL &&
                (check_find_method(c, c->instances->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
-                strcmp(e->call.name, "collect") == 0);
+                library_said_of(LIBRARY_stage, e->call.name) == SAID_COLLECT);
     if (!has || !check_as_list(c, &e->call.receiver))
         return false;
     check_method(c, slot, expected);

@@ -20,6 +20,7 @@
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/front/hints.h"
+#include "language/library/library.h"
 
 /* ---- unary ----------------------------------------------------------------------------------- */
 
@@ -141,14 +142,14 @@ static const char *operator_method(binary_op op) {
     return names[op];
 }
 
-binary_op check_operator_of_word(const char *word) {
-    static const char *const words[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = "ADD", [BINARY_SUB] = "SUB", [BINARY_MUL] = "MUL", [BINARY_DIV] = "DIV",
-        [BINARY_REM] = "REM", [BINARY_EQ] = "EQ",   [BINARY_NE] = "NE",   [BINARY_LT] = "LT",
-        [BINARY_LE] = "LE",   [BINARY_GT] = "GT",   [BINARY_GE] = "GE",
+binary_op check_operator_said(library_said said) {
+    static const library_said all[BINARY_OP_COUNT] = {
+        [BINARY_ADD] = SAID_ADD, [BINARY_SUB] = SAID_SUB, [BINARY_MUL] = SAID_MUL, [BINARY_DIV] = SAID_DIV,
+        [BINARY_REM] = SAID_REM, [BINARY_EQ] = SAID_EQ,   [BINARY_NE] = SAID_NE,   [BINARY_LT] = SAID_LT,
+        [BINARY_LE] = SAID_LE,   [BINARY_GT] = SAID_GT,   [BINARY_GE] = SAID_GE,
     };
     for (int op = 0; op < BINARY_OP_COUNT; op++)
-        if (words[op] != NULL && strcmp(words[op], word) == 0)
+        if (said != SAID_NOTHING && all[op] == said)
             return (binary_op)op;
     return BINARY_NONE;
 }

@@ -106,6 +106,8 @@ expr *check_hold(block_builder *b, expr *e, const char *what);
 expr *check_hold_argument(block_builder *b, expr *e, const type *wanted);
 bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
+/* o.as_mut() and its like: an Option of the place in o. */
+bool check_views_place(const expr *e);
 bool check_is_map(const type *t); /* HashMap or BTreeMap */
 /* The place in which the values of the Vec or map m lie, one after another. */
 expr *check_elements_of(checker *c, const expr *m);

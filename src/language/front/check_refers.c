@@ -16,10 +16,8 @@ bool check_refers_by_method(const checker *c, const expr *e) {
     if (library_says(LIBRARY_opens, e->call.name))
         return check_refers_by_method(c, e->call.receiver);
     const expr *over = e->call.receiver;
-    const char *each = library_says(LIBRARY_seeks_place, e->call.name) && over->kind == EXPR_METHOD
-                           ? library_word(LIBRARY_lends_each, over->call.name)
-                           : NULL;
-    return each != NULL && strcmp(each, "ELEMENTS") == 0;
+    return library_says(LIBRARY_seeks_place, e->call.name) && over->kind == EXPR_METHOD &&
+           library_said_of(LIBRARY_lends_each, over->call.name) == SAID_ELEMENTS;
 }
 
 static bool holds_reference(const checker *c, const binding *b) {

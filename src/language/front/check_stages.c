@@ -10,39 +10,39 @@
 #include "language/library/library.h"
 
 const chain_stage chain_stages[] = {
-    [STAGE_MAP] = {"MAP", 1, true, false},
-    [STAGE_FILTER] = {"FILTER", 1, true, false},
-    [STAGE_FILTER_MAP] = {"FILTER_MAP", 1, true, false},
-    [STAGE_INSPECT] = {"INSPECT", 1, true, false},
-    [STAGE_FLAT_MAP] = {"FLAT_MAP", 1, true, false},
-    [STAGE_TAKE_WHILE] = {"TAKE_WHILE", 1, true, true},
-    [STAGE_SKIP_WHILE] = {"SKIP_WHILE", 1, true, false},
-    [STAGE_MAP_WHILE] = {"MAP_WHILE", 1, true, true},
-    [STAGE_ENUMERATE] = {"ENUMERATE", 0, false, false},
-    [STAGE_SKIP] = {"SKIP", 1, false, false},
-    [STAGE_TAKE] = {"TAKE", 1, false, true},
-    [STAGE_STEP_BY] = {"STEP_BY", 1, false, false},
-    [STAGE_ZIP] = {"ZIP", 1, false, true},
-    [STAGE_FIND] = {"FIND", 1, true, true},
-    [STAGE_FIND_MAP] = {"FIND_MAP", 1, true, true},
-    [STAGE_POSITION] = {"POSITION", 1, true, true},
-    [STAGE_ANY] = {"ANY", 1, true, true},
-    [STAGE_ALL] = {"ALL", 1, true, true},
-    [STAGE_SUM] = {"SUM", 0, false, false},
-    [STAGE_PRODUCT] = {"PRODUCT", 0, false, false},
-    [STAGE_COUNT] = {"COUNT", 0, false, false},
-    [STAGE_MAX] = {"MAX", 0, false, false},
-    [STAGE_MIN] = {"MIN", 0, false, false},
-    [STAGE_LAST] = {"LAST", 0, false, false},
-    [STAGE_FOLD] = {"FOLD", 2, true, false},
-    [STAGE_REDUCE] = {"REDUCE", 1, true, false},
-    [STAGE_COLLECT] = {"COLLECT", 0, false, false},
+    [STAGE_MAP] = {SAID_MAP, 1, true, false},
+    [STAGE_FILTER] = {SAID_FILTER, 1, true, false},
+    [STAGE_FILTER_MAP] = {SAID_FILTER_MAP, 1, true, false},
+    [STAGE_INSPECT] = {SAID_INSPECT, 1, true, false},
+    [STAGE_FLAT_MAP] = {SAID_FLAT_MAP, 1, true, false},
+    [STAGE_TAKE_WHILE] = {SAID_TAKE_WHILE, 1, true, true},
+    [STAGE_SKIP_WHILE] = {SAID_SKIP_WHILE, 1, true, false},
+    [STAGE_MAP_WHILE] = {SAID_MAP_WHILE, 1, true, true},
+    [STAGE_ENUMERATE] = {SAID_ENUMERATE, 0, false, false},
+    [STAGE_SKIP] = {SAID_SKIP, 1, false, false},
+    [STAGE_TAKE] = {SAID_TAKE, 1, false, true},
+    [STAGE_STEP_BY] = {SAID_STEP_BY, 1, false, false},
+    [STAGE_ZIP] = {SAID_ZIP, 1, false, true},
+    [STAGE_FIND] = {SAID_FIND, 1, true, true},
+    [STAGE_FIND_MAP] = {SAID_FIND_MAP, 1, true, true},
+    [STAGE_POSITION] = {SAID_POSITION, 1, true, true},
+    [STAGE_ANY] = {SAID_ANY, 1, true, true},
+    [STAGE_ALL] = {SAID_ALL, 1, true, true},
+    [STAGE_SUM] = {SAID_SUM, 0, false, false},
+    [STAGE_PRODUCT] = {SAID_PRODUCT, 0, false, false},
+    [STAGE_COUNT] = {SAID_COUNT, 0, false, false},
+    [STAGE_MAX] = {SAID_MAX, 0, false, false},
+    [STAGE_MIN] = {SAID_MIN, 0, false, false},
+    [STAGE_LAST] = {SAID_LAST, 0, false, false},
+    [STAGE_FOLD] = {SAID_FOLD, 2, true, false},
+    [STAGE_REDUCE] = {SAID_REDUCE, 1, true, false},
+    [STAGE_COLLECT] = {SAID_COLLECT, 0, false, false},
 };
 
 stage_kind chain_stage_named(const char *name) {
-    const char *word = library_word(LIBRARY_stage, name);
-    for (int k = 0; word != NULL && k < STAGE_NONE; k++)
-        if (strcmp(word, chain_stages[k].word) == 0)
+    const library_said said = library_said_of(LIBRARY_stage, name);
+    for (int k = 0; said != SAID_NOTHING && k < STAGE_NONE; k++)
+        if (said == chain_stages[k].said)
             return (stage_kind)k;
     return STAGE_NONE;
 }

@@ -17,20 +17,34 @@
 /* ---- facts ------------------------------------------------------------------------------------------------------ */
 
 typedef enum library_fact {
-#define FACT(name, text) LIBRARY_##name,
+#define FACT(name, text)  LIBRARY_##name,
+#define BUILT(name, text) LIBRARY_##name,
 #include "language/library/facts.def"
 #undef FACT
+#undef BUILT
     LIBRARY_FACT_COUNT
 } library_fact;
 
+/* The word of a fact, where it is one that C knows. */
+typedef enum library_said {
+    SAID_NOTHING,
+#define WORD(word) SAID_##word,
+#include "language/library/words.def"
+#undef WORD
+} library_said;
+
 /* The library says it of the name, whatever has that name; of NULL nothing. O(1). */
 bool library_says(library_fact fact, const char *name);
-/* The word of a fact that has one; NULL: it is not said. O(words of all facts). */
+/* The word of a fact that has one; NULL: it is not said. O(log of how often facts are said). */
 const char *library_word(library_fact fact, const char *name);
+/* The same, of a word in capitals; SAID_NOTHING: it is not said, or with no such word. */
+library_said library_said_of(library_fact fact, const char *name);
 
+/* By fact, then by name. */
 typedef struct library_fact_word {
     library_fact fact;
-    const char *name, *word;
+    const char *name, *word; /* word: "" of none */
+    library_said said;
 } library_fact_word;
 extern const library_fact_word library_fact_words[];
 extern const size_t library_fact_words_count;
@@ -44,7 +58,7 @@ typedef struct library_name {
     bool is_owner;                 /* of methods */
     bool gives_way;                /* a type or trait of the program may have this name: the library's gets another */
     bool only_asked;               /* a type that means something else where nothing asks for it */
-    uint32_t facts;                /* bit f: library_fact f holds */
+    uint64_t facts;                /* bit f: library_fact f holds */
 } library_name;
 
 /* A function, a method, a struct, an enum or another name of a type. */

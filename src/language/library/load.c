@@ -44,13 +44,32 @@ bool library_says(library_fact fact, const char *name) {
     return number < library_names_count && (library_names[number].facts >> fact & 1) != 0;
 }
 
-const char *library_word(library_fact fact, const char *name) {
+/* NULL: it is not said. */
+static const library_fact_word *find_fact(library_fact fact, const char *name) {
     if (!library_says(fact, name))
         return NULL;
-    for (size_t i = 0; i < library_fact_words_count; i++)
-        if (library_fact_words[i].fact == fact && strcmp(library_fact_words[i].name, name) == 0)
-            return library_fact_words[i].word;
+    size_t low = 0, high = library_fact_words_count;
+    while (low < high) {
+        const library_fact_word *w = &library_fact_words[low + (high - low) / 2];
+        const int order = w->fact != fact ? (w->fact < fact ? -1 : 1) : strcmp(w->name, name);
+        if (order == 0)
+            return w;
+        if (order < 0)
+            low = (size_t)(w - library_fact_words) + 1;
+        else
+            high = (size_t)(w - library_fact_words);
+    }
     return NULL;
+}
+
+const char *library_word(library_fact fact, const char *name) {
+    const library_fact_word *w = find_fact(fact, name);
+    return w && w->word[0] ? w->word : NULL;
+}
+
+library_said library_said_of(library_fact fact, const char *name) {
+    const library_fact_word *w = find_fact(fact, name);
+    return w ? w->said : SAID_NOTHING;
 }
 
 static void ask(loader *l, size_t name) {

@@ -201,7 +201,6 @@ static void tensor_types(void **state) {
     has_type("t.grad()", "Tensor<f32, 2>");
     has_type("System::time()", "f64");
     has_type("System::memory_bytes()", "i64");
-    has_type("System::metal_pool_mb()", "i64");
     has_type("args_get(0)", "String");
     has_type("args_count()", "i64");
 }
