@@ -148,7 +148,9 @@ static degree number_meets(const checker *c, const type *t, const demand *d, boo
     return check_widens(t, to) ? WIDENED : AS_OTHER;
 }
 
-static degree bracket_meets(const checker *c, const offer *o, const demand *d) {
+static degree type_meets(checker *c, const type *t, const demand *d);
+
+static degree bracket_meets(checker *c, const offer *o, const demand *d) {
     const expr *first = o->e != NULL && o->e->kind == EXPR_ARRAY && o->e->list.count > 0 ? o->e->list.items[0] : NULL;
     const type *becomes = o->e == NULL ? NULL : o->e->becomes;
     bool list = (o->e != NULL && o->e->is_vec) || (becomes != NULL && becomes->kind == TYPE_VEC);
@@ -156,6 +158,8 @@ static degree bracket_meets(const checker *c, const offer *o, const demand *d) {
         return list || (first != NULL && first->kind == EXPR_STRING) ? NOT : AS_IS;
     if (d->kind != TYPE_VEC || (becomes != NULL && becomes->kind == TYPE_TENSOR))
         return NOT;
+    if (d->held != NULL && first != NULL && first->type != NULL)
+        return type_meets(c, first->type, d->held);
     if (d->held != NULL && first != NULL && first->kind != EXPR_ARRAY)
         return first->kind == EXPR_INT || first->kind == EXPR_FLOAT || first->kind == EXPR_STRING ? NOT : AS_OTHER;
     if (d->held != NULL && first != NULL)

@@ -146,7 +146,7 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
     if ((!whole && !real) || e->call.arg_count > 0 || (wish != NULL && type_is_numeric(wish)))
         return false;
     const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
-    bool converts = t->tensor.rank < 0 && held != NULL && (held->kind == TYPE_BOOL || (real && type_is_integer(held)));
+    bool converts = t->tensor.rank < 0 && held != NULL && (real || held->kind == TYPE_BOOL);
     bool many = t->tensor.rank > 0 || converts || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many)
         return false;

@@ -111,6 +111,23 @@ static bool holds_units(checker *c, expr *e) {
     return units;
 }
 
+/* [&mut w] for the library, which asks for tensors and leaves their types as they are: w may have any. */
+static void lend_any(checker *c, expr **item, const type *element) {
+    const type *t = type_resolve(c->types, element), *to = type_is_reference(t) ? type_target(c->types, t) : t;
+    if (t == to || to->kind != TYPE_TENSOR || to->tensor.element != NULL || to->tensor.rank >= 0)
+        return;
+    check_expr(c, item, element);
+    for (expr *e = *item;; e = e->block->result) {
+        const type *from = type_resolve(c->types, e->type);
+        if (!type_is_reference(from) || type_target(c->types, from)->kind != TYPE_TENSOR)
+            return;
+        e->type = t;
+        if (e->kind != EXPR_BLOCK)
+            return;
+        e->block->type = t;
+    }
+}
+
 static void fill(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *element = holds_units(c, e) ? check_unit_type(c) : element_of_items(c, e, element_wanted(c, expected));
@@ -121,6 +138,8 @@ static void fill(checker *c, expr **slot, const type *expected) {
     build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
     for (uint32_t i = 0; i < e->list.count; i++) {
         check_keep_reference(e->list.items[i]);
+        if (e->list.to_library)
+            lend_any(c, &e->list.items[i], element);
         push(c, &b, e->list.items[i]);
     }
     *slot = build_finish(&b, check_new_name(c, e->span, "<list>"));

@@ -19,6 +19,7 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
@@ -131,6 +132,25 @@ static bool is_function(const checker *c, const expr *e) {
     return names_closure(c, e);
 }
 
+static bool has_own_type(const expr *e) {
+    return (e->kind == EXPR_NAME && e->name.scope == NULL) || e->kind == EXPR_FIELD || e->kind == EXPR_METHOD ||
+           e->kind == EXPR_INDEX || e->kind == EXPR_CALL || e->kind == EXPR_TRY;
+}
+
+/* [a.clone(), b]: what the first is says whether they are lists. */
+static void check_first_named(checker *c, expr *list) {
+    while (list->kind == EXPR_ARRAY && list->list.count > 0 && list->type == NULL &&
+           list->list.items[0]->type == NULL) {
+        expr **first = &list->list.items[0];
+        if (has_own_type(*first)) {
+            check_keep_reference(*first);
+            check_expr(c, first, NULL);
+            return;
+        }
+        list = *first;
+    }
+}
+
 /* Checks what has a type of its own, whatever is wanted. */
 static offer offer_of(checker *c, expr **slot) {
     const expr *e = *slot;
@@ -140,6 +160,8 @@ static offer offer_of(checker *c, expr **slot) {
         const type *t = e->type == NULL ? NULL : type_resolve(c->types, e->type);
         return (offer){.kind = (t != NULL ? type_is_float(t) : offer_is_real(e)) ? OFFER_REAL : OFFER_WHOLE};
     }
+    if (e->type == NULL && e->kind == EXPR_ARRAY)
+        check_first_named(c, *slot);
     if (e->type == NULL && (e->kind == EXPR_ARRAY || e->kind == EXPR_TUPLE))
         return (offer){.kind = e->kind == EXPR_ARRAY ? OFFER_BRACKET : OFFER_TUPLE, .e = e};
     if (e->type == NULL && e->kind == EXPR_RANGE)
@@ -186,11 +208,20 @@ static void numbers_to_tensors(checker *c, expr *e, const function_item *f) {
             check_number_beside(c, &e->call.args[i], first == 1 ? e->call.receiver->type : NULL);
 }
 
+/* step([&mut w, &mut b]) */
+static void mark_lists(expr *e) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        if (e->call.args[i]->kind == EXPR_ARRAY)
+            e->call.args[i]->list.to_library = true;
+}
+
 function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
     bool ours = f->span.file == c->tree->prelude, member = f->owner != NULL && f->owner->type != NULL;
     bool of_tensor = ours && member && f->owner->type->kind == TYPE_TENSOR;
     if (of_tensor)
         check_lent_lists(e);
+    if (ours)
+        mark_lists(e);
     if (ours ? member : check_has_overloads(f))
         f = check_choose(c, &(choice){.method = e->call.receiver != NULL, .written = f}, e).written;
     if (of_tensor)

@@ -16,6 +16,15 @@ static stated_way worse(stated_way a, stated_way b) {
     return a > b ? a : b;
 }
 
+/* What is written through a reference is seen by all who hold one: none may state elements of which the others know
+ * nothing. Of f32, which an element is that nothing says more of, own optimisers are lent lists. */
+static bool is_stated_whole(checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    const type *element = t->kind == TYPE_TENSOR && t->tensor.element ? type_resolve(c->types, t->tensor.element)
+                                                                      : NULL;
+    return element != NULL && element->kind != TYPE_F32 && element->kind != TYPE_OPEN;
+}
+
 static stated_way way(checker *c, const type *from, const type *to, int lists) {
     from = type_resolve(c->types, from);
     to = type_resolve(c->types, to);
@@ -30,6 +39,9 @@ static stated_way way(checker *c, const type *from, const type *to, int lists) {
     case TYPE_VEC:
         all = lists > 0 ? way(c, from->vec.element, to->vec.element, lists - 1) : STATED_UNSEEN;
         return type_is_shared(from) && all != STATED_KNOWN ? STATED_UNSEEN : all; /* another holder may exchange it */
+    case TYPE_REFERENCE:
+        return is_stated_whole(c, from->vec.element) != is_stated_whole(c, to->vec.element) ? STATED_UNSEEN
+                                                                                            : STATED_KNOWN;
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < from->tuple.count; i++)
             all = worse(all, way(c, from->tuple.items[i], to->tuple.items[i], lists));

@@ -37,7 +37,7 @@ static const word_hint known_words[] = {
      "structs: `Linear::new(2, 8)`, `Adam::new(0.001)`"},
     {" math ", "functions of numbers are methods: `x.sqrt()`"},
     {" then ", "branches are written in braces: `if a { b } else { c }`"},
-    {" with no_grad inference_mode ",
+    {" with inference_mode ",
      "`x.detach(false)` is a value without history: what is computed from it has none; nor has what is "
      "computed in `no_grad { … }`"},
     {" optim optimizer optimizers Adadelta Adamax NAdam RAdam LBFGS Optimizer ",
@@ -57,6 +57,7 @@ static const word_hint known_words[] = {
     {" open fopen readfile fs ",
      "`std::fs::read_to_string(path)` reads a file, `std::fs::write(path, text)` writes one"},
     {" stdout stderr ", "`print` writes to the standard output, `eprint` to the standard error"},
+    {" shuffle choose sample ", "`Generator::new(seed)` does it: `g.shuffle(&mut list)`, `g.choose(&list)`"},
     {" rand random ",
      "random numbers are tensors: `Tensor::rand([n])`, `Tensor::randn([n])`; `Generator::new(seed)` draws single ones"},
     {" time perf_counter ", "`Instant::now()` is a moment, `start.elapsed().as_secs_f64()` what has passed since"},
@@ -113,9 +114,14 @@ static const word_hint known_methods[] = {
     {" concat concatenate ", "did you mean `cat`?"},
     {" device ", "tensors live where the program runs: nothing moves them"},
     {" numpy tolist ", "did you mean `to_vec`?"},
-    {" zero_ zero_grad ", "a gradient that was read is cleared at the end of the loop's iteration"},
+    {" zero_ zero_grad ",
+     "a gradient that was read is cleared at the end of the loop's iteration; `net.parameters().zero_grad()` clears "
+     "all of them earlier"},
     {" requires_grad_ requires_grad ", "`x.detach(true)` tracks gradients from here on"},
-    {" step ", "a step is written out: `w = (w - w.grad() * 0.1).detach(true)`"},
+    {" step ",
+     "an optimiser takes it: `SGD::new(0.1).step(net.parameters())`; written out it is `w = (w - w.grad() * "
+     "0.1).detach(true)`"},
+    {" shuffle choose ", "`Generator::new(seed)` does it: `g.shuffle(&mut list)`"},
 };
 
 const char *hint_for_method(const char *name) {

@@ -425,6 +425,8 @@ struct expr {
             expr **items;
             uint32_t count;
             bool is_bytes;                /* b"…" */
+            bool to_library;              /* [check] for a function of the library: tensors that it is lent keep their
+                                           * types */
             const struct open_form *form; /* [check] of a bracket: see check_infer.h */
             /* EXPR_TUPLE, EXPR_ARRAY. Arrays after the check: rectangular; every leaf of the
              * element's type */
