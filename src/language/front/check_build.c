@@ -25,6 +25,7 @@ void build_let(block_builder *b, const char *name, bool is_mutable, expr *value)
     s->kind = STMT_LET;
     s->span = b->span;
     s->value = value;
+    s->is_made = true;
     s->pattern = CHECK_ARRAY(b->c, pattern, 1);
     s->pattern->kind = PATTERN_NAME;
     s->pattern->span = b->span;
@@ -34,7 +35,7 @@ void build_let(block_builder *b, const char *name, bool is_mutable, expr *value)
 
 void build_stmt(block_builder *b, expr *e) {
     stmt *s = CHECK_ARRAY(b->c, stmt, 1);
-    *s = (stmt){.kind = STMT_EXPR, .span = e->span, .value = e};
+    *s = (stmt){.kind = STMT_EXPR, .span = e->span, .value = e, .is_made = true};
     append(b, s);
 }
 

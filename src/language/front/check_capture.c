@@ -47,14 +47,6 @@ bool check_captured_name(checker *c, expr **slot) {
     return true;
 }
 
-static struct_field *field_of(const function_item *closure, const binding *b) {
-    struct_item *s = closure->owner;
-    for (uint32_t i = 0; i < s->field_count; i++)
-        if (s->fields[i].captured == b)
-            return &s->fields[i];
-    return NULL;
-}
-
 void check_refer_field(checker *c, function_item *closure, struct_field *field) {
     if (field->by_reference)
         return;
@@ -63,13 +55,15 @@ void check_refer_field(checker *c, function_item *closure, struct_field *field) 
     field->type = type_reference(c->types, type_resolve(c->types, field->type), false);
     if (check_is_own(around, field->captured)) {
         field->captured->in_cell = true;
+        around->writes_self |= field->captured->kind == BINDING_SELF;
         return;
     }
-    struct_field *outer = field_of(around, field->captured);
+    struct_item *holder = around->owner; /* whose body may be open: it captures the variable by this */
+    const uint32_t outer = capture(c, holder, field->captured);
     if (around->is_move)
         around->parameters[0]->in_cell = true;
     else
-        check_refer_field(c, around, outer);
+        check_refer_field(c, around, &holder->fields[outer]);
 }
 
 bool check_refer_captures(checker *c, const struct_item *s) {

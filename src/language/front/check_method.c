@@ -432,8 +432,8 @@ static bool method_of_led(checker *c, expr **slot, const type *t, const type *ex
     expr *read = check_led(c, check_alias_copy(c, e->call.receiver), false);
     check_expr(c, &read, NULL);
     const type *led = type_resolve(c->types, read->type);
-    const struct_item *owner = check_owner_of(c, led);
-    function_item *f = owner == NULL ? NULL : check_find_method(c, owner, e->call.name);
+    const struct_item *owner = check_owner_of(c, led), *made = owner != NULL ? owner->template : NULL;
+    function_item *f = owner == NULL ? NULL : check_find_method(c, made != NULL ? made : owner, e->call.name);
     const bool writes = f == NULL ? check_changes_receiver(e->call.name)
                                   : f->has_self && (f->parameters[0]->is_lent || check_may_write_self(c, f));
     if (!writes) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "language/front/check_build.h"
+#include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
@@ -30,8 +31,9 @@ static bool leads_on(const expr *e) {
     return e->kind == EXPR_INDEX && type_is_reference(e->index.base->type);
 }
 
-/* The variable that the place is a part of lies in a cell, unless it is a list's element or behind a reference. */
-static void put_in_cell(const checker *c, const expr *place) {
+/* The variable that the place is a part of lies in a cell, unless it is a list's element or behind a reference. A
+ * closure that captured it holds a reference to it. */
+static void put_in_cell(checker *c, const expr *place) {
     const expr *part = place;
     while (place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD) {
         part = place;
@@ -43,6 +45,8 @@ static void put_in_cell(const checker *c, const expr *place) {
                     part->kind == EXPR_FIELD;
     if (!captured || c->function->is_move)
         place->name.binding->in_cell = true;
+    else
+        check_refer_field(c, c->function, &c->function->owner->fields[part->field.index]);
 }
 
 static expr *reference_to(checker *c, expr *place, source_span span, const type *t) {

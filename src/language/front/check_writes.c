@@ -219,6 +219,34 @@ static uint32_t *group_by_callee(checker *c, uint32_t **first) {
     return next;
 }
 
+/* The part of what its closure captured that the caller calls the method on; NULL: of no closure that copies. */
+static struct_field *captured_by_use(const method_use *use) {
+    function_item *f = use->caller;
+    if (!f->is_closure || f->is_move || use->root != f->parameters[0])
+        return NULL;
+    const expr *place = check_call_of_use(use)->call.operands[0];
+    while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME)
+        place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
+    return &f->owner->fields[place->field.index];
+}
+
+/* The function whose self the closure that calls the method captured; NULL: of no such call. */
+static function_item *captured_from(const method_use *use) {
+    const struct_field *field = captured_by_use(use);
+    function_item *f = use->caller;
+    while (field != NULL && field->captured->kind == BINDING_SELF && f != NULL && !check_is_own(f, field->captured))
+        f = f->outer;
+    return f == use->caller ? NULL : f;
+}
+
+static uint32_t add_writer(function_item **work, uint32_t count, function_item *f) {
+    if (f == NULL || f->writes_self)
+        return count;
+    f->writes_self = true;
+    work[count] = f;
+    return count + 1;
+}
+
 static void spread_writes(checker *c) {
     uint32_t *first, *next = group_by_callee(c, &first), count = 0;
     function_item **work = CHECK_ARRAY(c, function_item *, c->tree->function_count);
@@ -228,10 +256,10 @@ static void spread_writes(checker *c) {
     while (count > 0) {
         for (uint32_t i = first[work[--count]->index]; i != 0; i = next[i]) {
             const method_use *use = &c->writes->uses[i - 1];
-            if (use->root != NULL && use->root->kind == BINDING_SELF && !use->caller->writes_self) {
-                use->caller->writes_self = true;
-                work[count++] = use->caller;
-            }
+            if (use->root == NULL || use->root->kind != BINDING_SELF)
+                continue;
+            count = add_writer(work, count, use->caller);
+            count = add_writer(work, count, captured_from(use));
         }
     }
 }
@@ -239,20 +267,14 @@ static void spread_writes(checker *c) {
 /* A closure holds a copy of what it captured, unless its body was seen to write it: of what turns out to be written
  * now, a reference. */
 static void refer_late(checker *c, const method_use *use) {
-    const expr *place = check_call_of_use(use)->call.operands[0];
-    function_item *f = use->caller;
-    if (!f->is_closure || f->is_move || use->root != f->parameters[0])
-        return;
-    while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME)
-        place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
-    struct_field *field = &f->owner->fields[place->field.index];
-    if (field->is_written || field->by_reference)
+    struct_field *field = captured_by_use(use);
+    if (field == NULL || field->is_written || field->by_reference)
         return;
     if (field->captured->kind == BINDING_LET && !field->captured->is_mutable) {
         diagnostics_say(c->diagnostics, check_call_of_use(use)->call.name_span, SAY(method_writes_to_immutable),
                         field->name);
     }
-    check_refer_field(c, f, field);
+    check_refer_field(c, use->caller, field);
 }
 
 static void settle_uses(checker *c) {

@@ -71,7 +71,7 @@ static scrutinee scrutinee_of(lower_fn *fn, const expr *e, const type *t, bool h
     return s;
 }
 
-static void lower_let(lower_fn *fn, const stmt *s) {
+static void lower_let(lower_fn *fn, const stmt *s, bool is_step) {
     const type *t = s->pattern->type;
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, t));
     if (!values || !s->value)
@@ -89,20 +89,26 @@ static void lower_let(lower_fn *fn, const stmt *s) {
         lower_pattern_bind(fn, s->pattern, values);
     if (from.place && lower_open(fn))
         lower_clear_bound(fn, from.place, s->pattern, from.is_value);
-    lower_end_temporaries(fn, mark, end, s->span);
+    if (!is_step)
+        lower_end_temporaries(fn, mark, end, s->span);
 }
 
-void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out) {
-    uint32_t mark = lower_scope_open(fn);
-    for (const stmt *s = b->first; s && lower_open(fn); s = s->next) {
-        if (s->kind == STMT_LET) {
-            lower_let(fn, s);
-            continue;
-        }
-        uint32_t before = fn->kept_count;
-        lower_effect(fn, s->value);
-        lower_end_temporaries(fn, before, fn->kept_count, s->span);
+static void lower_stmt(lower_fn *fn, const stmt *s, bool is_step) {
+    if (s->kind == STMT_LET) {
+        lower_let(fn, s, is_step);
+        return;
     }
+    uint32_t mark = fn->kept_count;
+    lower_effect(fn, s->value);
+    if (!is_step)
+        lower_end_temporaries(fn, mark, fn->kept_count, s->span);
+}
+
+/* What the steps of an expression look at outlives the block: it ends with the statement that the expression is of. */
+static void lower_block_at(lower_fn *fn, const block *b, bool is_within, const type *wanted, ir_value *out) {
+    uint32_t mark = lower_scope_open(fn);
+    for (const stmt *s = b->first; s && lower_open(fn); s = s->next)
+        lower_stmt(fn, s, is_within && s->is_made);
     memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);
     uint32_t names = fn->kept_count;
     if (b->result)
@@ -112,8 +118,16 @@ void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *
         end.offset += end.length - 1;
         end.length = 1;
     }
-    lower_end_temporaries(fn, mark, names, end); /* what the result looks at outlives the names */
+    lower_end_names(fn, mark, names, end); /* what the result looks at outlives the names */
     fn->scope_depth--;
+}
+
+void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out) {
+    lower_block_at(fn, b, false, wanted, out);
+}
+
+void lower_block_within(lower_fn *fn, const block *b, const type *wanted, ir_value *out) {
+    lower_block_at(fn, b, true, wanted, out);
 }
 
 /* ---- if ---------------------------------------------------------------------------------------------------------- */

@@ -193,7 +193,10 @@ lower_place *lower_temporary(lower_fn *fn, const type *t, const ir_value *values
     uint32_t count = lower_leaf_count(fn->l, t);
     ir_variable first = lower_variables(fn, t, NULL, span);
     lower_write(fn, first, count, values);
+    uint32_t mark = fn->kept_count;
     lower_keep_values(fn, t, first);
+    for (uint32_t i = mark; i < fn->kept_count; i++)
+        fn->kept[i].is_temporary = true;
     return lower_place_of_variables(fn, t, first, span);
 }
 
@@ -205,6 +208,12 @@ void lower_end_temporaries(lower_fn *fn, uint32_t mark, uint32_t end, source_spa
     lower_keep(fn, mark, span);
     memmove(fn->kept + mark, fn->kept + end, above * sizeof *fn->kept);
     fn->kept_count = mark + above;
+}
+
+void lower_end_names(lower_fn *fn, uint32_t mark, uint32_t end, source_span span) {
+    for (uint32_t i = end; i > mark; i--)
+        if (!fn->kept[i - 1].is_temporary)
+            lower_end_temporaries(fn, i - 1, i, span);
 }
 
 void lower_end_values(lower_fn *fn, const type *t, const ir_value *values, source_span span) {

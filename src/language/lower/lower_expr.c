@@ -274,7 +274,7 @@ static void lower_by_kind(lower_fn *fn, const expr *e, ir_value *out) {
         if (e->block->unrecorded)
             lower_unrecorded(fn, e, out);
         else
-            lower_block_as(fn, e->block, e->type, out);
+            lower_block_within(fn, e->block, e->type, out);
         break;
     case EXPR_IF:
         lower_if(fn, e, out);

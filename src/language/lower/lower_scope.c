@@ -86,7 +86,7 @@ static void push_kept(lower_fn *fn, ir_variable v, bool drops) {
         fn->kept = room;
         fn->kept_capacity = larger;
     }
-    fn->kept[fn->kept_count++] = (kept_leaf){v, drops};
+    fn->kept[fn->kept_count++] = (kept_leaf){v, drops, false};
 }
 
 /* The last leaf is the first to end; so of what has destructors the leaves lie on the stack in reverse order. */

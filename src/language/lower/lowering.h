@@ -53,7 +53,8 @@ typedef struct lower_loop {
 
 typedef struct kept_leaf {
     ir_variable variable;
-    bool drops; /* it may have a destructor, which runs where its scope ends */
+    bool drops;        /* it may have a destructor, which runs where its scope ends */
+    bool is_temporary; /* it has no name: it lives to the end of the statement */
 } kept_leaf;
 
 typedef struct lower_fn {
@@ -103,6 +104,7 @@ void lower_clear_bound(lower_fn *fn, const lower_place *p, const pattern *bound,
 lower_place *lower_temporary(lower_fn *fn, const type *t, const ir_value *values, source_span span);
 /* What was put on the stack of kept leaves from `mark` up to `end` goes; those above move down. */
 void lower_end_temporaries(lower_fn *fn, uint32_t mark, uint32_t end, source_span span);
+void lower_end_names(lower_fn *fn, uint32_t mark, uint32_t end, source_span span); /* but not temporaries */
 /* values were replaced in their place. */
 void lower_end_values(lower_fn *fn, const type *t, const ir_value *values, source_span span);
 /* fields of a value with a cell: put into one, read out of it. */
@@ -236,6 +238,8 @@ void lower_call(lower_fn *fn, const expr *e, ir_value *out);
 ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span);
 void lower_array(lower_fn *fn, const expr *e, ir_value *out);
 void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
+/* A block as a part of an expression. */
+void lower_block_within(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
 void lower_if(lower_fn *fn, const expr *e, ir_value *out);
 void lower_match(lower_fn *fn, const expr *e, ir_value *out);
 void lower_logical(lower_fn *fn, const expr *e, ir_value *out);

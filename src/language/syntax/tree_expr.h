@@ -480,6 +480,7 @@ struct stmt {
         /* let: the initial value; NULL after an error only. expr: a value that it has is dropped */
         value;
     bool is_late;     /* let P; */
+    bool is_made;     /* [check] a step of the statement around it, which ends what both look at */
     block *otherwise; /* let P = v else { … }: never ends; NULL: the pattern always fits */
     stmt *next;
 };
