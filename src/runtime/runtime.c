@@ -232,7 +232,7 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
     rt->jump = mark.jump;
     rt->ends_early = status != MASU_OK;
     tl__unwind(rt, mark.frame, mark.scope_count, mark.grad_depth);
-    tl__dying_abandon(rt);
+    tl__dying_abandon(rt, status != MASU_OK && !mark.frame); /* an outer run may hold some of it */
     rt->ends_early = false;
     tl__arena_end(rt);
     if (!mark.frame)

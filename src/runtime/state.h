@@ -114,8 +114,9 @@ struct tl_runtime {
     uint64_t scope_depth; /* scopes that are not implicit */
 
     /* vector.c */
-    struct tl_vector *dying; /* wait for their destructors, linked through next_dead, in order; NULL: none */
-    bool ends_early;         /* an error: no destructor runs any more */
+    struct tl_vector *dying;           /* wait for their destructors, linked through next_dead, in order; NULL: none */
+    struct destructible *destructible; /* all that has a destructor and is alive; NULL: there is nothing */
+    bool ends_early;                   /* an error: no destructor runs any more */
 
     /* errors */
     jmp_buf *jump;    /* where a raise goes; NULL: entered without a program */
@@ -275,7 +276,8 @@ bool tl__registry_valid(const tl_runtime *rt);
 /* Called at zero counts, by tl__object_drop only. */
 void tl__string_free(tl_object *string); /* string.c */
 void tl__vector_free(tl_object *vector); /* vector.c */
-void tl__dying_abandon(tl_runtime *rt);  /* vector.c: those that wait for destructors go without */
+/* vector.c: those that wait for destructors go without; what holds itself in a circle goes, too, where asked. */
+void tl__dying_abandon(tl_runtime *rt, bool opens_circles);
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 void tl__handle_free(tl_object *handle); /* file.c */
 bool tl__tensors_valid(const tl_runtime *rt);

@@ -166,6 +166,16 @@ __attribute__((unused)) static bool calls_follow(const ir_function *f, const ir_
     return holds && !owed;
 }
 
+/* Where the program lets go: passes insert releases without a place, what happens behind them has one. */
+static source_span place_of(const ir_instr *i) {
+    const ir_instr *at = i;
+    while (!at->span.file && at->next)
+        at = at->next;
+    while (!at->span.file && at->prev)
+        at = at->prev;
+    return at->span;
+}
+
 void pass_run_destructors(ir_module *m) {
     ir_function *run = m->destructors ? version_of(m) : NULL;
     m->destructors = run;
@@ -179,7 +189,7 @@ void pass_run_destructors(ir_module *m) {
                 if (!call)
                     return;
                 call->callee = run;
-                call->site = ir_site_new(m, i->span, into->name);
+                call->site = ir_site_new(m, place_of(i), into->name);
                 i = end_of(i);
                 ir_insert_after(i, call);
             }

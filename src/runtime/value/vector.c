@@ -66,19 +66,55 @@ static masu_status words_new(const tl_record *plan, int64_t capacity, int64_t **
     return status;
 }
 
+/* What has a destructor may be part of a circle that only the destructor would open (an Rc and the Weak that leads
+ * back to it). An error runs none, so all of it is linked from its birth: tl__dying_abandon opens what is left.
+ *
+ *     rt->destructible ─► ┌ vector │ next ┼─► ┌ vector │ next ┼─► NULL       *back = what points to this one
+ */
+typedef struct destructible {
+    tl_vector vector;
+    struct destructible *next, **back; /* back NULL: no longer linked */
+} destructible;
+
+static size_t head_bytes(const tl_record *plan) {
+    return plan->destructor == 0 ? sizeof(tl_vector) : sizeof(destructible);
+}
+
+static void link_in(tl_vector *v) {
+    destructible *d = (destructible *)(void *)v, **first = &tl__runtime()->destructible;
+    if (v->plan->destructor == 0)
+        return;
+    d->next = *first;
+    d->back = first;
+    if (d->next)
+        d->next->back = &d->next;
+    *first = d;
+}
+
+static void link_out(tl_vector *v) {
+    destructible *d = (destructible *)(void *)v;
+    if (v->plan->destructor == 0 || !d->back)
+        return;
+    *d->back = d->next;
+    if (d->next)
+        d->next->back = d->back;
+    d->back = NULL;
+}
+
 static masu_status vector_new(const tl_record *plan, int64_t capacity, tl_vector **out) {
     void *memory;
     int64_t *words = NULL;
     masu_status status = words_new(plan, capacity, &words);
     if (status != MASU_OK)
         return status;
-    status = tl__alloc(sizeof(tl_vector), &memory);
+    status = tl__alloc(head_bytes(plan), &memory);
     if (status != MASU_OK) {
         tl__free(words, (size_t)capacity * element_bytes(plan));
         return status;
     }
     *out = memory;
     **out = (tl_vector){.head = {.count = 1, .kind = TL_VECTOR}, .plan = plan, .capacity = capacity, .words = words};
+    link_in(*out);
     tl__runtime()->live_objects++;
     return MASU_OK;
 }
@@ -182,7 +218,8 @@ static void free_all(tl_vector *dead) {
         *end = dead;
         dead = inner;
         tl__free(v->words, (size_t)v->capacity * element_bytes(v->plan));
-        tl__free(v, sizeof *v);
+        link_out(v);
+        tl__free(v, head_bytes(v->plan));
         tl__runtime()->live_objects--;
     }
 }
@@ -234,10 +271,25 @@ void tl_dying_done(tl_object *object) {
     *end = rest;
 }
 
-void tl__dying_abandon(tl_runtime *rt) {
+/* Lets go of all that v holds, whoever holds v. */
+static void empty(tl_vector *v) {
+    int64_t length = v->length;
+    v->head.count++;
+    v->length = 0;
+    for (int64_t i = 0; i < length; i++)
+        drop_owned(v->plan, element_at(v, i));
+    tl__object_drop(&v->head);
+}
+
+void tl__dying_abandon(tl_runtime *rt, bool opens_circles) {
     tl_vector *dead = rt->dying;
     rt->dying = NULL;
     free_all(dead);
+    while (opens_circles && rt->destructible) {
+        tl_vector *v = &rt->destructible->vector;
+        link_out(v);
+        empty(v);
+    }
 }
 
 /* ---- for other files of the runtime ------------------------------------------------------------------------------ */
