@@ -196,10 +196,10 @@ static void check_uses(ir_checker *c, const uses *u) {
 
 /* ---- what may be in which phase -------------------------------------------------------------- */
 
-static bool in_phase(const ir_checker *c, ir_opcode op) {
-    switch (op) {
+static bool in_phase(const ir_checker *c, const ir_instr *i) {
+    switch (i->op) {
     case IR_KEEP:
-        return c->phase != IR_PHASE_ROOTED;
+        return c->phase != IR_PHASE_ROOTED || i->imm.i == 2;
     case IR_ACQUIRE:
     case IR_RELEASE:
         return c->phase != IR_PHASE_BUILT;
@@ -234,7 +234,7 @@ static void check_modes(ir_checker *c, const ir_instr *i) {
 static void check_phase(ir_checker *c) {
     for (uint32_t n = 0; n < c->f->block_count; n++) {
         for (const ir_instr *i = c->f->blocks[n]->first; i; i = i->next) {
-            if (!in_phase(c, i->op))
+            if (!in_phase(c, i))
                 ir_fault(c, i->block, i, "does not belong into this phase");
             if (i->op == IR_CALL && c->phase != IR_PHASE_BUILT)
                 check_modes(c, i);

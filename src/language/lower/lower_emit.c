@@ -105,7 +105,10 @@ ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_
     i->abi = abi;
     place_site(fn, i, span);
     name_operands(fn, i);
-    if (always_raises(abi))
+    if (!always_raises(abi))
+        return i->result;
+    lower_keep_past(fn, false, span);
+    if (lower_open(fn))
         ir_emit(fn->b, IR_UNREACHABLE, NULL, 0, NULL, 0, span);
     return i->result;
 }

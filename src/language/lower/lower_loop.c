@@ -109,6 +109,7 @@ void lower_infinite_loop(lower_fn *fn, const expr *e, ir_value *out) {
     lower_jump(fn, loop.next, e->span);
     lower_enter_block(fn, loop.next);
     clear_grads(fn, &loop, e->span);
+    lower_keep_past(fn, true, e->span);
     lower_jump(fn, body, e->span);
     ir_seal(fn->b, body);
     close_loop(fn, &loop);

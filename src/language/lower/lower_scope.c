@@ -163,6 +163,17 @@ void lower_keep(lower_fn *fn, uint32_t mark, source_span span) {
     }
 }
 
+void lower_keep_past(lower_fn *fn, bool goes_on, source_span span) {
+    for (uint32_t i = fn->kept_count; i > 0 && lower_open(fn); i--) {
+        if (!fn->kept[i - 1].drops)
+            continue;
+        ir_value v = ir_read(fn->b, fn->kept[i - 1].variable, span);
+        ir_instr *keep = ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
+        if (keep)
+            keep->imm.i = goes_on ? 2 : 1;
+    }
+}
+
 uint32_t lower_scope_open(lower_fn *fn) {
     fn->scope_depth++;
     return fn->kept_count;

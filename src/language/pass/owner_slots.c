@@ -256,9 +256,9 @@ static void place_block(placer *p, ir_block *b) {
         await(p, p->f->params[k]);
     for (ir_instr *i = b->first, *next; i; i = next) {
         next = i->next;
-        if (i->op == IR_KEEP)
+        if (i->op == IR_KEEP && i->imm.i != 2)
             ir_remove(i); /* it has done what it was for */
-        else
+        else if (i->op != IR_KEEP)
             place_instr(p, i);
     }
 }

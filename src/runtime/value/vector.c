@@ -271,7 +271,7 @@ void tl_dying_done(tl_object *object) {
     *end = rest;
 }
 
-/* Lets go of all that v holds, whoever holds v. */
+/* Lets go of all that v holds, while others hold v. */
 static void empty(tl_vector *v) {
     int64_t length = v->length;
     v->head.count++;
