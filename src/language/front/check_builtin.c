@@ -11,6 +11,7 @@
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
+#include "language/syntax/lexer.h"
 
 /* ---- panic, assert --------------------------------------------------------------------------- */
 
@@ -209,14 +210,15 @@ static void vec_new(checker *c, expr *e, const type *expected) {
 
 static bool string_static(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
-    if (check_same_text(name, "new") && e->call.arg_count == 0) {
+    const library_said form = library_said_of(LIBRARY_form, name);
+    if (form == SAID_NEW && e->call.arg_count == 0) {
         e->kind = EXPR_STRING;
         e->string.data = "";
         e->string.length = 0;
         e->type = check_scalar(c, TYPE_STRING);
         return true;
     }
-    if ((check_same_text(name, "from") || check_same_text(name, "from_str")) && e->call.arg_count == 1) {
+    if ((form == SAID_FROM || check_same_text(name, "from_str")) && e->call.arg_count == 1) {
         check_expr(c, &e->call.args[0], check_scalar(c, TYPE_STRING));
         check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
         *slot = e->call.args[0];
@@ -228,13 +230,13 @@ static bool string_static(checker *c, expr **slot, const char *name) {
 bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const char *scope = e->call.callee->name.scope, *name = e->call.callee->name.name;
-    if (check_same_text(scope, "Vec") && check_same_text(name, "new") && e->call.arg_count == 0) {
+    if (check_same_text(scope, "Vec") && library_said_of(LIBRARY_form, name) == SAID_NEW && e->call.arg_count == 0) {
         vec_new(c, e, expected);
         return true;
     }
     if (check_same_text(scope, "String"))
         return string_static(c, slot, name);
-    if (check_same_text(scope, "System"))
+    if (library_said_of(LIBRARY_type_form, scope) == SAID_SYSTEM)
         return system_function(c, slot, name);
     return e->call.arg_count == 0 && check_scalar_constant(c, e, scope, name, true);
 }
@@ -336,55 +338,43 @@ static bool table_method(checker *c, expr **slot) {
     return true;
 }
 
-/* What the library's own methods ask the runtime for; `writes` takes a number and changes the list or text. */
+/* What the library's own methods ask the runtime for: one that takes a number changes the list or text. */
 static bool room_method(checker *c, expr **slot) {
-    static const struct {
-        const char *name;
-        type_kind owner;
-        bool writes;
-        tl_abi_index abi;
-    } rows[] = {{"__fill", TYPE_VEC, true, TL_FN_tl_vec_fill}, /* copies of the last element */
-                {"__reserve", TYPE_VEC, true, TL_FN_tl_vec_reserve},
-                {"__reserve", TYPE_STRING, true, TL_FN_tl_string_reserve},
-                {"__capacity", TYPE_VEC, false, TL_FN_tl_vec_capacity},
-                {"__capacity", TYPE_STRING, false, TL_FN_tl_string_capacity}};
     expr *e = *slot;
-    const type *t = type_resolve(c->types, e->call.receiver->type);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].owner != t->kind || e->call.arg_count != rows[i].writes ||
-            !check_same_text(rows[i].name, e->call.name))
-            continue;
-        expr *operands[2] = {e->call.receiver, NULL};
-        if (rows[i].writes) {
-            check_expr(c, &e->call.args[0], check_scalar(c, TYPE_I64));
-            check_coerce_branch(c, &e->call.args[0], check_scalar(c, TYPE_I64), NULL);
-            operands[1] = e->call.args[0];
-        }
-        bool place = rows[i].writes && check_is_place(operands[0]) &&
-                     check_write(c, operands[0], e->span, WRITE_METHOD);
-        *slot = check_new_abi(c, rows[i].abi, e->span, operands, 1 + rows[i].writes);
-        (*slot)->type = check_scalar(c, rows[i].writes ? TYPE_VOID : TYPE_I64);
-        (*slot)->call.writes_receiver = place;
-        return true;
+    const bool list = type_is(type_resolve(c->types, e->call.receiver->type), TYPE_VEC);
+    const char *symbol = library_word(list ? LIBRARY_list_room : LIBRARY_text_room, e->call.name);
+    tl_abi_index function = symbol == NULL ? TL_FN_COUNT : check_function_of_symbol(symbol);
+    const bool writes = function != TL_FN_COUNT && tl_abi_functions[function].parameters[1].name != NULL;
+    if (function == TL_FN_COUNT || e->call.arg_count != writes)
+        return false;
+    expr *operands[2] = {e->call.receiver, NULL};
+    if (writes) {
+        check_expr(c, &e->call.args[0], check_scalar(c, TYPE_I64));
+        check_coerce_branch(c, &e->call.args[0], check_scalar(c, TYPE_I64), NULL);
+        operands[1] = e->call.args[0];
     }
-    return false;
+    bool place = writes && check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
+    *slot = check_new_abi(c, function, e->span, operands, 1 + writes);
+    (*slot)->type = check_scalar(c, writes ? TYPE_VOID : TYPE_I64);
+    (*slot)->call.writes_receiver = place;
+    return true;
 }
 
 bool check_string_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    const char *name = e->call.name;
+    const char *name = e->call.name, *to = library_word(LIBRARY_converts, name);
     uint32_t args = e->call.arg_count;
-    if (args == 0 && (check_same_text(name, "len") || check_same_text(name, "is_empty"))) {
-        string_length(c, slot, check_same_text(name, "is_empty"));
-    } else if (args == 0 && (check_same_text(name, "to_f32") || check_same_text(name, "to_f64"))) {
+    const library_said said = library_said_of(LIBRARY_of_texts, name);
+    if (args == 0 && (said == SAID_LENGTH || said == SAID_EMPTY)) {
+        string_length(c, slot, said == SAID_EMPTY);
+    } else if (args == 0 && to != NULL && to[0] == 'f') {
         check_become_abi(c, e, TL_FN_tl_string_to_f64, &e->call.receiver, 1);
-        if (check_same_text(name, "to_f32"))
-            check_cast_to(c, slot, check_scalar(c, TYPE_F32));
-    } else if (args == 1 && check_same_text(name, "__is_number")) {
+        check_cast_to(c, slot, check_scalar(c, scalar_type_of_name(to, strlen(to))));
+    } else if (args == 1 && said == SAID_IS_NUMBER) {
         check_expr(c, &e->call.args[0], NULL);
         expr *operands[2] = {e->call.receiver, e->call.args[0]};
         check_become_abi(c, e, TL_FN_tl_string_is_number, operands, 2);
-    } else if (args == 1 && (check_same_text(name, "push_str") || check_same_text(name, "push"))) {
+    } else if (args == 1 && said == SAID_PUSH) {
         expr *copy = check_copy_place(c, e->call.receiver);
         expr *sum = check_new(c, EXPR_BINARY, e->span, NULL);
         sum->binary.op = BINARY_ADD;
@@ -440,28 +430,29 @@ bool check_vec_method(checker *c, expr **slot) {
     const char *name = e->call.name;
     const type *element = e->call.receiver->type->vec.element, *integer = check_scalar(c, TYPE_I64);
     uint32_t args = e->call.arg_count;
-    if (args == 0 && (check_same_text(name, "len") || check_same_text(name, "is_empty"))) {
-        vec_length(c, slot, check_same_text(name, "is_empty"));
-    } else if (args == 0 && check_same_text(name, "__pop")) {
+    const library_said said = library_said_of(LIBRARY_of_lists, name);
+    if (args == 0 && (said == SAID_LENGTH || said == SAID_EMPTY)) {
+        vec_length(c, slot, said == SAID_EMPTY);
+    } else if (args == 0 && said == SAID_POP) {
         become_vec_call(c, e, CALL_VEC_POP, element);
-    } else if (args == 1 && check_same_text(name, "__out")) {
+    } else if (args == 1 && said == SAID_OUT) {
         vec_argument(c, &e->call.args[0], integer);
         become_vec_call(c, e, CALL_VEC_OUT, element);
-    } else if (args == 1 && check_same_text(name, "push") && may_grow(e)) {
+    } else if (args == 1 && said == SAID_PUSH && may_grow(e)) {
         if (type_is(type_resolve(c->types, element), TYPE_OPEN))
             check_keep_reference(e->call.args[0]);
         vec_argument(c, &e->call.args[0], element);
         become_vec_call(c, e, CALL_VEC_PUSH, check_scalar(c, TYPE_VOID));
     } else if (room_method(c, slot)) {
         return true;
-    } else if (args == 1 && check_same_text(name, "get")) {
+    } else if (args == 1 && said == SAID_GET) {
         vec_argument(c, &e->call.args[0], integer);
         become_vec_call(c, e, CALL_VEC_GET, element);
-    } else if (args == 2 && check_same_text(name, "set")) {
+    } else if (args == 2 && said == SAID_SET) {
         vec_argument(c, &e->call.args[0], integer);
         vec_argument(c, &e->call.args[1], element);
         become_vec_call(c, e, CALL_VEC_SET, check_scalar(c, TYPE_VOID));
-    } else if (check_same_text(name, "push") && args != 1 && may_grow(e) &&
+    } else if (said == SAID_PUSH && args != 1 && may_grow(e) &&
                check_method_named(c, check_owner_of(c, e->call.receiver->type), name) == NULL) {
         check_count(c, e, name, 1, (source_span){0});
         check_list(c, e->call.args, args);

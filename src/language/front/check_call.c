@@ -19,6 +19,7 @@
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/front/hints.h"
+#include "language/library/library.h"
 #include "language/syntax/elsewhere.h"
 
 /* ---- functions of the program ---------------------------------------------------------------- */
@@ -301,11 +302,14 @@ static bool call_of_builtin(checker *c, expr *e, struct_item *owner, const type 
     return true;
 }
 
+static bool is_from(const char *name) {
+    return library_said_of(LIBRARY_form, name) == SAID_FROM;
+}
+
 /* f64::from(x) and String::from(x) of a type of the program that `impl From<…> for f64` names. */
 static bool call_of_own_from(checker *c, expr *e, struct_item *owner, const type *expected) {
-    const function_item *f = owner == NULL || strcmp(e->call.callee->name.name, "from") != 0
-                                 ? NULL
-                                 : check_find_method(c, owner, "from");
+    const function_item *f = owner == NULL || !is_from(e->call.callee->name.name) ? NULL
+                                                                                  : check_find_method(c, owner, "from");
     if (f == NULL || f->span.file == c->tree->prelude || e->call.arg_count != 1)
         return false;
     check_expr(c, &e->call.args[0], NULL);
@@ -316,8 +320,9 @@ static bool call_of_own_from(checker *c, expr *e, struct_item *owner, const type
 /* Box::new(x): a Box where one is wanted or nothing is known, else x. */
 static void make_box(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &(*slot)->call.callee->name;
-    const bool converts = strcmp(callee->name, "from") == 0, shared = callee->scope[0] != 'B'; /* Rc, Arc */
-    if (callee->argument_count == 1) {                                                         /* Box::<T>::new(x) */
+    const bool converts = is_from(callee->name),
+               shared = library_said_of(LIBRARY_pointer, callee->scope) == SAID_COUNTED;
+    if (callee->argument_count == 1) { /* Box::<T>::new(x) */
         type_expr written = {.span = callee->scope_span,
                              .kind = TYPE_EXPR_NAME,
                              .name = callee->scope,
@@ -350,16 +355,11 @@ static void make_box(checker *c, expr **slot, const type *expected) {
 
 /* Trait::method(x, …) is x.method(…); Trait::new() is that of the type that is wanted. */
 static bool call_of_trait(checker *c, expr **slot, const char *scope, const char *name, const type *expected) {
-    static const char *const known[] = {
-        "Iterator", "IntoIterator", "Clone", "ToString", "Ord",  "PartialOrd", "PartialEq", "Add",   "Sub", "Mul",
-        "Div",      "Rem",          "Neg",   "Not",      "Into", "ToOwned",    "AsRef",     "Index", "Hash"};
     expr *e = *slot;
     const trait_item *trait = names_trait(c->names, scope);
-    bool found = false;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        found |= strcmp(known[i], scope) == 0;
+    bool found = library_says(LIBRARY_method_trait, scope);
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (strcmp(scope, "From") == 0 && strcmp(name, "from") == 0 && e->call.arg_count == 1) {
+    if (library_said_of(LIBRARY_trait_form, scope) == SAID_FROM && is_from(name) && e->call.arg_count == 1) {
         found = true; /* what is wanted has it */
         name = "into";
     }
@@ -419,16 +419,13 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
             call_of_struct(c, e, scope, owner, expected);
         return;
     }
-    bool box = strcmp(scope, "Box") == 0 || strcmp(scope, "Rc") == 0 || strcmp(scope, "Arc") == 0;
-    static const char *const makers[] = {"new", "clone", "from"};
-    bool makes = false;
-    for (size_t i = 0; box && i < sizeof makers / sizeof makers[0]; i++)
-        makes |= strcmp(name, makers[i]) == 0;
-    if (makes && e->call.arg_count == 1) {
+    const library_said form = library_said_of(LIBRARY_form, name);
+    bool makes = form == SAID_NEW || form == SAID_FROM || library_said_of(LIBRARY_hands_on, name) == SAID_CLONE;
+    if (makes && library_says(LIBRARY_pointer, scope) && e->call.arg_count == 1) {
         make_box(c, slot, expected);
         return;
     }
-    if (strcmp(scope, "Vec") == 0 && strcmp(name, "from") == 0 && e->call.arg_count == 1) {
+    if (strcmp(scope, "Vec") == 0 && is_from(name) && e->call.arg_count == 1) {
         *slot = e->call.args[0];
         (*slot)->is_vec |= (*slot)->kind == EXPR_ARRAY;
         check_expr(c, slot, expected);
@@ -441,7 +438,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad, expected) ||
         check_builtin_scope(c, slot, expected))
         return;
-    bool converts = strcmp(name, "from") == 0; /* what is left is the language's own */
+    bool converts = is_from(name); /* what is left is the language's own */
     if (owner != NULL && !(converts && check_scalar_scope(scope)) && call_of_builtin(c, e, owner, expected)) {
         if (grad && e->type->kind == TYPE_TENSOR) /* from_vec: made, then told to track */
             *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
@@ -483,7 +480,7 @@ static bool is_process_exit(const name_expr *callee) {
     bool ends = false;
     for (size_t i = 0; callee->scope != NULL && i < sizeof scopes / sizeof scopes[0]; i++)
         ends |= strcmp(callee->scope, scopes[i]) == 0;
-    return ends && strcmp(callee->name, "exit") == 0;
+    return ends && library_said_of(LIBRARY_form, callee->name) == SAID_EXIT;
 }
 
 /* f<T>(…) -> Tensor<T>: T is the tensor's, whichever side of the name it is written on. */
@@ -536,7 +533,7 @@ void check_call(checker *c, expr **slot, const type *expected) {
         return;
     if (callee->kind == EXPR_NAME && is_process_exit(&callee->name)) {
         callee->name.scope = NULL;
-        check_builtin_function(c, slot, "exit");
+        check_builtin_function(c, slot, callee->name.name);
         return;
     }
     if (callee->kind == EXPR_CLOSURE && callee->type == NULL)

@@ -154,9 +154,10 @@ static void take_way(chain *h) {
     expr *e = *h->start;
     if (e->kind != EXPR_METHOD || e->type != NULL || h->last_body != NULL)
         return;
-    if (strcmp(e->call.name, "rev") == 0 && e->call.arg_count == 0 && e->call.receiver->kind != EXPR_RANGE)
+    const library_said way = library_said_of(LIBRARY_form, e->call.name);
+    if (way == SAID_REVERSE && e->call.arg_count == 0 && e->call.receiver->kind != EXPR_RANGE)
         h->backwards = true;
-    else if (strcmp(e->call.name, "chain") == 0 && e->call.arg_count == 1)
+    else if (way == SAID_CHAIN && e->call.arg_count == 1)
         h->behind = e->call.args[0];
     else
         return;

@@ -6,6 +6,7 @@
 
 #include "language/front/check_context.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 #include "language/syntax/lexer.h"
 
 /* F32, I64 …, as well as f32, i64 …, with std:: and core:: in front; the rest behind the type in
@@ -15,7 +16,7 @@ static type_kind scope_type(const char *scope, const char **rest) {
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (strncmp(scope, prefixes[i], strlen(prefixes[i])) == 0)
             scope += strlen(prefixes[i]);
-    if (strcmp(scope, "consts") == 0) /* use std::f64::consts; */
+    if (library_said_of(LIBRARY_constant, scope) == SAID_CONSTANTS) /* use std::f64::consts; */
         scope = "f64::consts";
     size_t length = strcspn(scope, ":");
     char lower[8];
@@ -94,11 +95,12 @@ static bool integer_constant(expr *e, const type *t, const char *name) {
     uint32_t bits = type_bits(t);
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     uint64_t max = type_is_signed(t) ? all >> 1 : all;
-    if (strcmp(name, "max_value") == 0 || strcmp(name, "MAX") == 0)
+    const library_said said = library_said_of(LIBRARY_constant, name);
+    if (said == SAID_MAX)
         become_int(e, t, max);
-    else if (strcmp(name, "min_value") == 0 || strcmp(name, "MIN") == 0)
+    else if (said == SAID_MIN)
         become_int(e, t, type_is_signed(t) ? ~max : 0);
-    else if (strcmp(name, "BITS") == 0)
+    else if (said == SAID_BITS)
         become_int(e, t, bits);
     else
         return false;
@@ -116,7 +118,7 @@ bool check_scalar_constant(checker *c, expr *e, const char *scope, const char *n
     if (kind == TYPE_ERROR)
         return false;
     const type *t = check_scalar(c, kind);
-    if (called && strcmp(name, "sizeof") == 0) {
+    if (called && library_said_of(LIBRARY_constant, name) == SAID_SIZE) {
         become_int(e, check_scalar(c, TYPE_I64), kind == TYPE_BOOL ? 1 : type_bits(t) / 8);
         return true;
     }

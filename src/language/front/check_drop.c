@@ -11,9 +11,11 @@
 
 #include "language/front/check_context.h"
 #include "language/front/check_drop.h"
+#include "language/library/library.h"
 
 bool check_is_destructor(const function_item *f) {
-    return f->impl != NULL && f->impl->trait_name != NULL && strcmp(f->impl->trait_name, "Drop") == 0 && f->has_self;
+    return f->impl != NULL && f->impl->trait_name != NULL &&
+           library_said_of(LIBRARY_trait_form, f->impl->trait_name) == SAID_DROP && f->has_self;
 }
 
 /* The function `drop` of the block; NULL: it has none that is a destructor, with a message. */
@@ -33,7 +35,7 @@ static function_item *destructor_of(checker *c, const impl_item *impl, const str
 }
 
 void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner) {
-    if (impl->trait_name == NULL || strcmp(impl->trait_name, "Drop") != 0)
+    if (library_said_of(LIBRARY_trait_form, impl->trait_name) != SAID_DROP)
         return;
     if (owner->is_builtin || (owner->span.file == c->tree->prelude && impl->trait_span.file != c->tree->prelude)) {
         diagnostics_say(c->diagnostics, impl->trait_span, SAY(destructor_of_another_type), owner->name);

@@ -28,6 +28,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 #define HELD "<held "
 
@@ -82,11 +83,11 @@ const type *check_dyn_type(checker *c, type_expr *t) {
         trait_item *trait = names_trait(c->names, bound->name);
         if (trait != NULL)
             return check_trait_dyn(c, t->span, trait);
-        bool iterates = strstr(bound->name, "Iterator") != NULL;
+        const library_said form = library_said_of(LIBRARY_trait_form, bound->name);
+        bool iterates = form == SAID_ITERATE;
         if (iterates && bound->argument_count == 1)
             return iterator_dyn(c, t, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
-        if (strcmp(bound->name, "Display") == 0 ||
-            strcmp(bound->name, "ToString") == 0) /* its text is what is used of it */
+        if (form == SAID_DISPLAY || form == SAID_TEXT) /* its text is what is used of it */
             return check_scalar(c, TYPE_STRING);
     }
     const char *name = t->argument_count > 0 ? t->arguments[0]->name : NULL;
@@ -128,7 +129,8 @@ static bool may_become(checker *c, const dyn_type *d, const type *t) {
 
 /* fn from(x: A) of just this A */
 static bool is_from(checker *c, const function_item *f, const struct_item *owner, const type *t) {
-    if (f->owner != owner || strcmp(f->name, "from") != 0 || f->parameter_count != 1 || f->generics.count > 0)
+    if (f->owner != owner || library_said_of(LIBRARY_form, f->name) != SAID_FROM || f->parameter_count != 1 ||
+        f->generics.count > 0)
         return false;
     const type *of = type_resolve(c->types, check_type(c, f->parameters[0]->annotation));
     return of == t || (type_is_open_number(t) && type_is_numeric(of) && type_is_integer(of) == type_is_integer(t));

@@ -14,11 +14,17 @@
 
 #include "language/front/check_context.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
-static const struct {
-    const char *word;
-    element_rule rule;
-} words[] = {{"Same", ELEMENT_SAME}, {"Real", ELEMENT_REAL}, {"Wide", ELEMENT_WIDE}, {"Sum", ELEMENT_SUM}};
+/* ELEMENT_UNKNOWN: the name is not a word for one. */
+static element_rule rule_of(const char *name) {
+    const library_said said = library_said_of(LIBRARY_element_rule, name);
+    return said == SAID_SAME   ? ELEMENT_SAME
+           : said == SAID_REAL ? ELEMENT_REAL
+           : said == SAID_WIDE ? ELEMENT_WIDE
+           : said == SAID_SUM  ? ELEMENT_SUM
+                               : ELEMENT_UNKNOWN;
+}
 
 /* Takes the word out of a copy of t: what is left is a type. */
 static type_expr *without_word(checker *c, const type_expr *t, element_rule *rule) {
@@ -26,12 +32,10 @@ static type_expr *without_word(checker *c, const type_expr *t, element_rule *rul
     *made = *t;
     const type_expr *word = t->argument_count == 1 ? t->arguments[0] : NULL;
     bool tensor = t->name != NULL && strcmp(t->name, "Tensor") == 0 && word != NULL && word->name != NULL;
-    for (size_t i = 0; tensor && i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i].word, word->name) == 0) {
-            *rule = words[i].rule;
-            made->argument_count = 0;
-            return made;
-        }
+    if (tensor && rule_of(word->name) != ELEMENT_UNKNOWN) {
+        *rule = rule_of(word->name);
+        made->argument_count = 0;
+        return made;
     }
     made->arguments = CHECK_ARRAY(c, type_expr *, t->argument_count + 1);
     for (uint32_t i = 0; i < t->argument_count; i++)

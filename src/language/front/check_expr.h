@@ -95,6 +95,8 @@ void check_unknown_field(checker *c, expr *e, const struct_item *s);
 int64_t check_find_field(const struct_item *s, const char *name);
 
 /* As the library says which operator a method is (library/facts.def); BINARY_NONE: no word of it. */
+/* add_assign of +; NULL: there is no a OP= b. */
+const char *check_assigning_method(checker *c, binary_op op);
 binary_op check_operator_said(library_said said); /* BINARY_NONE: it is not one */
 
 #endif

@@ -60,7 +60,7 @@ static void use_other_name(checker *c, expr *e) {
 
 static bool get_element(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
-    if (strcmp(e->call.name, "get") != 0 || e->call.arg_count == 0)
+    if (library_said_of(LIBRARY_of_lists, e->call.name) != SAID_GET || e->call.arg_count == 0)
         return false;
     expr *first = e->call.args[0], *index = check_new(c, EXPR_INDEX, e->span, NULL);
     bool list = e->call.arg_count == 1 && first->kind == EXPR_ARRAY;
@@ -141,8 +141,8 @@ bool check_value_part(checker *c, expr **slot) {
 static bool convert_all(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    bool whole = strcmp(e->call.name, "to_i64") == 0;
-    bool real = strcmp(e->call.name, "to_f32") == 0;
+    const type *to = check_converted_to(c, e->call.name);
+    bool whole = to != NULL && to->kind == TYPE_I64, real = to != NULL && to->kind == TYPE_F32;
     if ((!whole && !real) || e->call.arg_count > 0 || (wish != NULL && type_is_numeric(wish)))
         return false;
     const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
@@ -166,7 +166,7 @@ static bool adam_step(checker *c, expr **slot) {
     static const char *const names[] = {"<g>", NULL, NULL, "<step>", "<lr>", "<beta1>", "<beta2>", "<eps>", "<decay>"};
     expr *e = *slot, **args = e->call.args, *w = e->call.receiver;
     source_span span = e->span;
-    if (strcmp(e->call.name, "adam_step") != 0 || e->call.arg_count != ARGUMENTS)
+    if (library_said_of(LIBRARY_form, e->call.name) != SAID_ADAM || e->call.arg_count != ARGUMENTS)
         return false;
     block_builder b = build_block(c, span);
     expr *values[ARGUMENTS];
@@ -201,7 +201,7 @@ static bool moving_batch_norm(checker *c, expr **slot) {
     expr *e = *slot, **args = e->call.args;
     uint32_t count = e->call.arg_count;
     source_span span = e->span;
-    if (strcmp(e->call.name, "batch_norm") != 0 || count <= TRAINING || count > ARGUMENTS)
+    if (library_said_of(LIBRARY_form, e->call.name) != SAID_NORM || count <= TRAINING || count > ARGUMENTS)
         return false;
     for (int i = 0; i < ARGUMENTS && i < (int)count; i++)
         if (args[i]->type == NULL && (i == TRAINING || i < WEIGHT))
@@ -236,9 +236,8 @@ static bool moving_batch_norm(checker *c, expr **slot) {
 }
 
 const type *check_converted_to(const checker *c, const char *name) {
-    type_kind kind = strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3)) : TYPE_ERROR;
-    const type *to = kind < TYPE_CHAR ? check_scalar(c, kind) : NULL;
-    return to == NULL || !type_is_numeric(to) ? NULL : to;
+    const char *to = library_word(LIBRARY_converts, name);
+    return to == NULL ? NULL : check_scalar(c, scalar_type_of_name(to, strlen(to)));
 }
 
 /* t.to_i64().sum(): what no number has is meant of all elements, also where only the program knows the rank. */
@@ -256,7 +255,7 @@ static bool convert_to(checker *c, expr **slot, const type *t, const type *expec
     expr *e = *slot;
     const char *name = e->call.name;
     const type *to = check_converted_to(c, name);
-    bool has = strcmp(name, "to_i64") == 0 || strcmp(name, "to_f32") == 0;
+    bool has = to != NULL && (to->kind == TYPE_I64 || to->kind == TYPE_F32); /* convert_all */
     if (to == NULL || has || e->call.arg_count > 0)
         return false;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -275,7 +274,7 @@ static void name_list(checker *c, expr *e, const type *t, const type *expected) 
     bool wanted = wish != NULL && wish->kind == TYPE_VEC &&
                   type_resolve(c->types, wish->vec.element)->kind != TYPE_OPEN;
     const type *held = wanted ? type_resolve(c->types, wish->vec.element) : t->tensor.element;
-    if (strcmp(e->call.name, "to_vec") == 0 && e->call.arg_count == 0 && held != NULL &&
+    if (library_said_of(LIBRARY_form, e->call.name) == SAID_VECTOR && e->call.arg_count == 0 && held != NULL &&
         (type_is_numeric(held) || held->kind == TYPE_BOOL) && held->kind != TYPE_F32) {
         const char *name = masu__arena_printf(c->arena, "__vec_%s", check_type_text(c, held));
         e->call.name = name != NULL ? name : e->call.name;
@@ -300,10 +299,11 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
     expr *e = *slot, **args = e->call.args;
     if (e->call.arg_count != 2)
         return false;
-    if (strcmp(e->call.name, "slice") == 0) {
+    const library_said form = library_said_of(LIBRARY_form, e->call.name);
+    if (form == SAID_SLICE) {
         expr *rows[3] = {check_new_int(c, e->span, 0), args[0], args[1]};
         *slot = build_method(c, e->span, e->call.receiver, "narrow", rows, 3);
-    } else if (strcmp(e->call.name, "where_cond") == 0) {
+    } else if (form == SAID_WHERE) {
         bool mask = t->tensor.element != NULL && t->tensor.element->kind == TYPE_BOOL;
         expr *three[3] = {mask ? e->call.receiver : args[0], mask ? args[0] : e->call.receiver, args[1]};
         *slot = build_call(c, e->span, "Tensor", "where_cond", three, 3);
@@ -331,11 +331,8 @@ bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expec
  *     { t.set(0, 1.0); t }
  */
 void check_written_value(checker *c, expr **slot) {
-    static const char *const names[] = {"set", "add_assign", "sub_assign", "mul_assign", "div_assign", "rem_assign"};
     expr *e = *slot;
-    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(e->call.name, names[i]) != 0)
-            continue;
+    if (e->kind == EXPR_METHOD && library_says(LIBRARY_writes_value, e->call.name)) {
         check_expr(c, &e->call.receiver, NULL);
         bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
         if (tensor && check_is_place(e->call.receiver)) {
@@ -394,12 +391,7 @@ bool check_function_form(checker *c, expr **slot, const char *name, const type *
 }
 
 bool check_makes_of_values(const char *name) {
-    static const char *const names[] = {"from",      "new",         "tensor",     "from_slice", "of_slice",
-                                        "from_data", "from_floats", "from_array", "from_list"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return library_says(LIBRARY_tensor_of_values, name);
 }
 
 /* The one argument is the tensor, or a Vec of its elements, or a number. */

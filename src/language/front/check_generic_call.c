@@ -11,6 +11,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -188,9 +189,9 @@ static const type *number_in(checker *c, const type *t) {
 
 /* v.fold(0.0, |a, x| a + x) of a Vec<f64> starts with an f64, where no cast says otherwise. */
 static void start_of_fold(checker *c, expr *e, const function_item *f, const type_environment *at) {
-    bool folds = f->span.file == c->tree->prelude && strcmp(f->name, "fold") == 0 && e->call.arg_count == 2 &&
-                 e->call.args[0]->type == NULL && check_free_literal(e->call.args[0]) && e->call.receiver != NULL &&
-                 e->call.args[1]->kind == EXPR_CLOSURE && f->generics.count > 0;
+    bool folds = f->span.file == c->tree->prelude && library_said_of(LIBRARY_stage, f->name) == SAID_FOLD &&
+                 e->call.arg_count == 2 && e->call.args[0]->type == NULL && check_free_literal(e->call.args[0]) &&
+                 e->call.receiver != NULL && e->call.args[1]->kind == EXPR_CLOSURE && f->generics.count > 0;
     const type *t = folds ? type_resolve(c->types, e->call.receiver->type) : NULL;
     bool casts = false;
     if (t == NULL || t->kind != TYPE_VEC || type_resolve(c->types, at->arguments[0])->kind != TYPE_OPEN)

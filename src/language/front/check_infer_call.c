@@ -283,8 +283,9 @@ static const type *method_of_bracket(inference *n, expr *e, const type *t, bool 
     const char *name = e->call.name;
     f->grows |= library_says(LIBRARY_resizes, name);
     bool lists = check_only_lists_have(n->c, name);
-    if (!lists && (check_is_identity(name) || strcmp(name, "into") == 0)) { /* what is wanted of that is wanted of it */
-        f->prefers_list |= strcmp(name, "into") == 0;                       /* of a map, say */
+    if (!lists && (check_is_identity(name) ||
+                   library_said_of(LIBRARY_form, name) == SAID_INTO)) { /* what is wanted of that is wanted of it */
+        f->prefers_list |= library_said_of(LIBRARY_form, name) == SAID_INTO; /* of a map, say */
         return t;
     }
     if (!lists && only_tensors_have(n, e))

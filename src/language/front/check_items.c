@@ -16,12 +16,16 @@
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 #include "language/syntax/lexer.h"
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
 static bool reserved_type(const char *name) {
-    static const char *const names[] = {"Tensor", "GradTensor", "Vec", "System", "Self", "str", "Option", "Result"};
+    static const char *const names[] = {"Tensor", "GradTensor", "Vec", "Self", "str"};
+    const library_said form = library_said_of(LIBRARY_type_form, name);
+    if (form == SAID_OPTION || form == SAID_RESULT || form == SAID_SYSTEM)
+        return true;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -101,7 +105,8 @@ static void declare_traits(checker *c) {
 
 /* `{:?}` and its like ask another trait than `{}`: their `fmt` goes by a name of its own. */
 static void name_shown(function_item *f) {
-    const char *name = f->impl == NULL || f->impl->trait_name == NULL || strcmp(f->name, "fmt") != 0
+    const char *name = f->impl == NULL || f->impl->trait_name == NULL ||
+                               library_said_of(LIBRARY_form, f->name) != SAID_FMT
                            ? NULL
                            : check_shown_by(f->impl->trait_name);
     f->name = name != NULL ? name : f->name;
@@ -288,7 +293,7 @@ static void declare_refused(checker *c) {
 /* The cache of a decoder is one thing for all who hold it: what a function puts into it, its caller finds there. */
 static bool is_handle(const checker *c, const type *t) {
     return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
-           strcmp(t->structure->name, "KVCache") == 0;
+           library_said_of(LIBRARY_type_form, t->structure->name) == SAID_HANDLE;
 }
 
 void check_signature(checker *c, function_item *f) {

@@ -52,7 +52,7 @@ bool check_is_iterator(checker *c, const type *t) {
 bool check_may_be_iterators(checker *c) {
     for (uint32_t i = 0; c->instances->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
         const function_item *f = c->tree->functions[i];
-        bool own = f->owner_name != NULL && strcmp(f->name, "next") == 0 && f->owner != NULL;
+        bool own = f->owner_name != NULL && library_said_of(LIBRARY_form, f->name) == SAID_NEXT && f->owner != NULL;
         c->instances->iterators = own && f->owner->is_builtin == 0 ? ITERATORS_SOME : c->instances->iterators;
     }
     c->instances->iterators = c->instances->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
@@ -165,7 +165,7 @@ static bool is_iterable(const type_expr *bound) {
 
 /* IntoIterator, Iterator, DoubleEndedIterator, …: of what gives elements one by one. */
 bool check_bounds_items(const type_expr *bound) {
-    return bound->kind == TYPE_EXPR_NAME && strstr(bound->name, "Iterator") != NULL;
+    return bound->kind == TYPE_EXPR_NAME && library_said_of(LIBRARY_trait_form, bound->name) == SAID_ITERATE;
 }
 
 /* Whether a parameter's type is a type parameter with such a bound. */
@@ -357,7 +357,7 @@ void check_ranges_as_lists(checker *c, expr *e, const type *t) {
         expr *range = e->call.args[i];
         if (range->kind != EXPR_RANGE || range->range.low == NULL)
             continue;
-        if (range->range.high == NULL && strcmp(e->call.name, "zip") == 0) {
+        if (range->range.high == NULL && library_said_of(LIBRARY_stage, e->call.name) == SAID_ZIP) {
             e->call.name = "__zip_from";
             e->call.args[i] = range->range.low;
         } else {
@@ -370,7 +370,7 @@ void check_ranges_as_lists(checker *c, expr *e, const type *t) {
 void check_split_range(checker *c, expr *e, const type *t) {
     expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
     const bool splits = library_says(LIBRARY_takes_range, e->call.name);
-    bool gets = strcmp(e->call.name, "get") == 0 && e->call.arg_count == 1 &&
+    bool gets = library_said_of(LIBRARY_of_lists, e->call.name) == SAID_GET && e->call.arg_count == 1 &&
                 (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
     if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE)
         return;
@@ -393,6 +393,6 @@ void check_split_range(checker *c, expr *e, const type *t) {
         args[1] = check_new_binary(c, BINARY_ADD, args[1], check_new_int(c, range->span, 1), NULL);
     e->call.args = args;
     e->call.arg_count = all ? 0 : 2 + rest;
-    if (gets || strcmp(e->call.name, "range") == 0)
+    if (gets || library_said_of(LIBRARY_function, e->call.name) == SAID_RANGE)
         e->call.name = all ? "iter" : "__between";
 }

@@ -7,6 +7,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_scopes.h"
+#include "language/library/library.h"
 
 bool check_same_text(const char *a, const char *b) {
     return strcmp(a, b) == 0;
@@ -90,14 +91,12 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     if (plain && (known_here ? s->binding != NULL || (s->function != NULL && !s->function->is_template)
                              : check_std_name(c, e->name.name) == NULL))
         return;
-    static const char *const traits[] = {"ToString", "Clone", "Into", "Iterator", "IntoIterator", "ToOwned"};
     struct_item *owner = plain ? NULL : check_struct_named(c, e->name.scope);
     const function_item *known = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
     bool method = known != NULL && known->has_self; /* Result::unwrap */
     if (known != NULL && !known->has_self && !known->is_template)
         return;
-    for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++)
-        method |= check_same_text(e->name.scope, traits[i]);
+    method |= !plain && library_says(LIBRARY_method_trait, e->name.scope);
     method |= !plain && names_trait(c->names, e->name.scope) != NULL;
     expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);
     expr **args = CHECK_ARRAY(c, expr *, count + 1);

@@ -11,6 +11,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
@@ -19,7 +20,8 @@ static void range_call(checker *c, expr **slot) {
     expr *e = *slot;
     symbol *s = check_find(c, "range");
     bool call = e->kind == EXPR_CALL && e->type == NULL && e->call.callee->kind == EXPR_NAME &&
-                e->call.callee->name.scope == NULL && strcmp(e->call.callee->name.name, "range") == 0;
+                e->call.callee->name.scope == NULL &&
+                library_said_of(LIBRARY_function, e->call.callee->name.name) == SAID_RANGE;
     if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 || e->call.arg_count > 2)
         return;
     expr *range = check_new(c, EXPR_RANGE, e->span, NULL);

@@ -9,6 +9,7 @@
 #include "language/front/check_context.h"
 #include "language/front/check_items.h"
 #include "language/front/check_scopes.h"
+#include "language/library/library.h"
 
 static function_item *main_with_result(const syntax_tree *tree) {
     for (uint32_t i = 0; i < tree->function_count; i++) {
@@ -50,7 +51,7 @@ void check_main_result(checker *c) {
     if (inner == NULL || inner->span.file == c->tree->prelude)
         return;
     const type_expr *result = inner->result_annotation;
-    bool attempt = result->kind == TYPE_EXPR_NAME && strcmp(result->name, "Result") == 0;
+    bool attempt = result->kind == TYPE_EXPR_NAME && library_said_of(LIBRARY_type_form, result->name) == SAID_RESULT;
     inner->name = "<main>";
     block_builder b = build_block(c, inner->span);
     expr *call = build_call(c, inner->span, NULL, "<main>", NULL, 0);

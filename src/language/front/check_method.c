@@ -41,7 +41,7 @@ static void unknown_method(checker *c, expr *e, const type *t) {
             if (strcmp(t->structure->fields[i].name, e->call.name) == 0)
                 diagnostics_note(c->diagnostics, d, t->structure->fields[i].span, "`%s` is a field", e->call.name);
     }
-    if (type_is_float(t) && strcmp(e->call.name, "backward") == 0) {
+    if (type_is_float(t) && library_said_of(LIBRARY_form, e->call.name) == SAID_BACKWARD) {
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "a number has no history: leave the `f32` away where elements of tensors are added up, or "
                          "begin with a tensor: `Tensor::scalar(0.0)`");
@@ -108,7 +108,7 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
 /* t.set(i, j, v) is t[i, j] = v. */
 static bool tensor_set(checker *c, expr **slot) {
     expr *e = *slot;
-    if (strcmp(e->call.name, "set") != 0 || e->call.arg_count < 2)
+    if (library_said_of(LIBRARY_of_lists, e->call.name) != SAID_SET || e->call.arg_count < 2)
         return false;
     expr *index = check_new(c, EXPR_INDEX, e->span, NULL), *assign = check_new(c, EXPR_ASSIGN, e->span, NULL);
     expr *first = e->call.args[0];
@@ -253,7 +253,7 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
 
 /* An impl block of the program may add methods to types of the language, not replace them. */
 static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
-    bool into = strcmp((*slot)->call.name, "into") == 0 && (*slot)->call.arg_count == 0;
+    bool into = library_said_of(LIBRARY_form, (*slot)->call.name) == SAID_INTO && (*slot)->call.arg_count == 0;
     expr *made = into && expected != NULL ? check_from(c, (*slot)->call.receiver, expected) : NULL;
     if (made != NULL) {
         *slot = made;
@@ -273,8 +273,8 @@ static bool is_of_option(checker *c, const char *user) {
 
 /* t.shape().get(0).unwrap(): a tensor of one dimension is asked as the list that it might be. */
 static const type *tensor_as_list(checker *c, expr *e, const type *t, const char *user) {
-    if (t->kind != TYPE_TENSOR || t->tensor.rank != 1 || strcmp(e->call.name, "get") != 0 || e->call.arg_count != 1 ||
-        !is_of_option(c, user))
+    if (t->kind != TYPE_TENSOR || t->tensor.rank != 1 || library_said_of(LIBRARY_of_lists, e->call.name) != SAID_GET ||
+        e->call.arg_count != 1 || !is_of_option(c, user))
         return t;
     e->call.receiver = check_tensor_as_list(c, e->call.receiver);
     check_expr(c, &e->call.receiver, NULL);
@@ -339,7 +339,7 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
 /* A method of Vec on a struct that is an iterator: on what it yields. */
 static bool method_of_list(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
-    if (check_is_map(t) && strcmp(e->call.name, "contains") == 0)
+    if (check_is_map(t) && library_said_of(LIBRARY_form, e->call.name) == SAID_CONTAINS)
         return false; /* contains_key is meant */
     bool has = t->kind == TYPE_STRUCT && c->instances->builtin_owners[TYPE_VEC] != NULL &&
                (check_find_method(c, c->instances->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
@@ -353,8 +353,8 @@ static bool method_of_list(checker *c, expr **slot, const type *t, const type *e
 /* v.iter_mut().for_each(|x| e) is for x in v.iter_mut() { e } */
 static bool for_each(checker *c, expr **slot) {
     expr *e = *slot, *f = e->call.arg_count == 1 ? e->call.args[0] : NULL;
-    if (f == NULL || f->kind != EXPR_CLOSURE || f->type != NULL || strcmp(e->call.name, "for_each") != 0 ||
-        f->closure.parameter_count != 1)
+    if (f == NULL || f->kind != EXPR_CLOSURE || f->type != NULL ||
+        library_said_of(LIBRARY_form, e->call.name) != SAID_EACH || f->closure.parameter_count != 1)
         return false;
     expr *loop = check_new(c, EXPR_FOR, e->span, NULL), *body = f->closure.body;
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
@@ -393,7 +393,8 @@ static void wish_of_parse(checker *c, expr *e, const type *expected) {
 static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const type *element = t->kind == TYPE_VEC ? type_resolve(c->types, t->vec.element) : t;
-    bool sums = strcmp(e->call.name, "sum") == 0 || strcmp(e->call.name, "product") == 0;
+    const library_said stage = library_said_of(LIBRARY_stage, e->call.name);
+    bool sums = stage == SAID_SUM || stage == SAID_PRODUCT;
     if (!sums || e->call.arg_count > 0 || t->kind != TYPE_VEC || element->kind != TYPE_STRUCT ||
         check_method_named(c, element->structure, e->call.name) == NULL)
         return false;
@@ -478,7 +479,8 @@ static void method(checker *c, expr **slot, const type *expected) {
     const pattern *arm = c->around->wanted_variants;
     c->around->receiver_of = NULL;
     c->around->wanted_variants = NULL;
-    if (e->call.receiver->kind == EXPR_RANGE && strcmp(e->call.name, "contains") == 0 && e->call.arg_count == 1) {
+    if (e->call.receiver->kind == EXPR_RANGE && library_said_of(LIBRARY_form, e->call.name) == SAID_CONTAINS &&
+        e->call.arg_count == 1) {
         check_range_contains(c, slot);
         return;
     }

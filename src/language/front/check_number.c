@@ -8,25 +8,35 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_scopes.h"
+#include "language/library/library.h"
 #include "language/syntax/lexer.h"
 
 typedef enum math_arguments { ALONE, WITH_FLOAT, WITH_INTEGER, WITH_SAME } math_arguments;
 
-static const struct math_method {
-    const char *name;
+typedef struct math_method {
+    library_said said;
     scalar_math math;
     math_arguments arguments;
     bool integers; /* also on integers */
-} math_methods[] = {
-    {"sqrt", MATH_SQRT, ALONE, false},       {"exp", MATH_EXP, ALONE, false},
-    {"log", MATH_LOG, ALONE, false},         {"ln", MATH_LOG, ALONE, false},
-    {"sin", MATH_SIN, ALONE, false},         {"cos", MATH_COS, ALONE, false},
-    {"tanh", MATH_TANH, ALONE, false},       {"floor", MATH_FLOOR, ALONE, false},
-    {"ceil", MATH_CEIL, ALONE, false},       {"abs", MATH_ABS, ALONE, true},
-    {"pow", MATH_POW, WITH_FLOAT, false},    {"powf", MATH_POW, WITH_FLOAT, false},
-    {"powi", MATH_POW, WITH_INTEGER, false}, {"min", MATH_MIN, WITH_SAME, true},
-    {"max", MATH_MAX, WITH_SAME, true},
-};
+} math_method;
+
+/* NULL: the name is none of theirs. */
+static const math_method *find_math(const char *name) {
+    static const math_method all[] = {
+        {SAID_SQRT, MATH_SQRT, ALONE, false},       {SAID_EXP, MATH_EXP, ALONE, false},
+        {SAID_LOG, MATH_LOG, ALONE, false},         {SAID_SIN, MATH_SIN, ALONE, false},
+        {SAID_COS, MATH_COS, ALONE, false},         {SAID_TANH, MATH_TANH, ALONE, false},
+        {SAID_FLOOR, MATH_FLOOR, ALONE, false},     {SAID_CEIL, MATH_CEIL, ALONE, false},
+        {SAID_ABS, MATH_ABS, ALONE, true},          {SAID_POW, MATH_POW, WITH_FLOAT, false},
+        {SAID_POWI, MATH_POW, WITH_INTEGER, false}, {SAID_MIN, MATH_MIN, WITH_SAME, true},
+        {SAID_MAX, MATH_MAX, WITH_SAME, true},
+    };
+    const library_said said = library_said_of(LIBRARY_math, name);
+    for (size_t i = 0; said != SAID_NOTHING && i < sizeof all / sizeof all[0]; i++)
+        if (all[i].said == said)
+            return &all[i];
+    return NULL;
+}
 
 static void become_math(checker *c, expr *e, scalar_math math, expr *left, expr *right) {
     expr **operands = CHECK_ARRAY(c, expr *, 2);
@@ -128,11 +138,11 @@ static bool check_math_argument(checker *c, expr *e, math_arguments arguments) {
     return true;
 }
 
-static bool math_method(checker *c, expr *e, const struct math_method *m) {
+static bool check_math_method(checker *c, expr *e, const math_method *m) {
     const type *t = e->call.receiver->type;
     if (type_is_integer(t) && !m->integers) /* as n * 0.5 widens n */
         check_cast_to(c, &e->call.receiver, check_scalar(c, TYPE_F32));
-    if (!check_count(c, e, m->name, m->arguments != ALONE, (source_span){0})) {
+    if (!check_count(c, e, e->call.name, m->arguments != ALONE, (source_span){0})) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
         return true;
@@ -149,23 +159,15 @@ static bool math_method(checker *c, expr *e, const struct math_method *m) {
 
 /* x.to_f32(), x.item(): what a scalar answers where a tensor of rank 0 might be. */
 static bool conversion_method(checker *c, expr **slot) {
-    static const struct {
-        const char *name;
-        type_kind kind; /* TYPE_VOID: stays what it is */
-    } conversions[] = {{"to_f32", TYPE_F32},  {"to_f64", TYPE_F64}, {"to_i64", TYPE_I64},     {"to_i32", TYPE_I32},
-                       {"to_i16", TYPE_I16},  {"to_i8", TYPE_I8},   {"to_u64", TYPE_U64},     {"to_u32", TYPE_U32},
-                       {"to_u16", TYPE_U16},  {"to_u8", TYPE_U8},   {"to_usize", TYPE_USIZE}, {"item", TYPE_VOID},
-                       {"item_i64", TYPE_I64}};
     expr *e = *slot;
-    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof conversions / sizeof conversions[0]; i++) {
-        if (strcmp(conversions[i].name, e->call.name) == 0) {
-            *slot = e->call.receiver;
-            if (conversions[i].kind != TYPE_VOID)
-                check_cast_to(c, slot, check_scalar(c, conversions[i].kind));
-            return true;
-        }
-    }
-    return false;
+    const bool reads = library_says(LIBRARY_reads_number, e->call.name);
+    const char *to = library_word(reads ? LIBRARY_reads_number : LIBRARY_converts, e->call.name);
+    if (e->call.arg_count > 0 || (to == NULL && !reads))
+        return false;
+    *slot = e->call.receiver;
+    if (to != NULL)
+        check_cast_to(c, slot, check_scalar(c, scalar_type_of_name(to, strlen(to))));
+    return true;
 }
 
 /* n.pow(0.5) */
@@ -178,17 +180,12 @@ static bool real_argument(checker *c, expr *e) {
 }
 
 bool check_is_math_method(const char *name) {
-    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++)
-        if (strcmp(math_methods[i].name, name) == 0)
-            return true;
-    return false;
+    return find_math(name) != NULL;
 }
 
 bool check_lacks_number(const char *name, uint32_t count) {
-    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++)
-        if (strcmp(math_methods[i].name, name) == 0)
-            return count == 0 && math_methods[i].arguments != ALONE;
-    return false;
+    const math_method *m = find_math(name);
+    return m != NULL && count == 0 && m->arguments != ALONE;
 }
 
 bool check_is_number_method(checker *c, const type *t, const char *name) {
@@ -201,22 +198,22 @@ bool check_is_number_method(checker *c, const type *t, const char *name) {
 
 bool check_number_method(checker *c, expr **slot) {
     expr *e = *slot;
-    if (strcmp(e->call.name, "item") == 0 && e->call.arg_count == 0) {
+    if (library_says(LIBRARY_reads_number, e->call.name) && library_word(LIBRARY_reads_number, e->call.name) == NULL &&
+        e->call.arg_count == 0) {
         block_builder b = build_block(c, e->span); /* t[i].item(): no row of t, whatever is done with it */
         const type *t = e->call.receiver->type;
         *slot = build_finish(&b, e->call.receiver);
         b.block->type = (*slot)->type = t;
         return true;
     }
-    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
-        if (strcmp(math_methods[i].name, e->call.name) == 0) {
-            const type *t = e->call.receiver->type;
-            struct_item *owner = check_owner_of(c, t);
-            if (type_is_integer(t) && !math_methods[i].integers && owner != NULL &&
-                check_find_method(c, owner, e->call.name) != NULL && !real_argument(c, e))
-                return false; /* pow of an integer is one: the prelude has it */
-            return math_method(c, e, &math_methods[i]);
-        }
+    const math_method *m = find_math(e->call.name);
+    if (m != NULL) {
+        const type *t = e->call.receiver->type;
+        struct_item *owner = check_owner_of(c, t);
+        if (type_is_integer(t) && !m->integers && owner != NULL && check_find_method(c, owner, e->call.name) != NULL &&
+            !real_argument(c, e))
+            return false; /* pow of an integer is one: the library has it */
+        return check_math_method(c, e, m);
     }
     return conversion_method(c, slot);
 }
@@ -226,9 +223,7 @@ bool check_number_function(checker *c, expr **slot) {
     expr *e = *slot;
     const char *name = e->name.name;
     type_kind kind = scalar_type_of_name(e->name.scope, strlen(e->name.scope));
-    const struct math_method *m = NULL;
-    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++)
-        m = strcmp(math_methods[i].name, name) == 0 ? &math_methods[i] : m;
+    const math_method *m = find_math(name);
     if (m == NULL || kind == TYPE_ERROR || m->arguments == WITH_INTEGER || !type_is_numeric(check_scalar(c, kind)))
         return false;
     static const char *const names[2] = {"<x>", "<y>"};

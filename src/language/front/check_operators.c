@@ -131,25 +131,31 @@ static void widen_to_text(checker *c, binary_op op, expr **slot, const type *oth
 
 /* ---- binary on structs ------------------------------------------------------------------------ */
 
+static const library_said said_operators[BINARY_OP_COUNT] = {
+    [BINARY_ADD] = SAID_ADD, [BINARY_SUB] = SAID_SUB, [BINARY_MUL] = SAID_MUL, [BINARY_DIV] = SAID_DIV,
+    [BINARY_REM] = SAID_REM, [BINARY_EQ] = SAID_EQ,   [BINARY_NE] = SAID_NE,   [BINARY_LT] = SAID_LT,
+    [BINARY_LE] = SAID_LE,   [BINARY_GT] = SAID_GT,   [BINARY_GE] = SAID_GE,
+};
+
 /* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */
 static const char *operator_method(binary_op op) {
-    static const char *const names[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = "add",      [BINARY_SUB] = "sub",        [BINARY_MUL] = "mul", [BINARY_DIV] = "div",
-        [BINARY_REM] = "rem",      [BINARY_EQ] = "eq",          [BINARY_NE] = "eq",   [BINARY_LT] = "lt",
-        [BINARY_LE] = "le",        [BINARY_GT] = "gt",          [BINARY_GE] = "ge",   [BINARY_BIT_AND] = "bitand",
-        [BINARY_BIT_OR] = "bitor", [BINARY_BIT_XOR] = "bitxor", [BINARY_SHL] = "shl", [BINARY_SHR] = "shr",
-    };
-    return names[op];
+    static const library_said bits[BINARY_OP_COUNT] = {[BINARY_BIT_AND] = SAID_BIT_AND,
+                                                       [BINARY_BIT_OR] = SAID_BIT_OR,
+                                                       [BINARY_BIT_XOR] = SAID_BIT_XOR,
+                                                       [BINARY_SHL] = SAID_SHL,
+                                                       [BINARY_SHR] = SAID_SHR};
+    const library_said said = op == BINARY_NE ? SAID_EQ : bits[op] != SAID_NOTHING ? bits[op] : said_operators[op];
+    return said == SAID_NOTHING ? NULL : library_named(LIBRARY_operator, said);
+}
+
+const char *check_assigning_method(checker *c, binary_op op) {
+    const char *name = check_is_comparison(op) ? NULL : operator_method(op);
+    return name == NULL ? NULL : check_printf(c, "%s_assign", name);
 }
 
 binary_op check_operator_said(library_said said) {
-    static const library_said all[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = SAID_ADD, [BINARY_SUB] = SAID_SUB, [BINARY_MUL] = SAID_MUL, [BINARY_DIV] = SAID_DIV,
-        [BINARY_REM] = SAID_REM, [BINARY_EQ] = SAID_EQ,   [BINARY_NE] = SAID_NE,   [BINARY_LT] = SAID_LT,
-        [BINARY_LE] = SAID_LE,   [BINARY_GT] = SAID_GT,   [BINARY_GE] = SAID_GE,
-    };
     for (int op = 0; op < BINARY_OP_COUNT; op++)
-        if (said != SAID_NOTHING && all[op] == said)
+        if (said != SAID_NOTHING && said_operators[op] == said)
             return (binary_op)op;
     return BINARY_NONE;
 }

@@ -17,6 +17,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -113,10 +114,11 @@ bool check_order_method(checker *c, expr **slot, const type *t) {
     const char *name = e->call.name;
     if (e->call.arg_count != 1)
         return false;
-    bool partial = strcmp(name, "partial_cmp") == 0, max = strcmp(name, "max") == 0;
-    if (!partial && strcmp(name, "cmp") != 0 && !max && strcmp(name, "min") != 0)
+    const library_said form = library_said_of(LIBRARY_form, name);
+    bool partial = form == SAID_PARTIAL, max = form == SAID_MAX;
+    if (!partial && form != SAID_CMP && !max && form != SAID_MIN)
         return false;
-    if (max || strcmp(name, "min") == 0) {
+    if (max || form == SAID_MIN) {
         if (!is_compound(t) && t->kind != TYPE_STRING && t->kind != TYPE_CHAR)
             return false;
         expr *both[2] = {e->call.receiver, e->call.args[0]};
@@ -149,10 +151,10 @@ bool check_order_method(checker *c, expr **slot, const type *t) {
 
 /* l < r of types that are compared part by part: l.cmp(r).is_lt(), and false where they have no order */
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other) {
-    static const char *const tests[BINARY_OP_COUNT] = {
-        [BINARY_LT] = "is_lt", [BINARY_LE] = "is_le", [BINARY_GT] = "is_gt", [BINARY_GE] = "is_ge"};
+    static const library_said tests[BINARY_OP_COUNT] = {
+        [BINARY_LT] = SAID_LT, [BINARY_LE] = SAID_LE, [BINARY_GT] = SAID_GT, [BINARY_GE] = SAID_GE};
     expr *e = *slot;
-    if (tests[e->binary.op] == NULL || !(is_compound(t) || t->kind == TYPE_VEC) || !check_fits(c, other, t))
+    if (tests[e->binary.op] == SAID_NOTHING || !(is_compound(t) || t->kind == TYPE_VEC) || !check_fits(c, other, t))
         return false;
     bool partial = has(c, t, "partial_cmp") || is_partial(c, t, &(seen_struct *){NULL});
     expr *order = build_method(c, e->span, e->binary.left, partial ? "partial_cmp" : "cmp", &e->binary.right, 1);
@@ -162,7 +164,7 @@ bool check_order_operator(checker *c, expr **slot, const type *t, const type *ot
         otherwise->name.scope = "Ordering";
         order = build_method(c, e->span, order, "unwrap_or", &otherwise, 1);
     }
-    *slot = build_method(c, e->span, order, tests[e->binary.op], NULL, 0);
+    *slot = build_method(c, e->span, order, library_named(LIBRARY_order_test, tests[e->binary.op]), NULL, 0);
     check_expr(c, slot, NULL);
     return true;
 }
@@ -171,7 +173,7 @@ bool check_order_operator(checker *c, expr **slot, const type *t, const type *ot
 
 bool check_hash_method(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
-    if (strcmp(e->call.name, "__hash") != 0 || (!is_compound(t) && t->kind != TYPE_VEC))
+    if (library_said_of(LIBRARY_form, e->call.name) != SAID_HASH || (!is_compound(t) && t->kind != TYPE_VEC))
         return false;
     expr *text = check_text_of(c, e->call.receiver, HOW(HOW_DEBUG));
     *slot = build_method(c, e->span, text, "__hash", NULL, 0);
@@ -269,10 +271,10 @@ static expr *default_of(checker *c, source_span span, const type *t, int depth) 
 /* Default::default(), T::default() of a type that does not say itself. */
 bool check_default_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected) {
     expr *e = *slot;
-    if (strcmp(name, "default") != 0 || e->call.arg_count != 0)
+    if (library_said_of(LIBRARY_form, name) != SAID_DEFAULT || e->call.arg_count != 0)
         return false;
     const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (strcmp(scope, "Default") != 0) {
+    if (library_said_of(LIBRARY_trait_form, scope) != SAID_DEFAULT) {
         type_expr written = {.span = e->span,
                              .kind = TYPE_EXPR_NAME,
                              .name = scope,

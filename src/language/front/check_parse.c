@@ -8,6 +8,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* impl FromStr for T */
 static bool reads_itself(checker *c, const type *t) {
@@ -143,7 +144,7 @@ void check_finish_parses(checker *c) {
 /* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
 bool check_string_parse(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!check_same_text(e->call.name, "parse") || e->call.arg_count > 0)
+    if (library_said_of(LIBRARY_form, e->call.name) != SAID_PARSE || e->call.arg_count > 0)
         return false;
     const type *t = parse_target(c, e, expected);
     if (t == NULL)

@@ -15,6 +15,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
+#include "language/library/library.h"
 
 static const int64_t select_one = INT64_MIN, to_the_end = INT64_MAX;
 
@@ -274,7 +275,7 @@ bool check_assign_part(checker *c, expr **slot) {
 bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     bool rows = t->kind == TYPE_VEC && type_resolve(c->types, t->vec.element)->kind == TYPE_TENSOR;
-    if (!rows || e->call.arg_count > 0 || (strcmp(e->call.name, "flatten") != 0 && strcmp(e->call.name, "concat") != 0))
+    if (!rows || e->call.arg_count > 0 || !library_says(LIBRARY_joins_rows, e->call.name))
         return false;
     block_builder b = build_block(c, e->span), body = build_block(c, e->span);
     build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));

@@ -6,22 +6,24 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
+#include "language/library/library.h"
 
 /* ---- what a type says itself ------------------------------------------------------------------------ */
 
 const check_shown_way check_shown[CHECK_SHOWN_COUNT] = {
-    {"Debug", "<debug>", "__debug_text", HOW(HOW_DEBUG)},
-    {"LowerHex", "<lower hex>", "__lower_hex_text", HOW(HOW_HEXADECIMAL)},
-    {"UpperHex", "<upper hex>", "__upper_hex_text", HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)},
-    {"Binary", "<binary>", "__binary_text", HOW(HOW_BINARY)},
-    {"LowerExp", "<lower exp>", "__lower_exp_text", HOW(HOW_EXPONENT)},
-    {"UpperExp", "<upper exp>", "__upper_exp_text", HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)},
-    {"Display", "fmt", "__display_text", 0},
+    {SAID_DEBUG, "<debug>", HOW(HOW_DEBUG)},
+    {SAID_LOWER_HEX, "<lower hex>", HOW(HOW_HEXADECIMAL)},
+    {SAID_UPPER_HEX, "<upper hex>", HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)},
+    {SAID_BINARY, "<binary>", HOW(HOW_BINARY)},
+    {SAID_LOWER_EXP, "<lower exp>", HOW(HOW_EXPONENT)},
+    {SAID_UPPER_EXP, "<upper exp>", HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)},
+    {SAID_DISPLAY, "fmt", 0},
 };
 
 const char *check_shown_by(const char *trait) {
+    const library_said said = library_said_of(LIBRARY_trait_form, trait);
     size_t i = 0;
-    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].trait, trait) != 0)
+    while (i < CHECK_SHOWN_COUNT && check_shown[i].trait != said)
         i++;
     return i < CHECK_SHOWN_COUNT ? check_shown[i].method : NULL;
 }

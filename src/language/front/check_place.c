@@ -280,14 +280,8 @@ static bool some_type_has(const checker *c, const char *name) {
 /* a += b is a.add_assign(b) where a's type has such a method, wherever a lies: v[i] += b, *x += b,
  * m.entry(k).or_default() += b. */
 static bool assign_by_method(checker *c, expr **slot) {
-    static const char *const names[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = "add_assign",      [BINARY_SUB] = "sub_assign",        [BINARY_MUL] = "mul_assign",
-        [BINARY_DIV] = "div_assign",      [BINARY_REM] = "rem_assign",        [BINARY_BIT_AND] = "bitand_assign",
-        [BINARY_BIT_OR] = "bitor_assign", [BINARY_BIT_XOR] = "bitxor_assign", [BINARY_SHL] = "shl_assign",
-        [BINARY_SHR] = "shr_assign",
-    };
     expr *e = *slot;
-    const char *name = names[e->assign.op];
+    const char *name = e->assign.op == BINARY_NONE ? NULL : check_assigning_method(c, e->assign.op);
     if (name == NULL || !place_form(e->assign.target) || !some_type_has(c, name))
         return false;
     expr *target = check_copy_place(c, e->assign.target);

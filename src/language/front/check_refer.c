@@ -24,6 +24,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 
 /* ---- making one ------------------------------------------------------------------------------------- */
 
@@ -359,7 +360,7 @@ bool check_leads(const checker *c, const type *t) {
     const function_item *f = t->kind == TYPE_STRUCT ? check_method_named((checker *)c, t->structure, "deref") : NULL;
     f = f != NULL && f->template != NULL ? f->template : f;
     return f != NULL && f->has_self && f->impl != NULL && f->impl->trait_name != NULL &&
-           strcmp(f->impl->trait_name, "Deref") == 0;
+           library_said_of(LIBRARY_trait_form, f->impl->trait_name) == SAID_DEREF;
 }
 
 /* The place as it may be written, so that a call finds what it writes to. */

@@ -20,6 +20,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* ---- functions of modules -------------------------------------------------------------------- */
 
@@ -29,11 +30,7 @@ static const char *last_of(const char *scope) {
 }
 
 static bool is_std_module(const char *scope) {
-    static const char *const modules[] = {"cmp", "mem", "iter", "convert", "std", "core"};
-    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
-        if (check_same_text(last_of(scope), modules[i]))
-            return true;
-    return false;
+    return library_says(LIBRARY_std_module, last_of(scope));
 }
 
 /* max(a, b) of numbers of different types, or held by tensors of rank 0: a.max(b), which widens. */
@@ -61,15 +58,17 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
     expr *e = *slot;
     if (scope != NULL && !is_std_module(scope))
         return false;
-    if (scope == NULL && e->call.arg_count == 1 && (check_same_text(name, "max") || check_same_text(name, "min")))
+    const library_said form = library_said_of(LIBRARY_form, name);
+    const bool widest = form == SAID_MAX || form == SAID_MIN;
+    if (scope == NULL && e->call.arg_count == 1 && widest)
         return false; /* max(t) of a tensor */
-    if (check_same_text(name, "size_of") && e->call.callee->name.argument_count == 1) {
+    if (form == SAID_SIZE && e->call.callee->name.argument_count == 1) {
         const type *t = check_type(c, e->call.callee->name.arguments[0]);
         uint32_t bits = type_bits(t);
         *slot = check_new_int(c, e->span, bits == 0 ? 24 : bits < 8 ? 1 : bits / 8);
         return true;
     }
-    if (check_same_text(name, "empty") && e->call.arg_count == 0 && scope != NULL) {
+    if (form == SAID_EMPTY && e->call.arg_count == 0 && scope != NULL) {
         name_expr typed = e->call.callee->name; /* empty::<T>() */
         *slot = build_call(c, e->span, "Vec", "new", NULL, 0);
         (*slot)->call.callee->name.arguments = typed.arguments;
@@ -80,7 +79,7 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
     const char *full = check_std_name(c, name);
     if (full == NULL)
         return false;
-    if (e->call.arg_count == 2 && (check_same_text(name, "max") || check_same_text(name, "min"))) {
+    if (e->call.arg_count == 2 && widest) {
         bool swap = check_free_literal(e->call.args[0]) && !check_free_literal(e->call.args[1]);
         check_expr(c, &e->call.args[swap], NULL);
         check_expr(c, &e->call.args[!swap], e->call.args[swap]->type);
@@ -150,7 +149,7 @@ static void list_as_array(checker *c, expr **slot, const type *array, const type
 
 bool check_try_into(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!check_same_text(e->call.name, "try_into") || e->call.arg_count > 0)
+    if (library_said_of(LIBRARY_form, e->call.name) != SAID_TRY_INTO || e->call.arg_count > 0)
         return false;
     const type *to = c->around->parse_wish;
     c->around->parse_wish = NULL;
@@ -243,7 +242,7 @@ static expr *collected_as(checker *c, expr *list, const type *from, const type *
 /* char::from_digit(d, 10), char::from_u32(n); false: not with so many arguments, which check_same_text said. */
 static bool char_of(checker *c, expr **slot, const char *name) {
     expr *e = *slot, **args = e->call.args;
-    bool digit = check_same_text(name, "from_digit");
+    bool digit = library_said_of(LIBRARY_form, name) == SAID_DIGIT;
     if (!check_count(c, e, name, digit ? 2 : 1, (source_span){0}))
         return false;
     expr *number = check_cast_as_written(c, args[0], "i64");
@@ -266,26 +265,26 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     while (bytes->kind == EXPR_UNARY && bytes->unary.op == UNARY_REFERENCE)
         bytes = bytes->unary.operand;
     bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
-    if (check_same_text(name, "from_utf8") && text) {
+    const library_said form = library_said_of(LIBRARY_form, name);
+    if (form == SAID_UTF8 && text) {
         *slot = build_method(c, span, args[0], check_same_text(scope, "str") ? "__str_from_utf8" : "__from_utf8", NULL,
                              0);
-    } else if (check_same_text(name, "from_utf8_lossy") && text) {
+    } else if (form == SAID_LOSSY && text) {
         *slot = build_method(c, span, args[0], "__utf8", NULL, 0);
-    } else if (text && (check_same_text(name, "from_iter"))) {
+    } else if (text && form == SAID_COLLECT) {
         *slot = build_method(c, span, args[0], "__text_of", NULL, 0);
-    } else if (text && check_same_text(name, "from")) {
+    } else if (text && form == SAID_FROM) {
         return false;
-    } else if (check_same_text(name, "from") && count == 1) {
+    } else if (form == SAID_FROM && count == 1) {
         *slot = check_cast_as_written(c, args[0], scope);
-    } else if (check_same_text(name, "try_from") && count == 1) {
+    } else if (form == SAID_TRY_FROM && count == 1) {
         *slot = try_from(c, span, args[0], scope);
-    } else if (check_same_text(name, "from_str_radix") && count == 2) {
+    } else if (form == SAID_RADIX && count == 2) {
         expr *values[3] = {args[1], check_cast_as_written(c, build_call(c, span, scope, "min_value", NULL, 0), "i64"),
                            check_cast_as_written(c, build_call(c, span, scope, "max_value", NULL, 0), "i64")};
         expr *parsed = build_method(c, span, args[0], "__radix", values, 3);
         *slot = check_map_cast(c, parsed, scope);
-    } else if (check_same_text(scope, "char") &&
-               (check_same_text(name, "from_digit") || check_same_text(name, "from_u32"))) {
+    } else if (check_same_text(scope, "char") && (form == SAID_DIGIT || form == SAID_CODE_POINT)) {
         if (!char_of(c, slot, name)) {
             check_list(c, args, count);
             check_make_error(c, e);
@@ -348,7 +347,7 @@ static bool is_named(const type *t, const char *name) {
 /* The receiver check_same_text a checked Vec. */
 bool check_collect(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!check_same_text(e->call.name, "collect") || e->call.arg_count != 0)
+    if (library_said_of(LIBRARY_stage, e->call.name) != SAID_COLLECT || e->call.arg_count != 0)
         return false;
     const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (e->call.type_argument_count == 1)
@@ -433,7 +432,8 @@ const type *check_bound_of_into(checker *c, const expr *value) {
         for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
             const type_parameter *p = &lists[l]->items[i];
             for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++)
-                if (p->bounds[k]->name != NULL && strcmp(p->bounds[k]->name, "Into") == 0 &&
+                if (p->bounds[k]->name != NULL &&
+                    library_said_of(LIBRARY_trait_form, p->bounds[k]->name) == SAID_INTO &&
                     p->bounds[k]->argument_count == 1)
                     return type_resolve(c->types, check_type(c, p->bounds[k]->arguments[0]));
         }

@@ -17,6 +17,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 
 /* ---- values as text -------------------------------------------------------------------------- */
 
@@ -236,7 +237,8 @@ static expr *own_text(checker *c, expr *value, const char *method, int64_t how) 
 static bool shown_as(checker *c, expr **slot, const char *method) {
     expr *e = *slot;
     size_t i = 0;
-    while (i < CHECK_SHOWN_COUNT && strcmp(check_shown[i].text, method) != 0)
+    const library_said said = library_said_of(LIBRARY_shown_text, method);
+    while (i < CHECK_SHOWN_COUNT && check_shown[i].trait != said)
         i++;
     if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1)
         return false;
@@ -265,7 +267,8 @@ bool check_delegated_text(checker *c, expr **slot) {
     char *name = check_printf(c, "<how %u>", c->text_count++);
     build_let(&b, name, false, build_method(c, span, check_copy_place(c, f), "__how", NULL, 0));
     expr *how = check_new_name(c, span, name);
-    expr *text = build_method(c, span, e->call.receiver, check_shown[i].text, &how, 1);
+    expr *text = build_method(c, span, e->call.receiver, library_named(LIBRARY_shown_text, check_shown[i].trait), &how,
+                              1);
     *slot = build_finish(&b, build_method(c, span, f, "write_str", &text, 1));
     check_expr(c, slot, NULL);
     return true;
@@ -380,11 +383,12 @@ bool check_to_string(checker *c, expr **slot, const type *t, const type *expecte
     expr *e = *slot;
     bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_TENSOR;
     bool text = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_STRING;
-    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0 && text && t->kind == TYPE_CHAR) {
+    if (library_said_of(LIBRARY_form, e->call.name) == SAID_INTO && e->call.arg_count == 0 && text &&
+        t->kind == TYPE_CHAR) {
         *slot = check_text_of(c, e->call.receiver, 0);
         return true;
     }
-    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) {
+    if (library_said_of(LIBRARY_form, e->call.name) == SAID_INTO && e->call.arg_count == 0) {
         const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
         if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->open->is_closing) {
             check_into_later(c, slot);
@@ -394,8 +398,8 @@ bool check_to_string(checker *c, expr **slot, const type *t, const type *expecte
         return true;
     }
     shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
-    bool letters = t->kind == TYPE_CHAR && strcmp(e->call.name, "collect") == 0;
-    if ((strcmp(e->call.name, "to_string") != 0 && !letters) || e->call.arg_count != 0 || !shown)
+    bool letters = t->kind == TYPE_CHAR && library_said_of(LIBRARY_stage, e->call.name) == SAID_COLLECT;
+    if ((library_said_of(LIBRARY_form, e->call.name) != SAID_SHOW && !letters) || e->call.arg_count != 0 || !shown)
         return false;
     *slot = check_text_of(c, e->call.receiver, 0);
     return true;

@@ -4,6 +4,7 @@
 #define MASU_LANGUAGE_CHECK_TEXT_H
 
 #include "language/front/check_context.h"
+#include "language/library/library.h"
 
 /* How a value is shown: see runtime/value/text.c. */
 enum {
@@ -34,7 +35,8 @@ void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
 /* The traits of which `fmt` may be written, the names by which these go, and what their holes say. */
 typedef struct check_shown_way {
-    const char *trait, *method, *text; /* text: the method that yields it, of any value */
+    library_said trait; /* library_named(LIBRARY_shown_text, trait): the method that yields its text, of any value */
+    const char *method;
     int64_t how;
 } check_shown_way;
 enum { CHECK_SHOWN_COUNT = 7 };

@@ -12,6 +12,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 #include "language/syntax/elsewhere.h"
 #include "language/syntax/lexer.h"
 
@@ -163,8 +164,8 @@ const type *check_bare_result(checker *c) {
 }
 
 static const type *struct_named_type(checker *c, type_expr *t, struct_item *s) {
-    if (t->argument_count == 0 && s->template == NULL && s->generics.count == 2 && strcmp(s->name, "Result") == 0 &&
-        check_unit_type(c) != NULL)
+    if (t->argument_count == 0 && s->template == NULL && s->generics.count == 2 &&
+        library_said_of(LIBRARY_type_form, s->name) == SAID_RESULT && check_unit_type(c) != NULL)
         return check_bare_result(c);
     if (s->generics.count > 0 && s->template == NULL && !s->is_builtin)
         return generic_type(c, t, s);
@@ -201,27 +202,26 @@ static const type *adapter_type(checker *c, const char *name, const type *of) {
 
 /* Iterators are lists: Peekable<Chars<'a>> is what chars() yields. */
 static const type *iterator_type(checker *c, const type_expr *t) {
-    static const char *const same[] = {"Peekable", "Rev", "Skip", "Take", "StepBy", "Fuse"};
-    static const char *const of_one[] = {"IntoIter", "Iter", "IterMut", "Drain"};
-    static const char *const of_texts[] = {"SplitWhitespace", "Lines", "Split"};
     const type *text = check_scalar(c, TYPE_STRING), *letter = check_scalar(c, TYPE_CHAR);
-    for (size_t i = 0; t->argument_count == 1 && i < sizeof same / sizeof same[0]; i++) {
-        if (strcmp(t->name, same[i]) == 0) {
-            const type *of = check_type(c, t->arguments[0]);
-            return check_is_iterator(c, of) ? adapter_type(c, t->name, of) : of;
-        }
+    const type *pair[2] = {check_scalar(c, TYPE_USIZE), letter}, *of;
+    const bool one = t->argument_count == 1;
+    switch (library_said_of(LIBRARY_type_form, t->name)) {
+    case SAID_ADAPTER:
+        of = one ? check_type(c, t->arguments[0]) : NULL;
+        return of != NULL && check_is_iterator(c, of) ? adapter_type(c, t->name, of) : of;
+    case SAID_ELEMENTS:
+        return one ? type_vec(c->types, check_type(c, t->arguments[0])) : NULL;
+    case SAID_TEXTS:
+        return t->argument_count == 0 ? type_vec(c->types, text) : NULL;
+    case SAID_LETTERS:
+        return type_vec(c->types, letter);
+    case SAID_BYTES:
+        return type_vec(c->types, check_scalar(c, TYPE_U8));
+    case SAID_NUMBERED:
+        return type_vec(c->types, type_tuple(c->types, pair, 2));
+    default:
+        return NULL;
     }
-    for (size_t i = 0; t->argument_count == 1 && i < sizeof of_one / sizeof of_one[0]; i++)
-        if (strcmp(t->name, of_one[i]) == 0)
-            return type_vec(c->types, check_type(c, t->arguments[0]));
-    for (size_t i = 0; i < sizeof of_texts / sizeof of_texts[0]; i++)
-        if (t->argument_count == 0 && strcmp(t->name, of_texts[i]) == 0)
-            return type_vec(c->types, text);
-    const type *pair[2] = {check_scalar(c, TYPE_USIZE), letter};
-    return strcmp(t->name, "Chars") == 0         ? type_vec(c->types, letter)
-           : strcmp(t->name, "Bytes") == 0       ? type_vec(c->types, check_scalar(c, TYPE_U8))
-           : strcmp(t->name, "CharIndices") == 0 ? type_vec(c->types, type_tuple(c->types, pair, 2))
-                                                 : NULL;
 }
 
 static void report_brackets(checker *c, const type_expr *t) {
@@ -252,13 +252,13 @@ static const type *named_type(checker *c, type_expr *t) {
         return vec_type(c, t);
     if (strcmp(t->name, "<impl>") == 0)
         return check_dyn_type(c, t);
-    bool box = strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0;
-    box = box && check_struct_named(c, t->name) == NULL &&
-          check_struct_named(c, check_printf(c, "__%s", t->name)) == NULL;
+    bool box = library_says(LIBRARY_pointer, t->name) && check_struct_named(c, t->name) == NULL &&
+               check_struct_named(c, check_printf(c, "__%s", t->name)) == NULL;
     if (box && t->argument_count == 1) {
         const type *inner = check_part_type(c, t->arguments[0]);
         return inner->kind == TYPE_STRUCT && inner->structure->dyn == NULL
-                   ? type_array(c->types, inner, t->name[0] == 'B' ? TYPE_BOX : TYPE_SHARED)
+                   ? type_array(c->types, inner,
+                                library_said_of(LIBRARY_pointer, t->name) == SAID_OWN ? TYPE_BOX : TYPE_SHARED)
                    : inner;
     }
     if (strcmp(t->name, "_") == 0) {

@@ -14,10 +14,11 @@
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_tensor.h"
+#include "language/library/library.h"
 
 static void find_grad(expr *e, void *context) {
     bool *found = context;
-    bool method = e->kind == EXPR_METHOD && strcmp(e->call.name, "grad") == 0;
+    bool method = e->kind == EXPR_METHOD && library_said_of(LIBRARY_form, e->call.name) == SAID_GRAD;
     bool checked = e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_grad;
     *found = *found || method || checked;
     if (!*found)

@@ -10,6 +10,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/library/library.h"
 
 /* ---- names of variants ----------------------------------------------------------------------- */
 
@@ -236,7 +237,7 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
     uint32_t variant = 0;
     struct_item *s = named_variant(c, p->scope, p->name, p->span, &variant, t, true);
     bool is_variant = s != NULL;
-    bool library = p->scope != NULL && strcmp(p->scope, "cmp") == 0;
+    bool library = p->scope != NULL && library_says(LIBRARY_std_module, p->scope);
     if (s == NULL && (p->scope == NULL || library)) /* std::cmp::Reverse(x) */
         s = check_struct_named(c, p->name);
     if (s == NULL || (!is_variant && s->is_enum)) {

@@ -179,6 +179,7 @@ bool check_only_lists_have(checker *c, const char *name) {
 
 bool check_is_parse(const expr *e) {
     return e->kind == EXPR_METHOD && e->type == NULL &&
-           (strcmp(e->call.name, "parse") == 0 || strcmp(e->call.name, "try_into") == 0) && e->call.arg_count == 0 &&
-           e->call.type_argument_count == 0;
+           (library_said_of(LIBRARY_form, e->call.name) == SAID_PARSE ||
+            library_said_of(LIBRARY_form, e->call.name) == SAID_TRY_INTO) &&
+           e->call.arg_count == 0 && e->call.type_argument_count == 0;
 }

@@ -40,6 +40,9 @@ const char *library_word(library_fact fact, const char *name);
 /* The same, of a word in capitals; SAID_NOTHING: it is not said, or with no such word. */
 library_said library_said_of(library_fact fact, const char *name);
 
+/* The first name of which the fact is said with that word; NULL: there is none. O(how often the fact is said). */
+const char *library_named(library_fact fact, library_said said);
+
 /* By fact, then by name. */
 typedef struct library_fact_word {
     library_fact fact;

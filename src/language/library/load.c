@@ -72,6 +72,21 @@ library_said library_said_of(library_fact fact, const char *name) {
     return w ? w->said : SAID_NOTHING;
 }
 
+const char *library_named(library_fact fact, library_said said) {
+    size_t low = 0, high = library_fact_words_count;
+    while (low < high) { /* the first of the fact */
+        const size_t middle = low + (high - low) / 2;
+        if (library_fact_words[middle].fact < fact)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < library_fact_words_count && library_fact_words[low].fact == fact; low++)
+        if (library_fact_words[low].said == said)
+            return library_fact_words[low].name;
+    return NULL;
+}
+
 static void ask(loader *l, size_t name) {
     if (name < library_names_count && !l->asked[name]) {
         l->asked[name] = true;
