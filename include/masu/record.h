@@ -6,6 +6,10 @@
  * asks for memory, takes a pool's lock or waits for the disk, unless the ring is full: see when_full. The file is whole
  * up to at most 50 ms before the end, however the process ends.
  *
+ * A program of one thread gets no second one, which would make its locks dearer than all that is recorded: while it has
+ * one and writes into a file, it writes itself, at the first event after 5 ms. It loses those 5 ms when it is killed.
+ * The thread begins with the first such event after others have come, or by masu_trace_record_start.
+ *
  *     masu_trace_create(&(masu_trace_config){.start_on = true}, &trace);
  *     masu_trace_record_from_environment(trace, NULL);     MASU_TRACE=FILE, or nothing
  *     config.trace = trace;                                of heaps and pools
@@ -41,7 +45,8 @@ typedef struct masu_record_config {
     const char *program;   /* its name, for the report; borrowed during the call; NULL: not said */
     masu_record_here here; /* NULL: places come from masu_heap_alloc_at alone */
     void *here_context;    /* borrowed, handed to here */
-    bool later; /* no thread yet: masu_trace_record_start; until then what does not fit into the ring is dropped */
+    bool later; /* no thread but by masu_trace_record_start: for a malloc that threads need, or the loader. Until then
+                   who records writes; into what is no file, what does not fit into the ring is dropped */
 } masu_record_config;
 
 typedef struct masu_record_stats {
@@ -53,13 +58,13 @@ typedef struct masu_record_stats {
 
 /* Begins to record into path, which is created, or emptied if it is a file. config is borrowed, NULL: defaults.
  * Switches the trace on. MASU_ERR_INVALID_ARGUMENT: a trace or path that is NULL, or a trace that records already;
- * MASU_ERR_IO: the file cannot be created, another recording, of any process, writes it, or no thread can be started;
+ * MASU_ERR_IO: the file cannot be created, another recording, of any process, writes it, or no thread can be started
+ * where one is needed;
  * MASU_ERR_OUT_OF_MEMORY; MASU_ERR_OVERFLOW. On an error nothing is recorded. */
 MASU_API masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu_record_config *config);
 
-/* Starts the thread of a recording that began with `later`, for who records before threads can be made. MASU_OK also
- * where there is no such recording; MASU_ERR_IO: no thread can be started, and the ring is all that will be written, at
- * the end. */
+/* Starts the thread of a recording that has none yet: that began with `later`, or is of a program of one thread. MASU_OK
+ * also where there is no such recording; MASU_ERR_IO: no thread can be started, and all stays as it was. */
 MASU_API masu_status masu_trace_record_start(masu_trace *trace);
 
 /* As masu_trace_record_to, with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The

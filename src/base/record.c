@@ -16,6 +16,7 @@
 #include "base/trace_format.h"
 
 enum { DEFAULT_RECORDS = 16384, LEAST_RECORDS = 64, FILE_MODE = 0666, NAP_NS = 20 * 1000 };
+enum { HERE_RECORDS = 256, HERE_LOOK_NS = 5 * 1000 * 1000 };
 
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 static _Thread_local uint32_t this_thread INITIAL_EXEC; /* as the kernel counts it; 0: not asked yet */
@@ -35,6 +36,10 @@ struct masu__here_table {
     uint32_t numbers[2 * HERE_PLACES];
 };
 
+static masu__record_mode mode_of(const masu__recorder *r) {
+    return atomic_load_explicit(&r->mode, memory_order_relaxed);
+}
+
 /* ---- the ring ---------------------------------------------------------------------------------------------------- */
 
 static bool has_room(masu__recorder *r, uint64_t slots) {
@@ -48,7 +53,7 @@ static bool has_room(masu__recorder *r, uint64_t slots) {
 
 /* The writer takes no lock of masu, so it gets on while this thread holds some. */
 static bool wait_for_room(masu__recorder *r, uint64_t slots) {
-    if (r->when_full == MASU_RECORD_DROPS || !atomic_load(&r->has_writer))
+    if (r->when_full == MASU_RECORD_DROPS || mode_of(r) == MASU__RECORD_NOBODY)
         return false;
     r->waits++;
     while (!has_room(r, slots)) {
@@ -73,7 +78,9 @@ static void copy_in(masu__recorder *r, const masu__record *record, const char *t
 /* The way of a ring that is more than half full, or was. False: it was dropped. */
 static __attribute__((noinline)) bool put_or_drop(masu__recorder *r, const masu__record *record, const char *text,
                                                   uint64_t slots) {
-    if (!has_room(r, slots + 1) && !wait_for_room(r, slots + 1)) {
+    if (mode_of(r) == MASU__RECORD_HERE)
+        masu__record_take(r, false);
+    else if (!has_room(r, slots + 1) && !wait_for_room(r, slots + 1)) {
         r->dropped++;
         r->unsaid_drops++;
         return false;
@@ -124,6 +131,18 @@ static void put_pair(masu__recorder *r, masu__record record, const char *first, 
     put(r, &record, text);
 }
 
+/* Under the list's lock: no fork may come between the thread and what is known of it. */
+static masu_status start_thread(masu__recorder *r) {
+    uint8_t before = atomic_load(&r->mode);
+    masu__populate(r->ring, r->ring_records * sizeof *r->ring);
+    if (before == MASU__RECORD_NOBODY)
+        atomic_store(&r->mode, MASU__RECORD_THREAD);
+    r->has_thread = masu__thread_start(&r->thread, 0, masu__record_writer, r) == 0;
+    if (!r->has_thread)
+        atomic_store(&r->mode, before);
+    return r->has_thread ? MASU_OK : MASU_ERR_IO;
+}
+
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t thread_of(masu__recorder *r) {
@@ -162,6 +181,22 @@ static uint32_t here_of(masu__recorder *r) {
     return t->numbers[at];
 }
 
+/* A writer begins once the program has threads. Here pools are locked, and fork takes the list before them: then the
+ * next event tries. */
+static void begin_thread_if_wanted(masu__recorder *r) {
+    if (MASU__ALONE || r->keeps_mode || pthread_mutex_trylock(&list_lock) != 0)
+        return;
+    if (!r->has_thread)
+        r->keeps_mode = start_thread(r) != MASU_OK;
+    pthread_mutex_unlock(&list_lock);
+}
+
+static __attribute__((noinline, cold)) void look(masu__recorder *r, uint64_t time_ns) {
+    masu__record_take(r, true);
+    r->look_ns = time_ns + HERE_LOOK_NS;
+    begin_thread_if_wanted(r);
+}
+
 void masu__record_event(masu__recorder *r, const masu_event *event, const masu__event_more *more) {
     if (MASU_UNLIKELY(atomic_load_explicit(&r->is_child, memory_order_relaxed) ||
                       atomic_load_explicit(&r->failed, memory_order_relaxed))) {
@@ -185,9 +220,12 @@ void masu__record_event(masu__recorder *r, const masu_event *event, const masu__
     record->text_bytes = more->text ? (uint16_t)strnlen(more->text, MASU__TRACE_MOST_TEXT) : 0;
     record->kind = (uint8_t)event->kind;
     record->alignment_log2 = event->alignment_bytes ? (uint8_t)masu__log2_floor(event->alignment_bytes) : 0;
+    uint64_t time_ns = record->time_ns; /* before the slot is the writer's */
     if (fits)
         atomic_store_explicit(&r->head, head + 1, memory_order_release);
     r->events += fits || put(r, record, more->text);
+    if (MASU_UNLIKELY(time_ns >= r->look_ns))
+        look(r, time_ns);
 }
 
 /* ---- fork -------------------------------------------------------------------------------------------------------- */
@@ -225,18 +263,31 @@ static void recorder_free(masu__recorder *r) {
         masu__bell_destroy(&r->bell);
     masu__meta_free(r->chunk, CHUNK_ROOM);
     masu__meta_free(r->places, sizeof *r->places);
-    masu__meta_free(r->ring, r->size * sizeof *r->ring);
+    masu__meta_free(r->ring, r->ring_records * sizeof *r->ring);
     masu__meta_free(r, sizeof *r);
+}
+
+static bool is_file(int file) {
+    struct stat about;
+    return fstat(file, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 /* False: another recording writes it. One that was killed holds nothing; a file system without locks lets all in. */
 static bool take_file(int file) {
-    struct stat about;
-    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+    if (!is_file(file))
         return true; /* a pipe, a terminal */
     if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return false;
     return ftruncate(file, 0) == 0;
+}
+
+/* Who will write. A pipe is never written HERE: its reader may be this program. */
+static void choose_mode(masu__recorder *r, const masu_record_config *config) {
+    bool here = is_file(r->file) && (config->later || (MASU__ALONE && config->when_full == MASU_RECORD_WAITS));
+    atomic_init(&r->mode, here ? MASU__RECORD_HERE : config->later ? MASU__RECORD_NOBODY : MASU__RECORD_THREAD);
+    r->size = here && r->ring_records > HERE_RECORDS ? HERE_RECORDS : r->ring_records;
+    r->look_ns = here ? 0 : UINT64_MAX;
+    r->keeps_mode = config->later;
 }
 
 static masu_status open_file(masu__recorder *r, const char *path) {
@@ -254,13 +305,7 @@ static masu_status open_file(masu__recorder *r, const char *path) {
     return masu__record_write(r->file, head, sizeof head) ? MASU_OK : MASU_ERR_IO;
 }
 
-static masu_status start_writer(masu__recorder *r) {
-    bool started = masu__thread_start(&r->writer, 0, masu__record_writer, r) == 0;
-    atomic_store(&r->has_writer, started);
-    return started ? MASU_OK : MASU_ERR_IO;
-}
-
-static masu_status recorder_create(const masu_record_config *config, masu__recorder **out) {
+static masu_status recorder_create(const masu_record_config *config, masu_trace *trace, masu__recorder **out) {
     size_t records = config->ring_records ? config->ring_records : DEFAULT_RECORDS;
     if (records > SIZE_MAX / 4 / sizeof(masu__record))
         return MASU_ERR_OVERFLOW;
@@ -269,12 +314,11 @@ static masu_status recorder_create(const masu_record_config *config, masu__recor
         return MASU_ERR_OUT_OF_MEMORY;
     masu__bell_init(&r->bell);
     r->file = -1;
-    r->size = (size_t)1 << masu__log2_ceil(records < LEAST_RECORDS ? LEAST_RECORDS : records);
-    r->ring = masu__meta_alloc(r->size * sizeof *r->ring);
+    r->lock = &trace->lock;
+    r->ring_records = (size_t)1 << masu__log2_ceil(records < LEAST_RECORDS ? LEAST_RECORDS : records);
+    r->ring = masu__meta_alloc(r->ring_records * sizeof *r->ring);
     r->chunk = masu__meta_alloc(CHUNK_ROOM);
     r->places = masu__meta_calloc(1, sizeof *r->places);
-    if (r->ring)
-        masu__populate(r->ring, r->size * sizeof *r->ring);
     r->when_full = config->when_full;
     r->start_ns = masu__clock_ns();
     r->generation = atomic_fetch_add(&generations, 1) + 1;
@@ -307,12 +351,14 @@ masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu
     config = config ? config : &defaults;
     pthread_once(&watch_once, watch_forks);
     masu__recorder *r = NULL;
-    masu_status status = recorder_create(config, &r);
+    masu_status status = recorder_create(config, trace, &r);
     if (status == MASU_OK)
         status = open_file(r, path);
     pthread_mutex_lock(&list_lock); /* no fork may come between the thread and the list */
-    if (status == MASU_OK && !config->later)
-        status = start_writer(r);
+    if (status == MASU_OK)
+        choose_mode(r, config);
+    if (status == MASU_OK && mode_of(r) == MASU__RECORD_THREAD)
+        status = start_thread(r);
     if (status == MASU_OK) {
         r->next = recorders;
         recorders = r;
@@ -336,8 +382,8 @@ masu_status masu_trace_record_start(masu_trace *trace) {
     masu__recorder *r = trace ? trace->recorder : NULL;
     masu_status status = MASU_OK;
     pthread_mutex_lock(&list_lock);
-    if (r && !atomic_load(&r->is_child) && !atomic_load(&r->has_writer))
-        status = start_writer(r);
+    if (r && !atomic_load(&r->is_child) && !r->has_thread)
+        status = start_thread(r);
     pthread_mutex_unlock(&list_lock);
     return status;
 }
@@ -353,14 +399,15 @@ static void forget(masu__recorder *r) {
 
 /* Writes what is left: by the thread, or here where there is none. */
 static void finish(masu__recorder *r) {
+    if (!r->has_thread) {
+        masu__record_close(r);
+        return;
+    }
     pthread_mutex_lock(&r->bell.mutex);
     atomic_store(&r->ends, true);
     pthread_cond_signal(&r->bell.rings);
     pthread_mutex_unlock(&r->bell.mutex);
-    if (atomic_load(&r->has_writer))
-        pthread_join(r->writer, NULL);
-    else
-        masu__record_writer(r);
+    pthread_join(r->thread, NULL);
 }
 
 static masu_record_stats stats_of(masu__recorder *r) {

@@ -1,8 +1,8 @@
-/* record_writer.c: the thread that turns the ring into chunks of a file. It asks for no memory and calls nothing of
- * masu.
+/* record_writer.c: what turns the ring into chunks of a file, and the thread that does. It asks for no memory and
+ * takes no lock but the trace's, once, when it takes over from a program that was its own writer.
  *
- * It looks at the ring every 50 ms, or when it is woken because the ring is half full. What could not be written is
- * thrown away, so that the program never waits for a disk that is full.
+ * The thread looks at the ring every 50 ms, or when it is woken because the ring is half full. What could not be
+ * written is thrown away, so that the program never waits for a disk that is full.
  */
 #include <errno.h>
 #include <string.h>
@@ -75,6 +75,7 @@ bool masu__record_write(int file, const void *bytes, size_t count) {
 static void end_chunk(masu__recorder *r) {
     if (r->chunk_records == 0)
         return;
+    pthread_once(&crc_once, make_crc_tables);
     unsigned char *head = r->chunk;
     memcpy(head, MASU__TRACE_CHUNK, 4);
     masu__record_fixed(head + 4, r->chunk_bytes - MASU__TRACE_CHUNK_BYTES, 4);
@@ -160,7 +161,7 @@ static void write_record(masu__recorder *r, const masu__record *record, uint64_t
     r->written_events += record->kind < MASU__TRACE_DEFINED;
 }
 
-/* ---- the thread -------------------------------------------------------------------------------------------------- */
+/* ---- the ring ---------------------------------------------------------------------------------------------------- */
 
 static void empty_ring(masu__recorder *r) {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
@@ -173,6 +174,46 @@ static void empty_ring(masu__recorder *r) {
             atomic_store_explicit(&r->tail, said = tail, memory_order_release);
     }
     atomic_store_explicit(&r->tail, tail, memory_order_release);
+}
+
+void masu__record_take(masu__recorder *r, bool is_due) {
+    empty_ring(r);
+    r->known_tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    if (is_due)
+        end_chunk(r);
+}
+
+void masu__record_close(masu__recorder *r) {
+    empty_ring(r);
+    if (r->unsaid_drops) { /* the ring is not filled any more */
+        masu__record lost = {.time_ns = r->last.time_ns,
+                             .kind = MASU__TRACE_LOST,
+                             .bytes = r->unsaid_drops,
+                             .given_bytes = r->unsaid_drops};
+        write_record(r, &lost, 0);
+    }
+    masu__record end = {.time_ns = r->last.time_ns,
+                        .kind = MASU__TRACE_END,
+                        .bytes = r->written_events,
+                        .given_bytes = r->written_events};
+    write_record(r, &end, 0);
+    end_chunk(r);
+}
+
+/* ---- the thread -------------------------------------------------------------------------------------------------- */
+
+/* From who writes HERE, which goes on until this thread has the lock. */
+static void take_over(masu__recorder *r) {
+    masu__lock_take(r->lock);
+    masu__record_take(r, true); /* it is empty, so that positions may mean other slots */
+    r->size = r->ring_records;
+    r->look_ns = UINT64_MAX;
+    atomic_store(&r->mode, MASU__RECORD_THREAD);
+    masu__lock_release(r->lock);
+}
+
+static void empty_and_write(masu__recorder *r) {
+    empty_ring(r);
     end_chunk(r);
 }
 
@@ -187,25 +228,10 @@ static void sleep_a_while(masu__recorder *r) {
 
 void *masu__record_writer(void *recorder) {
     masu__recorder *r = recorder;
-    pthread_once(&crc_once, make_crc_tables);
-    for (bool last = false; !last; sleep_a_while(r)) {
-        last = atomic_load(&r->ends); /* what came before it was said is in the ring */
-        empty_ring(r);
-        if (last)
-            break;
-    }
-    if (r->unsaid_drops) { /* the ring is not filled any more */
-        masu__record lost = {.time_ns = r->last.time_ns,
-                             .kind = MASU__TRACE_LOST,
-                             .bytes = r->unsaid_drops,
-                             .given_bytes = r->unsaid_drops};
-        write_record(r, &lost, 0);
-    }
-    masu__record end = {.time_ns = r->last.time_ns,
-                        .kind = MASU__TRACE_END,
-                        .bytes = r->written_events,
-                        .given_bytes = r->written_events};
-    write_record(r, &end, 0);
-    end_chunk(r);
+    if (atomic_load(&r->mode) == MASU__RECORD_HERE) /* else others may wait for this thread with the lock taken */
+        take_over(r);
+    for (; !atomic_load(&r->ends); sleep_a_while(r))
+        empty_and_write(r);
+    masu__record_close(r); /* what came before the end was said is in the ring */
     return NULL;
 }

@@ -1,5 +1,8 @@
 /* A trace on disk: what is read is what happened; it can be cut anywhere; drops are counted; a fork and a killed
  * process leave a readable file. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +18,7 @@
 
 #include <masu/masu.h>
 
+#include "base/lock.h"
 #include "base/meta.h"
 #include "base/rng.h"
 #include "recording/recording.h"
@@ -245,35 +250,151 @@ static void a_small_ring_waits_and_loses_nothing(void **state) {
     masu__recording_destroy(&r);
 }
 
-/* Until the thread is there the ring is all; what does not fit is counted. Ended without it, the file is whole all the
- * same. */
+/* How many threads the process has. */
+static unsigned threads_now(void) {
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *task; (task = readdir(tasks));)
+        count += task->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+static void *wait_for_end(void *lock) {
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+/* Events follow each other without a gap: each block that goes is one that came. */
+static void is_all_of(uint64_t events) {
+    masu__recording r;
+    masu__lives lives;
+    read_file(&r);
+    assert_false(r.is_cut);
+    assert_int_equal(r.lost_events, 0);
+    assert_int_equal(r.event_count, events);
+    assert_int_equal(masu__lives_find(&r, &lives), MASU_OK);
+    assert_int_equal(lives.live_at_end + lives.strays + lives.doubled, 0);
+    masu__lives_destroy(&lives);
+    masu__recording_destroy(&r);
+}
+
+/* A process of one thread stays one, and nothing waits in it; once it has a second, a writer takes over. Must be the
+ * first test: the C library never says again that there is one thread. */
+static void a_program_of_one_thread_is_its_own_writer(void **state) {
+    (void)state;
+    masu_trace *trace = new_trace(NULL);
+    masu_record_stats stats;
+    bool alone = MASU__ALONE; /* false where nothing says so, as under ThreadSanitizer */
+    assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_OK);
+    use_heap(trace, 30000, 0); /* more than all rings hold */
+    assert_int_equal(threads_now(), alone ? 1 : 2);
+    masu_trace_record_get_stats(trace, &stats);
+    assert_true(stats.events > 30000 && stats.dropped == 0 && (!alone || stats.waits == 0));
+    assert_true(!alone || stats.written_bytes > 250000);
+
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t other;
+    pthread_mutex_lock(&lock);
+    assert_int_equal(pthread_create(&other, NULL, wait_for_end, &lock), 0);
+    usleep(6000);
+    use_heap(trace, 30000, 0);
+    assert_int_equal(threads_now(), 3);
+    pthread_mutex_unlock(&lock);
+    pthread_join(other, NULL);
+    use_heap(trace, 3000, 0);
+    assert_int_equal(masu_trace_record_end(trace, &stats), MASU_OK);
+    assert_int_equal(threads_now(), 1);
+    masu_trace_destroy(trace);
+    is_all_of(stats.events);
+}
+
+/* Without a thread, too: the first event after 5 ms has all before it written. */
+static void a_killed_process_of_one_thread_leaves_a_readable_file(void **state) {
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        masu_trace *trace = new_trace(NULL);
+        if (masu_trace_record_to(trace, path, NULL) != MASU_OK)
+            _exit(1);
+        use_heap(trace, 500, 0);
+        usleep(MASU__ALONE ? 6000 : 100000);
+        masu_trace_mark(trace, MASU_MARK_NOTE, "the last", 0, 0);
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    masu__recording r;
+    read_file(&r);
+    assert_true(r.is_cut);
+    assert_true(r.event_count >= 500);
+    if (MASU__ALONE)
+        assert_string_equal(masu__recording_text(&r, r.events[r.event_count - 1].text), "the last");
+    masu__recording_destroy(&r);
+}
+
+/* Until the thread is there, who records writes; it may be ended without one. */
 static void a_recording_may_begin_before_its_thread(void **state) {
     (void)state;
     for (int started = 0; started < 2; started++) {
         masu_trace *trace = new_trace(NULL);
-        masu_record_stats stats, before;
+        masu_record_stats stats;
         masu_record_config config = {.ring_records = 1024, .later = true};
         assert_int_equal(masu_trace_record_to(trace, path, &config), MASU_OK);
-        use_heap(trace, 50, 0);
-        masu_trace_record_get_stats(trace, &before);
-        assert_int_equal(before.dropped, 0);
+        use_heap(trace, 3000, 0);
+        assert_int_equal(threads_now(), 1);
         if (started) {
             assert_int_equal(masu_trace_record_start(trace), MASU_OK);
             assert_int_equal(masu_trace_record_start(trace), MASU_OK); /* there is one already */
+            assert_int_equal(threads_now(), 2);
         }
         use_heap(trace, 3000, 0);
         assert_int_equal(masu_trace_record_end(trace, &stats), MASU_OK);
         assert_int_equal(masu_trace_record_start(trace), MASU_OK);
         masu_trace_destroy(trace);
-        masu__recording r;
-        read_file(&r);
-        assert_false(r.is_cut);
-        assert_int_equal(r.lost_events, stats.dropped);
-        assert_int_equal(r.event_count, stats.events);
-        assert_true(started ? stats.dropped == 0 : stats.dropped > 0 && stats.waits == 0);
-        masu__recording_destroy(&r);
+        assert_int_equal(stats.dropped, 0);
+        is_all_of(stats.events);
     }
     assert_int_equal(masu_trace_record_start(NULL), MASU_OK);
+}
+
+/* A pipe is written by a thread alone, since its reader may be this program: before there is one, the ring is all, and
+ * what does not fit is counted. */
+static void a_pipe_waits_for_its_thread(void **state) {
+    (void)state;
+    for (int started = 0; started < 2; started++) {
+        masu_trace *trace = new_trace(NULL);
+        masu_record_stats stats;
+        unlink(path);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        int reader = open(path, O_RDONLY | O_NONBLOCK);
+        assert_true(reader >= 0);
+        masu_record_config config = {.ring_records = 512, .later = true};
+        assert_int_equal(masu_trace_record_to(trace, path, &config), MASU_OK);
+        assert_int_equal(threads_now(), 1);
+        use_heap(trace, 50, 0);
+        if (started)
+            assert_int_equal(masu_trace_record_start(trace), MASU_OK);
+        use_heap(trace, 1000, 0); /* the pipe holds 64 KiB */
+        assert_int_equal(masu_trace_record_end(trace, &stats), MASU_OK);
+        masu_trace_destroy(trace);
+        unsigned char *data = malloc(1 << 17);
+        ssize_t length = read(reader, data, 1 << 17);
+        assert_true(length > 0);
+        close(reader);
+        masu__recording r;
+        masu__recording_fault fault;
+        assert_int_equal(masu__trace_read(data, (size_t)length, &r, &fault), MASU_OK);
+        assert_false(r.is_cut);
+        assert_int_equal(r.event_count, stats.events);
+        assert_int_equal(r.lost_events, stats.dropped);
+        assert_true(started ? stats.dropped == 0 : stats.dropped > 0 && stats.waits == 0);
+        masu__recording_destroy(&r);
+        free(data);
+    }
 }
 
 /* Two that write one file would make it unreadable for both. */
@@ -501,12 +622,15 @@ static void arenas_are_seen_with_their_lines(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_killed_process_of_one_thread_leaves_a_readable_file, begin, end),
+        cmocka_unit_test_setup_teardown(a_program_of_one_thread_is_its_own_writer, begin, end),
         cmocka_unit_test_setup_teardown(what_is_read_is_what_happened, begin, end),
         cmocka_unit_test_setup_teardown(a_cut_file_is_read_up_to_the_cut, begin, end),
         cmocka_unit_test_setup_teardown(damage_is_found_and_harms_nothing, begin, end),
         cmocka_unit_test_setup_teardown(what_is_dropped_is_said, begin, end),
         cmocka_unit_test_setup_teardown(a_small_ring_waits_and_loses_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_recording_may_begin_before_its_thread, begin, end),
+        cmocka_unit_test_setup_teardown(a_pipe_waits_for_its_thread, begin, end),
         cmocka_unit_test_setup_teardown(a_file_has_one_recording_at_a_time, begin, end),
         cmocka_unit_test_setup_teardown(a_child_records_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_killed_process_leaves_a_readable_file, begin, end),
