@@ -46,7 +46,7 @@ typedef struct masu_record_config {
     masu_record_here here; /* NULL: places come from masu_heap_alloc_at alone */
     void *here_context;    /* borrowed, handed to here */
     bool later; /* no thread but by masu_trace_record_start: for a malloc that threads need, or the loader. Until then
-                   who records writes; into what is no file, what does not fit into the ring is dropped */
+                   who records writes; into a pipe nothing is written, and what does not fit into the ring is dropped */
 } masu_record_config;
 
 typedef struct masu_record_stats {
@@ -59,12 +59,11 @@ typedef struct masu_record_stats {
 /* Begins to record into path, which is created, or emptied if it is a file. config is borrowed, NULL: defaults.
  * Switches the trace on. MASU_ERR_INVALID_ARGUMENT: a trace or path that is NULL, or a trace that records already;
  * MASU_ERR_IO: the file cannot be created, another recording, of any process, writes it, or no thread can be started
- * where one is needed;
- * MASU_ERR_OUT_OF_MEMORY; MASU_ERR_OVERFLOW. On an error nothing is recorded. */
+ * where one is needed; MASU_ERR_OUT_OF_MEMORY; MASU_ERR_OVERFLOW. On an error nothing is recorded. */
 MASU_API masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu_record_config *config);
 
-/* Starts the thread of a recording that has none yet: that began with `later`, or is of a program of one thread. MASU_OK
- * also where there is no such recording; MASU_ERR_IO: no thread can be started, and all stays as it was. */
+/* Starts the thread of a recording that has none yet: it began with `later`, or is of a program of one thread. MASU_OK
+ * also where there is no such recording; MASU_ERR_IO: no thread can be started, and nothing has changed. */
 MASU_API masu_status masu_trace_record_start(masu_trace *trace);
 
 /* As masu_trace_record_to, with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The
