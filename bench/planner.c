@@ -1,6 +1,6 @@
 /* The planner on recorded problems and on drawn ones: height over the bound, time, memory.
  *
- *     planner [--data FOLDER] [--time S | --cpu S] [--threads N] [--seed N] [--quick]
+ *     planner [--data FOLDER] [--time S | --cpu S] [--threads N] [--seed N] [--quick] [--fit]
  *             [--drawn [--buffers N] | --plot FILE.svg] [FILE…]
  *
  * FILE is CSV with the columns id,lower,upper,size in this order; a number between dots in its name
@@ -31,6 +31,7 @@ typedef struct settings {
     unsigned threads;
     uint64_t seed;
     size_t buffers; /* of drawn problems; 0: 10³, 10⁴ … */
+    bool only_fit;  /* files: not once more to minimise */
 } settings;
 
 static double clock_s(clockid_t clock) {
@@ -186,7 +187,8 @@ static void in_process(const char *name, const char *path, shape kind, size_t co
 static void bench_file(const char *path, const settings *s) {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     in_process(name, path, SHORT_LIVES, 0, MASU_PLAN_FIT, s);
-    in_process(name, path, SHORT_LIVES, 0, MASU_PLAN_MINIMIZE, s);
+    if (!s->only_fit)
+        in_process(name, path, SHORT_LIVES, 0, MASU_PLAN_MINIMIZE, s);
 }
 
 static int is_problem(const struct dirent *entry) {
@@ -334,6 +336,8 @@ int main(int argc, char **argv) {
             s.buffers = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--quick") == 0)
             quick = true;
+        else if (strcmp(argv[i], "--fit") == 0)
+            s.only_fit = true;
         else if (strcmp(argv[i], "--drawn") == 0)
             drawn = true;
         else if (strcmp(argv[i], "--plot") == 0 && i + 1 < argc)

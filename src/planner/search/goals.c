@@ -7,6 +7,8 @@
  * Where a plan at the bound wastes next to nothing, jigsaws are laid before the first round and behind each; where it
  * wastes a little, behind the later ones: they take steps that the orders need.
  *
+ * Two programs at once are divided and stacked (stack.c): behind each round; where a round is long, in it.
+ *
  * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below
  * the best plan.
  *
@@ -26,7 +28,8 @@ enum {
     LATER = 4,
     EJECTIONS = 8,
     BLOCKS = 6,
-    MORE_BLOCKS = 3
+    MORE_BLOCKS = 3,
+    HALVES = 8
 };
 
 /* Heights are multiples of unit: nothing lies between. */
@@ -49,6 +52,11 @@ static bool reached(const masu__solver *s, int64_t capacity) {
 /* Many items leave time for little more than a placement or two. */
 static bool is_small(const masu__solver *s) {
     return s->model.item_count <= 8192;
+}
+
+/* A whole round of orders takes so long that halves have their turn before. */
+static bool is_large(const masu__solver *s) {
+    return s->model.item_count > 400;
 }
 
 /* Too large for the search: what is highest is placed again, until time is over. */
@@ -137,10 +145,14 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
             both += LOWER_ORDERS;
             masu__solver_portfolio(s, targets, 2, first, both);
         }
+        if (is_large(s))
+            masu__solver_halves(s, capacity, HALVES * round, HALVES * (round + 1));
         if (!reached(s, capacity))
             masu__solver_portfolio(s, targets, 1, both, first + MASU__PLAN_ORDERS);
         if (!s->searchable)
             break;
+        if (!is_large(s) && !reached(s, capacity))
+            masu__solver_halves(s, capacity, HALVES * round, HALVES * (round + 1));
         if (!reached(s, capacity))
             descend(s, 2 * round * MASU__PLAN_ORDERS, (2 * round + 2) * MASU__PLAN_ORDERS, capacity);
         if (!reached(s, capacity) && (round >= LATER || masu__solver_is_jigsaw(s)))
@@ -160,6 +172,7 @@ void masu__solver_minimize(masu__solver *s) {
         descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);
         if (!s->searchable)
             break;
+        masu__solver_halves(s, s->bound, HALVES * level, HALVES * (level + 1));
         masu__solver_jigsaw(s, JIGSAWS * (level + 1), JIGSAWS * (level + 2));
     }
     if (!s->searchable)

@@ -99,6 +99,10 @@ bool masu__solver_eject(masu__solver *solver, int64_t height, unsigned round);
  * until the best plan is no higher than enough. */
 void masu__solver_blocks(masu__solver *solver, int64_t enough, unsigned from, unsigned to);
 
+/* stack.c: two programs at once: divides the rows among two halves and plans each, in turns [from, to), until the best
+ * plan is no higher than enough. */
+void masu__solver_halves(masu__solver *solver, int64_t enough, unsigned from, unsigned to);
+
 /* goals.c */
 void masu__solver_fit(masu__solver *solver, int64_t capacity);
 void masu__solver_minimize(masu__solver *solver);
