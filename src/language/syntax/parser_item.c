@@ -122,6 +122,31 @@ static void parse_result(parser *p, function_item *f) {
     }
 }
 
+/* Whether t holds a reference whose life has no name. What a function type takes and yields is not held. */
+static bool holds_reference(const type_expr *t, bool *is_written) {
+    bool holds = t->lifetime == NULL && (t->is_place || t->is_shared);
+    *is_written |= holds && t->is_place;
+    for (uint32_t i = 0; t->kind != TYPE_EXPR_FUNCTION && i < t->argument_count; i++)
+        holds |= holds_reference(t->arguments[i], is_written);
+    return holds;
+}
+
+/* fn peek(self) -> &T: a method's `self` is a reference (docs/language.md). A reference that comes back can lead to
+ * nothing else when no other parameter is one: self is lent for as long, as `&self` and `&mut self` are. */
+static void lend_self(function_item *f) {
+    binding *self = f->has_self ? f->parameters[0] : NULL;
+    bool other = false, is_written = false;
+    if (!self || !f->result_annotation || self->annotation || self->is_lent || self->is_shared)
+        return;
+    for (uint32_t i = 1; i < f->parameter_count; i++)
+        other |= f->parameters[i]->annotation && holds_reference(f->parameters[i]->annotation, &is_written);
+    is_written = false;
+    if (other || !holds_reference(f->result_annotation, &is_written))
+        return;
+    self->is_lent = self->is_mutable || is_written;
+    self->is_shared = !self->is_lent;
+}
+
 /* OWNER::NAME */
 static const char *qualified_name(parser *p, const char *owner, const char *name) {
     size_t first = modules_plain_length(owner), second = strlen(name);
@@ -156,6 +181,7 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner, 
     parse_type_parameters(p, &f->generics);
     parse_parameters(p, f, methods);
     parse_result(p, f);
+    lend_self(f);
     return f;
 }
 
@@ -329,6 +355,14 @@ static void parse_impl(parser *p) {
     parse_methods(p, impl, open);
 }
 
+/* The `;` behind an item that has one. An item that is complete at the end of its line needs none, as a statement. */
+static void end_item(parser *p) {
+    if (!p->panic && parser_first_on_line(p) && (parser_at_item(p) || parser_at_let_item(p)))
+        parser_warn_missing(p, "`;`");
+    else
+        parser_expect(p, TOKEN_SEMICOLON);
+}
+
 static void parse_const(parser *p, const impl_item *impl) {
     parser_advance(p);
     source_span span;
@@ -347,7 +381,7 @@ static void parse_const(parser *p, const impl_item *impl) {
         c->annotation = parse_type(p);
     if (parser_expect(p, TOKEN_EQUAL))
         c->value = parse_expression(p);
-    parser_expect(p, TOKEN_SEMICOLON);
+    end_item(p);
     if (p->panic) {
         parser_refuse_name(p, name);
         parser_synchronise(p);
