@@ -95,17 +95,35 @@ static masu_status dense_numbers(tl_tensor *t, tl_tensor **out) {
     return status;
 }
 
-/* The first sum above u: by bisection. */
-static int64_t place_in(const double *sums, int64_t count, double u) {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (sums[middle] <= u)
-            low = middle + 1;
-        else
-            high = middle;
+enum { TOGETHER = 16 };
+
+/* places[k]: the first sum above u[k], the last one where none is. By bisection, several at a time: no step is a branch
+ * that depends on a number, and none waits for another's.
+ *
+ *     low[k] ≤ places[k] ≤ low[k] + left
+ */
+static void places_in(const double *sums, int64_t count, const double u[TOGETHER], int64_t low[TOGETHER]) {
+    for (int k = 0; k < TOGETHER; k++)
+        low[k] = 0;
+    for (int64_t left = count - 1; left > 0;) {
+        int64_t half = (left + 1) / 2;
+        for (int k = 0; k < TOGETHER; k++)
+            low[k] += sums[low[k] + half - 1] <= u[k] ? half : 0;
+        left -= half;
     }
-    return low;
+}
+
+static void draw_places(const double *sums, int64_t count, int64_t *out, int64_t n) {
+    masu__rng *rng = &tl__runtime()->rng;
+    double u[TOGETHER] = {0};
+    int64_t places[TOGETHER];
+    for (int64_t i = 0; i < n; i += TOGETHER) {
+        int64_t some = n - i < TOGETHER ? n - i : TOGETHER;
+        for (int64_t k = 0; k < some; k++)
+            u[k] = masu__rng_uniform(rng) * sums[count - 1];
+        places_in(sums, count, u, places);
+        memcpy(out + i, places, (size_t)some * sizeof *out);
+    }
 }
 
 tl_tensor *tl_random_places(tl_tensor *sums, int64_t n) {
@@ -114,11 +132,8 @@ tl_tensor *tl_random_places(tl_tensor *sums, int64_t n) {
     if (status != MASU_OK)
         return tl__tensor_or_raise(status, NULL);
     status = tl__tensor_new(TL_I64, 1, &n, &out);
-    const double *at = dense->data;
-    for (int64_t i = 0; i < n && status == MASU_OK && dense->elements > 0; i++) {
-        double u = masu__rng_uniform(&tl__runtime()->rng) * at[dense->elements - 1];
-        ((int64_t *)out->data)[i] = place_in(at, dense->elements, u);
-    }
+    if (status == MASU_OK && dense->elements > 0)
+        draw_places(dense->data, dense->elements, out->data, n);
     tl__tensor_drop(dense);
     return tl__tensor_or_raise(status, out);
 }
