@@ -309,6 +309,7 @@ static void check_examined(checker *c, uint32_t written) {
 
 static void check_program(checker *c) {
     check_generics_begin(c);
+    check_find_guards(c);
     check_main_result(c);
     check_declare_items(c);
     for (uint32_t i = 0; i < c->tree->constant_count; i++)

@@ -169,7 +169,8 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
                                                                               : NULL;
     f->body = body_block(c, f->body_expression);
     check_block(c, f->body, f->result);
-    if (f->result == NULL && signature->is_known && f->body->type->kind == TYPE_VOID)
+    const bool some = f->result == NULL ? signature->is_known : f->result == check_unit_type(c);
+    if (some && f->body->type->kind == TYPE_VOID)
         yield_unit(c, f->body); /* what is wanted is some value */
     if (f->result == NULL)
         f->result = f->body->type->kind == TYPE_NEVER ? check_scalar(c, TYPE_VOID) : f->body->type;

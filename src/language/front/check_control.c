@@ -282,6 +282,7 @@ void check_block(checker *c, block *b, const type *expected) {
             c->places->choice_depth++;
             break;
         }
+        check_brief_statement(c, s);
         ends |= check_statement(c, s);
         if (c->places->checked_up_to != NULL) {
             s = c->places->checked_up_to;
@@ -291,6 +292,7 @@ void check_block(checker *c, block *b, const type *expected) {
     }
     b->type = check_scalar(c, ends ? TYPE_NEVER : TYPE_VOID);
     if (b->result != NULL) {
+        check_brief_guards(c, b->result);
         check_expr(c, &b->result, expected);
         const type *t = type_resolve(c->types, b->result->type);
         if (t->kind == TYPE_NEVER)

@@ -478,7 +478,7 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
 void check_expr(checker *c, expr **slot, const type *expected) {
     if ((*slot)->type == NULL) { /* else made of checked parts by another check */
         bool kept = check_wants_reference(c, *slot, expected);
-        const uint32_t stars = check_stars(c, *slot);
+        const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
         const bool place = kept && yields_place(c, *slot, expected);
         if (place)
             check_make_reference(c, slot, expected);
@@ -487,7 +487,7 @@ void check_expr(checker *c, expr **slot, const type *expected) {
         check_arrivals(c, slot);
         if (!kept)
             check_follow(c, slot);
-        check_follow_stars(c, slot, stars, expected);
+        check_follow_stars(c, slot, written, stars, expected);
         bool made = (*slot)->is_boxed;
         const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
         if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID)

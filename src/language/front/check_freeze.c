@@ -352,10 +352,57 @@ static bool has_getter(const checker *c, const char *name) {
     return false;
 }
 
+/* What e, not checked yet, is a part of may lead on: of a variable its type says it. */
+static bool may_lead(const checker *c, const expr *e) {
+    const expr *root = e;
+    while (root->kind == EXPR_FIELD || root->kind == EXPR_TUPLE_FIELD || root->kind == EXPR_INDEX)
+        root = root->kind == EXPR_INDEX ? root->index.base : root->field.base;
+    const symbol *s = root == e && e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const bool known = s != NULL && s->binding != NULL && s->binding->type != NULL;
+    return has_getter(c, "deref_mut") && (!known || check_leads(c, s->binding->type));
+}
+
 /* What the place leads to. */
 static expr *freeze_on(block_builder *b, expr *place) {
     expr *call = check_led(b->c, place, true);
     return check_freeze(b, &call);
+}
+
+/* A value that leads on to what is written, as a guard does: a variable of its own. NULL: it does not. */
+static expr *freeze_guard(block_builder *b, expr **slot) {
+    checker *c = b->c;
+    const bool call = (*slot)->kind == EXPR_METHOD || (*slot)->kind == EXPR_CALL || (*slot)->kind == EXPR_TRY;
+    if (!call || !has_getter(c, "deref_mut"))
+        return NULL;
+    if ((*slot)->type == NULL)
+        check_expr(c, slot, NULL);
+    const type *t = type_of(c, *slot);
+    if (!check_leads(c, t) || check_method_named(c, t->structure, "deref_mut") == NULL)
+        return NULL;
+    expr *guard = check_hold(b, *slot, "guard");
+    guard->name.binding->is_mutable = true;
+    return guard;
+}
+
+/* *guard() */
+static expr *freeze_behind_guard(block_builder *b, expr **slot) {
+    uint32_t stars = (*slot)->type == NULL && has_getter(b->c, "deref_mut") ? (*slot)->stars : 0;
+    const uint32_t written = stars, led = check_stars(b->c, *slot);
+    if (stars == 0)
+        return NULL;
+    (*slot)->is_followed = false;
+    expr *place = freeze_guard(b, slot);
+    if (place == NULL)
+        check_follow_stars(b->c, slot, written, led, NULL);
+    for (; place != NULL && stars > 0 && check_leads(b->c, type_of(b->c, place)); stars--)
+        place = freeze_on(b, place);
+    return place;
+}
+
+/* The place that is written, or a guard of it. */
+static expr *freeze_base(block_builder *b, expr **slot) {
+    expr *place = check_freeze(b, slot);
+    return place != NULL ? place : freeze_guard(b, slot);
 }
 
 static expr *freeze_part(block_builder *b, expr **slot) {
@@ -363,7 +410,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     expr *e = *slot, **base = e->kind == EXPR_INDEX ? &e->index.base : &e->field.base;
     if (e->kind == EXPR_INDEX && e->index.count == 1 && e->index.indices[0]->kind == EXPR_RANGE)
         return check_freeze_part(b, e);
-    expr *place = check_freeze(b, base);
+    expr *place = freeze_base(b, base);
     if (place == NULL)
         return NULL;
     check_unbox(c, &place);
@@ -399,7 +446,7 @@ static expr *freeze_led(block_builder *b, expr **slot) {
     checker *c = b->c;
     uint32_t stars = check_stars(c, *slot);
     (*slot)->stars = 0;
-    expr *place = check_freeze(b, slot);
+    expr *place = freeze_base(b, slot);
     for (; place != NULL && stars > 0 && check_leads(c, type_of(c, place)); stars--)
         place = freeze_on(b, place);
     return place;
@@ -407,14 +454,15 @@ static expr *freeze_led(block_builder *b, expr **slot) {
 
 /* `&mut x` where x may lead on. */
 bool check_may_lead(const checker *c, const expr *reference, const expr *e) {
-    const bool place = e->kind == EXPR_NAME || e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD ||
+    const bool place = e->kind == EXPR_NAME || e->kind == EXPR_METHOD || e->kind == EXPR_FIELD ||
+                       e->kind == EXPR_TUPLE_FIELD ||
                        (e->kind == EXPR_INDEX && e->index.count == 1 && e->index.indices[0]->kind != EXPR_RANGE);
-    return reference != e && reference->unary.is_mutable && place && e->type == NULL && has_getter(c, "deref_mut");
+    return reference != e && reference->unary.is_mutable && place && e->type == NULL && may_lead(c, e);
 }
 
 expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted) {
     checker *c = b->c;
-    expr *place = check_freeze(b, slot);
+    expr *place = freeze_base(b, slot);
     while (place != NULL && check_leads_elsewhere(c, type_of(c, place), wanted))
         place = freeze_on(b, place);
     return place;
@@ -444,10 +492,13 @@ expr *check_freeze(block_builder *b, expr **slot) {
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
         place = place != NULL ? place : freeze_simple(b, e);
-        return place != NULL || !lends ? place : check_freeze_lent(b, slot);
+        place = place != NULL || !lends ? place : check_freeze_lent(b, slot);
+        return place != NULL ? place : freeze_behind_guard(b, slot);
     }
-    case EXPR_CALL:
-        return check_may_lend(c, e) ? check_freeze_lent(b, slot) : NULL;
+    case EXPR_CALL: {
+        expr *place = check_may_lend(c, e) ? check_freeze_lent(b, slot) : NULL;
+        return place != NULL ? place : freeze_behind_guard(b, slot);
+    }
     case EXPR_TRY: {
         const bool lends = check_may_lend(c, e);
         expr *place = freeze_try(b, e);
@@ -462,7 +513,7 @@ expr *check_freeze(block_builder *b, expr **slot) {
 
 static bool has_method(const checker *c, const expr *e) {
     const bool leads = has_getter(c, "deref_mut");
-    if (leads && check_stars(c, e) > 0)
+    if (e->stars > 0 && may_lead(c, e))
         return true;
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
         if (leads || (e->kind == EXPR_INDEX && has_getter(c, "index_mut")))

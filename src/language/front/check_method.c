@@ -27,6 +27,9 @@
 static void unknown_method(checker *c, expr *e, const type *t) {
     check_lost_arguments(c, e);
     check_make_error(c, e);
+    if (e->call.name[0] == '_' && e->call.name_span.file != c->tree->prelude) /* as it is written */
+        e->call.name = check_printf(c, "%.*s", (int)e->call.name_span.length,
+                                    e->call.name_span.file->text + e->call.name_span.offset);
     if (check_report_outside(c, e->call.name_span, ".", e->call.name))
         return;
     diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(has_no_method), check_type_text(c, t),
@@ -329,6 +332,7 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     uint32_t mark = check_scope_open(c);
     if (!check_freeze_target(c, &b, &e->call.receiver))
         return false;
+    check_unbox(c, &e->call.receiver);
     check_method(c, slot, expected);
     check_call_wrap(c, slot); /* what is lent to it comes back here, behind the places that were looked up */
     check_scope_close(c, mark);
@@ -516,10 +520,11 @@ static void method(checker *c, expr **slot, const type *expected) {
     if (type_is_silent(t)) {
         check_lost_arguments(c, e);
         check_make_error(c, e);
-    } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) && !check_hash_method(c, slot, t) &&
-               !check_delegated_text(c, slot) && !check_to_string(c, slot, t, expected) &&
-               !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
-               !check_method_of_row(c, slot, t, expected) && !method_of_led(c, slot, t, expected)) {
+    } else if (!method_of(c, slot, t, expected) && !(check_is_guard(c, t) && method_of_led(c, slot, t, expected)) &&
+               !check_order_method(c, slot, t) && !check_hash_method(c, slot, t) && !check_delegated_text(c, slot) &&
+               !check_to_string(c, slot, t, expected) && !identity_method(c, slot, t) &&
+               !method_of_list(c, slot, t, expected) && !check_method_of_row(c, slot, t, expected) &&
+               !method_of_led(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }
 }

@@ -51,6 +51,7 @@ typedef struct check_places {
     bool alias_all;          /* see match_alias */
     stmt *checked_up_to;     /* statements that check_let put behind its own */
     uint32_t choice_depth;   /* see check_choice.c */
+    bool has_guards;         /* the program asks for a type of the library that is one: see check_brief.c */
 } check_places;
 
 /* Who writes to what: it is known of methods when all bodies are. */
@@ -79,7 +80,8 @@ bool check_leads(const checker *c, const type *t);
 expr *check_led(checker *c, expr *e, bool writes);
 /* How many of the stars before e, not checked yet, are more than references to follow: so often it leads on. */
 uint32_t check_stars(const checker *c, const expr *e);
-void check_follow_stars(checker *c, expr **slot, uint32_t stars, const type *expected);
+/* written: how many stars there are. */
+void check_follow_stars(checker *c, expr **slot, uint32_t written, uint32_t stars, const type *expected);
 bool check_leads_elsewhere(checker *c, const type *t, const type *wish); /* as `&x` where wish is wanted */
 bool check_lead_to(checker *c, expr **slot, const type *wish);           /* whether it did */
 bool check_may_lead(const checker *c, const expr *reference, const expr *e);
@@ -90,6 +92,11 @@ expr *check_reference_as(checker *c, expr *place, source_span span, const type *
 /* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
 bool check_lends_references(checker *c, function_item *f);
 const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
+/* Renames the guards that nothing can meet in what is not checked yet. */
+void check_find_guards(checker *c);
+void check_brief_guards(checker *c, expr *e);
+void check_brief_statement(checker *c, stmt *s);
+bool check_is_guard(const checker *c, const type *t);
 bool check_names_place(checker *c, const expr *e);
 bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *));
 /* An index that can be evaluated twice: names, numbers, fields and what is reckoned of them. */

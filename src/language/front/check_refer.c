@@ -388,19 +388,30 @@ expr *check_led(checker *c, expr *e, bool writes) {
     return build_method(c, e->span, e, writes ? "deref_mut" : "deref", NULL, 0);
 }
 
+/* Whether a star before a value of t leads on in any case. */
+bool check_is_guard(const checker *c, const type *t) {
+    const struct_item *s = t != NULL && t->kind == TYPE_STRUCT ? t->structure : NULL;
+    s = s != NULL && s->template != NULL ? s->template : s;
+    return s != NULL && s->span.file == c->tree->prelude && library_says(LIBRARY_is_guard, s->name);
+}
+
 /* Whether `e`, as it is written, is a reference to what its type says. */
 static bool is_written_reference(const checker *c, const expr *e) {
     const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     const binding *b = s == NULL ? NULL : s->binding;
     if (b != NULL) {
         bool annotated = b->annotation != NULL && !b->annotation->is_place && !b->annotation->is_shared;
+        if (b->type != NULL && check_is_guard(c, type_resolve(c->types, b->type)))
+            return false;
         return b->kind == BINDING_SELF || (b->kind != BINDING_LET && !annotated);
     }
     return e->kind == EXPR_METHOD;
 }
 
-void check_follow_stars(checker *c, expr **slot, uint32_t stars, const type *expected) {
+void check_follow_stars(checker *c, expr **slot, uint32_t written, uint32_t stars, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (stars < written && check_leads(c, (*slot)->type) && check_is_guard(c, type_resolve(c->types, (*slot)->type)))
+        stars = written;
     for (; stars > 0 && check_leads(c, (*slot)->type); stars--) {
         if (wish != NULL && wish == type_resolve(c->types, (*slot)->type))
             return;

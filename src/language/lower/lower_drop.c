@@ -42,6 +42,14 @@ static bool is_looked_at(const lowering *l, const struct_item *closure, uint32_t
     return b && !closure->closure->is_move && (owner_marks_at(l->tree->marks, b->span) & MARK_CAPTURED) == 0;
 }
 
+/* A struct of the library that holds a reference owns what it leads to, together with its copies: it is a cell. */
+static const type *owned_field(const lowering *l, const type *t, uint32_t field) {
+    const type *part = lower_field_type(t, field);
+    const bool cell = t->kind == TYPE_STRUCT && t->structure->span.file == l->tree->prelude &&
+                      t->structure->closure == NULL && type_is_reference(part) && !type_is_slice(part);
+    return cell ? part->vec.element : part;
+}
+
 static bool reaches(lowering *l, const type *t, uint8_t *seen) {
     if (t->kind == TYPE_VEC)
         return reaches(l, t->vec.element, seen);
@@ -54,7 +62,7 @@ static bool reaches(lowering *l, const type *t, uint8_t *seen) {
     seen[t->id] = 1;
     const struct_item *s = t->kind == TYPE_STRUCT ? t->structure : NULL;
     for (uint32_t i = 0; i < lower_field_count(t); i++)
-        if (!(s && s->closure && is_looked_at(l, s, i)) && reaches(l, lower_field_type(t, i), seen))
+        if (!(s && s->closure && is_looked_at(l, s, i)) && reaches(l, owned_field(l, t, i), seen))
             return true;
     return false;
 }
