@@ -116,6 +116,8 @@ def main():
         path = os.path.join(folder.name, name.split(",")[0].replace(" ", "_") + ".onnx")
         open(path, "wb").write(made)
         written.append((name, [path]))
+    if "--curve" in sys.argv:
+        return curve(masu, written[1][1])
     networks = list(written)
     mobile = os.path.join(data, "tflm_mobilenet_v2_quantized_1x3x224x224")
     if os.path.exists(mobile + ".csv"):
@@ -145,6 +147,17 @@ def main():
 def parts(masu, options):
     whole = arena(masu, *options)
     return [(part, whole * part // 100 // 64 * 64) for part in (25, 50, 75)]
+
+
+def curve(masu, options):
+    whole = arena(masu, *options)
+    print("| fast memory, of the arena | one memory for life | with moves | ÷ |\n|---|---|---|---|")
+    for eighths in range(1, 9):
+        fast = whole * eighths // 8 // 64 * 64
+        found = run(masu, *options, "--memory", "fast=%d,slow" % fast, "--moves", "--constants", "slow", "--move-cost", "0", "--channel", str(fast // 4),
+                    "--time", "20")
+        life = found["for_life"]["cost"]
+        print("| %g %% | %s | %s | %.2f |" % (12.5 * eighths, "{:,}".format(life), "{:,}".format(found["cost"]), life / max(1, found["cost"])), flush=True)
 
 
 if __name__ == "__main__":

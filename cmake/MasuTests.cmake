@@ -44,7 +44,7 @@ endforeach()
 masu_test_folder(unit/recording masu_recording)
 # The readers of masu plan and masu top, without the rest of the command.
 add_library(masu_plan_readers STATIC EXCLUDE_FROM_ALL)
-foreach(part read_rows read_json json_text read_operators file_text judge_parts)
+foreach(part read_rows read_json json_text read_operators csv_relations file_text judge_parts)
     target_sources(masu_plan_readers PRIVATE ${CMAKE_SOURCE_DIR}/src/tool/plan/${part}.c)
 endforeach()
 target_sources(masu_plan_readers PRIVATE ${CMAKE_SOURCE_DIR}/src/tool/top/page.c)

@@ -73,9 +73,9 @@ expect_in_stderr 'these 3 buffers alone cannot be placed: b1 b3 b5'
 [ ! -e "$MASU_TMP/none.csv" ] || fail "written although there is no plan"
 
 # ---- the judge ------------------------------------------------------------------------------------
-judged() { # VERDICT ROWS…
+judged() { # VERDICT ROWS [OPTIONS [COLUMN]]
     verdict=$1
-    write "id,lower,upper,size,alignment,offset\n$2"
+    write "id,lower,upper,size,alignment,offset${4:+,$4}\n$2"
     expect_status 1 $plan --check "$file" ${3:-}
     expect_in_stdout "$verdict"
 }
@@ -85,6 +85,31 @@ judged 'OUTSIDE: a' 'a,0,4,4,1,4\n' '--capacity 7'
 write 'id,lower,upper,size\na,0,4,4\n'
 expect_status 1 $plan --check "$file"
 expect_in_stderr 'no offset'
+
+# What holds between rows is in the table, too: a plan in place is judged right from its own file, and is the next plan's.
+write 'id,lower,upper,size\nx 1,0,2,8\ny,1,3,8\nz,2,4,8\n'
+expect_status 0 $plan "$file"
+expect_in_stdout 'height 16 bytes, optimal'
+write 'id,lower,upper,size,May_Share\nx 1,0,2,8,\ny,1,3,8,x\\ 1\nz,2,4,8, y \n'
+expect_status 0 $plan "$file" --output "$MASU_TMP/place.csv"
+expect_in_stdout 'height 8 bytes, optimal'
+grep -q '^y,1,3,8,0,x\\ 1$' "$MASU_TMP/place.csv" || fail "what y lies over is not in its row"
+expect_status 0 $plan --check "$MASU_TMP/place.csv"
+expect_in_stdout 'FINE: 3 buffers, height 8 bytes'
+sed 's/,[^,]*$//' "$MASU_TMP/place.csv" >"$file" # without the last column nothing may lie over another
+expect_status 1 $plan --check "$file"
+expect_in_stdout 'OVERLAP: x 1 and y'
+write '[{"id":"a","lower":0,"upper":9,"size":4},{"id":"b","lower":0,"upper":9,"size":2},{"id":"c","lower":20,"upper":21,"size":4},
+{"id":"d,e","lower":0,"upper":9,"size":1}]'
+write "{\"buffers\": $(cat "$file"), \"relations\": [{\"kind\": \"must_share\", \"a\": \"d,e\", \"b\": \"b\"}, {\"kind\": \"must_not_share\", \"a\": \"a\", \"b\": \"c\"},
+ {\"kind\": \"must_not_share\", \"a\": \"b\", \"b\": \"c\"}]}"
+expect_status 0 $plan "$file" --output "$MASU_TMP/tied.csv"
+expect_in_stdout 'height 10 bytes, optimal'
+expect_status 0 $plan --check "$MASU_TMP/tied.csv"
+expect_status 0 $plan "$MASU_TMP/tied.csv" --output "$MASU_TMP/tied.json" --quiet
+[ "$(grep -c '"kind": ' "$MASU_TMP/tied.json")" -eq 3 ] || fail "three relations go from JSON to CSV and back"
+judged 'TOGETHER: a and c' 'a,0,4,4,1,0,\nc,5,6,4,1,2,a\n' '' must_not_share
+judged 'APART: a and c' 'a,0,4,4,1,0,\nc,5,6,4,1,4,a\n' '' must_share
 
 # ---- bad rows: file, line, column, what was expected ----------------------------------------------
 bad() { # PLACE EXPECTED TEXT
@@ -98,6 +123,8 @@ bad() { # PLACE EXPECTED TEXT
 head='id,lower,upper,size\n'
 bad 1:1 'a first line' ''
 bad 1:15 'a column named size' 'id,lower,upper\na,0,1\n'
+bad 3:9 'ids of other buffers, separated by spaces, found "no"' 'id,lower,upper,size,may_share\na,0,2,4,\nb,0,2,4,a no\n'
+bad 2:9 'ids of other buffers' 'id,lower,upper,size,may_share\na,0,2,4,a\n'
 bad 1:13 'a column named lower' 'id,uppe,size\n'
 bad 1:10 'each column once' 'id,lower,lower,size\n'
 bad 2:6 'a life of at least one moment' "${head}a,10,10,4\n"

@@ -91,6 +91,43 @@ bool plan_index_make(plan_table *table, plan_index *out, size_t *twice);
 /* SIZE_MAX: there is none. */
 size_t plan_index_find(const plan_table *table, const plan_index *index, const char *id, size_t length);
 
+/* ---- relations as columns of CSV (csv_relations.c) -------------------------------------------------- */
+
+enum { PLAN_RELATION_KINDS = 3 };
+
+/* By masu_plan_relation_kind: names of columns, and of kinds in JSON. */
+extern const char *const plan_relation_names[PLAN_RELATION_KINDS];
+
+/* The relations of each row, where it is b. */
+typedef struct plan_csv_links {
+    const plan_table *table;
+    size_t *first, *next; /* relation + 1, 0: none; NULL: there are no relations */
+    bool has[PLAN_RELATION_KINDS];
+} plan_csv_links;
+
+/* False: memory ran out. */
+bool plan_csv_links_open(plan_csv_links *links, const plan_table *table);
+void plan_csv_links_close(plan_csv_links *links);
+/* A comma and a field for each kind that there is. */
+void plan_csv_put_links(const plan_csv_links *links, size_t row, masu__buffer *out);
+
+/* A field of a row that names others: resolved when all rows are there. */
+typedef struct plan_cell {
+    size_t row;
+    plan_place place;
+    masu_plan_relation_kind kind;
+    const char *text; /* borrowed */
+    size_t length;
+} plan_cell;
+
+typedef struct plan_cells {
+    plan_cell *list;
+    size_t count, room;
+} plan_cells;
+
+bool plan_csv_note_cell(plan_reader *reader, plan_cells *cells, plan_cell cell);
+bool plan_csv_relate(plan_reader *reader, const plan_index *index, const plan_cells *cells);
+
 /* What is wrong with a row by itself, checked as soon as it is read: NULL when nothing is. */
 const char *plan_row_mistake(const masu_plan_row *row);
 

@@ -163,7 +163,6 @@ static bool read_row_name(json *j, size_t *row) {
 }
 
 static bool relation_member(json *j, json_span name, void *context) {
-    static const char *const kinds[] = {"must_share", "must_not_share", "may_share"};
     relation_state *state = context;
     json_span s;
     bool b = plan_json_is(j, name, "b");
@@ -176,8 +175,8 @@ static bool relation_member(json *j, json_span name, void *context) {
         return plan_json_expected(j, name.begin, "kind once");
     if (!plan_json_string(j, &s))
         return false;
-    for (int i = 0; i < 3; i++)
-        if (plan_json_is(j, s, kinds[i]))
+    for (int i = 0; i < PLAN_RELATION_KINDS; i++)
+        if (plan_json_is(j, s, plan_relation_names[i]))
             state->kind = i;
     return state->kind >= 0 || plan_json_expected(j, s.begin, "must_share, must_not_share or may_share");
 }

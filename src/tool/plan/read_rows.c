@@ -1,6 +1,6 @@
 /* read_rows.c: rows of `masu plan` from CSV and TSV.
  *
- *     id,lower,upper,size[,alignment][,gaps][,offset][,hint][,uses]
+ *     id,lower,upper,size[,alignment][,gaps][,offset][,hint][,uses][,must_share][,must_not_share][,may_share]
  *
  * Columns in any order, by the names in the first line; others are ignored. Lives are half-open; the
  * older names start,end mean the first and the last moment (upper = end + 1). gaps are ranges
@@ -25,12 +25,14 @@ enum {
     COLUMN_HINT,
     COLUMN_USES,
     COLUMN_MEMORY,
-    COLUMN_COUNT,
+    COLUMN_RELATION, /* and one for each kind */
+    COLUMN_COUNT = COLUMN_RELATION + PLAN_RELATION_KINDS,
     COLUMN_OTHER = COLUMN_COUNT
 };
 
 static const char *const column_names[] = {"id",        "lower", "upper",  "start", "end",  "size",
                                            "alignment", "gaps",  "offset", "hint",  "uses", "memory"};
+_Static_assert(sizeof column_names / sizeof *column_names == COLUMN_RELATION, "relations have names of their own");
 
 enum { MOST_COLUMNS = 64 };
 
@@ -42,6 +44,7 @@ typedef struct csv {
     int columns[MOST_COLUMNS];
     size_t column_count;
     bool inclusive; /* start,end */
+    plan_cells cells;
 } csv;
 
 typedef struct field {
@@ -321,9 +324,11 @@ static bool read_gaps(csv *c, field f, masu_plan_row *row) {
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 static int column_of(field f) {
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        if (strlen(column_names[i]) == f.length && strncasecmp(column_names[i], f.text, f.length) == 0)
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        const char *name = i < COLUMN_RELATION ? column_names[i] : plan_relation_names[i - COLUMN_RELATION];
+        if (strlen(name) == f.length && strncasecmp(name, f.text, f.length) == 0)
             return i;
+    }
     return COLUMN_OTHER;
 }
 
@@ -414,8 +419,15 @@ static bool take_field(csv *c, int column, field f, size_t index) {
         t->memories[index] = masu__arena_strndup(&t->arena, f.text, f.length);
         c->reader->out_of_memory |= !t->memories[index];
         return t->memories[index] != NULL;
-    default:
+    case COLUMN_OTHER:
         return true;
+    default:
+        return plan_csv_note_cell(c->reader, &c->cells,
+                                  (plan_cell){.row = index,
+                                              .place = {c->line, f.column},
+                                              .kind = (masu_plan_relation_kind)(column - COLUMN_RELATION),
+                                              .text = f.text,
+                                              .length = f.length});
     }
 }
 
@@ -492,11 +504,12 @@ static size_t line_of_row(const plan_reader *r, size_t row) {
     return line;
 }
 
-static bool ids_differ(plan_reader *r) {
+/* Ids differ, and what names others names rows. */
+static bool ids_mean_rows(plan_reader *r, const plan_cells *cells) {
     plan_index index;
     size_t twice;
     if (plan_index_make(r->table, &index, &twice))
-        return true;
+        return plan_csv_relate(r, &index, cells);
     if (twice == SIZE_MAX) {
         r->out_of_memory = true;
         return false;
@@ -523,7 +536,7 @@ static bool parse_csv(plan_reader *r) {
     while (end < r->length && r->text[end] != '\n')
         if (r->text[end++] == '\t')
             c.separator = '\t';
-    return read_table(&c) && ids_differ(r) && sizes_add_up(r);
+    return read_table(&c) && ids_mean_rows(r, &c.cells) && sizes_add_up(r);
 }
 
 bool plan_parse(const char *path, const char *text, size_t length, plan_table *out, masu__buffer *message) {

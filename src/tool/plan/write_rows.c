@@ -33,7 +33,8 @@ void plan_put_id(masu__buffer *out, const char *id) {
     masu__buffer_putc(out, '"');
 }
 
-static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gaps, masu__buffer *out) {
+static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gaps, const plan_csv_links *links,
+                        masu__buffer *out) {
     const masu_plan_row *row = &a->table->rows[i];
     plan_put_id(out, a->table->ids[i]);
     masu__buffer_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRIu64, row->lower, row->upper, row->size_bytes);
@@ -52,15 +53,26 @@ static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gap
     masu__buffer_printf(out, ",%" PRIu64, a->offsets[i]);
     if (a->in->memory_of)
         masu__buffer_printf(out, ",%s", a->in->parts[a->in->memory_of[i]].name);
+    plan_csv_put_links(links, i, out);
     masu__buffer_putc(out, '\n');
 }
 
 void plan_write_csv(const plan_answer *a, masu__buffer *out) {
     bool alignment = has_alignment(a->table), gaps = has_gaps(a->table);
-    masu__buffer_printf(out, "id,lower,upper,size%s%s%s,offset%s\n", alignment ? ",alignment" : "", gaps ? ",gaps" : "",
+    plan_csv_links links;
+    if (!plan_csv_links_open(&links, a->table)) {
+        out->failed = true;
+        return;
+    }
+    masu__buffer_printf(out, "id,lower,upper,size%s%s%s,offset%s", alignment ? ",alignment" : "", gaps ? ",gaps" : "",
                         a->table->has_uses ? ",uses" : "", a->in->memory_of ? ",memory" : "");
+    for (int kind = 0; kind < PLAN_RELATION_KINDS; kind++)
+        if (links.has[kind])
+            masu__buffer_printf(out, ",%s", plan_relation_names[kind]);
+    masu__buffer_putc(out, '\n');
     for (size_t i = 0; i < a->table->count; i++)
-        put_row_csv(a, i, alignment, gaps, out);
+        put_row_csv(a, i, alignment, gaps, &links, out);
+    plan_csv_links_close(&links);
 }
 
 static void put_row_json(const plan_answer *a, size_t i, masu__buffer *out) {
@@ -90,7 +102,6 @@ static void put_row_json(const plan_answer *a, size_t i, masu__buffer *out) {
 }
 
 void plan_write_json(const plan_answer *a, masu__buffer *out) {
-    static const char *const kinds[] = {"must_share", "must_not_share", "may_share"};
     const plan_table *t = a->table;
     masu__buffer_puts(out, "{\n");
     if (!a->in->memory_of)
@@ -102,7 +113,7 @@ void plan_write_json(const plan_answer *a, masu__buffer *out) {
     masu__buffer_puts(out, "  ]");
     for (size_t i = 0; i < t->relation_count; i++) {
         masu__buffer_printf(out, "%s    {\"kind\": \"%s\", \"a\": ", i ? ",\n" : ",\n  \"relations\": [\n",
-                            kinds[t->relations[i].kind]);
+                            plan_relation_names[t->relations[i].kind]);
         const char *x = t->ids[t->relations[i].a], *y = t->ids[t->relations[i].b];
         masu__buffer_json_string(out, x, strlen(x));
         masu__buffer_puts(out, ", \"b\": ");
