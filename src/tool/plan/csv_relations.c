@@ -41,6 +41,20 @@ void plan_csv_links_close(plan_csv_links *links) {
     *links = (plan_csv_links){.table = t};
 }
 
+void plan_put_id(masu__buffer *out, const char *id) {
+    if (!strpbrk(id, ",\t\"\r\n") && id[0] != ' ') {
+        masu__buffer_puts(out, id);
+        return;
+    }
+    masu__buffer_putc(out, '"');
+    for (; *id; id++) {
+        if (*id == '"')
+            masu__buffer_putc(out, '"');
+        masu__buffer_putc(out, *id);
+    }
+    masu__buffer_putc(out, '"');
+}
+
 static void put_escaped(masu__buffer *out, const char *id) {
     for (; *id; id++) {
         if (*id == ' ' || *id == '\\')

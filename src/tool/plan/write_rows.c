@@ -19,20 +19,6 @@ static bool has_gaps(const plan_table *t) {
     return false;
 }
 
-void plan_put_id(masu__buffer *out, const char *id) {
-    if (!strpbrk(id, ",\t\"\r\n") && id[0] != ' ') {
-        masu__buffer_puts(out, id);
-        return;
-    }
-    masu__buffer_putc(out, '"');
-    for (; *id; id++) {
-        if (*id == '"')
-            masu__buffer_putc(out, '"');
-        masu__buffer_putc(out, *id);
-    }
-    masu__buffer_putc(out, '"');
-}
-
 static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gaps, const plan_csv_links *links,
                         masu__buffer *out) {
     const masu_plan_row *row = &a->table->rows[i];
