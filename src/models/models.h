@@ -53,6 +53,7 @@ typedef struct masu__model_tensor {
     bool has_bytes;   /* everything is known: bytes */
     bool is_constant; /* in the file, or made of what is: not in the arena */
     bool is_variable; /* keeps its value from run to run */
+    bool is_widened;  /* import: halves of floats that are computed with as f32 */
     bool is_open;     /* TFLite: the signature leaves a dimension open for which shape has a number */
     size_t graph;     /* that it belongs to */
     size_t rank;
@@ -189,11 +190,12 @@ bool masu__model_write_tflite(const masu__model *model, const void *bytes, size_
 typedef bool masu__model_write(void *context, const void *bytes, size_t length);
 
 /* An .onnx file as a program of the language, appended to *program; what write is given, in order, is the .safetensors
- * file of its weights: nothing where it has none. title: what the program says that it was made of. False: *why says
- * why, in one line; what program and write were given is then to be thrown away. Cost: the reader's, and one look at
- * each operator. */
+ * file of its weights: nothing where it has none. title: what the program says that it was made of. widen: float16
+ * and bfloat16 are computed with as f32, which rounds less than the network says; otherwise they are only moved.
+ * False: *why says why, in one line; what program and write were given is then to be thrown away. Cost: the
+ * reader's, and one look at each operator. */
 bool masu__model_import(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, const char *title,
-                        masu__buffer *program, masu__model_write *write, void *context, masu__buffer *why);
+                        bool widen, masu__buffer *program, masu__model_write *write, void *context, masu__buffer *why);
 
 #ifdef __cplusplus
 }

@@ -361,6 +361,36 @@ static void counted(onnx_node *v, const masu__model_tensor *in) {
     onnx_set_shape(v, onnx_out(v, 0), &dims);
 }
 
+/* [regions, channels, height, width] */
+static void regions(onnx_node *v, const masu__model_tensor *in) {
+    const masu__model_tensor *all = onnx_in(v, 1);
+    size_t count = 0;
+    const int64_t *size = onnx_ints(v, "pooled_shape", &count);
+    bool is_pool = onnx_is(v, "MaxRoiPool");
+    if (!known(in) || !known(all) || in->rank != 4 || all->rank != 2 || (is_pool && count != 2))
+        return;
+    onnx_dims dims = {4,
+                      {all->dims[0], in->dims[1], onnx_dim(is_pool ? size[0] : onnx_int(v, "output_height", 1)),
+                       onnx_dim(is_pool ? size[1] : onnx_int(v, "output_width", 1))}};
+    onnx_set_shape(v, onnx_out(v, 0), &dims);
+}
+
+/* How many are left is known when it runs. */
+static void distinct(onnx_node *v, const masu__model_tensor *in) {
+    const Masu__Onnx__Attribute *axis = onnx_attribute(v, "axis");
+    onnx_dims one = {1, {MASU__MODEL_OPEN}}, dims = one;
+    for (size_t i = 1; i < 4; i++) {
+        onnx_set_type(onnx_out(v, i), "int64", 64);
+        onnx_set_shape(v, onnx_out(v, i), &one);
+    }
+    for (size_t i = 0; axis && known(in) && i < in->rank; i++)
+        dims.at[i] = axis->i == (int64_t)i || axis->i + (int64_t)in->rank == (int64_t)i ? MASU__MODEL_OPEN
+                                                                                        : in->dims[i];
+    dims.rank = axis && known(in) ? in->rank : 1;
+    if (!axis || known(in))
+        onnx_set_shape(v, onnx_out(v, 0), &dims);
+}
+
 typedef struct part_rule {
     const char *type;
     void (*shape)(onnx_node *, const masu__model_tensor *);
@@ -449,6 +479,9 @@ static const part_rule rules[] = {
     {"Size", shape_of, true},
     {"NonZero", counted, true},
     {"NonMaxSuppression", counted, true},
+    {"RoiAlign", regions, false},
+    {"MaxRoiPool", regions, false},
+    {"Unique", distinct, false},
     {"GridSample", sampled, false},
     {"AffineGrid", grid_of_size, false},
     {"DFT", transformed, false},

@@ -13,7 +13,7 @@
 enum { MOST_DIMS = 64, MOST_PATH = 4096 };
 
 static const char usage[] =
-    "Usage: masu import MODEL.onnx [-o OUT.tl] [--dim NAME=N]…\n"
+    "Usage: masu import MODEL.onnx [-o OUT.tl] [--dim NAME=N]… [--widen]\n"
     "\n"
     "Writes the network as a program of the language: a function `forward` over typed tensors, a line for each "
     "operator, and\n"
@@ -23,6 +23,7 @@ static const char usage[] =
     "\n"
     "  -o OUT.tl         the program's file; without it MODEL.tl in the folder where the command runs\n"
     "  --dim NAME=N      a number for an open dimension: by its name, or as INPUT:AXIS\n"
+    "  --widen           float16 and bfloat16 are computed with as f32: rounded less than the network says\n"
     "  --help            this text\n"
     "\n"
     "An operator, attribute or element type that is not supported is an error that names it; nothing is written then.\n"
@@ -34,6 +35,7 @@ typedef struct arguments {
     const char *path, *out;
     masu__model_dim dims[MOST_DIMS];
     size_t dim_count;
+    bool widens;
 } arguments;
 
 typedef struct paths {
@@ -161,8 +163,8 @@ static int import(arguments *a, const tool_text *file) {
                            a->out ? a->out : a->path);
     sink weights = {.path = p.new_weights};
     int status = TOOL_FAILED;
-    if (!masu__model_import(file->data, file->length, a->dims, a->dim_count, last_part(a->path), &program, take,
-                            &weights, &why))
+    if (!masu__model_import(file->data, file->length, a->dims, a->dim_count, last_part(a->path), a->widens, &program,
+                            take, &weights, &why))
         fprintf(stderr, "%s: error: %s\n", a->path, masu__buffer_text(&why));
     else if (all_dims_used(a) == TOOL_OK && check(a, &p, &program) == TOOL_OK)
         status = put(&p, &weights, &program);
@@ -189,7 +191,7 @@ static bool read_dim(arguments *a, const char *text) {
 }
 
 static int run(int argc, char **argv) {
-    static const char *const known[] = {"-o", "--dim", "--help", NULL};
+    static const char *const known[] = {"-o", "--dim", "--widen", "--help", NULL};
     arguments a = {0};
     const char *value;
     for (int i = 1; i < argc; i++) {
@@ -201,6 +203,8 @@ static int run(int argc, char **argv) {
                 return tool_misuse("import", "--dim: `%s` is not NAME=N, or there are more than %d", value, MOST_DIMS);
         } else if (missing) {
             return tool_misuse("import", "%s: a value is missing", argv[i]);
+        } else if (strcmp(argv[i], "--widen") == 0) {
+            a.widens = true;
         } else if (argv[i][0] == '-' && argv[i][1]) {
             return tool_unknown_option("import", argv[i], known);
         } else if (a.path) {

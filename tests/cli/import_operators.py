@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import torch
 
-from onnx_write import BOOL, FLOAT, INT8, INT64, UINT8, graph, info, model, node
+from onnx_write import BOOL, FLOAT, FLOAT16, INT8, INT64, UINT8, graph, info, model, node
 from tensor_bytes import read_tensors, write_tensors
 
 F = torch.nn.functional
@@ -24,10 +24,10 @@ def reals(*shape):
     return random.standard_normal(shape).astype(np.float32)
 
 
-def imported(text):
+def imported(text, *options):
     with open(made, "wb") as file:
         file.write(text)
-    return subprocess.run([masu, "import", made, "-o", program], capture_output=True, text=True)
+    return subprocess.run([masu, "import", made, "-o", program, *options], capture_output=True, text=True)
 
 
 def refused(words, text):
@@ -35,8 +35,8 @@ def refused(words, text):
     assert done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1, (words, done)
 
 
-def run(text, given):
-    done = imported(text)
+def run(text, given, *options):
+    done = imported(text, *options)
     assert done.returncode == 0, done.stderr
     assert subprocess.run([masu, "fmt", "--check", program], capture_output=True).returncode == 0, open(program).read()
     write_tensors(folder + "/in.safetensors", given)
@@ -257,6 +257,81 @@ both = graph([node("Loop", ["", "start", "h0"], ["end"], body=half), node("If", 
 for start, end, y in ((True, 0.625, 7), (False, 10, 10)):
     got = run(model(both), {"start": np.array(start), "h0": np.array(10, np.float32)})
     assert got["end"] == end and got["y"] == y, got
+
+# ---- boxes, regions, what is there once ----------------------------------------------------------------------------------------
+def kept(boxes, scores, most, limit, least, middles):
+    """By the areas of all pairs."""
+    if middles:
+        x, y, w, h = (boxes[..., i] for i in range(4))
+        boxes = np.stack([y - h / 2, x - w / 2, y + h / 2, x + w / 2], -1)
+    low, high = np.minimum(boxes[..., :2], boxes[..., 2:]), np.maximum(boxes[..., :2], boxes[..., 2:])
+    area, out = (high - low).prod(-1), []
+    for b in range(len(scores)):
+        for c in range(scores.shape[1]):
+            taken = []
+            for i in sorted(range(scores.shape[2]), key=lambda i: (-scores[b, c, i], i)):
+                both = (np.minimum(high[b, i], high[b]) - np.maximum(low[b, i], low[b])).clip(0).prod(-1)
+                parts = both / (area[b, i] + area[b] - both)
+                if scores[b, c, i] > least and len(taken) < most and all(parts[k] <= limit for k in taken):
+                    taken.append(i)
+            out += [[b, c, i] for i in taken]
+    return np.array(out, np.int64).reshape(-1, 3)
+
+
+def aligned(x, regions, batches, size, ratio, scale, shift, largest):
+    """Every sample by itself: the four elements around it, weighted."""
+    rows, columns = x.shape[2:]
+
+    def around(image, y, z):
+        if y < -1 or y > rows or z < -1 or z > columns:
+            return np.zeros((4, len(image)))
+        y, z = min(max(y, 0), rows - 1), min(max(z, 0), columns - 1)
+        i, k = int(y), int(z)
+        i1, k1 = min(i + 1, rows - 1), min(k + 1, columns - 1)
+        return np.stack([(1 - y + i) * (1 - z + k) * image[:, i, k], (1 - y + i) * (z - k) * image[:, i, k1],
+                         (y - i) * (1 - z + k) * image[:, i1, k], (y - i) * (z - k) * image[:, i1, k1]])
+
+    out = np.zeros((len(regions), x.shape[1], *size))
+    for r, region in enumerate(regions):
+        z0, y0, z1, y1 = region * scale - shift
+        tall, wide = ((y1 - y0, z1 - z0) if shift else (max(y1 - y0, 1), max(z1 - z0, 1)))
+        tall, wide = tall / size[0], wide / size[1]
+        n, m = ratio or int(np.ceil(tall)), ratio or int(np.ceil(wide))
+        for h in range(size[0]):
+            for w in range(size[1]):
+                fours = [around(x[batches[r]], y0 + (h + (i + 0.5) / n) * tall, z0 + (w + (k + 0.5) / m) * wide) for i in range(n) for k in range(m)]
+                out[r, :, h, w] = np.max(fours, (0, 1)) if largest else np.sum(fours, (0, 1)) / (n * m)
+    return out
+
+
+m = Many(16)
+boxes, scores = (random.integers(0, 12, (2, 15, 4)) / 4).astype(np.float32), (random.integers(0, 9, (2, 3, 15)) / 8).astype(np.float32)
+boxes[:, :, 2:] += 0.125 # none is empty
+for most, limit, least, middles in [(4, 0.3, 0.2, 0), (15, 0.0, -1, 1), (2, 0.5, 0.5, 1), (3, 1.0, 2.0, 0)]:
+    m.add("NonMaxSuppression", [boxes, scores, (np.array([most]),), np.array([limit], np.float32), (np.array([least], np.float32),)], [kept(boxes, scores, most, np.float32(limit), least, middles)], center_point_box=middles)
+m.add("NonMaxSuppression", [boxes, scores], [np.zeros((0, 3), np.int64)])
+image, regions, batches = reals(2, 3, 7, 9), np.array([[0.5, 1, 6.5, 5], [-3, -2, 4, 9], [2, 2, 2.25, 2.5], [8, 6, 20, 12.5]], np.float32), np.array([0, 1, 1, 0])
+for size, ratio, scale, how, mode in [((2, 3), 2, 1.0, "half_pixel", "avg"), ((3, 2), 0, 0.5, "output_half_pixel", "avg"), ((1, 1), 3, 1.25, "output_half_pixel", "max"), ((2, 2), 0, 1.0, "half_pixel", "max")]:
+    want = aligned(image, regions, batches, size, ratio, scale, 0.5 if how == "half_pixel" else 0, mode == "max")
+    m.add("RoiAlign", [image, regions, batches], [want], output_height=size[0], output_width=size[1], sampling_ratio=ratio, spatial_scale=scale, coordinate_transformation_mode=how, mode=mode)
+m.add("MaxRoiPool", [image, np.array([[1, 1, 1, 4, 3], [0, 8, 6, 30, 30]], np.float32)], [np.stack([
+    np.stack([image[1, :, 1:3, 1:3].max((1, 2)), image[1, :, 1:3, 3:5].max((1, 2)), image[1, :, 2:4, 1:3].max((1, 2)), image[1, :, 2:4, 3:5].max((1, 2))], -1).reshape(3, 2, 2),
+    np.stack([image[0, :, 6, 8]] + [np.zeros(3)] * 3, -1).reshape(3, 2, 2)])], pooled_shape=[2, 2])
+few = random.integers(0, 3, (4, 2, 3)).astype(np.float32)
+for axis in (None, 0, 2, -2):
+    want = np.unique(few, True, True, True, axis=axis)
+    m.add("Unique", [few], [want[0], want[1], want[2].reshape(-1), want[3]], **({} if axis is None else dict(axis=axis)))
+come = np.array([7, 2, 7, 3, 2, 2])
+m.add("Unique", [come], [np.array([7, 2, 3]), np.array([0, 1, 3]), np.array([0, 1, 0, 2, 1, 1]), np.array([2, 3, 1])], sorted=0)
+m.judge()
+
+# ---- halves of floats ----------------------------------------------------------------------------------------------------------
+w16 = reals(4, 5).astype(np.float16)
+halves = graph([node("Cast", ["x"], ["h"], to=FLOAT16), node("MatMul", ["h", "w"], ["m"]), node("ConstantOfShape", ["n"], ["c"], value=np.array([-0.3125], np.float16)), node("Add", ["m", "c"], ["s"]),
+                node("Tanh", ["s"], ["t"]), node("Cast", ["t"], ["y"], to=FLOAT)], [info("x", [3, 4])], [info("y", [3, 5])], [("w", w16), ("n", np.array([5]))])
+refused("elements of type float16 are not supported; --widen computes with them as f32", model(halves))
+x = reals(3, 4)
+assert np.allclose(run(model(halves), {"x": x}, "--widen")["y"], np.tanh(x @ w16.astype(np.float32) - 0.3125), atol=1e-6)
 
 # ---- what is drawn, and what is refused --------------------------------------------------------------------------------------
 p = np.full(4000, 0.25, np.float32)

@@ -3,7 +3,7 @@ import struct
 
 import numpy as np
 
-FLOAT, UINT8, INT8, INT32, INT64, BOOL = 1, 2, 3, 6, 7, 9
+FLOAT, UINT8, INT8, INT32, INT64, BOOL, FLOAT16 = 1, 2, 3, 6, 7, 9, 10
 
 
 def varint(n):
@@ -26,7 +26,7 @@ def field(number, value):
 
 
 def tensor(name, array):
-    kind = {"float32": FLOAT, "int64": INT64, "int32": INT32, "uint8": UINT8, "int8": INT8, "bool": BOOL}[str(array.dtype)]
+    kind = {"float32": FLOAT, "int64": INT64, "int32": INT32, "uint8": UINT8, "int8": INT8, "bool": BOOL, "float16": FLOAT16}[str(array.dtype)]
     return b"".join(field(1, d) for d in array.shape) + field(2, kind) + field(8, name) + field(9, array.tobytes())
 
 

@@ -143,6 +143,8 @@ bool import_shape(import_node *n, size_t i, const masu__model_tensor **out) {
 /* ---- types --------------------------------------------------------------------------------------- */
 
 char import_kind(const masu__model_tensor *t) {
+    if (t->is_widened)
+        return 'f';
     static const struct {
         const char *type;
         char kind;
@@ -415,7 +417,8 @@ static bool try_row(import_node *n, const row *r) {
     if (*r->types && *r->types != '-' && (!kind || !strchr(r->types, kind)))
         return n->why.length > 0
                    ? false
-                   : import_refuse(n, "elements of type %s are not supported", first ? first->type : "nothing");
+                   : import_refuse(n, "elements of type %s are not supported%s", first ? first->type : "nothing",
+                                   kind == 'h' ? "; --widen computes with them as f32" : "");
     masu__buffer_truncate(&n->why, 0);
     if ((r->prepare && !r->prepare(n)) || !fill(n, r->text) || !all_looked_at(n, r))
         return false;

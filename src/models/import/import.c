@@ -83,12 +83,14 @@ static bool all_taken(importer *im) {
 }
 
 bool masu__model_import(const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count, const char *title,
-                        masu__buffer *program, masu__model_write *write, void *context, masu__buffer *why) {
+                        bool widen, masu__buffer *program, masu__model_write *write, void *context, masu__buffer *why) {
     masu__model model;
     importer im = {.model = &model, .why = why};
     masu__model_text name = {title, strlen(title)};
-    bool right = read(bytes, length, dims, dim_count, &model, why) && import_constant_nodes(&im) && import_names(&im) &&
-                 make_all_lines(&im);
+    bool right = read(bytes, length, dims, dim_count, &model, why);
+    for (size_t i = 0; right && widen && i < model.tensor_count; i++)
+        model.tensors[i].is_widened = import_kind(&model.tensors[i]) == 'h';
+    right = right && import_constant_nodes(&im) && import_names(&im) && make_all_lines(&im);
     if (right)
         find_needed(&im, 0);
     right = right && all_taken(&im) && import_program(&im, &name, program) && import_write_weights(&im, write, context);

@@ -1,4 +1,5 @@
 /* words.c: words of templates that follow from attributes, types and known numbers. */
+#include <math.h>
 #include <string.h>
 
 #include "models/import/import.h"
@@ -97,8 +98,28 @@ bool import_inference(import_node *n) {
     return true;
 }
 
+bool import_unique(import_node *n) {
+    const Masu__Onnx__Attribute *axis = import_attribute(n, "axis");
+    return axis ? import_word(n, "axis", "Some(%lld)", (long long)axis->i) : import_word(n, "axis", "None");
+}
+
 bool import_stash(import_node *n) {
     return import_int(n, "stash_type", 1) == 1 || import_refuse(n, "stash_type is not float32");
+}
+
+/* A float16, or the upper half of a float32. */
+static double half_as_number(uint16_t bits, bool is_brain) {
+    if (is_brain) {
+        uint32_t wide = (uint32_t)bits << 16;
+        float value;
+        memcpy(&value, &wide, sizeof value);
+        return (double)value;
+    }
+    int exponent = bits >> 10 & 31, part = bits & 1023;
+    double value = exponent == 31  ? (part ? (double)NAN : (double)INFINITY)
+                   : exponent == 0 ? ldexp(part, -24)
+                                   : ldexp(1024 + part, exponent - 25);
+    return bits >> 15 ? -value : value;
 }
 
 bool import_filled(import_node *n) {
@@ -136,6 +157,11 @@ bool import_filled(import_node *n) {
         if (length == 4)
             memcpy(&value, raw, 4);
         masu__buffer_printf(&text, "%d", value);
+    } else if ((t->data_type == 10 || t->data_type == 16) && (length == 2 || t->n_int32_data == 1)) {
+        uint16_t bits = length == 2 ? (uint16_t)(raw[0] | raw[1] << 8) : (uint16_t)t->int32_data[0];
+        double value = half_as_number(bits, t->data_type == 16);
+        right = value - value == 0;
+        import_put_number(&text, value);
     } else if (is_bool && (length == 1 || t->n_int32_data == 1)) {
         masu__buffer_puts(&text, (length == 1 ? raw[0] : t->int32_data[0]) ? "1.0" : "0.0");
     } else {
