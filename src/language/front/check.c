@@ -308,6 +308,7 @@ static void check_examined(checker *c, uint32_t written) {
 }
 
 static void check_program(checker *c) {
+    c->instances->constant_integer = check_constant_integer;
     check_generics_begin(c);
     check_find_guards(c);
     check_main_result(c);

@@ -27,21 +27,6 @@
 
 static const char self_name[] = "<closure>";
 
-/* ---- signatures ------------------------------------------------------------------------------ */
-
-closure_signature check_closure_signature(checker *c, const type_expr *function) {
-    closure_signature s = {.count = function->argument_count, .is_known = true};
-    s.parameters = CHECK_ARRAY(c, const type *, s.count + 1);
-    s.places = CHECK_ARRAY(c, bool, s.count + 1);
-    for (uint32_t i = 0; i < s.count; i++) {
-        s.places[i] = function->arguments[i]->is_place;
-        s.parameters[i] = type_resolve(c->types, check_type(c, function->arguments[i]));
-    }
-    s.result = function->result == NULL ? check_scalar(c, TYPE_VOID)
-                                        : type_resolve(c->types, check_type(c, function->result));
-    return s;
-}
-
 /* ---- making one ------------------------------------------------------------------------------ */
 
 static function_item *new_closure_function(checker *c, expr *e) {

@@ -32,69 +32,6 @@
 
 #define HELD "<held "
 
-/* ---- the types ------------------------------------------------------------------------------- */
-
-static bool same_signature(const closure_signature *a, const closure_signature *b) {
-    return a->count == b->count && a->result == b->result &&
-           memcmp(a->parameters, b->parameters, a->count * sizeof *a->parameters) == 0;
-}
-
-static const type *function_dyn(checker *c, type_expr *t) {
-    closure_signature wanted = check_closure_signature(c, t);
-    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
-        if (d->trait == NULL && d->item == NULL && same_signature(&d->signature, &wanted))
-            return d->s->type;
-    masu__buffer name = {0};
-    masu__buffer_printf(&name, "dyn Fn(");
-    for (uint32_t i = 0; i < wanted.count; i++)
-        masu__buffer_printf(&name, "%s%s", i == 0 ? "" : ", ", check_type_text(c, wanted.parameters[i]));
-    masu__buffer_printf(&name, ")");
-    if (wanted.result->kind != TYPE_VOID)
-        masu__buffer_printf(&name, " -> %s", check_type_text(c, wanted.result));
-    const char *text = check_printf(c, "%s", masu__buffer_text(&name));
-    masu__buffer_destroy(&name);
-    dyn_type *d = check_new_dyn(c, t->span, text);
-    d->signature = wanted;
-    return d->s->type;
-}
-
-/* -> impl Iterator<Item = T>, Box<dyn Iterator<Item = T>>: any iterator of such elements. */
-static const type *iterator_dyn(checker *c, const type_expr *t, const type *item) {
-    if (item->kind == TYPE_ERROR || item->may_have_open)
-        return type_vec(c->types, item);
-    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
-        if (d->item == item)
-            return d->s->type;
-    dyn_type *d = check_new_dyn(c, t->span, check_printf(c, "impl Iterator<Item = %s>", check_type_text(c, item)));
-    d->item = item;
-    return d->s->type;
-}
-
-/* dyn A + B, -> impl A + B: what the first trait that says something makes of it. */
-const type *check_dyn_type(checker *c, type_expr *t) {
-    if (t->kind == TYPE_EXPR_FUNCTION)
-        return function_dyn(c, t);
-    for (uint32_t i = 0; i < t->argument_count; i++) {
-        type_expr *bound = t->arguments[i];
-        if (bound->kind == TYPE_EXPR_FUNCTION)
-            return function_dyn(c, bound);
-        if (bound->kind != TYPE_EXPR_NAME)
-            continue;
-        trait_item *trait = names_trait(c->names, bound->name);
-        if (trait != NULL)
-            return check_trait_dyn(c, t->span, trait);
-        const library_said form = library_said_of(LIBRARY_trait_form, bound->name);
-        bool iterates = form == SAID_ITERATE;
-        if (iterates && bound->argument_count == 1)
-            return iterator_dyn(c, t, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
-        if (form == SAID_DISPLAY || form == SAID_TEXT) /* its text is what is used of it */
-            return check_scalar(c, TYPE_STRING);
-    }
-    const char *name = t->argument_count > 0 ? t->arguments[0]->name : NULL;
-    diagnostics_say(c->diagnostics, t->span, SAY(there_is_no_trait), name == NULL ? "?" : name);
-    return check_scalar(c, TYPE_ERROR);
-}
-
 /* ---- conversions ----------------------------------------------------------------------------- */
 
 static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
@@ -209,125 +146,6 @@ void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to) {
     check_expr(c, slot, NULL);
 }
 
-/* ---- methods --------------------------------------------------------------------------------- */
-
-static const function_item *trait_method(const checker *c, const trait_item *trait, const char *name, int depth) {
-    for (uint32_t i = 0; i < trait->method_count; i++)
-        if (strcmp(trait->methods[i]->name, name) == 0)
-            return trait->methods[i];
-    for (uint32_t i = 0; i < trait->supertrait_count && depth < 20; i++) {
-        const trait_item *over = check_supertrait(c, trait, i);
-        const function_item *f = over == NULL ? NULL : trait_method(c, over, name, depth + 1);
-        if (f != NULL)
-            return f;
-    }
-    return NULL;
-}
-
-static binding *new_parameter(checker *c, source_span span, binding_kind kind, const char *name, const type *t) {
-    binding *b = CHECK_ARRAY(c, binding, 1);
-    *b = (binding){.name = name, .span = span, .kind = kind, .is_mutable = true, .type = t};
-    return b;
-}
-
-/* Of functions: fn call(self, …) of the signature. */
-static function_item *call_method(checker *c, const dyn_type *d) {
-    function_item *f = CHECK_ARRAY(c, function_item, 1);
-    *f = (function_item){.name = "call",
-                         .qualified = d->s->name,
-                         .span = d->s->span,
-                         .has_self = true,
-                         .parameter_count = d->signature.count + 1,
-                         .result = d->signature.result};
-    f->parameters = CHECK_ARRAY(c, binding *, f->parameter_count);
-    f->parameters[0] = new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
-    for (uint32_t i = 1; i < f->parameter_count; i++) {
-        f->parameters[i] = new_parameter(c, f->span, BINDING_PARAMETER, check_printf(c, "<%u>", i),
-                                         d->signature.parameters[i - 1]);
-        f->parameters[i]->comes_back = d->signature.places != NULL && d->signature.places[i - 1];
-    }
-    return f;
-}
-
-/* fn fmt(self, f: &mut Formatter) -> fmt::Result */
-static function_item *fmt_method(checker *c, const dyn_type *d, const char *name) {
-    function_item *f = CHECK_ARRAY(c, function_item, 1);
-    type_expr *types = CHECK_ARRAY(c, type_expr, 2);
-    types[0] = (type_expr){.span = d->s->span, .kind = TYPE_EXPR_NAME, .name = "Formatter", .is_place = true};
-    types[1] = (type_expr){.span = d->s->span, .kind = TYPE_EXPR_NAME, .name = "Result"};
-    *f = (function_item){.name = name,
-                         .qualified = name,
-                         .span = d->s->span,
-                         .has_self = true,
-                         .parameter_count = 2,
-                         .result_annotation = &types[1]};
-    f->parameters = CHECK_ARRAY(c, binding *, 2);
-    f->parameters[0] = new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
-    f->parameters[1] = new_parameter(c, f->span, BINDING_PARAMETER, "<1>", NULL);
-    f->parameters[1]->annotation = &types[0];
-    return f;
-}
-
-/* fn next(&mut self) -> Option<T> */
-static function_item *next_method(checker *c, const dyn_type *d) {
-    function_item *f = CHECK_ARRAY(c, function_item, 1);
-    const type **item = CHECK_ARRAY(c, const type *, 1);
-    item[0] = d->item;
-    struct_item *option = check_struct_instance(c, check_struct_named(c, "Option"), item);
-    *f = (function_item){.name = "next",
-                         .qualified = "next",
-                         .span = d->s->span,
-                         .has_self = true,
-                         .parameter_count = 1,
-                         .result = option->type};
-    f->parameters = CHECK_ARRAY(c, binding *, 1);
-    f->parameters[0] = new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
-    return f;
-}
-
-static function_item *copy_method(checker *c, const dyn_type *d, const char *name) {
-    const function_item *declared = trait_method(c, d->trait, name, 0);
-    if (declared == NULL)
-        return check_is_shown_by(name) && check_dyn_is_shown(c, d->s->type) ? fmt_method(c, d, name) : NULL;
-    if (!declared->has_self || declared->generics.count > 0)
-        return NULL;
-    function_item *f = function_copy(c->arena, declared);
-    if (f == NULL)
-        check_out_of_memory(c);
-    f->unchecked = NULL;
-    for (uint32_t i = 0; i < f->parameter_count; i++)
-        f->parameters[i]->is_mutable = true;
-    return f;
-}
-
-/* Its body is written at the end. */
-static void add_method(checker *c, dyn_type *d, function_item *f) {
-    f->owner = d->s;
-    f->owner_name = d->s->name;
-    f->qualified = check_printf(c, "%s::%s", d->s->name, f->name);
-    f->is_checked = true;
-    f->index = c->tree->function_count;
-    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, f);
-    check_add_method(c, f);
-    uint32_t count = d->method_count, capacity = d->method_capacity;
-    CHECK_PUSH(c, d->arms, count, capacity, UINT32_MAX);
-    CHECK_PUSH(c, d->methods, d->method_count, d->method_capacity, f);
-}
-
-function_item *check_dyn_method(checker *c, struct_item *owner, const char *name) {
-    dyn_type *d = owner->dyn;
-    bool calls = d != NULL && d->trait == NULL && d->item == NULL;
-    if (d == NULL || (d->trait == NULL && strcmp(name, calls ? "call" : "next") != 0))
-        return NULL;
-    function_item *f = calls ? call_method(c, d) : d->item != NULL ? next_method(c, d) : copy_method(c, d, name);
-    if (f == NULL)
-        return NULL;
-    add_method(c, d, f);
-    if (d->trait != NULL)
-        check_signature(c, f);
-    return f;
-}
-
 /* fn <held T>(self) -> Option<T> */
 static function_item *held_method(checker *c, dyn_type *d, const type *held, const char *name) {
     function_item *f = check_find_method(c, d->s, name);
@@ -342,8 +160,8 @@ static function_item *held_method(checker *c, dyn_type *d, const type *held, con
                          .parameter_count = 1,
                          .result = check_struct_instance(c, check_struct_named(c, "Option"), item)->type};
     f->parameters = CHECK_ARRAY(c, binding *, 1);
-    f->parameters[0] = new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
-    add_method(c, d, f);
+    f->parameters[0] = check_new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
+    check_add_dyn_method(c, d, f);
     return f;
 }
 

@@ -44,6 +44,9 @@ bool check_dyn_from(checker *c, const type *to, const type *t);
 bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth);
 /* The function that chooses among the variants; NULL: no such method. */
 function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);
+/* A method whose body is written at the end. */
+void check_add_dyn_method(checker *c, struct dyn_type *d, function_item *f);
+binding *check_new_parameter(checker *c, source_span span, binding_kind kind, const char *name, const type *t);
 /* One whose body was just written again; NULL: all are. */
 function_item *check_dyn_unwritten(checker *c);
 struct dyn_type *check_new_dyn(checker *c, source_span span, const char *name);

@@ -45,6 +45,8 @@ typedef struct check_instances {
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     struct dyn_type *dyns;
     chain_sums sums;
+    /* check_constant_integer: what is written in a type is checked as any expression is. */
+    bool (*constant_integer)(checker *c, expr **slot, int64_t *out, const char *what);
 } check_instances;
 
 /* Stack::<i32>::size(&s): s is a Stack<i32>, and its numbers are i32 where nothing else decides them. */

@@ -335,3 +335,28 @@ void check_declare_items(checker *c) {
     declare_constants(c, written);
     declare_renames(c);
 }
+
+/* ---- enums --------------------------------------------------------------------------------------- */
+
+void check_enum_tags(checker *c, struct_item *s) {
+    int64_t next = 0;
+    for (uint32_t i = 0; i < s->variant_count; i++) {
+        variant_item *v = &s->variants[i];
+        if (v->tag_value != NULL && !c->instances->constant_integer(c, &v->tag_value, &next, "the number of a variant"))
+            next = 0;
+        v->tag = next;
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(s->variants[k].name, v->name) == 0) {
+                diagnostic *d = diagnostics_say(c->diagnostics, v->span, SAY(variant_is_declared_twice), v->name);
+                diagnostics_note(c->diagnostics, d, s->variants[k].span, "the first one is here");
+                break;
+            }
+            if (s->variants[k].tag == v->tag) {
+                diagnostics_say(c->diagnostics, v->span, SAY(variants_and_have_same_number), s->variants[k].name,
+                                v->name, (long long)v->tag);
+                break;
+            }
+        }
+        next = (int64_t)((uint64_t)next + 1);
+    }
+}

@@ -30,55 +30,6 @@
 static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator", made_of_list[] = "__items",
                   made_of_start[] = "__range_from", all_of_it[] = "__list";
 
-static const type *target_of(checker *c, const type *t) {
-    t = type_resolve(c->types, t);
-    return type_is_reference(t) ? type_resolve(c->types, type_target(c->types, t)) : t;
-}
-
-/* `next` of the type; NULL: it is not an iterator. */
-static function_item *next_of(checker *c, const type *t) {
-    t = target_of(c, t);
-    function_item *f = t->kind == TYPE_STRUCT && t->structure->closure == NULL
-                           ? check_method_named(c, t->structure, "next")
-                           : NULL;
-    return f != NULL && f->has_self && f->parameter_count == 1 ? f : NULL;
-}
-
-bool check_is_iterator(checker *c, const type *t) {
-    return next_of(c, t) != NULL;
-}
-
-/* Functions are declared before bodies are checked: asked once. */
-bool check_may_be_iterators(checker *c) {
-    for (uint32_t i = 0; c->instances->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i];
-        bool own = f->owner_name != NULL && library_said_of(LIBRARY_form, f->name) == SAID_NEXT && f->owner != NULL;
-        c->instances->iterators = own && f->owner->is_builtin == 0 ? ITERATORS_SOME : c->instances->iterators;
-    }
-    c->instances->iterators = c->instances->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
-    return c->instances->iterators == ITERATORS_SOME;
-}
-
-const type *check_item_of(checker *c, const type *t) {
-    t = target_of(c, t);
-    if (t->kind == TYPE_VEC)
-        return type_resolve(c->types, t->vec.element);
-    const function_item *next = next_of(c, t);
-    if (next == NULL)
-        return NULL;
-    const type_environment *outer = c->environment;
-    type_environment e = {.self = t->structure};
-    if (next->impl != NULL)
-        e = check_impl_environment(c, next->impl, t);
-    c->environment = &e;
-    const type *option = next->result_annotation == NULL ? next->result : check_type(c, next->result_annotation);
-    option = option == NULL ? check_scalar(c, TYPE_ERROR) : type_resolve(c->types, option);
-    c->environment = outer;
-    return option->kind == TYPE_STRUCT && option->structure->template != NULL
-               ? type_resolve(c->types, option->structure->arguments[0])
-               : NULL;
-}
-
 /* ---- methods ----------------------------------------------------------------------------------- */
 
 static function_item *method_of_trait(const checker *c, const char *name) {
@@ -91,7 +42,7 @@ static function_item *method_of_trait(const checker *c, const char *name) {
 
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name) {
     function_item *f = method_of_trait(c, name);
-    function_item *next = f == NULL || owner->type == NULL ? NULL : next_of(c, owner->type);
+    function_item *next = f == NULL || owner->type == NULL ? NULL : check_next_of(c, owner->type);
     if (next == NULL || next->owner == NULL)
         return NULL;
     function_item *made = function_copy(c->arena, f);
@@ -163,11 +114,6 @@ static bool is_iterable(const type_expr *bound) {
     return bound->kind == TYPE_EXPR_NAME && strcmp(bound->name, iterable_bound) == 0;
 }
 
-/* IntoIterator, Iterator, DoubleEndedIterator, …: of what gives elements one by one. */
-bool check_bounds_items(const type_expr *bound) {
-    return bound->kind == TYPE_EXPR_NAME && library_said_of(LIBRARY_trait_form, bound->name) == SAID_ITERATE;
-}
-
 /* Whether a parameter's type is a type parameter with such a bound. */
 static bool is_bound_by(const function_item *f, const binding *parameter, bool (*such)(const type_expr *)) {
     const type_expr *t = parameter->annotation;
@@ -233,7 +179,7 @@ static bool list_of_parts(checker *c, expr **slot, const type *t) {
 
 bool check_as_list(checker *c, expr **slot) {
     static const char *const names[] = {"into_iter", "iter"};
-    const type *t = target_of(c, (*slot)->type);
+    const type *t = check_iterated(c, (*slot)->type);
     source_span span = (*slot)->span;
     if (t->kind != TYPE_STRUCT || t->structure->closure != NULL)
         return false;
@@ -273,7 +219,7 @@ static expr *arm_of(checker *c, const loop_expr *loop, const char *found, source
 /* What the program's own `into_iter` or `iter` of a struct makes, if that is an iterator. */
 static void ask_for_iterator(checker *c, expr **source) {
     static const char *const names[] = {"into_iter", "iter"};
-    const type *t = target_of(c, (*source)->type);
+    const type *t = check_iterated(c, (*source)->type);
     for (int i = 0; i < 2 && t->kind == TYPE_STRUCT && t->structure->closure == NULL; i++) {
         const function_item *f = check_method_named(c, t->structure, names[i]);
         if (f != NULL && f->has_self && f->parameter_count == 1 && f->span.file != c->tree->prelude) {

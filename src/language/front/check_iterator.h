@@ -8,6 +8,9 @@ bool check_may_be_iterators(checker *c);           /* whether there are any in t
 bool check_is_iterator(checker *c, const type *t); /* it has `next`, or leads to what has it */
 /* What an iterator of this type yields; NULL: it is none. */
 const type *check_item_of(checker *c, const type *t);
+/* What t leads to; `next` of that, NULL: it is not an iterator. */
+const type *check_iterated(checker *c, const type *t);
+function_item *check_next_of(checker *c, const type *t);
 /* The method of all iterators, made for this struct; NULL: there is none, or the struct is not an iterator. */
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
 /* Afterwards the value, not checked before or checked, is an iterator where it can be one. */

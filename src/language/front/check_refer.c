@@ -290,18 +290,6 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
 
 /* ---- functions that hand references on ------------------------------------------------------------------------ */
 
-const type *check_parameter_type(checker *c, const function_item *f, binding *parameter) {
-    if (parameter->kind != BINDING_SELF) {
-        return parameter->by_reference ? check_part_type(c, parameter->annotation)
-                                       : check_type(c, parameter->annotation);
-    }
-    const type *self = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
-    if (!parameter->by_reference || type_is_silent(self))
-        return self;
-    bool list = self->kind == TYPE_VEC && parameter->annotation == NULL; /* else `self: &mut Vec<T>` */
-    return type_reference(c->types, list ? self->vec.element : self, list);
-}
-
 expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted) {
     wanted = type_resolve(c->types, wanted);
     if (type_is_slice(wanted) && leads_on(place) && type_is_slice(place->index.base->type))

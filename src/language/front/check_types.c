@@ -182,7 +182,7 @@ static const type *array_type(checker *c, type_expr *t) {
         return check_is_number_type(argument) ? type_array(c->types, element, argument->vec.length)
                                               : type_array(c->types, element, -1);
     }
-    if (t->length != NULL && !check_constant_integer(c, &t->length, &length, "the length of an array"))
+    if (t->length != NULL && !c->instances->constant_integer(c, &t->length, &length, "the length of an array"))
         return check_scalar(c, TYPE_ERROR);
     if (t->length != NULL && length < 0)
         return wrong(c, t, SAY(array_has_no_negative_length), NULL);
@@ -435,4 +435,16 @@ void check_struct_types(checker *c) {
         if (is_plain(c->tree->structs[i]) || c->tree->structs[i]->template != NULL)
             check_struct_size(c, c->tree->structs[i]);
     c->instances->structs_are_measured = true;
+}
+
+const type *check_parameter_type(checker *c, const function_item *f, binding *parameter) {
+    if (parameter->kind != BINDING_SELF) {
+        return parameter->by_reference ? check_part_type(c, parameter->annotation)
+                                       : check_type(c, parameter->annotation);
+    }
+    const type *self = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
+    if (!parameter->by_reference || type_is_silent(self))
+        return self;
+    bool list = self->kind == TYPE_VEC && parameter->annotation == NULL; /* else `self: &mut Vec<T>` */
+    return type_reference(c->types, list ? self->vec.element : self, list);
 }

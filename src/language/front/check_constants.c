@@ -1,0 +1,124 @@
+/* check_constants.c: the values of constants: checked when one is first needed, those that it is made of before it. */
+#include <string.h>
+
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+
+enum { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
+
+typedef struct constant_walk {
+    checker *c;
+    const_item *item;
+    uint32_t depth;
+    bool bad;
+} constant_walk;
+
+static void check_constant(checker *c, const_item *item, source_span from, uint32_t depth);
+
+void check_constant_now(checker *c, const_item *item, source_span from) {
+    check_constant(c, item, from, 0);
+}
+
+static bool makes_constants(const checker *c, const name_expr *callee) {
+    const symbol *s = check_find(c, callee->name);
+    bool constant = s != NULL && s->function != NULL && s->function->is_const;
+    return callee->scope == NULL && ((callee->name[0] >= 'A' && callee->name[0] <= 'Z') || constant);
+}
+
+/* Before the check of a value: what it is made of, and the constants that it needs first. */
+static void constant_part(expr *e, void *context) {
+    constant_walk *walk = context;
+    switch (e->kind) {
+    case EXPR_ERROR:
+    case EXPR_INT:
+    case EXPR_FLOAT:
+    case EXPR_BOOL:
+    case EXPR_CHAR:
+    case EXPR_STRING:
+    case EXPR_UNARY:
+    case EXPR_BINARY:
+    case EXPR_CAST:
+        break;
+    case EXPR_ARRAY:
+    case EXPR_TUPLE:
+    case EXPR_STRUCT:
+    case EXPR_REPEAT:
+        walk->item->is_composed = true;
+        break;
+    case EXPR_NAME: {
+        names_settle(walk->c->names, &e->name);
+        const char *scope = names_without_modules(walk->c->names, e->name.scope);
+        if (scope != NULL && strcmp(scope, "Self") == 0 && walk->item->impl != NULL)
+            scope = walk->item->impl->owner->name;
+        symbol *s = check_find(walk->c,
+                               scope == NULL ? e->name.name : check_printf(walk->c, "%s::%s", scope, e->name.name));
+        if (s != NULL && s->constant != NULL) {
+            check_constant(walk->c, s->constant, e->span, walk->depth + 1);
+            walk->item->is_composed |= s->constant->is_composed;
+        }
+        break;
+    }
+    case EXPR_CALL: /* P(1, 2), f(1) of a const fn */
+        if (walk->item->annotation != NULL && e->call.callee != NULL && e->call.callee->kind == EXPR_NAME &&
+            makes_constants(walk->c, &e->call.callee->name)) {
+            walk->item->is_composed = true;
+            for (uint32_t i = 0; i < e->call.arg_count; i++)
+                constant_part(e->call.args[i], context);
+            return;
+        }
+        if (e->call.arg_count == 0 && e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope != NULL &&
+            check_scalar_scope(e->call.callee->name.scope))
+            return; /* F32::max_value() */
+        walk->bad = true;
+        break;
+    default:
+        walk->bad = true;
+        break;
+    }
+    if (!walk->bad)
+        expr_each_child(e, constant_part, context);
+}
+
+static void check_constant(checker *c, const_item *item, source_span from, uint32_t depth) {
+    if (item->visit == VISIT_DONE)
+        return;
+    if (item->visit == VISIT_OPEN || depth > 200) {
+        diagnostics_say(c->diagnostics, from,
+                        SAY_IF(depth > 200, constants_need_one_another_more_than, constant_needs_itself), item->name);
+        return;
+    }
+    if (item->impl != NULL && item->impl->generics.count > 0) { /* each use says of which type */
+        item->is_composed = true;
+        item->visit = VISIT_DONE;
+        return;
+    }
+    item->visit = VISIT_OPEN;
+    constant_walk walk = {.c = c, .item = item, .depth = depth};
+    const type_environment *outer = c->environment;
+    type_environment environment = {0};
+    if (item->impl != NULL) {
+        environment.self = check_struct_named(c, item->impl->owner->name);
+        c->environment = &environment;
+    }
+    constant_part(item->value, &walk);
+    const type *wish = item->annotation == NULL ? NULL : check_type(c, item->annotation);
+    if (walk.bad && item->is_let) {
+        item->is_made = true;
+        item->type = check_scalar(c, TYPE_ERROR);
+    } else if (walk.bad) {
+        diagnostics_say(c->diagnostics, item->value->span, SAY(constant_is_made_of_literals_operators));
+    } else if (item->is_composed && wish == NULL) {
+        diagnostics_say(c->diagnostics, item->span, SAY(constant_needs_type), item->name, item->name);
+    } else if (item->is_composed) {
+        item->type = wish;
+    } else {
+        check_expr(c, &item->value, wish);
+        bool fits = wish == NULL || check_coerce(c, &item->value, wish, NULL);
+        item->type = fits ? item->value->type : wish;
+    }
+    c->environment = outer;
+    item->visit = VISIT_DONE;
+}
