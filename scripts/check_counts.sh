@@ -16,7 +16,7 @@ repeats          10  10   pairs of places with the same six lines
 checker_fields   16  20   fields of the checker's context, or of a part of it that has more
 file_circle      36  12   files of the language that call each other in a circle
 library_names    80  20   comparisons with a spelt name that is not a word of the language, in the checker
-unasserted        0   0   files of front, pass and codegen that say what must stay true, and neither assert it nor name its test
+unasserted        0   0   files of front, types, pass and codegen that say what must stay true, and neither assert it nor name its test
 no_noun           0   0   "is no X", "are no X": write "is not an X"
 stands            0   0   "stands" where "is" or "lies" is meant
 nobody            0   0   "nobody", "whoever": say who
@@ -35,7 +35,7 @@ count_long_files() { sources | xargs wc -l | awk '$1 > 600 && $2 != "total" { pr
 count_repeats() { sources | xargs awk -f scripts/repeats.awk; }
 # Of the checker's context and of each part of it, the fields of the largest.
 count_checker_fields() {
-    find src/language/front src/language/names -name '*.h' | sort | xargs awk '
+    find src/language/front src/language/types src/language/names -name '*.h' | sort | xargs awk '
         /^typedef struct (checker|check_[a-z_]*|name_table) \{/ { inside = 1; count = 0; next }
         inside && /^\}/ { inside = 0; if (count > most) { most = count; for (i = 1; i <= count; i++) row[i] = field[i] } }
         inside { where = FILENAME ":" FNR ": " $0; gsub(/\/\*.*\*\//, ""); sub(/\/\*.*/, "")
@@ -47,11 +47,11 @@ count_file_circle() {
     nm -A "$build/libmasu_language.a" 2>/dev/null | awk -f scripts/file_cycles.awk
 }
 count_library_names() {
-    find src/language/front src/language/names src/language/borrow -name '*.c' 2>/dev/null | sort |
+    find src/language/front src/language/types src/language/names src/language/borrow -name '*.c' 2>/dev/null | sort |
         xargs awk -f scripts/library_names.awk
 }
 count_unasserted() {
-    find src/language/front src/language/pass src/language/codegen -name '*.[ch]' 2>/dev/null | sort |
+    find src/language/front src/language/types src/language/pass src/language/codegen -name '*.[ch]' 2>/dev/null | sort |
         xargs -r grep -lE 'must stay true|stays true|after it:' | xargs -r grep -LE '_ASSERT\(|assert|tests/' || true
 }
 count_no_noun() { word '(^|[^A-Za-z`])(is|are) no [a-z`]' | grep -vE '[Tt]here (is|are) no|(is|are) no (longer|more|higher|lower)' || true; }

@@ -53,7 +53,8 @@ BEGIN {
     rooms("language", "syntax", "diagnose")
     rooms("language", "library", "syntax diagnose") # a token asks for a declaration
     rooms("language", "names", "library syntax diagnose")
-    rooms("language", "front", "names library syntax diagnose")
+    rooms("language", "types", "names library syntax diagnose")
+    rooms("language", "front", "types names library syntax diagnose")
     rooms("language", "borrow", "library syntax diagnose")
     rooms("language", "ir", "diagnose")
     rooms("language", "lower", "ir syntax diagnose")

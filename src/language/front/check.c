@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "language/front/check.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_drop.h"
 #include "language/front/check_dyn.h"
@@ -18,10 +18,11 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_items.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 

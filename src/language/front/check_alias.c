@@ -19,14 +19,14 @@
 #include "base/assert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_chain.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* ---- uses ------------------------------------------------------------------------------------ */
 

@@ -1,9 +1,9 @@
 /* check_alias_part.c: a place, or a part of it that a pattern names, under a name. */
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 expr *check_alias_copy(checker *c, const expr *e) {
     expr *copy = check_new(c, e->kind, e->span, NULL);

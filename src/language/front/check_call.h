@@ -13,19 +13,17 @@
 #ifndef MASU_LANGUAGE_CHECK_CALL_H
 #define MASU_LANGUAGE_CHECK_CALL_H
 
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
+#include "language/types/check_operation.h"
 
 void check_suggest_functions(const checker *c, suggestion *s);
-void check_suggest_methods(const checker *c, const type *t, suggestion *s); /* of values of type t */
 /* x.try_into(): T::try_from(x) of the T that is wanted. */
 bool check_try_into(checker *c, expr **slot, const type *expected);
 void check_finish_call(checker *c, expr *e, function_item *f);
-void check_finish_pending(checker *c, expr *e, function_item *made);
 /* `mut self` of a type that is `Copy` is a copy, as in Rust: x.m() is { x }.m() */
 void check_copy_self(checker *c, expr **slot, const function_item *f);
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
-bool check_comes_back(const binding *parameter);     /* of type `&mut T` */
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
@@ -51,21 +49,15 @@ expr *check_map_cast(checker *c, expr *list, const char *scalar);
 bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
 expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
-bool check_is_parse(const expr *e);                  /* s.parse(), x.try_into(), not checked yet */
 /* What t, the type of the error of a parse() or of an into(), is as far as that is known. */
 void check_settle_late(checker *c, const type *t);
 /* x.into(), of a type that is decided by what becomes of it; x is checked. */
 void check_into_later(checker *c, expr **slot);
 void check_finish_into(checker *c, expr *e, const type *wanted);
 void check_finish_parses(checker *c);
-/* Whether a Vec has such a method and a tensor has none. */
-bool check_only_lists_have(checker *c, const char *name);
 bool check_is_identity(const char *name);    /* x.clone(), v.iter(): what it is called on */
 bool check_is_list_method(const char *name); /* of those that are not written in the language */
-expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count);
 void check_call(checker *c, expr **slot, const type *expected);
-/* Says once of each subject that it is outside of the language (outside.h); false: it is nothing of the kind. */
-bool check_report_outside(checker *c, source_span span, const char *scope, const char *name);
 void check_method(checker *c, expr **slot, const type *expected);
 /* An operation of the table: names with this scope ("" for methods). The slot's node is an
  * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
@@ -75,14 +67,8 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
 /* Makes a tensor from numbers in the elements of `to` (check_create.c); false: it is none, nothing has changed. */
 bool check_create_as(checker *c, expr **slot, const type *to);
 bool check_creates(tl_abi_index abi);
-bool check_is_abi_method(const char *name);
-bool check_abi_scope(const char *scope);
-void check_suggest_abi(const char *scope, suggestion *s);
-/* The call's node becomes one of a single ABI function with these operands, already checked. */
-const type *check_kind_type(checker *c, tl_abi_kind kind);
 bool check_runtime_call(checker *c, expr *e, const type *expected);
 tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */
-void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
 /* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */
 /* A function of the library that takes another number of arguments: log("loss", x) is one, log(x) another. */
 bool check_is_other_form(const checker *c, const function_item *f, uint32_t given);
@@ -98,9 +84,6 @@ bool check_is_string_method(const char *name);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);
 void check_suggest_builtin(suggestion *s);
-bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name);
-bool check_abi_known(const char *scope, const char *name);
-bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
 bool check_same_text(const char *a, const char *b);
 void check_become_from(checker *c, expr **slot, const type *t, const type *expected);
 const type *check_bound_of_into(checker *c, const expr *value);

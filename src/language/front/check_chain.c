@@ -29,7 +29,6 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
-#include "language/front/check_context.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
@@ -37,6 +36,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
 
 /* ---- where a chain starts ------------------------------------------------------------------------ */
 

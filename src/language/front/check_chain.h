@@ -5,8 +5,8 @@
 #define MASU_CHECK_CHAIN_H
 
 #include "language/front/check_build.h"
-#include "language/front/check_context.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
 
 enum { STAGES_MAX = 16 };
 

@@ -12,10 +12,10 @@
 
 #include "base/assert.h"
 #include "language/front/check_build.h"
-#include "language/front/check_context.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* One in the rest of another: each doubles what is written. */
 enum { CHOICES_MAX = 5 };

@@ -26,9 +26,9 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
+#include "language/types/check_scopes.h"
 
 typedef enum degree { NOT, AS_OTHER, WIDENED, AS_IS } degree;
 

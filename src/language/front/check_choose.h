@@ -2,7 +2,7 @@
 #ifndef MASU_LANGUAGE_CHECK_CHOOSE_H
 #define MASU_LANGUAGE_CHECK_CHOOSE_H
 
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
 
 /* A row of abi.def, or a function that the library or an impl has. Neither: no form takes so many arguments. */
 typedef struct form {

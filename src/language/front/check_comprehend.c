@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "language/front/check_build.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 enum { CLAUSES_MAX = 64 };
 

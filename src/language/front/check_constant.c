@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "language/front/check_context.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/syntax/lexer.h"
+#include "language/types/check_context.h"
 
 /* F32, I64 …, as well as f32, i64 …, with std:: and core:: in front; the rest behind the type in
  * *rest. */

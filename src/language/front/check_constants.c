@@ -1,11 +1,11 @@
 /* check_constants.c: the values of constants: checked when one is first needed, those that it is made of before it. */
 #include <string.h>
 
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 enum { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
 

@@ -1,16 +1,16 @@
 /* check_control.c: blocks, statements, if. Loops are in check_loop.c, match in check_match.c. */
 #include <string.h>
 
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* ---- patterns of let ------------------------------------------------------------------------- */
 

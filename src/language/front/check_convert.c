@@ -9,7 +9,6 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_derive.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
@@ -17,6 +16,7 @@
 #include "language/front/check_place.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/types/check_context.h"
 
 /* ---- structure ------------------------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
-#include "language/front/check_scopes.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted, source_span declared) {
     uint32_t given = call->call.arg_count;

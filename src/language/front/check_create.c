@@ -12,8 +12,8 @@
  */
 #include "base/assert.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/types/check_context.h"
 
 enum { DEPTH_MAX = 32 };
 

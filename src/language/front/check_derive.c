@@ -23,15 +23,15 @@
  */
 #include <string.h>
 
-#include "language/front/check_context.h"
 #include "language/front/check_derive.h"
 #include "language/front/check_derive_clone.h"
 #include "language/front/check_derive_record.h"
 #include "language/front/check_derive_state.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK_NAMES, WALK_CLONE } walk_sort;
 

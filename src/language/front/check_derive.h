@@ -2,7 +2,7 @@
 #ifndef MASU_LANGUAGE_CHECK_DERIVE_H
 #define MASU_LANGUAGE_CHECK_DERIVE_H
 
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
 
 /* The method of this name, made for the struct where it is first asked for; NULL: it has none. What a walk does not
  * reach is an error at `span`. */

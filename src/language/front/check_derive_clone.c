@@ -11,7 +11,7 @@
 
 #include "language/front/check_derive_clone.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_scopes.h"
+#include "language/types/check_scopes.h"
 
 const char check_clone_method[] = "clone";
 

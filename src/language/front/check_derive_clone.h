@@ -3,7 +3,7 @@
 #define MASU_LANGUAGE_CHECK_DERIVE_CLONE_H
 
 #include "base/buffer.h"
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
 
 extern const char check_clone_method[];
 /* Whether a clone of such a value is more than the value: a part of it has a `clone` of its own, or a destructor. */

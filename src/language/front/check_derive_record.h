@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
 
 static inline bool derive_is_option(const type *t) {
     return t->kind == TYPE_STRUCT && t->structure->template != NULL &&

@@ -25,8 +25,8 @@
  */
 #include "language/front/check_derive_state.h"
 #include "language/front/check_derive_record.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/types/check_scopes.h"
 
 typedef struct walk_text {
     checker *c;

@@ -3,7 +3,7 @@
 #define MASU_LANGUAGE_CHECK_DERIVE_STATE_H
 
 #include "base/buffer.h"
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
 
 /* A scalar that a text can say and be read from. */
 static inline bool derive_is_said(const type *t) {

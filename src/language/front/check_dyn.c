@@ -17,7 +17,6 @@
 #include "base/assert.h"
 #include "language/front/check_build.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
@@ -25,10 +24,11 @@
 #include "language/front/check_items.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 #define HELD "<held "
 

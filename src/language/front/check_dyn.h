@@ -3,53 +3,17 @@
 #define MASU_LANGUAGE_CHECK_DYN_H
 
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 
-/* A dyn type, its variants and the functions that choose among them; see check_dyn.c.
- *     s->variants[i] is the type behind s->fields[i + 1], and i its tag
- *     trait, item and signature: at most one of them says what it is of */
-typedef struct dyn_type dyn_type;
-struct dyn_type {
-    struct_item *s;
-    const type *item;        /* of iterators that yield this; NULL: of others */
-    const trait_item *trait; /* NULL: of functions, with this signature */
-    closure_signature signature;
-    function_item **methods;
-    uint32_t method_count, method_capacity;
-    uint32_t *arms; /* of each method's body; UINT32_MAX: not written yet */
-    uint32_t field_capacity, variant_capacity;
-    uint32_t kept_fields, kept_variants; /* see check_dyn_mark */
-    dyn_type *next;
-};
-
-const type *check_dyn_type(checker *c, type_expr *t);
-/* Variants that dyn types get from here on are gone after check_dyn_return. */
-void check_dyn_mark(checker *c);
-void check_dyn_return(checker *c);
-bool check_is_dyn(const type *t);
-const trait_item *check_dyn_trait(const type *t);            /* NULL: of functions, or no dyn type */
-const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */
 /* The value becomes one of the dyn type `to`. False when its type cannot. */
 bool check_dyn_convert(checker *c, expr **slot, const type *to);
 void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to);
-/* The i-th supertrait; NULL: nothing declares it. */
-const trait_item *check_supertrait(const checker *c, const trait_item *trait, uint32_t i);
-bool check_dyn_is_shown(const checker *c, const type *t); /* its trait asks for Display or Debug */
-/* `impl dyn Trait`: what OWNER_DYN and the trait's name name; NULL: they name none. */
-struct_item *check_dyn_owner(checker *c, const char *name);
 /* held::<T>(x) of a dyn x as a call of its method; false: it is another call. */
 bool check_dyn_held(checker *c, expr *call);
 /* A value of this type becomes one of the dyn type `to` by a `from` of that. */
 bool check_dyn_from(checker *c, const type *to, const type *t);
-bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth);
-/* The function that chooses among the variants; NULL: no such method. */
-function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);
-/* A method whose body is written at the end. */
-void check_add_dyn_method(checker *c, struct dyn_type *d, function_item *f);
-binding *check_new_parameter(checker *c, source_span span, binding_kind kind, const char *name, const type *t);
 /* One whose body was just written again; NULL: all are. */
 function_item *check_dyn_unwritten(checker *c);
-struct dyn_type *check_new_dyn(checker *c, source_span span, const char *name);
-const type *check_trait_dyn(checker *c, source_span span, trait_item *trait);
 
 #endif

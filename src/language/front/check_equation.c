@@ -11,9 +11,9 @@
  */
 #include <string.h>
 
-#include "language/front/check_context.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 enum { INDICES_MAX = 32 };
 

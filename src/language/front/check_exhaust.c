@@ -14,8 +14,8 @@
  */
 #include <string.h>
 
-#include "language/front/check_context.h"
 #include "language/front/check_variant.h"
+#include "language/types/check_context.h"
 
 enum { STEPS_MAX = 20000 };
 

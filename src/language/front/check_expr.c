@@ -4,7 +4,6 @@
 #include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
@@ -12,11 +11,12 @@
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
-#include "language/front/hints.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
+#include "language/types/hints.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

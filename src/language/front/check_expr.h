@@ -11,49 +11,15 @@
 #ifndef MASU_LANGUAGE_CHECK_EXPR_H
 #define MASU_LANGUAGE_CHECK_EXPR_H
 
-#include "language/front/check_context.h"
 #include "language/library/library.h"
-
-typedef struct loop_context {
-    expr *loop;
-    const type *break_type; /* of `break value`; NULL before the first */
-    struct loop_context *outer;
-} loop_context;
-
-typedef struct comprehension_context {
-    comprehension_expr *comprehension;
-    uint32_t number;        /* in order of opening, from 1 */
-    uint32_t first_binding; /* bindings with a smaller id are captured */
-    uint32_t capture_capacity;
-    struct comprehension_context *outer;
-} comprehension_context;
-
-/* What the expression that is being checked lies in: both lists are as deep as the body is nested, and empty in a
- * closure's own body at first. */
-typedef struct check_nest {
-    loop_context *loop;
-    comprehension_context *comprehension;
-    uint32_t comprehension_count; /* opened so far: the number of the last */
-} check_nest;
-
-/* What an expression is to know of what it is a part of. Each is set by the one that checks the part, for that part
- * alone:
- *     it is NULL or false again when that call comes back */
-typedef struct check_around {
-    const pattern *wanted_variants; /* first arm of the match whose value is being checked */
-    const char *receiver_of;        /* the method whose receiver is being checked */
-    const type *parse_wish;         /* what the parse() being checked is to yield */
-    expr *lends_to;                 /* the call whose argument is being checked */
-    expr *how_more;                 /* of the hole being checked: width and precision that are values */
-    bool index_goes_on;             /* the index being checked is part of a longer one, or assigned to */
-} check_around;
+#include "language/types/check_context.h"
+#include "language/types/check_operator_types.h"
 
 /* A whole number that is known now. False after a message. */
 bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what);
 /* The arguments of a call that takes what is not known: for their own mistakes. */
 void check_lost_arguments(checker *c, expr *call);
 void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
-void check_close_operator(checker *c, expr *e);
 /* t as Tensor<f64, 2>: another element type is a conversion, a rank only a statement about it. False: not a tensor
  * type, or of another rank. */
 bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to);
@@ -88,8 +54,6 @@ bool check_is_comparison(binary_op op);
 /* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was
  * given. */
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
-bool check_operator_accepts(binary_op op, const type *t);
-void check_wrong_operand(checker *c, expr *e, const char *op, const type *t);
 void check_struct(checker *c, expr **slot, const type *expected);
 void check_unknown_field(checker *c, expr *e, const struct_item *s);
 int64_t check_find_field(const struct_item *s, const char *name);

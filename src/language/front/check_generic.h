@@ -7,90 +7,16 @@
 #ifndef MASU_LANGUAGE_CHECK_GENERIC_H
 #define MASU_LANGUAGE_CHECK_GENERIC_H
 
-#include "language/front/check_context.h"
-
-/* `impl trait for owner` */
-typedef struct implementation {
-    const trait_item *trait;
-    const struct_item *owner;
-    const impl_item *impl;
-} implementation;
-
-/* What was made of generic declarations, and which types have which traits.
- *     functions before checked_count have a checked body, are templates, or are refused */
-/* Whether the program has methods of these names. */
-typedef struct chain_sums {
-    uint32_t looked_at; /* functions, from the first on */
-    bool has_sum, has_product;
-    uint32_t cloners_looked_at; /* likewise */
-    bool has_clone;
-} chain_sums;
-
-/* Instances of structs by template and arguments: buckets, linked by next_alike. */
-typedef struct instance_table {
-    struct_item **buckets;
-    uint32_t bucket_count, count;
-} instance_table;
-
-typedef struct check_instances {
-    implementation *implementations;
-    uint32_t implementation_count, implementation_capacity;
-    struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
-    uint32_t count;
-    uint32_t checked_count; /* functions whose bodies are checked, from the first on */
-    instance_table structs;
-    uint32_t struct_depth; /* instances of generic structs whose fields are being made */
-    bool refused;          /* the last one asked for, with a message */
-    bool structs_are_measured;
-    enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
-    struct dyn_type *dyns;
-    chain_sums sums;
-    /* check_constant_integer: what is written in a type is checked as any expression is. */
-    bool (*constant_integer)(checker *c, expr **slot, int64_t *out, const char *what);
-} check_instances;
+#include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 
 /* Stack::<i32>::size(&s): s is a Stack<i32>, and its numbers are i32 where nothing else decides them. */
 void check_receiver_is(checker *c, expr **arg, const type *owner);
 
-void check_generics_begin(checker *c);
-const type *check_type_argument(const checker *c, const char *name); /* NULL: no type parameter */
-struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments);
-/* The same with open types where none are written; s itself when it is not generic. */
-struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, uint32_t count);
-/* Vec, String, i64, Tensor …: what methods of theirs belong to. NULL: no such type, or no method. */
-struct_item *check_builtin_owner(checker *c, const char *name);
-struct_item *check_owner_of(checker *c, const type *t);
-function_item *check_method_named(checker *c, struct_item *owner, const char *name);
-bool check_implements(const checker *c, const type *t, const trait_item *trait);
-bool check_is_template(const checker *c, const function_item *f);
-/* Afterwards the body is there, also of a function of the prelude. */
-void check_read_body(checker *c, function_item *f);
 void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner, const type *expected);
 void check_pending_call(checker *c, expr *e);
-/* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
-bool check_has_overloads(const function_item *f); /* of other impls of its trait */
-bool check_is_other_trait(const impl_item *a, const impl_item *b);
-/* What the parameters of a trait are in a method that an impl takes over from it. */
-void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
-/* V: Visitor<R> of a V that is known says what R is. */
-void check_bounds_decide(checker *c, const type_environment *e);
 struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */
 expr *check_from(checker *c, expr *e, const type *to);
-/* Parts of check_generic.c that check_generic_call.c needs. */
-function_item *check_instance_of(checker *c, function_item *f, struct_item *owner, type_environment *e,
-                                 source_span span);
-bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner, const type_environment *environment);
-type_environment check_environment_new(checker *c, function_item *f);
-/* The type parameter of the function or of its impl; NULL: none has the name. */
-const type_parameter *check_parameter_named(const function_item *f, const char *name);
-/* The function type that the parameter's type parameter has as a bound; NULL: none. */
-const type_expr *check_function_bound(const function_item *f, const binding *parameter);
-uint32_t check_type_count(const type_parameters *p);
-const type **check_open_types(checker *c, uint32_t count);
-struct_item *check_any_owner(const checker *c);
-struct_item *check_nameless_owner(checker *c, const char *name);
-struct_item *check_vec_owner(checker *c);
-function_item *check_next_overload(const function_item *f, const function_item *first);
 
 #endif

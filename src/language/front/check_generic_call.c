@@ -3,7 +3,6 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
@@ -12,6 +11,7 @@
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 

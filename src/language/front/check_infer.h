@@ -10,37 +10,9 @@
 #ifndef MASU_LANGUAGE_CHECK_INFER_H
 #define MASU_LANGUAGE_CHECK_INFER_H
 
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
-
-typedef enum form_kind {
-    FORM_BRACKET, /* [a, b]: a list or a tensor */
-    FORM_ROW,   /* t[i] of a tensor: a number or, where its rank leaves that open or its history is wanted, a tensor */
-    FORM_PAIR,  /* t.topk(k): the values, or these and where they are */
-    FORM_TRUTH, /* a == b of brackets: one answer of lists, one for each element of tensors */
-    FORM_FUNCTION /* a closure */
-} form_kind;
-
-/* What a type that is open (type.open.form) may become. */
-struct open_form {
-    form_kind kind;
-    expr *e;
-    const type *open;
-    /* of a bracket: what a list of it holds; of an element: its number; of a truth: what is compared */
-    const type *element;
-    bool prefers_list;   /* nothing demands a list, but most of what is done with it is done with lists */
-    bool grows;          /* it gets longer or shorter: a Vec */
-    bool is_element;     /* of a row: it has as many indices as its tensor has dimensions */
-    bool is_shown;       /* of a row: it is printed, as what it is when the program runs */
-    bool is_literal;     /* of an element: a number that sums begin with, as no element of a tensor has joined it */
-    bool has_literal;    /* such a number has joined it */
-    bool prefers_tensor; /* of a row: nothing demands a number, and beside a tensor its history counts */
-    source_span because; /* what decided it; no file: nothing */
-    const type **parameters, *result; /* of a closure */
-    uint32_t count;
-};
-
-typedef struct open_form open_form;
+#include "language/types/check_context.h"
+#include "language/types/open_form.h"
 
 typedef struct inferred_name {
     symbol *symbol;

@@ -4,8 +4,8 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
+#include "language/types/check_scopes.h"
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 

@@ -10,11 +10,11 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_iterator.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
+#include "language/types/check_scopes.h"
 
 /* ---- signatures -------------------------------------------------------------------------------- */
 

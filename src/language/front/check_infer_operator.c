@@ -5,7 +5,7 @@
  *     t[i] + u                         a row where u is a tensor
  */
 #include "language/front/check_infer.h"
-#include "language/front/check_scopes.h"
+#include "language/types/check_scopes.h"
 
 /* ---- indices ----------------------------------------------------------------------------------- */
 

@@ -15,16 +15,16 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* The library's names that are known here. */
 static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator", made_of_list[] = "__items",

@@ -2,15 +2,9 @@
 #ifndef MASU_LANGUAGE_CHECK_ITERATOR_H
 #define MASU_LANGUAGE_CHECK_ITERATOR_H
 
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
+#include "language/types/check_item.h"
 
-bool check_may_be_iterators(checker *c);           /* whether there are any in the program */
-bool check_is_iterator(checker *c, const type *t); /* it has `next`, or leads to what has it */
-/* What an iterator of this type yields; NULL: it is none. */
-const type *check_item_of(checker *c, const type *t);
-/* What t leads to; `next` of that, NULL: it is not an iterator. */
-const type *check_iterated(checker *c, const type *t);
-function_item *check_next_of(checker *c, const type *t);
 /* The method of all iterators, made for this struct; NULL: there is none, or the struct is not an iterator. */
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
 /* Afterwards the value, not checked before or checked, is an iterator where it can be one. */
@@ -19,8 +13,6 @@ void check_range_as_iterator(checker *c, expr **slot);               /* a..; any
 bool check_range_for(checker *c, expr **slot, const type *expected); /* false: no iterator is wanted */
 const type *check_wish_as_list(checker *c, const type *expected);
 bool check_takes_iterator(const function_item *f, const binding *parameter);
-/* Whether a bound is of what gives elements one by one: Iterator, IntoIterator and their like. */
-bool check_bounds_items(const type_expr *bound);
 /* sum(1..4), sum([1, 2]) where the parameter is an `impl Iterator`: a list, an iterator where the numbers have no
  * end. */
 void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter);

@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
-#include "language/front/check_context.h"
 #include "language/front/check_expr.h"
+#include "language/types/check_context.h"
 
 enum { LATE_MAX = 63 }; /* variables that are followed in one walk */
 

@@ -8,10 +8,10 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* ---- what has to be done around a call ---------------------------------------------------------- */
 

@@ -5,9 +5,9 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
-#include "language/front/check_scopes.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 bool check_same_text(const char *a, const char *b) {
     return strcmp(a, b) == 0;

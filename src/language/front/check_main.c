@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "language/front/check_build.h"
-#include "language/front/check_context.h"
 #include "language/front/check_items.h"
-#include "language/front/check_scopes.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 static function_item *main_with_result(const syntax_tree *tree) {
     for (uint32_t i = 0; i < tree->function_count; i++) {

@@ -3,15 +3,15 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 enum { SEARCH_DEPTH = 6 };
 

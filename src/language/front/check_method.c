@@ -4,7 +4,6 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_derive.h"
 #include "language/front/check_derive_clone.h"
@@ -15,12 +14,13 @@
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/syntax/elsewhere.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
 

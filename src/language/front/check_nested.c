@@ -9,11 +9,11 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_tensor.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
 
 /* for <i> in 0..<t>.dim(0) { <all>.push(<t>[<i>].tolist()) } */
 static expr *over_rows(checker *c, const expr *e, const char *t, const char *all, const char *at) {

@@ -3,13 +3,13 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_scopes.h"
 #include "language/library/library.h"
 #include "language/syntax/lexer.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 typedef enum math_arguments { ALONE, WITH_FLOAT, WITH_INTEGER, WITH_SAME } math_arguments;
 

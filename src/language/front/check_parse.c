@@ -2,13 +2,13 @@
  * read. */
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* impl FromStr for T */
 static bool reads_itself(checker *c, const type *t) {

@@ -20,8 +20,8 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
+#include "language/types/check_scopes.h"
 
 static binding *named_by(const checker *c, const expr *e) {
     const symbol *s = e->kind == EXPR_NAME && e->type == NULL && e->name.scope == NULL ? check_find(c, e->name.name)

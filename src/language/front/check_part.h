@@ -3,7 +3,7 @@
 #define MASU_LANGUAGE_CHECK_PART_H
 
 #include "language/front/check_build.h"
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
 
 /* What the variable that is named is made of; NULL: e is something else, or checked. */
 const made_of *check_made_of(const checker *c, const expr *e);

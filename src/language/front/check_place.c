@@ -4,14 +4,14 @@
 #include "language/front/check_place.h"
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_part.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
-#include "language/front/hints.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
+#include "language/types/hints.h"
 
 /* ---- op= ------------------------------------------------------------------------------------- */
 

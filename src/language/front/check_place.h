@@ -12,15 +12,8 @@
 #define MASU_LANGUAGE_CHECK_PLACE_H
 
 #include "language/front/check_build.h"
-#include "language/front/check_context.h"
-
-/* x.m(…) with a user's method: whether it writes to x is known when all bodies are. */
-typedef struct method_use {
-    function_item *caller;
-    expr *call;    /* or a cast of it, which is in no tree: a conversion around the call turned out to be none */
-    binding *root; /* of the place x; NULL: x is not a place */
-    bool captured; /* the root lies outside of the comprehension that the call is in */
-} method_use;
+#include "language/types/check_context.h"
+#include "language/types/check_writes.h"
 
 typedef struct match_alias { /* what the patterns of a match take apart in place; NULL: a value */
     expr *place;
@@ -40,37 +33,9 @@ typedef struct maybe_place {
     expr *elements, *index;
 } maybe_place;
 
-/* of a binding or an element, a field, by a method that writes to self, by an operation that replaces a tensor */
-typedef enum write_kind { WRITE_ASSIGN, WRITE_FIELD, WRITE_METHOD, WRITE_TENSOR } write_kind;
-
-/* Names and calls that are a place of the function, and how they are written out.
- *     every member is as it was before when the statement, pattern or call that set it is checked */
-typedef struct check_places {
-    const expr *alias_place; /* what the pattern being checked takes apart; NULL: a value */
-    expr *alias_elements;    /* the Some(p) being checked is the index of one of these */
-    bool alias_all;          /* see match_alias */
-    stmt *checked_up_to;     /* statements that check_let put behind its own */
-    uint32_t choice_depth;   /* see check_choice.c */
-    bool has_guards;         /* the program asks for a type of the library that is one: see check_brief.c */
-} check_places;
-
-/* Who writes to what: it is known of methods when all bodies are. */
-typedef struct check_writes {
-    method_use *uses;
-    uint32_t use_count, use_capacity;
-    const function_item *assigned_in; /* whose body `assigned` was collected from */
-    const char **assigned;            /* names that are assigned as a whole or given as `&mut` there */
-    uint32_t assigned_count, assigned_capacity;
-} check_writes;
-
 /* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
 expr *check_choice(checker *c, const block *b, stmt *s);
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
-/* A reference that e, not checked yet, yields stays one where nothing else is wanted. */
-void check_keep_reference(expr *e);
-bool check_wants_reference(checker *c, const expr *e, const type *expected);
-/* What the reference leads to, as a place; anything else stays. */
-void check_follow(checker *c, expr **slot);
 /* &mut e, or e itself where it is a place. */
 void check_make_reference(checker *c, expr **slot, const type *expected);
 bool check_to_slice(checker *c, expr **slot, const type *to);
@@ -89,20 +54,12 @@ expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted);
 bool check_part_receiver(checker *c, expr **slot);
 /* The place as a value of this reference type. */
 expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted);
-/* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
-bool check_lends_references(checker *c, function_item *f);
-const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
 /* Renames the guards that nothing can meet in what is not checked yet. */
 void check_find_guards(checker *c);
 void check_brief_guards(checker *c, expr *e);
 void check_brief_statement(checker *c, stmt *s);
 bool check_is_guard(const checker *c, const type *t);
-bool check_names_place(checker *c, const expr *e);
 bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *));
-/* An index that can be evaluated twice: names, numbers, fields and what is reckoned of them. */
-bool check_is_harmless(const expr *e, int depth);
-/* A place made of names, fields and harmless indices, as it was before its check. */
-expr *check_copy_place(checker *c, const expr *e);
 void check_assign(checker *c, expr **slot);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);
 const expr *check_let_by_name(checker *c, stmt **slot);
@@ -145,20 +102,5 @@ bool check_alias_element(checker *c, pattern *p, const type *t);
 void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out);
 bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out);
 void check_for_element(checker *c, const for_alias *f);
-bool check_is_place(const expr *e);
-bool check_is_shared(const binding *b); /* `&self`, `x: &T`: a shared reference, through which nothing is written */
-binding *check_root(const expr *e);     /* NULL: no place */
-/* Reports when place must not be written; notes that the function writes to self. */
-bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
-/* place lies in what the closure that is being checked captured. False after a message. */
-bool check_captured_write(checker *c, const expr *place, source_span span);
-expr *check_call_of_use(const method_use *use); /* as it is in the tree by now */
-/* When all bodies are checked: which methods write to self, and whether their receivers may be written. */
-void check_settle_writes(checker *c);
-/* A user's method turned out to write to self: so its receiver is written. */
-void check_method_write(checker *c, binding *root, source_span span, bool captured);
-const type *check_type_of(checker *c, const expr *e);
-/* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
-void check_note_writes_back(checker *c, expr *e, const function_item *f, const function_item *noted);
 
 #endif

@@ -9,12 +9,12 @@
 
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/types/check_context.h"
 
 typedef struct format {
     checker *c;

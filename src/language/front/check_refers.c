@@ -1,9 +1,9 @@
 /* check_refers.c: which expressions refer to a place, by their form. Nothing is checked for it. */
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
 
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
 bool check_refers_by_method(const checker *c, const expr *e) {

@@ -6,8 +6,8 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
-#include "language/front/check_context.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
 
 const chain_stage chain_stages[] = {
     [STAGE_MAP] = {SAID_MAP, 1, true, false},

@@ -7,8 +7,8 @@
  *
  * Where all is known nothing is looked at.
  */
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/types/check_context.h"
 
 enum { LISTS_DEEPEST = 8 };
 

@@ -9,7 +9,7 @@
 #ifndef MASU_LANGUAGE_CHECK_TENSOR_H
 #define MASU_LANGUAGE_CHECK_TENSOR_H
 
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
 
 /* t[i] of a tensor of unknown rank, checked as a number, is a row after all: check_tensor.c. */
 bool check_index_as_row(checker *c, expr **slot);

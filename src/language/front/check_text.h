@@ -3,58 +3,20 @@
 #ifndef MASU_LANGUAGE_CHECK_TEXT_H
 #define MASU_LANGUAGE_CHECK_TEXT_H
 
-#include "language/front/check_context.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_pieces.h"
 
-/* How a value is shown: see runtime/value/text.c. */
-enum {
-    HOW_PRECISION = 16,
-    HOW_FILL = 32,
-    HOW_ALIGN = 53,
-    HOW_PLUS = 55,
-    HOW_ZEROS,
-    HOW_DEBUG,
-    HOW_HEXADECIMAL,
-    HOW_BINARY,
-    HOW_EXPONENT,
-    HOW_CAPITALS,
-    HOW_PREFIX,
-    HOW_MORE /* checker.how_more says the rest: never part of the number at run time */
-};
-
-typedef struct text_pieces { /* texts that are put together */
-    checker *c;
-    source_span span;
-    expr *all; /* NULL: none yet */
-} text_pieces;
-
-#define HOW(bit) ((int64_t)(UINT64_C(1) << (bit)))
 void check_print(checker *c, expr **slot, bool newline);
 void check_print_error(checker *c, expr **slot, bool newline); /* eprint, eprintln */
 void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
-/* The traits of which `fmt` may be written, the names by which these go, and what their holes say. */
-typedef struct check_shown_way {
-    library_said trait; /* library_named(LIBRARY_shown_text, trait): the method that yields its text, of any value */
-    const char *method;
-    int64_t how;
-} check_shown_way;
-enum { CHECK_SHOWN_COUNT = 7 };
-extern const check_shown_way check_shown[CHECK_SHOWN_COUNT];
-/* The name by which the `fmt` of an impl of Display, Debug or their like goes; NULL: it is another trait. */
-const char *check_shown_by(const char *trait);
-bool check_shows_itself(const checker *c, const struct_item *s); /* it has one of them */
-bool check_is_shown_by(const char *method);                      /* it is one of these names */
 /* A checked value as a checked expression of type String; how: bits of HOW_…. */
 expr *check_text_of(checker *c, expr *value, int64_t how);
-expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
-void check_add_piece(text_pieces *p, expr *e);
 /* x.fmt(f) of what has no `fmt` itself; false: it is another method. */
 bool check_delegated_text(checker *c, expr **slot);
 void check_finish_text(checker *c, expr *e); /* of a call.late */
 /* x.to_string() of numbers and characters, and x.into() where a text is wanted or something else; x is of type t. */
 bool check_to_string(checker *c, expr **slot, const type *t, const type *expected);
-bool check_is_plain(const type *t); /* number, bool, char, text, tensor: printed as it is */
-bool check_printable(const checker *c, const type *t);
 
 #endif

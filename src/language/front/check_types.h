@@ -1,54 +1,12 @@
-/* check_types.h: types as written, what belongs to them by name, and constants.
- *
- *     check_types.c        types as written; structs that contain themselves
- *     check_associated.c   T::Item, T::NAME, `type N = T;`, constants
- *     check_constant.c: F32::max_value() and its like
- *     check_lengths.c      lengths as types
- *     check_element.c      elements of what a written operation yields; check_abi_result.c: of an operation of abi.def
- */
+/* check_types.h: constants: their values (check_constants.c), and F32::max_value() and its like (check_constant.c). */
 #ifndef MASU_LANGUAGE_CHECK_TYPES_H
 #define MASU_LANGUAGE_CHECK_TYPES_H
 
-#include "language/front/check_context.h"
+#include "language/types/check_context.h"
+#include "language/types/check_written.h"
 
-const type *check_type(checker *c, type_expr *t);
-/* The same inside of another type, where `&mut T` is a TYPE_REFERENCE. */
-const type *check_part_type(checker *c, type_expr *t);
-/* What a list, a tuple, a field or a type parameter is of: `()` is a value there. */
-const type *check_held_type(checker *c, type_expr *t);
-void check_struct_types(checker *c);
-/* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
-const type *check_alias_type(checker *c, type_expr *t);
-/* Graph::new() where `type Graph = HashMap<u32, u32>;`: the scope is what the name means. */
-void check_alias_scope(checker *c, name_expr *callee);
-/* The type that `Self` or a type parameter means; NULL: the scope is neither. */
-const type *check_scope_type(checker *c, const char *scope);
-/* The constant T::NAME of what T is; NULL: there is none. */
-const_item *check_associated_constant(checker *c, const char *scope, const char *name);
-const char *check_type_text(checker *c, const type *t);
-/* The same, or the error type after a message when it is too large. */
-const type *check_bounded(checker *c, const type *t, source_span span);
-void check_struct_size(checker *c, struct_item *s);
 /* The type and value of a constant, wherever it is. */
 void check_constant_now(checker *c, const_item *item, source_span from);
-/* What an impl's parameters are where its owner is t: impl<A> … for P<A>. */
-type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t);
-/* fmt::Result: nothing, or nothing that is known of a failure. */
-const type *check_bare_result(checker *c);
-/* `const N: usize`: what it is, as a type. */
-const type *check_number_type(checker *c, int64_t number);
-bool check_is_number_type(const type *t);
-const type *check_length_argument(checker *c, const type_expr *t);
-/* The type of a call whose operands are known (check_abi_result.c). The rank may be more than a tensor can have; -1:
- * not known. */
-const type *check_abi_result(checker *c, const expr *call);
-int32_t check_abi_rank(const expr *call);
-/* check_element.c: takes the word that says it out of the result's type; the type of a call whose operands are
- * checked. */
-void check_element_rule(checker *c, function_item *f);
-const type *check_result_of(checker *c, const function_item *f, const expr *call);
-/* bool < integers < f32 < f64; of two integers i64. */
-const type *check_wider_element(checker *c, const type *a, const type *b);
 /* T::name or T::name(); node becomes a literal. False when there is no such constant. */
 bool check_scalar_constant(checker *c, expr *e, const char *scope, const char *name, bool called);
 bool check_scalar_scope(const char *scope);

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "language/front/check_call.h"
-#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_tensor.h"
 #include "language/library/library.h"
+#include "language/types/check_context.h"
 
 static void find_grad(expr *e, void *context) {
     bool *found = context;

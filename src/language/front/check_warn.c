@@ -11,9 +11,9 @@
  *
  * Prelude and instances of generic functions are left out: what one instance does not need another may.
  */
-#include "language/front/check_context.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
+#include "language/types/check_context.h"
 
 /* ---- let mut --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,130 @@
+/* check_associated.c: other names for types, and what a type of a trait brings along.
+ *
+ *     type Row = Vec<f64>;   type Parsed<T> = Result<T, String>;
+ *     impl Iterator for Fib { type Item = u64; … }        Self::Item in it, I::Item where I is Fib
+ *     impl Shape for Disc { const SIDES: u32 = 0; … }     S::SIDES where S is Disc
+ */
+#include <string.h>
+
+#include "language/types/check_context.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_item.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
+
+/* The name under which impl blocks know the type; NULL: they know none. */
+static const char *owner_name(checker *c, const type *t) {
+    const struct_item *s = t->kind == TYPE_STRUCT ? t->structure : check_owner_of(c, t);
+    if (t->kind == TYPE_VEC)
+        return "Vec";
+    if (t->kind == TYPE_TUPLE)
+        return check_printf(c, OWNER_TUPLE "%u", t->tuple.count);
+    return t->kind == TYPE_STRUCT ? (s->template != NULL ? s->template->name : s->name) : type_name(c->types, t);
+}
+
+/* What the impl's parameters are where its owner is t: impl<A> … for P<A>. */
+type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t) {
+    type_environment e = {.parameters = &impl->generics};
+    e.arguments = CHECK_ARRAY(c, const type *, impl->generics.count + 1);
+    bool open = false;
+    for (uint32_t i = 0; i < impl->generics.count; i++) {
+        e.arguments[i] = NULL;
+        for (uint32_t k = 0; k < impl->owner->argument_count; k++) {
+            const type_expr *written = impl->owner->arguments[k];
+            if (written->name == NULL || strcmp(written->name, impl->generics.items[i].name) != 0)
+                continue;
+            if (strcmp(impl->owner->name, OWNER_ANY) == 0)
+                e.arguments[i] = t;
+            else if (t->kind == TYPE_TUPLE)
+                e.arguments[i] = type_resolve(c->types, t->tuple.items[k]);
+            else if (t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+                     k < t->structure->template->generics.count)
+                e.arguments[i] = type_resolve(c->types, t->structure->arguments[k]);
+            else if (t->kind == TYPE_VEC)
+                e.arguments[i] = type_resolve(c->types, t->vec.element);
+        }
+        open |= e.arguments[i] == NULL;
+        e.arguments[i] = e.arguments[i] == NULL ? type_open(c->types, NULL) : e.arguments[i];
+    }
+    if (open) /* impl<B, F: Fn(A) -> B> … for P<F>: F says what B is */
+        check_bounds_decide(c, &e);
+    for (uint32_t i = 0; open && i < impl->generics.count; i++) {
+        e.arguments[i] = type_resolve(c->types, e.arguments[i]);
+        e.arguments[i] = e.arguments[i]->kind == TYPE_OPEN ? check_scalar(c, TYPE_ERROR) : e.arguments[i];
+    }
+    e.self = t->kind == TYPE_STRUCT ? t->structure : NULL;
+    return e;
+}
+
+/* impl … for P<f64> says nothing of P<i32>. */
+static bool is_impl_for(checker *c, const impl_item *impl, const type *t) {
+    const char *name = owner_name(c, t);
+    if (strcmp(impl->owner->name, OWNER_ANY) == 0)
+        return true;
+    if (name == NULL || strcmp(impl->owner->name, name) != 0)
+        return false;
+    return impl->generics.count > 0 || impl->owner->argument_count == 0 || check_type(c, impl->owner) == t;
+}
+
+/* A list may need itself by way of its nodes; `type A = (A, A)` ends soon. */
+enum { ALIAS_DEPTH_MAX = 4 };
+
+static const type *follow(checker *c, alias_item *a, const type_environment *e) {
+    const type_environment *outer = c->environment;
+    a->is_open++;
+    c->environment = e;
+    const type *found = check_type(c, a->type);
+    c->environment = outer;
+    a->is_open--;
+    return found;
+}
+
+static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
+    if (t->argument_count != a->generics.count) {
+        diagnostics_say(c->diagnostics, t->span, SAY(takes_types_given), a->name, a->generics.count, t->argument_count);
+        return check_scalar(c, TYPE_ERROR);
+    }
+    type_environment e = {.parameters = &a->generics};
+    e.arguments = CHECK_ARRAY(c, const type *, a->generics.count);
+    for (uint32_t i = 0; i < a->generics.count; i++)
+        e.arguments[i] = check_held_type(c, t->arguments[i]);
+    return follow(c, a, &e);
+}
+
+const type *check_alias_type(checker *c, type_expr *t) {
+    const type *owner = check_scope_type(c, t->scope);
+    if (owner != NULL && owner->kind == TYPE_OPEN) { /* of a call whose arguments will say it */
+        c->open->has_open = true;
+        return type_open(c->types, NULL);
+    }
+    const impl_item *here = c->function == NULL ? NULL : c->function->impl;
+    for (alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
+        if (a->is_open == ALIAS_DEPTH_MAX || strcmp(a->name, t->name) != 0)
+            continue;
+        if (a->impl == NULL && a->generics.count > 0)
+            return parametric(c, a, t);
+        bool of_self = strcmp(t->scope == NULL ? "Self" : t->scope, "Self") == 0;
+        bool own = a->impl != NULL && c->environment != NULL && c->environment->more == &a->impl->generics &&
+                   a->impl->generics.count > 0;
+        if (a->impl == NULL || (of_self && (own || a->impl == here)))
+            return follow(c, a, c->environment);
+    }
+    for (alias_item *a = c->tree->aliases; owner != NULL && a != NULL; a = a->next) {
+        if (a->is_open < ALIAS_DEPTH_MAX && a->impl != NULL && strcmp(a->name, t->name) == 0 &&
+            is_impl_for(c, a->impl, owner)) {
+            type_environment e = check_impl_environment(c, a->impl, owner);
+            return follow(c, a, &e);
+        }
+    }
+    if (owner != NULL && strcmp(t->name, "Item") == 0)
+        return check_item_of(c, owner);
+    return owner != NULL && strcmp(t->name, "Output") == 0 && type_is_numeric(owner) ? owner : NULL;
+}
+
+const_item *check_associated_constant(checker *c, const char *scope, const char *name) {
+    const type *t = check_scope_type(c, scope);
+    const char *owner = t == NULL ? NULL : owner_name(c, t);
+    const symbol *s = owner == NULL ? NULL : check_find(c, check_printf(c, "%s::%s", owner, name));
+    return s == NULL ? NULL : s->constant;
+}

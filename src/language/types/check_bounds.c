@@ -1,0 +1,96 @@
+/* check_bounds.c: what the bounds of type parameters decide: `F: Fn(A) -> B` of a known F says what B is, `T: Num` of a
+ * number that nothing decided which number it is.
+ */
+#include "language/types/check_context.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_item.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
+
+/* F: Fn(A) -> B of a function that is known says what B is. */
+static void function_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
+    const function_item *f = t->kind == TYPE_STRUCT ? t->structure->closure : NULL;
+    if (f == NULL || f->result == NULL || bound->result == NULL)
+        return;
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    check_fits(c, check_type(c, bound->result), f->result);
+    c->environment = outer;
+}
+
+/* T: Num of a number that nothing decided: where one type of its kind has the trait, it is that one. Among several Rust
+ * takes an i32; it is one where i64, which masu takes, has not got the trait. */
+static void number_decided(checker *c, const type *t, const trait_item *trait) {
+    const type *only = NULL, *usual = check_scalar(c, t->kind);
+    uint32_t count = 0;
+    for (type_kind k = TYPE_I8; k < TYPE_SCALAR_END; k++) {
+        const type *other = check_scalar(c, k);
+        bool alike = type_is_float(t) ? type_is_float(other) : type_is_integer(other);
+        if (alike && check_implements(c, other, trait)) {
+            only = count == 0 || k == TYPE_I32 || k == TYPE_F64 ? other : only;
+            count++;
+        }
+    }
+    if (count == 1 || (count > 1 && !check_implements(c, usual, trait)))
+        check_unify_numbers(c, t, only);
+}
+
+/* I: IntoIterator<Item = i32> of a list of numbers that nothing decided: they are i32. */
+static void item_decided(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
+    const type *item = t->kind == TYPE_VEC || t->kind == TYPE_STRUCT ? check_item_of(c, t) : NULL;
+    if (item == NULL)
+        return;
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    check_fits(c, check_type(c, bound->arguments[0]), item);
+    c->environment = outer;
+}
+
+static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
+    if (bound->kind == TYPE_EXPR_FUNCTION) {
+        function_decides(c, e, t, bound);
+        return;
+    }
+    const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+    if (trait == NULL && check_bounds_items(bound) && bound->argument_count > 0) {
+        item_decided(c, e, t, bound);
+        return;
+    }
+    if (trait != NULL && bound->argument_count == 0 && type_is_open_number(t)) {
+        number_decided(c, t, trait);
+        return;
+    }
+    if (trait == NULL || bound->argument_count == 0 || t->may_have_open)
+        return;
+    const struct_item *owner = check_owner_of(c, t);
+    const type_environment *outer = c->environment;
+    for (uint32_t i = 0; i < c->instances->implementation_count; i++) {
+        const implementation *made = &c->instances->implementations[i];
+        bool known = made->trait == trait && owner != NULL &&
+                     (made->owner == owner || made->owner == owner->template) &&
+                     made->impl->trait_type->argument_count == bound->argument_count;
+        type_environment of_impl = {0};
+        if (known && made->impl->generics.count > 0)
+            of_impl = check_impl_environment(c, made->impl, t);
+        for (uint32_t k = 0; known && k < bound->argument_count; k++) {
+            c->environment = of_impl.parameters == NULL ? NULL : &of_impl;
+            const type *is = check_type(c, made->impl->trait_type->arguments[k]);
+            c->environment = e;
+            check_fits(c, check_type(c, bound->arguments[k]), is);
+        }
+    }
+    c->environment = outer;
+}
+
+void check_bounds_decide(checker *c, const type_environment *e) {
+    const type_parameters *lists[2] = {e->parameters, e->more};
+    const type **arguments[2] = {e->arguments, e->more_arguments};
+    for (int l = 0; l < 2; l++) {
+        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
+            const type_parameter *p = &lists[l]->items[i];
+            for (uint32_t b = 0; b < p->bound_count; b++)
+                bound_decides(c, e, type_resolve(c->types, arguments[l][i]), p->bounds[b]);
+        }
+    }
+}

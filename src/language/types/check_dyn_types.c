@@ -1,0 +1,182 @@
+/* check_dyn_types.c: types of functions and of what only traits are known of, as written; what a type says when it is
+ * one; the variants that an attempt added.
+ */
+#include <string.h>
+
+#include "language/library/library.h"
+#include "language/types/check_capture.h"
+#include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
+
+bool check_is_dyn(const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->dyn != NULL;
+}
+
+const closure_signature *check_dyn_signature(const type *t) {
+    return check_is_dyn(t) && t->structure->dyn->trait == NULL && t->structure->dyn->item == NULL
+               ? &t->structure->dyn->signature
+               : NULL;
+}
+
+void check_dyn_mark(checker *c) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
+        d->kept_fields = d->s->field_count;
+        d->kept_variants = d->s->variant_count;
+    }
+}
+
+void check_dyn_return(checker *c) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
+        d->s->field_count = d->kept_fields > 1 ? d->kept_fields : 1; /* the tag stays */
+        d->s->variant_count = d->kept_variants;
+    }
+}
+
+const trait_item *check_supertrait(const checker *c, const trait_item *trait, uint32_t i) {
+    const type_expr *t = trait->supertraits[i];
+    return t->kind == TYPE_EXPR_NAME ? names_trait(c->names, t->name) : NULL;
+}
+
+/* Display or Debug is a supertrait, or one of theirs. */
+static bool is_shown(const checker *c, const trait_item *trait, int depth) {
+    bool shown = trait->is_shown;
+    for (uint32_t i = 0; i < trait->supertrait_count && depth < 20 && !shown; i++) {
+        const trait_item *over = check_supertrait(c, trait, i);
+        shown = over != NULL && is_shown(c, over, depth + 1);
+    }
+    return shown;
+}
+
+bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth) {
+    if (trait == from)
+        return true;
+    for (uint32_t i = 0; i < trait->supertrait_count && depth < 20; i++) {
+        const trait_item *over = check_supertrait(c, trait, i);
+        if (over != NULL && check_inherits(c, over, from, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+const trait_item *check_dyn_trait(const type *t) {
+    return check_is_dyn(t) ? t->structure->dyn->trait : NULL;
+}
+
+bool check_dyn_is_shown(const checker *c, const type *t) {
+    const trait_item *trait = check_dyn_trait(t);
+    return trait != NULL && is_shown(c, trait, 0);
+}
+
+dyn_type *check_new_dyn(checker *c, source_span span, const char *name) {
+    dyn_type *d = CHECK_ARRAY(c, dyn_type, 1);
+    struct_item *s = CHECK_ARRAY(c, struct_item, 1);
+    *s = (struct_item){
+        .name = name, .span = span, .is_enum = true, .dyn = d, .index = c->tree->struct_count, .visit = 2};
+    CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
+    struct_field tag = {.name = "<tag>", .span = span, .type = check_scalar(c, TYPE_I64)};
+    CHECK_PUSH(c, s->fields, s->field_count, d->field_capacity, tag);
+    s->type = type_struct(c->types, s);
+    type_set_size(s->type, 2);
+    check_symbol(c, name)->structure = s;
+    d->s = s;
+    d->next = c->instances->dyns;
+    c->instances->dyns = d;
+    return d;
+}
+
+const type *check_trait_dyn(checker *c, source_span span, trait_item *trait) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
+        if (d->trait == trait)
+            return d->s->type;
+    const char *plain = names_trait_text(trait);
+    plain = names_trait(c->names, plain) == trait ? plain : trait->name;
+    dyn_type *d = check_new_dyn(c, span, check_printf(c, OWNER_DYN "%s", plain));
+    d->trait = trait;
+    check_symbol(c, check_printf(c, OWNER_DYN "%s", trait->name))->structure = d->s;
+    return d->s->type;
+}
+
+struct_item *check_dyn_owner(checker *c, const char *name) {
+    bool is_dyn = strncmp(name, OWNER_DYN, strlen(OWNER_DYN)) == 0;
+    trait_item *trait = is_dyn ? names_trait(c->names, name + strlen(OWNER_DYN)) : NULL;
+    return trait == NULL ? NULL : check_trait_dyn(c, trait->span, trait)->structure;
+}
+
+/* ---- as they are written -------------------------------------------------------------------------- */
+
+closure_signature check_closure_signature(checker *c, const type_expr *function) {
+    closure_signature s = {.count = function->argument_count, .is_known = true};
+    s.parameters = CHECK_ARRAY(c, const type *, s.count + 1);
+    s.places = CHECK_ARRAY(c, bool, s.count + 1);
+    for (uint32_t i = 0; i < s.count; i++) {
+        s.places[i] = function->arguments[i]->is_place;
+        s.parameters[i] = type_resolve(c->types, check_type(c, function->arguments[i]));
+    }
+    s.result = function->result == NULL ? check_scalar(c, TYPE_VOID)
+                                        : type_resolve(c->types, check_type(c, function->result));
+    return s;
+}
+
+static bool same_signature(const closure_signature *a, const closure_signature *b) {
+    return a->count == b->count && a->result == b->result &&
+           memcmp(a->parameters, b->parameters, a->count * sizeof *a->parameters) == 0;
+}
+
+static const type *function_dyn(checker *c, type_expr *t) {
+    closure_signature wanted = check_closure_signature(c, t);
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
+        if (d->trait == NULL && d->item == NULL && same_signature(&d->signature, &wanted))
+            return d->s->type;
+    masu__buffer name = {0};
+    masu__buffer_printf(&name, "dyn Fn(");
+    for (uint32_t i = 0; i < wanted.count; i++)
+        masu__buffer_printf(&name, "%s%s", i == 0 ? "" : ", ", check_type_text(c, wanted.parameters[i]));
+    masu__buffer_printf(&name, ")");
+    if (wanted.result->kind != TYPE_VOID)
+        masu__buffer_printf(&name, " -> %s", check_type_text(c, wanted.result));
+    const char *text = check_printf(c, "%s", masu__buffer_text(&name));
+    masu__buffer_destroy(&name);
+    dyn_type *d = check_new_dyn(c, t->span, text);
+    d->signature = wanted;
+    return d->s->type;
+}
+
+/* -> impl Iterator<Item = T>, Box<dyn Iterator<Item = T>>: any iterator of such elements. */
+static const type *iterator_dyn(checker *c, const type_expr *t, const type *item) {
+    if (item->kind == TYPE_ERROR || item->may_have_open)
+        return type_vec(c->types, item);
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
+        if (d->item == item)
+            return d->s->type;
+    dyn_type *d = check_new_dyn(c, t->span, check_printf(c, "impl Iterator<Item = %s>", check_type_text(c, item)));
+    d->item = item;
+    return d->s->type;
+}
+
+/* dyn A + B, -> impl A + B: what the first trait that says something makes of it. */
+const type *check_dyn_type(checker *c, type_expr *t) {
+    if (t->kind == TYPE_EXPR_FUNCTION)
+        return function_dyn(c, t);
+    for (uint32_t i = 0; i < t->argument_count; i++) {
+        type_expr *bound = t->arguments[i];
+        if (bound->kind == TYPE_EXPR_FUNCTION)
+            return function_dyn(c, bound);
+        if (bound->kind != TYPE_EXPR_NAME)
+            continue;
+        trait_item *trait = names_trait(c->names, bound->name);
+        if (trait != NULL)
+            return check_trait_dyn(c, t->span, trait);
+        const library_said form = library_said_of(LIBRARY_trait_form, bound->name);
+        bool iterates = form == SAID_ITERATE;
+        if (iterates && bound->argument_count == 1)
+            return iterator_dyn(c, t, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
+        if (form == SAID_DISPLAY || form == SAID_TEXT) /* its text is what is used of it */
+            return check_scalar(c, TYPE_STRING);
+    }
+    const char *name = t->argument_count > 0 ? t->arguments[0]->name : NULL;
+    diagnostics_say(c->diagnostics, t->span, SAY(there_is_no_trait), name == NULL ? "?" : name);
+    return check_scalar(c, TYPE_ERROR);
+}

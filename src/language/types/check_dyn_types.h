@@ -1,0 +1,47 @@
+/* check_dyn_types.h: types of which only a trait is known. */
+#ifndef MASU_LANGUAGE_TYPES_CHECK_DYN_TYPES_H
+#define MASU_LANGUAGE_TYPES_CHECK_DYN_TYPES_H
+
+#include "language/types/check_capture.h"
+#include "language/types/check_context.h"
+
+/* A dyn type, its variants and the functions that choose among them; see check_dyn.c.
+ *     s->variants[i] is the type behind s->fields[i + 1], and i its tag
+ *     trait, item and signature: at most one of them says what it is of */
+typedef struct dyn_type dyn_type;
+
+struct dyn_type {
+    struct_item *s;
+    const type *item;        /* of iterators that yield this; NULL: of others */
+    const trait_item *trait; /* NULL: of functions, with this signature */
+    closure_signature signature;
+    function_item **methods;
+    uint32_t method_count, method_capacity;
+    uint32_t *arms; /* of each method's body; UINT32_MAX: not written yet */
+    uint32_t field_capacity, variant_capacity;
+    uint32_t kept_fields, kept_variants; /* see check_dyn_mark */
+    dyn_type *next;
+};
+
+const type *check_dyn_type(checker *c, type_expr *t);
+/* Variants that dyn types get from here on are gone after check_dyn_return. */
+void check_dyn_mark(checker *c);
+void check_dyn_return(checker *c);
+bool check_is_dyn(const type *t);
+const trait_item *check_dyn_trait(const type *t);            /* NULL: of functions, or no dyn type */
+const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */
+/* The i-th supertrait; NULL: nothing declares it. */
+const trait_item *check_supertrait(const checker *c, const trait_item *trait, uint32_t i);
+bool check_dyn_is_shown(const checker *c, const type *t); /* its trait asks for Display or Debug */
+/* `impl dyn Trait`: what OWNER_DYN and the trait's name name; NULL: they name none. */
+struct_item *check_dyn_owner(checker *c, const char *name);
+bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth);
+/* The function that chooses among the variants; NULL: no such method. */
+function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);
+/* A method whose body is written at the end. */
+void check_add_dyn_method(checker *c, struct dyn_type *d, function_item *f);
+binding *check_new_parameter(checker *c, source_span span, binding_kind kind, const char *name, const type *t);
+struct dyn_type *check_new_dyn(checker *c, source_span span, const char *name);
+const type *check_trait_dyn(checker *c, source_span span, trait_item *trait);
+
+#endif

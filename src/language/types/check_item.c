@@ -1,0 +1,60 @@
+/* check_item.c: which types give elements one by one, and of which type these are. */
+#include "language/types/check_item.h"
+#include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
+
+const type *check_iterated(checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    return type_is_reference(t) ? type_resolve(c->types, type_target(c->types, t)) : t;
+}
+
+function_item *check_next_of(checker *c, const type *t) {
+    t = check_iterated(c, t);
+    function_item *f = t->kind == TYPE_STRUCT && t->structure->closure == NULL
+                           ? check_method_named(c, t->structure, "next")
+                           : NULL;
+    return f != NULL && f->has_self && f->parameter_count == 1 ? f : NULL;
+}
+
+bool check_is_iterator(checker *c, const type *t) {
+    return check_next_of(c, t) != NULL;
+}
+
+/* Functions are declared before bodies are checked: asked once. */
+bool check_may_be_iterators(checker *c) {
+    for (uint32_t i = 0; c->instances->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        bool own = f->owner_name != NULL && library_said_of(LIBRARY_form, f->name) == SAID_NEXT && f->owner != NULL;
+        c->instances->iterators = own && f->owner->is_builtin == 0 ? ITERATORS_SOME : c->instances->iterators;
+    }
+    c->instances->iterators = c->instances->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
+    return c->instances->iterators == ITERATORS_SOME;
+}
+
+const type *check_item_of(checker *c, const type *t) {
+    t = check_iterated(c, t);
+    if (t->kind == TYPE_VEC)
+        return type_resolve(c->types, t->vec.element);
+    const function_item *next = check_next_of(c, t);
+    if (next == NULL)
+        return NULL;
+    const type_environment *outer = c->environment;
+    type_environment e = {.self = t->structure};
+    if (next->impl != NULL)
+        e = check_impl_environment(c, next->impl, t);
+    c->environment = &e;
+    const type *option = next->result_annotation == NULL ? next->result : check_type(c, next->result_annotation);
+    option = option == NULL ? check_scalar(c, TYPE_ERROR) : type_resolve(c->types, option);
+    c->environment = outer;
+    return option->kind == TYPE_STRUCT && option->structure->template != NULL
+               ? type_resolve(c->types, option->structure->arguments[0])
+               : NULL;
+}
+
+/* IntoIterator, Iterator, DoubleEndedIterator, …: of what gives elements one by one. */
+bool check_bounds_items(const type_expr *bound) {
+    return bound->kind == TYPE_EXPR_NAME && library_said_of(LIBRARY_trait_form, bound->name) == SAID_ITERATE;
+}

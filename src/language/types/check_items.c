@@ -1,0 +1,362 @@
+/* check_items.c: what a program declares: structs, traits, functions, methods, constants by their names, and
+ * what a function's parameters and result are.
+ *
+ * A name that is declared twice keeps its first meaning. A method of the prelude may have several forms; a
+ * program's own comes before them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "language/library/library.h"
+#include "language/syntax/lexer.h"
+#include "language/types/check_context.h"
+#include "language/types/check_declare.h"
+#include "language/types/check_destructor.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_pieces.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
+#include "language/types/check_writes.h"
+#include "language/types/check_written.h"
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+static bool reserved_type(const char *name) {
+    static const char *const names[] = {"Tensor", "GradTensor", "Vec", "Self", "str"};
+    const library_said form = library_said_of(LIBRARY_type_form, name);
+    if (form == SAID_OPTION || form == SAID_RESULT || form == SAID_SYSTEM)
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return scalar_type_of_name(name, strlen(name)) != TYPE_ERROR;
+}
+
+/* An Option or Result of the program with the language's own variants is the language's. */
+static bool is_same_enum(const checker *c, const struct_item *s) {
+    static const char *const names[] = {"Option", "Result"};
+    static const char *const variants[][2] = {{"Some", "None"}, {"Ok", "Err"}};
+    if (!s->is_enum || s->variant_count != 2 || c->tree->prelude == NULL)
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        int64_t first = check_find_variant(s, variants[i][0]), second = check_find_variant(s, variants[i][1]);
+        if (strcmp(s->name, names[i]) == 0 && first >= 0 && second >= 0)
+            return s->generics.count == 1 + i && s->variants[first].count == 1 && s->variants[second].count == i;
+    }
+    return false;
+}
+
+static void declare_structs(checker *c) {
+    for (uint32_t i = 0; i < c->tree->struct_count; i++) {
+        struct_item *s = c->tree->structs[i];
+        symbol *known = check_symbol(c, s->name);
+        s->type = type_struct(c->types, s);
+        if (s->span.file != c->tree->prelude && is_same_enum(c, s))
+            continue;
+        if (s->span.file != c->tree->prelude && reserved_type(s->name)) {
+            diagnostics_say(c->diagnostics, s->span, SAY(is_type_of_language), s->name);
+        } else if (known->structure != NULL && known->structure->span.file != c->tree->prelude) {
+            check_report_twice(c, s->span, s->name, known->structure->span);
+        } else {
+            known->structure = s;
+            if (s->span.file == c->tree->prelude && s->generics.count > 0)
+                check_import_variants(c, s);
+        }
+    }
+}
+
+/* use m::f as g: g means what f does, as far as f is known by now. */
+static void declare_renames(checker *c) {
+    for (const rename_item *r = c->tree->renames; r != NULL; r = r->next) {
+        const symbol *of = check_find(c, r->of);
+        if (of == NULL || strcmp(r->name, "_") == 0)
+            continue;
+        symbol *s = check_symbol(c, r->name);
+        s->structure = s->structure != NULL ? s->structure : of->structure;
+        s->function = s->function != NULL ? s->function : of->function;
+        s->constant = s->constant != NULL ? s->constant : of->constant;
+        s->trait = s->trait != NULL ? s->trait : of->trait;
+        if (s->variant_of == NULL) {
+            s->variant_of = of->variant_of;
+            s->variant = of->variant;
+        }
+    }
+}
+
+/* use E::* */
+static void declare_imports(checker *c) {
+    for (const import_name *i = c->tree->imports; i != NULL; i = i->next) {
+        symbol *s = check_find(c, i->name);
+        if (s != NULL && s->structure != NULL && s->structure->is_enum)
+            check_import_variants(c, s->structure);
+    }
+}
+
+static void declare_traits(checker *c) {
+    for (uint32_t i = 0; i < c->tree->trait_count; i++) {
+        trait_item *t = c->tree->traits[i];
+        symbol *known = check_symbol(c, t->name);
+        if (known->trait != NULL)
+            check_report_twice(c, t->span, t->name, known->trait->span);
+        else
+            known->trait = t;
+    }
+}
+
+/* `{:?}` and its like ask another trait than `{}`: their `fmt` goes by a name of its own. */
+static void name_shown(function_item *f) {
+    const char *name = f->impl == NULL || f->impl->trait_name == NULL ||
+                               library_said_of(LIBRARY_form, f->name) != SAID_FMT
+                           ? NULL
+                           : check_shown_by(f->impl->trait_name);
+    f->name = name != NULL ? name : f->name;
+}
+
+static void declare_method(checker *c, function_item *f) {
+    name_shown(f);
+    symbol *owner = check_find(c, f->owner_name);
+    struct_item *builtin = check_builtin_owner(c, f->owner_name);
+    if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {
+        if (owner == NULL || !owner->refused) {
+            diagnostic *d = diagnostics_say(c->diagnostics, f->owner_span, SAY(there_is_no_struct), f->owner_name);
+            suggestion near = check_suggest(d, f->owner_name);
+            names_suggest_types(c->names, &near);
+            check_suggest_note(c, d, &near);
+        }
+        return;
+    }
+    f->owner = builtin != NULL ? builtin : owner->structure;
+    f->is_template = check_is_template(c, f);
+    function_item *known = check_find_method(c, f->owner, f->name);
+    /* Those of the prelude are chosen by their arguments; a program's come before them. */
+    bool overloads = known != NULL && known->span.file == c->tree->prelude;
+    overloads |= known != NULL && check_is_other_trait(known->impl, f->impl);
+    if (known != NULL && f->impl->owner->argument_count == 0 && !overloads)
+        check_report_twice(c, f->span, f->qualified, known->span);
+    else
+        check_add_method(c, f);
+}
+
+static void declare_functions(checker *c) {
+    names_reserve_methods(c->names, c->tree->function_count);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        function_item *f = c->tree->functions[i];
+        if (f->owner_name != NULL) {
+            declare_method(c, f);
+            continue;
+        }
+        symbol *known = check_symbol(c, f->name);
+        f->is_template = check_is_template(c, f);
+        bool own = f->span.file != c->tree->prelude;
+        if (known->function != NULL && (known->function->span.file != c->tree->prelude) == own)
+            check_report_twice(c, f->span, f->name, known->function->span);
+        else if (known->function == NULL || own) /* a program's own name is its own */
+            known->function = f;
+    }
+}
+
+/* ---- traits ---------------------------------------------------------------------------------- */
+
+static struct_item *impl_owner(checker *c, const impl_item *impl) {
+    struct_item *builtin = check_builtin_owner(c, impl->owner->name);
+    symbol *s = check_find(c, impl->owner->name);
+    return builtin != NULL ? builtin : s == NULL ? NULL : s->structure;
+}
+
+/* A method that the impl block leaves out: the trait's own, copied. */
+static void add_default(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
+    function_item *made = function_copy(c->arena, f);
+    char *qualified = masu__arena_printf(c->arena, "%s::%s", impl->owner->name, f->name);
+    if (made == NULL || qualified == NULL)
+        check_out_of_memory(c);
+    check_trait_arguments(c, impl, made);
+    made->qualified = qualified;
+    made->owner_name = impl->owner->name;
+    made->owner_span = impl->owner->span;
+    made->impl = impl;
+    made->owner = owner;
+    made->is_template = check_is_template(c, made);
+    if (!made->is_template)
+        check_read_body(c, made);
+    made->index = c->tree->function_count;
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
+    check_add_method(c, made);
+}
+
+static void default_constants(checker *c, const impl_item *impl) {
+    for (uint32_t i = 0; i < impl->trait->constant_count; i++) {
+        const char *name = check_printf(c, "%s::%s", impl->owner->name, impl->trait->constants[i]->name);
+        bool known = false;
+        for (uint32_t k = 0; k < c->tree->constant_count && !known; k++)
+            known = strcmp(c->tree->constants[k]->name, name) == 0;
+        if (!known) {
+            const_item *made = CHECK_ARRAY(c, const_item, 1);
+            *made = *impl->trait->constants[i];
+            made->name = name;
+            made->impl = impl;
+            made->value = expr_copy(c->arena, made->value);
+            CHECK_PUSH(c, c->tree->constants, c->tree->constant_count, c->tree->constant_capacity, made);
+        }
+    }
+}
+
+static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
+    default_constants(c, impl);
+    for (uint32_t i = 0; i < impl->trait->method_count; i++) {
+        const function_item *f = impl->trait->methods[i];
+        const function_item *known = check_find_method(c, owner, f->name);
+        while (known != NULL && (known->impl != impl || strcmp(known->name, f->name) != 0))
+            known = known->next_in_bucket;
+        if (known != NULL) {
+            if (known->parameter_count != f->parameter_count || known->has_self != f->has_self) {
+                diagnostic *d = diagnostics_say(c->diagnostics, known->span, SAY(is_declared_otherwise_in),
+                                                known->qualified, names_trait_text(impl->trait));
+                diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
+            }
+        } else if (f->body != NULL || f->unread.length > 0) {
+            add_default(c, impl, owner, f);
+        } else {
+            diagnostic *d = diagnostics_say(c->diagnostics, impl->owner->span, SAY(needs_method_to_be),
+                                            impl->owner->name, f->name, names_trait_text(impl->trait));
+            diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
+        }
+    }
+}
+
+/* Traits of Rust's own library are their methods: what they are called does not matter. */
+static bool is_known_trait(const char *name) {
+    static const char names[] =
+        " Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign "
+        "DivAssign RemAssign Index IndexMut Display Debug Clone Copy Default PartialEq Eq "
+        "PartialOrd Ord Hash From Into TryFrom TryInto FromStr AsRef AsMut Iterator IntoIterator "
+        "DoubleEndedIterator ExactSizeIterator FromIterator Extend Sum Product Drop Deref DerefMut "
+        "Borrow ToString Error Write Read Fn FnMut FnOnce Send Sync Sized Any Hasher ";
+    char bordered[40];
+    int length = snprintf(bordered, sizeof bordered, " %s ", name);
+    return length < (int)sizeof bordered && strstr(names, bordered) != NULL;
+}
+
+/* A trait that is declared nowhere is its methods, too, unless its name is nearly that of one that is. */
+static void check_trait_name(checker *c, const impl_item *impl) {
+    static const diagnostic somebody_reads = {0};
+    if (impl->trait_name == NULL || is_known_trait(impl->trait_name))
+        return;
+    suggestion near = check_suggest(&somebody_reads, impl->trait_name);
+    for (uint32_t i = 0; i < c->tree->trait_count; i++) {
+        const trait_item *t = c->tree->traits[i];
+        if (t->span.file != c->tree->prelude && strchr(t->name, MODULES_MARK) == NULL)
+            suggest_add(&near, t->name);
+    }
+    if (near.best == NULL)
+        return;
+    diagnostic *d = diagnostics_say(c->diagnostics, impl->trait_span, SAY(there_is_no_trait), impl->trait_name);
+    check_suggest_note(c, d, &near);
+}
+
+static void declare_impls(checker *c) {
+    for (uint32_t i = 0; i < c->tree->impl_count; i++) {
+        impl_item *impl = c->tree->impls[i];
+        struct_item *owner = impl_owner(c, impl);
+        trait_item *trait = impl->trait_name == NULL ? NULL : names_trait(c->names, impl->trait_name);
+        if (owner == NULL || trait == NULL) {
+            if (owner != NULL) {
+                check_trait_name(c, impl);
+                check_declare_drop(c, impl, owner);
+            }
+            continue;
+        }
+        impl->trait = trait;
+        implementation made = {impl->trait, owner, impl};
+        CHECK_PUSH(c, c->instances->implementations, c->instances->implementation_count,
+                   c->instances->implementation_capacity, made);
+        complete_impl(c, impl, owner);
+    }
+}
+
+static void declare_constants(checker *c, uint32_t first) {
+    for (uint32_t i = first; i < c->tree->constant_count; i++) {
+        const_item *item = c->tree->constants[i];
+        symbol *known = check_symbol(c, item->name);
+        item->type = check_scalar(c, TYPE_ERROR);
+        if (known->constant != NULL)
+            check_report_twice(c, item->span, item->name, known->constant->span);
+        else
+            known->constant = item;
+    }
+}
+
+static void declare_refused(checker *c) {
+    for (refused_name *r = c->tree->refused; r != NULL; r = r->next)
+        check_symbol(c, r->name)->refused = true;
+}
+
+/* The cache of a decoder is one thing for all who hold it: what a function puts into it, its caller finds there. */
+static bool is_handle(const checker *c, const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
+           library_said_of(LIBRARY_type_form, t->structure->name) == SAID_HANDLE;
+}
+
+void check_signature(checker *c, function_item *f) {
+    function_item *outer = c->function;
+    const type_environment *environment = c->environment;
+    c->function = f;
+    c->environment = f->template != NULL ? &f->environment : NULL;
+    check_lends_references(c, f);
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        binding *parameter = f->parameters[i];
+        parameter->type = check_parameter_type(c, f, parameter);
+        if (parameter->kind != BINDING_SELF)
+            parameter->comes_back |= is_handle(c, parameter->type);
+        if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {
+            diagnostics_say(c->diagnostics, parameter->span, SAY(parameter_needs_type), parameter->name);
+            parameter->type = check_scalar(c, TYPE_ERROR);
+        }
+    }
+    f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID) : check_part_type(c, f->result_annotation);
+    if (f->result->may_have_open) {
+        diagnostics_say(c->diagnostics, f->result_annotation->span, SAY(result_type_is_written_out));
+        f->result = check_scalar(c, TYPE_ERROR);
+    }
+    c->function = outer;
+    c->environment = environment;
+}
+
+void check_declare_items(checker *c) {
+    declare_refused(c);
+    declare_traits(c);
+    declare_structs(c);
+    declare_imports(c);
+    declare_renames(c);
+    uint32_t written = c->tree->constant_count;
+    declare_constants(c, 0); /* fields may be arrays of so many */
+    check_struct_types(c);
+    declare_functions(c);
+    declare_impls(c);
+    declare_constants(c, written);
+    declare_renames(c);
+}
+
+/* ---- enums --------------------------------------------------------------------------------------- */
+
+void check_enum_tags(checker *c, struct_item *s) {
+    int64_t next = 0;
+    for (uint32_t i = 0; i < s->variant_count; i++) {
+        variant_item *v = &s->variants[i];
+        if (v->tag_value != NULL && !c->instances->constant_integer(c, &v->tag_value, &next, "the number of a variant"))
+            next = 0;
+        v->tag = next;
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(s->variants[k].name, v->name) == 0) {
+                diagnostic *d = diagnostics_say(c->diagnostics, v->span, SAY(variant_is_declared_twice), v->name);
+                diagnostics_note(c->diagnostics, d, s->variants[k].span, "the first one is here");
+                break;
+            }
+            if (s->variants[k].tag == v->tag) {
+                diagnostics_say(c->diagnostics, v->span, SAY(variants_and_have_same_number), s->variants[k].name,
+                                v->name, (long long)v->tag);
+                break;
+            }
+        }
+        next = (int64_t)((uint64_t)next + 1);
+    }
+}

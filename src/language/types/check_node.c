@@ -1,0 +1,95 @@
+/* check_node.c: memory and nodes that the checker makes. */
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "language/types/check_context.h"
+#include "language/types/check_written.h"
+
+_Noreturn void check_out_of_memory(checker *c) {
+    names_out_of_memory(c->names);
+}
+
+void *check_alloc(checker *c, size_t count, size_t bytes) {
+    void *made = masu__arena_calloc(c->arena, count, bytes, _Alignof(max_align_t));
+    if (made == NULL)
+        check_out_of_memory(c);
+    return made;
+}
+
+char *check_printf(checker *c, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *made = masu__arena_vprintf(c->arena, format, arguments);
+    va_end(arguments);
+    if (made == NULL)
+        check_out_of_memory(c);
+    return made;
+}
+
+expr **check_join_list(checker *c, expr *first, expr *const *items, uint32_t count) {
+    uint32_t at = 0;
+    expr **list = CHECK_ARRAY(c, expr *, count + 1);
+    if (first != NULL)
+        list[at++] = first;
+    for (uint32_t i = 0; i < count; i++)
+        list[at++] = items[i];
+    return list;
+}
+
+expr *check_new(checker *c, expr_kind kind, source_span span, const type *t) {
+    expr *e = CHECK_ARRAY(c, expr, 1);
+    e->kind = kind;
+    e->span = span;
+    e->type = t;
+    e->height = 1;
+    return e;
+}
+
+expr *check_new_int(checker *c, source_span span, int64_t value) {
+    expr *e = check_new(c, EXPR_INT, span, check_scalar(c, TYPE_I64));
+    e->integer.value = (uint64_t)value;
+    e->integer.suffix = TYPE_I64;
+    return e;
+}
+
+expr *check_new_float(checker *c, source_span span, double value, const type *t) {
+    expr *e = check_new(c, EXPR_FLOAT, span, t);
+    e->floating.is_whole = false;
+    e->floating.value = value;
+    e->floating.suffix = t->kind;
+    return e;
+}
+
+expr *check_new_bool(checker *c, source_span span, bool value) {
+    expr *e = check_new(c, EXPR_BOOL, span, check_scalar(c, TYPE_BOOL));
+    e->boolean = value;
+    return e;
+}
+
+expr *check_new_name(checker *c, source_span span, const char *name) {
+    expr *e = check_new(c, EXPR_NAME, span, NULL);
+    e->name.name = name;
+    return e;
+}
+
+expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const type *t) {
+    expr *e = check_new(c, EXPR_BINARY, source_span_join(left->span, right->span), t);
+    e->binary.op = op;
+    e->binary.op_span = e->span;
+    e->binary.left = left;
+    e->binary.right = right;
+    return e;
+}
+
+void check_become(expr *e, expr *made) {
+    *e = *made;
+    *made = (expr){.kind = EXPR_CAST, .span = e->span, .type = e->type, .cast.operand = e};
+}
+
+void check_make_error(checker *c, expr *e) {
+    e->type = check_scalar(c, TYPE_ERROR);
+}
+
+const char *check_type_text(checker *c, const type *t) {
+    return type_name(c->types, type_resolve(c->types, t));
+}

@@ -1,0 +1,27 @@
+/* check_tree_made.h: trees that are written out. */
+#ifndef MASU_LANGUAGE_TYPES_CHECK_TREE_MADE_H
+#define MASU_LANGUAGE_TYPES_CHECK_TREE_MADE_H
+
+#include "language/types/check_context.h"
+
+typedef struct block_builder {
+    checker *c;
+    block *block;
+    stmt *last;
+    source_span span;
+} block_builder;
+
+block_builder build_block(checker *c, source_span span);
+void build_let(block_builder *b, const char *name, bool is_mutable, expr *value);
+void build_let_made(block_builder *b, const char *name, const made_of *of); /* see check_part.c */
+void build_stmt(block_builder *b, expr *e);
+expr *build_finish(block_builder *b, expr *result); /* NULL: no result */
+expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args, uint32_t count);
+expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args, uint32_t count);
+/* match option { Some(value) => body, None => otherwise } */
+expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise);
+expr *build_field(checker *c, source_span span, expr *base, const char *name);
+expr *build_assign(checker *c, source_span span, expr *target, expr *value);
+void build_append(stmt **list, stmt *s);
+
+#endif

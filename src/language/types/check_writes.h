@@ -1,0 +1,67 @@
+/* check_writes.h: places, and what is written to them. */
+#ifndef MASU_LANGUAGE_TYPES_CHECK_WRITES_H
+#define MASU_LANGUAGE_TYPES_CHECK_WRITES_H
+
+#include "language/types/check_context.h"
+
+/* x.m(…) with a user's method: whether it writes to x is known when all bodies are. */
+typedef struct method_use {
+    function_item *caller;
+    expr *call;    /* or a cast of it, which is in no tree: a conversion around the call turned out to be none */
+    binding *root; /* of the place x; NULL: x is not a place */
+    bool captured; /* the root lies outside of the comprehension that the call is in */
+} method_use;
+
+/* of a binding or an element, a field, by a method that writes to self, by an operation that replaces a tensor */
+typedef enum write_kind { WRITE_ASSIGN, WRITE_FIELD, WRITE_METHOD, WRITE_TENSOR } write_kind;
+
+/* Names and calls that are a place of the function, and how they are written out.
+ *     every member is as it was before when the statement, pattern or call that set it is checked */
+typedef struct check_places {
+    const expr *alias_place; /* what the pattern being checked takes apart; NULL: a value */
+    expr *alias_elements;    /* the Some(p) being checked is the index of one of these */
+    bool alias_all;          /* see match_alias */
+    stmt *checked_up_to;     /* statements that check_let put behind its own */
+    uint32_t choice_depth;   /* see check_choice.c */
+    bool has_guards;         /* the program asks for a type of the library that is one: see check_brief.c */
+} check_places;
+
+/* Who writes to what: it is known of methods when all bodies are. */
+typedef struct check_writes {
+    method_use *uses;
+    uint32_t use_count, use_capacity;
+    const function_item *assigned_in; /* whose body `assigned` was collected from */
+    const char **assigned;            /* names that are assigned as a whole or given as `&mut` there */
+    uint32_t assigned_count, assigned_capacity;
+} check_writes;
+
+/* A reference that e, not checked yet, yields stays one where nothing else is wanted. */
+void check_keep_reference(expr *e);
+bool check_wants_reference(checker *c, const expr *e, const type *expected);
+/* What the reference leads to, as a place; anything else stays. */
+void check_follow(checker *c, expr **slot);
+/* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
+bool check_lends_references(checker *c, function_item *f);
+const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
+bool check_names_place(checker *c, const expr *e);
+/* An index that can be evaluated twice: names, numbers, fields and what is reckoned of them. */
+bool check_is_harmless(const expr *e, int depth);
+/* A place made of names, fields and harmless indices, as it was before its check. */
+expr *check_copy_place(checker *c, const expr *e);
+bool check_is_place(const expr *e);
+bool check_is_shared(const binding *b); /* `&self`, `x: &T`: a shared reference, through which nothing is written */
+binding *check_root(const expr *e);     /* NULL: no place */
+/* Reports when place must not be written; notes that the function writes to self. */
+bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
+/* place lies in what the closure that is being checked captured. False after a message. */
+bool check_captured_write(checker *c, const expr *place, source_span span);
+expr *check_call_of_use(const method_use *use); /* as it is in the tree by now */
+/* When all bodies are checked: which methods write to self, and whether their receivers may be written. */
+void check_settle_writes(checker *c);
+/* A user's method turned out to write to self: so its receiver is written. */
+void check_method_write(checker *c, binding *root, source_span span, bool captured);
+const type *check_type_of(checker *c, const expr *e);
+/* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
+void check_note_writes_back(checker *c, expr *e, const function_item *f, const function_item *noted);
+
+#endif
