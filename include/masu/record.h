@@ -7,8 +7,9 @@
  * up to at most 50 ms before the end, however the process ends.
  *
  * A program of one thread gets no second one, which would make its locks dearer than all that is recorded: while it has
- * one and writes into a file, it writes itself, at the first event after 5 ms. It loses those 5 ms when it is killed.
- * The thread begins with the first such event after others have come, or by masu_trace_record_start.
+ * one and writes into a file, it writes itself, at the first event after 50 ms. Killed, it loses the events of the last
+ * 50 ms in which there were any. The thread begins with the first such event after others have come, or by
+ * masu_trace_record_start.
  *
  *     masu_trace_create(&(masu_trace_config){.start_on = true}, &trace);
  *     masu_trace_record_from_environment(trace, NULL);     MASU_TRACE=FILE, or nothing

@@ -16,7 +16,7 @@
 #include "base/trace_format.h"
 
 enum { DEFAULT_RECORDS = 16384, LEAST_RECORDS = 64, FILE_MODE = 0666, NAP_NS = 20 * 1000 };
-enum { HERE_RECORDS = 256, HERE_LOOK_NS = 5 * 1000 * 1000 };
+enum { HERE_RECORDS = 64, HERE_LOOK_NS = 50 * 1000 * 1000 };
 
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 static _Thread_local uint32_t this_thread INITIAL_EXEC; /* as the kernel counts it; 0: not asked yet */

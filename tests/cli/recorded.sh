@@ -31,6 +31,9 @@ expect_status 0 "$MASU" report "$MASU_TMP/fragments.trace" --text
 expect_in_stdout "A request for 6.0 MiB was refused at event 67, asked for by fragments.c:$poster: 63.1 MiB were free, 2.8 MiB of it in one piece. 22 blocks were in the way, all from fragments.c:$label."
 expect_in_stdout '63.1 MiB were free in 23 holes'
 expect_in_stdout 'Every block was given back.'
+# Two pools refuse one request; the page marks it once.
+expect_status 0 "$MASU" report "$MASU_TMP/fragments.trace" -o "$MASU_TMP/fragments.html"
+[ "$(grep -o '\[[0-9]*,"refused"' "$MASU_TMP/fragments.html")" = '[67,"refused"' ] || fail 'a refusal is marked twice'
 
 # A peak with a reason: all pairs of points in one line, in one of twenty steps.
 pairs=$(grep -n 'reshape(\[1, n, 2\])' examples/puzzles/peak.tl | cut -d: -f1)
@@ -66,10 +69,20 @@ for part in facts0 spans0 times0 segments0 'id="memory"' 'id="map"' 'id="search"
     grep -q "$part" "$MASU_TMP/leak.html" || fail "the page has no $part"
 done
 ! grep -qE '(src|href)="|https?://' "$MASU_TMP/leak.html" || fail 'the page asks for something else'
+blocks=
 # Its numbers, read by somebody else: 15,000 blocks, of which 500 are never given back; times never fall.
 if command -v python3 >/dev/null; then
     expect_status 0 python3 tests/cli/report_numbers.py "$MASU_TMP/leak.html"
     expect_stdout '15000 blocks, 500 at the end with 1024000 bytes; the map is as high as it says'
+    blocks=$(python3 - "$MASU_TMP/leak.html" <<'PY'
+import json, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+facts = json.loads(re.search('id="facts0">(.*?)</script>', page, re.S).group(1))
+packed = sum(len(m) for m in re.findall('id="(?:spans|times|segments)0">([^<]*)<', page))
+assert packed < 16 * facts["events"], packed / facts["events"]
+print(facts["span_count"] + facts["segment_count"])
+PY
+    )
 else
     echo 'skipped: no python3 to read the numbers of the page'
 fi
@@ -79,6 +92,10 @@ if command -v chromium >/dev/null; then
     expect_status 0 timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$MASU_TMP/chromium" --dump-dom "$page"
     expect_in_stdout 'data-ready-ms='
     expect_in_stdout "leak.c:$born</td>"
+    # How fast it opens is what it has to do: each block is drawn once, and what no plot needs stays packed.
+    [ -z "$blocks" ] || expect_in_stdout "data-drawn=\"$blocks\""
+    expect_in_stdout 'id="times0"'
+    ! grep -q 'id="spans0"' "$MASU_TMP.stdout" || fail 'the blocks are kept twice'
     # Dark on a dark screen, light on its paper; keys zoom, and the peak is in sight.
     { cat "$MASU_TMP/leak.html" && cat <<'JS'; } >"$MASU_TMP/keys.html"
 <script>

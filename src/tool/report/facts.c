@@ -300,12 +300,10 @@ static void take_memory(walk *w, uint32_t now) {
     w->grew |= adds;
 }
 
-/* A request that the pool below refuses the pool above refuses too; and a heap asks once more, after it has given back
- * what it could. */
-static bool is_again(const walk *w, uint32_t now) {
-    const masu__recorded_event *e = &w->r->events[now];
-    for (uint32_t i = now; i-- > 0 && now - i < 64;) {
-        const masu__recorded_event *before = &w->r->events[i];
+bool report_is_again(const masu__recording *recording, size_t now) {
+    const masu__recorded_event *e = &recording->events[now];
+    for (size_t i = now; i-- > 0 && now - i < 64;) {
+        const masu__recorded_event *before = &recording->events[i];
         if (before->kind < MASU__RECORDED_REFUSED)
             return false;
         if (before->kind == MASU__RECORDED_REFUSED)
@@ -337,7 +335,7 @@ static void take_event(walk *w, uint32_t now) {
         take_reset(w, now);
         break;
     case MASU__RECORDED_REFUSED:
-        if (is_again(w, now))
+        if (report_is_again(w->r, now))
             break;
         f->refused++;
         if (f->refusal_count < REPORT_REFUSALS)

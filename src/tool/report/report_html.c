@@ -228,9 +228,11 @@ static void put_ranges(masu__buffer *out, const page *p) {
     masu__buffer_printf(out, "],\"height\":%.0f,\"shown_bytes\":%.0f", p->height, p->shown_bytes);
 }
 
-static bool is_mark(const masu__recorded_event *e) {
+static bool is_mark(const masu__recording *r, size_t at) {
+    const masu__recorded_event *e = &r->events[at];
     return (e->kind == MASU__RECORDED_MARK && e->other != MASU__MARK_PLAN) ||
-           (e->kind == MASU__RECORDED_BEGIN && e->other != MASU__MARK_SCOPE) || e->kind == MASU__RECORDED_REFUSED;
+           (e->kind == MASU__RECORDED_BEGIN && e->other != MASU__MARK_SCOPE) ||
+           (e->kind == MASU__RECORDED_REFUSED && !report_is_again(r, at));
 }
 
 /* Of very many every second, third, … */
@@ -239,10 +241,10 @@ static void put_marks(masu__buffer *out, const report_facts *f) {
     size_t shown = 0, count = 0, met = 0;
     masu__buffer_puts(out, "\"marks\":[");
     for (size_t i = 0; i < r->event_count; i++)
-        count += is_mark(&r->events[i]);
+        count += is_mark(r, i);
     for (size_t i = 0; i < r->event_count; i++) {
         const masu__recorded_event *e = &r->events[i];
-        if (!is_mark(e) || (met++ % (1 + count / MOST_MARKS) != 0 && e->kind != MASU__RECORDED_REFUSED))
+        if (!is_mark(r, i) || (met++ % (1 + count / MOST_MARKS) != 0 && e->kind != MASU__RECORDED_REFUSED))
             continue;
         const char *kind = e->kind == MASU__RECORDED_REFUSED ? "refused" : masu__recorded_mark_name((unsigned)e->other);
         masu__buffer_printf(out, "%s[%zu,\"%s\",", shown++ ? "," : "", i, kind);

@@ -299,7 +299,7 @@ static void a_program_of_one_thread_is_its_own_writer(void **state) {
     pthread_t other;
     pthread_mutex_lock(&lock);
     assert_int_equal(pthread_create(&other, NULL, wait_for_end, &lock), 0);
-    usleep(6000);
+    usleep(60000);
     use_heap(trace, 30000, 0);
     assert_int_equal(threads_now(), 3);
     pthread_mutex_unlock(&lock);
@@ -311,7 +311,7 @@ static void a_program_of_one_thread_is_its_own_writer(void **state) {
     is_all_of(stats.events);
 }
 
-/* Without a thread, too: the first event after 5 ms has all before it written. */
+/* Without a thread, too: the first event after 50 ms has all before it written. */
 static void a_killed_process_of_one_thread_leaves_a_readable_file(void **state) {
     (void)state;
     pid_t child = fork();
@@ -320,7 +320,7 @@ static void a_killed_process_of_one_thread_leaves_a_readable_file(void **state) 
         if (masu_trace_record_to(trace, path, NULL) != MASU_OK)
             _exit(1);
         use_heap(trace, 500, 0);
-        usleep(MASU__ALONE ? 6000 : 100000);
+        usleep(MASU__ALONE ? 60000 : 100000);
         masu_trace_mark(trace, MASU_MARK_NOTE, "the last", 0, 0);
         kill(getpid(), SIGKILL);
     }
@@ -458,8 +458,10 @@ static void a_killed_process_leaves_a_readable_file(void **state) {
             _exit(1);
         use_heap(trace, 500, 0);
         masu_record_stats stats = {0};
-        for (int i = 0; i < 500 && stats.written_bytes < 2000; i++) { /* until it is on the disk */
-            usleep(10000);
+        uint64_t before = 1;
+        for (int i = 0; i < 100 && before != stats.written_bytes; i++) { /* until all is on the disk */
+            before = stats.written_bytes;
+            usleep(100000);
             masu_trace_record_get_stats(trace, &stats);
         }
         kill(getpid(), SIGKILL);

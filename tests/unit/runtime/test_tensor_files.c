@@ -177,6 +177,30 @@ static void zip(void **state) {
     expect_words("PK\3\4 and nothing else", 21, "directory is damaged");
 }
 
+/* Four bytes that a file begins with, the larger end, its locator, the end that says to look there: no entries. The
+ * locator may lie. */
+static void zip64(void **state) {
+    (void)state;
+    enum { LARGER = 4, LOCATOR = LARGER + 56, END = LOCATOR + 20, ALL = END + 22 };
+    char file[ALL] = "PK\3\4PK\6\6";
+    memcpy(file + LOCATOR, "PK\6\7", 4);
+    file[LOCATOR + 8] = LARGER;
+    memcpy(file + END, "PK\5\6", 4);
+    memset(file + END + 10, 255, 2); /* more entries than two bytes say */
+    expect_words(file, ALL, NULL);
+    static const unsigned char places[] = {5, LOCATOR, END + 1, 255}; /* not its beginning, no room, behind the end */
+    for (unsigned i = 0; i < sizeof places; i++) {
+        file[LOCATOR + 8] = (char)places[i];
+        expect_words(file, ALL, "directory is damaged");
+    }
+    file[LOCATOR + 8] = LARGER;
+    file[LOCATOR + 15] = 1; /* 2^56: far from the file */
+    expect_words(file, ALL, "directory is damaged");
+    file[LOCATOR + 15] = 0;
+    file[LARGER + 32] = 1; /* an entry in no bytes */
+    expect_words(file, ALL, "directory is damaged");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(safetensors_right),
                                        cmocka_unit_test(safetensors_long_headers),
@@ -184,6 +208,7 @@ int main(void) {
                                        cmocka_unit_test(safetensors_lengths),
                                        cmocka_unit_test(npy),
                                        cmocka_unit_test(idx),
-                                       cmocka_unit_test(zip)};
+                                       cmocka_unit_test(zip),
+                                       cmocka_unit_test(zip64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
