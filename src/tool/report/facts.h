@@ -99,8 +99,8 @@ typedef struct report_facts {
 masu_status report_find_facts(const masu__recording *recording, const char *path, report_facts *out);
 void report_destroy_facts(report_facts *facts);
 
-/* Whether the refusal at `now` is the one before it, said once more: a request that the pool below refuses the pool above
- * refuses too, and a heap asks once more after it has given back what it could. */
+/* Whether the refusal at `now` is the one before it, said once more: what the pool below refuses the pool above refuses,
+ * too, and a heap asks once more after it has given back what it could. */
 bool report_is_again(const masu__recording *recording, size_t now);
 
 /* holes.c: what is free inside segments at each moment. */
