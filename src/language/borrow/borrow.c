@@ -20,7 +20,7 @@
 #include "language/borrow/builder.h"
 
 static bool is_own(const syntax_tree *tree, const function_item *f) {
-    return f->span.file != tree->prelude && f->body != NULL && f->unread.file == NULL;
+    return f->span.file != tree->prelude && f->body != NULL && f->unread.file == NULL && !f->is_wide;
 }
 
 masu_status borrow_begin(const syntax_tree *tree, borrow_source *out) {

@@ -457,6 +457,14 @@ static void check_operands(const shape_query *q, shape_fault *fault) {
     case TL_FN_tl_tensor_set_i64:
         check_indices(q, s, fault);
         break;
+    case TL_FN_tl_tensor_exact_f32:
+    case TL_FN_tl_tensor_exact_f64:
+    case TL_FN_tl_tensor_exact_i64:
+        if (q->i->arg_count == 1)
+            check_single(q, s, fault);
+        else
+            check_indices(q, s, fault);
+        break;
     case TL_FN_tl_tensor_stated:
         check_stated(q, s, fault);
         break;

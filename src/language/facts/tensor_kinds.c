@@ -28,7 +28,8 @@
     X(nonzero) X(distances) X(unfold) X(convolve) X(fold) X(decompose) X(solve)
 #define READING_OPERATIONS(X) \
     X(get_f64) X(get_i64) X(item) X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) \
-    X(has_grad) X(file_fits) X(about) X(kind) X(require_untracked) X(stated)
+    X(has_grad) X(file_fits) X(about) X(kind) X(require_untracked) X(stated) X(exact_f32) X(exact_f64) X(exact_i64) \
+    X(read_as)
 #define SHARING_OPERATIONS(X) \
     X(transpose) X(permute) X(squeeze) X(unsqueeze) X(expand) X(expand_to) X(slice) X(narrow) X(row) \
     X(shallow_clone) X(clone) X(detach) X(freeze) X(set_f64) X(set_i64) X(fill) X(add_assign) X(sub_assign) \

@@ -119,6 +119,7 @@ static void close_expr(expr *e, void *context) {
         const type *before = e->type;
         e->type = type_resolve(c->types, before);
         check_close_number(c, e, before);
+        check_close_unstated(e);
         MASU_DEBUG_ASSERT(!type_is_open_number(e->type));
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
             c->open->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
@@ -240,8 +241,15 @@ static void check_statements(checker *c, function_item *f) {
 static void check_body(checker *c, function_item *f) {
     c->diagnostics->home = f->called_from;
     c->diagnostics->home_name = f->qualified;
+    function_item *copy = check_wide_copy(c, f);
+    const uint32_t errors = c->diagnostics->error_count;
     check_infer(c, f);
+    c->types->elements_are_wide = f->is_wide;
+    c->types->guessed = 0;
     check_statements(c, f);
+    if (copy != NULL && c->types->guessed > 0 && c->diagnostics->error_count == errors)
+        check_signature(c, check_add_wide(c, f, copy));
+    c->types->elements_are_wide = false;
 }
 
 static void finish_struct(checker *c, struct_item *s) {

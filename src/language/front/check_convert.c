@@ -84,6 +84,10 @@ static bool convert(checker *c, expr **slot, const type *to) {
         return true;
     if (type_is_box(to) && !type_is_box(from) && from->kind != TYPE_OPEN && !type_is_silent(from))
         return put_in_box(c, slot, to);
+    if (check_unstated_as(c, slot, to)) {
+        check_cast_to(c, slot, to);
+        return true;
+    }
     c->open->deciding = (*slot)->span;
     const number_conversion number = check_convert_number(c, slot, from, to);
     if (number != NUMBER_KNOWN)
@@ -106,10 +110,13 @@ static bool convert(checker *c, expr **slot, const type *to) {
         return check_create_as(c, slot, to);
     bool scalar = type_is_numeric(to) || to->kind == TYPE_BOOL;
     if (from->kind == TYPE_TENSOR && scalar) {
-        const type *element = type_of_element(c->types, from);
-        bool fits = element == to || (type_is_numeric(element) && type_is_float(to)) || check_widens(element, to);
+        const type *element = from->tensor.element;
+        bool fits = element == NULL || element == to || (type_is_numeric(element) && type_is_float(to)) ||
+                    check_widens(element, to);
         if (!fits || !check_item(c, slot))
             return false;
+        if (element == NULL)
+            return convert(c, slot, to);
         check_cast_to(c, slot, to);
         return true;
     }

@@ -268,17 +268,27 @@ static bool convert_to(checker *c, expr **slot, const type *t, const type *expec
     return check_cast_tensor(c, slot, e->call.receiver, type_tensor(c->types, to, t->tensor.rank));
 }
 
-/* t.to_vec() holds what the tensor holds, or what is wanted. */
-static void name_list(checker *c, expr *e, const type *t, const type *expected) {
+/* t.to_vec() holds what is wanted, or what the tensor holds: where nothing says that, a number that is open. */
+static bool name_list(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     bool wanted = wish != NULL && wish->kind == TYPE_VEC &&
                   type_resolve(c->types, wish->vec.element)->kind != TYPE_OPEN;
     const type *held = wanted ? type_resolve(c->types, wish->vec.element) : t->tensor.element;
-    if (library_said_of(LIBRARY_form, e->call.name) == SAID_VECTOR && e->call.arg_count == 0 && held != NULL &&
-        (type_is_numeric(held) || held->kind == TYPE_BOOL) && held->kind != TYPE_F32) {
+    if (library_said_of(LIBRARY_form, e->call.name) != SAID_VECTOR || e->call.arg_count > 0)
+        return false;
+    if (held == NULL || type_is_open_number(held)) {
+        *slot = build_method(c, e->span, e->call.receiver, "__vec_of", NULL, 0);
+        (*slot)->call.name_span = e->call.name_span;
+        held = held != NULL ? held : check_unstated_element(c, e->span, NULL);
+        check_expr(c, slot, type_vec(c->types, held));
+        return true;
+    }
+    if ((type_is_numeric(held) || held->kind == TYPE_BOOL) && held->kind != TYPE_F32) {
         const char *name = masu__arena_printf(c->arena, "__vec_%s", check_type_text(c, held));
         e->call.name = name != NULL ? name : e->call.name;
     }
+    return false;
 }
 
 /* t.zeros_like() is Tensor::zeros_like(t). */
@@ -321,9 +331,8 @@ bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expec
         return true;
     if (check_nested_list(c, slot, t, expected))
         return true;
-    name_list(c, *slot, t, expected);
-    return check_update_method(c, slot) || convert_to(c, slot, t, expected) || adam_step(c, slot) ||
-           get_element(c, slot, t) || convert_all(c, slot, t, expected);
+    return name_list(c, slot, t, expected) || check_update_method(c, slot) || convert_to(c, slot, t, expected) ||
+           adam_step(c, slot) || get_element(c, slot, t) || convert_all(c, slot, t, expected);
 }
 
 /* let u = t.set(0, 1.0), t = t.add_assign(x): what t is then.

@@ -11,7 +11,8 @@
 
 /* For a tensor, with so many numbers between the brackets. */
 static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
-    const type *element = type_of_element(n->c->types, tensor);
+    const type *element = tensor->tensor.element != NULL ? tensor->tensor.element
+                                                         : type_open_number(n->c->types, TYPE_F32, e->span);
     bool is_element = tensor->tensor.rank == (int32_t)count;
     if (n->comprehensions > 0 || (is_element && !type_is_float(element)))
         return element;

@@ -165,8 +165,11 @@ static bool conversion_method(checker *c, expr **slot) {
     if (e->call.arg_count > 0 || (to == NULL && !reads))
         return false;
     *slot = e->call.receiver;
-    if (to != NULL)
-        check_cast_to(c, slot, check_scalar(c, scalar_type_of_name(to, strlen(to))));
+    if (to != NULL) {
+        const type *number = check_scalar(c, scalar_type_of_name(to, strlen(to)));
+        check_unstated_converted(c, *slot, number);
+        check_cast_to(c, slot, number);
+    }
     return true;
 }
 

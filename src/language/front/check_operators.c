@@ -406,9 +406,9 @@ static void check_operands(checker *c, expr *e, const type *expected) {
         other = check_scalar(c, TYPE_VOID);  /* a tensor is as likely as a scalar: no wish */
     } else if (other->kind == TYPE_TENSOR) { /* the table takes scalars as f64 */
         bool whole = other->tensor.element != NULL && !type_is_float(other->tensor.element);
-        other = check_is_comparison(e->binary.op) ? type_of_element(c->types, other)
-                : whole                           ? check_scalar(c, TYPE_VOID)
-                                                  : check_scalar(c, TYPE_F64);
+        other = check_is_comparison(e->binary.op) && other->tensor.element != NULL ? other->tensor.element
+                : whole                                                            ? check_scalar(c, TYPE_VOID)
+                                                                                   : check_scalar(c, TYPE_F64);
     }
     check_expr(c, second, number_or_null(other));
 }
@@ -555,6 +555,7 @@ void check_cast(checker *c, expr **slot, const type *expected) {
         e->cast.operand = tag;
         from = tag->type;
     }
+    from = check_unstated_converted(c, e->cast.operand, to);
     if (from == to) { /* nothing to do */
         *slot = e->cast.operand;
     } else if (!castable(from, to) && !(e->cast.implicit && from->kind == TYPE_U32 && to->kind == TYPE_CHAR)) {

@@ -78,6 +78,7 @@ static void write_out(checker *c, expr **slot) {
     operation->binary.op = e->assign.op;
     operation->binary.op_span = e->assign.op_span;
     operation->binary.left = check_copy_place(c, e->assign.target);
+    operation->binary.left->is_updated = true;
     operation->binary.right = e->assign.value;
     e->assign.value = operation;
     e->assign.op = BINARY_NONE;
@@ -111,6 +112,7 @@ static bool assign_element(checker *c, expr *e) {
     bool element = target->kind == EXPR_INDEX && target->index.base->type->kind == TYPE_TENSOR;
     if (!element || !type_is_float(target->type) || !type_is_float(e->assign.value->type))
         return false;
+    check_unstated_stored(c, target, e->assign.value);
     check_cast_to(c, &e->assign.value, target->type);
     return true;
 }
@@ -186,11 +188,16 @@ static void assign(checker *c, expr *e) {
     check_expr(c, &e->assign.target, NULL);
     c->around->index_goes_on = false;
     expr *target = e->assign.target;
+    if (check_is_unstated(c, target)) /* what is stored is rounded to what the tensor holds, not before */
+        target->type = check_scalar(c, TYPE_F64);
     if (copy && !type_is_silent(target->type) && !type_is_box(type_resolve(c->types, target->type)))
         report_copy(c, target);
     const type *t = type_resolve(c->types, target->type);
     check_written_value(c, &e->assign.value);
-    check_expr(c, &e->assign.value, t);
+    const expr *number = e->assign.value->kind == EXPR_UNARY ? e->assign.value->unary.operand : e->assign.value;
+    check_expr(c, &e->assign.value, number->kind == EXPR_INT && check_is_unstated(c, target) ? NULL : t);
+    if (check_stores_unstated(c, target, e->assign.value))
+        t = target->type;
     e->type = check_scalar(c, TYPE_VOID);
     if (type_is_silent(t) && (t->kind != TYPE_NEVER || check_is_place(target)))
         return;
@@ -203,8 +210,9 @@ static void assign(checker *c, expr *e) {
     const binding *root = check_root(target);
     coerce_reason why = {root == NULL ? target->span : root->span, "it is declared here"};
     const type *given = type_resolve(c->types, e->assign.value->type);
-    if (type_is_open_number(t) && given->kind == TYPE_TENSOR && given->tensor.rank == 0) {
-        check_unify_numbers(c, t, type_resolve(c->types, type_of_element(c->types, given)));
+    if (type_is_open_number(t) && given->kind == TYPE_TENSOR && given->tensor.rank == 0 &&
+        given->tensor.element != NULL) {
+        check_unify_numbers(c, t, type_resolve(c->types, given->tensor.element));
         t = type_resolve(c->types, t);
     }
     if (!assign_element(c, e))

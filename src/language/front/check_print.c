@@ -70,7 +70,7 @@ static void push_value(format *f, expr **slot, int64_t how) {
         diagnostics_say(c->diagnostics, (*slot)->span, SAY(cannot_be_printed), check_type_text(c, t));
         return;
     }
-    if (!type_is_silent(t) && (how != 0 || !check_is_plain(t))) {
+    if (!type_is_silent(t) && (how != 0 || !check_is_plain(t) || check_is_unstated(c, *slot))) {
         expr *text = check_text_of(c, *slot, how);
         push_piece(f, (print_piece){.value = text});
         return;

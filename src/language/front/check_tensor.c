@@ -272,7 +272,7 @@ static bool is_zero(const expr *e) {
     return e->kind == EXPR_INT && e->integer.value == 0;
 }
 
-static void index_tensor(checker *c, expr **slot, const type *base) {
+static void index_tensor(checker *c, expr **slot, const type *base, const type *expected) {
     expr *e = *slot;
     check_count_from_end(c, e, first_unchecked(e));
     if (check_part(c, slot, base))
@@ -297,7 +297,8 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
         diagnostics_say(c->diagnostics, e->span, SAY(tensor_has_at_most_dimensions), TL_MAX_RANK);
         e->index.count = TL_MAX_RANK;
     }
-    e->type = type_of_element(c->types, base);
+    const type *wish = e->is_updated ? check_scalar(c, TYPE_F64) : expected;
+    e->type = base->tensor.element != NULL ? base->tensor.element : check_unstated_element(c, e->span, wish);
 }
 
 /* Too few indices: known only once the whole of t[i][j] has been seen, so by what uses the
@@ -368,7 +369,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
     check_make_error(c, e);
     switch (base->kind) {
     case TYPE_TENSOR:
-        index_tensor(c, slot, base);
+        index_tensor(c, slot, base, expected);
         if (!goes_on && *slot == e && e->kind == EXPR_INDEX && wants_rows(c, e, base, expected))
             check_select_rows(c, slot, base);
         return;

@@ -329,10 +329,64 @@ void check_finish_text(checker *c, expr *e) {
     c->around->how_more = outer;
 }
 
+/* `let <name> = value;` */
+static const binding *bound(checker *c, block_builder *b, expr *value) {
+    const type *t = type_resolve(c->types, value->type);
+    build_let(b, check_printf(c, "<text %u>", c->text_count++), false, value);
+    b->last->pattern->type = t;
+    check_declare(c, b->last->pattern->binding, t);
+    return b->last->pattern->binding;
+}
+
+static block *text_block(checker *c, expr *text) {
+    block *b = CHECK_ARRAY(c, block, 1);
+    *b = (block){.span = text->span, .result = text, .type = text->type};
+    return b;
+}
+
+/* An element of which nothing says the type: with the digits of f32 where the tensor holds f32, else with those of
+ * f64. */
+static expr *text_by_tensor(checker *c, expr *value, int64_t how) {
+    const source_span span = value->span;
+    const bool index = value->kind == EXPR_INDEX;
+    const uint32_t count = index ? value->index.count + 1 : 1;
+    const binding **names = CHECK_ARRAY(c, const binding *, count);
+    expr **operands = CHECK_ARRAY(c, expr *, count), *texts[2];
+    block_builder b = build_block(c, span);
+    uint32_t mark = check_scope_open(c);
+    names[0] = bound(c, &b, index ? value->index.base : value->call.operands[0]);
+    for (uint32_t i = 1; i < count; i++)
+        names[i] = bound(c, &b, value->index.indices[i - 1]);
+    for (int wide = 0; wide < 2; wide++) {
+        const tl_abi_index abi = wide ? TL_FN_tl_tensor_exact_f64 : TL_FN_tl_tensor_exact_f32;
+        for (uint32_t i = 0; i < count; i++) {
+            operands[i] = checked_name(c, span, names[i]->name, NULL);
+            if (i > 0)
+                check_cast_to(c, &operands[i], check_scalar(c, TYPE_I64));
+        }
+        expr *element = check_new_abi(c, abi, span, operands, count);
+        texts[wide] = plain_text(c, element, element->type, how);
+    }
+    operands[0] = checked_name(c, span, names[0]->name, NULL);
+    check_scope_close(c, mark);
+    expr *kind = check_new_abi(c, TL_FN_tl_tensor_kind, span, operands, 1);
+    expr *choice = check_new(c, EXPR_IF, span, check_scalar(c, TYPE_STRING));
+    choice->branch.condition = check_new_binary(c, BINARY_EQ, kind, check_new_int(c, span, TL_F32),
+                                                check_scalar(c, TYPE_BOOL));
+    choice->branch.then = text_block(c, texts[0]);
+    choice->branch.otherwise = check_new(c, EXPR_BLOCK, span, choice->type);
+    choice->branch.otherwise->block = text_block(c, texts[1]);
+    expr *e = build_finish(&b, choice);
+    e->type = e->block->type = choice->type;
+    return e;
+}
+
 /* Rust shows what is inside of another value as the source would write it. */
 expr *check_text_of(checker *c, expr *value, int64_t how) {
     const type *t = type_resolve(c->types, value->type);
     source_span span = value->span;
+    if (type_is_open_number(t) && check_is_unstated(c, value) && (how & HOW(HOW_MORE)) == 0)
+        return text_by_tensor(c, value, how);
     if (t->may_have_open && !c->open->is_closing && c->function != NULL)
         return late_text_of(c, value, how);
     if (check_is_plain(t))

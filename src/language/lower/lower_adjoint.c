@@ -35,10 +35,8 @@ bool kernel_is_active(const kernel_fn *kf, const expr *e) {
     kernel_operation o;
     if (kernel_type(e->type) != IR_F32 && kernel_type(e->type) != IR_F64)
         return false;
-    if (kernel_is_read(kf->lk, e, &read)) {
-        tl_dtype dtype = lower_element_dtype(read.tensor->type);
-        return dtype == TL_F32 || dtype == TL_F64;
-    }
+    if (kernel_is_read(kf->lk, e, &read))
+        return read.dtype == TL_F32 || read.dtype == TL_F64;
     if (kernel_is_operation(e, &o))
         return (o.a && kernel_is_active(kf, o.a)) || kernel_is_active(kf, o.b);
     switch (e->kind) {
@@ -280,7 +278,7 @@ static void into_element(const rule *r, const kernel_read *read) {
     uint32_t capture = kernel_capture_of(r->kf->lk, read, r->e->span);
     if (!indices || !args || !lower_open(fn))
         return;
-    ir_type element = lower_dtype_type(lower_element_dtype(read->tensor->type));
+    ir_type element = lower_dtype_type(read->dtype);
     args[0] = lower_convert(fn, r->seed, element, r->e->span);
     for (uint32_t i = 0; i < read->count; i++)
         args[1 + i] = indices[i];

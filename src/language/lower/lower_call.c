@@ -61,6 +61,21 @@ static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, ui
         results[r] = i->result + r;
 }
 
+/* return callee(the parameters): both take and yield the same. */
+void lower_pass_on(lower_fn *fn, ir_function *callee, source_span span) {
+    ir_instr *i = lower_open(fn) ? ir_emit(fn->b, IR_CALL, fn->f->params, fn->f->param_count, callee->results,
+                                           callee->result_count, span)
+                                 : NULL;
+    ir_value *results = lower_room(fn, callee->result_count);
+    if (!i || !results)
+        return;
+    i->callee = callee;
+    i->site = ir_site_new(fn->l->m, span, fn->name);
+    for (uint32_t r = 0; r < callee->result_count; r++)
+        results[r] = i->result + r;
+    ir_emit_ret(fn->b, results, callee->result_count, span);
+}
+
 /* The operands that the call writes: their places at once, their values when all others are known. */
 static receiver *operands_begin(lower_fn *fn, const call_expr *c, ir_value *args) {
     receiver *all = MASU_ARENA_ARRAY(fn->l->scratch, receiver, c->operand_count);

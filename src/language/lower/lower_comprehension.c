@@ -60,9 +60,10 @@ static void write_element(lower_fn *fn, plain_loops *p) {
         indices[i] = lower_op2(fn, IR_SUB, IR_I64, now, p->lows[k], span);
     }
     ir_value result = ir_read(fn->b, p->result, span);
-    ir_value old = lower_element_get(fn, result, p->e->type, indices, p->c->output_count, span);
+    const element_read place = {p->e->type->tensor.element, indices, p->c->output_count, false};
+    ir_value old = lower_element_get(fn, result, p->e->type, &place, span);
     ir_value sum = lower_op2(fn, element == IR_BOOL ? IR_OR : IR_ADD, element, old, v, span);
-    result = lower_element_set(fn, result, p->e->type, sum, indices, p->c->output_count, span);
+    result = lower_element_set(fn, result, p->e->type, sum, &place, span);
     if (lower_open(fn))
         ir_write(fn->b, p->result, result);
 }

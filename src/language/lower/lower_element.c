@@ -7,30 +7,39 @@
 
 #include "language/lower/lowering.h"
 
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
-                           source_span span) {
-    tl_dtype dtype = lower_element_dtype(tensor);
-    bool whole = dtype == TL_I64 || dtype == TL_BOOL;
+/* Where nothing says what the tensor holds, the call looks. */
+static tl_abi_index reader_of(const type *tensor, const type *as, bool converts) {
+    const tl_dtype dtype = lower_read_dtype(tensor, as);
+    const bool whole = dtype == TL_I64 || dtype == TL_BOOL;
+    if (tensor->tensor.element || converts)
+        return whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64;
+    return whole ? TL_FN_tl_tensor_exact_i64 : dtype == TL_F64 ? TL_FN_tl_tensor_exact_f64 : TL_FN_tl_tensor_exact_f32;
+}
+
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const element_read *read, source_span span) {
+    uint32_t count = read->count;
     ir_value *args = lower_room(fn, count + 1);
     if (!args)
         return 0;
     args[0] = t;
-    memcpy(args + 1, indices, count * sizeof *args);
-    ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args, count + 1, span);
+    memcpy(args + 1, read->indices, count * sizeof *args);
+    ir_value v = lower_abi(fn, reader_of(tensor, read->as, read->converts), args, count + 1, span);
     const type *element = tensor->tensor.element;
-    return lower_convert(fn, v, element ? lower_scalar_type(element) : IR_F32, span);
+    return lower_convert(fn, v, lower_scalar_type(element ? element : read->as), span);
 }
 
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const ir_value *indices,
-                           uint32_t count, source_span span) {
-    tl_dtype dtype = lower_element_dtype(tensor);
+/* What is stored takes the type that the tensor has, as in PyTorch. */
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const element_read *place,
+                           source_span span) {
+    uint32_t count = place->count;
+    tl_dtype dtype = lower_read_dtype(tensor, place->as);
     bool whole = dtype == TL_I64 || dtype == TL_BOOL;
     ir_value *args = lower_room(fn, count + 2);
     if (!args)
         return 0;
     args[0] = t;
     args[1] = lower_convert(fn, v, whole ? IR_I64 : IR_F64, span);
-    memcpy(args + 2, indices, count * sizeof *args);
+    memcpy(args + 2, place->indices, count * sizeof *args);
     return lower_abi(fn, whole ? TL_FN_tl_tensor_set_i64 : TL_FN_tl_tensor_set_f64, args, count + 2, span);
 }
 

@@ -103,6 +103,8 @@ typedef struct kernel_read {
     const expr *tensor;
     expr *const *indices;
     uint32_t count;
+    tl_dtype dtype;
+    bool is_looked_at; /* nothing says what the tensor holds: found before the kernel runs */
 } kernel_read;
 bool kernel_is_read(const lower_kernel *lk, const expr *e, kernel_read *out);
 /* Where a number is wanted and a tensor of rank 0 is given: the checker's call of tl_tensor_item. */

@@ -54,17 +54,27 @@ static bool comes_from_outside(const lower_kernel *lk, const expr *e) {
     return true;
 }
 
+static bool is_looked_at(const expr *tensor) {
+    return tensor->type->kind == TYPE_TENSOR && !tensor->type->tensor.element;
+}
+
 bool kernel_is_item(const expr *e) {
     return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && !e->call.callee && !e->call.receiver &&
-           (e->call.abi == TL_FN_tl_tensor_item || e->call.abi == TL_FN_tl_tensor_item_i64 ||
-            e->call.abi == TL_FN_tl_tensor_item_bool);
+           (e->call.abi == TL_FN_tl_tensor_exact_f32 || e->call.abi == TL_FN_tl_tensor_exact_f64 ||
+            e->call.abi == TL_FN_tl_tensor_exact_i64 || e->call.abi == TL_FN_tl_tensor_item ||
+            e->call.abi == TL_FN_tl_tensor_item_i64 || e->call.abi == TL_FN_tl_tensor_item_bool);
 }
 
 bool kernel_is_read(const lower_kernel *lk, const expr *e, kernel_read *out) {
+    bool item = kernel_is_item(e) && is_looked_at(e->call.operands[0]);
     if (e->kind == EXPR_INDEX)
-        *out = (kernel_read){e->index.base, e->index.indices, e->index.count};
+        *out = (kernel_read){.tensor = e->index.base, .indices = e->index.indices, .count = e->index.count};
     else
-        *out = (kernel_read){e, NULL, 0};
+        *out = (kernel_read){.tensor = item ? e->call.operands[0] : e};
+    if (out->tensor->type->kind == TYPE_TENSOR) {
+        out->dtype = lower_read_dtype(out->tensor->type, e->type);
+        out->is_looked_at = is_looked_at(out->tensor) && !e->is_converted;
+    }
     return out->tensor->type->kind == TYPE_TENSOR && out->count <= TL_MAX_RANK && comes_from_outside(lk, out->tensor);
 }
 

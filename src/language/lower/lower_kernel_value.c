@@ -21,13 +21,13 @@ static void *grow(lowering *l, void *array, uint32_t count, uint32_t *capacity, 
 }
 
 static bool is_capture(const kernel_capture *have, const kernel_capture *wanted) {
-    return have->rank == wanted->rank && have->is_leaf == wanted->is_leaf &&
+    return have->rank == wanted->rank && have->dtype == wanted->dtype && have->is_leaf == wanted->is_leaf &&
            (have->is_leaf ? have->variable == wanted->variable : have->e == wanted->e);
 }
 
 uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span span) {
     lower_fn *outer = lk->outer;
-    kernel_capture wanted = {.e = r->tensor, .rank = r->count, .dtype = lower_element_dtype(r->tensor->type)};
+    kernel_capture wanted = {.e = r->tensor, .rank = r->count, .dtype = r->dtype};
     wanted.is_leaf = kernel_outer_leaf(lk, r->tensor, &wanted.variable);
     for (uint32_t i = 0; i < lk->capture_count; i++)
         if (is_capture(&lk->captures[i], &wanted))
@@ -37,6 +37,9 @@ uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span s
         return 0;
     lk->captures = room;
     wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, r->tensor);
+    if (r->is_looked_at && lower_open(outer))
+        lower_abi(outer, TL_FN_tl_tensor_read_as,
+                  (ir_value[]){wanted.outer, lower_int(outer, IR_I64, (int64_t)r->dtype, span)}, 2, span);
     lk->captures[lk->capture_count] = wanted;
     return lk->capture_count++;
 }
@@ -100,7 +103,7 @@ uint32_t kernel_read_site(kernel_fn *kf, const kernel_read *r, source_span span)
 static ir_value read_value(kernel_fn *kf, const expr *e, const kernel_read *r) {
     ir_value *indices = kernel_indices(kf, r);
     uint32_t capture = kernel_capture_of(kf->lk, r, e->span);
-    ir_type element = lower_dtype_type(lower_element_dtype(r->tensor->type));
+    ir_type element = lower_dtype_type(r->dtype);
     if (!indices)
         return 0;
     ir_value v = lower_op(&kf->fn, IR_KERNEL_LOAD, element, indices, r->count, e->span);

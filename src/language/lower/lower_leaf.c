@@ -88,6 +88,12 @@ tl_dtype lower_element_dtype(const type *tensor) {
     return element->kind == TYPE_BOOL ? TL_BOOL : TL_I64;
 }
 
+tl_dtype lower_read_dtype(const type *tensor, const type *as) {
+    if (tensor->tensor.element || as->kind == TYPE_TENSOR || as->kind == TYPE_F32)
+        return lower_element_dtype(tensor);
+    return as->kind == TYPE_F64 ? TL_F64 : as->kind == TYPE_BOOL ? TL_BOOL : TL_I64;
+}
+
 ir_type lower_dtype_type(tl_dtype dtype) {
     static const ir_type types[TL_DTYPE_COUNT] = {IR_F32, IR_F64, IR_I64, IR_BOOL};
     return types[dtype];

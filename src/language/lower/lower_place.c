@@ -31,6 +31,7 @@ struct lower_place {
     lower_place *base;  /* likewise: where that one is */
     ir_value *indices;
     uint32_t index_count;
+    bool converts;          /* an element of any type will do */
     ir_variable first;      /* PLACE_VARIABLES */
     uint32_t offset, count; /* leaves: of the element of a vector; count also of the others */
     source_span span;
@@ -203,6 +204,7 @@ lower_place *lower_place_of(lower_fn *fn, const expr *e) {
         p->base = lower_place_of(fn, e->index.base);
     p->indices = lower_indices(fn, e);
     p->index_count = e->index.count;
+    p->converts = e->is_converted;
     return p->base && p->indices && lower_open(fn) ? p : NULL;
 }
 
@@ -387,7 +389,8 @@ void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
     if (p->kind == PLACE_TENSOR_ELEMENT) {
         ir_value holder = 0;
         lower_place_read(fn, p->base, &holder);
-        *out = lower_element_get(fn, holder, p->holder, p->indices, p->index_count, p->span);
+        *out = lower_element_get(fn, holder, p->holder,
+                                 &(element_read){p->type, p->indices, p->index_count, p->converts}, p->span);
         return;
     }
     ir_value *all = lower_room(fn, lower_leaf_count(fn->l, p->holder->vec.element));
@@ -472,7 +475,8 @@ void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values) {
         write_reference(fn, p, values);
     } else if (p->kind == PLACE_TENSOR_ELEMENT) {
         ir_value holder = open_holder(fn, p);
-        close_holder(fn, p, lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count, p->span));
+        const element_read place = {p->type, p->indices, p->index_count, false};
+        close_holder(fn, p, lower_element_set(fn, holder, p->holder, values[0], &place, p->span));
     } else if (p->taken) {
         close_element(fn, p, values);
     } else if (p->count < lower_leaf_count(fn->l, p->holder->vec.element)) {
@@ -543,5 +547,6 @@ void lower_index(lower_fn *fn, const expr *e, ir_value *out) {
     if (t->kind == TYPE_VEC)
         lower_vec_get(fn, holder, indices[0], t->vec.element, out, e->span);
     else
-        *out = lower_element_get(fn, holder, t, indices, e->index.count, e->span);
+        *out = lower_element_get(fn, holder, t, &(element_read){e->type, indices, e->index.count, e->is_converted},
+                                 e->span);
 }

@@ -125,6 +125,8 @@ uint32_t lower_field_count(const type *t); /* struct or tuple, else 0 */
 uint32_t lower_field_offset(const lowering *l, const type *t, uint32_t field);
 const type *lower_field_type(const type *t, uint32_t field);
 tl_dtype lower_element_dtype(const type *tensor);
+/* How an element is read as a number of type `as`; a tensor stays what it is. */
+tl_dtype lower_read_dtype(const type *tensor, const type *as);
 ir_type lower_dtype_type(tl_dtype dtype);
 /* Zeroed room for count values. Never NULL while memory lasts; NULL sets out_of_memory. */
 ir_value *lower_room(lower_fn *fn, uint32_t count);
@@ -189,10 +191,16 @@ void lower_stated(lower_fn *fn, const type *from, const type *to, const ir_value
 
 /* ---- elements (lower_element.c) ---------------------------------------------------------------------------------- */
 
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
+void lower_pass_on(lower_fn *fn, ir_function *callee, source_span span);
+typedef struct element_read {
+    const type *as; /* what the number is where the tensor's type does not say */
+    const ir_value *indices;
+    uint32_t count;
+    bool converts; /* any element will do: the program says `as` */
+} element_read;
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const element_read *read, source_span span);
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const element_read *place,
                            source_span span);
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const ir_value *indices,
-                           uint32_t count, source_span span);
 void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span);
 /* The element out of the list in a variable, which holds nothing there then. */
 void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,

@@ -99,6 +99,9 @@ written portable_written(tl_abi_index abi) {
         return WRITTEN_LOOPS;
     case TL_FN_tl_tensor_get_f64:
     case TL_FN_tl_tensor_get_i64:
+    case TL_FN_tl_tensor_exact_f32:
+    case TL_FN_tl_tensor_exact_f64:
+    case TL_FN_tl_tensor_exact_i64:
     case TL_FN_tl_tensor_item:
     case TL_FN_tl_tensor_item_i64:
     case TL_FN_tl_tensor_item_bool:
@@ -279,6 +282,12 @@ bool layout_is_own(const layout *l, const ir_instr *i) {
     return false;
 }
 
+static bool is_element_read(const ir_instr *i) {
+    bool exact = i->abi == TL_FN_tl_tensor_exact_f32 || i->abi == TL_FN_tl_tensor_exact_f64 ||
+                 i->abi == TL_FN_tl_tensor_exact_i64;
+    return i->abi == TL_FN_tl_tensor_get_f64 || i->abi == TL_FN_tl_tensor_get_i64 || (exact && i->arg_count > 1);
+}
+
 bool portable_may_fail(const layout *l, const ir_instr *i) {
     element_form form;
     int64_t number;
@@ -293,8 +302,7 @@ bool portable_may_fail(const layout *l, const ir_instr *i) {
         return portable_element_form(l->flat, i, &form) == NULL && form.may_fail;
     case WRITTEN_NUMBER:
     case WRITTEN_UPDATE:
-        return i->abi == TL_FN_tl_tensor_get_f64 || i->abi == TL_FN_tl_tensor_get_i64 ||
-               i->abi == TL_FN_tl_tensor_set_f64 || i->abi == TL_FN_tl_tensor_set_i64;
+        return is_element_read(i) || i->abi == TL_FN_tl_tensor_set_f64 || i->abi == TL_FN_tl_tensor_set_i64;
     case WRITTEN_VIEW:
         return i->abi == TL_FN_tl_tensor_row || i->abi == TL_FN_tl_tensor_slice || i->abi == TL_FN_tl_tensor_narrow;
     case WRITTEN_LOOPS:

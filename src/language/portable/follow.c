@@ -306,14 +306,24 @@ static bool is_of_history(const ir_instr *i) {
 
 /* Decided where the operand's facts are: nothing of it is left in C. */
 static bool is_statement(const ir_instr *i) {
-    return i->op == IR_ABI && i->abi == TL_FN_tl_tensor_stated;
+    return i->op == IR_ABI && (i->abi == TL_FN_tl_tensor_stated || i->abi == TL_FN_tl_tensor_read_as);
 }
 
 static void judge_statement(portable *p, frame *fr, const ir_instr *i) {
-    const fact *t = &fr->facts[i->args[0]], *dtype = &fr->facts[i->args[1]], *rank = &fr->facts[i->args[2]];
+    const fact *t = &fr->facts[i->args[0]], *dtype = &fr->facts[i->args[1]];
+    if (i->abi == TL_FN_tl_tensor_read_as) {
+        if (t->kind == FACT_TENSOR && !portable_reads_exactly(t->dtype, (tl_dtype)dtype->i))
+            portable_refuse(p, fr, i->span, "nothing says here what this tensor holds, and it is read as less");
+        return;
+    }
+    const fact *rank = &fr->facts[i->args[2]];
     if (t->kind == FACT_TENSOR &&
         ((dtype->i >= 0 && dtype->i != (int64_t)t->dtype) || (rank->i >= 0 && rank->i != t->rank)))
         portable_refuse(p, fr, i->span, "this tensor has another element type or rank than is stated here");
+}
+
+bool portable_reads_exactly(tl_dtype held, tl_dtype as) {
+    return held == as || held == TL_BOOL || (held == TL_F32 && as == TL_F64);
 }
 
 bool portable_passes_over(const ir_instr *i) {

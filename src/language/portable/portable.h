@@ -168,6 +168,8 @@ const ir_block *portable_next(portable *p, frame *fr, const ir_block *b);
 bool portable_is_plain(const ir_function *f);
 /* Whether the edge is taken. */
 bool portable_takes(const frame *fr, const ir_instr *terminator, int which);
+/* Elements of that type, read as the other one, whatever their values. */
+bool portable_reads_exactly(tl_dtype held, tl_dtype as);
 bool portable_passes_over(const ir_instr *i); /* ownership, and what only counts */
 
 /* ---- facts_number.c ---------------------------------------------------------------------------------------------- */

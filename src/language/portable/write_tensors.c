@@ -500,7 +500,14 @@ static void write_loops(writer *w, const ir_instr *i) {
 static void write_read(writer *w, const ir_instr *i) {
     const fact *t = layout_fact(w->l, i->args[0]);
     const char *place;
-    if (i->abi == TL_FN_tl_tensor_get_f64 || i->abi == TL_FN_tl_tensor_get_i64) {
+    const bool exact = i->abi == TL_FN_tl_tensor_exact_f32 || i->abi == TL_FN_tl_tensor_exact_f64 ||
+                       i->abi == TL_FN_tl_tensor_exact_i64;
+    const tl_dtype as = i->abi == TL_FN_tl_tensor_exact_f32   ? TL_F32
+                        : i->abi == TL_FN_tl_tensor_exact_f64 ? TL_F64
+                                                              : TL_I64;
+    if (exact && !portable_reads_exactly(t->dtype, as))
+        portable_refuse(w->p, NULL, i->span, "nothing says here what this tensor holds, and it is read as less");
+    if (i->abi == TL_FN_tl_tensor_get_f64 || i->abi == TL_FN_tl_tensor_get_i64 || (exact && i->arg_count > 1)) {
         place = write_checked_index(w, i, i->args[0]);
     } else {
         const char *index[TL_MAX_RANK];

@@ -153,6 +153,8 @@ struct function_item {
         /* assigns to self or a part of it, itself or through a method it calls on self */
         writes_self;
     bool refers, refers_is_known;  /* its parameters of type `&mut T` are references: see check_refer.c */
+    bool is_wide;                  /* of a copy: elements of which nothing says the type are f64 (check_unstated.c) */
+    function_item *wide;           /* that copy, which runs where a tensor passed holds f64; NULL: none is needed */
     bool has_late;                 /* a `let` without a value is in it: see check_late.c */
     element_rule elements;         /* of the result's tensors, where their type leaves them open */
     uint32_t index;                /* in tree->functions */

@@ -354,6 +354,8 @@ struct expr {
     bool is_copied : 1;    /* [check] of a copy: a write to it does not reach the place */
     bool is_shown : 1;     /* [check] t[i] that is printed: a tensor where its rank is not known, a number otherwise */
     bool is_undecided : 1; /* [check] a comparison of brackets that nothing makes lists or tensors */
+    bool is_converted : 1; /* [check] `t[i] as i64` of a tensor of unknown elements: any will do, towards 0 */
+    bool is_updated : 1;   /* [check] the t[i] that is read in `t[i] += x` */
     bool is_boxed : 1;     /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */

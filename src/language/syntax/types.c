@@ -236,11 +236,18 @@ void type_undo(type_table *table, uint32_t mark) {
         *table->trail[--table->trail_count] = NULL;
 }
 
+const type *type_default_number(type_table *table, const type *open) {
+    if (open->number->prefers != NULL)
+        return open->number->prefers;
+    table->guessed += open->number->is_element;
+    return table->scalars[open->number->is_element && table->elements_are_wide ? TYPE_F64 : open->kind];
+}
+
 void type_default_numbers(type_table *table) {
     for (uint32_t i = 0; i < table->number_count; i++) {
         const type *t = type_resolve(table, table->numbers[i]);
         if (t->number != NULL)
-            t->number->decided = t->number->prefers != NULL ? t->number->prefers : table->scalars[t->kind];
+            t->number->decided = type_default_number(table, t);
     }
     table->number_count = table->trail_count = 0;
 }
@@ -315,10 +322,6 @@ uint32_t type_bits(const type *t) {
     default:
         return 0;
     }
-}
-
-const type *type_of_element(const type_table *table, const type *t) {
-    return t->tensor.element != NULL ? t->tensor.element : table->scalars[TYPE_F32];
 }
 
 static void print_tensor(const type *t, masu__buffer *out) {

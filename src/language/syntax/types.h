@@ -63,6 +63,7 @@ struct open_form;
 typedef struct open_number { /* the cell of one */
     const type *decided;     /* NULL: nothing has said more; may be open itself */
     const type *prefers;     /* what it becomes when nothing decides it; NULL: what its kind says */
+    bool is_element;         /* an element of a tensor of unknown elements is in it: it holds none of them shortened */
     bool is_parsed;          /* what parse() yields: real as soon as something real is wanted, or no number at all */
     source_span literal;     /* where it began */
     source_span because;     /* what decided it; no file: not known */
@@ -76,7 +77,7 @@ struct type {
     open_number *number; /* of an open number; else NULL */
     union {
         struct {
-            const type *element; /* NULL: not known; scalars read from it are f32 then */
+            const type *element; /* NULL: not known; what is read from it is looked at when the program runs */
             int32_t rank;        /* -1: not known */
         } tensor;
         struct struct_item *structure; /* fields: structure->fields[i].type */
@@ -119,8 +120,10 @@ typedef struct type_table {
     uint32_t count;
     type_instance_maker *instance; /* of structs whose arguments got decided */
     void *instance_context;
-    bool out_of_memory;   /* sticky; then the makers below return the error type */
-    const type **numbers; /* open ones that were made since the last type_default_numbers */
+    bool elements_are_wide; /* elements that nothing decides are f64, not f32 */
+    uint32_t guessed;       /* of those so far */
+    bool out_of_memory;     /* sticky; then the makers below return the error type */
+    const type **numbers;   /* open ones that were made since the last type_default_numbers */
     uint32_t number_count, number_capacity;
     const type ***trail; /* cells that were filled since then, in order */
     uint32_t trail_count, trail_capacity;
@@ -152,6 +155,8 @@ static inline uint32_t type_mark(const type_table *table) {
     return table->trail_count;
 }
 void type_undo(type_table *table, uint32_t mark);
+/* What an open number is when nothing decides it. */
+const type *type_default_number(type_table *table, const type *open);
 /* Numbers that are still open become what they are when nothing says more; marks made before are void. */
 void type_default_numbers(type_table *table);
 /* &mut T; of a part of a list &mut [T]. */
@@ -199,10 +204,6 @@ static inline bool type_is_silent(const type *t) {
 }
 /* Width of a number in bits, 1 for bool, 32 for char, 0 otherwise. */
 uint32_t type_bits(const type *t);
-
-/* What reading an element of a tensor of type t yields: its element type, f32 when that is not
- * known. */
-const type *type_of_element(const type_table *table, const type *t);
 
 /* The library's own names without their underscores. */
 const char *type_shown_name(const struct struct_item *s);

@@ -226,7 +226,12 @@ void check_widen_to(checker *c, expr **slot, const type *to) {
 
 void check_read_item(checker *c, expr **slot) {
     expr *e = *slot;
-    const type *element = type_of_element(c->types, e->type);
+    const type *element = e->type->tensor.element;
+    if (element == NULL) {
+        *slot = check_new_abi(c, TL_FN_tl_tensor_exact_f32, e->span, &e, 1);
+        (*slot)->type = check_unstated_element(c, e->span, NULL);
+        return;
+    }
     tl_abi_index abi = type_is_integer(element)     ? TL_FN_tl_tensor_item_i64
                        : element->kind == TYPE_BOOL ? TL_FN_tl_tensor_item_bool
                                                     : TL_FN_tl_tensor_item;

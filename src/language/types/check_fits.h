@@ -66,6 +66,21 @@ void check_widen_to(checker *c, expr **slot, const type *to);
 const type *check_common(checker *c, const type *a, const type *b);
 /* The type of a value that is one or the other; NULL when there is none. */
 const type *check_join(checker *c, const type *a, const type *b);
+/* Numbers read from a tensor of unknown elements: check_unstated.c. The type of one, open unless an f64 is wanted. */
+const type *check_unstated_element(checker *c, source_span span, const type *expected);
+bool check_is_unstated(checker *c, const expr *e); /* one that is read right here */
+/* Where an i64, usize or bool is wanted it is an i64 or a bool; false: it is not, or none of these is wanted. */
+bool check_unstated_as(checker *c, expr *const *slot, const type *to);
+/* The type of what `as` converts, once it is known as what. */
+const type *check_unstated_converted(checker *c, expr *e, const type *to);
+/* A whole number or a bool is stored in one: as that; false: another number is. */
+bool check_stores_unstated(checker *c, expr *target, const expr *value);
+/* A real number is. */
+void check_unstated_stored(checker *c, const expr *target, const expr *value);
+void check_close_unstated(expr *e);
+/* Before f's body is checked: a copy for what check_add_wide makes of it; NULL: f needs none. */
+function_item *check_wide_copy(checker *c, const function_item *f);
+function_item *check_add_wide(checker *c, function_item *f, function_item *copy);
 bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
 /* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
 bool check_item(checker *c, expr **slot);

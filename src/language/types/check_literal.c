@@ -33,6 +33,7 @@
 static void decide(checker *c, const type *open, const type *t) {
     if (t->number != NULL) {
         t->number->prefers = t->number->prefers != NULL ? t->number->prefers : open->number->prefers;
+        t->number->is_element |= open->number->is_element;
         t->number->is_parsed |= open->number->is_parsed && type_is_float(t) == type_is_float(open);
     }
     open->number->because = c->open->deciding;
@@ -71,7 +72,7 @@ bool check_unify_numbers(checker *c, const type *a, const type *b) {
 const type *check_settle_number(checker *c, const type *t) {
     t = type_resolve(c->types, t);
     if (type_is_open_number(t))
-        decide(c, t, t->number->prefers != NULL ? t->number->prefers : check_scalar(c, t->kind));
+        decide(c, t, type_default_number(c->types, t));
     return type_resolve(c->types, t);
 }
 

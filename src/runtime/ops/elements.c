@@ -66,6 +66,97 @@ int64_t tl_tensor_get_i64(tl_tensor *t, int64_t index_count, int64_t const *inde
     return 0;
 }
 
+/* ---- reading what the compiler does not know --------------------------------------------------- */
+
+/* The largest whole number below which each is exact. */
+static int64_t exact_below(tl_dtype as) {
+    return as == TL_F32 ? INT64_C(1) << 24 : INT64_C(1) << 53;
+}
+
+static masu_status error_read_as(const tl_tensor *t, tl_dtype as) {
+    return tl__error(TL_SAY(element_is_read_as_less), tl__dtype_name(as), tl__dtype_name((tl_dtype)t->dtype));
+}
+
+/* Whether elements of that kind fit; of whole numbers each is looked at. */
+static bool may_be_read_as(tl_dtype held, tl_dtype as) {
+    switch (as) {
+    case TL_F32:
+        return held != TL_F64;
+    case TL_F64:
+        return true;
+    case TL_I64:
+        return held == TL_I64 || held == TL_BOOL;
+    default:
+        return held == TL_BOOL;
+    }
+}
+
+static masu_status check_whole(int64_t n, tl_dtype as) {
+    int64_t limit = exact_below(as);
+    if (MASU_LIKELY(n >= -limit && n <= limit) || (as == TL_F32 ? tl__i64_of((double)(float)n) == n && n != INT64_MAX
+                                                                : tl__i64_of((double)n) == n && n != INT64_MAX))
+        return MASU_OK;
+    return tl__error(TL_SAY(whole_element_does_not_fit), n, tl__dtype_name(as));
+}
+
+/* Where it lies, when it can be read so. */
+static masu_status locate_exact(const tl_tensor *t, tl_dtype as, int64_t count, const int64_t *index, int64_t *out) {
+    masu_status status = MASU_OK;
+    *out = 0;
+    if (count > 0 || t->elements != 1)
+        status = locate(t, count, index, out);
+    if (status == MASU_OK && MASU_UNLIKELY(!may_be_read_as((tl_dtype)t->dtype, as)))
+        status = error_read_as(t, as);
+    if (status == MASU_OK && MASU_UNLIKELY(t->dtype == TL_I64 && as != TL_I64))
+        status = check_whole(((const int64_t *)t->data)[*out], as);
+    return status;
+}
+
+float tl_tensor_exact_f32(tl_tensor *t, int64_t index_count, int64_t const *index) {
+    int64_t offset;
+    if (MASU_LIKELY(locate_exact(t, TL_F32, index_count, index, &offset) == MASU_OK))
+        return (float)read_f64(t, offset);
+    tl__raise();
+    return 0;
+}
+
+double tl_tensor_exact_f64(tl_tensor *t, int64_t index_count, int64_t const *index) {
+    int64_t offset;
+    if (MASU_LIKELY(locate_exact(t, TL_F64, index_count, index, &offset) == MASU_OK))
+        return read_f64(t, offset);
+    tl__raise();
+    return 0;
+}
+
+int64_t tl_tensor_exact_i64(tl_tensor *t, int64_t index_count, int64_t const *index) {
+    int64_t offset;
+    if (MASU_LIKELY(locate_exact(t, TL_I64, index_count, index, &offset) == MASU_OK))
+        return read_i64(t, offset);
+    tl__raise();
+    return 0;
+}
+
+/* O(1); of whole numbers read as real ones O(elements). */
+static masu_status read_as(tl_tensor *t, tl_dtype as) {
+    if (!may_be_read_as((tl_dtype)t->dtype, as))
+        return error_read_as(t, as);
+    if (t->dtype != TL_I64 || as == TL_I64)
+        return MASU_OK;
+    tl_tensor *dense;
+    masu_status status = tl__tensor_contiguous(t, &dense);
+    if (status != MASU_OK)
+        return status;
+    for (int64_t i = 0; i < dense->elements && status == MASU_OK; i++)
+        status = check_whole(((const int64_t *)dense->data)[i], as);
+    tl__tensor_drop(dense);
+    return status;
+}
+
+void tl_tensor_read_as(tl_tensor *t, int64_t dtype) {
+    if (read_as(t, (tl_dtype)dtype) != MASU_OK)
+        tl__raise();
+}
+
 static bool is_item(const tl_tensor *t) {
     if (MASU_LIKELY(t->elements == 1))
         return true;

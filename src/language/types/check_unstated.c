@@ -1,0 +1,130 @@
+/* check_unstated.c: numbers read from a tensor of which the compiler does not know what it holds.
+ *
+ *     fn f(x: &Tensor) -> f64 { x[0] }       nothing here says f32 or f64: the result does
+ *
+ * Such an element is an open number (check_literal.c): a use says what it is, else it is f32. It is read exactly as
+ * the tensor has it when the program runs, or the program ends with an error (tl_tensor_exact_f32 and its like), so
+ * that no digit is lost without a word:
+ *
+ *     wanted as f64, beside an f64      f64: every f32, and whole numbers up to 2^53
+ *     an i64, a bool is wanted          the tensor has to hold those
+ *     t[i] as f32, t[i].to_i64()        a conversion takes any element, from what the tensor holds
+ *     t[i] = x, t[i] += x               computed in f64; what is stored is rounded to what the tensor holds
+ *
+ * What nothing decides is f32 where the tensor holds f32 and f64 where it holds f64: a function with such elements and
+ * tensors among its parameters is compiled twice, and the tensors passed say which runs (lower.c).
+ *
+ * What must stay true (tests/golden/lang_unstated_*.tl): an element of a type that is known is never one of these.
+ */
+#include "language/types/check_context.h"
+#include "language/types/check_fits.h"
+
+const type *check_unstated_element(checker *c, source_span span, const type *expected) {
+    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (expected != NULL && expected->kind == TYPE_F64)
+        return expected;
+    if (c->function == NULL || c->open->is_closing)
+        return check_scalar(c, TYPE_F32);
+    const type *t = type_open_number(c->types, TYPE_F32, span);
+    if (t->number != NULL)
+        t->number->is_element = true;
+    c->open->has_open = true;
+    return t;
+}
+
+static bool is_item(const expr *e) {
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_exact_f32;
+}
+
+bool check_is_unstated(checker *c, const expr *e) {
+    if (e->type == NULL || !type_is_numeric(e->type))
+        return false;
+    if (is_item(e))
+        return true;
+    const type *base = e->kind == EXPR_INDEX && e->index.base->type != NULL
+                           ? type_resolve(c->types, e->index.base->type)
+                           : NULL;
+    return base != NULL && base->kind == TYPE_TENSOR && base->tensor.element == NULL;
+}
+
+bool check_unstated_as(checker *c, expr *const *slot, const type *to) {
+    const bool whole = to->kind == TYPE_I64 || to->kind == TYPE_USIZE;
+    if ((!whole && to->kind != TYPE_BOOL) || type_is_open_number(to) || !check_is_unstated(c, *slot) ||
+        !type_is_open_number(type_resolve(c->types, (*slot)->type)) || (to->kind == TYPE_BOOL && is_item(*slot)))
+        return false;
+    (*slot)->type = check_scalar(c, whole ? TYPE_I64 : TYPE_BOOL);
+    return true;
+}
+
+const type *check_unstated_converted(checker *c, expr *e, const type *to) {
+    const type *from = type_resolve(c->types, e->type);
+    if (!type_is_open_number(from) || !from->number->is_element || !type_is_numeric(to))
+        return from;
+    if (to->kind == TYPE_I64 && check_is_unstated(c, e)) {
+        if (is_item(e))
+            e->call.abi = TL_FN_tl_tensor_item_i64;
+        e->is_converted = true;
+        e->type = to;
+        return to;
+    }
+    if (from->number->prefers == NULL)
+        from->number->prefers = check_scalar(c, TYPE_F64);
+    return from;
+}
+
+bool check_stores_unstated(checker *c, expr *target, const expr *value) {
+    const type *given = value->type == NULL ? NULL : type_resolve(c->types, value->type);
+    bool whole = given != NULL && (given->kind == TYPE_I64 || given->kind == TYPE_USIZE || given->kind == TYPE_BOOL);
+    if (!whole || !check_is_unstated(c, target))
+        return false;
+    target->type = check_scalar(c, given->kind == TYPE_BOOL ? TYPE_BOOL : TYPE_I64);
+    return true;
+}
+
+void check_unstated_stored(checker *c, const expr *target, const expr *value) {
+    const type *given = type_resolve(c->types, value->type);
+    if (type_is_open_number(given) && given->number->prefers == NULL && check_is_unstated(c, target))
+        given->number->prefers = check_scalar(c, TYPE_F64);
+}
+
+void check_close_unstated(expr *e) {
+    if (is_item(e) && e->type->kind == TYPE_F64)
+        e->call.abi = TL_FN_tl_tensor_exact_f64;
+    else if (is_item(e) && e->type->kind == TYPE_I64)
+        e->call.abi = TL_FN_tl_tensor_exact_i64;
+}
+
+/* ---- once more for f64 ------------------------------------------------------------------------- */
+
+/* Whether a tensor of unknown elements lies open in a value of that type. */
+static bool holds_unstated(const type *t) {
+    bool holds = t->kind == TYPE_TENSOR && t->tensor.element == NULL;
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && !holds && i < t->tuple.count; i++)
+        holds = holds_unstated(t->tuple.items[i]);
+    bool fields = t->kind == TYPE_STRUCT && !t->structure->is_enum && t->structure->drop == NULL;
+    for (uint32_t i = 0; fields && !holds && i < t->structure->field_count; i++)
+        holds = holds_unstated(t->structure->fields[i].type);
+    return holds;
+}
+
+function_item *check_wide_copy(checker *c, const function_item *f) {
+    bool takes = false;
+    for (uint32_t i = 0; !takes && i < f->parameter_count; i++)
+        takes = f->parameters[i]->type != NULL && holds_unstated(f->parameters[i]->type);
+    if (!takes || f->is_closure || f->is_wide || f->body == NULL)
+        return NULL;
+    function_item *copy = function_copy(c->arena, f);
+    if (copy == NULL)
+        check_out_of_memory(c);
+    return copy;
+}
+
+function_item *check_add_wide(checker *c, function_item *f, function_item *copy) {
+    copy->is_wide = true;
+    copy->exported = (source_span){0};
+    copy->next_in_bucket = copy->instances = copy->next_instance = NULL;
+    copy->index = c->tree->function_count;
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, copy);
+    f->wide = copy;
+    return copy;
+}
