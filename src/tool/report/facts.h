@@ -99,7 +99,7 @@ typedef struct report_facts {
 masu_status report_find_facts(const masu__recording *recording, const char *path, report_facts *out);
 void report_destroy_facts(report_facts *facts);
 
-/* Whether the refusal at `now` is the one before it, said once more: what the pool below refuses the pool above refuses,
+/* Whether the refusal at `now` is the one before it, said once more: what the pool below refuses the pool above does,
  * too, and a heap asks once more after it has given back what it could. */
 bool report_is_again(const masu__recording *recording, size_t now);
 
