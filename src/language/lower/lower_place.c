@@ -535,7 +535,7 @@ static void read_place(lower_fn *fn, const expr *e, ir_value *out) {
 }
 
 void lower_index(lower_fn *fn, const expr *e, ir_value *out) {
-    if (lower_is_place(e)) {
+    if (lower_is_place(e) || follows_reference(e)) { /* a copy of what a reference leads to is read there, too */
         read_place(fn, e, out);
         return;
     }
