@@ -325,7 +325,38 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
+/* What check_update_method made of a call: its statement is that call. */
+static block *made_of_update(const expr *e) {
+    block *b = e->kind == EXPR_BLOCK ? e->block : NULL;
+    const stmt *first = b == NULL || b->result == NULL ? NULL : b->first;
+    return first != NULL && first->next == NULL && first->kind == STMT_EXPR &&
+                   first->value->span.offset == e->span.offset && first->value->span.length == e->span.length
+               ? b
+               : NULL;
+}
+
+/* a.add_(x).mul_(y): what is behind the first writes to `a`, too: { a += x; a.mul_(y) } */
+static bool behind_update(checker *c, expr **slot, expr *before, const type *expected) {
+    block *made = made_of_update(before);
+    if (made == NULL)
+        return false;
+    if (check_is_place(made->result)) {
+        (*slot)->call.receiver = made->result;
+        check_expr(c, slot, expected);
+        made->result = *slot;
+    } else if (behind_update(c, slot, made->result, expected)) {
+        made->result = *slot;
+    } else {
+        return false;
+    }
+    made->type = before->type = made->result->type;
+    *slot = before;
+    return true;
+}
+
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
+    if (behind_update(c, slot, (*slot)->call.receiver, expected))
+        return true;
     use_other_name(c, *slot);
     if (other_order(c, slot, t, expected) || made_like(c, slot) || moving_batch_norm(c, slot))
         return true;
