@@ -66,6 +66,8 @@ void check_method(checker *c, expr **slot, const type *expected);
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad, const type *expected);
 /* Makes a tensor from numbers in the elements of `to` (check_create.c); false: it is none, nothing has changed. */
 bool check_create_as(checker *c, expr **slot, const type *to);
+/* The same of a branch, through blocks, arms and further branches; true: something was made otherwise. */
+bool check_create_alike(checker *c, expr **slot, const type *to);
 bool check_creates(tl_abi_index abi);
 bool check_runtime_call(checker *c, expr *e, const type *expected);
 tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */

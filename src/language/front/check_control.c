@@ -1,6 +1,7 @@
 /* check_control.c: blocks, statements, if. Loops are in check_loop.c, match in check_match.c. */
 #include <string.h>
 
+#include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_part.h"
@@ -313,6 +314,12 @@ static void join_branches(checker *c, expr *e, const type *expected) {
     block *then = e->branch.then;
     const type *left = then->type, *right = e->branch.otherwise->type;
     const type *joined = check_join(c, left, right);
+    if (joined == NULL && then->result != NULL &&
+        (check_create_alike(c, &e->branch.otherwise, left) || check_create_alike(c, &then->result, right))) {
+        then->type = left = type_resolve(c->types, then->result->type);
+        right = type_resolve(c->types, e->branch.otherwise->type);
+        joined = check_join(c, left, right);
+    }
     if (joined == NULL && expected != NULL && then->result != NULL) { /* each by itself is judged */
         bool good = check_coerce_branch(c, &then->result, expected, NULL);
         good &= check_coerce_branch(c, &e->branch.otherwise, expected, NULL);

@@ -5,7 +5,7 @@
  *
  * An operation that makes a tensor from numbers makes f32 unless its use says otherwise. It is exchanged for its
  * counterpart, so that nothing is rounded to f32 on the way; operations that keep the type of their operands pass on
- * what is wanted.
+ * what is wanted, those of the tables and those of the library (check_element.c).
  *
  * What must stay true (asserted: what was made is what was asked for): nothing is changed unless all of it can be made;
  * what draws real numbers makes no whole ones.
@@ -59,12 +59,31 @@ static bool is_tracking(const expr *e, const creator *made) {
 
 static bool can_be(checker *c, const expr *e, const type *element, int depth);
 
+/* Whether f's parameter i is a tensor of any elements. */
+static bool is_open_tensor(checker *c, const function_item *f, uint32_t i) {
+    const type *t = i < f->parameter_count ? type_resolve(c->types, f->parameters[i]->type) : NULL;
+    return t != NULL && t->kind == TYPE_TENSOR && t->tensor.element == NULL;
+}
+
+/* Whether the elements of operand i are those of what e yields. */
+static bool passes_on(checker *c, const expr *e, uint32_t i) {
+    const function_item *f = e->call.function;
+    if (type_resolve(c->types, e->call.operands[i]->type)->kind != TYPE_TENSOR)
+        return false;
+    if (e->call.kind == CALL_ABI)
+        return i > 0 || tl_abi_functions[e->call.abi].dtype != DTYPE_CHOICE;
+    uint32_t first = 0;
+    while (first < i && !is_open_tensor(c, f, first))
+        first++;
+    return is_open_tensor(c, f, i) && (first == i || f->elements != ELEMENT_SAME);
+}
+
 /* Every tensor that goes in may be one of such elements, or is. */
 static bool operands_can_be(checker *c, const expr *e, const type *element, int depth) {
     bool all = true, some = false;
     for (uint32_t i = 0; all && i < e->call.operand_count; i++) {
         const type *t = type_resolve(c->types, e->call.operands[i]->type);
-        if (t->kind == TYPE_TENSOR) {
+        if (passes_on(c, e, i)) {
             bool is = t->tensor.element != NULL && type_resolve(c->types, t->tensor.element) == element;
             all = is || can_be(c, e->call.operands[i], element, depth + 1);
             some |= all && !is;
@@ -77,7 +96,14 @@ static bool keeps_elements(tl_abi_index abi, const type *element) {
     const tl_abi_function *f = &tl_abi_functions[abi];
     bool real = f->dtype == DTYPE_FLOAT || f->dtype == DTYPE_REAL;
     return f->result == ABI_tensor && (f->effects & REPLACES) == 0 &&
-           (f->dtype == DTYPE_SAME || f->dtype == DTYPE_PROMOTE || (real && element->kind == TYPE_F64));
+           (f->dtype == DTYPE_SAME || f->dtype == DTYPE_PROMOTE || f->dtype == DTYPE_CHOICE ||
+            (f->dtype == DTYPE_COUNT && element->kind != TYPE_BOOL) || (real && element->kind == TYPE_F64));
+}
+
+static bool function_keeps(const function_item *f, const type *element) {
+    return f->elements == ELEMENT_SAME || f->elements == ELEMENT_WIDE ||
+           (f->elements == ELEMENT_REAL && element->kind == TYPE_F64) ||
+           (f->elements == ELEMENT_SUM && element->kind != TYPE_BOOL);
 }
 
 static bool list_can_be(const expr *e, const type *element, int depth) {
@@ -92,7 +118,11 @@ static bool list_can_be(const expr *e, const type *element, int depth) {
 static bool can_be(checker *c, const expr *e, const type *element, int depth) {
     if (e->kind == EXPR_ARRAY)
         return list_can_be(e, element, depth);
-    if (e->kind != EXPR_CALL || e->call.kind != CALL_ABI || depth > DEPTH_MAX)
+    if (e->kind != EXPR_CALL || depth > DEPTH_MAX)
+        return false;
+    if (e->call.kind == CALL_FUNCTION)
+        return function_keeps(e->call.function, element) && operands_can_be(c, e, element, depth);
+    if (e->call.kind != CALL_ABI)
         return false;
     const creator *made = creator_of(e->call.abi);
     if (made != NULL)
@@ -211,18 +241,18 @@ static void become(checker *c, expr **slot, const type *element) {
         list_becomes(c, e, element);
         return;
     }
-    const creator *made = creator_of(e->call.abi);
+    const creator *made = e->call.kind == CALL_ABI ? creator_of(e->call.abi) : NULL;
     if (made != NULL) {
         create(c, slot, made, element);
         return;
     }
-    if (e->call.abi == TL_FN_tl_tensor_literal_f32) {
+    if (e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_literal_f32) {
         e->call.abi = TL_FN_tl_tensor_literal_f64;
         literal_becomes(e->call.operands[1], element);
     } else {
         for (uint32_t i = 0; i < e->call.operand_count; i++) {
             const type *t = type_resolve(c->types, e->call.operands[i]->type);
-            if (t->kind == TYPE_TENSOR &&
+            if (passes_on(c, e, i) &&
                 (t->tensor.element == NULL || type_resolve(c->types, t->tensor.element) != element))
                 become(c, &e->call.operands[i], element);
         }
@@ -240,4 +270,40 @@ bool check_create_as(checker *c, expr **slot, const type *to) {
     become(c, slot, element);
     MASU_DEBUG_ASSERT((*slot)->type->tensor.rank == rank && (*slot)->type->tensor.element == element);
     return true;
+}
+
+static bool make_branch(checker *c, expr **slot, const type *to);
+
+static bool make_arms(checker *c, expr *e, const type *to) {
+    bool made = false;
+    for (uint32_t i = 0; i < e->match.count; i++)
+        made |= make_branch(c, &e->match.arms[i].body, to);
+    return made;
+}
+
+static bool make_branch(checker *c, expr **slot, const type *to) {
+    expr *e = *slot;
+    bool made;
+    if (type_resolve(c->types, e->type)->kind != TYPE_TENSOR)
+        return false;
+    if (e->kind == EXPR_MATCH) {
+        made = make_arms(c, e, to);
+    } else if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
+        made = make_branch(c, &e->block->result, to);
+        e->block->type = made ? e->block->result->type : e->block->type;
+    } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL && e->branch.then->result != NULL) {
+        made = make_branch(c, &e->branch.then->result, to);
+        made |= make_branch(c, &e->branch.otherwise, to);
+        e->branch.then->type = made ? e->branch.then->result->type : e->branch.then->type;
+    } else {
+        return check_create_as(c, slot, to);
+    }
+    if (made)
+        e->type = type_tensor(c->types, to->tensor.element, e->type->tensor.rank);
+    return made;
+}
+
+bool check_create_alike(checker *c, expr **slot, const type *to) {
+    to = type_resolve(c->types, to);
+    return to->kind == TYPE_TENSOR && to->tensor.element != NULL && make_branch(c, slot, to);
 }

@@ -114,11 +114,28 @@ static void judge_arms(checker *c, expr *e, const type *expected) {
     e->type = good ? expected : check_scalar(c, TYPE_ERROR);
 }
 
+/* The type of the arms before arm `end` when what they make is made as `t` is; NULL: they do not meet. */
+static const type *made_as(checker *c, expr *e, uint32_t end, const type *t) {
+    const type *joined = t;
+    for (uint32_t i = 0; joined != NULL && i < end; i++) {
+        check_create_alike(c, &e->match.arms[i].body, t);
+        joined = check_join(c, joined, type_resolve(c->types, e->match.arms[i].body->type));
+    }
+    return joined;
+}
+
 static void join_arms(checker *c, expr *e, const type *expected) {
     const type *joined = check_scalar(c, TYPE_NEVER);
     for (uint32_t i = 0; i < e->match.count; i++) {
         const expr *body = e->match.arms[i].body;
         const type *t = type_resolve(c->types, body->type), *next = check_join(c, joined, t);
+        if (next == NULL && check_create_alike(c, &e->match.arms[i].body, joined)) {
+            body = e->match.arms[i].body;
+            t = type_resolve(c->types, body->type);
+            next = check_join(c, joined, t);
+        } else if (next == NULL) {
+            next = made_as(c, e, i, t);
+        }
         if (next == NULL && expected != NULL) {
             judge_arms(c, e, expected);
             return;
