@@ -22,7 +22,7 @@ typedef struct number_list {
 
 typedef struct name {
     char *text;
-    uint64_t facts; /* bit f: facts.def's row f holds */
+    uint64_t facts[2]; /* bit f: facts.def's row f holds */
     bool is_owner, gives_way, only_asked;
     int number;           /* in the index; -1: no declaration has it, nothing is asked for by it */
     number_list declared; /* declarations */

@@ -20,7 +20,7 @@ static const struct {
 #undef FACT
 #undef BUILT
 };
-enum { FACT_COUNT = sizeof facts / sizeof facts[0], ALL_FACTS_FIT = 1 / (FACT_COUNT <= 64) };
+enum { FACT_COUNT = sizeof facts / sizeof facts[0], ALL_FACTS_FIT = 1 / (FACT_COUNT <= 128) };
 
 static const char *const known_words[] = {
 #define WORD(word) #word,
@@ -73,9 +73,9 @@ void read_says(const reader *r, char *text) {
     split(r, colon + 1, words);
     for (int w = 0; words[w]; w++) {
         int name = name_of(words[w], strlen(words[w]));
-        if (names[name].facts >> fact & 1)
+        if (names[name].facts[fact / 64] >> fact % 64 & 1)
             fail(r, "said twice of a name");
-        names[name].facts |= 1ull << fact;
+        names[name].facts[fact / 64] |= 1ull << fact % 64;
         said = room(said, said_count, &said_capacity, sizeof *said);
         said[said_count++] = (said_word){fact, name, word};
     }
@@ -83,7 +83,7 @@ void read_says(const reader *r, char *text) {
 
 static bool is_declared(const name *n) {
     for (int i = 0; i < FACT_COUNT; i++)
-        if (facts[i].declares && (n->facts >> i & 1))
+        if (facts[i].declares && (n->facts[i / 64] >> i % 64 & 1))
             return true;
     for (size_t i = 0; i < sizeof operations_named / sizeof operations_named[0]; i++)
         if (strcmp(operations_named[i], n->text) == 0)

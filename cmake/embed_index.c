@@ -133,7 +133,7 @@ bool number_names(void) {
     int count = 0;
     for (int i = 0; i < name_count; i++) {
         const name *n = &names[i];
-        bool counts = n->declared.count > 0 || n->asked.count > 0 || n->is_owner || n->facts;
+        bool counts = n->declared.count > 0 || n->asked.count > 0 || n->is_owner || n->facts[0] || n->facts[1];
         names[i].number = counts ? count++ : -1;
     }
     if (2 * count > LIBRARY_SLOTS)
@@ -164,9 +164,9 @@ static void write_names(FILE *out) {
             write_number(out, n->declared.items[d], &next);
         int asked = next;
         write_asked(out, &n->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s, %s, 0x%llx},\n", library.length, strlen(n->text), declared,
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s, %s, {0x%llx, 0x%llx}},\n", library.length, strlen(n->text), declared,
             asked, next, n->is_owner ? "true" : "false", n->gives_way ? "true" : "false",
-            n->only_asked ? "true" : "false", (unsigned long long)n->facts);
+            n->only_asked ? "true" : "false", (unsigned long long)n->facts[0], (unsigned long long)n->facts[1]);
         put_bytes(&library, n->text, strlen(n->text));
     }
     fprintf(out, "0};\n");

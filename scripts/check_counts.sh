@@ -15,13 +15,16 @@ long_files        0   0   source files over 600 lines
 repeats          10  10   pairs of places with the same six lines
 checker_fields   16  20   fields of the checker's context, or of a part of it that has more
 file_circle      36  12   files of the language that call each other in a circle
-library_names    80  20   comparisons with a spelt name that is not a word of the language, in the checker
+library_names    44  20   comparisons with a spelt name that is not a word of the language, in the checker
 unasserted        0   0   files of front, types, pass and codegen that say what must stay true, and neither assert it nor name its test
 no_noun           0   0   "is no X", "are no X": write "is not an X"
 stands            0   0   "stands" where "is" or "lies" is meant
 nobody            0   0   "nobody", "whoever": say who
 anew              0   0   "anew": write "again"
 likewise          0   0   a bare "Likewise."
+told            312   0   "told": say who says what, "known", "seen" or "apart"
+likewise_words   42   0   "likewise": write what is so
+what_comments   108   0   comments of one sentence that begins with "What": name the thing
 of_sentences      0   0   sentences without a verb that begin with "Of"
 TEXT
 }
@@ -59,6 +62,9 @@ count_stands() { word '(^|[^A-Za-z_`])stands?([^A-Za-z_`(]|$)'; }
 count_nobody() { word '(^|[^A-Za-z])([Nn]obody|[Ww]hoever)([^A-Za-z]|$)'; }
 count_anew() { word '(^|[^A-Za-z])anew([^A-Za-z]|$)'; }
 count_likewise() { word 'Likewise\.'; }
+count_told() { word '(^|[^A-Za-z])told([^A-Za-z]|$)'; }
+count_likewise_words() { word '(^|[^A-Za-z])[Ll]ikewise([^A-Za-z]|$)'; }
+count_what_comments() { word '/\* What [^.;:]*\. \*/'; }
 count_of_sentences() { word '(^|\. |/\* |: |^ \* )Of (a|an|the|what|all|two|one|each|its|those|that|these|such)( |$)'; }
 
 cd "${MASU_COUNTED:-$(dirname "$0")/..}"

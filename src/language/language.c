@@ -178,7 +178,7 @@ static masu_status read_source(masu_program *p, const masu_compile_options *opti
     masu_status status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, NULL, &p->tree);
     if (status == MASU_OK)
         status = read_modules(p, options);
-    /* What the first reading said, the second one does not say again. */
+    /* The second reading does not say again what the first one said. */
     module_names *names = status == MASU_OK && p->diagnostics.dropped == 0 ? p->tree->names : NULL;
     if (names && modules_clash(names, &status)) {
         status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, names, &p->tree);

@@ -134,7 +134,7 @@ static const char heading[] =
     "`transpose_2d`, `matmul_4d`,\n"
     "`add_4d`, `cat_4d`, `mod`; `cpu`, `cuda` and `to(device)` yield the tensor. A function "
     "`f(t, …)` that the program lacks\n"
-    "is `t.f(…)`. `let (values, places) = t.topk(k)` takes both, likewise of `sort`, `max(dim)`, `min(dim)`.\n"
+    "is `t.f(…)`. `let (values, places) = t.topk(k)` takes both; so do `sort`, `max(dim)` and `min(dim)`.\n"
     "\n"
     "Products go through BLAS, decompositions through LAPACK. Element-wise operations, sums, "
     "running sums, softmax, the\n"
@@ -169,7 +169,7 @@ masu_status masu_operations(masu_text *out) {
         "\n## Written in the language itself\n\n"
         "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < i64 < "
         "f32 < f64),\n"
-        "`Tensor<Sum>` likewise, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
+        "`Tensor<Sum>` the widest, too, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
         "| form | gradient | what it does |\n"
         "|---|---|---|\n");
     for (size_t i = 0; i < library_operations_count; i++)

@@ -9,6 +9,7 @@ cp -r scripts "$tree"
 for page in README ARCHITECTURE CONTRIBUTING; do echo "It stands alone. An instance is no value, and nobody asks." >"$tree/$page.md"; done
 cat >"$tree/src/language/front/check_context.h" <<'TEXT'
 /* Of a list, the first. Likewise. */
+/* What is told. */
 typedef struct check_part {
     int d;
 } check_part;
@@ -54,6 +55,9 @@ counted nobody 3
 counted anew 2
 counted likewise 1
 counted of_sentences 1
+counted told 1
+counted likewise_words 1
+counted what_comments 1
 # Three objects in a circle, one outside it.
 circle='x/a.a:one.c.o:0000000000000000 T one
 x/a.a:one.c.o:                 U two

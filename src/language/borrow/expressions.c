@@ -341,7 +341,7 @@ static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint3
     return joined;
 }
 
-/* What a `for` runs over, and what it yields. */
+/* The source of a `for`, and what it yields. */
 static value build_source(builder *b, expr *e) {
     value v = build_expr(b, e);
     if (v.place != NULL) {

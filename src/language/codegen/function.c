@@ -426,7 +426,7 @@ void codegen_function(codegen *cg, const ir_function *f) {
     emit e = {0};
     if (!function || !emit_begin(&e, cg, f, function))
         return;
-    /* What enters a frame gains nothing from being inlined. */
+    /* A function that enters a frame gains nothing from being inlined. */
     if (framed)
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "noinline");
     take_parameters(&e);

@@ -13,7 +13,7 @@ static void put_string(const char *text, masu__buffer *out) {
     masu__buffer_json_string(out, text, strlen(text));
 }
 
-/* What is between the marks of a name. */
+/* The text between the marks of a name. */
 static void put_bare(const masu__buffer *name, masu__buffer *out) {
     const char *text = masu__buffer_text(name);
     masu__buffer_json_string(out, name->length > 1 ? text + 1 : "", name->length > 1 ? name->length - 2 : 0);

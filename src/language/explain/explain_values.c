@@ -134,7 +134,7 @@ static void hear(teller *t, const ir_instr *i) {
         }
 }
 
-/* What a pass inserted at the start of a block belongs to the line behind it. */
+/* An instruction that a pass inserted at the start of a block belongs to the line behind it. */
 static uint32_t first_line(const ir_function *f, const ir_block *b) {
     for (const ir_instr *i = b->first; i; i = i->next)
         if (line_of(i->span))

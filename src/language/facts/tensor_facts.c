@@ -67,7 +67,7 @@ static uint8_t dtype_of_first(const sweeper *s, const ir_instr *i) {
     return DTYPE_IS_UNKNOWN;
 }
 
-/* What to_dtype is told to make. */
+/* The type that to_dtype makes. */
 static uint8_t dtype_asked_for(const sweeper *s, const ir_instr *i) {
     int64_t dtype = 0;
     return ir_const_int(s->f, i->args[1], &dtype) && dtype >= 0 && dtype < TL_DTYPE_COUNT ? (uint8_t)dtype

@@ -232,7 +232,7 @@ static void add_arguments(abi_call *a, tl_abi_index function) {
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* What a program calls item() yields the tensor's own element. */
+/* A program's item() yields the tensor's own element. */
 static void finish_item(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
     if (e->call.abi != TL_FN_tl_tensor_item)
@@ -390,7 +390,7 @@ tl_abi_index check_function_of_symbol(const char *symbol) {
     return at;
 }
 
-/* What the table calls an object is what is wanted of it, a String where nothing is. */
+/* An object of the table has the type that is wanted, String where none is. */
 bool check_runtime_call(checker *c, expr *e, const type *expected) {
     const char *scope = e->call.callee->name.scope;
     if (strcmp(scope, "__runtime") != 0 || e->span.file != c->tree->prelude)

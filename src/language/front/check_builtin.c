@@ -218,7 +218,7 @@ static bool string_static(checker *c, expr **slot, const char *name) {
         e->type = check_scalar(c, TYPE_STRING);
         return true;
     }
-    if ((form == SAID_FROM || check_same_text(name, "from_str")) && e->call.arg_count == 1) {
+    if ((form == SAID_FROM || form == SAID_FROM_TEXT) && e->call.arg_count == 1) {
         check_expr(c, &e->call.args[0], check_scalar(c, TYPE_STRING));
         check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
         *slot = e->call.args[0];
@@ -257,23 +257,20 @@ static void string_length(checker *c, expr **slot, bool is_empty) {
     become_length(c, slot, length, is_empty);
 }
 
-/* Functions of the runtime that the library says methods of String are. args: one letter each: s a String, i an i64.
+/* Functions of the runtime that the library says methods of String are. What they take is texts and whole numbers.
  * yields: s String, b bool, i i64, c char, v Vec<String>, w Vec<char>. */
 typedef struct text_function {
     tl_abi_index abi;
-    const char *args;
     char yields;
 } text_function;
 
 static const text_function text_functions[] = {
-    {TL_FN_tl_string_concat, "s", 's'},      {TL_FN_tl_string_contains, "s", 'b'},
-    {TL_FN_tl_string_starts_with, "s", 'b'}, {TL_FN_tl_string_ends_with, "s", 'b'},
-    {TL_FN_tl_string_index_of, "s", 'i'},    {TL_FN_tl_string_substring, "ii", 's'},
-    {TL_FN_tl_string_char_at, "i", 'c'},     {TL_FN_tl_string_trim, "", 's'},
-    {TL_FN_tl_string_split, "s", 'v'},       {TL_FN_tl_string_words, "", 'v'},
-    {TL_FN_tl_string_chars, "", 'w'},        {TL_FN_tl_string_replace, "ss", 's'},
-    {TL_FN_tl_string_to_uppercase, "", 's'}, {TL_FN_tl_string_to_lowercase, "", 's'},
-    {TL_FN_tl_string_repeat, "i", 's'},      {TL_FN_tl_string_to_i64, "", 'i'},
+    {TL_FN_tl_string_concat, 's'},       {TL_FN_tl_string_contains, 'b'},     {TL_FN_tl_string_starts_with, 'b'},
+    {TL_FN_tl_string_ends_with, 'b'},    {TL_FN_tl_string_index_of, 'i'},     {TL_FN_tl_string_substring, 's'},
+    {TL_FN_tl_string_char_at, 'c'},      {TL_FN_tl_string_trim, 's'},         {TL_FN_tl_string_split, 'v'},
+    {TL_FN_tl_string_words, 'v'},        {TL_FN_tl_string_chars, 'w'},        {TL_FN_tl_string_replace, 's'},
+    {TL_FN_tl_string_to_uppercase, 's'}, {TL_FN_tl_string_to_lowercase, 's'}, {TL_FN_tl_string_repeat, 's'},
+    {TL_FN_tl_string_to_i64, 'i'},
 };
 
 static const text_function *text_function_of(const char *name) {
@@ -316,11 +313,16 @@ static bool table_method(checker *c, expr **slot) {
     const text_function *f = function ? NULL : text_function_of(e->call.name);
     if (f == NULL)
         return false;
-    bool good = check_count(c, e, e->call.name, (uint32_t)strlen(f->args), (source_span){0});
+    const tl_abi_parameter *takes = tl_abi_functions[f->abi].parameters + 1; /* behind the text itself */
+    uint32_t count = 0;
+    while (count + 1 < TL_ABI_MAX_PARAMETERS && takes[count].name != NULL)
+        count++;
+    bool good = check_count(c, e, e->call.name, count, (source_span){0});
     for (uint32_t a = 0; a < e->call.arg_count; a++) {
-        const type *t = good ? letter_type(c, f->args[a]) : NULL;
+        const bool text = good && takes[a].kind == ABI_object;
+        const type *t = good ? check_scalar(c, text ? TYPE_STRING : TYPE_I64) : NULL;
         check_expr(c, &e->call.args[a], t);
-        if (good && e->call.args[a]->type->kind == TYPE_CHAR && f->args[a] == 's')
+        if (text && e->call.args[a]->type->kind == TYPE_CHAR)
             e->call.args[a] = check_text_of(c, e->call.args[a], 0);
         good = good && check_coerce(c, &e->call.args[a], t, NULL);
     }

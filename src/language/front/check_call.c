@@ -476,11 +476,9 @@ static void call_of_literal(checker *c, expr **slot, const type *expected) {
 }
 
 static bool is_process_exit(const name_expr *callee) {
-    static const char *const scopes[] = {"std::process", "process", "System"};
-    bool ends = false;
-    for (size_t i = 0; callee->scope != NULL && i < sizeof scopes / sizeof scopes[0]; i++)
-        ends |= strcmp(callee->scope, scopes[i]) == 0;
-    return ends && library_said_of(LIBRARY_form, callee->name) == SAID_EXIT;
+    const char *scope = callee->scope != NULL && strncmp(callee->scope, "std::", 5) == 0 ? callee->scope + 5
+                                                                                         : callee->scope;
+    return library_says(LIBRARY_of_process, scope) && library_said_of(LIBRARY_form, callee->name) == SAID_EXIT;
 }
 
 /* f<T>(…) -> Tensor<T>: T is the tensor's, whichever side of the name it is written on. */

@@ -332,7 +332,7 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     return loop;
 }
 
-/* What <found> is before the first value. */
+/* The value of <found> before the first value comes. */
 static expr *begin_of(const chain *h, stage_kind end) {
     checker *c = h->c;
     switch (end) {

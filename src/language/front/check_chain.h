@@ -69,7 +69,7 @@ stage_kind chain_stage_named(const char *name);
 stage_kind chain_kind_of(const expr *e); /* STAGE_NONE: of no method of a chain */
 bool chain_passes_on(const expr *e);     /* a stage that does not end the chain */
 
-/* What happens with the value from stage `at` on. */
+/* The way of the value from stage `at` on. */
 expr *chain_body_of(const chain *h, uint32_t at, const char *value);
 /* What the stages keep: how many came through, how many may. */
 void chain_counters(const chain *h, block_builder *before);

@@ -135,7 +135,7 @@ static bool has_tensor(checker *c, const type *t, const looked_at *outer) {
     return some;
 }
 
-/* What takes the length and the elements of the file, or compares them. */
+/* Text that takes the length and the elements of the file, or compares them. */
 static void put_growing(walk_text *w, const type *element, const char *place, const char *path, const char *one,
                         uint32_t number) {
     if (derive_is_said(element)) {
@@ -170,7 +170,7 @@ static void put_list(walk_text *w, const type *list, const char *place, const ch
     masu__buffer_printf(w->out, "} } }\n");
 }
 
-/* What looks at a value in the file that one of type t will be made of. */
+/* Text that looks at a value in the file that one of type t will be made of. */
 static const char *expectation(checker *c, const type *t, const char *path) {
     t = type_resolve(c->types, t);
     return derive_is_said(t) ? check_printf(c, "s.__fits::<%s>(%s);", type_name(c->types, t), path)
@@ -304,7 +304,7 @@ static void put_other(walk_text *w, const struct_item *s, const variant_item *v)
     masu__buffer_printf(w->out, "; } }\n");
 }
 
-/* What is made begins as the variant that the file says. */
+/* The value begins as the variant that the file says. */
 static void put_made_variant(walk_text *w, const struct_item *s) {
     masu__buffer_printf(w->out, "{ " AT "match s.__made_variant(path).as_str() {\n");
     for (uint32_t k = 0; k < s->variant_count; k++) {

@@ -29,7 +29,6 @@ static const struct other_name {
     const char *name, *meant;
     uint32_t least, most, kept;
 } other_names[] = {
-    {"T", "t", 0, 0, 0},
 #define NAME(name, meant, least, most, kept) {#name, #meant, least, most, kept},
 #include "language/front/other_names.def"
 #undef NAME

@@ -113,7 +113,7 @@ expr *check_element_at(checker *c, expr *all, expr *at) {
     return e;
 }
 
-/* What was checked as a place turned out to be wanted as a value. */
+/* A place was checked, and a value is wanted. */
 static void give_up(checker *c, expr **slot) {
     if ((*slot)->type != NULL)
         check_unbox(c, slot);
@@ -362,7 +362,7 @@ static bool may_lead(const checker *c, const expr *e) {
     return has_getter(c, "deref_mut") && (!known || check_leads(c, s->binding->type));
 }
 
-/* What the place leads to. */
+/* The value that the place leads to. */
 static expr *freeze_on(block_builder *b, expr *place) {
     expr *call = check_led(b->c, place, true);
     return check_freeze(b, &call);

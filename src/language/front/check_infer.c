@@ -227,7 +227,7 @@ const type *infer_block(inference *n, block *b) {
     return t;
 }
 
-/* What two ways to one value agree on. */
+/* The type that two ways to one value agree on. */
 static const type *joined(inference *n, const type *a, const type *b) {
     if (a == NULL || type_is(type_resolve(n->c->types, a), TYPE_NEVER))
         return b;

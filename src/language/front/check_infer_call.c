@@ -148,7 +148,7 @@ static const type *tensor_of_values(inference *n, const type *t) {
                                       : infer_any_tensor(n);
 }
 
-/* What moves or keeps elements keeps their type. */
+/* A method that moves or keeps elements keeps their type. */
 static const type *with_element_of(inference *n, const type *t, const type *receiver) {
     bool says = t->kind == TYPE_TENSOR && t->tensor.element == NULL && receiver != NULL &&
                 receiver->kind == TYPE_TENSOR;

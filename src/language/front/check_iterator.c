@@ -178,7 +178,6 @@ static bool list_of_parts(checker *c, expr **slot, const type *t) {
 }
 
 bool check_as_list(checker *c, expr **slot) {
-    static const char *const names[] = {"into_iter", "iter"};
     const type *t = check_iterated(c, (*slot)->type);
     source_span span = (*slot)->span;
     if (t->kind != TYPE_STRUCT || t->structure->closure != NULL)
@@ -188,10 +187,10 @@ bool check_as_list(checker *c, expr **slot) {
         check_expr(c, slot, NULL);
         return true;
     }
-    for (int i = 0; i < 2; i++) {
-        const function_item *f = check_method_named(c, t->structure, names[i]);
+    for (uint32_t i = 0; i < 2; i++) {
+        const function_item *f = check_method_named(c, t->structure, library_nth(LIBRARY_makes_iterator, i));
         if (f != NULL && f->has_self && f->parameter_count == 1) {
-            *slot = build_method(c, span, *slot, names[i], NULL, 0);
+            *slot = build_method(c, span, *slot, library_nth(LIBRARY_makes_iterator, i), NULL, 0);
             check_expr(c, slot, NULL);
             const type *made = type_resolve(c->types, (*slot)->type);
             return made->kind == TYPE_VEC || check_as_list(c, slot);
@@ -216,12 +215,11 @@ static expr *arm_of(checker *c, const loop_expr *loop, const char *found, source
     return build_finish(&b, NULL);
 }
 
-/* What the program's own `into_iter` or `iter` of a struct makes, if that is an iterator. */
+/* The iterator that the program's own `into_iter` or `iter` of a struct makes, if it is one. */
 static void ask_for_iterator(checker *c, expr **source) {
-    static const char *const names[] = {"into_iter", "iter"};
     const type *t = check_iterated(c, (*source)->type);
-    for (int i = 0; i < 2 && t->kind == TYPE_STRUCT && t->structure->closure == NULL; i++) {
-        const function_item *f = check_method_named(c, t->structure, names[i]);
+    for (uint32_t i = 0; i < 2 && t->kind == TYPE_STRUCT && t->structure->closure == NULL; i++) {
+        const function_item *f = check_method_named(c, t->structure, library_nth(LIBRARY_makes_iterator, i));
         if (f != NULL && f->has_self && f->parameter_count == 1 && f->span.file != c->tree->prelude) {
             *source = build_method(c, (*source)->span, *source, f->name, NULL, 0);
             check_expr(c, source, NULL);

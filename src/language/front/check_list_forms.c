@@ -78,7 +78,7 @@ expr *check_numbered_parts(checker *c, expr *value) {
     return numbered(c, value, got);
 }
 
-/* f64::sqrt, String::from, Some, Shape::Circle, Vec::new where a function check_same_text wanted: |…| name(…) */
+/* f64::sqrt, String::from, Some, Shape::Circle, Vec::new where a function is wanted: |…| name(…) */
 void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     expr *e = *slot;
     if (e->kind != EXPR_NAME || e->type != NULL)

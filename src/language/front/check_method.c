@@ -383,9 +383,11 @@ static bool for_each(checker *c, expr **slot) {
 /* s.parse().unwrap() is parsed as what is wanted of it, or as what unwrap_or would put in its place. */
 static void wish_of_parse(checker *c, expr *e, const type *expected) {
     expr *parse = e->call.receiver;
-    if (!check_is_parse(parse) || (strncmp(e->call.name, "unwrap", 6) != 0 && strcmp(e->call.name, "expect") != 0))
+    if (!check_is_parse(parse) ||
+        (!library_says(LIBRARY_opens, e->call.name) && !library_says(LIBRARY_opens_or, e->call.name)))
         return;
-    bool other = strcmp(e->call.name, "unwrap_or") == 0 && e->call.arg_count == 1;
+    bool other = library_says(LIBRARY_opens_or, e->call.name) && e->call.arg_count == 1 &&
+                 e->call.args[0]->kind != EXPR_CLOSURE;
     if (expected == NULL && other) {
         check_expr(c, &e->call.args[0], NULL);
         expected = type_resolve(c->types, e->call.args[0]->type);

@@ -333,8 +333,6 @@ static void stepped(const chain *h, uint32_t at, const char *value, block_builde
 
 /* <found> = what it is with one value more, for ends that look at every value. */
 static expr *gathered(const chain *h, const expr *stage, const char *value) {
-    static const char *const methods[STAGE_NONE] = {
-        [STAGE_SUM] = "__plus", [STAGE_PRODUCT] = "__times", [STAGE_MAX] = "__larger", [STAGE_MIN] = "__smaller"};
     checker *c = h->c;
     expr *so_far = chain_name(c, stage, "<found>"), *args[2] = {so_far, chain_name(c, stage, value)};
     stage_kind kind = chain_kind_of(stage);
@@ -361,12 +359,13 @@ static expr *gathered(const chain *h, const expr *stage, const char *value) {
         return first;
     }
     default:
-        more = build_method(c, stage->span, so_far, methods[kind], &args[1], 1);
+        more = build_method(c, stage->span, so_far, library_named(LIBRARY_gathers, chain_stages[kind].said), &args[1],
+                            1);
     }
     return build_assign(c, stage->span, chain_name(c, stage, "<found>"), more);
 }
 
-/* What happens with the value from stage `at` on. */
+/* The way of the value from stage `at` on. */
 expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     if (at == h->count)
         return last_of(h, value);

@@ -3,7 +3,7 @@
  *
  *     std::mem::swap(&mut a, &mut b)   __std_swap(&mut a, &mut b), of the prelude
  *     f64::max(a, b)                   a.max(b)
- *     u8::try_from(x)                  a Result: x as u8 where that check_same_text the same number
+ *     u8::try_from(x)                  a Result: x as u8 where that is the same number
  *     v.map(f64::sqrt)                 v.map(|<0>| f64::sqrt(<0>))
  *     it.collect()                     what the wanted type makes of a Vec
  */
@@ -176,10 +176,10 @@ bool check_try_into(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-/* Whole numbers, or lists of them, of another type than check_same_text wanted. */
+/* Whole numbers, or lists of them, of another type than is wanted. */
 static bool counted_otherwise(const checker *c, const type *from, const type *to);
 
-/* Parts of a pair: one check_same_text counted otherwise, the others are what check_same_text wanted. */
+/* Parts of a pair: one is counted otherwise, the others are what is wanted. */
 static bool parts_otherwise(const checker *c, const type *from, const type *to) {
     bool some = false, all = from->tuple.count == to->tuple.count;
     for (uint32_t i = 0; all && i < to->tuple.count; i++) {
@@ -239,7 +239,7 @@ static expr *collected_as(checker *c, expr *list, const type *from, const type *
     return build_method(c, list->span, list, "map", &f, 1);
 }
 
-/* char::from_digit(d, 10), char::from_u32(n); false: not with so many arguments, which check_same_text said. */
+/* char::from_digit(d, 10), char::from_u32(n); false: not with so many arguments, which is said. */
 static bool char_of(checker *c, expr **slot, const char *name) {
     expr *e = *slot, **args = e->call.args;
     bool digit = library_said_of(LIBRARY_form, name) == SAID_DIGIT;
@@ -339,12 +339,12 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
 
 /* ---- collect --------------------------------------------------------------------------------- */
 
-static bool is_named(const type *t, const char *name) {
+static bool is_of_form(const type *t, library_said form) {
     return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           check_same_text(t->structure->template->name, name);
+           library_said_of(LIBRARY_type_form, t->structure->template->name) == form;
 }
 
-/* The receiver check_same_text a checked Vec. */
+/* The receiver is a checked Vec. */
 bool check_collect(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (library_said_of(LIBRARY_stage, e->call.name) != SAID_COLLECT || e->call.arg_count != 0)
@@ -368,7 +368,7 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         check_expr(c, slot, NULL);
         return true;
     }
-    if (is_named(t, "Option") || is_named(t, "Result")) {
+    if (is_of_form(t, SAID_OPTION) || is_of_form(t, SAID_RESULT)) {
         const type *inner = type_resolve(c->types, t->structure->arguments[0]);
         *slot = build_method(c, span, e->call.receiver, "__whole", NULL, 0);
         check_expr(c, slot, NULL);

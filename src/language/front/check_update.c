@@ -58,7 +58,7 @@ static const type *element_of(checker *c, const type *t) {
     return t->kind != TYPE_TENSOR || t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
 }
 
-/* What is not known is looked at when the program runs. */
+/* The program looks when it runs, where nothing is known. */
 static bool may_be_real(checker *c, const type *t) {
     const type *element = element_of(c, t);
     return element == NULL || type_is_float(element);

@@ -233,7 +233,7 @@ static void read_result_places(parser *p, ir_instr *i) {
     }
 }
 
-/* What follows the opcode. */
+/* The text behind the opcode. */
 static void read_rest(parser *p, ir_instr *i, ir_type result) {
     switch (i->op) {
     case IR_CONST:

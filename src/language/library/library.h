@@ -43,6 +43,9 @@ library_said library_said_of(library_fact fact, const char *name);
 /* The first name of which the fact is said with that word; NULL: there is none. O(how often the fact is said). */
 const char *library_named(library_fact fact, library_said said);
 
+/* The name with this number, from 0, among those of which it is said, in the order of letters; NULL: there are fewer. */
+const char *library_nth(library_fact fact, uint32_t number);
+
 /* By fact, then by name. */
 typedef struct library_fact_word {
     library_fact fact;
@@ -61,7 +64,7 @@ typedef struct library_name {
     bool is_owner;                 /* of methods */
     bool gives_way;                /* a type or trait of the program may have this name: the library's gets another */
     bool only_asked;               /* a type that means something else where nothing asks for it */
-    uint64_t facts;                /* bit f: library_fact f holds */
+    uint64_t facts[2];             /* bit f: library_fact f holds */
 } library_name;
 
 /* A function, a method, a struct, an enum or another name of a type. */
@@ -89,7 +92,7 @@ extern const uint16_t library_name_lists[], library_declaration_lists[], library
 extern const char *const library_files[];   /* up to NULL */
 extern const char *const library_modules[]; /* M where std::M::N is __M_N; up to NULL */
 
-/* What is loaded. */
+/* Which declarations are loaded. */
 typedef enum library_part {
     LIBRARY_ASKED, /* what the tokens of the program ask for */
     LIBRARY_WHOLE,

@@ -41,7 +41,7 @@ static size_t find_name(const char *text, size_t length) {
 
 bool library_says(library_fact fact, const char *name) {
     size_t number = name ? find_name(name, strlen(name)) : library_names_count;
-    return number < library_names_count && (library_names[number].facts >> fact & 1) != 0;
+    return number < library_names_count && (library_names[number].facts[fact / 64] >> fact % 64 & 1) != 0;
 }
 
 /* NULL: it is not said. */
@@ -72,19 +72,28 @@ library_said library_said_of(library_fact fact, const char *name) {
     return w ? w->said : SAID_NOTHING;
 }
 
-const char *library_named(library_fact fact, library_said said) {
+static size_t first_of(library_fact fact) {
     size_t low = 0, high = library_fact_words_count;
-    while (low < high) { /* the first of the fact */
+    while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (library_fact_words[middle].fact < fact)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < library_fact_words_count && library_fact_words[low].fact == fact; low++)
-        if (library_fact_words[low].said == said)
-            return library_fact_words[low].name;
+    return low;
+}
+
+const char *library_named(library_fact fact, library_said said) {
+    for (size_t i = first_of(fact); i < library_fact_words_count && library_fact_words[i].fact == fact; i++)
+        if (library_fact_words[i].said == said)
+            return library_fact_words[i].name;
     return NULL;
+}
+
+const char *library_nth(library_fact fact, uint32_t number) {
+    const size_t at = first_of(fact) + number;
+    return at < library_fact_words_count && library_fact_words[at].fact == fact ? library_fact_words[at].name : NULL;
 }
 
 static void ask(loader *l, size_t name) {
@@ -138,7 +147,7 @@ static void ask_token(loader *l, const char *text, const token *t) {
     ask(l, find_name(text + begin, length - begin));
 }
 
-/* What does not begin with a letter, a digit or a quote has no name. */
+/* Only a token that begins with a letter, a digit or a quote has a name. */
 static bool may_ask(token_kind kind, char first) {
     return kind == TOKEN_INT || kind == TOKEN_FLOAT || first == '_' || (first >= 'a' && first <= 'z') ||
            (first >= 'A' && first <= 'Z');
@@ -158,7 +167,7 @@ static bool declares(const char *text, const token *t) {
            (t->length == 4 && memcmp(text + t->offset, "type", 4) == 0);
 }
 
-/* What the program declares, it does not ask for. */
+/* A program does not ask for a name that it declares. */
 static void rename_declared(loader *l, const source_file *program, const token_list *list) {
     for (uint32_t i = 1; i < list->count; i++) {
         const token *t = &list->tokens[i];

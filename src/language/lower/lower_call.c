@@ -227,7 +227,7 @@ static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
         lower_into_cell(fn, e->type, out, cell, e->span);
 }
 
-/* What a closure takes away is not the variable's any more. */
+/* The variable does not own any more what a closure takes away. */
 static void capture(lower_fn *fn, const expr *e, const binding *captured, const function_item *closure) {
     bool moves = fn->owns && lower_open(fn) && lower_drops(fn->l, captured->type) && lower_is_place(e) &&
                  (closure->is_move || lower_marked(fn, captured->span, MARK_CAPTURED)) &&

@@ -28,7 +28,7 @@ ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const e
     return lower_convert(fn, v, lower_scalar_type(element ? element : read->as), span);
 }
 
-/* What is stored takes the type that the tensor has, as in PyTorch. */
+/* A stored number takes the type that the tensor has, as in PyTorch. */
 ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const element_read *place,
                            source_span span) {
     uint32_t count = place->count;

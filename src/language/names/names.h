@@ -82,7 +82,7 @@ struct_item *names_struct(const name_table *n, const char *name);
 /* What a program declares; else the library's of that name, of whatever module. NULL: there is none. */
 trait_item *names_trait(const name_table *n, const char *name);
 const char *names_trait_text(const trait_item *trait); /* what people call it */
-/* What people call it. */
+/* The name that people use. */
 const char *names_plain(name_table *n, const char *name);
 /* Takes modules off the name; an item of a module, where no variable is meant, gets the name that the item goes by. */
 void names_settle(name_table *n, name_expr *e);

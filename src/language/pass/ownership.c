@@ -86,7 +86,7 @@ static void note_operands(owner *o, const ir_instr *i) {
             note(o, i->target[t].args[a], true);
 }
 
-/* What dies at the call is handed over, everything else is lent. */
+/* An argument that dies at the call is handed over, any other is lent. */
 static void choose_version(owner *o, ir_instr *call) {
     bool *owned = ir_alloc(o->m, call->arg_count, sizeof *owned);
     if (!owned)

@@ -170,7 +170,7 @@ static void put_comment(formatter *f, uint32_t i, const char *from, const char *
     masu__buffer_append(f->out, from, (size_t)(to - from));
 }
 
-/* What is in front of token i. */
+/* The text in front of token i. */
 static void put_gap(formatter *f, uint32_t i, const char *at, const char *end) {
     uint32_t lines = 0;
     bool had = false, comment = false, line_comment = false;

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_declare.h"
 #include "language/types/check_dyn_types.h"
@@ -115,7 +116,7 @@ void check_add_dyn_method(checker *c, dyn_type *d, function_item *f) {
 function_item *check_dyn_method(checker *c, struct_item *owner, const char *name) {
     dyn_type *d = owner->dyn;
     bool calls = d != NULL && d->trait == NULL && d->item == NULL;
-    if (d == NULL || (d->trait == NULL && strcmp(name, calls ? "call" : "next") != 0))
+    if (d == NULL || (d->trait == NULL && library_said_of(LIBRARY_form, name) != (calls ? SAID_CALL : SAID_NEXT)))
         return NULL;
     function_item *f = calls ? call_method(c, d) : d->item != NULL ? next_method(c, d) : copy_method(c, d, name);
     if (f == NULL)

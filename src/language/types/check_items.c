@@ -34,16 +34,19 @@ static bool reserved_type(const char *name) {
 
 /* An Option or Result of the program with the language's own variants is the language's. */
 static bool is_same_enum(const checker *c, const struct_item *s) {
-    static const char *const names[] = {"Option", "Result"};
-    static const char *const variants[][2] = {{"Some", "None"}, {"Ok", "Err"}};
-    if (!s->is_enum || s->variant_count != 2 || c->tree->prelude == NULL)
-        return false;
-    for (uint32_t i = 0; i < 2; i++) {
-        int64_t first = check_find_variant(s, variants[i][0]), second = check_find_variant(s, variants[i][1]);
-        if (strcmp(s->name, names[i]) == 0 && first >= 0 && second >= 0)
-            return s->generics.count == 1 + i && s->variants[first].count == 1 && s->variants[second].count == i;
+    const library_said form = library_said_of(LIBRARY_type_form, s->name);
+    const struct_item *own = NULL;
+    for (uint32_t i = 0; own == NULL && c->tree->prelude != NULL && i < c->tree->struct_count; i++) {
+        const struct_item *other = c->tree->structs[i];
+        own = other->span.file == c->tree->prelude && strcmp(other->name, s->name) == 0 ? other : NULL;
     }
-    return false;
+    bool same = (form == SAID_OPTION || form == SAID_RESULT) && own != NULL && s->is_enum &&
+                s->variant_count == own->variant_count && s->generics.count == own->generics.count;
+    for (uint32_t i = 0; same && i < own->variant_count; i++) {
+        const int64_t at = check_find_variant(s, own->variants[i].name);
+        same = at >= 0 && s->variants[at].count == own->variants[i].count;
+    }
+    return same;
 }
 
 static void declare_structs(checker *c) {

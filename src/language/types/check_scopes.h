@@ -11,7 +11,7 @@ typedef struct said_type {
     struct said_type *before;
 } said_type;
 
-/* What a program was told once and is not told again. */
+/* Said once of a program, and not again. */
 typedef struct check_said {
     uint32_t outside;        /* subjects, by bit: see outside.h */
     struct said_type *types; /* the last of the unknown types */

@@ -63,7 +63,7 @@ typedef struct entry {
     uint64_t packed, whole, begin;
 } entry;
 
-/* What did not fit into 32 bits lies in the extra field, in this order. */
+/* Numbers that did not fit into 32 bits lie in the extra field, in this order. */
 static bool read_larger(const unsigned char *extra, size_t length, entry *e) {
     uint64_t *const values[] = {&e->whole, &e->packed, &e->begin};
     while (length >= 4) {

@@ -28,7 +28,7 @@
 
 #include "runtime/value/tensor.h"
 
-/* What a rule of differentiation works on. */
+/* The operands of a rule of differentiation. */
 typedef struct tl_pass {
     tl_tensor *gradient; /* of the node's result, its shape and dtype; the rule may take it (set NULL) */
     bool keep_graph;     /* saved values must survive */

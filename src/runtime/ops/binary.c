@@ -136,7 +136,7 @@ static void binary_formula(tl_formula *f) {
                                                       (dtype) == DTYPE_REAL};
 #include <masu/ops.def>
 
-/* What is saved for the gradients of the sides that are tracked. */
+/* Saved for the gradients of the sides that are tracked. */
 static unsigned needed_of(const binary_operation *operation, const tl_tensor *a, const tl_tensor *b) {
     return (a->node ? needs(operation, 0) : 0) | (b->node ? needs(operation, 1) : 0);
 }

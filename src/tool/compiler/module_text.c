@@ -266,7 +266,7 @@ static void put_c_type(masu__buffer *out, const masu_module *m, const masu_param
 
 static const char *const fields[] = {"", "tensor", "f32", "f64", "i64", "truth", "text", "handle"};
 
-/* What is NULL is a value of no kind, and refused by the call. */
+/* NULL is a value of no kind: the call refuses it. */
 static void put_argument_in(masu__buffer *out, const masu_parameter *p, uint32_t i) {
     bool is_pointer = p->kind == MASU_KIND_TENSOR || p->kind == MASU_KIND_TEXT;
     masu__buffer_printf(out, "    arguments[%u].kind = ", i);
