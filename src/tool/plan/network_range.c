@@ -385,7 +385,7 @@ static int height_of(const plan_arguments *args, const tool_text *text, int64_t 
 
 /* Doubles until it does not fit, then halves the distance. */
 static int largest(const plan_arguments *args, const tool_text *text) {
-    masu_plan_result result, best = {0}, over = {0};
+    masu_plan_result result = {0}, best = {0}, over = {0};
     int64_t fits = 0, fails = MOST_VALUE + 1;
     for (int64_t value = 1; fails - fits > 1;
          value = fails > MOST_VALUE ? (2 * fits > MOST_VALUE ? MOST_VALUE : 2 * fits) : fits + (fails - fits) / 2) {
