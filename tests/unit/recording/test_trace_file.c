@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -647,6 +648,55 @@ static void arenas_are_seen_with_their_lines(void **state) {
     masu__recording_destroy(&r);
 }
 
+static uint64_t since_1970(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The head says when it began and in which process; each of 4,096 lines is told apart from the others, those after them
+ * are not known. */
+static void the_head_and_very_many_lines(void **state) {
+    (void)state;
+    enum { KNOWN = 4096, LINES = KNOWN + 300 };
+    masu_trace *trace = new_trace(NULL);
+    uint64_t before = since_1970();
+    assert_int_equal(masu_trace_record_to(trace, path, NULL), MASU_OK);
+    uint64_t after = since_1970();
+    masu_heap_config config = masu_heap_config_default();
+    config.trace = trace;
+    masu_heap *heap;
+    void *block;
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    for (int again = 0; again < 2; again++)
+        for (int line = 1; line <= LINES; line++) {
+            assert_int_equal(masu_heap_alloc_at(heap, 40, 0, &(masu_place){.file = "many.c", .line = line}, &block),
+                             MASU_OK);
+            assert_int_equal(masu_heap_free(heap, block, 40), MASU_OK);
+        }
+    masu_heap_destroy(heap);
+    masu_trace_destroy(trace);
+    bytes b = load();
+    uint64_t process = 0;
+    for (int i = 7; i >= 0; i--)
+        process = process << 8 | b.data[24 + i];
+    assert_int_equal(process, getpid());
+    free(b.data);
+    masu__recording r;
+    read_file(&r);
+    assert_true(before <= r.began_at_ns && r.began_at_ns <= after);
+    unsigned seen = 0;
+    for (size_t i = 0; i < r.event_count; i++) {
+        const masu__recorded_event *e = &r.events[i];
+        if (e->kind != MASU__RECORDED_ALLOC || e->flags & MASU__RECORDED_INNER)
+            continue;
+        unsigned line = seen++ % LINES + 1;
+        assert_int_equal(r.places[e->place].line, line <= KNOWN ? line : 0);
+    }
+    assert_int_equal(seen, 2 * LINES);
+    masu__recording_destroy(&r);
+}
+
 int main(void) {
     count_at_first();
     const struct CMUnitTest tests[] = {
@@ -666,6 +716,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_environment_is_read_when_it_is_asked, begin, end),
         cmocka_unit_test_setup_teardown(a_full_disk_is_said_and_stops_nobody, begin, end),
         cmocka_unit_test_setup_teardown(arenas_are_seen_with_their_lines, begin, end),
+        cmocka_unit_test_setup_teardown(the_head_and_very_many_lines, begin, end),
         cmocka_unit_test_setup_teardown(without_memory_nothing_is_recorded, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
