@@ -2,7 +2,8 @@
  * planner solves and the judge accepts.
  *
  *     clang -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Isrc -Iinclude tests/fuzz/plan_bytes.c \
- *         src/tool/plan/{read_rows,read_json,json_text,read_operators,csv_relations,kernel_read,kernel_resolve,file_text}.c \
+ *         src/tool/plan/{read_rows,read_json,json_text,read_operators,csv_relations}.c \
+ *         src/tool/plan/{kernel_read,kernel_resolve,file_text}.c \
  *         build/release/libmasu.a -lm
  *     ./a.out CORPUS
  *

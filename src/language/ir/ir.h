@@ -142,7 +142,7 @@ typedef enum ir_opcode {
     IR_RECORD_TYPE,
     /* ownership: inserted by passes. IR_KEEP is at the end of a lexical scope and keeps its argument alive
      * until there; the optional pass `lastuse` removes it, else `slots` does. imm.i 1: of what has a destructor, which
-     * runs here: no pass removes it before `slots`; 2: the same in a loop without end, where no release follows: it stays */
+     * runs here: no pass removes it before `slots`; 2: the same in a loop without end: no release follows, it stays */
     IR_KEEP,
     IR_ACQUIRE, /* args[0] gains a count that the next consumer takes; no result: the same value has two owners */
     IR_RELEASE, /* consumes args[0] */

@@ -43,7 +43,7 @@ library_said library_said_of(library_fact fact, const char *name);
 /* The first name of which the fact is said with that word; NULL: there is none. O(how often the fact is said). */
 const char *library_named(library_fact fact, library_said said);
 
-/* The name with this number, from 0, among those of which it is said, in the order of letters; NULL: there are fewer. */
+/* The name with this number, from 0, of those of which it is said, in the order of letters; NULL: there are fewer. */
 const char *library_nth(library_fact fact, uint32_t number);
 
 /* By fact, then by name. */

@@ -165,8 +165,8 @@ uint32_t lower_scope_open(lower_fn *fn);
 void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span);
 /* Keeps everything above mark alive until here, without leaving the scope: on the way out of it. */
 void lower_keep(lower_fn *fn, uint32_t mark, source_span span);
-/* Where the program ends, or a loop goes on for ever, no scope ends: what has a destructor is kept past it (goes_on: the
- * loop). */
+/* Where the program ends, or a loop goes on for ever, no scope ends: what has a destructor is kept past it (goes_on:
+ * the loop). */
 void lower_keep_past(lower_fn *fn, bool goes_on, source_span span);
 /* A value of type t in these variables ends with the scope, and its destructors run there. */
 void lower_keep_values(lower_fn *fn, const type *t, ir_variable first);

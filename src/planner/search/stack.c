@@ -137,8 +137,8 @@ static void pile(stack *k, int64_t lower, int64_t upper) {
     masu__solver_offer(s, s->offsets, masu__plan_model_height(m, s->offsets), "halves, one on the other");
 }
 
-/* Divided for a height between the bound and what is wanted; planned only where that could be lower than the best plan by
- * half of what is wanted. False: no half would be much lower than the whole. */
+/* Divided for a height between the bound and what is wanted; planned only where that could be lower than the best plan
+ * by half of what is wanted. False: no half would be much lower than the whole. */
 static bool take_turn(stack *k, int64_t wanted, unsigned turn) {
     masu__solver *s = k->solver;
     masu__plan_stop stop = {masu__solver_stopped, s};
