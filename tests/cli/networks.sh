@@ -103,6 +103,26 @@ network branches <<J
      {opcode_index: 0, inputs: [2], outputs: [4]}, {opcode_index: 4, inputs: [3, 4], outputs: [5]}]}]}
 J
 expect_ways "$MASU_TMP/branches.tflite" 'TensorFlow Lite Micro 2112; planned 2112; in place 2112; reordered 1104; reordered in place 1104'
+# A comparison is of the plan that is asked for: x 64 → relu a 64, over x → conv y 16.
+network over <<J
+{version: 3, $codes, buffers: [{}, {}],
+ subgraphs: [{tensors: [$(tensor x 16), $(tensor a 16), $(tensor y 4)], inputs: [0], outputs: [2],
+   operators: [{opcode_index: 2, inputs: [0], outputs: [1]}, {opcode_index: 0, inputs: [1], outputs: [2]}]}]}
+J
+compared() { # HEIGHT FILE OPTIONS…
+    height=$1
+    shift
+    expect_status 0 $plan "$@" --compare --time 0.1
+    grep -q "^first fit by area  *$height " "$MASU_TMP.stdout" || fail "$* is not compared at $height"
+}
+compared 128 "$MASU_TMP/over.tflite"
+compared 80 "$MASU_TMP/over.tflite" --in-place
+compared 2112 "$MASU_TMP/branches.tflite" --in-place
+compared 1104 "$MASU_TMP/branches.tflite" --reorder
+expect_status 2 $plan "$MASU_TMP/over.tflite" --compare --header x.h
+expect_in_stderr 'leave --header out'
+expect_status 2 $plan "$MASU_TMP/over.tflite" --compare --write-model x.tflite
+expect_in_stderr 'leave --write-model out'
 expect_status 0 $plan "$MASU_TMP/branches.tflite" --reorder --quiet --write-model "$MASU_TMP/with.tflite"
 expect_status 0 $plan --verify "$MASU_TMP/with.tflite"
 expect_in_stdout 'arena 1,104 bytes'

@@ -22,7 +22,8 @@ enum {
     SWEEPS_A_STEP = 1000, /* changes of sides that take as long as a step of the search */
     SHARES = 8,
     FRESH = 8,
-    HOPELESS = 4
+    HOPELESS = 4,
+    MOST_IN_VAIN = 3
 };
 static const unsigned shares[SHARES] = {8, 8, 8, 6, 8, 5, 8, 11};
 static const double PART_OF_TIME = 0.3;
@@ -168,8 +169,11 @@ void masu__solver_halves(masu__solver *s, int64_t enough, unsigned from, unsigne
         return;
     bool entered = enter(&k, s);
     s->out_of_memory |= !entered;
-    for (unsigned turn = from; entered && turn < to && s->best_height > enough && !masu__solver_finished(s); turn++)
-        if (!take_turn(&k, enough, turn))
+    for (unsigned turn = from, vain = 0; entered && turn < to && vain < MOST_IN_VAIN; turn++) {
+        int64_t before = s->best_height;
+        if (before <= enough || masu__solver_finished(s) || !take_turn(&k, enough, turn))
             break;
+        vain = s->best_height < before ? 0 : vain + 1;
+    }
     leave(&k);
 }

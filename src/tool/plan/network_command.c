@@ -100,6 +100,21 @@ static int plan_one_arena(network *n, const tool_text *text) {
     return result == TOOL_OK ? write_all(n, chosen, chosen->offsets, &in, text) : result;
 }
 
+/* All methods on the lives and relations of the plan that was asked for. */
+static int compare(network *n) {
+    const plan_arguments *a = n->args;
+    masu_plan_options options = masu_plan_options_default();
+    options.time_limit_s = a->time_s;
+    options.seed = a->seed;
+    options.threads = (unsigned)a->threads;
+    network_plans plans;
+    masu_status status = a->in_place || a->reorder ? network_plan_all(n, &plans) : MASU_OK;
+    if (status != MASU_OK)
+        return failed(status);
+    int result = a->in_place || a->reorder ? settle(n, network_chosen(n, &plans)) : TOOL_OK;
+    return result == TOOL_OK ? plan_compare(&n->table, &options) : result;
+}
+
 static void say_memory(const network *n, size_t m, const size_t *memory_of, const masu_plan_result *result) {
     size_t count;
     uint64_t traffic = plan_traffic(&n->table, memory_of, m, &count), all = 0, one;
@@ -248,9 +263,7 @@ int network_run(const plan_arguments *args, masu__model_format format, const too
     if (status == TOOL_OK)
         status = network_make(&n, args);
     if (status == TOOL_OK && args->compare) {
-        masu_plan_options options = masu_plan_options_default();
-        options.time_limit_s = args->time_s;
-        status = plan_compare(&n.table, &options);
+        status = compare(&n);
     } else if (status == TOOL_OK) {
         status = args->verify             ? network_verify(&n)
                  : plan_has_moves(args)   ? plan_moves(&n)

@@ -368,11 +368,13 @@ static int check_together(const plan_arguments *a) {
         return tool_misuse("plan", "--check only judges: leave the other options out");
     if (a->memory_count > 0 && (a->capacity || a->minimize || a->compare))
         return tool_misuse("plan", "--memory says the capacities; no --capacity, --minimize or --compare beside it");
-    if (a->compare && (a->output || a->svg || a->capacity))
+    if (a->compare && (a->output || a->svg || a->header || a->write_model || a->capacity))
         return tool_misuse("plan", "--compare only prints its table: leave %s out",
-                           a->output ? "--output"
-                           : a->svg  ? "--svg"
-                                     : "--capacity");
+                           a->output        ? "--output"
+                           : a->svg         ? "--svg"
+                           : a->header      ? "--header"
+                           : a->write_model ? "--write-model"
+                                            : "--capacity");
     if (check_files(a) != TOOL_OK)
         return TOOL_MISUSED;
     if (a->verify && (a->output || a->svg || a->header || a->write_model || a->compare || a->memory_count > 0 ||
