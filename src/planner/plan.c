@@ -63,7 +63,8 @@ static int64_t capacity_of(const masu_plan_problem *problem) {
                : MASU__PLAN_MOST;
 }
 
-/* All rows are fixed, and they meet in holes of their groups: there is nothing to look for, only to judge. */
+/* All rows are fixed, and they meet in holes of their groups: there is nothing to look for, only to judge, and when that
+ * is wrong, no plan is right. */
 static void judge_fixed(masu__solver *s) {
     const masu_plan_problem *p = s->problem;
     uint64_t *offsets = masu__meta_calloc(p->count + 1, sizeof *offsets);
@@ -72,8 +73,11 @@ static void judge_fixed(masu__solver *s) {
         return;
     masu__plan_model_rows(&s->model, p, s->offsets, offsets);
     int64_t height = masu__plan_model_height(&s->model, s->offsets);
-    if (masu_plan_check_problem(p, offsets, (uint64_t)height, NULL, NULL) == MASU_PLAN_FINE)
+    masu_plan_verdict verdict = masu_plan_check_problem(p, offsets, (uint64_t)height, NULL, NULL);
+    if (verdict == MASU_PLAN_FINE)
         masu__solver_offer(s, s->offsets, height, "none");
+    else if (verdict == MASU_PLAN_OVERLAP)
+        s->bound = INT64_MAX;
     masu__meta_free(offsets, (p->count + 1) * sizeof *offsets);
 }
 

@@ -111,6 +111,17 @@ expect_status 0 $plan "$MASU_TMP/tied.csv" --output "$MASU_TMP/tied.json" --quie
 judged 'TOGETHER: a and c' 'a,0,4,4,1,0,\nc,5,6,4,1,2,a\n' '' must_not_share
 judged 'APART: a and c' 'a,0,4,4,1,0,\nc,5,6,4,1,4,a\n' '' must_share
 
+# All are fixed, in holes of a group and out of them: b lies in what w keeps of its gap, or below that.
+fixed() { # STATUS OFFSET
+    write '{"buffers": [{"id":"w","lower":1,"upper":3,"size":4,"gaps":[[1,2,3,4]],"offset":0},{"id":"v","lower":4,"upper":5,"size":1,"offset":0},
+ {"id":"b","lower":1,"upper":2,"size":1,"offset":'$2'}], "relations": [{"kind":"must_share","a":"w","b":"v"}]}'
+    expect_status $1 $plan "$file"
+}
+fixed 0 1
+fixed 1 3
+expect_in_stderr 'no plan'
+grep -q 'none is ruled out' "$MASU_TMP.stderr" && fail "where all are fixed, one plan is looked at, and that is the proof"
+
 # ---- bad rows: file, line, column, what was expected ----------------------------------------------
 bad() { # PLACE EXPECTED TEXT
     printf "$3" >"$file"
