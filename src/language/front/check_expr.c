@@ -267,7 +267,10 @@ static void check_tuple(checker *c, expr *e, const type *expected) {
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 static void check_block_expr(checker *c, expr *e, const type *expected) {
+    const bool outer = c->around->unrecorded;
+    c->around->unrecorded |= e->block->unrecorded;
     check_block(c, e->block, expected);
+    c->around->unrecorded = outer;
     e->type = e->block->type;
 }
 

@@ -1,6 +1,6 @@
 /* check_update.c: `w -= w.grad() * lr` is the step of an optimiser. In a function that reads gradients, `t op= b` of
- * two tensors becomes one operation that knows whether t is a leaf (tl_tensor_sub_update and its like); everywhere else
- * it stays `t = t op b`.
+ * two tensors becomes one operation that knows whether t is a leaf (tl_tensor_sub_update and its like), and so it does in
+ * a block of no_grad; everywhere else it stays `t = t op b`.
  *
  *     t = t - b  ─►  t.sub_update(b)    elements of one type, the function calls grad(); b may be a number
  *
@@ -15,6 +15,7 @@
 #include "language/front/check_tensor.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_operator_types.h"
 
 static void find_grad(expr *e, void *context) {
     bool *found = context;
@@ -74,6 +75,13 @@ static void number_as_tensor(checker *c, expr **slot, const type *beside) {
     check_number_as_tensor(c, slot);
 }
 
+/* A number beside a tensor of unknown elements: in those. */
+static expr *number_like(checker *c, expr *number, expr *beside) {
+    expr *none[2] = {beside, check_new_bool(c, number->span, false)};
+    expr *sum[2] = {check_new_abi(c, TL_FN_tl_tensor_zeros_like, number->span, none, 1), number};
+    return check_new_abi(c, TL_FN_tl_tensor_add_scalar, number->span, sum, 2);
+}
+
 void check_update(checker *c, expr **slot) {
     expr *e = *slot;
     if (e->kind != EXPR_ASSIGN || e->assign.target->type == NULL ||
@@ -81,15 +89,20 @@ void check_update(checker *c, expr **slot) {
         return;
     expr *value = e->assign.value;
     tl_abi_index update = update_of(value);
-    if (update == TL_FN_COUNT || !may_be_real(c, e->assign.target->type) || !reads_gradients(c->function))
+    const bool unrecorded = c->around->unrecorded;
+    if (update == TL_FN_COUNT || !may_be_real(c, e->assign.target->type) ||
+        (!unrecorded && !reads_gradients(c->function)))
         return;
     expr *operands[2] = {e->assign.target, value->call.operands[1]};
-    if (type_is_numeric(type_resolve(c->types, operands[1]->type))) {
-        if (element_of(c, e->assign.target->type) == NULL)
+    const bool number = type_is_numeric(type_resolve(c->types, operands[1]->type));
+    if (number && element_of(c, e->assign.target->type) == NULL) {
+        if (!unrecorded)
             return;
+        operands[1] = number_like(c, operands[1], value->call.operands[0]);
+    } else if (number) {
         number_as_tensor(c, &operands[1], e->assign.target->type);
     }
-    if (!same_elements(c, operands[0], operands[1]))
+    if (!unrecorded && !same_elements(c, operands[0], operands[1]))
         return;
     expr *step = check_new_abi(c, update, e->span, operands, 2);
     step->call.writes_receiver = true;

@@ -36,6 +36,7 @@ typedef struct check_around {
     const type *parse_wish;         /* what the parse() being checked is to yield */
     expr *lends_to;                 /* the call whose argument is being checked */
     expr *how_more;                 /* of the hole being checked: width and precision that are values */
+    bool unrecorded;                /* in no_grad { … } */
     bool index_goes_on;             /* the index being checked is part of a longer one, or assigned to */
 } check_around;
 
