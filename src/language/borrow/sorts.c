@@ -43,12 +43,15 @@ const struct_item *borrow_struct_named(const builder *b, const char *name) {
     return found ? b->world->structs[low] : NULL;
 }
 
+/* A reference to it outlives all. */
+static bool is_forever(const type_expr *t) {
+    return t->lifetime != NULL && strcmp(t->lifetime, "'static") == 0;
+}
+
 static bool holds_written(const builder *b, const type_expr *t, int depth) {
     if (t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION)
         return false;
-    const bool forever = t->lifetime != NULL &&
-                         strcmp(t->lifetime, "'static") == 0; /* what it refers to outlives all */
-    if (!forever && (t->is_place || t->is_shared || t->lifetime != NULL))
+    if (!is_forever(t) && (t->is_place || t->is_shared || t->lifetime != NULL))
         return true;
     for (uint32_t i = 0; i < t->argument_count; i++)
         if (holds_written(b, t->arguments[i], depth + 1))
@@ -129,6 +132,8 @@ static const sort *sort_of_tuple(builder *b, const type_expr *t) {
 const sort *sort_of_written(builder *b, const type_expr *t, const type *known) {
     if (t == NULL)
         return &sort_unknown;
+    if (t->is_shared && !t->is_place && is_forever(t))
+        return known != NULL ? value_of(b, SORT_VALUE, known) : &sort_value;
     if (t->is_place || t->is_shared) {
         type_expr bare = *t;
         bare.is_place = bare.is_shared = false;

@@ -206,6 +206,23 @@ void check_closure(checker *c, expr *e, const closure_signature *signature) {
 
 /* ---- where a function is wanted --------------------------------------------------------------- */
 
+/* A function that is a value of its own says what its signature is: of it the wanted one takes what it leaves open. */
+static void demand_given(checker *c, const expr *e, const closure_signature *given, const closure_signature *wanted) {
+    if (given->count != wanted->count) {
+        diagnostics_say(c->diagnostics, e->span, SAY(function_of_is_wanted_here_this), wanted->count,
+                        wanted->count == 1 ? "parameter" : "parameters", given->count);
+        return;
+    }
+    for (uint32_t i = 0; i < given->count; i++)
+        if (type_resolve(c->types, wanted->parameters[i])->may_have_open &&
+            !check_fits(c, wanted->parameters[i], given->parameters[i]))
+            diagnostics_say(c->diagnostics, e->span, SAY(function_of_type_is_wanted_here),
+                            check_type_text(c, wanted->parameters[i]), check_type_text(c, given->parameters[i]));
+    if (wanted->result->may_have_open && !check_fits(c, wanted->result, given->result))
+        diagnostics_say(c->diagnostics, e->span, SAY(function_that_yields_is_wanted_here),
+                        check_type_text(c, wanted->result), check_type_text(c, given->result));
+}
+
 static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_signature *wanted) {
     const function_item *f = s->closure;
     uint32_t first = f->has_self, count = f->parameter_count - first;
@@ -249,8 +266,12 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         e = *slot;
     }
     const type *t = type_resolve(c->types, e->type);
-    if (type_is_silent(t) || check_dyn_signature(t) != NULL)
+    if (type_is_silent(t))
         return;
+    if (check_dyn_signature(t) != NULL) {
+        demand_given(c, e, check_dyn_signature(t), signature);
+        return;
+    }
     if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {
         diagnostics_say(c->diagnostics, e->span, SAY(function_is_wanted_here_this_is), check_type_text(c, t));
         return;

@@ -19,6 +19,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- freezing -------------------------------------------------------------------------------- */
 
@@ -282,6 +283,29 @@ static void stay_receiver(checker *c, expr *e, expr *place, const function_item 
     give_up(c, &e->call.receiver);
 }
 
+/* let parameter = argument; a `&mut T` is the place. */
+static void give(block_builder *b, binding *parameter, expr *argument, const type_environment *own) {
+    checker *c = b->c;
+    const type_environment *outer = c->environment;
+    c->environment = own;
+    type_expr *written = parameter->annotation;
+    const type *wanted = written == NULL ? NULL : check_type(c, written);
+    c->environment = outer;
+    if (wanted != NULL && type_is(type_resolve(c->types, wanted), TYPE_TUPLE))
+        check_expr(c, &argument, wanted);
+    expr *held = check_hold_argument(b, argument, wanted);
+    parameter->alias = written != NULL && written->is_place ? held : NULL;
+    if (parameter->alias != NULL) {
+        check_declare(c, parameter, held->type);
+        return;
+    }
+    block_builder alone = build_block(c, b->span);
+    build_let(&alone, parameter->name, parameter->is_mutable, held);
+    binding *named = alone.last->pattern->binding;
+    check_build_let(b, alone.last);
+    named->is_read = named->is_written = true;
+}
+
 /* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
 static expr *freeze_simple(block_builder *b, expr *e) {
     checker *c = b->c;
@@ -325,13 +349,10 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     uint32_t mark = check_scope_open(c);
     copy->parameters[0]->alias = place;
     check_declare(c, copy->parameters[0], type_of(c, place));
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        expr *argument = check_hold_argument(b, e->call.args[i], written->parameters[i + 1]->type);
-        copy->parameters[i + 1]->alias = argument;
-        check_declare(c, copy->parameters[i + 1], argument->type);
-    }
     type_environment own = environment_of(c, copy, place);
     const type_environment *outer = c->environment;
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        give(b, copy->parameters[i + 1], e->call.args[i], &own);
     c->environment = &own;
     for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
         next = s->next;
@@ -352,12 +373,9 @@ static bool has_getter(const checker *c, const char *name) {
     return false;
 }
 
-/* What e, not checked yet, is a part of may lead on: of a variable its type says it. */
+/* Whether e, not checked yet, may lead on: of a variable its type says it. */
 static bool may_lead(const checker *c, const expr *e) {
-    const expr *root = e;
-    while (root->kind == EXPR_FIELD || root->kind == EXPR_TUPLE_FIELD || root->kind == EXPR_INDEX)
-        root = root->kind == EXPR_INDEX ? root->index.base : root->field.base;
-    const symbol *s = root == e && e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     const bool known = s != NULL && s->binding != NULL && s->binding->type != NULL;
     return has_getter(c, "deref_mut") && (!known || check_leads(c, s->binding->type));
 }
@@ -376,8 +394,8 @@ static expr *freeze_guard(block_builder *b, expr **slot) {
         return NULL;
     if ((*slot)->type == NULL)
         check_expr(c, slot, NULL);
-    const type *t = type_of(c, *slot);
-    if (!check_leads(c, t) || check_method_named(c, t->structure, "deref_mut") == NULL)
+    const type *t = check_leads(c, type_of(c, *slot)) ? type_of(c, *slot) : NULL;
+    if (t == NULL || check_method_named(c, t->structure, "deref_mut") == NULL)
         return NULL;
     expr *guard = check_hold(b, *slot, "guard");
     guard->name.binding->is_mutable = true;
@@ -387,13 +405,13 @@ static expr *freeze_guard(block_builder *b, expr **slot) {
 /* *guard() */
 static expr *freeze_behind_guard(block_builder *b, expr **slot) {
     uint32_t stars = (*slot)->type == NULL && has_getter(b->c, "deref_mut") ? (*slot)->stars : 0;
-    const uint32_t written = stars, led = check_stars(b->c, *slot);
+    const uint32_t led = check_stars(b->c, *slot);
     if (stars == 0)
         return NULL;
     (*slot)->is_followed = false;
     expr *place = freeze_guard(b, slot);
     if (place == NULL)
-        check_follow_stars(b->c, slot, written, led, NULL);
+        check_follow_stars(b->c, slot, stars, led, NULL);
     for (; place != NULL && stars > 0 && check_leads(b->c, type_of(b->c, place)); stars--)
         place = freeze_on(b, place);
     return place;

@@ -257,6 +257,12 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
 /* An impl block of the program may add methods to types of the language, not replace them. */
 static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
     bool into = library_said_of(LIBRARY_form, (*slot)->call.name) == SAID_INTO && (*slot)->call.arg_count == 0;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (into && wish != NULL && type_is_integer(wish) && (t->kind == TYPE_BOOL || t->kind == TYPE_CHAR)) {
+        *slot = (*slot)->call.receiver; /* 0 and 1, or the letter's number */
+        check_cast_to(c, slot, wish);
+        return true;
+    }
     expr *made = into && expected != NULL ? check_from(c, (*slot)->call.receiver, expected) : NULL;
     if (made != NULL) {
         *slot = made;

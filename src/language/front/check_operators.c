@@ -439,6 +439,17 @@ static void ask_for_variants(checker *c, expr *e) {
     }
 }
 
+/* An element or result of which nothing said so far what it is: the number beside it. */
+static void decide_beside(checker *c, const expr *e, const type *left, const type *right) {
+    const expr *a = e->binary.left, *b = e->binary.right;
+    if (e->binary.op == BINARY_SHL || e->binary.op == BINARY_SHR)
+        return;
+    if (left->kind == TYPE_OPEN && type_is_numeric(right) && a->kind != EXPR_NAME)
+        check_fits(c, left, right);
+    else if (right->kind == TYPE_OPEN && type_is_numeric(left) && b->kind != EXPR_NAME)
+        check_fits(c, right, left);
+}
+
 void check_binary(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR) {
@@ -459,6 +470,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         return;
     }
     bool done = false, as_scalars = false;
+    decide_beside(c, e, left, right);
     widen_to_text(c, e->binary.op, &e->binary.left, right);
     widen_to_text(c, e->binary.op, &e->binary.right, left);
     left = type_resolve(c->types, e->binary.left->type);

@@ -110,12 +110,17 @@ static struct_item *one_of_several(checker *c, const symbol *s, source_span span
     return s->variant_of;
 }
 
+/* `V { … }` is a struct of that name; V and V(…) are one where it is written so. An enum is a type only. */
+static bool hides_variant(const struct_item *s, bool in_braces) {
+    return s != NULL && !s->is_enum && (in_braces || s->positional || s->field_count == 0);
+}
+
 /* T::V or V, with or without scope: which enum and variant it names. */
 static struct_item *named_variant(checker *c, const char *scope, const char *name, source_span span, uint32_t *variant,
-                                  const type *expected, bool report) {
+                                  const type *expected, bool in_braces) {
     if (scope == NULL) {
         symbol *s = check_find(c, name);
-        if (s == NULL || s->variant_of == NULL || s->structure != NULL)
+        if (s == NULL || s->variant_of == NULL || hides_variant(s->structure, in_braces))
             return NULL;
         *variant = s->variant;
         if (s->variant_too != NULL)
@@ -127,7 +132,7 @@ static struct_item *named_variant(checker *c, const char *scope, const char *nam
     if (s == NULL || !s->is_enum)
         return NULL;
     int64_t found = check_find_variant(s, name);
-    if (found < 0 && report)
+    if (found < 0 && in_braces)
         check_unknown_variant(c, span, s, name);
     *variant = (uint32_t)found;
     return found < 0 ? NULL : s;

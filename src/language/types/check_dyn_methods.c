@@ -95,8 +95,8 @@ static function_item *copy_method(checker *c, const dyn_type *d, const char *nam
     if (f == NULL)
         check_out_of_memory(c);
     f->unchecked = NULL;
-    for (uint32_t i = 0; i < f->parameter_count; i++)
-        f->parameters[i]->is_mutable = true;
+    for (uint32_t i = 0; i < f->parameter_count; i++) /* `mut x: &mut T` would be another reference later */
+        f->parameters[i]->is_mutable = f->parameters[i]->annotation == NULL || !f->parameters[i]->annotation->is_place;
     return f;
 }
 

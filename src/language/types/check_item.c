@@ -16,7 +16,10 @@ function_item *check_next_of(checker *c, const type *t) {
     function_item *f = t->kind == TYPE_STRUCT && t->structure->closure == NULL
                            ? check_method_named(c, t->structure, "next")
                            : NULL;
-    return f != NULL && f->has_self && f->parameter_count == 1 ? f : NULL;
+    const bool steps = f != NULL && f->has_self && f->parameter_count == 1;
+    const type *result = steps && f->result != NULL ? type_resolve(c->types, f->result) : NULL;
+    const bool other = steps && (result == NULL ? f->result_annotation == NULL : result->kind != TYPE_STRUCT);
+    return steps && !other ? f : NULL; /* one that yields nothing, or a number, is a method like any other */
 }
 
 bool check_is_iterator(checker *c, const type *t) {
