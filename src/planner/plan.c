@@ -63,8 +63,8 @@ static int64_t capacity_of(const masu_plan_problem *problem) {
                : MASU__PLAN_MOST;
 }
 
-/* All rows are fixed, and they meet in holes of their groups: there is nothing to look for, only to judge, and when that
- * is wrong, no plan is right. */
+/* All rows are fixed, and they meet in holes of their groups: there is nothing to look for, only to judge, and when
+ * that is wrong, no plan is right. */
 static void judge_fixed(masu__solver *s) {
     const masu_plan_problem *p = s->problem;
     uint64_t *offsets = masu__meta_calloc(p->count + 1, sizeof *offsets);

@@ -24,6 +24,7 @@ typedef struct guard_scan {
     const expr *parent;
     uint32_t looks, writes; /* guards that are asked for */
     bool runs;              /* functions of the program, perhaps */
+    bool operates;          /* an operator is written */
     bool escapes;           /* a guard is handed on, stored or named */
     bool rename;            /* the second way through */
 } guard_scan;
@@ -44,6 +45,16 @@ static bool program_says(const checker *c, library_fact fact) {
     for (uint32_t i = 0; i < c->tree->function_count; i++)
         if (is_own(c, c->tree->functions[i]) && library_says(fact, c->tree->functions[i]->name))
             return true;
+    return false;
+}
+
+/* A function that an operator runs takes its operands and nothing else. */
+static bool program_operates(const checker *c) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (is_own(c, f) && f->has_self && f->parameter_count <= 2 && library_says(LIBRARY_runs_by_operator, f->name))
+            return true;
+    }
     return false;
 }
 
@@ -114,6 +125,8 @@ static void scan(expr *e, void *context) {
     if (!s->rename && !s->runs)
         s->runs = e->type != NULL || (method && method_runs(s->c, e->call.name)) ||
                   (e->kind == EXPR_CALL && call_runs(s->c, e)) || (e->kind == EXPR_NAME && name_runs(s->c, e));
+    s->operates |= e->kind == EXPR_BINARY || (e->kind == EXPR_ASSIGN && e->assign.op != BINARY_NONE) ||
+                   (e->kind == EXPR_UNARY && e->unary.op != UNARY_REFERENCE);
     s->parent = e;
     expr_each_child(e, scan, s);
     s->parent = parent;
@@ -123,7 +136,7 @@ static void whole(checker *c, expr *e) {
     guard_scan s = {.c = c};
     scan(e, &s);
     if (s.looks + s.writes == 0 || s.runs || s.escapes || s.writes > 1 || (s.writes > 0 && s.looks > 0) ||
-        program_says(c, LIBRARY_runs_unseen))
+        program_says(c, LIBRARY_runs_unseen) || (s.operates && program_operates(c)))
         return;
     s.rename = true;
     scan(e, &s);

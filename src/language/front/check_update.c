@@ -1,6 +1,6 @@
 /* check_update.c: `w -= w.grad() * lr` is the step of an optimiser. In a function that reads gradients, `t op= b` of
- * two tensors becomes one operation that knows whether t is a leaf (tl_tensor_sub_update and its like), and so it does in
- * a block of no_grad; everywhere else it stays `t = t op b`.
+ * two tensors becomes one operation that knows whether t is a leaf (tl_tensor_sub_update and its like), and so it does
+ * in a block of no_grad; everywhere else it stays `t = t op b`.
  *
  *     t = t - b  ─►  t.sub_update(b)    elements of one type, the function calls grad(); b may be a number
  *

@@ -139,8 +139,14 @@ static bool may_let_go(const ir_function *f, const ir_instr *i) {
     return i->op == IR_ABI && (i->abi == TL_FN_tl_vec_set || i->abi == TL_FN_tl_ref_set || i->abi == TL_FN_tl_ref_put);
 }
 
+/* Any other is for what comes next, which owns that count from then on. */
+static bool acquires_word(const ir_function *f, const ir_instr *i) {
+    const ir_instr *def = i->op == IR_ACQUIRE ? f->values[i->args[0]].def : NULL;
+    return def && def->op == IR_RECORD_WORD;
+}
+
 /* The last of the instructions that belong to i: the call comes behind it. */
-static ir_instr *end_of(ir_instr *i) {
+static ir_instr *end_of(const ir_function *f, ir_instr *i) {
     ir_instr *end = i;
     for (ir_instr *next = i->next; next; next = next->next) {
         bool counts = next->op == IR_RECORD_WORD || next->op == IR_RELEASE || next->op == IR_ACQUIRE;
@@ -149,7 +155,7 @@ static ir_instr *end_of(ir_instr *i) {
         if (next->op == IR_RECORD_WORD)
             end = next;
     }
-    while (end != i && end->next && (end->next->op == IR_RELEASE || end->next->op == IR_ACQUIRE))
+    while (end != i && end->next && (end->next->op == IR_RELEASE || acquires_word(f, end->next)))
         end = end->next; /* what the words let go of */
     return end;
 }
@@ -190,7 +196,7 @@ void pass_run_destructors(ir_module *m) {
                     return;
                 call->callee = run;
                 call->site = ir_site_new(m, place_of(i), into->name);
-                i = end_of(i);
+                i = end_of(into, i);
                 ir_insert_after(i, call);
             }
         for (uint32_t b = 0; into != run && !into->is_kernel && b < into->block_count; b++)

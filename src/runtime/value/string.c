@@ -113,6 +113,7 @@ static masu_status make_room(tl_object **s, int64_t room) {
 
 tl_object *tl_string_append(tl_object *s, tl_object *more) {
     int64_t length = tl__string_length(s), added = tl__string_length(more), all;
+    const bool itself = more == s; /* which lies elsewhere when there is room */
     if (added == 0)
         return s;
     masu_status status = __builtin_add_overflow(length, added, &all) ? tl__error(TL_SAY(string_bytes), INT64_MAX)
@@ -123,7 +124,7 @@ tl_object *tl_string_append(tl_object *s, tl_object *more) {
         return NULL;
     }
     tl_string *string = string_of(s);
-    memcpy(string->bytes + length, tl__string_bytes(more), (size_t)added);
+    memcpy(string->bytes + length, itself ? string->bytes : tl__string_bytes(more), (size_t)added);
     string->bytes[all] = '\0';
     string->length = all;
     return s;

@@ -335,7 +335,8 @@ masu_status tl__vector_push(tl_object **object, const int64_t *element) {
         drop_owned(v->plan, element);
         return status;
     }
-    memcpy(element_at(v, v->length), element, element_bytes(v->plan));
+    if (element_bytes(v->plan) > 0)
+        memcpy(element_at(v, v->length), element, element_bytes(v->plan));
     v->length++;
     *object = &v->head;
     return MASU_OK;
