@@ -118,11 +118,18 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
 }
 
 static bool string_operation(machine *m, const ir_instr *i, const value *args, value *result) {
-    if (i->abi != TL_FN_tl_string_literal)
+    const bool number = (i->abi == TL_FN_tl_text_f32 || i->abi == TL_FN_tl_text_f64) && args[1].i == 0;
+    if (i->abi != TL_FN_tl_string_literal && !number)
         return false;
     object *s = room(m, sizeof *s);
-    s->bytes = args[0].p;
-    s->length = args[1].i;
+    if (number) { /* as print has it */
+        char *text = room(m, 32);
+        s->length = snprintf(text, 32, "%.9g", args[0].f);
+        s->bytes = text;
+    } else {
+        s->bytes = args[0].p;
+        s->length = args[1].i;
+    }
     *result = (value){.p = s};
     return true;
 }

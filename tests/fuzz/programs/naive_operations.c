@@ -422,12 +422,39 @@ static tensor *change(naive *n, const naive_call *c) {
     }
 }
 
+/* An element is read as what loses nothing of it, or not at all. */
+static void read_as(naive *n, const tensor *t, const cell *element, tl_dtype as) {
+    bool kind = t->dtype == TL_BOOL || t->dtype == as || as == TL_F64 || (as == TL_F32 && t->dtype == TL_I64);
+    double most = as == TL_F32 ? 16777216 : 9007199254740992;
+    if (!kind)
+        naive_fail(n, "is read as");
+    if (t->dtype == TL_I64 && as != TL_I64 && (element->v > most || element->v < -most))
+        naive_unsupported(n, "whole numbers that may not fit");
+}
+
+static bool read_exact(naive *n, const naive_call *c, tl_dtype as, double *number) {
+    const tensor *t = c->t[0];
+    const cell *e = c->list_count == 0 && t->count == 1 ? t->e[0] : t->e[naive_offset(n, t, c->list_count, c->numbers)];
+    read_as(n, t, e, as);
+    *number = e->v;
+    return true;
+}
+
 static bool read_number(naive *n, const naive_call *c, double *number) {
     const tensor *t = c->t[0];
     switch (c->abi) {
     case TL_FN_tl_tensor_get_f64:
     case TL_FN_tl_tensor_get_i64:
         *number = t->e[naive_offset(n, t, c->list_count, c->numbers)]->v;
+        return true;
+    case TL_FN_tl_tensor_exact_f32:
+        return read_exact(n, c, TL_F32, number);
+    case TL_FN_tl_tensor_exact_f64:
+        return read_exact(n, c, TL_F64, number);
+    case TL_FN_tl_tensor_exact_i64:
+        return read_exact(n, c, TL_I64, number);
+    case TL_FN_tl_tensor_kind:
+        *number = t->dtype;
         return true;
     case TL_FN_tl_tensor_item:
     case TL_FN_tl_tensor_item_i64:
@@ -466,6 +493,10 @@ bool naive_operate(naive *n, const naive_call *c, tensor **result, double *numbe
     switch (c->abi) {
     case TL_FN_tl_tensor_backward:
         naive_backward(n, c->t[0], c->number[1] != 0);
+        return true;
+    case TL_FN_tl_tensor_read_as:
+        for (int64_t i = 0; i < c->t[0]->count; i++)
+            read_as(n, c->t[0], c->t[0]->e[i], (tl_dtype)c->number[1]);
         return true;
     case TL_FN_tl_tensor_require_untracked:
         if (c->t[0]->node)
