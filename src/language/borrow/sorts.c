@@ -132,8 +132,8 @@ static const sort *sort_of_tuple(builder *b, const type_expr *t) {
 const sort *sort_of_written(builder *b, const type_expr *t, const type *known) {
     if (t == NULL)
         return &sort_unknown;
-    if (t->is_shared && !t->is_place && is_forever(t))
-        return known != NULL ? value_of(b, SORT_VALUE, known) : &sort_value;
+    if (known != NULL && t->is_shared && !t->is_place && is_forever(t)) /* NULL: what a body yields has to be one */
+        return value_of(b, SORT_VALUE, known);
     if (t->is_place || t->is_shared) {
         type_expr bare = *t;
         bare.is_place = bare.is_shared = false;
