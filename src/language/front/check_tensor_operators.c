@@ -102,6 +102,8 @@ bool check_arithmetic_as_row(checker *c, expr **slot) {
     expr *e = *slot;
     if (check_index_as_row(c, slot))
         return true;
+    if (e->type == NULL) /* not checked yet: -4.0 */
+        return false;
     if (e->kind == EXPR_CAST && e->cast.implicit && type_is_numeric(e->type)) {
         expr *inside = e->cast.operand;
         bool row = check_arithmetic_as_row(c, &inside);

@@ -503,8 +503,8 @@ bool naive_operate(naive *n, const naive_call *c, tensor **result, double *numbe
             naive_fail(n, "this comprehension keeps no history");
         return true;
     case TL_FN_tl_tensor_stated:
-        if ((c->number[1] >= 0 && c->number[1] != c->t[0]->dtype) ||
-            (c->number[2] >= 0 && c->number[2] != c->t[0]->rank))
+        if (c->t[0] && ((c->number[1] >= 0 && c->number[1] != c->t[0]->dtype) ||
+                        (c->number[2] >= 0 && c->number[2] != c->t[0]->rank)))
             naive_fail(n, "is stated here");
         return true;
     case TL_FN_tl_grad_loop_enter:
