@@ -154,24 +154,22 @@ void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
     keep_managed(fn, b->type, first, owns);
 }
 
+static void keep_leaf(lower_fn *fn, const kept_leaf *leaf, int64_t how, source_span span) {
+    ir_value v = ir_read(fn->b, leaf->variable, span);
+    ir_instr *keep = ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
+    if (keep)
+        keep->imm.i = how;
+}
+
 void lower_keep(lower_fn *fn, uint32_t mark, source_span span) {
-    for (uint32_t i = fn->kept_count; i > mark && lower_open(fn); i--) {
-        ir_value v = ir_read(fn->b, fn->kept[i - 1].variable, span);
-        ir_instr *keep = ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
-        if (keep)
-            keep->imm.i = fn->kept[i - 1].drops;
-    }
+    for (uint32_t i = fn->kept_count; i > mark && lower_open(fn); i--)
+        keep_leaf(fn, &fn->kept[i - 1], fn->kept[i - 1].drops, span);
 }
 
 void lower_keep_past(lower_fn *fn, bool goes_on, source_span span) {
-    for (uint32_t i = fn->kept_count; i > 0 && lower_open(fn); i--) {
-        if (!fn->kept[i - 1].drops)
-            continue;
-        ir_value v = ir_read(fn->b, fn->kept[i - 1].variable, span);
-        ir_instr *keep = ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
-        if (keep)
-            keep->imm.i = goes_on ? 2 : 1;
-    }
+    for (uint32_t i = fn->kept_count; i > 0 && lower_open(fn); i--)
+        if (fn->kept[i - 1].drops)
+            keep_leaf(fn, &fn->kept[i - 1], goes_on ? 2 : 1, span);
 }
 
 uint32_t lower_scope_open(lower_fn *fn) {

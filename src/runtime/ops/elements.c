@@ -112,29 +112,18 @@ static masu_status locate_exact(const tl_tensor *t, tl_dtype as, int64_t count, 
     return status;
 }
 
-float tl_tensor_exact_f32(tl_tensor *t, int64_t index_count, int64_t const *index) {
-    int64_t offset;
-    if (MASU_LIKELY(locate_exact(t, TL_F32, index_count, index, &offset) == MASU_OK))
-        return (float)read_f64(t, offset);
-    tl__raise();
-    return 0;
-}
+#define EXACT(name, number, dtype, read)                                                     \
+    number tl_tensor_exact_##name(tl_tensor *t, int64_t index_count, int64_t const *index) { \
+        int64_t offset;                                                                      \
+        if (MASU_LIKELY(locate_exact(t, dtype, index_count, index, &offset) == MASU_OK))     \
+            return (number)read(t, offset);                                                  \
+        tl__raise();                                                                         \
+        return 0;                                                                            \
+    }
 
-double tl_tensor_exact_f64(tl_tensor *t, int64_t index_count, int64_t const *index) {
-    int64_t offset;
-    if (MASU_LIKELY(locate_exact(t, TL_F64, index_count, index, &offset) == MASU_OK))
-        return read_f64(t, offset);
-    tl__raise();
-    return 0;
-}
-
-int64_t tl_tensor_exact_i64(tl_tensor *t, int64_t index_count, int64_t const *index) {
-    int64_t offset;
-    if (MASU_LIKELY(locate_exact(t, TL_I64, index_count, index, &offset) == MASU_OK))
-        return read_i64(t, offset);
-    tl__raise();
-    return 0;
-}
+EXACT(f32, float, TL_F32, read_f64)
+EXACT(f64, double, TL_F64, read_f64)
+EXACT(i64, int64_t, TL_I64, read_i64)
 
 /* O(1); of whole numbers read as real ones O(elements). */
 static masu_status read_as(tl_tensor *t, tl_dtype as) {

@@ -465,24 +465,29 @@ void drained(generator *g) {
     const variable *from = any_variable(g, pairs ? PAIRS : LIST, false, false);
     if (!from)
         return;
+    variable *list = &g->variables[from - g->variables];
+    bool is_lent = false;
     if (one_in(g, 2)) {
         line(g, "let mut s%d = %s;", n, from->name);
         line(g, "while let Some(v%d) = s%d.pop() {", n, n);
     } else {
-        line(g, "for v%d in %s%s {", n, from->name, one_in(g, 2) ? ".iter()" : "");
+        is_lent = one_in(g, 2);
+        line(g, "for v%d in %s%s {", n, from->name, is_lent ? ".iter()" : "");
     }
     open_scope(g);
     g->loops++;
     bound(g, pairs ? PAIR : WIDE, n);
+    list->hidden = is_lent;
     body(g, 2);
+    list->hidden = false;
     g->loops--;
     close_scope(g);
     line(g, "}");
 }
 
-/* A closure that writes to what it captured. */
+/* A closure that writes to what it captured, which nothing else names until its last call. */
 void writing_closure(generator *g) {
-    const variable *t = any_variable(g, WIDE, true, false), *p = any_variable(g, PAIR, true, false);
+    const variable *t = any_variable(g, WIDE, true, false), *p = any_variable(g, PAIR, true, false), *held = t;
     int n = g->names++;
     if (t && t->tracked && one_in(g, 2)) {
         char name[sizeof t->name];
@@ -490,17 +495,21 @@ void writing_closure(generator *g) {
         line(g, "let mut c%d = |q: Tensor| { %s = (%s + q).clamp(-4.0, 4.0); };", n, name, name);
     } else if (p) {
         char name[sizeof p->name];
+        held = p;
         strcpy(name, p->name);
         line(g, "let mut c%d = |q: Tensor| { %s.x = q; %s.n += 1; };", n, name, name);
     } else {
         return;
     }
+    variable *captured = &g->variables[held - g->variables];
+    captured->hidden = true;
     for (int i = 0; i < 2; i++) {
         begin_line(g);
         masu__buffer_printf(g->out, "c%d(", n);
         one(g, "", WIDE, ");", 2);
         end_line(g, "");
     }
+    captured->hidden = false;
 }
 
 /* Steps of a model in a loop of any kind. */

@@ -337,6 +337,16 @@ static void a_program_of_one_thread_is_its_own_writer(void **state) {
     is_all_of(stats.events);
 }
 
+/* The file of a child that was killed: a recording that is cut, with so many events at least. */
+static void read_killed(pid_t child, uint64_t events, masu__recording *r) {
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    read_file(r);
+    assert_true(r->is_cut);
+    assert_true(r->event_count >= events);
+}
+
 /* Without a thread, too: the first event after 50 ms has all before it written. */
 static void a_killed_process_of_one_thread_leaves_a_readable_file(void **state) {
     (void)state;
@@ -350,13 +360,8 @@ static void a_killed_process_of_one_thread_leaves_a_readable_file(void **state) 
         masu_trace_mark(trace, MASU_MARK_NOTE, "the last", 0, 0);
         kill(getpid(), SIGKILL);
     }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
     masu__recording r;
-    read_file(&r);
-    assert_true(r.is_cut);
-    assert_true(r.event_count >= 500);
+    read_killed(child, 500, &r);
     if (MASU__ALONE)
         assert_string_equal(masu__recording_text(&r, r.events[r.event_count - 1].text), "the last");
     masu__recording_destroy(&r);
@@ -492,13 +497,8 @@ static void a_killed_process_leaves_a_readable_file(void **state) {
         }
         kill(getpid(), SIGKILL);
     }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
     masu__recording r;
-    read_file(&r);
-    assert_true(r.is_cut);
-    assert_true(r.event_count >= 500);
+    read_killed(child, 500, &r);
     masu__recording_destroy(&r);
 }
 
