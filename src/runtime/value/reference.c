@@ -87,6 +87,12 @@ tl_object *tl_ref_view(tl_object *object) {
     return tl__object_or_raise(status, view ? &view->head : NULL);
 }
 
+/* A record may have no words, and then no place either. */
+static void copy_words(int64_t *to, const int64_t *from, int64_t count) {
+    if (count > 0)
+        memcpy(to, from, (size_t)count * sizeof *to);
+}
+
 int64_t tl_ref_size(tl_object *object) {
     return vector_of(object)->length;
 }
@@ -98,7 +104,7 @@ void tl_ref_get(tl_object *object, int64_t at, int64_t count, void *out) {
         tl__raise();
         return;
     }
-    memcpy(out, words, (size_t)count * sizeof *words);
+    copy_words(out, words, count);
     each_owned(v->plan, at, count, out, retain_word);
 }
 
@@ -109,7 +115,7 @@ void tl_ref_take(tl_object *object, int64_t at, int64_t count, void *out) {
         tl__raise();
         return;
     }
-    memcpy(out, words, (size_t)count * sizeof *words);
+    copy_words(out, words, count);
     each_owned(v->plan, at, count, words, clear_word);
     told(v, at, count);
 }
@@ -123,7 +129,7 @@ void tl_ref_set(tl_object *object, int64_t at, int64_t count, void *values) {
         return;
     }
     each_owned(v->plan, at, count, words, drop_word);
-    memcpy(words, values, (size_t)count * sizeof *words);
+    copy_words(words, values, count);
     told(v, at, count);
 }
 
