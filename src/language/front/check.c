@@ -354,7 +354,7 @@ masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagno
     jmp_buf memory_ended;
     name_table names = {.tree = tree, .arena = tree->arena, .memory_ended = &memory_ended};
     check_said said = {0};
-    check_nest nest = {0};
+    check_nest nest = {.forms = &check_all_forms};
     check_around around = {0};
     check_inference open = {0};
     check_instances instances = {0};

@@ -191,7 +191,7 @@ static void let_later(checker *c, stmt *s) {
     check_bind(c, s->pattern, t);
 }
 
-void check_let(checker *c, stmt *s) {
+void check_let_statement(checker *c, stmt *s) {
     if (check_let_made(c, s))
         return;
     if (s->value == NULL) {
@@ -251,7 +251,7 @@ void check_let(checker *c, stmt *s) {
 
 static bool check_statement(checker *c, stmt *s) {
     if (s->kind == STMT_LET)
-        check_let(c, s);
+        check_let_statement(c, s);
     else
         check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
     return s->value != NULL && s->value->type->kind == TYPE_NEVER;

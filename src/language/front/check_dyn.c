@@ -84,7 +84,7 @@ bool check_dyn_from(checker *c, const type *to, const type *t) {
 }
 
 /* A value of another type as a variant of the dyn type `to`. */
-bool check_dyn_convert(checker *c, expr **slot, const type *to) {
+bool check_convert_to_dyn(checker *c, expr **slot, const type *to) {
     dyn_type *d = to->structure->dyn;
     const type *t = type_resolve(c->types, (*slot)->type);
     if (t == to || type_is_silent(t))
@@ -130,7 +130,7 @@ void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to) {
         return;
     source_span span = place->span;
     expr *copy = check_alias_copy(c, place);
-    if (!check_dyn_convert(c, &copy, to) || copy->kind != EXPR_CALL)
+    if (!check_convert_to_dyn(c, &copy, to) || copy->kind != EXPR_CALL)
         return;
     const struct_item *s = to->structure;
     const struct_field *field = &s->fields[s->variants[copy->call.variant].first];

@@ -6,8 +6,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
 
-/* The value becomes one of the dyn type `to`. False when its type cannot. */
-bool check_dyn_convert(checker *c, expr **slot, const type *to);
+bool check_convert_to_dyn(checker *c, expr **slot, const type *to); /* check_walk.h */
 void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to);
 /* held::<T>(x) of a dyn x as a call of its method; false: it is another call. */
 bool check_dyn_held(checker *c, expr *call);

@@ -283,21 +283,6 @@ static void check_range_value(checker *c, expr *e) {
     check_make_error(c, e);
 }
 
-void check_list(checker *c, expr **items, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        check_expr(c, &items[i], NULL);
-}
-
-void check_lost_arguments(checker *c, expr *call) {
-    for (uint32_t i = 0; i < call->call.arg_count; i++) {
-        expr **arg = &call->call.args[i];
-        if ((*arg)->kind == EXPR_CLOSURE && (*arg)->type == NULL)
-            check_make_error(c, *arg); /* what its parameters are is not known any more */
-        else
-            check_expr(c, arg, NULL);
-    }
-}
-
 typedef struct arrival {
     checker *c;
     bool broken;
@@ -478,25 +463,24 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
     return wish != NULL && e->kind == EXPR_METHOD && type_is_reference(wish) && check_refers(c, e);
 }
 
-void check_expr(checker *c, expr **slot, const type *expected) {
-    if ((*slot)->type == NULL) { /* else made of checked parts by another check */
-        bool kept = check_wants_reference(c, *slot, expected);
-        const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
-        const bool place = kept && yields_place(c, *slot, expected);
-        if (place)
-            check_make_reference(c, slot, expected);
-        else
-            check_node(c, slot, expected);
-        check_arrivals(c, slot);
-        if (!kept)
-            check_follow(c, slot);
-        check_follow_stars(c, slot, written, stars, expected);
-        bool made = (*slot)->is_boxed;
-        const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-        if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID)
-            check_dyn_convert(c, slot, wish);
-        if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected))))
-            check_unbox(c, slot);
-    }
-    MASU_DEBUG_ASSERT((*slot)->type != NULL);
+static void check_expression(checker *c, expr **slot, const type *expected) {
+    bool kept = check_wants_reference(c, *slot, expected);
+    const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
+    const bool place = kept && yields_place(c, *slot, expected);
+    if (place)
+        check_make_reference(c, slot, expected);
+    else
+        check_node(c, slot, expected);
+    check_arrivals(c, slot);
+    if (!kept)
+        check_follow(c, slot);
+    check_follow_stars(c, slot, written, stars, expected);
+    bool made = (*slot)->is_boxed;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID)
+        check_dyn_convert(c, slot, wish);
+    if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected))))
+        check_unbox(c, slot);
 }
+
+const check_walk check_all_forms = {check_expression, check_let_statement, check_convert_to_dyn};

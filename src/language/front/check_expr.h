@@ -11,20 +11,17 @@
 #ifndef MASU_LANGUAGE_CHECK_EXPR_H
 #define MASU_LANGUAGE_CHECK_EXPR_H
 
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_operator_types.h"
 
 /* A whole number that is known now. False after a message. */
 bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what);
-/* The arguments of a call that takes what is not known: for their own mistakes. */
-void check_lost_arguments(checker *c, expr *call);
 void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
 /* t as Tensor<f64, 2>: another element type is a conversion, a rank only a statement about it. False: not a tensor
  * type, or of another rank. */
 bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to);
-void check_expr(checker *c, expr **slot, const type *expected);
-void check_list(checker *c, expr **items, uint32_t count); /* each without an expectation, for their own mistakes */
 void check_unary(checker *c, expr **slot, const type *expected);
 void check_binary(checker *c, expr **slot, const type *expected);
 void check_cast(checker *c, expr **slot, const type *expected);
@@ -37,7 +34,7 @@ void check_loop(checker *c, expr **slot, const type *expected);
 const type *check_range(checker *c, expr *e, const type *wish);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
-void check_let(checker *c, stmt *s);
+void check_let_statement(checker *c, stmt *s);
 /* Whether each such variable of a body without mistakes has a value where it is read. */
 void check_late_names(checker *c, const function_item *f);
 void check_bind(checker *c, pattern *p, const type *t);

@@ -329,8 +329,8 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     if (yields != NULL && yields->kind == EXPR_NAME && strcmp(yields->name.name, "self") == 0) {
         expr *call = build_method(c, e->span, check_alias_copy(c, place), e->call.name, e->call.args,
                                   e->call.arg_count);
-        check_method(c, &call, check_scalar(c, TYPE_VOID)); /* the same place again */
-        check_call_wrap(c, &call);
+        check_keep_reference(call);
+        check_expr(c, &call, check_scalar(c, TYPE_VOID)); /* the same place again */
         build_stmt(b, call);
         return place;
     }

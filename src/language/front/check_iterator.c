@@ -156,7 +156,7 @@ bool check_list_beside_iterator(checker *c, expr **slot, const type *expected) {
         check_expr(c, arg, NULL);
         if (check_is_iterator(c, (*arg)->type)) {
             check_as_iterator(c, &e->call.receiver);
-            check_method(c, slot, expected);
+            check_again(c, slot, expected);
             return true;
         }
     }

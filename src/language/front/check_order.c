@@ -130,7 +130,7 @@ bool check_order_method(checker *c, expr **slot, const type *t) {
         return false;
     if (partial && has(c, t, "cmp")) {
         e->call.name = "cmp";
-        check_method(c, slot, NULL);
+        check_again(c, slot, NULL);
     } else if (!partial && has(c, t, "partial_cmp")) {
         e->call.name = "partial_cmp";
         *slot = build_method(c, e->span, e, "unwrap", NULL, 0);

@@ -300,6 +300,6 @@ bool check_method_of_row(checker *c, expr **slot, const type *t, const type *exp
     if (!type_is_numeric(t) || !check_has_method(c, row, e->call.name) ||
         !check_arithmetic_as_row(c, &e->call.receiver))
         return false;
-    check_method(c, slot, expected);
+    check_again(c, slot, expected);
     return true;
 }

@@ -88,7 +88,7 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
     }
     e->call.callee->name.name = full;
     e->call.callee->name.scope = NULL;
-    check_call(c, slot, expected);
+    check_again(c, slot, expected);
     return true;
 }
 

@@ -22,6 +22,7 @@ typedef struct comprehension_context {
 /* What the expression that is being checked lies in: both lists are as deep as the body is nested, and empty in a
  * closure's own body at first. */
 typedef struct check_nest {
+    const struct check_walk *forms; /* of all expressions: front/check_walk.h */
     loop_context *loop;
     comprehension_context *comprehension;
     uint32_t comprehension_count; /* opened so far: the number of the last */
