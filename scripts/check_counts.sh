@@ -14,7 +14,7 @@ table() {
 long_files        0   0   source files over 600 lines
 repeats          10  10   pairs of places with the same six lines
 checker_fields   16  20   fields of the checker's context, or of a part of it that has more
-file_circle      27  12   files of the language that call each other in a circle
+file_circle      12  12   files of the language that call each other in a circle
 library_names    44  20   comparisons with a spelt name that is not a word of the language, in the checker
 unasserted        0   0   files of front, types, pass and codegen that say what must stay true, and neither assert it nor name its test
 no_noun           0   0   "is no X", "are no X": write "is not an X"
@@ -45,7 +45,8 @@ count_checker_fields() {
                  if (/;/) { n = gsub(/,/, ","); for (i = 0; i <= n; i++) field[++count] = where } }
         END { for (i = 1; i <= most; i++) print row[i] }'
 }
-# A part of an expression is an expression: what checks them goes up through front/check_walk.h, which no edge shows.
+# A part of an expression is an expression: what checks it, and what lowers it, goes up through front/check_walk.h and
+# lower/lower_walk.c, one call each, which no edge shows.
 count_file_circle() {
     [ -f "$build/libmasu_language.a" ] || { echo "check_counts: no $build/libmasu_language.a" >&2; exit 2; }
     nm -A "$build/libmasu_language.a" 2>/dev/null | awk -f scripts/file_cycles.awk

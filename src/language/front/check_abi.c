@@ -383,13 +383,6 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
     return true;
 }
 
-tl_abi_index check_function_of_symbol(const char *symbol) {
-    tl_abi_index at = 0;
-    while (at < TL_FN_COUNT && strcmp(tl_abi_functions[at].symbol, symbol) != 0)
-        at++;
-    return at;
-}
-
 /* An object of the table has the type that is wanted, String where none is. */
 bool check_runtime_call(checker *c, expr *e, const type *expected) {
     const char *scope = e->call.callee->name.scope;

@@ -26,6 +26,7 @@
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
 
 /* ---- uses ------------------------------------------------------------------------------------ */

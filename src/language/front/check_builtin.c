@@ -281,10 +281,6 @@ static const text_function *text_function_of(const char *name) {
     return NULL;
 }
 
-bool check_is_string_method(const char *name) {
-    return library_says(LIBRARY_of_texts, name) || text_function_of(name) != NULL;
-}
-
 static const type *letter_type(checker *c, char letter) {
     switch (letter) {
     case 'b':

@@ -1,6 +1,6 @@
 /* check_call.h: calls: of functions, of methods, of what the compiler itself knows.
  *
- *     check_call.c      functions, constructors; check_count.c: how many arguments
+ *     check_call.c      functions, constructors; check_called.c: with all arguments checked; check_count.c: how many
  *     check_method.c    methods; check_number.c: of numbers; check_builtin.c: of strings and vectors, assert, System
  *     check_parse.c     s.parse() and x.into()
  *     check_abi.c       operations of the table abi.def; check_create.c: those that make a tensor; check_takes.c: which
@@ -70,7 +70,6 @@ bool check_create_as(checker *c, expr **slot, const type *to);
 bool check_create_alike(checker *c, expr **slot, const type *to);
 bool check_creates(tl_abi_index abi);
 bool check_runtime_call(checker *c, expr *e, const type *expected);
-tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */
 /* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */
 /* A function of the library that takes another number of arguments: log("loss", x) is one, log(x) another. */
 bool check_is_other_form(const checker *c, const function_item *f, uint32_t given);
@@ -82,7 +81,6 @@ bool check_is_math_method(const char *name);               /* of numbers of any 
 bool check_lacks_number(const char *name, uint32_t count); /* x.max(): the one that it is compared with */
 bool check_number_method(checker *c, expr **slot);
 bool check_is_number_method(checker *c, const type *t, const char *name);
-bool check_is_string_method(const char *name);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);
 void check_suggest_builtin(suggestion *s);

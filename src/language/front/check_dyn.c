@@ -54,35 +54,6 @@ static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
     return s->variant_count - 1;
 }
 
-static bool may_become(checker *c, const dyn_type *d, const type *t) {
-    if (d->item != NULL) {
-        const type *item = check_is_iterator(c, t) ? check_item_of(c, t) : NULL;
-        return item != NULL && check_fits(c, item, d->item);
-    }
-    if (d->trait != NULL)
-        return check_implements(c, t, d->trait);
-    return t->kind == TYPE_STRUCT && t->structure->closure != NULL;
-}
-
-/* fn from(x: A) of just this A */
-static bool is_from(checker *c, const function_item *f, const struct_item *owner, const type *t) {
-    if (f->owner != owner || library_said_of(LIBRARY_form, f->name) != SAID_FROM || f->parameter_count != 1 ||
-        f->generics.count > 0)
-        return false;
-    const type *of = type_resolve(c->types, check_type(c, f->parameters[0]->annotation));
-    return of == t || (type_is_open_number(t) && type_is_numeric(of) && type_is_integer(of) == type_is_integer(t));
-}
-
-/* impl From<A> for dyn T: what is one as it is needs none. */
-bool check_dyn_from(checker *c, const type *to, const type *t) {
-    const function_item *f = to == t || may_become(c, to->structure->dyn, t)
-                                 ? NULL
-                                 : check_find_method(c, to->structure, "from");
-    while (f != NULL && !is_from(c, f, to->structure, t))
-        f = f->next_in_bucket;
-    return f != NULL;
-}
-
 /* A value of another type as a variant of the dyn type `to`. */
 bool check_convert_to_dyn(checker *c, expr **slot, const type *to) {
     dyn_type *d = to->structure->dyn;
@@ -99,7 +70,7 @@ bool check_convert_to_dyn(checker *c, expr **slot, const type *to) {
         check_as_iterator(c, slot);
         t = type_resolve(c->types, (*slot)->type);
     }
-    if (!may_become(c, d, t))
+    if (!check_may_be_dyn(c, d, t))
         return false;
     if (d->trait == NULL && d->item == NULL) {
         check_function_value(c, slot, &d->signature);

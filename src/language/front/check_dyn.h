@@ -10,8 +10,6 @@ bool check_convert_to_dyn(checker *c, expr **slot, const type *to); /* check_wal
 void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to);
 /* held::<T>(x) of a dyn x as a call of its method; false: it is another call. */
 bool check_dyn_held(checker *c, expr *call);
-/* A value of this type becomes one of the dyn type `to` by a `from` of that. */
-bool check_dyn_from(checker *c, const type *to, const type *t);
 /* One whose body was just written again; NULL: all are. */
 function_item *check_dyn_unwritten(checker *c);
 

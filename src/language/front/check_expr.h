@@ -3,7 +3,8 @@
  *     check_expr.c        dispatch, literals, names, fields, tuples; check_struct.c: struct literals
  *     check_operators.c   unary and binary operators, casts; of what, check_operator_types.c;
  *                         of tensors, check_tensor_operators.c
- *     check_control.c     blocks, statements, if; check_loop.c: loops
+ *     check_control.c     blocks, statements, if; check_loop.c: loops;
+ *                         check_bind.c: patterns of `let`; check_range.c: ranges
  *     check_list.c        fixed arrays, vec![…]
  *     check_late.c        variables that get their value behind their `let`
  *     check_warn.c        what is allowed but hardly meant
@@ -47,17 +48,10 @@ expr *check_real_tensor(checker *c, expr *tensor);
 void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what a `for` runs over */
 /* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, as what a row makes of it; false: no row is in it. */
 bool check_arithmetic_as_row(checker *c, expr **slot);
-bool check_is_comparison(binary_op op);
 /* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was
  * given. */
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
 void check_struct(checker *c, expr **slot, const type *expected);
 void check_unknown_field(checker *c, expr *e, const struct_item *s);
-int64_t check_find_field(const struct_item *s, const char *name);
-
-/* As the library says which operator a method is (library/facts.def); BINARY_NONE: no word of it. */
-/* add_assign of +; NULL: there is no a OP= b. */
-const char *check_assigning_method(checker *c, binary_op op);
-binary_op check_operator_said(library_said said); /* BINARY_NONE: it is not one */
 
 #endif

@@ -18,6 +18,7 @@
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
@@ -84,11 +85,6 @@ bool check_views_place(const expr *e) {
     const library_said view = e->kind == EXPR_METHOD ? library_said_of(LIBRARY_option_view, e->call.name)
                                                      : SAID_NOTHING;
     return view == SAID_MUT || view == SAID_DEREF_MUT;
-}
-
-bool check_is_map(const type *t) {
-    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           library_says(LIBRARY_is_map, t->structure->template->name);
 }
 
 static const type *type_of(checker *c, const expr *e) {

@@ -114,20 +114,8 @@ static bool is_iterable(const type_expr *bound) {
     return bound->kind == TYPE_EXPR_NAME && strcmp(bound->name, iterable_bound) == 0;
 }
 
-/* Whether a parameter's type is a type parameter with such a bound. */
-static bool is_bound_by(const function_item *f, const binding *parameter, bool (*such)(const type_expr *)) {
-    const type_expr *t = parameter->annotation;
-    for (uint32_t i = 0; t != NULL && t->name != NULL && i < f->generics.count; i++) {
-        const type_parameter *p = &f->generics.items[i];
-        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++)
-            if (such(p->bounds[b]))
-                return true;
-    }
-    return false;
-}
-
 bool check_takes_iterator(const function_item *f, const binding *parameter) {
-    return is_bound_by(f, parameter, is_iterable);
+    return check_is_bound_by(f, parameter, is_iterable);
 }
 
 void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter) {
@@ -135,7 +123,7 @@ void check_items_as_argument(checker *c, expr **slot, const function_item *f, co
     while (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         e = e->unary.operand;
     if (e->type != NULL || (e->kind != EXPR_RANGE && e->kind != EXPR_ARRAY) ||
-        !is_bound_by(f, parameter, check_bounds_items))
+        !check_is_bound_by(f, parameter, check_bounds_items))
         return;
     e->is_vec |= e->kind == EXPR_ARRAY;
     check_range_as_iterator(c, slot);

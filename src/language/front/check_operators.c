@@ -65,13 +65,6 @@ static expr *negate(checker *c, expr *e) {
     return negated;
 }
 
-/* What `shape()` yields is a list of numbers: it is equal to another or not, as a whole. */
-bool check_yields_lengths(const expr *e) {
-    if (e->kind == EXPR_NAME)
-        return e->name.binding != NULL && e->name.binding->is_lengths;
-    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_shape;
-}
-
 /* a.shape() == b.shape(), == vec![2, 3], == [2, 3]: a.shape().equal(…). */
 static bool compare_lengths(checker *c, expr **slot) {
     expr *e = *slot, *left = e->binary.left, *right = e->binary.right;
@@ -131,35 +124,6 @@ static void widen_to_text(checker *c, binary_op op, expr **slot, const type *oth
 
 /* ---- binary on structs ------------------------------------------------------------------------ */
 
-static const library_said said_operators[BINARY_OP_COUNT] = {
-    [BINARY_ADD] = SAID_ADD, [BINARY_SUB] = SAID_SUB, [BINARY_MUL] = SAID_MUL, [BINARY_DIV] = SAID_DIV,
-    [BINARY_REM] = SAID_REM, [BINARY_EQ] = SAID_EQ,   [BINARY_NE] = SAID_NE,   [BINARY_LT] = SAID_LT,
-    [BINARY_LE] = SAID_LE,   [BINARY_GT] = SAID_GT,   [BINARY_GE] = SAID_GE,
-};
-
-/* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */
-static const char *operator_method(binary_op op) {
-    static const library_said bits[BINARY_OP_COUNT] = {[BINARY_BIT_AND] = SAID_BIT_AND,
-                                                       [BINARY_BIT_OR] = SAID_BIT_OR,
-                                                       [BINARY_BIT_XOR] = SAID_BIT_XOR,
-                                                       [BINARY_SHL] = SAID_SHL,
-                                                       [BINARY_SHR] = SAID_SHR};
-    const library_said said = op == BINARY_NE ? SAID_EQ : bits[op] != SAID_NOTHING ? bits[op] : said_operators[op];
-    return said == SAID_NOTHING ? NULL : library_named(LIBRARY_operator, said);
-}
-
-const char *check_assigning_method(checker *c, binary_op op) {
-    const char *name = check_is_comparison(op) ? NULL : operator_method(op);
-    return name == NULL ? NULL : check_printf(c, "%s_assign", name);
-}
-
-binary_op check_operator_said(library_said said) {
-    for (int op = 0; op < BINARY_OP_COUNT; op++)
-        if (said != SAID_NOTHING && said_operators[op] == said)
-            return (binary_op)op;
-    return BINARY_NONE;
-}
-
 /* budget: a type may hold Vecs of itself, several times over. */
 static bool has_equality(const checker *c, const type *t, int *budget) {
     if (--*budget < 0)
@@ -167,7 +131,7 @@ static bool has_equality(const checker *c, const type *t, int *budget) {
     switch (t->kind) {
     case TYPE_STRUCT:
         if (check_find_method(c, t->structure->template != NULL ? t->structure->template : t->structure,
-                              operator_method(BINARY_EQ)) != NULL)
+                              check_operator_method(BINARY_EQ)) != NULL)
             return true; /* it says itself what is equal */
         for (uint32_t i = 0; i < t->structure->field_count; i++)
             if (!has_equality(c, t->structure->fields[i].type, budget))
@@ -242,7 +206,7 @@ static void check_tag(checker *c, expr **slot) {
 
 static bool struct_binary(checker *c, expr **slot, const type *t, const type *other) {
     expr *e = *slot;
-    const char *name = operator_method(e->binary.op);
+    const char *name = check_operator_method(e->binary.op);
     struct_item *owner = t->kind == TYPE_STRUCT ? check_owner_of(c, t) : NULL;
     if (name != NULL && owner != NULL && check_method_named(c, owner, name) != NULL) {
         bool negated = e->binary.op == BINARY_NE;
@@ -287,7 +251,7 @@ static bool takes_operand(const function_item *f, const type *t) {
 /* 2.0 * v of `impl Mul<V> for f64`: the number's type is one that has it. */
 static bool scalar_times_struct(checker *c, expr **slot, const type *left, const type *right) {
     expr *e = *slot;
-    const char *name = operator_method(e->binary.op);
+    const char *name = check_operator_method(e->binary.op);
     const bool open = type_is_open_number(left), literal = open || check_free_literal(e->binary.left);
     for (int kind = TYPE_I8; name != NULL && kind <= TYPE_F64; kind++) {
         const type *t = check_scalar(c, (type_kind)kind);
@@ -364,7 +328,7 @@ static const type *number_or_null(const type *t) {
 
 /* What the operator's method takes beside a value of type t, where there is one of that name; NULL: not known. */
 static const type *operand_wanted(checker *c, binary_op op, const type *t) {
-    const char *name = operator_method(op);
+    const char *name = check_operator_method(op);
     struct_item *owner = check_owner_of(c, t);
     function_item *f = name == NULL || owner == NULL ? NULL : check_method_named(c, owner, name);
     if (f == NULL)

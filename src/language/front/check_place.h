@@ -6,7 +6,9 @@
  *     check_may_write.c  whether a method may write to self, before its body is checked
  *     check_freeze.c   expressions that refer to a place
  *     check_choice.c   a name for one of several
- *     check_refer.c    references as values; check_reference.c: where one is wanted or followed
+ *     check_refer.c    references as values; types/check_reference.c: where one is wanted or followed;
+ *                      types/check_reference_made.c: to a checked place
+ *     check_deref.c    `impl Deref`; of what: types/check_leads.c
  */
 #ifndef MASU_LANGUAGE_CHECK_PLACE_H
 #define MASU_LANGUAGE_CHECK_PLACE_H
@@ -38,27 +40,16 @@ expr *check_choice(checker *c, const block *b, stmt *s);
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 /* &mut e, or e itself where it is a place. */
 void check_make_reference(checker *c, expr **slot, const type *expected);
-bool check_to_slice(checker *c, expr **slot, const type *to);
-/* `impl Deref`: a value of t leads on to another. */
-bool check_leads(const checker *c, const type *t);
-/* What e, checked, leads to: a call that is not checked yet; of `deref_mut` where it is written to and there is one. */
-expr *check_led(checker *c, expr *e, bool writes);
-/* How many of the stars before e, not checked yet, are more than references to follow: so often it leads on. */
-uint32_t check_stars(const checker *c, const expr *e);
 /* written: how many stars there are. */
 void check_follow_stars(checker *c, expr **slot, uint32_t written, uint32_t stars, const type *expected);
-bool check_leads_elsewhere(checker *c, const type *t, const type *wish); /* as `&x` where wish is wanted */
-bool check_lead_to(checker *c, expr **slot, const type *wish);           /* whether it did */
+bool check_lead_to(checker *c, expr **slot, const type *wish); /* whether it did */
 bool check_may_lead(const checker *c, const expr *reference, const expr *e);
 expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted);
 bool check_part_receiver(checker *c, expr **slot);
-/* The place as a value of this reference type. */
-expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted);
 /* Renames the guards that nothing can meet in what is not checked yet. */
 void check_find_guards(checker *c);
 void check_brief_guards(checker *c, expr *e);
 void check_brief_statement(checker *c, stmt *s);
-bool check_is_guard(const checker *c, const type *t);
 bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *));
 void check_assign(checker *c, expr **slot);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);
@@ -72,7 +63,6 @@ bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
 /* o.as_mut() and its like: an Option of the place in o. */
 bool check_views_place(const expr *e);
-bool check_is_map(const type *t); /* HashMap or BTreeMap */
 /* The place in which the values of the Vec or map m lie, one after another. */
 expr *check_elements_of(checker *c, const expr *m);
 expr *check_element_at(checker *c, expr *all, expr *at);
@@ -83,8 +73,6 @@ expr *check_alias_copy(checker *c, const expr *e);
 expr *check_freeze(block_builder *b, expr **slot);
 /* v[a..b] of a list, as the place behind a reference that is held (check_refer.c). NULL: of something else. */
 expr *check_freeze_part(block_builder *b, expr *e);
-/* By its names: a call in e may be one of a function whose result is or holds `&mut T`. */
-bool check_may_lend(const checker *c, const expr *e);
 /* A reference that such a call yields is asked for once, and is the place. NULL: it yields a value, which is checked
  * then. */
 expr *check_freeze_lent(block_builder *b, expr **slot);

@@ -25,13 +25,6 @@ void check_unknown_field(checker *c, expr *e, const struct_item *s) {
     check_suggest_note(c, d, &near);
 }
 
-int64_t check_find_field(const struct_item *s, const char *name) {
-    for (uint32_t i = 0; i < s->field_count; i++)
-        if (strcmp(s->fields[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static void unknown_struct(checker *c, source_span span, const char *name) {
     symbol *s = check_find(c, name);
     if (s != NULL && s->refused)

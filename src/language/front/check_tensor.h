@@ -20,8 +20,6 @@ void check_comprehension(checker *c, expr **slot, const type *expected);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
 /* What the method of a tensor by this name means; NULL: it is not another name, or not with so many arguments. */
 const char *check_other_name(const char *name, uint32_t argument_count);
-/* `shape()`, or a name of what it yields: check_operators.c */
-bool check_yields_lengths(const expr *e);
 /* A number as a tensor of rank 0, of the elements of `beside` (NULL: whatever it is) if those are real. False: it is
  * none. */
 bool check_number_beside(checker *c, expr **slot, const type *beside);

@@ -21,10 +21,6 @@ static const tensor_operator *tensor_operator_of(binary_op op) {
     return op >= BINARY_ADD && op <= BINARY_REM ? &operators[op] : NULL;
 }
 
-bool check_is_comparison(binary_op op) {
-    return op >= BINARY_EQ && op <= BINARY_GE;
-}
-
 /* 0 == 1 != 2 < 3 <= 4 > 5 >=, as tl_tensor_compare counts them; mirrored: seen from the other
  * operand. */
 static int64_t relation(binary_op op, bool mirrored) {

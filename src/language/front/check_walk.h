@@ -1,5 +1,5 @@
-/* check_walk.h: the one place where a file of this room calls what lies above it. A body is a tree: what an expression is
- * made of are expressions, and blocks, whose statements are made of them again. So what checks a call checks its
+/* check_walk.h: the one place where a file of this room calls what lies above it. A body is a tree: an expression is
+ * made of expressions, and of blocks, whose statements are made of them again. So what checks a call checks its
  * arguments, and each of them may be a call.
  *
  *     check_expr ─► the form of the node: check_all_forms, in check_expr.c, which sees every form

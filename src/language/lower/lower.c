@@ -22,15 +22,6 @@ static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
     return types;
 }
 
-bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter) {
-    const binding *b = item->parameters[parameter];
-    if (b->by_reference || (parameter == 0 && lower_takes_self(l, item)))
-        return false;
-    if (b->kind == BINDING_SELF || (parameter == 0 && item->has_self))
-        return item->writes_self;
-    return b->comes_back || (b->annotation && b->annotation->is_place);
-}
-
 /* The result, then what the parameters that come back have become, in their order. */
 static void declare_results(lowering *l, const function_item *item, ir_function *f) {
     uint32_t count = lower_leaf_count(l, item->result), at = 0;
@@ -162,7 +153,8 @@ static void lower_all(lowering *l) {
 masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena,
                        const diagnostics *diagnostics, ir_module **out) {
     masu__arena scratch = {0};
-    lowering l = {.tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
+    lowering l = {
+        .any = lower_any, .tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
     l.runs_backward = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);

@@ -262,21 +262,6 @@ static void lower_fields(lower_fn *fn, const expr *e, ir_value *out) {
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span) {
-    uint32_t count = lower_leaf_count(fn->l, element);
-    ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->m->arena, ir_type, count);
-    ir_instr *plan = ir_emit(fn->b, IR_RECORD_TYPE, NULL, 0, &address, 1, span);
-    if (!plan || !types) {
-        fn->l->m->out_of_memory = true;
-        return 0;
-    }
-    lower_leaf_types(fn->l, element, types);
-    plan->imm.record.types = types;
-    plan->imm.record.count = count;
-    plan->imm.record.destructor = lower_destructor_of(element);
-    return lower_abi(fn, TL_FN_tl_vec_new, &plan->result, 1, span);
-}
-
 static void lower_vec_write(lower_fn *fn, const expr *e) {
     const call_expr *c = &e->call;
     const type *element = c->operands[0]->type->vec.element;

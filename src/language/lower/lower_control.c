@@ -209,3 +209,26 @@ void lower_match(lower_fn *fn, const expr *e, ir_value *out) {
         ir_emit(fn->b, IR_UNREACHABLE, NULL, 0, NULL, 0, e->span);
     go_on_at(fn, &m, out);
 }
+
+void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no) {
+    if (!lower_open(fn))
+        return;
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NOT) {
+        lower_condition(fn, e->unary.operand, no, yes);
+        return;
+    }
+    if (e->kind != EXPR_BINARY || (e->binary.op != BINARY_AND && e->binary.op != BINARY_OR)) {
+        uint32_t mark = fn->kept_count;
+        ir_value c = lower_scalar(fn, e);
+        lower_end_temporaries(fn, mark, fn->kept_count, e->span);
+        lower_branch(fn, c, yes, no, e->span);
+        return;
+    }
+    ir_block *second = lower_block_new(fn);
+    if (e->binary.op == BINARY_AND)
+        lower_condition(fn, e->binary.left, second, no);
+    else
+        lower_condition(fn, e->binary.left, yes, second);
+    lower_enter_block(fn, second);
+    lower_condition(fn, e->binary.right, yes, no);
+}

@@ -24,18 +24,6 @@
 
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
-bool lower_has_cell(const type *t) {
-    return t->kind == TYPE_STRUCT && t->structure->cell != NULL;
-}
-
-const type *lower_inside(const type *t) {
-    return lower_has_cell(t) ? t->structure->cell->vec.element : t;
-}
-
-uint32_t lower_destructor_of(const type *inside) {
-    return inside->kind == TYPE_STRUCT && inside->structure->cell == NULL ? inside->structure->destructor : 0;
-}
-
 /* A closure that only looks at what it captured does not own it. */
 static bool is_looked_at(const lowering *l, const struct_item *closure, uint32_t field) {
     const binding *b = closure->fields[field].captured;
@@ -319,4 +307,13 @@ void lower_run_destructors(lower_fn *fn, source_span span) {
         call->callee = fn->l->m->destructors;
         call->site = ir_site_new(fn->l->m, span, fn->name);
     }
+}
+
+bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter) {
+    const binding *b = item->parameters[parameter];
+    if (b->by_reference || (parameter == 0 && lower_takes_self(l, item)))
+        return false;
+    if (b->kind == BINDING_SELF || (parameter == 0 && item->has_self))
+        return item->writes_self;
+    return b->comes_back || (b->annotation && b->annotation->is_place);
 }

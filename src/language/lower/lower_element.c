@@ -109,3 +109,24 @@ ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *e
     ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), span);
     return lower_abi(fn, TL_FN_tl_vec_set, (ir_value[]){vec, index, record}, 3, span);
 }
+
+ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span) {
+    ir_value list = lower_vec_empty(fn, t, span);
+    ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, t), span);
+    return lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){list, record}, 2, span);
+}
+
+ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span) {
+    uint32_t count = lower_leaf_count(fn->l, element);
+    ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->m->arena, ir_type, count);
+    ir_instr *plan = ir_emit(fn->b, IR_RECORD_TYPE, NULL, 0, &address, 1, span);
+    if (!plan || !types) {
+        fn->l->m->out_of_memory = true;
+        return 0;
+    }
+    lower_leaf_types(fn->l, element, types);
+    plan->imm.record.types = types;
+    plan->imm.record.count = count;
+    plan->imm.record.destructor = lower_destructor_of(element);
+    return lower_abi(fn, TL_FN_tl_vec_new, &plan->result, 1, span);
+}

@@ -140,3 +140,14 @@ void lower_enter_block(lower_fn *fn, ir_block *b) {
     ir_seal(fn->b, b);
     ir_builder_set_block(fn->b, b->pred_count > 0 ? b : NULL);
 }
+
+ir_opcode lower_binary_opcode(const expr *e) {
+    static const ir_opcode opcodes[BINARY_OP_COUNT] = {
+        [BINARY_ADD] = IR_ADD, [BINARY_SUB] = IR_SUB,     [BINARY_MUL] = IR_MUL,   [BINARY_DIV] = IR_DIV,
+        [BINARY_REM] = IR_REM, [BINARY_BIT_AND] = IR_AND, [BINARY_BIT_OR] = IR_OR, [BINARY_BIT_XOR] = IR_XOR,
+        [BINARY_SHL] = IR_SHL, [BINARY_SHR] = IR_SHR,     [BINARY_EQ] = IR_EQ,     [BINARY_NE] = IR_NE,
+        [BINARY_LT] = IR_LT,   [BINARY_LE] = IR_LE,       [BINARY_GT] = IR_GT,     [BINARY_GE] = IR_GE,
+    };
+    bool length = e->binary.op == BINARY_SUB && e->type->kind == TYPE_USIZE;
+    return length ? IR_SUB_LENGTH : opcodes[e->binary.op];
+}

@@ -20,17 +20,6 @@ static ir_value lower_string(lower_fn *fn, const expr *e) {
     return lower_abi(fn, TL_FN_tl_string_literal, (ir_value[]){bytes->result, length}, 2, e->span);
 }
 
-ir_opcode lower_binary_opcode(const expr *e) {
-    static const ir_opcode opcodes[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = IR_ADD, [BINARY_SUB] = IR_SUB,     [BINARY_MUL] = IR_MUL,   [BINARY_DIV] = IR_DIV,
-        [BINARY_REM] = IR_REM, [BINARY_BIT_AND] = IR_AND, [BINARY_BIT_OR] = IR_OR, [BINARY_BIT_XOR] = IR_XOR,
-        [BINARY_SHL] = IR_SHL, [BINARY_SHR] = IR_SHR,     [BINARY_EQ] = IR_EQ,     [BINARY_NE] = IR_NE,
-        [BINARY_LT] = IR_LT,   [BINARY_LE] = IR_LE,       [BINARY_GT] = IR_GT,     [BINARY_GE] = IR_GE,
-    };
-    bool length = e->binary.op == BINARY_SUB && e->type->kind == TYPE_USIZE;
-    return length ? IR_SUB_LENGTH : opcodes[e->binary.op];
-}
-
 static ir_value lower_binary(lower_fn *fn, const expr *e) {
     ir_value a = lower_scalar(fn, e->binary.left), b = lower_scalar(fn, e->binary.right);
     return lower_op2(fn, lower_binary_opcode(e), lower_scalar_type(e->type), a, b, e->span);
@@ -51,12 +40,6 @@ static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
 }
 
 /* ---- fields and cells -------------------------------------------------------------------------------------------- */
-
-ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span) {
-    ir_value list = lower_vec_empty(fn, t, span);
-    ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, t), span);
-    return lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){list, record}, 2, span);
-}
 
 void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
     if (lower_is_place(e)) {
@@ -153,67 +136,9 @@ static void lower_assign(lower_fn *fn, const expr *e) {
         lower_end_values(fn, t, before, e->span);
 }
 
-/* ---- conditions -------------------------------------------------------------------------------------------------- */
-
-void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no) {
-    if (!lower_open(fn))
-        return;
-    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NOT) {
-        lower_condition(fn, e->unary.operand, no, yes);
-        return;
-    }
-    if (e->kind != EXPR_BINARY || (e->binary.op != BINARY_AND && e->binary.op != BINARY_OR)) {
-        uint32_t mark = fn->kept_count;
-        ir_value c = lower_scalar(fn, e);
-        lower_end_temporaries(fn, mark, fn->kept_count, e->span);
-        lower_branch(fn, c, yes, no, e->span);
-        return;
-    }
-    ir_block *second = lower_block_new(fn);
-    if (e->binary.op == BINARY_AND)
-        lower_condition(fn, e->binary.left, second, no);
-    else
-        lower_condition(fn, e->binary.left, yes, second);
-    lower_enter_block(fn, second);
-    lower_condition(fn, e->binary.right, yes, no);
-}
-
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
-ir_value lower_scalar(lower_fn *fn, const expr *e) {
-    ir_value v = 0;
-    lower_expr(fn, e, &v);
-    return v;
-}
-
-ir_value *lower_values(lower_fn *fn, const expr *e) {
-    ir_value *values = lower_room(fn, lower_leaf_count(fn->l, e->type));
-    if (values)
-        lower_expr(fn, e, values);
-    return values;
-}
-
-void lower_effect(lower_fn *fn, const expr *e) {
-    lower_values(fn, e);
-}
-
-void lower_expr_as(lower_fn *fn, const expr *e, const type *wanted, ir_value *out) {
-    memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);
-    lower_expr(fn, e, out);
-}
-
-static void lower_by_kind(lower_fn *fn, const expr *e, ir_value *out);
-
-void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
-    if (!lower_open(fn) || (fn->owns && lower_moved(fn, e, out)))
-        return;
-    lower_by_kind(fn, e, out);
-    if (fn->owns && lower_open(fn) && lower_drops(fn->l, e->type) && !lower_is_place(e) &&
-        lower_marked(fn, e->span, MARK_LOOKED))
-        lower_temporary(fn, e->type, out, e->span);
-}
-
-static void lower_by_kind(lower_fn *fn, const expr *e, ir_value *out) {
+static void by_kind(lower_fn *fn, const expr *e, ir_value *out) {
     switch (e->kind) {
     case EXPR_INT:
         *out = lower_int(fn, lower_scalar_type(e->type), (int64_t)e->integer.value, e->span);
@@ -302,4 +227,13 @@ static void lower_by_kind(lower_fn *fn, const expr *e, ir_value *out) {
     default: /* gone after a check without errors: see the rules of tree.h, which check_tree_valid judges */
         break;
     }
+}
+
+void lower_any(lower_fn *fn, const expr *e, ir_value *out) {
+    if (!lower_open(fn) || (fn->owns && lower_moved(fn, e, out)))
+        return;
+    by_kind(fn, e, out);
+    if (fn->owns && lower_open(fn) && lower_drops(fn->l, e->type) && !lower_is_place(e) &&
+        lower_marked(fn, e->span, MARK_LOOKED))
+        lower_temporary(fn, e->type, out, e->span);
 }

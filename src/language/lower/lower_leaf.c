@@ -119,3 +119,15 @@ const char *lower_printf(lowering *l, const char *format, ...) {
         l->m->out_of_memory = true;
     return copy;
 }
+
+bool lower_has_cell(const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->cell != NULL;
+}
+
+const type *lower_inside(const type *t) {
+    return lower_has_cell(t) ? t->structure->cell->vec.element : t;
+}
+
+uint32_t lower_destructor_of(const type *inside) {
+    return inside->kind == TYPE_STRUCT && inside->structure->cell == NULL ? inside->structure->destructor : 0;
+}

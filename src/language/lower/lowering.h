@@ -20,7 +20,10 @@
 
 typedef struct lower_place lower_place;
 
+typedef struct lower_fn lower_fn;
+
 typedef struct lowering {
+    void (*any)(lower_fn *fn, const expr *e, ir_value *out); /* lower_any: see lower_walk.c */
     const syntax_tree *tree;
     const diagnostics *diagnostics;
     masu__arena *scratch; /* gone after the lowering */
@@ -57,7 +60,7 @@ typedef struct kept_leaf {
     bool is_temporary; /* it has no name: it lives to the end of the statement */
 } kept_leaf;
 
-typedef struct lower_fn {
+struct lower_fn {
     lowering *l;
     const function_item *item;
     const char *name; /* qualified, for places; a kernel has its function's */
@@ -69,10 +72,10 @@ typedef struct lower_fn {
     uint32_t scope_depth;
     bool owns;        /* the function is the program's, and some type has a destructor: see lower_drop.c */
     lower_loop *loop; /* innermost */
-} lower_fn;
+};
 
 /* What the parameter became is a result of the function: self that it writes to, and `&mut T`. */
-bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter); /* lower.c */
+bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter); /* lower_drop.c */
 
 /* Not the patterns of generic functions, and closures only when something said what their types are. */
 bool lower_is_compiled(const function_item *f); /* lower_broken.c */
@@ -147,6 +150,7 @@ ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_valu
 ir_value lower_convert(lower_fn *fn, ir_value v, ir_type to, source_span span);
 /* The result, 0 for none. After functions that always raise there is no block. */
 ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count, source_span span);
+ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
 ir_block *lower_block_new(lower_fn *fn);
 void lower_jump(lower_fn *fn, ir_block *to, source_span span);
 void lower_branch(lower_fn *fn, ir_value c, ir_block *yes, ir_block *no, source_span span);
@@ -174,17 +178,16 @@ void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values);
 /* A bool, or 0: always matches. */
 ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *values);
 
-/* ---- expressions (lower_expr.c) ---------------------------------------------------------------------------------- */
+/* ---- expressions (lower_expr.c), and the walk over them (lower_walk.c) ------------------------------------------- */
 
 /* out has lower_leaf_count(e->type) entries. */
 void lower_expr(lower_fn *fn, const expr *e, ir_value *out);
+void lower_any(lower_fn *fn, const expr *e, ir_value *out); /* the same: for lower.c, which begins the walk */
 /* out has lower_leaf_count(wanted) entries; e is of that type or never. */
 void lower_expr_as(lower_fn *fn, const expr *e, const type *wanted, ir_value *out);
 ir_value lower_scalar(lower_fn *fn, const expr *e); /* one leaf */
 ir_value *lower_values(lower_fn *fn, const expr *e);
 void lower_effect(lower_fn *fn, const expr *e); /* the value is dropped */
-void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);
-ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
 /* A value of type `from` comes to where `to` is stated: its tensors are looked at when the program runs
  * (lower_stated.c). */
 void lower_stated(lower_fn *fn, const type *from, const type *to, const ir_value *values, source_span span);
@@ -213,6 +216,9 @@ void lower_record_end(lower_fn *fn, ir_value record, const type *element, ir_val
 /* The element's leaves, by get or take. What the call yields: nothing, or the vector without them. */
 ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index, const type *element,
                         ir_value *out, source_span span);
+ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span);
+/* A variable to which references exist lies in a list of one. */
+ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span);
 /* Some leaf of it is counted. */
 bool lower_holds_counts(lower_fn *fn, const type *element);
 
@@ -237,8 +243,7 @@ void lower_index(lower_fn *fn, const expr *e, ir_value *out);
 void lower_field(lower_fn *fn, const expr *e, ir_value *out);
 /* A reference to the place, or to a part of the list in it: its two or three leaves. */
 void lower_refer(lower_fn *fn, const expr *place, ir_value *out);
-/* A variable to which references exist lies in a list of one. moved: nothing is left there. */
-ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span);
+/* moved: nothing is left there. */
 void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, source_span span);
 /* A closure's field that refers to the variable which it captured. */
 bool lower_field_by_reference(const expr *e);
@@ -246,11 +251,11 @@ bool lower_field_by_reference(const expr *e);
 /* ---- calls (lower_call.c), control (lower_control.c, lower_loop.c) ----------------------------------------------- */
 
 void lower_call(lower_fn *fn, const expr *e, ir_value *out);
-ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span);
 void lower_array(lower_fn *fn, const expr *e, ir_value *out);
 void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
 /* A block as a part of an expression. */
 void lower_block_within(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
+void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);
 void lower_if(lower_fn *fn, const expr *e, ir_value *out);
 void lower_match(lower_fn *fn, const expr *e, ir_value *out);
 void lower_logical(lower_fn *fn, const expr *e, ir_value *out);

@@ -1,6 +1,6 @@
 /* parser_private.h: what the parser's files share.
  *
- *     parser.c         tokens, messages, finding the way back after a mistake
+ *     parser.c         tokens, messages, finding the way back after a mistake; parse.c: from files to trees
  *     parser_item.c    fn, impl, const
  *     parser_refuse.c  constructs that masu does not accept where items are
  *     parser_module.c  mod, use

@@ -9,13 +9,14 @@
  *     check_instances.h       instances, methods, traits     check_dyn_types.h   types of which a trait is known
  *     check_fits.h            what fits where                open_form.h         what a bracket may become
  *     check_item.h            what gives elements            check_variants.h    variants
- *     check_capture.h         functions as types             check_writes.h      places
+ *     check_capture.h         functions as types             check_writes.h      places, references, what leads on
  *     check_operator_types.h  operators                      check_operation.h   operations of the table
  *     check_pieces.h          what is printed                check_tree_made.h   trees that are written out
  *
  * In language/front:
  *
  *     check.c             the order of the work, from declarations to main
+ *     check_walk.h        the walk: from an expression to its parts
  *     check_expr.h        one function a kind of expression  check_convert.h     conversions
  *     check_call.h        calls                              check_closure.h     closures
  *     check_tensor.h      tensors                            check_text.h        printing

@@ -44,4 +44,8 @@ binding *check_new_parameter(checker *c, source_span span, binding_kind kind, co
 struct dyn_type *check_new_dyn(checker *c, source_span span, const char *name);
 const type *check_trait_dyn(checker *c, source_span span, trait_item *trait);
 
+/* check_dyn_made.c: a value of this type becomes one as it is; by a `from` of the dyn type `to`. */
+bool check_may_be_dyn(checker *c, const dyn_type *d, const type *t);
+bool check_dyn_from(checker *c, const type *to, const type *t);
+
 #endif

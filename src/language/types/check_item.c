@@ -61,3 +61,20 @@ const type *check_item_of(checker *c, const type *t) {
 bool check_bounds_items(const type_expr *bound) {
     return bound->kind == TYPE_EXPR_NAME && library_said_of(LIBRARY_trait_form, bound->name) == SAID_ITERATE;
 }
+
+bool check_is_map(const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+           library_says(LIBRARY_is_map, t->structure->template->name);
+}
+
+/* Whether a parameter's type is a type parameter with such a bound. */
+bool check_is_bound_by(const function_item *f, const binding *parameter, bool (*such)(const type_expr *)) {
+    const type_expr *t = parameter->annotation;
+    for (uint32_t i = 0; t != NULL && t->name != NULL && i < f->generics.count; i++) {
+        const type_parameter *p = &f->generics.items[i];
+        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++)
+            if (such(p->bounds[b]))
+                return true;
+    }
+    return false;
+}

@@ -13,5 +13,8 @@ const type *check_iterated(checker *c, const type *t);
 function_item *check_next_of(checker *c, const type *t);
 /* Whether a bound is of what gives elements one by one: Iterator, IntoIterator and their like. */
 bool check_bounds_items(const type_expr *bound);
+/* A parameter's type is a type parameter with such a bound. */
+bool check_is_bound_by(const function_item *f, const binding *parameter, bool (*such)(const type_expr *));
+bool check_is_map(const type *t); /* HashMap or BTreeMap */
 
 #endif

@@ -67,3 +67,10 @@ bool check_abi_known(const char *scope, const char *name) {
 bool check_is_abi_method(const char *name) {
     return check_abi_known("", name);
 }
+
+tl_abi_index check_function_of_symbol(const char *symbol) {
+    tl_abi_index at = 0;
+    while (at < TL_FN_COUNT && strcmp(tl_abi_functions[at].symbol, symbol) != 0)
+        at++;
+    return at;
+}

@@ -2,6 +2,7 @@
 #ifndef MASU_LANGUAGE_TYPES_CHECK_OPERATION_H
 #define MASU_LANGUAGE_TYPES_CHECK_OPERATION_H
 
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 
 void check_suggest_methods(const checker *c, const type *t, suggestion *s); /* of values of type t */
@@ -22,5 +23,9 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
 bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name);
 bool check_abi_known(const char *scope, const char *name);
 bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
+tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */
+static inline bool check_is_string_method(const char *name) {
+    return library_says(LIBRARY_of_texts, name) || library_word(LIBRARY_text_call, name) != NULL;
+}
 
 #endif

@@ -1,4 +1,4 @@
-/* check_operator_types.c: which operands an operator takes. */
+/* check_operator_types.c: which operands an operator takes, and which method it is. */
 #include "language/types/check_operator_types.h"
 #include "language/types/check_context.h"
 #include "language/types/check_written.h"
@@ -37,4 +37,44 @@ void check_close_operator(checker *c, expr *e) {
         check_wrong_operand(c, e, "-", e->type);
     else if (e->kind == EXPR_BINARY && type_is_numeric(e->type) && !check_operator_accepts(e->binary.op, e->type))
         check_wrong_operand(c, e, binary_op_text(e->binary.op), e->type);
+}
+
+static const library_said said_operators[BINARY_OP_COUNT] = {
+    [BINARY_ADD] = SAID_ADD, [BINARY_SUB] = SAID_SUB, [BINARY_MUL] = SAID_MUL, [BINARY_DIV] = SAID_DIV,
+    [BINARY_REM] = SAID_REM, [BINARY_EQ] = SAID_EQ,   [BINARY_NE] = SAID_NE,   [BINARY_LT] = SAID_LT,
+    [BINARY_LE] = SAID_LE,   [BINARY_GT] = SAID_GT,   [BINARY_GE] = SAID_GE,
+};
+
+/* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */
+const char *check_operator_method(binary_op op) {
+    static const library_said bits[BINARY_OP_COUNT] = {[BINARY_BIT_AND] = SAID_BIT_AND,
+                                                       [BINARY_BIT_OR] = SAID_BIT_OR,
+                                                       [BINARY_BIT_XOR] = SAID_BIT_XOR,
+                                                       [BINARY_SHL] = SAID_SHL,
+                                                       [BINARY_SHR] = SAID_SHR};
+    const library_said said = op == BINARY_NE ? SAID_EQ : bits[op] != SAID_NOTHING ? bits[op] : said_operators[op];
+    return said == SAID_NOTHING ? NULL : library_named(LIBRARY_operator, said);
+}
+
+const char *check_assigning_method(checker *c, binary_op op) {
+    const char *name = check_is_comparison(op) ? NULL : check_operator_method(op);
+    return name == NULL ? NULL : check_printf(c, "%s_assign", name);
+}
+
+binary_op check_operator_said(library_said said) {
+    for (int op = 0; op < BINARY_OP_COUNT; op++)
+        if (said != SAID_NOTHING && said_operators[op] == said)
+            return (binary_op)op;
+    return BINARY_NONE;
+}
+
+/* What `shape()` yields is a list of numbers: it is equal to another or not, as a whole. */
+bool check_yields_lengths(const expr *e) {
+    if (e->kind == EXPR_NAME)
+        return e->name.binding != NULL && e->name.binding->is_lengths;
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_shape;
+}
+
+bool check_is_comparison(binary_op op) {
+    return op >= BINARY_EQ && op <= BINARY_GE;
 }

@@ -1,4 +1,4 @@
-/* check_reference.c: where a reference is wanted, kept or followed. How one is made is check_refer.c. */
+/* check_reference.c: where a reference is wanted, kept or followed. How one is made: check_reference_made.c. */
 #include "language/types/check_context.h"
 #include "language/types/check_operation.h"
 #include "language/types/check_scopes.h"

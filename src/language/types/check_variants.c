@@ -80,3 +80,10 @@ bool check_name_is_pattern(checker *c, pattern *p) {
     }
     return false;
 }
+
+int64_t check_find_field(const struct_item *s, const char *name) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (strcmp(s->fields[i].name, name) == 0)
+            return i;
+    return -1;
+}

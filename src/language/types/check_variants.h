@@ -15,4 +15,6 @@ bool check_name_is_pattern(checker *c, pattern *p);
 /* There is no such variant: says so, with what is near. */
 void check_unknown_variant(checker *c, source_span span, const struct_item *s, const char *name);
 
+int64_t check_find_field(const struct_item *s, const char *name); /* -1: it has none */
+
 #endif

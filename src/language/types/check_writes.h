@@ -61,6 +61,29 @@ void check_settle_writes(checker *c);
 /* A user's method turned out to write to self: so its receiver is written. */
 void check_method_write(checker *c, binding *root, source_span span, bool captured);
 const type *check_type_of(checker *c, const expr *e);
+
+/* ---- check_reference_made.c: references to places that are checked ---- */
+
+expr *check_reference_to_place(checker *c, expr *place, source_span span);
+/* &mut list[low..high]; low and high, i64, may be NULL. */
+expr *check_reference_to_list(checker *c, expr *list, expr *low, expr *high, source_span span);
+/* The place as a value of this reference type. */
+expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted);
+/* A reference to a list where a slice is wanted. False: it is something else. */
+bool check_to_slice(checker *c, expr **slot, const type *to);
+
+/* ---- check_leads.c: what leads on to another value ---- */
+
+bool check_leads(const checker *c, const type *t); /* `impl Deref` */
+bool check_is_guard(const checker *c, const type *t);
+bool check_leads_elsewhere(checker *c, const type *t, const type *wish); /* as `&x` where wish is wanted */
+/* What e, checked, leads to: a call that is not checked yet; of `deref_mut` where it is written to and there is one. */
+expr *check_led(checker *c, expr *e, bool writes);
+/* How many of the stars before e, not checked yet, are more than references to follow: so often it leads on. */
+uint32_t check_stars(const checker *c, const expr *e);
+/* By its names: a call in e may be one of a function whose result is or holds `&mut T`. */
+bool check_may_lend(const checker *c, const expr *e);
+
 /* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
 void check_note_writes_back(checker *c, expr *e, const function_item *f, const function_item *noted);
 

@@ -1,0 +1,40 @@
+/* check_dyn_made.c: which values become one of a dyn type: those that have the trait, and those that a `from` of it
+ * takes.
+ */
+#include "language/library/library.h"
+#include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_item.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
+
+bool check_may_be_dyn(checker *c, const dyn_type *d, const type *t) {
+    if (d->item != NULL) {
+        const type *item = check_is_iterator(c, t) ? check_item_of(c, t) : NULL;
+        return item != NULL && check_fits(c, item, d->item);
+    }
+    if (d->trait != NULL)
+        return check_implements(c, t, d->trait);
+    return t->kind == TYPE_STRUCT && t->structure->closure != NULL;
+}
+
+/* fn from(x: A) of just this A */
+static bool is_from(checker *c, const function_item *f, const struct_item *owner, const type *t) {
+    if (f->owner != owner || library_said_of(LIBRARY_form, f->name) != SAID_FROM || f->parameter_count != 1 ||
+        f->generics.count > 0)
+        return false;
+    const type *of = type_resolve(c->types, check_type(c, f->parameters[0]->annotation));
+    return of == t || (type_is_open_number(t) && type_is_numeric(of) && type_is_integer(of) == type_is_integer(t));
+}
+
+/* impl From<A> for dyn T: what is one as it is needs none. */
+bool check_dyn_from(checker *c, const type *to, const type *t) {
+    const function_item *f = to == t || check_may_be_dyn(c, to->structure->dyn, t)
+                                 ? NULL
+                                 : check_find_method(c, to->structure, "from");
+    while (f != NULL && !is_from(c, f, to->structure, t))
+        f = f->next_in_bucket;
+    return f != NULL;
+}
