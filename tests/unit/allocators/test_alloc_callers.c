@@ -1,0 +1,151 @@
+/* The process-wide pool and those who call it: a thousand threads at once, a signal handler that interrupts a call,
+ * code that reads errno afterwards. */
+#include "alloc_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "allocators/heap/heap_pool.h"
+
+/* ---- a thousand threads ------------------------------------------------------------------------ */
+
+enum { THREADS = 1000 };
+static void *handed[THREADS][2];
+static pthread_barrier_t turn;
+
+/* Each frees what its neighbour allocated. */
+static void *one_of_many(void *argument) {
+    size_t mine = (uintptr_t)argument % THREADS, other = (mine + 1) % THREADS;
+    handed[mine][0] = masu_alloc(1 + mine * 15);
+    handed[mine][1] = masu_alloc(20000 + mine);
+    bool good = handed[mine][0] && handed[mine][1];
+    pthread_barrier_wait(&turn);
+    good = good && masu_free(handed[other][0], 1 + other * 15) == MASU_OK &&
+           masu_free_unsized(handed[other][1]) == MASU_OK;
+    pthread_barrier_wait(&turn);
+    return good ? NULL : argument;
+}
+
+static void a_thousand_threads_at_once(void **state) {
+    (void)state;
+    static pthread_t threads[THREADS];
+    pthread_attr_t small;
+    void *result;
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 256 * KIB), 0);
+    assert_int_equal(pthread_barrier_init(&turn, NULL, THREADS), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], &small, one_of_many, (void *)(THREADS + i)), 0);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_null(result);
+    }
+    pthread_barrier_destroy(&turn);
+    pthread_attr_destroy(&small);
+    assert_all_is_home();
+}
+
+/* ---- signal handlers ---------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t handled, served;
+
+/* Above the magazines, so that every call goes where the interrupted one may be. */
+static void call_from_a_handler(int number) {
+    (void)number;
+    size_t bytes = (size_t)(30000 + handled % 100 * 64);
+    void *ptr = masu_alloc(bytes), *aligned;
+    handled++;
+    if (masu_alloc_aligned(bytes, 1 << 16, &aligned) == MASU_OK)
+        masu_free(aligned, bytes);
+    if (!ptr)
+        return;
+    served++;
+    memset(ptr, 1, bytes);
+    if (handled % 2 ? masu_free(ptr, bytes) : masu_free_unsized(ptr))
+        served = -1000000;
+}
+
+static void a_handler_neither_hangs_nor_aborts(void **state) {
+    (void)state;
+    struct sigaction action = {.sa_handler = call_from_a_handler}, before;
+    /* where every call checks all blocks, a handler needs longer than the next waits */
+    const long wanted = WITH_CACHES ? 3000 : 30, period = WITH_CACHES ? 100 : 20000;
+    struct itimerval often = {{0, period}, {0, period}}, never = {{0, 0}, {0, 0}};
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (long i = 0; i < 3000000 && handled < wanted; i++) {
+        size_t bytes = (size_t)(40000 + i % 1000 * 64);
+        unsigned char *ptr = masu_alloc(bytes);
+        assert_non_null(ptr);
+        ptr[0] = ptr[bytes - 1] = (unsigned char)i;
+        ptr = masu_realloc(ptr, bytes, bytes * (i % 7 == 0 ? 3 : 1));
+        assert_non_null(ptr);
+        assert_int_equal(ptr[bytes - 1], (unsigned char)i);
+        assert_int_equal(masu_free_unsized(ptr), MASU_OK);
+        if (i % 1000 == 0)
+            assert_int_equal(masu_trim(0), MASU_OK);
+    }
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    assert_true(handled > 0);
+    assert_true(served >=
+                (WITH_CACHES ? 1 : 0)); /* negative: a free was refused; audits leave a handler hardly a moment */
+    assert_all_is_home();
+}
+
+/* What a handler does inside, without luck: the lock is held by this very thread. */
+static void what_a_handler_gets_inside(void **state) {
+    (void)state;
+    unsigned char *large = masu_alloc(100000), *small = masu_alloc(300), *packed = masu_alloc_packed(20);
+    masu_heap_stats s;
+    void *out = large;
+    masu_thread_flush();
+    masu__go_in();
+    assert_null(masu_alloc(50000));
+    assert_int_equal(masu_alloc_aligned(50000, 0, &out), MASU_ERR_UNSUPPORTED);
+    assert_null(out);
+    assert_null(masu_realloc(large, 100000, 300000));
+    assert_false(masu_resize_in_place(large, 100000, 300000));
+    assert_int_equal(masu_trim(0), MASU_ERR_UNSUPPORTED);
+    assert_int_equal(masu_set_checked(true), MASU_ERR_UNSUPPORTED);
+    masu_get_stats(&s);
+    assert_int_equal(s.live_blocks, 0);
+    if (WITH_CACHES) {
+        assert_int_equal(masu_free(large, 2 * MIB), MASU_ERR_SIZE_MISMATCH);
+        assert_int_equal(masu_free(large, 100000), MASU_OK);
+        assert_int_equal(masu_free(large, 100000), MASU_ERR_DOUBLE_FREE);
+    }
+    masu__come_out();
+    if (!WITH_CACHES)
+        assert_int_equal(masu_free(large, 100000), MASU_OK);
+    assert_int_equal(stats_now().live_blocks, 2);
+    assert_int_equal(masu_free(small, 300), MASU_OK);
+    assert_int_equal(masu_free_unsized(packed), MASU_OK);
+    assert_all_is_home();
+}
+
+/* ---- errno -------------------------------------------------------------------------------------- */
+
+static void freeing_keeps_errno(void **state) {
+    (void)state;
+    for (size_t bytes = 1; bytes < (size_t)200 * MIB; bytes = bytes * 3 + 1) {
+        void *block = masu_alloc(bytes);
+        errno = 77;
+        assert_int_equal(masu_free_unsized(block), MASU_OK);
+        assert_int_equal(errno, 77);
+    }
+    assert_false(masu_inside());
+    assert_all_is_home();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thousand_threads_at_once),
+        cmocka_unit_test(a_handler_neither_hangs_nor_aborts),
+        cmocka_unit_test(what_a_handler_gets_inside),
+        cmocka_unit_test(freeing_keeps_errno),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
