@@ -15,3 +15,7 @@ for room in src/*/ src/*/*/; do
     *) grep -qF "\`src/$room\`" ARCHITECTURE.md || fail "ARCHITECTURE.md does not say what src/$room is" ;;
     esac
 done
+# Who follows the one tensor opens each file once, and goes down: no path is named twice on the way.
+sed -n '/^## The life of/,/^## When something fails/p' ARCHITECTURE.md | grep -oE '`[a-z_]+/[A-Za-z0-9_./-]*`' | sort >"$MASU_TMP/way"
+[ "$(wc -l <"$MASU_TMP/way")" -ge 15 ] || fail "the way has lost its files"
+[ -z "$(uniq -d <"$MASU_TMP/way")" ] || fail "ARCHITECTURE.md leads twice to $(uniq -d <"$MASU_TMP/way")"
