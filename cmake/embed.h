@@ -82,6 +82,7 @@ void write_table(FILE *out, const char *type, const char *name, const buffer *ro
 
 /* ---- embed_facts.c: what is said of names ---- */
 void read_says(const reader *r, char *text); /* `FACT: NAME …`, `FACT WORD: NAME …` */
+void read_math(void);
 /* Behind all files: 1 where a fact is said of a name that nothing declares. */
 int check_facts(void);
 void write_facts(FILE *out);

@@ -2,7 +2,7 @@
  *
  * A fact is a row of facts.def, a word in capitals one of words.def. A name has a declaration in some file of the
  * library, or is an operation of abi.def; where the fact is one of those that the compiler declares (BUILT), it needs
- * none. Of one name a fact is said once.
+ * none. Of one name a fact is said once. Methods of numbers are those of math.def.
  */
 #include "embed.h"
 
@@ -59,8 +59,22 @@ static bool is_known_word(const char *word) {
     return false;
 }
 
+/* The fact, with the word, of the names in text, which must outlive them. */
+static void say(const reader *r, int fact, const char *word, char *text) {
+    char *of[WORDS_MAX];
+    split(r, text, of);
+    for (int w = 0; of[w]; w++) {
+        int name = name_of(of[w], strlen(of[w]));
+        if (names[name].facts[fact / 64] >> fact % 64 & 1)
+            fail(r, "said twice of a name");
+        names[name].facts[fact / 64] |= 1ull << fact % 64;
+        said = room(said, said_count, &said_capacity, sizeof *said);
+        said[said_count++] = (said_word){fact, name, word};
+    }
+}
+
 void read_says(const reader *r, char *text) {
-    char *about[WORDS_MAX], *words[WORDS_MAX], *colon = strchr(text, ':');
+    char *about[WORDS_MAX], *colon = strchr(text, ':');
     if (!colon)
         fail(r, "of which names is this said?");
     *colon = 0;
@@ -70,14 +84,24 @@ void read_says(const reader *r, char *text) {
     const char *word = count == 2 ? about[1] : NULL;
     if (word && isupper((unsigned char)word[0]) && !is_known_word(word))
         fail(r, "no row of words.def is this word");
-    split(r, colon + 1, words);
-    for (int w = 0; words[w]; w++) {
-        int name = name_of(words[w], strlen(words[w]));
-        if (names[name].facts[fact / 64] >> fact % 64 & 1)
-            fail(r, "said twice of a name");
-        names[name].facts[fact / 64] |= 1ull << fact % 64;
-        said = room(said, said_count, &said_capacity, sizeof *said);
-        said[said_count++] = (said_word){fact, name, word};
+    say(r, fact, word, colon + 1);
+}
+
+/* math.def says them of its names. */
+void read_math(void) {
+    static const struct {
+        const char *word, *name, *also;
+    } rows[] = {
+#define MATH(word, name, also, arguments, whole, slope, llvm, c) {"MATH_" #word, name, also},
+#define ALSO(word, math, names, arguments)                       {"MATH_" #word, "", names},
+#include "../src/language/library/math.def"
+#undef MATH
+#undef ALSO
+    };
+    const reader r = {.path = "src/language/library/math.def"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        say(&r, fact_of("math"), rows[i].word, strdup(rows[i].name));
+        say(&r, fact_of("math"), rows[i].word, strdup(rows[i].also));
     }
 }
 

@@ -235,6 +235,7 @@ int main(int count, char **arguments) {
             read_names(arguments[i]);
         else
             read_file(arguments[i]);
+    read_math();
     ask_for_modules();
     if (check_facts() != 0)
         return 1;

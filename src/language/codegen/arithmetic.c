@@ -5,6 +5,7 @@
  *     float to integer saturates, NaN becomes 0
  *     comparisons with NaN are false, != is true
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "language/codegen/emit.h"
@@ -130,10 +131,12 @@ static LLVMValueRef convert(emit *e, const ir_instr *i) {
 
 /* ---- functions of one or two floats ------------------------------------------------------------------------------ */
 
-static LLVMValueRef hyperbolic_tangent(emit *e, LLVMValueRef v) {
-    codegen *cg = e->cg;
-    LLVMTypeRef type = LLVMTypeOf(v), function_type = LLVMFunctionType(type, &type, 1, false);
-    const char *name = type == cg->f32 ? "tanhf" : "tanh";
+/* A call of <math.h>, which reads and writes nothing. */
+static LLVMValueRef call_of_c(const codegen *cg, const char *c, LLVMValueRef *args, uint32_t count) {
+    char name[32];
+    LLVMTypeRef type = LLVMTypeOf(args[0]), both[] = {type, type};
+    LLVMTypeRef function_type = LLVMFunctionType(type, both, count, false);
+    snprintf(name, sizeof name, "%s%s", c, type == cg->f32 ? "f" : "");
     LLVMValueRef function = LLVMGetNamedFunction(cg->unit->llvm, name);
     if (!function) {
         function = LLVMAddFunction(cg->unit->llvm, name, function_type);
@@ -141,23 +144,18 @@ static LLVMValueRef hyperbolic_tangent(emit *e, LLVMValueRef v) {
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "willreturn");
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "memory"); /* none */
     }
-    return LLVMBuildCall2(cg->builder, function_type, function, &v, 1, "");
+    return LLVMBuildCall2(cg->builder, function_type, function, args, count, "");
 }
 
 static LLVMValueRef math(emit *e, const ir_instr *i) {
-    static const char *const names[] = {
-        [IR_MATH_SQRT] = "llvm.sqrt",   [IR_MATH_EXP] = "llvm.exp",    [IR_MATH_LOG] = "llvm.log",
-        [IR_MATH_SIN] = "llvm.sin",     [IR_MATH_COS] = "llvm.cos",    [IR_MATH_ABS] = "llvm.fabs",
-        [IR_MATH_FLOOR] = "llvm.floor", [IR_MATH_CEIL] = "llvm.ceil",  [IR_MATH_POW] = "llvm.pow",
-        [IR_MATH_MIN] = "llvm.minnum",  [IR_MATH_MAX] = "llvm.maxnum",
-    };
+    const math_row *row = math_row_of(i->imm.math);
     LLVMValueRef args[2];
     for (uint32_t k = 0; k < i->arg_count; k++)
         args[k] = emit_arg(e, i, k);
-    if (i->imm.math == IR_MATH_TANH)
-        return hyperbolic_tangent(e, args[0]);
     LLVMTypeRef type = LLVMTypeOf(args[0]);
-    return emit_intrinsic(e, names[i->imm.math], &type, 1, args, i->arg_count);
+    if (row->llvm[0] == '\0')
+        return call_of_c(e->cg, row->c, args, i->arg_count);
+    return emit_intrinsic(e, row->llvm, &type, 1, args, i->arg_count);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */

@@ -11,8 +11,6 @@
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 
-typedef enum math_arguments { ALONE, WITH_FLOAT, WITH_INTEGER, WITH_SAME } math_arguments;
-
 typedef struct math_method {
     library_said said;
     scalar_math math;
@@ -23,13 +21,11 @@ typedef struct math_method {
 /* NULL: the name is none of theirs. */
 static const math_method *find_math(const char *name) {
     static const math_method all[] = {
-        {SAID_SQRT, MATH_SQRT, ALONE, false},       {SAID_EXP, MATH_EXP, ALONE, false},
-        {SAID_LOG, MATH_LOG, ALONE, false},         {SAID_SIN, MATH_SIN, ALONE, false},
-        {SAID_COS, MATH_COS, ALONE, false},         {SAID_TANH, MATH_TANH, ALONE, false},
-        {SAID_FLOOR, MATH_FLOOR, ALONE, false},     {SAID_CEIL, MATH_CEIL, ALONE, false},
-        {SAID_ABS, MATH_ABS, ALONE, true},          {SAID_POW, MATH_POW, WITH_FLOAT, false},
-        {SAID_POWI, MATH_POW, WITH_INTEGER, false}, {SAID_MIN, MATH_MIN, WITH_SAME, true},
-        {SAID_MAX, MATH_MAX, WITH_SAME, true},
+#define MATH(word, name, also, arguments, whole, slope, llvm, c) {SAID_MATH_##word, MATH_##word, arguments, whole},
+#define ALSO(word, math, names, arguments)                       {SAID_MATH_##word, MATH_##math, arguments, false},
+#include "language/library/math.def"
+#undef MATH
+#undef ALSO
     };
     const library_said said = library_said_of(LIBRARY_math, name);
     for (size_t i = 0; said != SAID_NOTHING && i < sizeof all / sizeof all[0]; i++)
@@ -119,7 +115,7 @@ static void unify(checker *c, expr **left, expr **right) {
 static bool check_math_argument(checker *c, expr *e, math_arguments arguments) {
     expr **argument = &e->call.args[0];
     const type *t = e->call.receiver->type;
-    check_expr(c, argument, arguments == WITH_INTEGER ? check_scalar(c, TYPE_I64) : t);
+    check_expr(c, argument, arguments == MATH_WITH_INTEGER ? check_scalar(c, TYPE_I64) : t);
     const type *found = type_resolve(c->types, (*argument)->type);
     if (type_is_silent(found)) {
         check_make_error(c, e);
@@ -127,12 +123,12 @@ static bool check_math_argument(checker *c, expr *e, math_arguments arguments) {
     }
     if (found->kind == TYPE_TENSOR && check_item(c, argument))
         found = (*argument)->type;
-    if (!type_is_numeric(found) || (arguments == WITH_INTEGER && !type_is_integer(found))) {
-        check_mismatch(c, *argument, arguments == WITH_INTEGER ? check_scalar(c, TYPE_I64) : t, NULL);
+    if (!type_is_numeric(found) || (arguments == MATH_WITH_INTEGER && !type_is_integer(found))) {
+        check_mismatch(c, *argument, arguments == MATH_WITH_INTEGER ? check_scalar(c, TYPE_I64) : t, NULL);
         check_make_error(c, e);
         return false;
     }
-    if (arguments == WITH_INTEGER)
+    if (arguments == MATH_WITH_INTEGER)
         check_cast_to(c, argument, t);
     unify(c, &e->call.receiver, argument);
     return true;
@@ -142,14 +138,14 @@ static bool check_math_method(checker *c, expr *e, const math_method *m) {
     const type *t = e->call.receiver->type;
     if (type_is_integer(t) && !m->integers) /* as n * 0.5 widens n */
         check_cast_to(c, &e->call.receiver, check_scalar(c, TYPE_F32));
-    if (!check_count(c, e, e->call.name, m->arguments != ALONE, (source_span){0})) {
+    if (!check_count(c, e, e->call.name, m->arguments != MATH_ALONE, (source_span){0})) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
         return true;
     }
-    if (m->arguments != ALONE && !check_math_argument(c, e, m->arguments))
+    if (m->arguments != MATH_ALONE && !check_math_argument(c, e, m->arguments))
         return true;
-    expr *left = e->call.receiver, *right = m->arguments == ALONE ? NULL : e->call.args[0];
+    expr *left = e->call.receiver, *right = m->arguments == MATH_ALONE ? NULL : e->call.args[0];
     if (type_is_integer(left->type))
         become_integer_choice(c, e, m->math, left, right);
     else
@@ -188,7 +184,7 @@ bool check_is_math_method(const char *name) {
 
 bool check_lacks_number(const char *name, uint32_t count) {
     const math_method *m = find_math(name);
-    return m != NULL && count == 0 && m->arguments != ALONE;
+    return m != NULL && count == 0 && m->arguments != MATH_ALONE;
 }
 
 bool check_is_number_method(checker *c, const type *t, const char *name) {
@@ -227,10 +223,10 @@ bool check_number_function(checker *c, expr **slot) {
     const char *name = e->name.name;
     type_kind kind = scalar_type_of_name(e->name.scope, strlen(e->name.scope));
     const math_method *m = find_math(name);
-    if (m == NULL || kind == TYPE_ERROR || m->arguments == WITH_INTEGER || !type_is_numeric(check_scalar(c, kind)))
+    if (m == NULL || kind == TYPE_ERROR || m->arguments == MATH_WITH_INTEGER || !type_is_numeric(check_scalar(c, kind)))
         return false;
     static const char *const names[2] = {"<x>", "<y>"};
-    uint32_t count = m->arguments == ALONE ? 1 : 2;
+    uint32_t count = m->arguments == MATH_ALONE ? 1 : 2;
     expr *f = check_new(c, EXPR_CLOSURE, e->span, NULL), *operands[2];
     f->closure.parameters = CHECK_ARRAY(c, binding *, 2);
     f->closure.parameter_count = count;

@@ -229,7 +229,7 @@ ir_instr *ir_instr_new(ir_function *f, ir_opcode op, const ir_value *args, uint3
     return i;
 }
 
-/* What has to happen besides linking: results get their block, edges are entered. */
+/* Besides linking: results get their block, edges are entered. */
 static void settle(ir_instr *i, ir_block *b) {
     i->block = b;
     for (uint32_t r = 0; r < i->result_count; r++)

@@ -27,6 +27,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "language/diagnose/source.h" /* span: file, line, column, length */
+#include "language/scalar_math.h"
 #include <masu/abi.h>
 
 typedef enum ir_type {
@@ -164,21 +165,6 @@ typedef enum ir_opcode {
     IR_OPCODE_COUNT
 } ir_opcode;
 
-typedef enum ir_math {
-    IR_MATH_SQRT,
-    IR_MATH_EXP,
-    IR_MATH_LOG,
-    IR_MATH_SIN,
-    IR_MATH_COS,
-    IR_MATH_TANH,
-    IR_MATH_ABS,
-    IR_MATH_FLOOR,
-    IR_MATH_CEIL,
-    IR_MATH_POW,
-    IR_MATH_MIN,
-    IR_MATH_MAX
-} ir_math;
-
 typedef struct ir_target {
     ir_block *block;
     ir_value *args;
@@ -207,7 +193,7 @@ struct ir_instr {
     union {
         int64_t i;
         double f;
-        ir_math math;
+        scalar_math math;
         struct {
             const char *data;
             size_t length;
@@ -240,7 +226,7 @@ struct ir_block {
     uint32_t scope_depth; /* nesting of the source scopes, for listings */
 };
 
-/* What stood in the text behind a pass. */
+/* Counts of the IR after a pass. */
 typedef struct ir_tally {
     const char *pass;
     uint32_t acquires, releases;
@@ -316,7 +302,7 @@ typedef struct ir_site {
     } operands[IR_SITE_OPERANDS];
 } ir_site;
 
-/* What lowering found that the program may not do; reported before the passes. */
+/* Faults of the program that lowering found; reported before the passes. */
 typedef struct ir_refusal {
     source_span span;
     int row;          /* of diagnostics.def */
@@ -375,11 +361,13 @@ static inline ir_type ir_type_of(const ir_function *f, ir_value v) {
 int ir_target_count(const ir_instr *terminator); /* 0, 1, 2 */
 bool ir_is_terminator(ir_opcode op);
 const char *ir_opcode_name(ir_opcode op);
-const char *ir_math_name(ir_math math);
 /* Whether operand `index` of i gives one count away (of managed operands): ABI parameters declared OWN, calls by their
  * owned mask, records, releases, arguments of ret. Arguments of jumps always do; they are not operands. */
 bool ir_consumes(const ir_instr *i, uint32_t index);
 bool ir_may_raise(const ir_instr *i); /* by opcode, ABI effects; calls always may */
+/* A panic, or an operation's refusal of its operands: the last operand is its text, the first of two names the
+ * operation. */
+bool ir_is_panic(const ir_instr *i);
 /* Where the elements of v, made by an operation or a call, are to lie; NULL: nowhere in particular. */
 const ir_place *ir_place_of(const ir_function *f, ir_value v);
 /* The same to be filled in; v is the result of an IR_ABI, IR_COMPREHEND or IR_CALL. NULL when memory runs out. */
@@ -398,8 +386,8 @@ typedef struct ir_builder ir_builder;
 typedef uint32_t ir_variable; /* a mutable leaf of the source program */
 
 ir_builder *ir_builder_new(ir_function *f);
-ir_block *ir_builder_block(
-    const ir_builder *b); /* current; NULL after a terminator: code that follows is unreachable */
+/* The current block; NULL after a terminator: code that follows is unreachable. */
+ir_block *ir_builder_block(const ir_builder *b);
 void ir_builder_set_block(ir_builder *b, ir_block *block);
 /* Appends at the end of the current block; when there is none (unreachable code) a fresh unreachable block is opened
  * first. */

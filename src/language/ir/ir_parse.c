@@ -307,11 +307,11 @@ static bool opcode_named(const char *word, ir_instr *i) {
         }
         return false;
     }
-    for (int m = 0; strncmp(word, "math.", 5) == 0 && m <= IR_MATH_MAX; m++) {
-        if (strcmp(ir_math_name((ir_math)m), word + 5) != 0)
+    for (int m = 0; strncmp(word, "math.", 5) == 0 && m < MATH_COUNT; m++) {
+        if (strcmp(math_row_of((scalar_math)m)->name, word + 5) != 0)
             continue;
         i->op = IR_MATH;
-        i->imm.math = (ir_math)m;
+        i->imm.math = (scalar_math)m;
         return true;
     }
     for (int op = 0; op < IR_OPCODE_COUNT; op++) {

@@ -184,7 +184,7 @@ static void put_operation(const ir_function *f, const ir_instr *i, masu__buffer 
         put_bytes(i, out);
         break;
     case IR_MATH:
-        masu__buffer_printf(out, "math.%s", ir_math_name(i->imm.math));
+        masu__buffer_printf(out, "math.%s", math_row_of(i->imm.math)->name);
         put_operands(f, i, out);
         break;
     case IR_ABI:

@@ -79,16 +79,6 @@ const char *ir_opcode_name(ir_opcode op) {
     return op < IR_OPCODE_COUNT ? opcode_names[op] : "?";
 }
 
-static const char *const math_names[] = {
-    [IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp",   [IR_MATH_LOG] = "log", [IR_MATH_SIN] = "sin",
-    [IR_MATH_COS] = "cos",   [IR_MATH_TANH] = "tanh", [IR_MATH_ABS] = "abs", [IR_MATH_FLOOR] = "floor",
-    [IR_MATH_CEIL] = "ceil", [IR_MATH_POW] = "pow",   [IR_MATH_MIN] = "min", [IR_MATH_MAX] = "max",
-};
-
-const char *ir_math_name(ir_math math) {
-    return math < sizeof math_names / sizeof math_names[0] ? math_names[math] : "?";
-}
-
 bool ir_is_terminator(ir_opcode op) {
     return op >= IR_JUMP && op < IR_OPCODE_COUNT;
 }
@@ -132,6 +122,10 @@ bool ir_may_raise(const ir_instr *i) {
     default:
         return false;
     }
+}
+
+bool ir_is_panic(const ir_instr *i) {
+    return i->op == IR_ABI && (i->abi == TL_FN_tl_panic || i->abi == TL_FN_tl_refuse);
 }
 
 const tl_abi_parameter *ir_abi_parameter(const ir_instr *i, uint32_t operand) {

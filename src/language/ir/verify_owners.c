@@ -111,7 +111,7 @@ static void produce(owners *o, const ir_instr *i, ir_value v) {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* What an operation takes is gone when it starts; what it reads must outlast it. */
+/* An operand that is taken is gone when the operation starts; one that is read must outlast it. */
 static void take_operands(owners *o, const ir_instr *i) {
     for (uint32_t a = 0; a < i->arg_count; a++)
         if (managed(o, i->args[a]))

@@ -76,11 +76,10 @@ static void check_unary(const site *s, bool (*accepts)(ir_type)) {
 }
 
 static void check_math(const site *s) {
-    ir_math m = s->i->imm.math;
-    if (m == IR_MATH_POW || m == IR_MATH_MIN || m == IR_MATH_MAX)
-        check_binary(s, ir_type_float, false);
-    else
+    if (math_row_of(s->i->imm.math)->arguments == MATH_ALONE)
         check_unary(s, ir_type_float);
+    else
+        check_binary(s, ir_type_float, false);
 }
 
 static void check_cast(const site *s) {

@@ -153,7 +153,7 @@ static void through_power(const rule *r, const expr *a, const expr *b) {
     ir_value base = value_of(r, a), exponent = value_of(r, b);
     if (kernel_is_active(kf, a)) {
         ir_value less = op2(r, IR_ADD, op2(r, IR_SUB, exponent, number(r, 1)), where(r, IR_EQ, exponent, number(r, 0)));
-        ir_value lower = kernel_math(kf, IR_MATH_POW, base, less, r->e->span);
+        ir_value lower = kernel_math(kf, MATH_POW, base, less, r->e->span);
         kernel_adjoint(kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_MUL, exponent, lower)));
     }
     if (!kernel_is_active(kf, b))
@@ -163,8 +163,8 @@ static void through_power(const rule *r, const expr *a, const expr *b) {
     ir_value c = lower_op2(fn, IR_GT, IR_BOOL, base, number(r, 0), r->e->span);
     lower_branch(fn, c, positive, after, r->e->span);
     lower_enter_block(fn, positive);
-    ir_value power = kernel_math(kf, IR_MATH_POW, base, exponent, r->e->span);
-    ir_value slope = op2(r, IR_MUL, power, kernel_math(kf, IR_MATH_LOG, base, 0, r->e->span));
+    ir_value power = kernel_math(kf, MATH_POW, base, exponent, r->e->span);
+    ir_value slope = op2(r, IR_MUL, power, kernel_math(kf, MATH_LOG, base, 0, r->e->span));
     kernel_adjoint(kf, b, op2(r, IR_MUL, r->seed, slope));
     lower_jump(fn, after, r->e->span);
     lower_enter_block(fn, after);
@@ -181,24 +181,24 @@ static void through_choice(const rule *r, const expr *a, const expr *b, ir_opcod
 }
 
 /* The derivative of a function of one number, at x. 0: it is zero everywhere. */
-static ir_value slope(const rule *r, ir_math math, ir_value x) {
+static ir_value slope(const rule *r, scalar_math math, ir_value x) {
     source_span span = r->e->span;
     ir_value y;
     switch (math) {
-    case IR_MATH_SQRT:
-        return op2(r, IR_DIV, number(r, 0.5), kernel_math(r->kf, IR_MATH_SQRT, x, 0, span));
-    case IR_MATH_EXP:
-        return kernel_math(r->kf, IR_MATH_EXP, x, 0, span);
-    case IR_MATH_LOG:
+    case MATH_SQRT:
+        return op2(r, IR_DIV, number(r, 0.5), kernel_math(r->kf, MATH_SQRT, x, 0, span));
+    case MATH_EXP:
+        return kernel_math(r->kf, MATH_EXP, x, 0, span);
+    case MATH_LOG:
         return op2(r, IR_DIV, number(r, 1), x);
-    case IR_MATH_SIN:
-        return kernel_math(r->kf, IR_MATH_COS, x, 0, span);
-    case IR_MATH_COS:
-        return negated(r, kernel_math(r->kf, IR_MATH_SIN, x, 0, span));
-    case IR_MATH_TANH:
-        y = kernel_math(r->kf, IR_MATH_TANH, x, 0, span);
+    case MATH_SIN:
+        return kernel_math(r->kf, MATH_COS, x, 0, span);
+    case MATH_COS:
+        return negated(r, kernel_math(r->kf, MATH_SIN, x, 0, span));
+    case MATH_TANH:
+        y = kernel_math(r->kf, MATH_TANH, x, 0, span);
         return op2(r, IR_SUB, number(r, 1), op2(r, IR_MUL, y, y));
-    case IR_MATH_ABS:
+    case MATH_ABS:
         return op2(r, IR_SUB, where(r, IR_GT, x, number(r, 0)), where(r, IR_LT, x, number(r, 0)));
     default:
         return 0;
@@ -207,12 +207,12 @@ static ir_value slope(const rule *r, ir_math math, ir_value x) {
 
 static void through_math(const rule *r) {
     expr *const *operands = r->e->call.operands;
-    ir_math math = kernel_math_of(r->e->call.math);
-    if (math == IR_MATH_POW) {
+    scalar_math math = r->e->call.math;
+    if (math == MATH_POW) {
         through_power(r, operands[0], operands[1]);
-    } else if (math == IR_MATH_MIN || math == IR_MATH_MAX) {
-        through_choice(r, operands[0], operands[1], math == IR_MATH_MIN ? IR_LT : IR_GT);
-    } else if (math != IR_MATH_FLOOR && math != IR_MATH_CEIL) {
+    } else if (math == MATH_MIN || math == MATH_MAX) {
+        through_choice(r, operands[0], operands[1], math == MATH_MIN ? IR_LT : IR_GT);
+    } else if (math != MATH_FLOOR && math != MATH_CEIL) {
         ir_value x = value_of(r, operands[0]);
         kernel_adjoint(r->kf, operands[0], op2(r, IR_MUL, r->seed, slope(r, math, x)));
     }

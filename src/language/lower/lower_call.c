@@ -176,17 +176,12 @@ static void lower_abi_call(lower_fn *fn, const expr *e, ir_value *out) {
 }
 
 static void lower_math(lower_fn *fn, const expr *e, ir_value *out) {
-    static const ir_math maths[] = {
-        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,   [MATH_LOG] = IR_MATH_LOG, [MATH_SIN] = IR_MATH_SIN,
-        [MATH_COS] = IR_MATH_COS,   [MATH_TANH] = IR_MATH_TANH, [MATH_ABS] = IR_MATH_ABS, [MATH_FLOOR] = IR_MATH_FLOOR,
-        [MATH_CEIL] = IR_MATH_CEIL, [MATH_POW] = IR_MATH_POW,   [MATH_MIN] = IR_MATH_MIN, [MATH_MAX] = IR_MATH_MAX,
-    };
     ir_value args[2] = {0, 0};
     for (uint32_t i = 0; i < e->call.operand_count; i++)
         args[i] = lower_scalar(fn, e->call.operands[i]);
     *out = lower_op(fn, IR_MATH, lower_scalar_type(e->type), args, e->call.operand_count, e->span);
     if (*out)
-        fn->f->values[*out].def->imm.math = maths[e->call.math];
+        fn->f->values[*out].def->imm.math = e->call.math;
 }
 
 static void lower_nothings(lower_fn *fn, const expr *e, ir_value *out) {

@@ -47,7 +47,7 @@ static void lower_otherwise(lower_fn *fn, const stmt *s, const ir_value *values)
     lower_enter_block(fn, yes);
 }
 
-/* What a pattern takes apart. Where something in it has a destructor, a place: what the pattern binds moves out of it,
+/* The value that a pattern takes apart. Where a part has a destructor it is a place: bound parts move out of it,
  * and the rest stays. */
 typedef struct scrutinee {
     lower_place *place; /* NULL: nothing has */
@@ -104,7 +104,8 @@ static void lower_stmt(lower_fn *fn, const stmt *s, bool is_step) {
         lower_end_temporaries(fn, mark, fn->kept_count, s->span);
 }
 
-/* What the steps of an expression look at outlives the block: it ends with the statement that the expression is of. */
+/* Values that the steps of an expression look at outlive the block: it ends with the statement that the expression is
+ * of. */
 static void lower_block_at(lower_fn *fn, const block *b, bool is_within, const type *wanted, ir_value *out) {
     uint32_t mark = lower_scope_open(fn);
     for (const stmt *s = b->first; s && lower_open(fn); s = s->next)

@@ -90,11 +90,6 @@ static ir_type kind_type(tl_abi_kind kind) {
     return IR_NONE;
 }
 
-static bool always_raises(tl_abi_index abi) {
-    return abi == TL_FN_tl_panic || abi == TL_FN_tl_exit || abi == TL_FN_tl_raise_divide ||
-           abi == TL_FN_tl_raise_index || abi == TL_FN_tl_raise_below_zero;
-}
-
 ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count, source_span span) {
     if (!lower_open(fn))
         return 0;
@@ -105,7 +100,7 @@ ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_
     i->abi = abi;
     place_site(fn, i, span);
     name_operands(fn, i);
-    if (!always_raises(abi))
+    if (!(tl_abi_functions[abi].effects & ENDS))
         return i->result;
     lower_keep_past(fn, false, span);
     if (lower_open(fn))

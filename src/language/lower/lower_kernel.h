@@ -147,7 +147,7 @@ ir_value kernel_high(kernel_fn *kf, const kernel_step *s);
 /* The range of step k's index, cut by what later steps demand: of it alone, or (inside the nest) of it and indices
  * around it. */
 kernel_bounds kernel_range(kernel_fn *kf, uint32_t k, bool inside);
-/* What makes the fast nest right, as one bool; 0 when it would be no faster. */
+/* The condition for the fast nest, as one bool; 0 when it would be no faster. */
 ir_value kernel_prove(kernel_fn *kf);
 
 /* ---- values (lower_kernel_value.c) ------------------------------------------------------------------------------- */
@@ -163,8 +163,7 @@ ir_value kernel_cell_of_expr(kernel_fn *kf, const expr *e);
 /* The value of a bound in the outer function; the kernel finds it as a cell. */
 ir_value kernel_outer_bound(lower_kernel *lk, const expr *bound);
 ir_value kernel_float(kernel_fn *kf, ir_type type, double v, source_span span);
-ir_value kernel_math(kernel_fn *kf, ir_math math, ir_value a, ir_value b, source_span span);
-ir_math kernel_math_of(scalar_math math);
+ir_value kernel_math(kernel_fn *kf, scalar_math math, ir_value a, ir_value b, source_span span);
 
 /* ---- derivatives (lower_adjoint.c), loops (lower_kernel.c) ------------------------------------------------------- */
 

@@ -117,8 +117,8 @@ static bool is_tensor_operation(const expr *e, kernel_operation *out) {
     }
 }
 
-/* On tensors only of floating-point numbers: with others the runtime's rules for mixed types would have to be told
- * again. */
+/* On tensors only of floating-point numbers: with others the runtime's rules for mixed types would have to be
+ * repeated here. */
 bool kernel_is_operation(const expr *e, kernel_operation *out) {
     if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR)
         return (kernel_type(e->type) == IR_F32 || kernel_type(e->type) == IR_F64) && is_tensor_operation(e, out);
@@ -197,7 +197,7 @@ static bool accepts_call(lower_kernel *lk, const expr *e) {
         return true;
     if (kernel_is_item(e))
         return accepts(lk, e->call.operands[0]);
-    if (e->call.kind != CALL_MATH)
+    if (e->call.kind != CALL_MATH || !math_row_of(e->call.math)->slope)
         return false;
     for (uint32_t i = 0; i < e->call.operand_count; i++)
         if (!accepts(lk, e->call.operands[i]))

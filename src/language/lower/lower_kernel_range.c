@@ -57,7 +57,7 @@ static void cut_below(kernel_fn *kf, kernel_bounds *r, const linear *form, const
     }
 }
 
-/* form < maximum, likewise: -form >= 1 - maximum. */
+/* form < maximum is -form >= 1 - maximum. */
 static void cut_above(kernel_fn *kf, kernel_bounds *r, const linear *form, const binding *index, ir_value maximum,
                       source_span span) {
     linear opposite = linear_without(form, NULL, -1);

@@ -180,16 +180,7 @@ ir_value kernel_float(kernel_fn *kf, ir_type type, double v, source_span span) {
     return lower_open(&kf->fn) ? ir_emit_const_float(kf->fn.b, type, v, span) : 0;
 }
 
-ir_math kernel_math_of(scalar_math math) {
-    static const ir_math maths[] = {
-        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,   [MATH_LOG] = IR_MATH_LOG, [MATH_SIN] = IR_MATH_SIN,
-        [MATH_COS] = IR_MATH_COS,   [MATH_TANH] = IR_MATH_TANH, [MATH_ABS] = IR_MATH_ABS, [MATH_FLOOR] = IR_MATH_FLOOR,
-        [MATH_CEIL] = IR_MATH_CEIL, [MATH_POW] = IR_MATH_POW,   [MATH_MIN] = IR_MATH_MIN, [MATH_MAX] = IR_MATH_MAX,
-    };
-    return maths[math];
-}
-
-ir_value kernel_math(kernel_fn *kf, ir_math math, ir_value a, ir_value b, source_span span) {
+ir_value kernel_math(kernel_fn *kf, scalar_math math, ir_value a, ir_value b, source_span span) {
     ir_value args[] = {a, b};
     if (!lower_open(&kf->fn) || !a)
         return 0;
@@ -207,7 +198,7 @@ static ir_value call_value(kernel_fn *kf, const expr *e) {
     ir_value a = kernel_value(kf, e->call.operands[0]), b = 0;
     if (e->call.operand_count > 1)
         b = kernel_value(kf, e->call.operands[1]);
-    return kernel_math(kf, kernel_math_of(e->call.math), a, b, e->span);
+    return kernel_math(kf, e->call.math, a, b, e->span);
 }
 
 static ir_value name_value(kernel_fn *kf, const expr *e) {

@@ -139,7 +139,7 @@ void lower_count(lower_fn *fn, ir_value low, ir_value high, source_span span,
     lower_enter_block(fn, after);
 }
 
-/* What a `for` goes over: numbers of `type` up to `high`, or the rows or elements of `holder`. */
+/* The source of a `for`: numbers of `type` up to `high`, or the rows or elements of `holder`. */
 typedef struct for_source {
     ir_type type;
     ir_value low, high;

@@ -6,7 +6,7 @@
  *     body.position.x        variables [first + 0, + 1)
  *     points[i].x            leaves [0, 1) of element i of the vector in (variables of points)
  *     layers[i].w[j, k]      element (j, k) of the tensor in (leaf 0 of element i of …)
- *     (*r).x                 words [offset, + 1) from where the reference r points to; a variable in a cell likewise
+ *     (*r).x                 words [offset, + 1) from where the reference r points to, or from a cell's variable
  *
  * A place is written from the inside out, and what holds it is moved out of its own holder for that time, so that each
  * vector and tensor on the way has one owner and is written where it lies:
@@ -28,7 +28,7 @@ struct lower_place {
     ir_value at[3];   /* PLACE_REFERENCE: list, word; and length, of a slice, which `type` Vec<T> means then */
     bool is_slice;
     const type *holder; /* of the two elements: type of the vector or tensor */
-    lower_place *base;  /* likewise: where that one is */
+    lower_place *base;  /* of the two elements: where the vector or tensor is */
     ir_value *indices;
     uint32_t index_count;
     bool converts;          /* an element of any type will do */

@@ -185,7 +185,7 @@ void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span) {
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------- */
 
-/* What the parts of p are matched with: the leaves of its type, out of their cell where they lie in one. */
+/* The leaves that the parts of p are matched with: those of its type, out of their cell where they lie in one. */
 static const ir_value *parts_of(lower_fn *fn, const pattern *p, const ir_value *values) {
     if (!lower_has_cell(p->type))
         return values;

@@ -33,7 +33,7 @@ typedef struct lowering {
     uint32_t kernel_depth;
     ir_module *m;
     ir_function **functions; /* by function_item.index */
-    bool *runs_backward;     /* likewise: may run a backward */
+    bool *runs_backward;     /* by function_item.index: it may run a backward */
     bool *broken;            /* by function: its body has an error and is left out */
     uint32_t *leaf_counts;   /* by type id: 1 + the count, 0: not asked yet */
     uint32_t kernel_count;
@@ -74,7 +74,7 @@ struct lower_fn {
     lower_loop *loop; /* innermost */
 };
 
-/* What the parameter became is a result of the function: self that it writes to, and `&mut T`. */
+/* The parameter's final value is a result of the function: self that it writes to, and `&mut T`. */
 bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter); /* lower_drop.c */
 
 /* Not the patterns of generic functions, and closures only when something said what their types are. */
@@ -86,7 +86,7 @@ bool lower_mark_broken(lowering *l);
 
 /* A struct or enum with a destructor: one leaf, the cell in which its fields lie. */
 bool lower_has_cell(const type *t);
-/* What its cell holds, as a type without one; t itself where it has no cell. */
+/* The type of its cell's content, without a cell; t itself where it has none. */
 const type *lower_inside(const type *t);
 /* For what lies in a cell: its destructor's number; 0: it lies in none. */
 uint32_t lower_destructor_of(const type *inside);
@@ -101,11 +101,11 @@ bool lower_marked(const lower_fn *fn, source_span span, unsigned kinds);
 bool lower_moved(lower_fn *fn, const expr *e, ir_value *out);
 /* Leaves [offset, + those of t) of p hold nothing from now on: their value moved. */
 void lower_clear(lower_fn *fn, const lower_place *p, uint32_t offset, const type *t, source_span span);
-/* What the pattern binds moved out of p. is_value: p is a value that only the pattern sees. */
+/* The parts that the pattern binds moved out of p. is_value: p is a value that only the pattern sees. */
 void lower_clear_bound(lower_fn *fn, const lower_place *p, const pattern *bound, bool is_value);
 /* A value that lives to the end of the statement, as a place. */
 lower_place *lower_temporary(lower_fn *fn, const type *t, const ir_value *values, source_span span);
-/* What was put on the stack of kept leaves from `mark` up to `end` goes; those above move down. */
+/* Removes the kept leaves from `mark` up to `end`; those above move down. */
 void lower_end_temporaries(lower_fn *fn, uint32_t mark, uint32_t end, source_span span);
 void lower_end_names(lower_fn *fn, uint32_t mark, uint32_t end, source_span span); /* but not temporaries */
 /* values were replaced in their place. */
@@ -142,7 +142,7 @@ static inline bool lower_open(const lower_fn *fn) {
     return ir_builder_block(fn->b) != NULL;
 }
 ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span);
-/* What is in a leaf that holds nothing: zero, or a managed value that is none. */
+/* The value of an empty leaf: zero, or a managed value that is none. */
 ir_value lower_nothing(lower_fn *fn, ir_type type, source_span span);
 ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count, source_span span);
 ir_value lower_op1(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, source_span span);
@@ -229,7 +229,7 @@ bool lower_is_place(const expr *e);
 lower_place *lower_place_of(lower_fn *fn, const expr *e);
 lower_place *lower_place_of_variables(lower_fn *fn, const type *t, ir_variable first, source_span span);
 void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out);
-/* What lies where a reference of type t leads to. */
+/* The value behind a reference of type t. */
 const ir_value *lower_read_behind(lower_fn *fn, const type *t, const ir_value *reference, source_span span);
 void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values);
 /* Reads what a write of the same place follows: the values are moved out. Until then nothing else may be read from its

@@ -240,16 +240,16 @@ static bool fold_math(ir_function *f, ir_instr *i) {
     if (!a)
         return false;
     switch (i->imm.math) {
-    case IR_MATH_SQRT:
+    case MATH_SQRT:
         become_float(i, t == IR_F32 ? (double)sqrtf((float)a->imm.f) : sqrt(a->imm.f));
         return true;
-    case IR_MATH_ABS:
+    case MATH_ABS:
         become_float(i, fabs(a->imm.f));
         return true;
-    case IR_MATH_FLOOR:
+    case MATH_FLOOR:
         become_float(i, floor(a->imm.f));
         return true;
-    case IR_MATH_CEIL:
+    case MATH_CEIL:
         become_float(i, ceil(a->imm.f));
         return true;
     default:

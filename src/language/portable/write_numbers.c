@@ -23,15 +23,11 @@ static const char *cast(writer *w, const ir_instr *i) {
 }
 
 static const char *math(writer *w, const ir_instr *i) {
-    static const char *const names[] = {
-        [IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp",   [IR_MATH_LOG] = "log",  [IR_MATH_SIN] = "sin",
-        [IR_MATH_COS] = "cos",   [IR_MATH_TANH] = "tanh", [IR_MATH_ABS] = "fabs", [IR_MATH_FLOOR] = "floor",
-        [IR_MATH_CEIL] = "ceil", [IR_MATH_POW] = "pow",   [IR_MATH_MIN] = "fmin", [IR_MATH_MAX] = "fmax"};
+    const char *name = math_row_of(i->imm.math)->c;
     const char *end = ir_type_of(w->f, i->result) == IR_F32 ? "f" : "";
     if (i->arg_count == 1)
-        return writer_printf(w, "%s%s(%s)", names[i->imm.math], end, write_text(w, i->args[0]));
-    return writer_printf(w, "%s%s(%s, %s)", names[i->imm.math], end, write_text(w, i->args[0]),
-                         write_text(w, i->args[1]));
+        return writer_printf(w, "%s%s(%s)", name, end, write_text(w, i->args[0]));
+    return writer_printf(w, "%s%s(%s, %s)", name, end, write_text(w, i->args[0]), write_text(w, i->args[1]));
 }
 
 static const char *of_reals(writer *w, const ir_instr *i) {
@@ -169,8 +165,8 @@ static bool fails_within(const ir_function *f, uint32_t deep) {
             bool divides = (i->op == IR_DIV || i->op == IR_REM) && !ir_type_float(ir_type_of(f, i->result));
             if (divides && (!ir_const_int(f, i->args[1], &known) || known == 0))
                 return true;
-            if (i->op == IR_SUB_LENGTH || i->op == IR_UNREACHABLE ||
-                (i->op == IR_ABI && (i->abi == TL_FN_tl_panic || i->abi == TL_FN_tl_assert)))
+            if (i->op == IR_SUB_LENGTH || i->op == IR_UNREACHABLE || ir_is_panic(i) ||
+                (i->op == IR_ABI && i->abi == TL_FN_tl_assert))
                 return true;
             if (i->op == IR_CALL && (deep == 0 || fails_within(i->callee, deep - 1)))
                 return true;
@@ -389,8 +385,8 @@ static void write_plain(writer *w, const ir_instr *i, uint32_t position) {
             write_line(w, w->fails ? "return 0;" : "return;");
         return;
     }
-    if (i->op == IR_ABI && i->abi == TL_FN_tl_panic) {
-        const ir_instr *made = w->f->values[i->args[0]].def,
+    if (ir_is_panic(i)) {
+        const ir_instr *made = w->f->values[i->args[i->arg_count - 1]].def,
                        *bytes = made && made->op == IR_ABI && made->abi == TL_FN_tl_string_literal
                                     ? w->f->values[made->args[0]].def
                                     : NULL;
@@ -485,7 +481,7 @@ const char *write_function(writer *w, const ir_function *f) {
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
-/* What the comprehension gives the kernel: words first, then tensors. */
+/* The kernel's arguments: words first, then tensors. */
 static const char *kernel_place(writer *w, const ir_instr *i, uint32_t capture, uint32_t first) {
     ir_value v = w->comprehension->args[w->kernel->cell_count + capture];
     const fact *shape = layout_fact(w->l, v);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "language/diagnose/source.h"
+#include "language/scalar_math.h"
 #include "language/syntax/modules.h"
 #include "language/syntax/types.h"
 #include <masu/abi.h>
@@ -88,12 +89,12 @@ struct type_expr {
         TYPE_EXPR_DYN,     /* dyn arguments[0] + …, and impl … where it is not a parameter's type */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
-    bool in_brackets;         /* written Tensor[f32]: refused */
-    bool is_place;            /* `&mut T`: what a parameter of this type became goes back to the caller */
-    bool is_shared;           /* `&T`: the value; only the check of borrows looks at it */
-    const char *lifetime;     /* likewise: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
-    type_expr *result;        /* of a function; NULL: nothing */
-    expr *length;             /* of an array */
+    bool in_brackets;     /* written Tensor[f32]: refused */
+    bool is_place;        /* `&mut T`: what a parameter of this type became goes back to the caller */
+    bool is_shared;       /* `&T`: the value; only the check of borrows looks at it */
+    const char *lifetime; /* only for the check of borrows: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
+    type_expr *result;    /* of a function; NULL: nothing */
+    expr *length;         /* of an array */
     const char *name, *scope; /* scope: what stood before the last `::`; NULL: nothing */
     type_expr **arguments;
     uint32_t argument_count;
@@ -109,7 +110,7 @@ struct pattern {
         PATTERN_TUPLE,    /* parts */
         /* low: a literal, possibly negated; after the check EXPR_INT, EXPR_BOOL or EXPR_CHAR */
         PATTERN_LITERAL,
-        PATTERN_RANGE, /* low .. high or low ..= high, likewise literals */
+        PATTERN_RANGE, /* low .. high or low ..= high, both such literals */
         PATTERN_OR,    /* parts, no bindings inside */
         /* V, T::V, T::V(parts), P { fields }; [check] of a struct type; tag_value when it is an enum's.
          * A PATTERN_NAME without `mut` may become one. */
@@ -117,7 +118,7 @@ struct pattern {
         PATTERN_BOUND /* binding @ parts[0] */
     } kind;
     const char *scope, *name; /* PATTERN_VARIANT as written; scope NULL: none */
-    type_expr *written;       /* likewise: T<A> of `T<A>::V` and `T::<A>::V`; NULL */
+    type_expr *written;       /* PATTERN_VARIANT: T<A> of `T<A>::V` and `T::<A>::V`; NULL */
     const char **part_names;  /* P { x: part }; NULL: by position */
     bool rest;                /* `..` is in it */
     bool is_behind;           /* `&p`: only the check of borrows looks at it */
@@ -189,25 +190,10 @@ typedef enum call_kind {
     CALL_VEC_NEW,  /* no operands; expr.type is Vec<E> */
     CALL_VEC_PUSH, /* operands: vec (a place when writes_receiver), element; void */
     CALL_VEC_GET,  /* operands: vec, index (i64); yields the element */
-    CALL_VEC_SET,  /* operands: vec (likewise), index (i64), element; void */
-    CALL_VEC_POP,  /* operands: vec (likewise); takes the last element out and yields it */
-    CALL_VEC_OUT   /* operands: vec (likewise), index (i64); yields the element: nothing counted is left there */
+    CALL_VEC_SET,  /* operands: vec (as PUSH), index (i64), element; void */
+    CALL_VEC_POP,  /* operands: vec (as PUSH); takes the last element out and yields it */
+    CALL_VEC_OUT   /* operands: vec (as PUSH), index (i64); yields the element: nothing counted is left there */
 } call_kind;
-
-typedef enum scalar_math {
-    MATH_SQRT,
-    MATH_EXP,
-    MATH_LOG,
-    MATH_SIN,
-    MATH_COS,
-    MATH_TANH,
-    MATH_ABS,
-    MATH_FLOOR,
-    MATH_CEIL,
-    MATH_POW,
-    MATH_MIN,
-    MATH_MAX
-} scalar_math;
 
 typedef struct print_piece {
     const char *text; /* literal text, when value is NULL */
@@ -245,7 +231,7 @@ typedef struct call_expr {
     function_item *pending;
     const type **pending_arguments;
     struct_item *pending_owner;
-    late_call *late; /* likewise: what is done with operands[0] once its type is known */
+    late_call *late; /* while it is pending: what is done with operands[0] once its type is known */
     expr **operands;
     /* operands[0] is a place that the call also writes: a user method with writes_self (its self
      * leaves come back), an ABI function with REPLACES (its result), VEC_PUSH, VEC_SET. False when
@@ -359,7 +345,7 @@ struct expr {
     bool is_boxed : 1;     /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */
-    /* [check] what its uses make of it, told before it is checked (check_infer.c): of a bracket a list or a tensor, of
+    /* [check] what its uses make of it, found before it is checked (check_infer.c): of a bracket a list or a tensor, of
      * t[i] a tensor, of t.topk(k) a pair; NULL: nothing */
     const type *becomes;
     union {

@@ -109,29 +109,29 @@ static value real_arithmetic(machine *m, const ir_instr *i, ir_type type, value 
 static value math(machine *m, const ir_instr *i, ir_type type, value a, value b) {
     double x = a.f, y = b.f, v;
     switch (i->imm.math) {
-    case IR_MATH_SQRT:
+    case MATH_SQRT:
         v = sqrt(x);
         return real(m, type, v, a, 0.5 / v, b, 0);
-    case IR_MATH_EXP:
+    case MATH_EXP:
         return real(m, type, exp(x), a, exp(x), b, 0);
-    case IR_MATH_LOG:
+    case MATH_LOG:
         return real(m, type, log(x), a, 1 / x, b, 0);
-    case IR_MATH_SIN:
+    case MATH_SIN:
         return real(m, type, sin(x), a, cos(x), b, 0);
-    case IR_MATH_COS:
+    case MATH_COS:
         return real(m, type, cos(x), a, -sin(x), b, 0);
-    case IR_MATH_TANH:
+    case MATH_TANH:
         v = tanh(x);
         return real(m, type, v, a, 1 - v * v, b, 0);
-    case IR_MATH_ABS:
+    case MATH_ABS:
         return real(m, type, fabs(x), a, x < 0 ? -1 : x > 0, b, 0);
-    case IR_MATH_FLOOR:
+    case MATH_FLOOR:
         return real(m, type, floor(x), a, 0, b, 0);
-    case IR_MATH_CEIL:
+    case MATH_CEIL:
         return real(m, type, ceil(x), a, 0, b, 0);
-    case IR_MATH_POW:
+    case MATH_POW:
         return real(m, type, pow(x, y), a, y * pow(x, y - 1), b, x > 0 ? pow(x, y) * log(x) : 0);
-    case IR_MATH_MIN:
+    case MATH_MIN:
         return real(m, type, fmin(x, y), a, x < y, b, x >= y);
     default:
         return real(m, type, fmax(x, y), a, x > y, b, x <= y);
