@@ -99,11 +99,12 @@ typedef struct tl_fault {
  * shape and dtype, NULL where no gradient is wanted. Neither raises; both return false after filling *fault. */
 typedef struct tl_kernel {
     bool (*forward)(const tl_view *captured, const int64_t *cells, void *out, tl_fault *fault);
+    /* NULL: the body cannot be differentiated. */
     bool (*backward)(const tl_view *captured, const int64_t *cells, const void *grad_out, void *const *grad_in,
-                     tl_fault *fault); /* NULL: the body cannot be differentiated */
-    int64_t rank;                      /* of the result */
-    int64_t dtype;                     /* tl_dtype of the result */
-    int64_t cell_count;                /* captured scalars including the result's shape in front */
+                     tl_fault *fault);
+    int64_t rank;       /* of the result */
+    int64_t dtype;      /* tl_dtype of the result */
+    int64_t cell_count; /* captured scalars including the result's shape in front */
     int64_t capture_count;
     const int64_t *capture_dtype; /* tl_dtype the kernel reads each capture as; the runtime converts */
     const int64_t *capture_rank;  /* rank that the kernel's indexing expects of each capture; checked */
@@ -140,7 +141,7 @@ typedef enum tl_abi_kind {
 
 typedef enum tl_abi_mode { TL_VALUE, TL_BORROWED, TL_OWNED, TL_LIST } tl_abi_mode;
 
-enum tl_abi_effects { NONE = 0, FAILS = 1, READS_GRAD = 2, REPLACES = 4, PURE = 8 };
+enum tl_abi_effects { NONE = 0, FAILS = 1, READS_GRAD = 2, REPLACES = 4, PURE = 8, ENDS = 16 };
 
 /* How the result's shape follows: see language/pass/shapes.c for the code, one case each. */
 typedef enum tl_shape_rule {
@@ -168,8 +169,8 @@ typedef enum tl_dtype_rule {
     DTYPE_UNKNOWN,
     DTYPE_SAME,
     DTYPE_PROMOTE, /* bool < i64 < f32 < f64 over all tensor operands */
-    DTYPE_COUNT,   /* likewise, i64 of bools */
-    DTYPE_CHOICE,  /* likewise over all but the first */
+    DTYPE_COUNT,   /* as PROMOTE, i64 of bools */
+    DTYPE_CHOICE,  /* as PROMOTE, over all but the first */
     DTYPE_FLOAT,   /* the operand's when floating, else f32 */
     DTYPE_REAL,    /* PROMOTE, f32 of whole ones */
     DTYPE_F32,
@@ -178,7 +179,7 @@ typedef enum tl_dtype_rule {
     DTYPE_BOOL
 } tl_dtype_rule;
 
-/* What backward does with the result. */
+/* How backward treats the result. */
 typedef enum tl_gradient {
     TL_GRADIENT_NONE,   /* it is not a smooth function of a tensor */
     TL_GRADIENT_RULE,   /* a rule of differentiation in C */

@@ -245,8 +245,8 @@ MASU_API size_t masu_usable_size(const void *ptr);
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */
 
-/* What the pool is made with unless masu_configure says otherwise: that of masu_heap_config_default with fine classes
- * and device blocks of 128 MiB, each as large as all before it together. */
+/* The configuration of the pool unless masu_configure says otherwise: that of masu_heap_config_default with fine
+ * classes and device blocks of 128 MiB, each as large as all before it together. */
 MASU_API masu_heap_config masu_configure_default(void);
 /* A program may define this function: it is called when a first call makes the pool without masu_configure, and must
  * call nothing that allocates. What it returns is borrowed during the call; NULL: masu_configure_default. */

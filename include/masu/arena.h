@@ -39,7 +39,7 @@ MASU_HEADER_BEGIN
 
 enum { MASU_ARENA_ALIGNMENT_BYTES = 16 }; /* what alignment 0 means: enough for any scalar */
 
-/* What may be handed out without a call: [at, end). The library's to change. */
+/* The range that is handed out without a call: [at, end). The library's to change. */
 typedef struct masu_window {
     uintptr_t at, end;
 } masu_window;
@@ -154,7 +154,7 @@ MASU_ALLOCATED(2) static inline void *masu_ring_alloc(masu_ring *ring, size_t by
     return __builtin_expect(block != NULL, 1) ? block : masu_ring_alloc_slow(ring, bytes, alignment);
 }
 
-/* What was allocated so far: to be released when the work that reads it is done. */
+/* A mark behind all that was allocated so far: to be released when the work that reads it is done. */
 MASU_API uint64_t masu_ring_here(const masu_ring *ring);
 /* Everything allocated before the mark is gone; a mark released before changes nothing. MASU_ERR_INVALID_ARGUMENT for
  * one that lies ahead. O(1). */

@@ -64,7 +64,7 @@ typedef struct masu_bestfit_config {
      * it, how much it is, and when it was allocated. NULL: none. The context is borrowed. */
     masu_bestfit_visitor leaked;
     void *leaked_context;
-    /* What follows is off when 0. */
+    /* The settings from here on are off when 0. */
     size_t size_steps;         /* a power of two up to 256: sizes are rounded up to so many steps in each
                         * doubling, so that sizes that differ little share blocks; waste is below
                         * 1 / size_steps of the request */
@@ -75,7 +75,8 @@ typedef struct masu_bestfit_config {
                                 * before the pool grows, and four times in so many allocations
                                 * (not under MASU_POOL_PERSISTENT) */
     size_t max_idle_bytes; /* no more than so much is kept in device blocks that are wholly free: the free after which
-                            * it were more gives back those that were so for longest (likewise) */
+                            * it were more gives back those that were so for longest (not under
+                            * MASU_POOL_PERSISTENT) */
     size_t min_alignment_bytes; /* of every block, a power of two; sizes are rounded up to it, so that no gaps
                                  * arise between blocks; 0: 64 */
 } masu_bestfit_config;

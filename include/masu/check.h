@@ -51,7 +51,7 @@ typedef enum masu_verdict {
 
 typedef struct masu_check masu_check;
 
-/* What the events say about one pool. Bytes as requested, extents in reserved_bytes. */
+/* Counters of one pool, from its events. Bytes as requested, extents in reserved_bytes. */
 typedef struct masu_check_totals {
     uint64_t allocations;
     uint64_t frees;

@@ -137,16 +137,17 @@ typedef struct masu_device_carrying {
     size_t new_bytes; /* of the new block, whole granules, more than bytes */
 } masu_device_carrying;
 
-/* What a device is. Every function gets the context, may be called from any thread, at the same time as any other, must
- * not call masu, and returns MASU_OK or says why not; then nothing has changed. MASU_ERR_OUT_OF_MEMORY: there is no
- * more (pools give back what is idle and ask again); MASU_ERR_LIMIT_REACHED: something else than memory is at its end;
- * MASU_ERR_ADDRESS_SPACE: of reserve; MASU_ERR_DEVICE_FAILURE: all else. Other statuses are taken as that one. */
+/* A device as a table of functions. Every function gets the context, may be called from any thread, at the same time as
+ * any other, must not call masu, and returns MASU_OK or says why not; then nothing has changed. MASU_ERR_OUT_OF_MEMORY:
+ * there is no more (pools give back what is idle and ask again); MASU_ERR_LIMIT_REACHED: something else than memory is
+ * at its end; MASU_ERR_ADDRESS_SPACE: of reserve; MASU_ERR_DEVICE_FAILURE: all else. Other statuses are taken as that
+ * one. */
 typedef struct masu_device_table {
     size_t struct_bytes;      /* sizeof(masu_device_table): set it, so that fields can be added */
     const char *name;         /* static text */
     uint32_t flags;           /* MASU_DEVICE_*, but for STREAMS: pools then wait for the device before they reuse */
     size_t alignment_bytes;   /* of every address from alloc, a power of two from 64 on */
-    size_t granularity_bytes; /* of every size it is asked for, likewise */
+    size_t granularity_bytes; /* of every size it is asked for, a power of two from 64 on */
     uint64_t memory_bytes;    /* in all; 0: not known. Default pools take it as a hint */
 
     /* bytes is a multiple of the granularity and not 0. *out: so many bytes of the caller alone, until free. */
@@ -172,7 +173,7 @@ typedef struct masu_device_table {
     masu_status (*create)(void *context, size_t bytes, uint64_t *handle);
     masu_status (*release)(void *context, masu_device_piece piece); /* not mapped */
     masu_status (*map)(void *context, void *address, masu_device_piece piece);
-    /* What is mapped there may be read and written from now on. */
+    /* Lets the pages mapped there be read and written. */
     masu_status (*access)(void *context, void *address, size_t bytes);
     /* pieces: all that lie from address on, one behind the other. */
     masu_status (*unmap)(void *context, void *address, const masu_device_piece *pieces, size_t count);

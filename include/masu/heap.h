@@ -43,7 +43,7 @@ typedef struct masu_heap_block {
 /* Return false to stop. Must not call into the heap. */
 typedef bool (*masu_heap_visitor)(void *context, const masu_heap_block *block);
 
-/* What a guarded heap saw last: a free that it refused, or (MASU_ERR_CORRUPT) bytes written where
+/* The last fault of a guarded heap: a free that it refused, or (MASU_ERR_CORRUPT) bytes written where
  * no one may write, before, behind, or after the life of a block. */
 typedef struct masu_fault {
     masu_status status;  /* MASU_OK: nothing yet */
@@ -165,15 +165,15 @@ MASU_API masu_status masu_heap_realloc(masu_heap *heap, void *ptr, size_t old_by
 MASU_API masu_status masu_heap_alloc_zeroed(masu_heap *heap, size_t count, size_t bytes, size_t alignment, void **out);
 
 /* Alloc and free, saying from where: MASU_HERE, NULL when not known. place is read during the call;
- * its file must live as long as the heap. In a guarded heap wrong frees are told apart exactly:
+ * its file must live as long as the heap. In a guarded heap each wrong free has a status of its own:
  * MASU_ERR_DOUBLE_FREE, MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
- * MASU_ERR_SIZE_MISMATCH, MASU_ERR_CORRUPT (a red zone was written to: told once, a second free
- * takes the block back); masu_heap_get_fault tells the rest. */
+ * MASU_ERR_SIZE_MISMATCH, MASU_ERR_CORRUPT (a red zone was written to: reported once, a second free
+ * takes the block back); masu_heap_get_fault has the rest. */
 MASU_API masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes, size_t alignment, const masu_place *place,
                                         void **out);
 MASU_API masu_status masu_heap_free_at(masu_heap *heap, void *ptr, size_t bytes, const masu_place *place);
 
-/* What a guarded heap saw last; all zero for any other. */
+/* The last fault of a guarded heap; all zero for any other. */
 MASU_API void masu_heap_get_fault(masu_heap *heap, masu_fault *out);
 
 /* The live blocks of the heap under its lock: oldest first in a guarded one, else those of the size

@@ -168,8 +168,8 @@ struct masu_module {
     masu_status (*handle_clone)(masu_handle *handle, masu_handle **out);
     /* NULL is fine. Any thread. */
     void (*handle_drop)(masu_handle *handle);
-    /* What the instance has needed of its arena so far: another instance with so many bytes does the same calls again.
-     * 0 without an arena. */
+    /* The bytes of its arena that the instance has needed so far: another instance with so many bytes does the same
+     * calls again. 0 without an arena. */
     size_t (*arena_used)(const masu_instance *instance);
 };
 

@@ -56,7 +56,7 @@ typedef struct masu_moves_row {
     uint64_t fixed_offset;
 } masu_moves_row;
 
-/* What an operator does with all bytes of a row; a row's first moment may write it, too. */
+/* A use of all bytes of a row by an operator; a row's first moment may write it, too. */
 typedef struct masu_moves_use {
     size_t row, moment;     /* within the row's life */
     uint32_t reads, writes; /* how often */
@@ -146,7 +146,7 @@ typedef enum masu_moves_mistake {
     MASU_MOVES_BAD_SHARE,  /* not as masu_moves_share says: `where` is a share */
 } masu_moves_mistake;
 
-/* What is wrong first, and where (may be NULL). O(rows + uses). */
+/* The first fault, and its place (may be NULL). O(rows + uses). */
 MASU_API masu_moves_mistake masu_moves_validate(const masu_moves_problem *problem, size_t *where);
 
 /* Fills *plan. options may be NULL. MASU_ERR_INVALID_ARGUMENT (see masu_moves_validate), MASU_ERR_OUT_OF_MEMORY: *plan

@@ -161,7 +161,7 @@ typedef enum masu_plan_mistake {
     MASU_PLAN_TOO_LARGE,     /* sizes and alignments add up beyond 2^62 */
 } masu_plan_mistake;
 
-/* What is wrong first, and where: a row, or for MASU_PLAN_BAD_RELATION a relation. where may be
+/* The first fault, and its place: a row, or for MASU_PLAN_BAD_RELATION a relation. where may be
  * NULL. O(n). */
 MASU_API masu_plan_mistake masu_plan_validate(const masu_plan_problem *problem, size_t *where);
 
@@ -249,7 +249,7 @@ MASU_API masu_status masu_plan_find_cheapest(const masu_plan_problem *problem, c
                                              size_t count, const masu_plan_options *options, uint64_t *offsets,
                                              masu_plan_result *result, masu_plan_price *price);
 
-/* What a plan costs. O(count). */
+/* The cost of a plan. O(count). */
 MASU_API uint64_t masu_plan_cost(const masu_plan_problem *problem, const masu_plan_penalty *penalties, size_t count,
                                  const uint64_t *offsets);
 

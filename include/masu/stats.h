@@ -45,7 +45,7 @@ typedef struct masu_stats_level {
     uint64_t live_blocks;
     uint64_t peak_live_bytes;     /* 0 of buckets, which do not know it */
     uint64_t reserved_bytes;      /* held from the level below */
-    uint64_t peak_reserved_bytes; /* 0 of buckets, likewise */
+    uint64_t peak_reserved_bytes; /* 0 of buckets, which do not know it */
     uint64_t idle_bytes;          /* held and free */
     uint64_t slack_bytes;         /* lost to rounding */
     uint64_t largest_free_bytes;  /* the largest request that needs nothing from below; 0 of buckets */

@@ -22,7 +22,7 @@ extern "C" {
 
 MASU_HEADER_BEGIN
 
-/* What the elements are. f32: float, f64: double, i64: int64_t, bool: one byte, 0 or 1. The numbers are part of the
+/* The type of the elements. f32: float, f64: double, i64: int64_t, bool: one byte, 0 or 1. The numbers are part of the
  * binary interface. */
 typedef enum masu_element { MASU_F32, MASU_F64, MASU_I64, MASU_BOOL, MASU_ELEMENT_COUNT } masu_element;
 

@@ -97,7 +97,7 @@ typedef struct masu_vm_stats {
     uint64_t metadata_bytes;
 } masu_vm_stats;
 
-/* What is known about an address. */
+/* A block, or a hole, as found by an address. */
 typedef struct masu_vm_block {
     void *address;
     size_t user_bytes, mapped_bytes, reserved_bytes;
@@ -176,7 +176,7 @@ MASU_API masu_status masu_vm_copy_or_move(masu_vm *vm, void *dst, void *src, siz
  * blocks of 16 granules for a moment; statuses of alloc. */
 MASU_API masu_status masu_vm_measure(masu_vm *vm, size_t *out_bytes);
 
-/* What is at that address: any address inside a live block. Statuses of free, except for interior
+/* The block at that address: any address inside a live block. Statuses of free, except for interior
  * pointers. O(log n + pieces of the block). */
 MASU_API masu_status masu_vm_query(masu_vm *vm, const void *address, masu_vm_block *out);
 

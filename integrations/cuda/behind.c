@@ -14,7 +14,7 @@
 
 enum { SCOPES = 16 };
 
-/* What the code of one object finds. */
+/* The definitions that the code of one object finds. */
 typedef struct scope {
     uintptr_t first, last;
     bool looked[CALL_COUNT];
@@ -75,7 +75,7 @@ static void *look_beside(const masu_object *caller, const char *name) {
     return is_behind(symbol) ? symbol : NULL;
 }
 
-/* What somebody once looked up, if it is still there. */
+/* A definition that was once looked up, if it is still there. */
 static void *look_where_found(enum call call) {
     masu_object o;
     pthread_mutex_lock(&lock);
@@ -141,7 +141,7 @@ void *masu_cuda_behind(enum call call, const void *caller) {
     if (!placed)
         object.path = "";
     symbol = look_for(call, &object);
-    /* What is missing may be found by the next who looks. */
+    /* The next who looks may find a missing one. */
     if (placed && symbol)
         keep(call, &object, generation, symbol);
     return symbol;

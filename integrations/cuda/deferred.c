@@ -66,7 +66,7 @@ bool masu_cuda_defer(void *ptr) {
     return fresh;
 }
 
-/* What follows an emptied slot moves up, so that nothing is cut off from where its address is looked for. */
+/* Entries behind an emptied slot move up, so that nothing is cut off from where its address is looked for. */
 static void empty(size_t hole) {
     size_t mask = slot_count - 1;
     for (size_t i = (hole + 1) & mask; slots[i]; i = (i + 1) & mask)

@@ -76,7 +76,7 @@ HOOK cuda_error cudaMemcpy_ptds(void *to, const void *from, size_t bytes, int ki
     return PASS(cudaMemcpy_ptds, to, from, bytes, kind);
 }
 
-/* What the pools hold for nobody counts as free; never more than there is. */
+/* The pools' idle memory counts as free; never more than there is. */
 HOOK cuda_error cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     size_t free_now, total;
     masu_cuda_count(CALL_cudaMemGetInfo);

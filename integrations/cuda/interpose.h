@@ -164,7 +164,7 @@ enum call {
 
 /* ---- behind.c ------------------------------------------------------------------------------------------------- */
 
-/* What code at `caller` would call by that name if this library were not there: the next definition behind us, else
+/* The function that code at `caller` would call by that name without this library: the next definition behind us, else
  * the one in the scope that the caller's object was loaded into, else one that somebody has looked up, else any there
  * is. NULL: nobody has it. Never kept longer than what is loaded stays the same. Any thread. */
 void *masu_cuda_behind(enum call call, const void *caller);
@@ -194,7 +194,7 @@ dlvsym_function masu_cuda_real_dlvsym(void);
 bool masu_cuda_takes_over(void);
 /* MONITOR: what was done behind us, as events. */
 void masu_cuda_note(masu_event_kind kind, const void *ptr, size_t bytes);
-/* What is said about memory of ours that shall be shared with another process. */
+/* The warning about memory of ours that is to be shared with another process. */
 cuda_error masu_cuda_refuse_sharing(const char *name);
 
 /* ---- pools.c ---------------------------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ typedef struct masu_object {
 uint64_t masu_cuda_generation(void);
 /* The object that holds the address; false: none (code made at run time). */
 bool masu_cuda_object_of(const void *address, masu_object *out);
-/* What the object itself defines under that name; NULL: nothing. */
+/* The object's own definition of that name; NULL: none. */
 void *masu_cuda_defined(const masu_object *object, const char *name);
 /* The first definition of the name in load order, of those that stand behind us, also of those in a
  * scope of their own (RTLD_LOCAL). NULL: there is none. */

@@ -45,7 +45,7 @@ static __attribute__((constructor)) void idle_begin(void) {
         masu_malloc_say("MASU_DECAY_THREAD=1: no thread can be made");
 }
 
-/* What M_TRIM_THRESHOLD means has a counterpart: so much idle memory is kept, and 4 MiB in any case, for glibc means
+/* M_TRIM_THRESHOLD has a counterpart: so much idle memory is kept, and 4 MiB in any case, for glibc means
  * the end of its heap alone. The others have none: 0, as for an error. */
 SHOWN int mallopt(int parameter, int value) {
     enum { LEAST_KEPT = 4 << 20 };

@@ -62,8 +62,8 @@ typedef struct dl_managed_versioned {
     dl_tensor tensor;
 } dl_managed_versioned;
 
-/* What a type of tensors may offer to C directly: the same without capsules and calls of Python. Functions return 0, or
- * -1 with a Python exception. The caller holds the interpreter's lock. */
+/* The table that a type of tensors may offer to C: the same without capsules and calls of Python. Functions return 0,
+ * or -1 with a Python exception. The caller holds the interpreter's lock. */
 typedef struct dl_exchange_header {
     dl_version version;
     struct dl_exchange_header *previous; /* the table of an older major version, or NULL */

@@ -38,7 +38,7 @@ static void end_versioned(dl_managed_versioned *self) {
     outgoing_end(self->context);
 }
 
-/* What comes back to where it went out is the storage itself. */
+/* A storage that comes back to where it went out is the storage itself. */
 
 storage *masu_py_unwrap_legacy(dl_managed *managed) {
     return managed->deleter == end_legacy ? ((outgoing *)managed->context)->kept : NULL;

@@ -26,7 +26,7 @@ typedef struct function {
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-/* What keeps an argument alive for the call. */
+/* The owner that keeps an argument alive for the call. */
 typedef struct loan {
     PyObject *object; /* may be NULL */
     bool is_buffer;

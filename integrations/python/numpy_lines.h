@@ -12,7 +12,7 @@ bool masu_py_lines_start(void);
 /* A block (NULL: none) for the line of Python that runs now. Takes the interpreter's lock; never fails: a block for
  * which there is no memory to note it is not counted. */
 void masu_py_lines_allocated(void *block, size_t bytes);
-/* What was not counted is passed over. Any thread. */
+/* Blocks that were not counted are passed over. Any thread. */
 void masu_py_lines_freed(void *block);
 
 /* Blocks are recorded into a file from now on, one recording at a time (MASU_ERR_LIMIT_REACHED); statuses of

@@ -32,7 +32,7 @@ void masu_py_program_drop(program *self);
 /* The number of a function, or -1. name: of `length` bytes, or, with a type, of its part behind "TYPE::". */
 int masu_py_program_find(const program *self, const char *type, const char *name);
 
-/* What is called: a built-in function of Python, which has the fast way of calls in every version. bound: NULL, or the
+/* The callable: a built-in function of Python, which has the fast way of calls in every version. bound: NULL, or the
  * Handle that is the first argument. */
 PyObject *masu_py_function_new(module_state *state, program *from, uint32_t index, PyObject *bound);
 

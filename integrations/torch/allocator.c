@@ -54,7 +54,7 @@ static void count_alloc(device_state *d, lane *l, size_t bytes) {
     l->pool->blocks++;
 }
 
-/* What the device refuses to the small lane may have room in a hole of the large one. */
+/* A request that the device refuses to the small lane may fit into a hole of the large one. */
 static masu_status alloc_in(device_state *d, lane *l, size_t bytes, void *stream, void **out) {
     lane *large = &l->pool->lanes[1];
     if (!masu_torch_blocks_room(&d->blocks))

@@ -50,7 +50,7 @@ void masu_torch_lane_close(lane *l) {
 
 /* ---- limits and reclaiming --------------------------------------------------------------------------------------- */
 
-/* What others hold is not this lane's to take. */
+/* Memory of the other lanes is not this lane's to take. */
 static masu_status apply_limit(lane *l) {
     device_state *d = l->device;
     if (d->vm) {

@@ -36,7 +36,7 @@ static amount amount_of(uint64_t bytes) {
 }
 #define AMOUNT(bytes) (amount_of(bytes).text)
 
-/* What stands in the way, most telling first. */
+/* The reasons of a refusal, the most telling first. */
 static void put_help(char *out, size_t room, const device_state *d, refusal r, uint64_t holes, uint64_t largest) {
     uint64_t held = d->stats.reserved_bytes;
     bool is_limit = d->limit_bytes && held + r.bytes > d->limit_bytes;

@@ -25,7 +25,7 @@ typedef struct masu__pool {
     void *at; /* owned by the heap */
 } masu__pool;
 
-/* What a row is made from. */
+/* The settings that a row is made from. */
 typedef struct masu__pool_setting {
     const masu_heap_config *config; /* borrowed; its device is never NULL here */
     masu__pool below;               /* at NULL: the device */
@@ -46,8 +46,8 @@ struct masu__pool_row {
     masu_status (*give)(void *pool, void *block, bool sized, size_t bytes);
     masu_status (*size_of)(void *pool, const void *block, size_t *out_bytes);
     masu_status (*resize)(void *pool, void *block, size_t old_bytes, size_t new_bytes);
-    masu_status (*carry)(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment,
-                         void **out);                /* as masu__bestfit_carry */
+    /* As masu__bestfit_carry. */
+    masu_status (*carry)(void *pool, void *block, size_t old_bytes, size_t new_bytes, size_t alignment, void **out);
     masu_status (*set_checked)(void *pool, bool on); /* NULL: checks always */
 
     /* Down to keep_bytes of what it keeps. above_bytes: kept by the rows above, and so live here. */

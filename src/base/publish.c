@@ -26,7 +26,7 @@ typedef struct published {
     void *context;
 } published;
 
-/* What is written at once: the image of the file behind the head. */
+/* Written at once: the image of the file behind the head. */
 typedef struct page_image {
     masu__page_now now;
     masu__page_source sources[MASU_PUBLISH_SOURCES];

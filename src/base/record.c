@@ -25,7 +25,7 @@ _Thread_local masu_place masu__trace_here INITIAL_EXEC;
 
 static _Atomic uint32_t generations;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static masu__recorder *recorders; /* all that record: a child of fork is told */
+static masu__recorder *recorders; /* all that record: fork stops them in the child */
 static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
 
 /* Places of masu_heap_alloc_at, by address of the file's name and line; once it is full, further ones are not known. */
@@ -331,7 +331,7 @@ static void put_pool(masu__recorder *r, const masu__known_pool *pool) {
              pool->name);
 }
 
-/* What a reader must know first. */
+/* The records that a reader needs before all others. */
 static void introduce(masu_trace *trace, masu__recorder *r, const masu_record_config *config) {
     masu__lock_take(&trace->lock);
     if (config->program)

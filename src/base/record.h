@@ -40,8 +40,8 @@ typedef enum masu__record_mode {
     MASU__RECORD_NOBODY  /* not yet: what does not fit is dropped */
 } masu__record_mode;
 
-/* What each event reads and writes lies in the first 64 bytes, one line of the cache: the program's own data has driven
- * it out between two events. */
+/* The fields that each event touches lie in the first 64 bytes, one line of the cache: the program's own data has
+ * driven it out between two events. */
 typedef struct masu__recorder {
     masu__record *ring;
     size_t size; /* power of two; in use of ring_records */

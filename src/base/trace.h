@@ -54,7 +54,7 @@ static inline bool masu__event_is_request(uint32_t kind) {
 
 void masu__trace_emit_more(masu_trace *trace, masu_event event, masu__event_more more);
 
-/* What the pool is, for recordings. below: the number of the pool it takes its memory from, 0: a device. Without memory
+/* Describes the pool to recordings. below: the number of the pool it takes its memory from, 0: a device. Without memory
  * it stays unknown. */
 void masu__trace_know_pool(masu_trace *trace, uint32_t number, const char *layer, const char *name, uint32_t below);
 

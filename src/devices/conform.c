@@ -23,7 +23,7 @@ typedef struct suite {
     block blocks[BLOCKS]; /* at NULL: not out */
 } suite;
 
-/* False ends the suite; the clause is told. */
+/* False ends the suite; the report names the clause. */
 static bool holds(suite *s, bool condition, const char *clause) {
     if (condition) {
         s->report.checks++;
@@ -141,7 +141,7 @@ static bool many_blocks(suite *s, int step) {
     return right;
 }
 
-/* What is purged may be written again, and what lies beside it stays. */
+/* Purged pages can be written again; pages beside them keep their bytes. */
 static bool purges(suite *s) {
     size_t step = s->device->info.granularity_bytes;
     if (!take(s, 0, 8 * step))

@@ -293,7 +293,7 @@ static const masu__device_stream_ops cuda_stream_ops = {
     .id = cuda_stream_id,
 };
 
-/* What the driver says about the device; needs its context. */
+/* Fills in the driver's description of the device; needs its context. */
 static masu_status ask(cuda_device *cuda, masu_device_info *info) {
     size_t memory = 0, granule = 0;
     int has = 0;

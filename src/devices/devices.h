@@ -25,7 +25,7 @@ typedef struct masu__device_ops {
     masu_status (*free)(masu_device *device, void *ptr, size_t bytes);
     /* Releases the record itself. */
     void (*destroy)(masu_device *device);
-    /* What lies within a block is not wanted any more: its memory goes back as far as the device can do that, the
+    /* The bytes within a block are not wanted any more: their memory goes back as far as the device can do that, the
      * addresses stay. ptr and bytes are multiples of the granularity. NULL: cannot. */
     void (*purge)(masu_device *device, void *ptr, size_t bytes);
     /* As carry of masu_device_table; bytes and new_bytes are multiples of the granularity. NULL: cannot. */
@@ -49,7 +49,7 @@ typedef struct masu__device_vm_ops {
     masu_status (*create)(masu_device *device, size_t bytes, uint64_t *out);
     masu_status (*release)(masu_device *device, masu__piece piece); /* not mapped */
     masu_status (*map)(masu_device *device, void *address, masu__piece piece);
-    /* What is mapped there may be read and written from now on. */
+    /* Lets the pages mapped there be read and written. */
     masu_status (*access)(masu_device *device, void *address, size_t bytes);
     /* pieces: all that lie from address on, one behind the other. */
     masu_status (*unmap)(masu_device *device, void *address, const masu__piece *pieces, size_t count);
@@ -85,8 +85,8 @@ typedef struct masu__device_stream_ops {
 struct masu_device {
     const masu__device_ops *ops;
     const masu__device_vm_ops *vm;          /* NULL: no virtual memory; set after masu__device_init */
-    const masu__device_stream_ops *streams; /* NULL: no streams; likewise */
-    bool carries;                           /* blocks can be carried; likewise */
+    const masu__device_stream_ops *streams; /* NULL: no streams; set after masu__device_init */
+    bool carries;                           /* blocks can be carried; set after masu__device_init */
     masu_device_info info;
     masu__lock lock; /* guards stats */
     masu_device_stats stats;

@@ -44,11 +44,11 @@ enum { LONGEST_QUOTE = 60 };
 
 /* "add: shapes [2] and [3] cannot be broadcast" is said as it is when the compiler finds it: without the operation's
  * name, with the source that names the values. */
-static void put_message(const masu_run_error *error, const char *told, source_span place, masu__buffer *out) {
+static void put_message(const masu_run_error *error, const char *message, source_span place, masu__buffer *out) {
     const char *text = place.file ? place.file->text + place.offset : NULL;
-    bool quoted = error->is_quoted && told == error->message && text && place.length > 0 &&
+    bool quoted = error->is_quoted && message == error->message && text && place.length > 0 &&
                   place.length <= LONGEST_QUOTE && !memchr(text, '\n', place.length);
-    masu__buffer_puts(out, quoted ? told + error->name_length : told);
+    masu__buffer_puts(out, quoted ? message + error->name_length : message);
     if (!quoted)
         return;
     masu__buffer_puts(out, " in `");
@@ -59,8 +59,8 @@ static void put_message(const masu_run_error *error, const char *told, source_sp
 /* "`a` has shape [3, 4]", where it is known which tensors the operation reads, as many as the message has shapes of. */
 static void put_operands(const masu_run_error *error, const ir_site *site, masu__buffer *out) {
     int known = (site->operands[0].span.file != NULL) + (site->operands[1].span.file != NULL);
-    int told = (error->shapes[0].length > 0) + (error->shapes[1].length > 0);
-    for (int o = 0; o < told && known == told; o++) {
+    int read = (error->shapes[0].length > 0) + (error->shapes[1].length > 0);
+    for (int o = 0; o < read && known == read; o++) {
         source_span span = site->operands[o].span;
         masu__buffer text = {0};
         if (!span.file)
@@ -88,28 +88,21 @@ static const char *called_operation(const error_places *p, uint32_t outermost) {
     return name && strncmp(name, "__", 2) != 0 ? name : NULL;
 }
 
-/* The name that a text of the library begins with, and its colon: "conv: the images have 3 channels, …". 0: none. */
-static size_t name_before(const char *text) {
-    size_t name = strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789");
-    return name > 0 && strncmp(text + name, ": ", 2) == 0 ? name + 2 : 0;
-}
-
-/* What an operation that is written in the language says, or one that it calls: in the words of the one that was
- * called, "kthvalue: index 4 …", never in those of an inner one. */
+/* An error inside the operations that are written in the language, in the words of the one that was called:
+ * "kthvalue: index 4 …", never in those of an inner one. */
 static const char *in_words_of(const char *operation, const masu_run_error *error, masu__buffer *room) {
-    const char *said = error->message + (error->is_said ? error->name_length : 0);
-    size_t name = name_before(said);
-    if (operation == NULL || (error->is_said && name == 0))
-        return error->is_said && name > 0 ? said : error->message;
-    masu__buffer_printf(room, "%s: %s", operation, said + name);
-    return room->failed ? said : masu__buffer_text(room);
+    const char *words = error->message + error->name_length;
+    if (operation == NULL || error->is_said)
+        return error->message;
+    masu__buffer_printf(room, "%s: %s", operation, words);
+    return room->failed ? words : masu__buffer_text(room);
 }
 
 void error_text_put(const error_places *p, const masu_run_error *error, masu__buffer *out) {
     const uint32_t *sites = error->sites;
     uint32_t count = error->site_count;
-    const char *operation = NULL, *told = error->message;
-    masu__buffer room = {0}, message = {0};
+    const char *operation = NULL, *message = error->message;
+    masu__buffer room = {0}, shown = {0};
     bool in_library = count > 1 && hidden(p, sites[0]);
     while (count > 1 && hidden(p, sites[0])) {
         operation = called_operation(p, sites[0]);
@@ -119,11 +112,11 @@ void error_text_put(const error_places *p, const masu_run_error *error, masu__bu
     ir_site site = site_at(p, count > 0 ? sites[0] : 0);
     source_span place = count > 0 ? site.span : (source_span){0};
     if (in_library)
-        told = in_words_of(operation, error, &room);
-    put_message(error, told, place, &message);
-    diagnostic_render_entry(place, error->is_warning ? "warning" : "error", masu__buffer_text(&message), out);
-    out->failed |= message.failed;
-    masu__buffer_destroy(&message);
+        message = in_words_of(operation, error, &room);
+    put_message(error, message, place, &shown);
+    diagnostic_render_entry(place, error->is_warning ? "warning" : "error", masu__buffer_text(&shown), out);
+    out->failed |= shown.failed;
+    masu__buffer_destroy(&shown);
     masu__buffer_destroy(&room);
     if (site.span.file)
         put_operands(error, &site, out);

@@ -17,7 +17,7 @@ typedef struct error_places {
 /* Place, source line, caret, then one "note: called from" a frame. O(text). */
 void error_text_put(const error_places *places, const masu_run_error *error, masu__buffer *out);
 
-/* What the buffer holds, as a text of the caller's; the buffer is destroyed. */
+/* The buffer's bytes as a text of the caller's; the buffer is destroyed. */
 masu_text masu__text_of(masu__buffer *buffer);
 
 #endif

@@ -63,7 +63,7 @@ static void put_call(const writer *x, const masu_function *m) {
     masu__buffer_putc(out, ')');
 }
 
-/* What names the results: `__r0`, `(__r0, __r1)`, `_`. */
+/* The pattern of the results: `__r0`, `(__r0, __r1)`, `_`. */
 static void put_pattern(const writer *x, const masu_function *m) {
     if (m->result_count == 0)
         masu__buffer_putc(x->out, '_');

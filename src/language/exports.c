@@ -87,7 +87,7 @@ static bool is_named(const type_expr *t, const char *name) {
     return t->kind == TYPE_EXPR_NAME && strcmp(t->name, name) == 0;
 }
 
-/* What `type N = T;` means, references kept. */
+/* The type behind `type N = T;`, references kept. */
 static const type_expr *unaliased(const exporter *x, const type_expr *t, bool *is_place, bool *is_shared) {
     *is_place = t->is_place;
     *is_shared = t->is_shared;

@@ -32,7 +32,7 @@ static masu_status stop_on_errors(const masu_program *p, masu_status status) {
     return p->diagnostics.error_count > 0 ? status : MASU_OK;
 }
 
-/* What is wrong with the compiler, not with the program. */
+/* Reports a mistake of the compiler, not of the program. */
 static masu_status internal_error(masu_program *p, const char *stage, masu__buffer *what) {
     diagnostics_say(&p->diagnostics, (source_span){0}, SAY(internal_error_in), stage, masu__buffer_text(what));
     masu__buffer_destroy(what);
@@ -253,7 +253,7 @@ static masu_status run_passes(masu_program *p, const masu_compile_options *optio
     return status;
 }
 
-/* What the checker wrote goes with the tree; its places become ones of the library, which is kept. */
+/* Texts of the checker go with the tree; their places become ones of the library, which is kept. */
 static source_span kept_span(const masu_program *p, source_span span) {
     bool is_written = is_hidden(p, span) && span.file != &p->prelude;
     return is_written ? (source_span){.file = &p->prelude} : span;

@@ -17,7 +17,7 @@
 
 typedef struct masu_program masu_program;
 
-/* What makes machine code. Named by its address only; programs that do not name it do not link it. */
+/* The back end that makes machine code. Named by its address only; programs that do not name it do not link it. */
 typedef struct masu_generator masu_generator;
 extern const masu_generator masu_llvm;
 /* plain C: object 0 is the file, 1 its header; with `module` and `objects` */
@@ -100,9 +100,9 @@ typedef struct masu_run_error {
     uint32_t related_site; /* 0: none */
     const char *related_text;
     bool is_warning;
-    bool is_quoted;       /* the message begins with the operation's name, for which its source may be shown */
-    bool is_said;         /* the message is what the program said, behind other words */
-    uint32_t name_length; /* of that name with its colon, of those words */
+    uint32_t name_length; /* of the operation's name with its colon, which the message begins with; 0: none */
+    bool is_quoted;       /* the operation's source may be shown for its name */
+    bool is_said;         /* the words of a `panic`: no operation speaks for them */
     struct {
         uint32_t at, length; /* in the message; 0: none */
     } shapes[2];             /* of what the operation reads, in its order */
@@ -145,7 +145,7 @@ typedef struct masu_native_program {
 } masu_native_program;
 
 /* The text as `masu fmt` lays it out, into *formatted (to be freed with masu_text_free(text, capacity)); nothing where
- * it cannot be read. diagnostics likewise: what is wrong with it, "" otherwise. MASU_OK; INVALID_PROGRAM;
+ * it cannot be read. diagnostics, freed as *formatted: what is wrong with it, or "". MASU_OK; INVALID_PROGRAM;
  * OUT_OF_MEMORY. */
 typedef struct masu_text {
     char *data;
@@ -155,7 +155,7 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
                         masu_text *diagnostics);
 void masu_text_free(masu_text *text);
 
-/* What masu_program_format_error says, in an executable; to be freed with masu_text_free. MASU_OK;
+/* masu_program_format_error for an executable; to be freed with masu_text_free. MASU_OK;
  * MASU_ERR_OUT_OF_MEMORY. */
 masu_status masu_native_format_error(const masu_native_program *program, const masu_run_error *error, masu_text *out);
 
@@ -176,7 +176,7 @@ typedef struct masu_place_info {
 const char *masu_program_path(const masu_program *p);
 /* Where site number `site` of the running program is; text: the function's name. False: nowhere that the user wrote. */
 bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out);
-/* What masu_program_site says, in an executable; path NULL: the file that was compiled. O(offset in the file). False:
+/* masu_program_site for an executable; path NULL: the file that was compiled. O(offset in the file). False:
  * there is no such place, or it lies in the prelude. */
 bool masu_native_place(const masu_native_program *program, uint32_t site, masu_place_info *out);
 /* path: of which of the program's files; NULL: the first. column in characters, or in UTF-16 units. After PASSES the
@@ -184,7 +184,7 @@ bool masu_native_place(const masu_native_program *program, uint32_t site, masu_p
 bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column, bool utf16,
                           masu_place_info *out);
 
-/* What messages of one kind have in common: a code (E0101; W0101 for warnings), a line, an explanation with an
+/* A kind of messages: a code (E0101; W0101 for warnings), a line, an explanation with an
  * example. */
 typedef struct masu_message_kind {
     const char *code, *title, *explanation;

@@ -59,7 +59,7 @@ static bool walk_bodies(walk *w, const masu__model_operator *op) {
     return true;
 }
 
-/* What a body names of outer graphs lives until the operator has ended. */
+/* Values of outer graphs that a body names live until the operator has ended. */
 static void keep_outer(walk *w, size_t graph, size_t depth) {
     const masu__model_graph *g = &w->model->graphs[graph];
     for (size_t i = 0; i < g->output_count; i++)

@@ -123,7 +123,8 @@ typedef struct masu__model_dim {
     bool was_used; /* set by the reader */
 } masu__model_dim;
 
-/* What the bytes look like: a .tflite says so at its fourth byte; ONNX by its first fields. False: neither. O(1). */
+/* The kind of a file by its bytes: a .tflite says so at its fourth byte; ONNX by its first fields. False: neither.
+ * O(1). */
 bool masu__model_recognise(const void *bytes, size_t length, masu__model_format *out);
 
 /* Reads. The bytes are borrowed as long as the model is used. False: *why says why in one line without a path, and *out
@@ -168,7 +169,7 @@ typedef enum masu__model_sharing {
     MASU__MODEL_VIEW,     /* the output's bytes are those of input 0 */
 } masu__model_sharing;
 
-/* What this operator's output may do with input `input`. Sizes are the caller's to compare. */
+/* How this operator's output may use the bytes of input `input`. Sizes are the caller's to compare. */
 masu__model_sharing masu__model_sharing_of(const masu__model *model, const masu__model_operator *op, size_t input);
 
 /* Whether an operator may run at another place than its own: false for what has effects beside its outputs or is not

@@ -449,7 +449,7 @@ static void mel_shape(onnx_node *v, const masu__model_tensor *in) {
     onnx_set_shape(v, onnx_out(v, 0), &dims);
 }
 
-/* What is put back where it was pooled from. */
+/* MaxUnpool: values go back to where they were pooled from. */
 static void unpooled(onnx_node *v, const masu__model_tensor *in) {
     onnx_dims dims = {.rank = known(in) ? in->rank : SIZE_MAX};
     for (size_t i = 0; i < MASU__MODEL_MOST_RANK; i++)

@@ -226,7 +226,7 @@ static void values_of_cast(onnx_node *v) {
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
-/* What has a body may name other tensors; what draws numbers draws others each time. */
+/* An operator with a body may name other tensors; one that draws numbers draws others each time. */
 static bool is_constant(const onnx_node *v) {
     static const char *const never[] = {"RandomNormal",      "RandomUniform", "RandomNormalLike",
                                         "RandomUniformLike", "Multinomial",   "Bernoulli"};

@@ -86,7 +86,7 @@ static bool grow_names(reader *r) {
     return true;
 }
 
-/* What has been made under this name in the graph and those around it; -1: nothing. A body may describe what lies
+/* The value with this name in the graph and those around it; -1: nothing. A body may describe what lies
  * outside of it. */
 static int32_t find_name(const reader *r, const char *name, size_t graph) {
     for (; graph != SIZE_MAX; graph = r->parents[graph]) {
@@ -358,7 +358,7 @@ static bool same_dims(const masu__model_tensor *a, const masu__model_tensor *b) 
     return true;
 }
 
-/* What each round adds one of: the number of rounds in front. */
+/* The dimension of a loop's gathered results: the number of rounds, in front. */
 static void give_stacked(onnx_node *v, masu__model_tensor *out, const masu__model_tensor *each, int64_t rounds) {
     onnx_set_type_of(out, each);
     if (!each->has_shape || each->rank == MASU__MODEL_MOST_RANK)

@@ -19,7 +19,7 @@ typedef struct bytes {
     uint64_t from, to; /* from the row's offset; to == from: none */
 } bytes;
 
-/* What the row keeps at a moment. */
+/* The bytes that the row keeps at a moment. */
 static bytes bytes_at(const masu_plan_row *row, int64_t moment) {
     if (moment < row->lower || moment >= row->upper)
         return (bytes){0, 0};
@@ -48,7 +48,7 @@ static bool share_a_byte(const masu_plan_row *a, uint64_t offset_a, const masu_p
     return offset_a < offset_b + b->size_bytes && offset_b < offset_a + a->size_bytes;
 }
 
-/* What two rows keep changes only where one is born or a gap begins or ends: asking there is
+/* The bytes that two rows keep change only where one is born or a gap begins or ends: asking there is
  * enough. Nothing needs to be asked of rows with no byte or no moment in common, the common case. */
 static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b, uint64_t offset_b) {
     if (!share_a_byte(a, offset_a, b, offset_b) || a->lower >= b->upper || b->lower >= a->upper)

@@ -307,7 +307,7 @@ static void begin_rows(court *c, size_t t, bool over) {
     }
 }
 
-/* What the places say of each row now: how many are held, and the cheapest valid one. */
+/* The places of each row now: how many are held, and the cheapest valid one. */
 static bool look_around(court *c, size_t t) {
     for (size_t row = 0; row < c->problem->count; row++) {
         c->held[row] = 0;

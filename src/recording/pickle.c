@@ -9,7 +9,7 @@
 
 #include "base/meta.h"
 
-/* What the machine refuses a file for, before where is added. */
+/* The unpickling machine and its first refusal, which has no place yet. */
 typedef struct machine {
     const uint8_t *bytes;
     size_t length, at; /* at <= length */
@@ -350,7 +350,7 @@ static const instruction instructions[256] = {
     [0x94] = {"MEMOIZE", do_memoize, 0, false},
     ['h'] = {"BINGET", do_get, 1, false},
     ['j'] = {"LONG_BINGET", do_get, 4, false},
-    /* What names, calls or builds objects, and what protocol 2 and later no longer write. */
+    /* Refused: opcodes that name, call or build objects, and those that protocol 2 and later no longer write. */
     ['c'] = {.name = "GLOBAL"},
     ['R'] = {.name = "REDUCE"},
     ['b'] = {.name = "BUILD"},

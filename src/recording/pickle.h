@@ -37,7 +37,7 @@ typedef enum masu__pickle_kind {
     MASU__PICKLE_UNSIGNED, /* above INT64_MAX: the 64 bits of integer, without sign */
     MASU__PICKLE_FLOAT,    /* real */
     MASU__PICKLE_TEXT,     /* text, length: UTF-8 as far as the writer kept its word */
-    MASU__PICKLE_BYTES,    /* likewise, any bytes */
+    MASU__PICKLE_BYTES,    /* text, length: any bytes */
     MASU__PICKLE_LIST,     /* box */
     MASU__PICKLE_TUPLE,    /* box */
     MASU__PICKLE_DICT,     /* box: keys and values by turns, in the order of the file */

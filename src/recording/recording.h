@@ -148,7 +148,7 @@ typedef struct masu__recording {
     masu__recorded_event *events;
     size_t event_count, event_capacity;
     size_t standing_count; /* the first so many events are ALLOC and SEGMENT_ADD of what was live before, time 0 */
-    /* What the source itself says was there at its end: ALLOC and SEGMENT_ADD. Not part of events: for checking. */
+    /* The memory at the end as the source itself says: ALLOC and SEGMENT_ADD. Not part of events: for checking. */
     masu__recorded_event *at_end;
     unsigned at_end_count, at_end_capacity;
     masu__recorded_string *strings;
@@ -215,7 +215,7 @@ masu_status masu__recording_at_end(masu__recording *recording, const masu__recor
 
 /* ---- readers ---------------------------------------------------------------------------------------------------- */
 
-/* What is wrong with a file, and at which byte. */
+/* A fault of a file, and its byte. */
 typedef struct masu__recording_fault {
     uint64_t offset;
     const char *text; /* static */

@@ -352,7 +352,7 @@ static bool read_traces(reader *r, masu__pickle_value list) {
     return true;
 }
 
-/* What the program said of itself: where a step begins and ends. */
+/* The program's own annotations: where a step begins and ends. */
 static bool read_annotations(reader *r, masu__pickle_value list) {
     masu__snapshot *s = r->snapshot;
     size_t count;
@@ -468,7 +468,7 @@ static bool read_all(reader *r) {
     return !settings || read_settings(r, *settings);
 }
 
-/* What each block really spent, as far as the model follows. */
+/* Fills in the bytes that each block really took, as far as the model follows. */
 static masu_status fill_given(masu__recording *out) {
     size_t bytes = (out->event_count + 1) * sizeof(uint64_t);
     uint64_t *given = masu__meta_calloc(out->event_count + 1, sizeof *given);

@@ -24,7 +24,7 @@
 typedef struct space {
     uint64_t from, to, stream, private_pool;
     uint16_t device;
-    bool is_small, is_told; /* told: its SEGMENT_ADD is in the recording */
+    bool is_small, is_recorded; /* its SEGMENT_ADD is in the recording */
 } space;
 
 typedef struct range {
@@ -318,9 +318,9 @@ static void put_standing(writer *w, masu__recorded_event e) {
 }
 
 static void tell_space(writer *w, space *in, bool standing) {
-    if (in->is_told)
+    if (in->is_recorded)
         return;
-    in->is_told = true;
+    in->is_recorded = true;
     masu__recorded_event e = event_of(w, MASU__RECORDED_SEGMENT_ADD, in->device, in->stream, in->from, 0);
     e.given_bytes = in->to - in->from;
     e.flags = MASU__RECORDED_EXPANDABLE;

@@ -162,7 +162,7 @@ static uint32_t lay(layout *l, uint64_t to, masu__torch_state state, uint64_t as
     return handle;
 }
 
-/* What lies between blocks: free as far as it is mapped, and not mapped behind. */
+/* Memory between blocks: free as far as it is mapped, and not mapped behind. */
 static void lay_gap(layout *l, uint64_t to) {
     if (!l->part.in_expandable) {
         lay(l, to, MASU__TORCH_FREE, 0, 0);
@@ -357,7 +357,7 @@ typedef struct held {
     uint8_t kind;
 } held;
 
-/* What the model holds, in the order in which a snapshot tells it: a segment, then its live blocks. */
+/* The model's memory, in the order of a snapshot: a segment, then its live blocks. */
 typedef struct holdings {
     held *items;
     size_t count, capacity;

@@ -25,7 +25,7 @@ masu_status masu__torch_follow_to(const masu__recording *recording, size_t event
                                   masu__torch_followed *out);
 void masu__torch_followed_destroy(masu__torch_followed *followed);
 
-/* What the snapshot says the allocator was set to; defaults for the rest. The device's size is not in it. */
+/* The allocator's settings in the snapshot; defaults for the rest. The device's size is not in it. */
 masu__torch_settings masu__torch_settings_of(const masu__recording *recording);
 
 #endif

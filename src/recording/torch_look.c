@@ -106,12 +106,6 @@ masu__torch_stats masu__torch_get_stats(const masu__torch_pool *pool) {
     return pool->stats;
 }
 
-void masu__torch_reset_peaks(masu__torch_pool *pool) {
-    pool->stats.peak_live_bytes = pool->stats.live_bytes;
-    pool->stats.peak_given_bytes = pool->stats.given_bytes;
-    pool->stats.peak_reserved_bytes = pool->stats.reserved_bytes;
-}
-
 static bool block_valid(const masu__torch_pool *pool, uint32_t id) {
     const block *b = &pool->blocks[id], *next = &pool->blocks[b->next];
     if (b->bytes == 0 || b->part >= pool->part_count)

@@ -63,7 +63,7 @@ typedef struct masu__torch_whose {
 
 typedef struct masu__torch_config {
     masu__torch_settings settings;
-    /* What the pool does, step by step. NULL: not told. */
+    /* Called for each step of the pool. NULL: not wanted. */
     void (*step)(void *context, const masu__torch_step *step);
     /* Where the device puts the next segment of so many bytes; with expandable segments so many addresses. NULL: one
      * behind the other. */
@@ -99,7 +99,8 @@ typedef struct masu__torch_pool masu__torch_pool;
 
 /* The allocator's defaults, without limit. */
 masu__torch_settings masu__torch_settings_default(void);
-/* What a request costs at least, and what is asked of the device for it without expandable segments. Both saturate. */
+/* The least size of a request's block, and the size that the device is asked for without expandable segments. Both
+ * saturate. */
 uint64_t masu__torch_round(const masu__torch_settings *settings, uint64_t bytes);
 uint64_t masu__torch_segment_bytes(uint64_t rounded_bytes);
 bool masu__torch_is_small(uint64_t rounded_bytes);
@@ -124,7 +125,7 @@ masu_status masu__torch_release(masu__torch_pool *pool, uint16_t device, bool wi
 
 /* For a run whose beginning is not known: memory that is there already, in ascending order of addresses within a
  * segment. Parts of a segment are live or free; parts of one that can expand may be unmapped. extend: the part
- * continues the segment of the last part. No step is told. */
+ * continues the segment of the last part. No step is reported. */
 masu_status masu__torch_stand(masu__torch_pool *pool, const masu__torch_block *part, bool extend, uint32_t *handle);
 /* The free segment that begins there goes back to the device, whatever the reason: false: there is none, or it is in
  * use. */
@@ -136,8 +137,6 @@ masu_status masu__torch_visit(const masu__torch_pool *pool,
                               void (*visitor)(void *context, uint32_t handle, const masu__torch_block *block),
                               void *context);
 masu__torch_stats masu__torch_get_stats(const masu__torch_pool *pool);
-/* The peaks start again from now. */
-void masu__torch_reset_peaks(masu__torch_pool *pool);
 
 /* Checks every equation. O(n log n). */
 bool masu__torch_pool_valid(const masu__torch_pool *pool);

@@ -64,7 +64,7 @@ static inline bool is_whole(const block *b) {
 static inline bool is_at_hand(const block *b) {
     return b->state == MASU__TORCH_FREE || b->state == MASU__TORCH_UNMAPPED;
 }
-/* What is mapped at once. */
+/* The bytes that are mapped at once. */
 static inline uint64_t page_bytes(const part *of) {
     return of->is_small ? SMALL_SEGMENT : LARGE_SEGMENT;
 }

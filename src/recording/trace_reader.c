@@ -284,7 +284,7 @@ static masu_status begin_block(reader *r, masu__recorded_event e) {
     return status;
 }
 
-/* What is left before the part keeps the life, what is left behind it begins one. */
+/* Cuts a part out: the rest before it keeps its life, the rest behind it begins one. */
 static masu_status cut_block(reader *r, masu__recorded_event e) {
     masu__live_block *found = masu__live_find(&r->live, e.pool, e.other);
     if (!found || e.address < found->address || e.bytes > found->given_bytes ||

@@ -68,8 +68,7 @@ typedef struct tl_error {
     uint32_t related_site;   /* e.g. the first backward of a freed graph; 0: none */
     char related_text[128];
     tl_error_row row;
-    /* of the operation's name and ": " where the row is QUOTED, of the words before what is SAID */
-    uint32_t name_length;
+    uint32_t name_length; /* of the operation's name and ": ", which the text begins with; 0: it names none */
     struct {
         uint32_t at, length; /* in text */
     } shapes[2];             /* of the operation's operands, as the row says; length 0: none */
@@ -97,7 +96,7 @@ typedef struct tl_report {
     double wall_seconds;
 } tl_report;
 
-/* What the program's operations did, by the number of their place. */
+/* Counts of the program's operations, by the number of their place. */
 typedef struct tl_line_counts {
     uint64_t visits, acquires, releases, moves, borrows, slots; /* slots: of the frame, for owners */
     uint64_t allocations, placed, reused; /* buffers: from a pool, in the frame, over an operand */

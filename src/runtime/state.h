@@ -204,7 +204,7 @@ static inline uint32_t tl__site(void) {
 
 /* ---- the environment (config.c) ------------------------------------------------------------------------------ */
 
-/* What TL_GPU_PREALLOCATE_MB asks for, 0 for nothing. False when it is not a number of MiB; *bytes is 0 then. */
+/* The bytes that TL_GPU_PREALLOCATE_MB asks for, 0 for none. False when it is not a number of MiB; *bytes is 0 then. */
 bool tl__config_preallocate(size_t *bytes);
 /* How many threads may share a loop (config.c). */
 int tl__config_threads(int processors);

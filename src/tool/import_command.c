@@ -83,7 +83,7 @@ static int cannot_write(const char *path) {
     return TOOL_FAILED;
 }
 
-/* What cannot be replaced by a file: found before the other one is. */
+/* Refuses a target that cannot be replaced by a file, before the other one is written. */
 static bool is_replaceable(const char *path) {
     struct stat now;
     if (stat(path, &now) != 0 || S_ISREG(now.st_mode))

@@ -301,7 +301,7 @@ static void draw_legend(FILE *out) {
                 LEFT + 210 * i, entries[i][0], LEFT + 210 * i + 18, entries[i][1]);
 }
 
-/* What the two directions are, and how much the upper ends are worth. */
+/* Draws the two axes, and the values at their ends. */
 static void draw_axes(FILE *out, const picture *p) {
     masu__buffer drawn = {0}, most = {0};
     uint64_t bytes = 0;

@@ -5,7 +5,10 @@ rows=$(grep -c '^RUN_ERROR(' src/runtime/errors.def)
 [ "$rows" -ge 120 ] || fail "only $rows rows"
 named=$(grep -rhoE 'TL_SAY\([a-z0-9_]+\)' src/runtime | grep -v '(row)' | sort -u | wc -l)
 [ "$named" -eq "$rows" ] || fail "$rows rows, $named of them named by calls"
-! grep -nE 'strstr|strcmp' src/language/error_text.c || fail 'a message is read again'
+! grep -nE 'strstr|strcmp|strspn|strchr' src/language/error_text.c || fail 'a message is read again'
+# The name of an operation goes beside the text: in the rows, and where the library refuses its operands.
+! grep -vE '^RUN_ERROR\((panic|memory_is_missing),' src/runtime/errors.def | grep -E '(^ *|, )"([a-z_0-9]+|%s): [^"]' || fail 'a name in the text of a row'
+! grep -rnE 'panic!?\("[a-z_0-9]+: ' src/language/library || fail 'a name in a text of the library: __refuse("name", "text")'
 expect_status 0 "$MASU" explain-error --all
 diff docs/errors.md "$MASU_TMP.stdout" >"$MASU_TMP/differ" || fail "docs/errors.md: write it with masu explain-error --all: $(head -n 6 "$MASU_TMP/differ")"
 [ "$(grep -c '^\* while it runs: ' docs/errors.md)" -eq "$rows" ] || fail 'a row is not in docs/errors.md'
@@ -40,3 +43,11 @@ printf 'fn main() { let n = [1.0].len(); if n == 1 { panic("shapes [2] and [3]: 
 expect_status 1 "$MASU" run "$MASU_TMP/a.tl"
 expect_in_stderr 'error: panic: shapes [2] and [3]: shape [4]'
 ! grep -q 'has shape' "$MASU_TMP.stderr" || fail 'a text of the program was read'
+# What a program says itself stays whole, though it begins like the name of an operation; and in a library's operation
+# that calls others the one that was called speaks.
+printf 'fn main() { let v: Option<i64> = None; v.expect("sum: lost"); }\n' >"$MASU_TMP/a.tl"
+expect_status 1 "$MASU" run "$MASU_TMP/a.tl"
+expect_in_stderr 'error: panic: sum: lost'
+printf 'fn pick(n: i64) -> Tensor { Tensor::ones([1, n, 5, 5]) }\nfn main() { println("{}", pick(args_count() + 3).conv2d(Tensor::ones([2, 4, 3, 3])).shape()); }\n' >"$MASU_TMP/a.tl"
+expect_status 1 "$MASU" run "$MASU_TMP/a.tl"
+expect_in_stderr 'error: conv2d: the images have 3 channels, the kernel takes 4'

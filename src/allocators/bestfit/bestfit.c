@@ -53,7 +53,7 @@ static inline masu__block_id pool_find(const masu_bestfit *pool, uint32_t ground
     return MASU_LIKELY(alignment == MASU__GRAIN) ? id : pool_find_aligned(pool, index, id, bytes, alignment);
 }
 
-/* What is cut out of that free block lies in pages that were used before. */
+/* Whether a part cut out of that free block lies in pages that were used before. */
 static bool block_was_used(const masu_bestfit *pool, masu__block_id id, size_t bytes, size_t alignment) {
     const masu__block *block = &pool->blocks.at[id];
     if (block->after != 0)
@@ -71,7 +71,7 @@ bool masu__bestfit_has_used(const masu_bestfit *pool, uint32_t ground, size_t by
     return id != 0 && block_was_used(pool, id, bytes, alignment);
 }
 
-/* What lies before the first aligned address stays free. */
+/* The bytes before the first aligned address stay free. */
 static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, size_t alignment) {
     uintptr_t address = pool->blocks.at[id].address;
     size_t padding = masu__align_up_small(address, alignment) - address;

@@ -36,7 +36,7 @@ static bool may_carry(const masu_bestfit *pool, const masu__block *block, size_t
            masu__is_aligned(block->address, unit);
 }
 
-/* What its last page shares with the block behind it is copied. */
+/* Carries whole pages and copies the part of the last one that the next block shares. */
 static masu_status bring(masu_bestfit *pool, const masu__block *block, size_t new_bytes, void **base, size_t *bytes) {
     size_t known = block->as.live.requested;
     size_t pages = masu__align_down(known, pool->device->info.granularity_bytes);

@@ -165,7 +165,7 @@ void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out) {
     masu__bestfit_unlock(pool);
 }
 
-/* What is in use stays counted: as if just those blocks had been allocated, with hits. */
+/* Blocks in use stay counted: as if just those blocks had been allocated, with hits. */
 void masu_bestfit_set_limit(masu_bestfit *pool, size_t limit_bytes) {
     if (!pool)
         return;
@@ -277,7 +277,7 @@ static bool counts_valid(const masu_bestfit *pool, const tally *t, size_t reserv
            counts->device_allocations - counts->device_frees == pool->region_count;
 }
 
-/* What the chains hold is what the table and the index hold, no more and no less. */
+/* The chains hold the records of the table and of the index, each once. */
 static bool records_valid(const masu_bestfit *pool, const tally *t) {
     masu__free_tally found = {0};
     for (uint32_t g = 0; g < MASU__GROUNDS; g++) {

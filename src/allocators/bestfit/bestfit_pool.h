@@ -29,7 +29,7 @@
  * only. */
 extern masu__free_index masu__no_index;
 
-/* What masu_bestfit_stats is derived from. */
+/* The counters behind masu_bestfit_stats. */
 typedef struct masu__bestfit_counts {
     uint64_t allocations, frees, failures, misses;
     uint64_t device_allocations, device_frees;
@@ -39,7 +39,7 @@ typedef struct masu__bestfit_counts {
 
 enum { MASU__POOL_LIVE = 0x6d617375, MASU__POOL_DEAD = 0x64656164 };
 
-/* What a block is wanted for. client: the number of the pool on top for which the block is taken,
+/* The purpose of a block. client: the number of the pool on top for which the block is taken,
  * 0 for a caller of the public functions; only the same client can free it. sealed: it is the
  * ground of that pool, taken back by masu__bestfit_free_part alone. */
 typedef struct masu__request {
@@ -113,7 +113,7 @@ void masu__bestfit_swap_pages(masu_bestfit *pool, uint32_t ground, size_t bytes,
 /* Of pages that were used and lie idle no more than so many bytes stay, those that lay idle for longest go first.
  * O(blocks). */
 void masu__bestfit_cap_pages(masu_bestfit *pool, uint64_t keep_bytes);
-/* What lies idle grows older by one; what has lain idle for so many calls goes back, if it is 64 KiB or more.
+/* Idle regions grow older by one; one that was idle for so many calls goes back, if it is 64 KiB or more.
  * O(blocks). */
 void masu__bestfit_age(masu_bestfit *pool, unsigned most);
 
@@ -139,7 +139,7 @@ masu_status masu__bestfit_resize(masu_bestfit *pool, void *ptr, uint32_t client,
 masu_status masu__bestfit_carry(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes, size_t new_bytes,
                                 size_t alignment, void **out);
 
-/* What the address of a block of so many bytes must be a multiple of so that it can be carried; 0: it cannot. */
+/* The alignment with which a block of so many bytes can be carried; 0: it cannot. */
 size_t masu__bestfit_carry_unit(const masu_bestfit *pool, size_t bytes);
 
 /* Frees a part of a sealed block; base is the address of the sealed block the part lies in; ptr
@@ -185,7 +185,7 @@ static inline void masu__bestfit_note_used(masu_bestfit *pool, const masu__block
     region->used_end = masu__max(region->used_end, block->address + block->bytes);
 }
 
-/* What a region shall be: of wanted_bytes, or of least_bytes when the device refuses. */
+/* The size of a new region: wanted_bytes, or of least_bytes when the device refuses. */
 typedef struct masu__growth {
     size_t wanted_bytes, least_bytes;
     bool whole;

@@ -83,7 +83,7 @@ size_t masu__bestfit_room(const masu_bestfit *pool) {
 
 static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes);
 
-/* What is wholly free is in the way of a larger block: false when nothing could be given back. */
+/* Gives back wholly free regions, which are in the way of a larger block: false when nothing could be given back. */
 static bool pool_give_way(masu_bestfit *pool) {
     uint64_t reserved = pool->counts.reserved_bytes;
     if (pool->policy != MASU_POOL_PERSISTENT)
@@ -104,7 +104,7 @@ static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t
     return *room < least_bytes ? MASU_ERR_LIMIT_REACHED : MASU_OK;
 }
 
-/* What is larger no device can ever have, whatever it is given back. */
+/* The most that the device can ever have: above it no memory that is given back helps. */
 static size_t most_of(const masu_device *device) {
     uint64_t has = device->info.memory_bytes;
     return has ? (size_t)has : (size_t)1 << 47;
@@ -272,7 +272,7 @@ static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
     return result;
 }
 
-/* What lies idle between live blocks is emptied, beyond what shall be kept. */
+/* Empties free memory between live blocks, beyond keep_bytes. */
 static void purge_free(masu_bestfit *pool, size_t keep_bytes) {
     uint64_t taken = masu__bestfit_used(pool) + pool->counts.slack_bytes;
     uint64_t keep = keep_bytes > taken ? keep_bytes - taken : 0;

@@ -35,7 +35,7 @@ static void block_empty_rest(masu_bestfit *pool, const masu__block *block, size_
         masu__device_purge(pool->device, (char *)block->address + bytes, block->bytes - bytes);
 }
 
-/* What is left behind becomes free, with the free block behind that. */
+/* Frees the rest behind the block and joins it with a free block that follows. */
 static void block_cut_rest(masu_bestfit *pool, masu__block_id id, size_t bytes) {
     masu__block_table *blocks = &pool->blocks;
     if (blocks->at[id].bytes - bytes < pool->min_remainder_bytes)

@@ -36,7 +36,7 @@
 
 enum { MASU__GRAIN = 64, MASU__GRAIN_SHIFT = 6 };
 
-/* What a region is for, in a pool that keeps slabs apart; in any other all regions are for blocks. */
+/* The purpose of a region, in a pool that keeps slabs apart; in any other all regions are for blocks. */
 enum { MASU__GROUND_BLOCKS, MASU__GROUND_SLABS, MASU__GROUNDS };
 
 typedef uint32_t masu__block_id; /* 0: none */
@@ -57,7 +57,7 @@ typedef enum masu__block_state {
     MASU__BLOCK_FREE,  /* in the free index */
     MASU__BLOCK_WHOLE, /* free, a region that is never split: not in the index */
     MASU__BLOCK_LIVE,  /* in the chain of its home, owned by a caller */
-    MASU__BLOCK_SEALED /* likewise, by the bucket pool: no caller may free it */
+    MASU__BLOCK_SEALED /* in that chain, owned by the bucket pool: no caller may free it */
 } masu__block_state;
 
 typedef struct masu__block {

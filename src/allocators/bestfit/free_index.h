@@ -24,7 +24,7 @@
  *     keys of one k are unique
  *     a block lies in the tree of its bin, and nowhere else;  bit set <=> tree not empty
  *
- * So equal blocks are told apart by their addresses already when the bin is chosen, and a tree holds
+ * So the addresses of equal blocks take part in choosing the bin, and a tree holds
  * one or two among a few thousand blocks. Bits that all addresses share would spoil that: span grows with the
  * pool, and each time, at most once for each bit, all trees are built again. Depth: about log2 of
  * what shares the bin, 49 at most. No rotations, no priorities, one record read for each level.
@@ -247,7 +247,7 @@ void masu__free_index_clear(masu__free_index *index);
 /* The same set of free blocks under other ids. */
 void masu__free_index_renamed(masu__free_index *index, masu__block_table *table);
 
-/* What a walk through all trees meets. */
+/* Totals of a walk through all trees. */
 typedef struct masu__free_tally {
     size_t count, bytes;
 } masu__free_tally;

@@ -7,7 +7,7 @@
 
 #include <masu/bestfit.h>
 
-/* What a pool must be able to do. pool: whatever the three expect. */
+/* The functions that a pool must have. pool: as the three expect it. */
 typedef struct masu__mover {
     /* The live block of old_bytes holds new_bytes where it lies. MASU_ERR_OUT_OF_MEMORY: it cannot. Any other status
      * says what is wrong with ptr or old_bytes, also when both sizes are the same. */

@@ -1,8 +1,6 @@
 /* address_map.c: the changing half of the map. */
 #include "allocators/bucket/address_map.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/size.h"
@@ -87,12 +85,6 @@ void *masu__address_map_next(const masu__address_map *map, size_t *cursor) {
             return entry->value;
     }
     return NULL;
-}
-
-void masu__address_map_clear(masu__address_map *map) {
-    if (map->count > 0)
-        memset(map->entries, 0, map->capacity * sizeof *map->entries);
-    map->count = 0;
 }
 
 void masu__address_map_shrink(masu__address_map *map) {

@@ -41,7 +41,6 @@ void *masu__address_map_take(masu__address_map *map, uintptr_t key);
  * meanwhile. */
 void *masu__address_map_next(const masu__address_map *map, size_t *cursor);
 
-void masu__address_map_clear(masu__address_map *map);
 /* Gives memory back that the present count does not need; keeps all when there is none for the
  * smaller table. */
 void masu__address_map_shrink(masu__address_map *map);

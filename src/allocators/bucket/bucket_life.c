@@ -175,7 +175,7 @@ void masu_bucket_reset_peaks(masu_bucket *pool) {
     masu__bucket_unlock(pool);
 }
 
-/* What is live stays counted: as if just those blocks had been allocated, with hits. */
+/* Live blocks stay counted: as if just those blocks had been allocated, with hits. */
 void masu_bucket_reset_stats(masu_bucket *pool) {
     if (!pool)
         return;

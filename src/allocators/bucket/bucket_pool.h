@@ -172,7 +172,7 @@ masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, siz
 masu_status masu__bucket_alloc_room(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out);
 /* A block above the classes that lies in used memory; false, and nothing has changed: there is none. */
 bool masu__bucket_bypass_used(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
-/* What is in no slab goes back; bytes 0: of any size. */
+/* Gives back cached blocks that are in no slab; bytes 0: of any size. */
 masu_status masu__bucket_bypass_give(masu_bucket *pool, void *ptr, size_t bytes);
 /* As masu_bucket_resize, under the lock. */
 masu_status masu__bucket_resize(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes);
@@ -297,7 +297,7 @@ void masu__bucket_take_home(masu_bucket *pool, unsigned index, void *const *bloc
  * Blocks lent in batches before have a size that is known as to the class. */
 masu_status masu__bucket_lend_known(masu_bucket *pool, unsigned index, size_t bytes, void **out);
 masu_status masu__bucket_take_home_known(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
-/* What is wrong with giving that block back so; nothing changes. */
+/* The status of giving that block back so; nothing changes. */
 masu_status masu__bucket_judge_lent(const masu_bucket *pool, const void *ptr, size_t bytes);
 /* As masu_bucket_set_max_cached, under the lock. */
 void masu__bucket_set_cap(masu_bucket *pool, size_t max_cached_bytes);
@@ -306,7 +306,7 @@ void masu__bucket_set_cap(masu_bucket *pool, size_t max_cached_bytes);
 
 /* The remembered size of a block that was just taken. */
 void masu__bucket_remember(masu_bucket *pool, const void *block, size_t bytes);
-/* What a caller gives back, judged by the slab it lies in. *bytes becomes the requested size where
+/* Judges a block that a caller gives back by the slab it lies in. *bytes becomes the requested size where
  * it was not given; of a block of unknown size, that of its class. */
 masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address, bool sized,
                                size_t *bytes);

@@ -180,7 +180,7 @@ static bool class_forget_listed(masu_bucket *pool, unsigned index) {
     return true;
 }
 
-/* What is fresh, in a slab not yet begun, or in the list is not out. */
+/* Leaves out blocks that callers do not have: fresh ones, those of a slab not yet begun, those in the list. */
 static bool class_forget_free(masu_bucket *pool, unsigned index) {
     const masu__bucket_class *class = &pool->classes[index];
     bool whole = class_forget_listed(pool, index);

@@ -29,7 +29,7 @@ static void magazine_count(masu__cache *cache, unsigned index) {
 
 /* ---- capacity -------------------------------------------------------------------------------- */
 
-/* What neither magazines nor transfers have claimed is the cap of the lists. */
+/* The lists may keep all that neither magazines nor transfers have claimed. */
 static void caches_move_cap(masu_heap *heap) {
     const masu__caches *caches = heap->caches;
     masu__bucket_set_cap(heap->caches->bucket,
@@ -489,7 +489,7 @@ static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t
     return status;
 }
 
-/* What is rounded up to a class must not be refused where the size itself could be had. */
+/* A request rounded up to a class must not fail where its exact size would be granted. */
 static masu_status take_large(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, void **out) {
     size_t exact;
     if (!masu__align_up(bytes, MASU_BUCKET_MIN_BYTES, &exact))

@@ -84,7 +84,7 @@ typedef struct masu__large_cache {
     uint64_t hits_then; /* when all went back for the sake of new pages for the last time */
 } masu__large_cache;
 
-/* What calls look into without a lock. */
+/* The part of a cache that calls read without a lock. */
 typedef struct masu__cache_front {
     masu_magazines magazines; /* first, so that a pointer to it is one to this */
     masu__large_cache large;
@@ -176,7 +176,7 @@ static inline size_t masu__cache_class_bytes(const masu_heap *heap, unsigned ind
     return masu__bucket_block_bytes(heap->caches->bucket, index);
 }
 
-/* What all caches hold and did. Under the lock. */
+/* Sums the contents and counters of all caches. Under the lock. */
 typedef struct masu__cache_totals {
     uint64_t blocks, bytes; /* in magazines */
     uint64_t large_blocks, large_bytes;
@@ -227,8 +227,8 @@ masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on)
 /* The paths that need the lock; they take it. cache NULL: without one, straight from the lists.
  * bytes as asked for; index: of the class that serves it. */
 masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, unsigned index, void **out);
-/* What no small class serves: by its size, or by its alignment. *used, where not NULL: so many bytes of it at its
- * beginning may have been used before; the rest is as the device gave it. */
+/* Requests that no small class serves: by their size, or by its alignment. *used, where not NULL: so many bytes of it
+ * at its beginning may have been used before; the rest is as the device gave it. */
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, size_t *used,
                                    void **out);
 /* A block of any size, judged as far as the mode can. sized false: bytes is not looked at. */

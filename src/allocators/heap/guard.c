@@ -161,7 +161,7 @@ static masu_status pools_give(masu_heap *heap, const record *r) {
     return pool->row->give(pool->at, (void *)r->base, true, r->taken);
 }
 
-/* The oldest held block leaves. A byte that was written meanwhile is the next fault to be told. */
+/* The oldest held block leaves. A byte that was written meanwhile is the next fault to report. */
 static masu_status held_release(masu_heap *heap) {
     masu__guard *guard = heap->guard;
     record *r = guard->of_state[RECORD_HELD].oldest;
@@ -289,7 +289,7 @@ masu_status masu__guard_free(masu_heap *heap, void *ptr, bool sized, size_t byte
     masu_status status = guard_find(guard, ptr, sized, bytes, place, &r);
     if (status != MASU_OK)
         return status;
-    if (!zones_whole(guard, r)) { /* told once; the block is taken back all the same next time */
+    if (!zones_whole(guard, r)) { /* reported once; the block is taken back all the same next time */
         status = fault_set(guard, MASU_ERR_CORRUPT, ptr, r, place);
         fill(r->base, r->address, FILL_ZONE);
         fill(r->address + r->bytes, r->base + r->taken, FILL_ZONE);

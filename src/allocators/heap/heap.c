@@ -355,7 +355,7 @@ static void refusals_take_off(masu_heap *heap, size_t bytes, unsigned count) {
     *(heap->guard ? masu__guard_failures(heap->guard) : pool->row->failures(pool->at)) -= count;
 }
 
-/* What is held and is not the callers'. */
+/* Cached and reserved bytes: less of them than before means that something was given back. */
 static uint64_t spare_bytes(const masu_heap *heap) {
     masu_heap_stats s;
     masu__heap_pool_stats(heap, &s);

@@ -108,7 +108,7 @@ static inline const masu__pool *masu__heap_pool_for(const masu_heap *heap, size_
 /* The heap's pool of that row, or NULL. */
 void *masu__heap_find(const masu_heap *heap, const masu__pool_row *row);
 
-/* What to do when a request was refused: trims, asks the callback, tries again each time by
+/* Helps after a refused request: trims, asks the callback, tries again each time by
  * calling again(context). Call without the lock. Returns status, or what the last try said. */
 typedef masu_status (*masu__again)(masu_heap *heap, void *context);
 masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again, void *context);

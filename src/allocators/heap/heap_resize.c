@@ -49,7 +49,7 @@ static masu_status mover_give(void *heap, void *ptr, size_t bytes) {
     return masu_heap_free(heap, ptr, bytes);
 }
 
-/* What two pools serve is copied from one to the other. */
+/* A block that changes its pool is copied. */
 static masu_status mover_carry(void *context, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
                                void **out) {
     masu_heap *heap = context;

@@ -5,7 +5,7 @@
  *
  * spare is one more piece that holds nothing, the largest that a release or reset left; the next piece wanted is cut
  * from it where it fits. next_bytes, when not 0, is what the next piece shall hold at least: all that the last period
- * needed. While a trace is told of the blocks the window that callers see is empty, so that each request comes here;
+ * needed. While a trace records the blocks the window that callers see is empty, so that each request comes here;
  * end is where it would end.
  */
 #include <masu/arena.h>
@@ -13,7 +13,7 @@
 #include <masu/alloc.h>
 
 #include "allocators/heap/heap_pool.h"
-#include "allocators/heap/told.h"
+#include "allocators/heap/traced.h"
 #include "base/meta.h"
 #include "base/size.h"
 #include "devices/devices.h"
@@ -28,11 +28,11 @@ typedef struct piece {
 } piece;
 
 typedef struct arena {
-    masu_arena shown; /* first: a pointer to it is one to this */
-    masu_heap *heap;  /* NULL: the process-wide pool */
-    masu__told *told; /* owned; NULL: no trace */
-    uintptr_t end;    /* of the window; shown.window.end is that, or with a trace shown.window.at */
-    uintptr_t memory; /* the caller's; 0: none */
+    masu_arena shown;     /* first: a pointer to it is one to this */
+    masu_heap *heap;      /* NULL: the process-wide pool */
+    masu__traced *traced; /* owned; NULL: no trace */
+    uintptr_t end;        /* of the window; shown.window.end is that, or with a trace shown.window.at */
+    uintptr_t memory;     /* the caller's; 0: none */
     size_t memory_bytes;
     size_t block_bytes;
     size_t limit_bytes; /* SIZE_MAX: none */
@@ -57,7 +57,7 @@ static uint64_t used_bytes(const arena *a) {
 
 static void window_set(arena *a, uintptr_t at, uintptr_t end) {
     a->end = end;
-    a->shown.window = (masu_window){at, a->told ? at : end};
+    a->shown.window = (masu_window){at, a->traced ? at : end};
 }
 
 /* alignment is not 0. NULL: it does not fit. */
@@ -66,8 +66,8 @@ static void *window_cut(arena *a, size_t bytes, size_t alignment) {
     void *block = masu_window_take(&rest, bytes, alignment);
     if (block)
         window_set(a, rest.at, rest.end);
-    if (block && a->told)
-        masu__told_block_begins(a->told, block, bytes, alignment, 0);
+    if (block && a->traced)
+        masu__traced_block_begins(a->traced, block, bytes, alignment, 0);
     return block;
 }
 
@@ -83,8 +83,8 @@ static masu_status heap_take(const arena *a, size_t bytes, size_t alignment, voi
 
 static masu_status piece_give(arena *a, piece *p) {
     void *ptr = (void *)p->base;
-    if (a->told)
-        masu__told_piece(a->told, false, p->base, p->bytes);
+    if (a->traced)
+        masu__traced_piece(a->traced, false, p->base, p->bytes);
     masu_status status = a->heap ? masu_heap_free(a->heap, ptr, p->bytes) : masu_free(ptr, p->bytes);
     a->reserved_bytes -= p->bytes;
     masu__meta_free(p, sizeof *p);
@@ -94,8 +94,8 @@ static masu_status piece_give(arena *a, piece *p) {
 static masu_status piece_take(arena *a, size_t bytes, size_t alignment, piece **out) {
     void *base;
     if (bytes > a->limit_bytes - a->reserved_bytes) {
-        if (a->told)
-            masu__told_refused(a->told, bytes, alignment);
+        if (a->traced)
+            masu__traced_refused(a->traced, bytes, alignment);
         return MASU_ERR_LIMIT_REACHED;
     }
     piece *p = masu__meta_calloc(1, sizeof *p);
@@ -109,8 +109,8 @@ static masu_status piece_take(arena *a, size_t bytes, size_t alignment, piece **
     p->base = (uintptr_t)base;
     p->bytes = bytes;
     a->reserved_bytes += bytes;
-    if (a->told)
-        masu__told_piece(a->told, true, p->base, bytes);
+    if (a->traced)
+        masu__traced_piece(a->traced, true, p->base, bytes);
     *out = p;
     return MASU_OK;
 }
@@ -156,8 +156,8 @@ static void piece_pop(arena *a) {
     piece *p = a->top, *spare = a->spare;
     a->top = p->below;
     a->depth--;
-    if (a->told)
-        masu__told_newest_end(a->told, p->base, p->base + p->bytes);
+    if (a->traced)
+        masu__traced_newest_end(a->traced, p->base, p->base + p->bytes);
     window_set(a, 0, 0);
     if (a->top) {
         a->used_below -= a->top->used;
@@ -192,13 +192,13 @@ masu_status masu_arena_create(const masu_arena_config *config, masu_arena **out)
     a->memory = (uintptr_t)c.memory;
     a->memory_bytes = masu__min(c.memory_bytes, a->limit_bytes);
     if (c.trace) {
-        a->told = masu__told_open(c.trace, "arena", c.name, a->heap ? masu__heap_number(a->heap) : 0);
-        if (!a->told) {
+        a->traced = masu__traced_open(c.trace, "arena", c.name, a->heap ? masu__heap_number(a->heap) : 0);
+        if (!a->traced) {
             masu__meta_free(a, sizeof *a);
             return MASU_ERR_OUT_OF_MEMORY;
         }
         if (a->memory)
-            masu__told_piece(a->told, true, a->memory, a->memory_bytes);
+            masu__traced_piece(a->traced, true, a->memory, a->memory_bytes);
     }
     window_set(a, a->memory, a->memory + a->memory_bytes);
     *out = &a->shown;
@@ -210,15 +210,15 @@ masu_status masu_arena_destroy(masu_arena *shown) {
         return MASU_OK;
     arena *a = of(shown);
     masu_status status = MASU_OK;
-    if (a->told)
-        masu__told_all_end(a->told);
+    if (a->traced)
+        masu__traced_all_end(a->traced);
     while (a->top)
         piece_pop(a);
     if (a->spare)
         status = piece_give(a, a->spare);
-    if (a->told && a->memory)
-        masu__told_piece(a->told, false, a->memory, a->memory_bytes);
-    masu__told_close(a->told);
+    if (a->traced && a->memory)
+        masu__traced_piece(a->traced, false, a->memory, a->memory_bytes);
+    masu__traced_close(a->traced);
     masu__meta_free(a, sizeof *a);
     return status;
 }
@@ -237,7 +237,7 @@ masu_status masu_arena_try(masu_arena *shown, size_t bytes, size_t alignment, vo
     if (bytes == 0)
         return MASU_OK;
     alignment = alignment ? alignment : MASU_ARENA_ALIGNMENT_BYTES;
-    if (a->told && !masu__told_room(a->told))
+    if (a->traced && !masu__traced_room(a->traced))
         return MASU_ERR_OUT_OF_MEMORY;
     *out = window_cut(a, bytes, alignment);
     if (*out)
@@ -245,8 +245,8 @@ masu_status masu_arena_try(masu_arena *shown, size_t bytes, size_t alignment, vo
     if (!masu__add(bytes, alignment, &sum))
         return MASU_ERR_OVERFLOW;
     if (a->memory) {
-        if (a->told)
-            masu__told_refused(a->told, bytes, alignment);
+        if (a->traced)
+            masu__traced_refused(a->traced, bytes, alignment);
         return MASU_ERR_LIMIT_REACHED;
     }
     masu_status status = piece_obtain(a, bytes, alignment, &p);
@@ -287,8 +287,8 @@ masu_status masu_arena_release(masu_arena *shown, masu_arena_mark mark) {
     note_peak(a);
     while (a->depth > mark.piece)
         piece_pop(a);
-    if (a->told)
-        masu__told_newest_end(a->told, mark.at, a->end);
+    if (a->traced)
+        masu__traced_newest_end(a->traced, mark.at, a->end);
     if (a->memory || a->top)
         window_set(a, mark.at, a->end);
     return MASU_OK;
@@ -300,8 +300,8 @@ void masu_arena_reset(masu_arena *shown) {
     arena *a = of(shown);
     note_peak(a);
     a->resets++;
-    if (a->told)
-        masu__told_all_end(a->told);
+    if (a->traced)
+        masu__traced_all_end(a->traced);
     if (a->memory) {
         window_set(a, a->memory, a->end);
         return;

@@ -73,7 +73,7 @@ static bool is_watched(const masu_heap *heap) {
     return !heap->caches || heap->caches->checked;
 }
 
-/* What the old block holds at most, or what is wrong with it. */
+/* The most bytes that the old block can hold, or the status of a wrong one. */
 static masu_status judge_old(masu_heap *heap, const void *ptr, bool sized, size_t bytes, size_t *known) {
     if (sized && bytes == 0)
         return MASU_ERR_SIZE_MISMATCH;

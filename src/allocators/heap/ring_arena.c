@@ -14,7 +14,7 @@
 #include <masu/alloc.h>
 
 #include "allocators/heap/heap_pool.h"
-#include "allocators/heap/told.h"
+#include "allocators/heap/traced.h"
 #include "base/meta.h"
 #include "base/size.h"
 #include "devices/devices.h"
@@ -22,9 +22,9 @@
 typedef struct ring {
     masu_ring shown; /* first */
     masu_heap *heap;
-    masu__told *told; /* owned; NULL: no trace */
-    uintptr_t end;    /* of the window; shown.window.end is that, or with a trace shown.window.at, as in an arena */
-    bool owns;        /* the memory came from the heap or the process-wide pool */
+    masu__traced *traced; /* owned; NULL: no trace */
+    uintptr_t end;        /* of the window; shown.window.end is that, or with a trace shown.window.at, as in an arena */
+    bool owns;            /* the memory came from the heap or the process-wide pool */
     uintptr_t base;
     size_t bytes;
     uint64_t lap, before_lap, ended, tail;
@@ -51,7 +51,7 @@ static void window_end(ring *r) {
     if (r->tail < r->lap && r->tail >= r->ended)
         r->tail = r->lap;
     r->end = r->base + (r->tail < r->lap ? (size_t)(r->tail - r->before_lap) : r->bytes);
-    r->shown.window.end = r->told ? r->shown.window.at : r->end;
+    r->shown.window.end = r->traced ? r->shown.window.at : r->end;
 }
 
 static void *window_cut(ring *r, size_t bytes, size_t alignment) {
@@ -59,10 +59,10 @@ static void *window_cut(ring *r, size_t bytes, size_t alignment) {
     void *block = masu_window_take(&rest, bytes, alignment);
     if (!block)
         return NULL;
-    r->shown.window = (masu_window){rest.at, r->told ? rest.at : rest.end};
-    if (r->told)
-        masu__told_block_begins(r->told, block, bytes, alignment ? alignment : (size_t)MASU_ARENA_ALIGNMENT_BYTES,
-                                r->lap + ((uintptr_t)block - r->base));
+    r->shown.window = (masu_window){rest.at, r->traced ? rest.at : rest.end};
+    if (r->traced)
+        masu__traced_block_begins(r->traced, block, bytes, alignment ? alignment : (size_t)MASU_ARENA_ALIGNMENT_BYTES,
+                                  r->lap + ((uintptr_t)block - r->base));
     return block;
 }
 
@@ -97,21 +97,21 @@ masu_status masu_ring_create(const masu_ring_config *config, masu_ring **out) {
         return status;
     }
     if (c.trace) {
-        r->told = masu__told_open(c.trace, "ring", c.name, c.heap ? masu__heap_number(c.heap) : 0);
-        if (!r->told) {
+        r->traced = masu__traced_open(c.trace, "ring", c.name, c.heap ? masu__heap_number(c.heap) : 0);
+        if (!r->traced) {
             if (!c.memory)
                 (void)(c.heap ? masu_heap_free(c.heap, base, c.bytes) : masu_free(base, c.bytes));
             masu__meta_free(r, sizeof *r);
             return MASU_ERR_OUT_OF_MEMORY;
         }
-        masu__told_piece(r->told, true, (uintptr_t)base, c.bytes);
+        masu__traced_piece(r->traced, true, (uintptr_t)base, c.bytes);
     }
     r->heap = c.heap;
     r->owns = c.memory == NULL;
     r->base = (uintptr_t)base;
     r->bytes = c.bytes;
     r->end = r->base + r->bytes;
-    r->shown.window = (masu_window){r->base, r->told ? r->base : r->end};
+    r->shown.window = (masu_window){r->base, r->traced ? r->base : r->end};
     *out = &r->shown;
     return MASU_OK;
 }
@@ -121,11 +121,11 @@ masu_status masu_ring_destroy(masu_ring *shown) {
         return MASU_OK;
     ring *r = of(shown);
     masu_status status = MASU_OK;
-    if (r->told) {
-        masu__told_all_end(r->told);
-        masu__told_piece(r->told, false, r->base, r->bytes);
+    if (r->traced) {
+        masu__traced_all_end(r->traced);
+        masu__traced_piece(r->traced, false, r->base, r->bytes);
     }
-    masu__told_close(r->told);
+    masu__traced_close(r->traced);
     if (r->owns)
         status = r->heap ? masu_heap_free(r->heap, (void *)r->base, r->bytes) : masu_free((void *)r->base, r->bytes);
     masu__meta_free(r, sizeof *r);
@@ -143,9 +143,9 @@ void *masu_ring_alloc_slow(masu_ring *shown, size_t bytes, size_t alignment) {
     if (!shown || bytes == 0 || (alignment != 0 && !masu__is_power_of_two(alignment)))
         return NULL;
     ring *r = of(shown);
-    if (r->told && !masu__told_room(r->told))
+    if (r->traced && !masu__traced_room(r->traced))
         return NULL;
-    void *block = r->told ? window_cut(r, bytes, alignment) : NULL; /* without a trace the caller has tried */
+    void *block = r->traced ? window_cut(r, bytes, alignment) : NULL; /* without a trace the caller has tried */
     if (block)
         return block;
     if (head_of(r) == r->tail && r->shown.window.at != r->base) {
@@ -170,8 +170,8 @@ masu_status masu_ring_release(masu_ring *shown, uint64_t mark) {
     ring *r = of(shown);
     if (mark > head_of(r))
         return MASU_ERR_INVALID_ARGUMENT;
-    if (r->told)
-        masu__told_oldest_end(r->told, mark);
+    if (r->traced)
+        masu__traced_oldest_end(r->traced, mark);
     if (mark > r->tail)
         r->tail = mark;
     window_end(r);

@@ -38,7 +38,7 @@ static void fill_heap(masu_stats *out, const masu_heap_stats *s) {
     out->device_blocks_returned = s->device_frees;
 }
 
-/* What bypasses the classes is best fit's, and counted there. */
+/* Requests above the largest class are counted by best fit. */
 static void fill_buckets(masu_stats_level *out, const masu_bucket_stats *s) {
     *out = (masu_stats_level){
         .refusals = s->failures,

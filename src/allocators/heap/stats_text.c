@@ -164,7 +164,7 @@ static void put_label(output *out, bool *any, const char *name, const char *valu
     put_char(out, '"');
 }
 
-/* What the struct of a caller that knows fewer fields does not have is not said. */
+/* Leaves out a metric that the caller's older, shorter struct lacks. */
 static void put_sample(output *out, const metric *m, const masu_stats_source *source, const char *level, size_t at) {
     uint64_t number;
     if (at + sizeof number > source->stats->struct_bytes)

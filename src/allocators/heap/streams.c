@@ -426,7 +426,7 @@ masu_status masu_streams_create(const masu_streams_config *config, masu_streams 
     return MASU_OK;
 }
 
-/* What the device or the pool refuses at the end stays theirs; only the records go. */
+/* Blocks that the device or the pool refuses at the end stay theirs; only the records go. */
 static void forget_tree(masu_streams *s, masu__tree *tree, bool live) {
     for (record *r; (r = RECORD(masu__tree_at_least(tree, 0, 0)));) {
         masu__tree_remove(tree, &r->node);

@@ -193,7 +193,7 @@ static masu_verdict judge_free(pool_record *pool, const masu_event *event) {
     return MASU_VERDICT_FINE;
 }
 
-/* What is left on either side counts as newly allocated, so that allocations - frees = live
+/* The rest on either side counts as newly allocated, so that allocations - frees = live
  * blocks. */
 static masu_verdict judge_free_part(pool_record *pool, span item) {
     unsigned pieces;

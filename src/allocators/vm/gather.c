@@ -96,7 +96,7 @@ void masu__vm_ungather(masu_vm *vm, masu__piece_list *list) {
 
 /* ---- cutting --------------------------------------------------------------------------------------- */
 
-/* What follows first_bytes becomes a piece of its own, in no list. */
+/* Cuts the piece: the bytes behind first_bytes become a piece of its own, in no list. */
 static masu_status piece_cut(masu_vm *vm, masu__vm_piece *piece, size_t first_bytes, masu__vm_piece **out) {
     masu__vm_piece *rest = masu__meta_calloc(1, sizeof *rest);
     if (!rest)

@@ -234,7 +234,7 @@ void masu_vm_get_stats(masu_vm *vm, masu_vm_stats *out) {
     masu__vm_unlock(vm);
 }
 
-/* What is in use stays counted: as if just those blocks and pieces had been made. */
+/* Blocks in use stay counted: as if just those blocks and pieces had been made. */
 void masu_vm_set_limit(masu_vm *vm, size_t limit_bytes) {
     if (!vm || vm->magic != MASU__VM_LIVE)
         return;

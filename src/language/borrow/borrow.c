@@ -10,7 +10,8 @@
  * the loans. It takes from the check what variables, fields and results are. The order of the text does not matter: a
  * graph of blocks is made, on which a loan lives until the last use of what holds it, over branches and loops.
  *
- * What must stay true: a program that Rust accepts is accepted. Where something is not known there is no loan.
+ * What must stay true (tests/cli/borrows.sh asks rustc): a program that Rust accepts is accepted. Where something is
+ * not known there is no loan.
  */
 #include "language/borrow/borrow.h"
 

@@ -18,7 +18,7 @@ typedef struct known_type { /* of a variable, by the place of its name */
     const type *type;
 } known_type;
 
-/* What does not change from function to function. */
+/* The part that is the same for all functions. */
 typedef struct world {
     const syntax_tree *tree;
     function_item **functions; /* by name */
@@ -61,7 +61,7 @@ typedef struct builder {
     uint32_t end;
 } builder;
 
-/* What an expression is: a place that is not read yet, or a value. */
+/* The result of an expression: a place that is not read yet, or a value. */
 typedef struct value {
     const sort *sort;
     const place *place;        /* NULL: a value */
@@ -127,7 +127,7 @@ value build_call_value(builder *b, expr *e);
 /* Some type of the program has a method of this name that looks at its receiver: x.name(…) may be that of what x leads
  * to. */
 bool borrow_may_be_own(const builder *b, const char *name);
-/* The method that a receiver of this sort means; NULL: it cannot be told, or it is the library's. */
+/* The method that a receiver of this sort means; NULL: it is not known, or it is the library's. */
 const function_item *borrow_method_of(const builder *b, const sort *s, const char *name);
 touch_mode borrow_mode_of_self(const function_item *f);
 bool borrow_has_lifetime(const type_expr *t, int depth);

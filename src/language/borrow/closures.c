@@ -60,7 +60,7 @@ static void add_capture(capture *all, uint32_t *count, const event *e) {
         all[(*count)++] = c;
 }
 
-/* What the blocks from `first` on touch of the variables below `outer`. */
+/* Which variables below `outer` the blocks from `first` on touch, and how. */
 static uint32_t collect_captures(builder *b, uint32_t first, uint32_t outer, capture *all) {
     uint32_t count = 0;
     for (uint32_t i = first; i < b->g.block_count; i++) {

@@ -87,7 +87,7 @@ static void look_at_child(expr *e, void *context) {
     build_look(context, e);
 }
 
-/* What holds the loans of several values; its sort is that of the first that says something. */
+/* A value with the loans of several; its sort is the first known one. */
 static void join_into(builder *b, value *joined, value v, source_span span) {
     if (joined->sort->kind == SORT_UNKNOWN || (!sort_holds(joined->sort) && sort_holds(v.sort)))
         joined->sort = v.sort;

@@ -4,7 +4,7 @@
  *     v.push(*r);              touch *r: read         touch v: change
  *
  * A variable is a number. A place is a variable and steps from it. A loan is a borrow event; what holds it are the
- * variables into which it flows. What must stay true:
+ * variables into which it flows. What must stay true (tests/cli/borrows.sh):
  *     every loan's variable is cleared or new where the loan is made
  *     a step whose type is not known for sure makes the place `unsure`: no loan is made of it
  *     in doubt there is no event: a program that Rust accepts is never refused

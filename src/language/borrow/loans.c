@@ -239,7 +239,7 @@ static source_span next_use(judge *j, uint32_t v, uint32_t block, uint32_t from)
     return (source_span){0};
 }
 
-/* What the last expression of the body yields is held on its way to the result when the names of the body end. */
+/* The value of the body's last expression is on its way to the result when the names of the body end. */
 static bool is_returned(const judge *j, uint32_t holder) {
     bool returned = j->g->variables[holder].is_result;
     for (uint32_t b = 0; b < j->g->block_count && !returned; b++) {

@@ -5,7 +5,7 @@
 #include "language/borrow/builder.h"
 #include "language/library/library.h"
 
-/* What the library says of a method of its own that lends something, or changes what it is called on. */
+/* A method of the library that lends something, or changes its receiver. */
 typedef struct lent_method {
     const char *name;
     touch_mode access; /* how self is taken where it is a place */
@@ -48,7 +48,7 @@ static value lend_from(method_call *m, const sort *s) {
     return made;
 }
 
-/* What goes on from the receiver's own loans. */
+/* The result with the loans of the receiver. */
 static value pass_on(method_call *m, const sort *s) {
     value made = borrow_plain_value(s);
     if (sort_holds(s)) {

@@ -60,7 +60,7 @@ bool borrow_place_is_free(const place *p) {
     return false;
 }
 
-/* What is inherited from the variable that the place begins with. */
+/* Whether a place takes loans over from the variable that it begins with. */
 static bool may_hold(const builder *b, uint32_t variable) {
     return variable != NO_VARIABLE && sort_holds(b->g.variables[variable].sort);
 }

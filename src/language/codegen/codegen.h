@@ -29,7 +29,7 @@ typedef struct codegen_options {
     masu__buffer *dump;             /* receives the LLVM module before optimisation; NULL: not wanted */
     const codegen_program *carried; /* for an executable: objects, not linked; NULL: in this process */
     /* masu_portable: what the module shows, the calls that say shapes (NULL: none), weights that become constants, and
-     * who is told what cannot be written. */
+     * who hears why something cannot be written. */
     const masu_module *shown;
     const char *calls;
     const struct masu_weights *weights;

@@ -25,7 +25,7 @@ typedef enum codegen_tier { TIER_PLAIN, TIER_FAST, TIER_COUNT } codegen_tier;
 
 typedef struct codegen_unit {
     LLVMModuleRef llvm;
-    LLVMValueRef abi[TL_FN_COUNT]; /* declarations made on first use; likewise the others */
+    LLVMValueRef abi[TL_FN_COUNT]; /* declarations, as all below made on first use */
     LLVMValueRef *functions;       /* by ir_function.id; what another unit defines is declared */
     LLVMValueRef *plans;           /* tl_kernel constants, by index in module->kernels */
     bool has_code;

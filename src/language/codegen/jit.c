@@ -74,8 +74,8 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine) {
     LLVMDisposeMessage(triple);
 }
 
-/* What -O2 does to loops over numbers, without what a program that waits for the runtime does not feel: half the time
- * of "default<O2>", which is half the time of a start.
+/* The passes of -O2 that matter to loops over numbers, without those that a program waiting for the runtime does not
+ * feel: half the time of "default<O2>", which is half the time of a start.
  *
  *     mergefunc              equal comprehensions share their loops
  *     inline                 small functions of numbers; those that enter a frame are marked noinline

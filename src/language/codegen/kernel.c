@@ -1,7 +1,7 @@
 /* kernel.c: the loops of a comprehension, and the constant tl_kernel that describes them to the runtime.
  *
  * Each direction is two or three functions. The outer has the signature of tl_kernel; it reads the addresses out of the
- * views and hands them to the inner ones as parameters, where LLVM can be told what the caller promises: captured
+ * views and hands them to the inner ones as parameters, whose attributes say what the caller promises: captured
  * elements, cells and grad_out are only read, and out is memory of its own. So reads move out of loops and sums stay in
  * registers.
  *

@@ -4,7 +4,7 @@
  * LLVM may assume is said once, here:
  *
  *     nounwind                       all: nothing unwinds, a raise jumps
- *     noreturn, cold                 the tl_raise_ family and tl_panic
+ *     noreturn, cold                 ENDS
  *     willreturn, memory(read)       PURE functions that yield a plain value and cannot fail
  */
 #include <string.h>
@@ -127,15 +127,10 @@ static void add_reads_only(const codegen *cg, LLVMValueRef function) {
                             LLVMCreateEnumAttribute(cg->context, kind, READS_ANY_PLACE));
 }
 
-static bool always_raises(tl_abi_index index) {
-    return index == TL_FN_tl_raise_divide || index == TL_FN_tl_raise_index || index == TL_FN_tl_raise_below_zero ||
-           index == TL_FN_tl_panic || index == TL_FN_tl_exit;
-}
-
 static void add_effects(const codegen *cg, tl_abi_index index, LLVMValueRef function) {
     const tl_abi_function *abi = &tl_abi_functions[index];
     codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "nounwind");
-    if (always_raises(index)) {
+    if (abi->effects & ENDS) {
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "noreturn");
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "cold");
     }

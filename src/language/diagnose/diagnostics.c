@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 /* A line longer than this is shown as the part around its span. */
 enum { LINE_SHOWN = 160, LINE_BEFORE = 60 };
 /* Longer messages are cut: names in a program have no bound. */
@@ -67,7 +69,7 @@ static bool line_unread(const diagnostics *d, source_span span) {
     return false;
 }
 
-/* What is wrong inside of the language's own methods, when the program has errors, is their consequence. */
+/* A mistake inside the library follows from the program's own errors. */
 static bool follows(const diagnostics *d, source_span span) {
     return span.file != NULL && span.file == d->hidden && d->error_count > 0;
 }
@@ -94,6 +96,7 @@ diagnostic *diagnostics_add(diagnostics *d, severity severity, uint32_t row, sou
         return NULL;
     }
     *entry = (diagnostic){.severity = severity, .row = row, .span = span, .message = message, .sequence = d->count++};
+    MASU_DEBUG_ASSERT(d->last == NULL || d->last->sequence + 1 == entry->sequence);
     if (d->last == NULL)
         d->first = entry;
     else

@@ -7,7 +7,7 @@
  *         let lr = 1.0;
  *             ^~
  *
- * What must stay true:
+ * What must stay true (asserted as each is added):
  *     error_count = diagnostics of severity error; sequence numbers are dense and in order of arrival
  *
  * A message ends without a full stop. Everything is copied into the arena. One thread at a time.
@@ -51,7 +51,7 @@ typedef struct diagnostics {
     uint32_t dropped;
     bool out_of_memory;        /* sticky */
     const source_file *hidden; /* notes about places in this file are left out; may be NULL */
-    /* What is wrong inside of `hidden` is said at `home`, the call that led there, of the function home_name; file
+    /* A mistake inside of `hidden` is reported at `home`, the call that led there, of the function home_name; file
      * NULL: where it is. */
     source_span home;
     const char *home_name;

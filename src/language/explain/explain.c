@@ -160,7 +160,7 @@ uint32_t explain_line_of(const explainer *x, source_span span) {
     return span.file && span.file == x->source ? source_place_of(span).line : 0;
 }
 
-/* What a pass inserted belongs to the line of the operation before it, at the start of a block
+/* An inserted operation belongs to the line of the operation before it, at the start of a block
  * to the one behind; an acquire always to the one behind. */
 static uint32_t line_for(const explainer *x, const ir_instr *i) {
     if (explain_line_of(x, i->span))

@@ -49,7 +49,7 @@ uint32_t explain_line_of(const explainer *x, source_span span);
 
 /* The event is what a function says of itself. */
 bool explain_is_summary(const explain_event *e);
-/* What several versions of the same function say alike is one entry. */
+/* Whether an earlier version of the function has the same entry. */
 bool explain_said_before(const explain_event *first, const explain_event *e);
 /* "{ob,oo} " when only some versions say it. */
 void explain_versions(const explainer *x, const explain_event *first, const explain_event *end, const explain_event *e,

@@ -134,31 +134,31 @@ static void put_sharers(listing *l, const explain_sharers *sharers) {
     put_buffer(&l->part, l->out);
 }
 
-static void put_value(void *user, const explain_told *told) {
+static void put_value(void *user, const explain_account *account) {
     listing *l = user;
     masu__buffer *out = l->out;
     masu__buffer_puts(out, "<tr><td>");
-    put_buffer(&told->name, out);
-    put_number(told->line, out);
+    put_buffer(&account->name, out);
+    put_number(account->line, out);
     masu__buffer_puts(out, "<td>");
-    put_buffer(&told->origin, out);
-    put_sharers(l, &told->byte_sharers);
+    put_buffer(&account->origin, out);
+    put_sharers(l, &account->byte_sharers);
     masu__buffer_puts(out, "<td>");
-    if (told->slot >= 0)
-        masu__buffer_printf(out, "%" PRId32, told->slot);
-    put_sharers(l, &told->slot_sharers);
+    if (account->slot >= 0)
+        masu__buffer_printf(out, "%" PRId32, account->slot);
+    put_sharers(l, &account->slot_sharers);
     masu__buffer_puts(out, "<td>");
     masu__buffer_truncate(&l->part, 0);
-    explain_put_lent(told, &l->part);
+    explain_put_lent(account, &l->part);
     put_buffer(&l->part, out);
     masu__buffer_puts(out, "<td>");
-    if (told->counted > 0) {
-        masu__buffer_printf(out, "%" PRIu32 ": ", told->counted);
-        put_string(told->why_counted, out);
+    if (account->counted > 0) {
+        masu__buffer_printf(out, "%" PRIu32 ": ", account->counted);
+        put_string(account->why_counted, out);
     }
-    put_number(told->last_use, out);
+    put_number(account->last_use, out);
     masu__buffer_puts(out, "<td>");
-    put_buffer(&told->ends, out);
+    put_buffer(&account->ends, out);
     masu__buffer_putc(out, '\n');
 }
 

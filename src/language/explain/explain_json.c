@@ -46,27 +46,27 @@ static void put_sharers(const char *name, const ir_function *f, const explain_sh
     masu__buffer_destroy(&one);
 }
 
-static void put_lent_to(const explain_told *told, masu__buffer *out) {
+static void put_lent_to(const explain_account *account, masu__buffer *out) {
     masu__buffer_puts(out, ", \"lent_to\": [");
-    for (uint32_t k = 0; k < told->lent_kinds && k < EXPLAIN_MOST_LENT; k++) {
+    for (uint32_t k = 0; k < account->lent_kinds && k < EXPLAIN_MOST_LENT; k++) {
         masu__buffer_puts(out, k ? ", " : "");
-        put_string(told->lent_to[k]->name, out);
+        put_string(account->lent_to[k]->name, out);
     }
     masu__buffer_putc(out, ']');
 }
 
-static void put_place(const ir_function *f, const explain_told *told, masu__buffer *out) {
-    const ir_place *place = told->value ? ir_place_of(f, told->value) : NULL;
-    masu__buffer_printf(out, ", \"where\": \"%s\"", told->where);
-    put_words_member("why_pool", told->why_pool, out);
-    if (strcmp(told->where, "frame") == 0) {
+static void put_place(const ir_function *f, const explain_account *account, masu__buffer *out) {
+    const ir_place *place = account->value ? ir_place_of(f, account->value) : NULL;
+    masu__buffer_printf(out, ", \"where\": \"%s\"", account->where);
+    put_words_member("why_pool", account->why_pool, out);
+    if (strcmp(account->where, "frame") == 0) {
         masu__buffer_printf(out, ", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64, place->at, place->bytes);
-        put_sharers("shares_bytes_with", f, &told->byte_sharers, out);
+        put_sharers("shares_bytes_with", f, &account->byte_sharers, out);
     }
-    if (strcmp(told->where, "growing") == 0)
+    if (strcmp(account->where, "growing") == 0)
         masu__buffer_printf(out, ", \"growing_slot\": %" PRIu32, place->slot - 1);
-    masu__buffer_printf(out, ", \"slot\": %" PRId32, told->slot);
-    put_sharers("shares_slot_with", f, &told->slot_sharers, out);
+    masu__buffer_printf(out, ", \"slot\": %" PRId32, account->slot);
+    put_sharers("shares_slot_with", f, &account->slot_sharers, out);
 }
 
 typedef struct listing {
@@ -75,20 +75,20 @@ typedef struct listing {
     const char *comma;
 } listing;
 
-static void put_value(void *user, const explain_told *told) {
+static void put_value(void *user, const explain_account *account) {
     listing *l = user;
     masu__buffer_printf(l->out, "%s\n      {\"value\": ", l->comma);
-    put_bare(&told->name, l->out);
-    masu__buffer_printf(l->out, ", \"line\": %" PRIu32 ", \"kind\": \"%s\"", told->line, told->kind);
-    put_member("origin", &told->origin, l->out);
-    put_place(l->f, told, l->out);
-    masu__buffer_printf(l->out, ", \"moved\": %s, \"borrowed\": %s, \"lent\": %" PRIu32, told->moved ? "true" : "false",
-                        told->borrowed ? "true" : "false", told->lent);
-    put_lent_to(told, l->out);
-    masu__buffer_printf(l->out, ", \"counted\": %" PRIu32, told->counted);
-    put_words_member("why", told->why_counted, l->out);
-    masu__buffer_printf(l->out, ", \"last_use\": %" PRIu32, told->last_use);
-    put_member("ends", &told->ends, l->out);
+    put_bare(&account->name, l->out);
+    masu__buffer_printf(l->out, ", \"line\": %" PRIu32 ", \"kind\": \"%s\"", account->line, account->kind);
+    put_member("origin", &account->origin, l->out);
+    put_place(l->f, account, l->out);
+    masu__buffer_printf(l->out, ", \"moved\": %s, \"borrowed\": %s, \"lent\": %" PRIu32,
+                        account->moved ? "true" : "false", account->borrowed ? "true" : "false", account->lent);
+    put_lent_to(account, l->out);
+    masu__buffer_printf(l->out, ", \"counted\": %" PRIu32, account->counted);
+    put_words_member("why", account->why_counted, l->out);
+    masu__buffer_printf(l->out, ", \"last_use\": %" PRIu32, account->last_use);
+    put_member("ends", &account->ends, l->out);
     masu__buffer_putc(l->out, '}');
     l->comma = ",";
 }

@@ -132,25 +132,25 @@ static void put_part(const char *joint, const masu__buffer *text, masu__buffer *
         masu__buffer_printf(out, "%s%s", joint, masu__buffer_text(text));
 }
 
-static void put_value(void *user, const explain_told *told) {
+static void put_value(void *user, const explain_account *account) {
     listing *l = user;
     if (!l->any)
         masu__buffer_printf(l->out, "\nvalues of %s\n", l->f->name);
     l->any = true;
-    put_part("    ", &told->name, l->out);
-    if (told->line)
-        masu__buffer_printf(l->out, ", line %" PRIu32, told->line);
-    put_part(": ", &told->origin, l->out);
-    put_part("", &told->slot_words, l->out);
-    if (told->lent_kinds > 0)
+    put_part("    ", &account->name, l->out);
+    if (account->line)
+        masu__buffer_printf(l->out, ", line %" PRIu32, account->line);
+    put_part(": ", &account->origin, l->out);
+    put_part("", &account->slot_words, l->out);
+    if (account->lent_kinds > 0)
         masu__buffer_puts(l->out, "; ");
-    explain_put_lent(told, l->out);
-    if (told->counted > 0)
-        masu__buffer_printf(l->out, "; counted %" PRIu32 " time%s: %s", told->counted, told->counted == 1 ? "" : "s",
-                            told->why_counted);
-    if (told->last_use)
-        masu__buffer_printf(l->out, "; last used in line %" PRIu32, told->last_use);
-    put_part("; ", &told->ends, l->out);
+    explain_put_lent(account, l->out);
+    if (account->counted > 0)
+        masu__buffer_printf(l->out, "; counted %" PRIu32 " time%s: %s", account->counted,
+                            account->counted == 1 ? "" : "s", account->why_counted);
+    if (account->last_use)
+        masu__buffer_printf(l->out, "; last used in line %" PRIu32, account->last_use);
+    put_part("; ", &account->ends, l->out);
     masu__buffer_putc(l->out, '\n');
 }
 

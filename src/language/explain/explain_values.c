@@ -6,7 +6,7 @@
  *         `g * 0.1`, line 4: made [8, 8] in the frame at 0, 256 bytes, slot 1; last used in line 5; dies in line 5
  *         `v`, line 5: another name of `w`
  *
- * Names are of the source, numbers of the final text: nothing is told that the program does not do.
+ * Names are of the source, numbers of the final text: nothing is said that the program does not do.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static int by_line(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* What another variant of an enum would hold, which is not shown. */
+/* A word of an enum that another variant would use; it is not shown. */
 static bool is_bare_nothing(const ir_function *f, ir_value v) {
     const ir_value_info *info = &f->values[v];
     return info->def && info->def->op == IR_NOTHING && !info->name;
@@ -237,7 +237,7 @@ static void put_sources(const teller *t, ir_value v, masu__buffer *out) {
         masu__buffer_puts(out, ", …");
 }
 
-/* What hands an element out of a vector that keeps it must count. */
+/* The origin of an element of a vector, which counts where the vector keeps it. */
 static void put_taken(const ir_instr *word, masu__buffer *out) {
     const ir_instr *by = word->prev;
     while (by && !(by->op == IR_ABI && by->arg_count > 0 && by->args[by->arg_count - 1] == word->args[0]))
@@ -247,9 +247,9 @@ static void put_taken(const ir_instr *word, masu__buffer *out) {
         masu__buffer_puts(out, " with a count, for that keeps it");
 }
 
-static void put_origin(const teller *t, ir_value v, explain_told *told) {
+static void put_origin(const teller *t, ir_value v, explain_account *account) {
     const ir_value_info *info = &t->f->values[v];
-    masu__buffer *out = &told->origin;
+    masu__buffer *out = &account->origin;
     if (info->is_parameter)
         masu__buffer_puts(out, info->borrowed ? "parameter, borrowed" : "parameter, owned");
     else if (!info->def)
@@ -272,7 +272,7 @@ static void put_origin(const teller *t, ir_value v, explain_told *told) {
         explain_name(t->f, info->def->reuse, out);
     }
     explain_buffer(t->f, v, out);
-    if (strcmp(told->where, "object") == 0 && !explain_changes(t->f, info->def))
+    if (strcmp(account->where, "object") == 0 && !explain_changes(t->f, info->def))
         masu__buffer_puts(out, " in a pool, as texts, vectors and boxes are");
 }
 
@@ -295,24 +295,24 @@ static void put_end(const ending *e, bool changed, masu__buffer *out) {
         masu__buffer_printf(out, " in line %" PRIu32, e->line);
 }
 
-static void put_ends(const teller *t, ir_value v, explain_told *told) {
+static void put_ends(const teller *t, ir_value v, explain_account *account) {
     const story *s = &t->stories[v];
     for (uint32_t k = 0; k < s->end_count && k < MOST_ENDS; k++) {
-        masu__buffer_puts(&told->ends, k ? ", " : "");
+        masu__buffer_puts(&account->ends, k ? ", " : "");
         const ir_instr *by = s->ends[k].by;
         bool changed = by && explain_changes(t->f, by) && by->args[0] == v;
-        put_end(&s->ends[k], changed, &told->ends);
-        told->moved |= by && by->op != IR_RELEASE && !changed;
+        put_end(&s->ends[k], changed, &account->ends);
+        account->moved |= by && by->op != IR_RELEASE && !changed;
     }
     if (s->end_count > MOST_ENDS)
-        masu__buffer_puts(&told->ends, ", …");
+        masu__buffer_puts(&account->ends, ", …");
 }
 
-void explain_put_lent(const explain_told *told, masu__buffer *out) {
-    for (uint32_t k = 0; k < told->lent_kinds && k < MOST_LENT_SHOWN; k++)
-        masu__buffer_printf(out, "%s%s", k ? ", " : "lent to ", told->lent_to[k]->name);
-    if (told->lent_kinds > MOST_LENT_SHOWN)
-        masu__buffer_printf(out, " and %" PRIu32 " more", told->lent_kinds - MOST_LENT_SHOWN);
+void explain_put_lent(const explain_account *account, masu__buffer *out) {
+    for (uint32_t k = 0; k < account->lent_kinds && k < MOST_LENT_SHOWN; k++)
+        masu__buffer_printf(out, "%s%s", k ? ", " : "lent to ", account->lent_to[k]->name);
+    if (account->lent_kinds > MOST_LENT_SHOWN)
+        masu__buffer_printf(out, " and %" PRIu32 " more", account->lent_kinds - MOST_LENT_SHOWN);
 }
 
 void explain_put_sharers(const ir_function *f, const explain_sharers *s, masu__buffer *out) {
@@ -334,73 +334,73 @@ static bool meets(const ir_place *a, const ir_place *b) {
     return a->at < b->at + b->bytes && b->at < a->at + a->bytes;
 }
 
-static void find_sharers(const teller *t, ir_value v, explain_told *told) {
+static void find_sharers(const teller *t, ir_value v, explain_account *account) {
     const ir_place *place = ir_place_of(t->f, v);
     bool framed = place && place->bytes > 0;
-    for (ir_value other = 1; (told->slot >= 0 || framed) && other < t->f->value_count; other++) {
+    for (ir_value other = 1; (account->slot >= 0 || framed) && other < t->f->value_count; other++) {
         if (other == v || !t->stories[other].exists)
             continue;
-        if (told->slot >= 0 && t->f->values[other].slot == told->slot)
-            add_sharer(&told->slot_sharers, other);
+        if (account->slot >= 0 && t->f->values[other].slot == account->slot)
+            add_sharer(&account->slot_sharers, other);
         const ir_place *its = framed ? ir_place_of(t->f, other) : NULL;
         if (its && its->bytes && meets(its, place))
-            add_sharer(&told->byte_sharers, other);
+            add_sharer(&account->byte_sharers, other);
     }
 }
 
-static void tell_value(const teller *t, ir_value v, explain_told *told) {
+static void tell_value(const teller *t, ir_value v, explain_account *account) {
     const ir_value_info *info = &t->f->values[v];
     const story *s = &t->stories[v];
-    told->kind = kind_of(info);
-    told->where = where_of(t->f, v);
-    told->why_pool = strcmp(told->where, "pool") == 0 ? info->pooled : NULL;
-    told->slot = info->slot;
-    told->last_use = s->last_line;
-    told->lent = s->lent_count;
-    told->counted = s->acquires;
-    told->why_counted = s->acquires > 0 ? explain_reason(t->f, s->counted) : NULL;
-    told->borrowed = info->borrowed || s->lent_count > 0;
-    explain_name(t->f, v, &told->name);
-    put_origin(t, v, told);
-    explain_slot(t->f, v, t->sharing, &told->slot_words);
-    told->lent_to = s->lent;
-    told->lent_kinds = s->lent_kinds;
-    put_ends(t, v, told);
-    find_sharers(t, v, told);
+    account->kind = kind_of(info);
+    account->where = where_of(t->f, v);
+    account->why_pool = strcmp(account->where, "pool") == 0 ? info->pooled : NULL;
+    account->slot = info->slot;
+    account->last_use = s->last_line;
+    account->lent = s->lent_count;
+    account->counted = s->acquires;
+    account->why_counted = s->acquires > 0 ? explain_reason(t->f, s->counted) : NULL;
+    account->borrowed = info->borrowed || s->lent_count > 0;
+    explain_name(t->f, v, &account->name);
+    put_origin(t, v, account);
+    explain_slot(t->f, v, t->sharing, &account->slot_words);
+    account->lent_to = s->lent;
+    account->lent_kinds = s->lent_kinds;
+    put_ends(t, v, account);
+    find_sharers(t, v, account);
 }
 
-static void tell_name(const teller *t, const ir_alias *alias, explain_told *told) {
+static void tell_name(const teller *t, const ir_alias *alias, explain_account *account) {
     bool exists = t->stories[alias->value].exists;
-    told->kind = "name";
-    told->where = "elsewhere";
-    told->slot = -1;
-    told->value = exists ? alias->value : 0;
-    masu__buffer_printf(&told->name, "`%s`", alias->name);
-    masu__buffer_puts(&told->origin, exists ? "another name of " : "never read");
+    account->kind = "name";
+    account->where = "elsewhere";
+    account->slot = -1;
+    account->value = exists ? alias->value : 0;
+    masu__buffer_printf(&account->name, "`%s`", alias->name);
+    masu__buffer_puts(&account->origin, exists ? "another name of " : "never read");
     if (exists)
-        explain_name(t->f, alias->value, &told->origin);
+        explain_name(t->f, alias->value, &account->origin);
 }
 
 bool explain_tell(const ir_function *f, explain_visit *visit, void *user) {
     teller t = {.f = f};
-    explain_told told = {0};
-    masu__buffer *all[] = {&told.name, &told.origin, &told.slot_words, &told.ends};
+    explain_account account = {0};
+    masu__buffer *all[] = {&account.name, &account.origin, &account.slot_words, &account.ends};
     const int count = sizeof all / sizeof *all;
     bool well = f->is_kernel || gather(&t);
     for (uint32_t k = 0; well && k < t.entry_count; k++) {
-        told.line = t.entries[k].line;
-        told.value = t.entries[k].value;
-        told.lent = told.lent_kinds = told.counted = told.last_use = 0;
-        told.slot_sharers.count = told.byte_sharers.count = 0;
-        told.moved = told.borrowed = false;
-        told.why_pool = told.why_counted = NULL;
+        account.line = t.entries[k].line;
+        account.value = t.entries[k].value;
+        account.lent = account.lent_kinds = account.counted = account.last_use = 0;
+        account.slot_sharers.count = account.byte_sharers.count = 0;
+        account.moved = account.borrowed = false;
+        account.why_pool = account.why_counted = NULL;
         for (int b = 0; b < count; b++)
             masu__buffer_truncate(all[b], 0);
         if (t.entries[k].alias)
-            tell_name(&t, t.entries[k].alias, &told);
+            tell_name(&t, t.entries[k].alias, &account);
         else
-            tell_value(&t, t.entries[k].value, &told);
-        visit(user, &told);
+            tell_value(&t, t.entries[k].value, &account);
+        visit(user, &account);
     }
     for (int b = 0; b < count; b++) {
         well &= !all[b]->failed;

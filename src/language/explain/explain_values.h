@@ -1,4 +1,4 @@
-/* explain_values.h: what is told of each binding and temporary of a function, for the three forms of `explain`. */
+/* explain_values.h: what is known of each binding and temporary of a function, for the three forms of `explain`. */
 #ifndef MASU_LANGUAGE_EXPLAIN_VALUES_H
 #define MASU_LANGUAGE_EXPLAIN_VALUES_H
 
@@ -12,7 +12,7 @@ typedef struct explain_sharers {
     uint32_t count;
 } explain_sharers;
 
-typedef struct explain_told {
+typedef struct explain_account {
     ir_value value;       /* that it is, or of which it is another name; 0: of one that is not read */
     uint32_t line;        /* 0: it has no place in the source */
     const char *kind;     /* parameter, made, received, taken, joined, nothing, name */
@@ -31,13 +31,13 @@ typedef struct explain_told {
     masu__buffer ends;            /* "dies in line 5, moves out in line 7" */
     explain_sharers slot_sharers; /* at other times they are in the same owner slot */
     explain_sharers byte_sharers; /* they lie in some of the same bytes of the frame */
-} explain_told;
+} explain_account;
 
-typedef void explain_visit(void *user, const explain_told *told);
+typedef void explain_visit(void *user, const explain_account *account);
 /* ", shared with `a`, `b`"; nothing when there are none. */
 void explain_put_sharers(const ir_function *f, const explain_sharers *s, masu__buffer *out);
 /* "lent to f{b}, g{ob}"; nothing when it was not. */
-void explain_put_lent(const explain_told *told, masu__buffer *out);
+void explain_put_lent(const explain_account *account, masu__buffer *out);
 
 /* Calls visit for each, in the order of their lines. False when memory runs out. O(values x values). */
 bool explain_tell(const ir_function *f, explain_visit *visit, void *user);

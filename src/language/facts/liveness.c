@@ -21,7 +21,7 @@ typedef struct walker {
     bool used_only, scoped;
     pairs uses, in;
     ir_value *mark;   /* by block: the last value found to be in its set */
-    ir_block **stack; /* blocks whose predecessors are still to be told */
+    ir_block **stack; /* blocks whose predecessors are still to be visited */
     uint32_t depth;
 } walker;
 

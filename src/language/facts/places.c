@@ -99,7 +99,7 @@ static bool count_deeper(surveyor *s, masu__arena *scratch) {
     return true;
 }
 
-/* What the call itself makes or takes is not alive all through it. */
+/* Values that the call makes or takes do not live through it. */
 static void find_deep(surveyor *s) {
     for (ir_value v = 1; v < s->f->value_count; v++) {
         place_life *l = &s->lives[v];

@@ -76,7 +76,7 @@ bool shape_elements(const ir_shape *s, int64_t *out); /* false: not known, or to
 
 bool shape_wanted(const shape_fault *fault); /* asked for, and none found yet */
 void shape_blame(shape_fault *fault, ir_value v);
-/* What is wrong. Shapes and lengths as texts: shape_text, shape_dim_text. */
+/* Describes the fault. Shapes and lengths as texts: shape_text, shape_dim_text. */
 void shape_say(shape_fault *fault, message_row row, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* "[2, n]", "n": the module's. */
 const char *shape_text(shape_fault *fault, const ir_shape *shape);
@@ -113,7 +113,7 @@ unsigned shape_condition(const shape_query *q, ir_value condition);
 
 bool number_fact_meet(number_fact *fact, const number_fact *other);
 
-/* What two ways of reaching a value have in common. True when *fact changed. */
+/* Joins the facts of two ways of reaching a value. True when *fact changed. */
 bool shape_fact_meet(shape_fact *fact, const shape_fact *other);
 
 /* [2, n], ? for a dimension that is not known and has no short name. */

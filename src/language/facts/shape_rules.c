@@ -435,7 +435,7 @@ static void check_order(const shape_query *q, const ir_shape *s, shape_fault *fa
     shape_blame(fault, shape_tensor(q, 0));
 }
 
-/* What is wrong with operands although it says nothing about the result. */
+/* Checks operands that the shape of the result does not depend on. */
 static void check_stated(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     int64_t rank;
     if (!shape_known_number(q, shape_operand(q, "rank"), &rank) || rank < 0 || rank == s->rank)

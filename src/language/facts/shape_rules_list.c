@@ -45,7 +45,7 @@ static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_
     shape_blame(fault, shape_tensor(q, 0));
 }
 
-/* What the -1 is: elements of `from` over those of the dimensions that are written, where each of these that
+/* The length of the -1: elements of `from` over those of the dimensions that are written, where each of these that
  * has no number is one of `from` as well. */
 static shape_length left_over(const shape_query *q, const ir_shape *from, const ir_shape *to, int open) {
     shape_length have = {.known = true, .number = 1}, want = have;

@@ -136,8 +136,8 @@ static shape_length of_two(shape_symbols *s, ir_opcode op, uint32_t x, uint32_t 
 }
 
 shape_length shape_combine(shape_symbols *s, ir_opcode op, shape_length a, shape_length b) {
-    bool told = (a.known || a.symbol) && (b.known || b.symbol);
-    if (!told || (op != IR_ADD && op != IR_SUB && op != IR_MUL && op != IR_DIV))
+    bool both = (a.known || a.symbol) && (b.known || b.symbol);
+    if (!both || (op != IR_ADD && op != IR_SUB && op != IR_MUL && op != IR_DIV))
         return nothing;
     if (a.known && b.known) {
         if (op == IR_DIV)

@@ -1,4 +1,4 @@
-/* shape_symbols.h: names for lengths that are not known, so that two of them can be told to be equal.
+/* shape_symbols.h: names for lengths that are not known, so that two of them can be proven equal.
  *
  *     let n = args_count();                   value n
  *     Tensor::zeros([n * 4, 64])              [n * 4, 64]

@@ -16,7 +16,7 @@
 
 #include "language/facts/tensor_facts.h"
 
-/* What fills a buffer of its own fills it row by row: one that only copies what is not so finds nothing to do. */
+/* An operation that fills a buffer of its own fills it row by row: a later `contiguous` finds nothing to do. */
 static bool finds_rows(const ir_function *f, const ir_instr *i) {
     const ir_instr *from = f->values[i->args[0]].def;
     return from && (tensor_kind(from) & (TENSOR_FRESH | TENSOR_SHARES)) == TENSOR_FRESH &&
@@ -74,7 +74,7 @@ static uint8_t dtype_asked_for(const sweeper *s, const ir_instr *i) {
                                                                                           : DTYPE_IS_UNKNOWN;
 }
 
-/* What all tensor operands agree on; rules that differ for whole numbers are left unknown. */
+/* The element type that all tensor operands share; rules that differ for whole numbers are left unknown. */
 static uint8_t common_dtype(const sweeper *s, const ir_instr *i, uint32_t from, bool first_only) {
     uint8_t dtype = DTYPE_IS_UNSET;
     for (uint32_t a = from; a < i->arg_count; a++) {
@@ -131,7 +131,7 @@ static uint8_t dtype_of_result(const sweeper *s, const ir_instr *i) {
     return of < TL_DTYPE_COUNT ? (uint8_t)tensor_dtype_by_rule(rule, of, of) : of;
 }
 
-/* The flag by which some operations are told to track; true unless it is known to be false. */
+/* The flag that makes some operations track; true unless it is known to be false. */
 static bool asks_for_history(const ir_function *f, const ir_instr *i, bool *said) {
     for (uint32_t a = 0; a < i->arg_count; a++) {
         const tl_abi_parameter *parameter = ir_abi_parameter(i, a);

@@ -49,7 +49,7 @@ void tensor_flows(const tensor_facts *facts, const ir_function *f, const ir_inst
 /* An operation that fills a buffer of its own, at least where it does not share one. */
 bool tensor_makes_fresh(const ir_function *f, const ir_instr *i);
 
-/* What an operation's result holds by its rule, from what its first tensor holds and the widest of those that count:
+/* The elements of an operation's result by its rule, from those of its first tensor and the widest of those that count:
  * all of them, of DTYPE_CHOICE all but the first. TL_DTYPE_COUNT: the rule does not say. */
 tl_dtype tensor_dtype_by_rule(tl_dtype_rule rule, tl_dtype first, tl_dtype widest);
 

@@ -92,7 +92,7 @@ static void close_block(checker *c, block *b) {
             close_pattern(c, s->pattern);
 }
 
-/* What is handed to a call that was reported may have been anything. */
+/* Whether the call was reported: then its arguments may have any type. */
 static bool is_lost_call(checker *c, const expr *e) {
     bool call = e->kind == EXPR_METHOD || e->kind == EXPR_CALL;
     return call && c->diagnostics->error_count > 0 &&
@@ -197,7 +197,7 @@ static void close_closures(checker *c, uint32_t from) {
     }
 }
 
-/* What only parts of a body may know of what they lie in (check_expr.h) is known to none. */
+/* Clears the surroundings that only parts of a body may know (check_expr.h). */
 __attribute__((unused)) static bool is_outside(const checker *c) {
     const check_around *a = c->around;
     return c->nest->loop == NULL && c->nest->comprehension == NULL && a->wanted_variants == NULL &&

@@ -245,7 +245,7 @@ static void finish_item(checker *c, expr **slot, const char *name) {
     }
 }
 
-/* GradTensor::eye(n): made, then told to track. */
+/* GradTensor::eye(n): made, then made to track. */
 static void finish_grad(checker *c, expr **slot) {
     expr *e = *slot;
     const tl_abi_parameter *p = tl_abi_functions[e->call.abi].parameters;

@@ -32,6 +32,21 @@ static void check_panic(checker *c, expr *e, const char *otherwise) {
     check_become_abi(c, e, TL_FN_tl_panic, &message, 1);
 }
 
+/* __refuse("topk", "{} is not a number of elements", k): an operation of the library speaks in the name of the one
+ * that was called. */
+static void check_refuse(checker *c, expr *e) {
+    expr *parts[2] = {NULL, NULL};
+    if (e->call.arg_count < 2) {
+        check_list(c, e->call.args, e->call.arg_count);
+        check_count(c, e, "__refuse", 2, (source_span){0});
+        return;
+    }
+    parts[0] = e->call.args[0];
+    check_expr(c, &parts[0], check_scalar(c, TYPE_STRING));
+    parts[1] = message_of(c, e, 1, "");
+    check_become_abi(c, e, TL_FN_tl_refuse, parts, 2);
+}
+
 /* if !condition { panic(message) } */
 static void demand(checker *c, expr **slot, expr *condition, expr *message) {
     expr *e = *slot;
@@ -121,7 +136,7 @@ void check_suggest_functions(const checker *c, suggestion *s) {
     check_suggest_builtin(s);
 }
 
-/* What the library says is a function of the runtime; all that these take is whole numbers. */
+/* A function of the runtime, as the library declares it; all take whole numbers only. */
 static bool system_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
     const char *symbol = library_word(LIBRARY_system, name);
@@ -167,6 +182,9 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
         return true;
     case SAID_PANIC:
         check_panic(c, e, "panic");
+        return true;
+    case SAID_REFUSE:
+        check_refuse(c, e);
         return true;
     case SAID_UNREACHABLE:
         check_panic(c, e, "this was never to be reached");
@@ -336,7 +354,7 @@ static bool table_method(checker *c, expr **slot) {
     return true;
 }
 
-/* What the library's own methods ask the runtime for: one that takes a number changes the list or text. */
+/* Calls of the runtime by the library's own methods: one that takes a number changes the list or text. */
 static bool room_method(checker *c, expr **slot) {
     expr *e = *slot;
     const bool list = type_is(type_resolve(c->types, e->call.receiver->type), TYPE_VEC);

@@ -376,7 +376,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     bool converts = is_from(name); /* what is left is the language's own */
     if (owner != NULL && !(converts && check_scalar_scope(scope)) && call_of_builtin(c, e, owner, expected)) {
-        if (grad && e->type->kind == TYPE_TENSOR) /* from_vec: made, then told to track */
+        if (grad && e->type->kind == TYPE_TENSOR) /* from_vec: made, then made to track */
             *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
         return;
     }

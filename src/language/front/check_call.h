@@ -33,12 +33,12 @@ bool check_order_method(checker *c, expr **slot, const type *t);
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
 bool check_hash_method(checker *c, expr **slot, const type *t);
 bool check_default_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
-bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
-                    const type *expected); /* scope NULL: imported */
+/* scope NULL: imported. */
+bool check_std_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
 bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
 void check_name_as_closure(checker *c, expr **slot, uint32_t count);
-void check_collect_parts(checker *c, expr **slot,
-                         const type *expected); /* of a pair of lists, where other collections are wanted */
+/* For a pair of lists, where other collections are wanted. */
+void check_collect_parts(checker *c, expr **slot, const type *expected);
 bool check_collect(checker *c, expr **slot, const type *expected);
 /* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */
 void check_range_as_list(checker *c, expr **slot);
@@ -49,7 +49,7 @@ expr *check_map_cast(checker *c, expr *list, const char *scalar);
 bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
 expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
-/* What t, the type of the error of a parse() or of an into(), is as far as that is known. */
+/* Decides t, the error type of a parse() or an into(), as far as it is known. */
 void check_settle_late(checker *c, const type *t);
 /* x.into(), of a type that is decided by what becomes of it; x is checked. */
 void check_into_later(checker *c, expr **slot);

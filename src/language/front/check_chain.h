@@ -61,7 +61,7 @@ typedef struct chain {
     expr *parts;         /* the method whose parts of a list the chain starts from; NULL: it starts from elements */
     const made_of *part; /* the part whose elements it starts from; NULL: another list */
     expr *last_body;     /* of `for`: what is done with each value; NULL: it goes to <all> */
-    pattern *pattern;    /* likewise: what the value is called there */
+    pattern *pattern;    /* of `for`: what the value is called in the body */
     const char *label;   /* of the loop over the source; NULL: none */
 } chain;
 
@@ -71,7 +71,7 @@ bool chain_passes_on(const expr *e);     /* a stage that does not end the chain 
 
 /* The way of the value from stage `at` on. */
 expr *chain_body_of(const chain *h, uint32_t at, const char *value);
-/* What the stages keep: how many came through, how many may. */
+/* The counters of the stages: how many came through, how many may. */
 void chain_counters(const chain *h, block_builder *before);
 /* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
 void chain_limits(const chain *h, uint32_t at, block_builder *body);

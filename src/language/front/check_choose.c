@@ -32,7 +32,7 @@
 
 typedef enum degree { NOT, AS_OTHER, WIDENED, AS_IS } degree;
 
-/* What a parameter wants, as far as forms are told apart by it. */
+/* A parameter's type, as far as two forms differ by it. */
 typedef struct demand {
     type_kind kind;            /* TYPE_OPEN: anything */
     const type *exact;         /* the whole type, where it is known */

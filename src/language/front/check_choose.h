@@ -20,7 +20,7 @@ typedef enum offer_kind {
     OFFER_UNKNOWN   /* whatever is wanted */
 } offer_kind;
 
-/* What a call gives for one parameter. */
+/* The argument of a call for one parameter. */
 typedef struct offer {
     offer_kind kind;
     const type *type;
@@ -34,7 +34,7 @@ static inline bool offer_is_real(const expr *e) {
     return e->kind == EXPR_FLOAT;
 }
 
-/* What a call is to be resolved to. Rows: those of (scope, name), method: parameter 0 is the receiver. */
+/* The candidates of a call. Rows: those of (scope, name), method: parameter 0 is the receiver. */
 typedef struct choice {
     const char *scope, *name; /* scope NULL: no rows */
     bool method;              /* written `x.name(…)`: forms with a receiver only */

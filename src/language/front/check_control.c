@@ -52,7 +52,7 @@ static bool is_assigned(checker *c, const char *name) {
     return false;
 }
 
-/* What a variable that is assigned to starts as need not be what it stays: its rank is what its tensor has when the
+/* The first value of a variable need not say its rank: its rank is what its tensor has when the
  * program runs. What it starts as says how `t[i]` is read where its uses leave that open. */
 static const type *variable_type(checker *c, const pattern *p, const type *t) {
     bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable && t->kind == TYPE_TENSOR &&

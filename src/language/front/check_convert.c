@@ -53,7 +53,7 @@ static bool put_in_box(checker *c, expr **slot, const type *box) {
     return true;
 }
 
-/* What is done for its effect alone, where `()` is wanted: { e; () } */
+/* An expression for its effect alone, where `()` is wanted: { e; () } */
 static bool become_unit(checker *c, expr **slot) {
     block_builder b = build_block(c, (*slot)->span);
     expr *unit = check_new(c, EXPR_TUPLE, (*slot)->span, NULL);

@@ -4,8 +4,8 @@
  * a trait for each (library/parameters.tl); the compiler writes the one method that differs from struct to struct:
  *
  *     net.parameters()      the trait's own text, made for Net where it is first asked for
- *     net.__tensors(p, e)   likewise, unless a type has its own: an LSTM, a HashMap, what implements a trait with that
- *                           method
+ *     net.__tensors(p, e)   the trait's own text too, unless a type has its own: an LSTM, a HashMap, what implements a
+ *                           trait with that method
  *     net.__fields(p, e)    written here from Net's fields, and read as any text of the library:
  *
  *         { let mut __all = Parameters::new(); let __at = if path.is_empty() { path } else { path + "." };
@@ -316,7 +316,7 @@ static void say_unseen(const seeker *k, const struct_field *unseen, const char *
                               : "tensors in structs, tuples, lists, boxes, maps and `Option`s are reached");
 }
 
-/* What the library asks for has an answer for every struct: nothing is reached in it. */
+/* Every struct has an answer to the library's question: nothing is reached in it. */
 static bool is_there(const seeker *k, struct_item *owner, source_span span) {
     const seeker tensors = {k->c, &walks[0]};
     bool is_mode = k->walk->sort == WALK_MODES;

@@ -1,4 +1,4 @@
-/* check_derive_state.c: the walk of a checkpoint, which is told of each value (library/checkpoint.tl).
+/* check_derive_state.c: the walk of a checkpoint, which hands over each value (library/checkpoint.tl).
  *
  *     t.__states(path, s)
  *
@@ -64,7 +64,7 @@ static const char *blank_of_variant(checker *c, const struct_item *s, const vari
     return v->count == 0 ? name : blank_of_fields(c, name, s->fields + v->first, v->count, v->positional, outer);
 }
 
-/* What has a destructor has none: what is made is compared, and made again. */
+/* A type with a destructor has none: its values are compared, and made again. */
 static const char *blank_of_struct(checker *c, const struct_item *s, const looked_at *outer) {
     const struct_item *declared = s->template != NULL ? s->template : s;
     if (derive_is_looked_at(outer, s) || s->dyn != NULL || s->closure != NULL || s->is_builtin ||

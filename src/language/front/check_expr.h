@@ -39,7 +39,7 @@ void check_let_statement(checker *c, stmt *s);
 /* Whether each such variable of a body without mistakes has a value where it is read. */
 void check_late_names(checker *c, const function_item *f);
 void check_bind(checker *c, pattern *p, const type *t);
-/* The parts of a tuple's pattern, each by check_part. False: the value has other parts, which is told. */
+/* The parts of a tuple's pattern, each by check_part. False: the value has other parts, and that was reported. */
 bool check_tuple_parts(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *));
 /* Reports names that one pattern binds twice; mark: the scopes before it. */
 void check_twice(checker *c, uint32_t mark);

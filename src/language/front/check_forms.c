@@ -87,7 +87,8 @@ static void name_as_method(checker *c, expr *e) {
         *e = *method;
 }
 
-/* What says where the values of e lie; NULL: e is not such a method of a tensor. Its receiver is checked then. */
+/* The expression of the places of e's values; NULL: e is not such a method of a tensor. Its receiver is checked then.
+ * */
 static const char *places_of(checker *c, expr *e) {
     name_as_method(c, e);
     const char *name = check_name_of_places(e);
@@ -324,7 +325,7 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
-/* What check_update_method made of a call: its statement is that call. */
+/* A call made by check_update_method: its statement is that call. */
 static block *made_of_update(const expr *e) {
     block *b = e->kind == EXPR_BLOCK ? e->block : NULL;
     const stmt *first = b == NULL || b->result == NULL ? NULL : b->first;

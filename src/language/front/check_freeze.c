@@ -257,7 +257,7 @@ static bool only_lets(const block *b) {
     return s == NULL;
 }
 
-/* What Self and the type parameters are in the body of f. */
+/* The types of Self and of the type parameters in the body of f. */
 static type_environment environment_of(checker *c, function_item *f, const expr *receiver) {
     type_environment own = check_environment_new(c, f);
     const type *t = receiver == NULL ? NULL : type_resolve(c->types, receiver->type);

@@ -151,7 +151,7 @@ static const type *type_of_bracket(inference *n, expr *e) {
     f->element = element;
     if (infer_only_lists_hold(infer_value(n, element))) {
         f->because = e->span;
-        type_decide(n->c->types, f->open, type_vec(n->c->types, element));
+        type_decide(f->open, type_vec(n->c->types, element));
     }
     return f->open;
 }
@@ -255,7 +255,7 @@ static const type *type_of_match(inference *n, expr *e) {
     return t == NULL ? n->any : t;
 }
 
-/* What a `for` over it yields; NULL: it has to be known first. */
+/* The item of a `for` over it; NULL: it has to be known first. */
 static const type *type_of_item(inference *n, const type *t) {
     checker *c = n->c;
     if (infer_is_row(t)) {

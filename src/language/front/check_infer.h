@@ -1,4 +1,4 @@
-/* check_infer.h: what a bracket is, told before its function is checked (check_infer.c).
+/* check_infer.h: what a bracket is, found before its function is checked (check_infer.c).
  *
  *     check_infer.c           walks a body once and gives every expression a type of its own, variables where it has
  *                             none
@@ -19,7 +19,7 @@ typedef struct inferred_name {
     const type *hidden;
 } inferred_name;
 
-/* What cannot be said before the type of its first operand is known. */
+/* An expression whose type waits for that of its first operand. */
 typedef struct waiting {
     expr *e;
     const type *operand, *other, *result;
@@ -78,7 +78,7 @@ const type *infer_method(inference *n, expr *e);
 const type *infer_struct(inference *n, expr *e);
 /* The method of t, its arguments given; NULL: t says nothing yet. */
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped);
-/* What t.name() yields; NULL: t has no such method. */
+/* The result of t.name(); NULL: t has no such method. */
 const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count);
 
 /* check_infer_type.c */

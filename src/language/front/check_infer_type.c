@@ -36,9 +36,9 @@ const type *infer_any_tensor(inference *n) {
 
 /* ---- deciding ---------------------------------------------------------------------------------- */
 
-static void decide(inference *n, const type *open, const type *t) {
+static void decide(const type *open, const type *t) {
     if (!check_occurs(open, t))
-        type_decide(n->c->types, open, t);
+        type_decide(open, t);
 }
 
 static void bracket_becomes(inference *n, open_form *f, const type *t) {
@@ -46,7 +46,7 @@ static void bracket_becomes(inference *n, open_form *f, const type *t) {
         return;
     f->because = n->at;
     if (t->kind == TYPE_VEC) {
-        decide(n, f->open, t);
+        decide(f->open, t);
         infer_same(n, f->element, t->vec.element);
         return;
     }
@@ -54,7 +54,7 @@ static void bracket_becomes(inference *n, open_form *f, const type *t) {
     const type *element = infer_value(n, f->element);
     element = element->kind == TYPE_TENSOR ? element->tensor.element : element;
     bool number = element != NULL && (element->kind == TYPE_OPEN || type_is_numeric(element)); /* of what is in it */
-    decide(n, f->open, number ? type_tensor(n->c->types, element, -1) : t);
+    decide(f->open, number ? type_tensor(n->c->types, element, -1) : t);
     if (number && t->tensor.element != NULL && type_is_float(element))
         infer_same(n, element, t->tensor.element);
 }
@@ -72,7 +72,7 @@ static void forms_meet(inference *n, open_form *a, open_form *b) {
     if (check_occurs(a->open, b->open) ||
         (a->kind == FORM_BRACKET && (check_occurs(a->open, b->element) || check_occurs(b->open, a->element))))
         return;
-    type_decide(n->c->types, a->open, b->open);
+    type_decide(a->open, b->open);
     b->prefers_list |= a->prefers_list;
     b->grows |= a->grows;
     b->prefers_tensor |= a->prefers_tensor;
@@ -94,20 +94,20 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
         return;
     case FORM_ROW:
         if (t->kind == TYPE_TENSOR || t->kind == TYPE_BOOL || type_is_numeric(t))
-            decide(n, f->open, t);
+            decide(f->open, t);
         if (f->element != NULL && type_is_numeric(t))
             infer_same(n, f->element, t);
         return;
     case FORM_PAIR:
         if (t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE)
-            decide(n, f->open, t);
+            decide(f->open, t);
         return;
     case FORM_TRUTH:
         if (t->kind == TYPE_BOOL) {
-            decide(n, f->open, t);
+            decide(f->open, t);
             infer_prefer_list(n, f->element);
         } else if (t->kind == TYPE_TENSOR) {
-            decide(n, f->open, t);
+            decide(f->open, t);
             infer_tensor(n, f->element);
         }
         return;
@@ -121,15 +121,15 @@ static void open_meets(inference *n, const type *a, const type *b) {
     if (f != NULL && g != NULL)
         forms_meet(n, f, g);
     else if (f != NULL && b->kind == TYPE_OPEN)
-        decide(n, b, a);
+        decide(b, a);
     else if (f != NULL)
         form_becomes(n, f, b);
     else if (a->kind != TYPE_OPEN && g != NULL)
         form_becomes(n, g, a);
     else if (a->kind == TYPE_OPEN)
-        decide(n, a, b);
+        decide(a, b);
     else
-        decide(n, b, a);
+        decide(b, a);
 }
 
 static void parts_meet(inference *n, const type *const *a, const type *const *b, uint32_t count) {
@@ -209,7 +209,7 @@ const type *infer_written(inference *n, type_expr *t) {
     return found == NULL ? n->any : found;
 }
 
-/* What only lists hold. */
+/* Whether only a list, and never a tensor, can have such elements. */
 bool infer_only_lists_hold(const type *t) {
     return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT || t->kind == TYPE_VEC || t->kind == TYPE_TUPLE ||
            t->kind == TYPE_CHAR || (infer_form_of(t) != NULL && t->open.form->kind == FORM_FUNCTION);

@@ -4,7 +4,7 @@
  *                           asked for
  *     I::Item               what `next` of I yields, where no `type Item` says it
  *     for p in fib { … }    { let mut <it> = fib; loop { match <it>.next() { Some(p) => { … } _ => break } } }
- *     for p in &mut it      likewise; a place that may be written gives its elements itself
+ *     for p in &mut it      the same; a place that may be written gives its elements itself
  *     fib.zip(list)         what is asked for elements is an iterator: __items(list)
  *     fib.sorted()          a method of lists works on the list of all elements
  *

@@ -17,9 +17,10 @@ bool check_takes_iterator(const function_item *f, const binding *parameter);
  * end. */
 void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter);
 bool check_list_beside_iterator(checker *c, expr **slot, const type *expected);
-/* What methods of lists work on: the Vec of what next() yields, or of what iter() says. The value is checked. */
+/* The list that methods of lists work on: the Vec of what next() yields, or of what iter() says. The value is checked.
+ * */
 bool check_as_list(checker *c, expr **slot);
-/* What a loop runs over, checked, is an iterator, or what the program says makes one of it. */
+/* Whether *source, checked, is an iterator; a call of into_iter is added where the program has one. */
 bool check_found_iterator(checker *c, expr **source);
 void check_loop_by_next(checker *c, expr **slot);
 void check_range_contains(checker *c, expr **slot);

@@ -79,7 +79,7 @@ static void write_name(late_walk *w, const expr *e) {
     if ((w->now.set & bit) != 0 && b->is_once && !w->silent) {
         diagnostic *d = diagnostics_say(w->c->diagnostics, e->span, SAY(late_is_assigned_again), b->name);
         diagnostics_note(w->c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);
-        b->is_once = false; /* likewise */
+        b->is_once = false; /* reported once */
     }
     assign(w, b, true);
 }

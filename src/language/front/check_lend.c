@@ -124,7 +124,7 @@ static expr *captured_place(checker *c, source_span span, binding *b) {
     return name;
 }
 
-/* What is written before the closure happens before it takes what it writes: self.a.take().map(|x| self.a = …). */
+/* Writes before the closure happen before it takes its captures: self.a.take().map(|x| self.a = …). */
 static void hold_before(checker *c, expr *call, expr **slot) {
     expr *e = *slot;
     bool runs = e != NULL && e->type != NULL && (e->kind == EXPR_CALL || e->kind == EXPR_BLOCK || e->kind == EXPR_TRY);

@@ -326,7 +326,7 @@ static const char *error_maker(checker *c, const type *from, const type *to) {
                                type_resolve(c->types, to->structure->arguments[1]));
 }
 
-/* What error a parse() fails with follows from what it yields, which may not be known yet. */
+/* The error of a parse() depends on its value's type, which may not be known yet. */
 static bool fail_later(checker *c, expr *jump, const type *from, const type *to) {
     const type *wanted = to == NULL || to->kind != TYPE_STRUCT ? NULL
                                                                : type_resolve(c->types, to->structure->arguments[1]);

@@ -154,7 +154,7 @@ bool check_is_identity(const char *name) {
     return library_says(LIBRARY_hands_on, name);
 }
 
-/* What a method that hands on what it is called on is meant for. */
+/* The receivers of a method that hands its receiver on. */
 typedef struct hand_on {
     library_said said;
     bool over_elements, of_option; /* of a list, a tensor; or of an option, too */

@@ -281,7 +281,7 @@ static bool scalar_binary(checker *c, expr *e, const type *expected) {
         common = shift ? left : check_common(c, left, right);
         bool signed_wanted = expected != NULL && expected->kind == TYPE_I64;
         if (common->kind == TYPE_USIZE && signed_wanted && !check_is_comparison(e->binary.op))
-            common = expected; /* where an i64 is wanted, lengths are i64: what is below 0 is told by its user */
+            common = expected; /* where an i64 is wanted, lengths are i64: a value below 0 is for its user to see */
     } else if (left != right) {
         return false;
     }
@@ -326,7 +326,7 @@ static const type *number_or_null(const type *t) {
     return t != NULL && type_is_numeric(t) ? t : NULL;
 }
 
-/* What the operator's method takes beside a value of type t, where there is one of that name; NULL: not known. */
+/* The parameter of the operator's method beside a value of type t, where there is one of that name; NULL: not known. */
 static const type *operand_wanted(checker *c, binary_op op, const type *t) {
     const char *name = check_operator_method(op);
     struct_item *owner = check_owner_of(c, t);

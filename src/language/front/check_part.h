@@ -5,7 +5,7 @@
 #include "language/front/check_build.h"
 #include "language/types/check_context.h"
 
-/* What the variable that is named is made of; NULL: e is something else, or checked. */
+/* The definition of the named variable; NULL: e is something else, or checked. */
 const made_of *check_made_of(const checker *c, const expr *e);
 
 bool check_let_made(checker *c, stmt *s); /* build_let_made, or another name for such a variable */

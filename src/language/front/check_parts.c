@@ -204,7 +204,7 @@ static bool assign_by_places(checker *c, expr **slot, const type *t) {
     return true;
 }
 
-/* What a literal is that is written to elements: of the tensor's type, f64 while that is not known. */
+/* The type of a literal that is written to elements: the tensor's, f64 while that is not known. */
 static const type *number_wanted(checker *c, const type *t, const expr *value) {
     const type *element = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
     bool real = check_free_literal(value) && (element == NULL || type_is_float(element));

@@ -1,5 +1,5 @@
-/* check_place.c: assignments, as what they are: of a name, a part, an element, what a call yields. Who may be assigned
- * to is told by check_writes.c.
+/* check_place.c: assignments, as what they are: of a name, a part, an element, what a call yields. check_writes.c
+ * decides which of them may be assigned to.
  */
 #include "language/front/check_place.h"
 #include "language/front/check_build.h"

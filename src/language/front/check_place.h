@@ -35,7 +35,7 @@ typedef struct maybe_place {
     expr *elements, *index;
 } maybe_place;
 
-/* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
+/* The statements in place of s and all behind it in b, where s names one of several places; NULL: it does not. */
 expr *check_choice(checker *c, const block *b, stmt *s);
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 /* &mut e, or e itself where it is a place. */

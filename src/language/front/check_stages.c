@@ -459,7 +459,7 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     return build_finish(&b, NULL);
 }
 
-/* What the stages keep: how many came through, how many may. */
+/* The counters of the stages: how many came through, how many may. */
 void chain_counters(const chain *h, block_builder *before) {
     checker *c = h->c;
     for (uint32_t i = 0; i < h->count; i++) {

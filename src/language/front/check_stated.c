@@ -16,7 +16,7 @@ static stated_way worse(stated_way a, stated_way b) {
     return a > b ? a : b;
 }
 
-/* What is written through a reference is seen by all who hold one: none may state elements of which the others know
+/* A write through a reference is seen by all who hold one: none may state elements of which the others know
  * nothing. Of f32, which an element is that nothing says more of, own optimisers are lent lists. */
 static bool is_stated_whole(checker *c, const type *t) {
     t = type_resolve(c->types, t);
@@ -59,7 +59,7 @@ static stated_way way(checker *c, const type *from, const type *to, int lists) {
     }
 }
 
-/* What the library states of its own results is Real and its like: of elements that are not known it may be more. */
+/* The library states its own results as Real and its like: of elements that are not known it may be more. */
 stated_way check_stated_way(checker *c, const type *from, const type *to) {
     const bool own = c->function != NULL && c->function->span.file == c->tree->prelude;
     return own ? STATED_KNOWN : way(c, from, to, LISTS_DEEPEST);

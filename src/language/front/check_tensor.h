@@ -18,7 +18,7 @@ void check_array(checker *c, expr **slot, const type *expected);
 void check_index(checker *c, expr **slot, const type *expected);
 void check_comprehension(checker *c, expr **slot, const type *expected);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
-/* What the method of a tensor by this name means; NULL: it is not another name, or not with so many arguments. */
+/* The meaning of a tensor's method by this name; NULL: it is not another name, or not with so many arguments. */
 const char *check_other_name(const char *name, uint32_t argument_count);
 /* A number as a tensor of rank 0, of the elements of `beside` (NULL: whatever it is) if those are real. False: it is
  * none. */
@@ -58,7 +58,7 @@ static inline bool check_is_tensor_maker(const char *name) {
     return strcmp(name, "Tensor") == 0 || strcmp(name, "tensor") == 0 || strcmp(name, "GradTensor") == 0;
 }
 /* Tensor::name(x) makes a tensor of a list, a bracket or a number. */
-/* What t.to_f64() and its like convert to; NULL: no such name. */
+/* The target of t.to_f64() and its like; NULL: no such name. */
 const type *check_converted_to(const checker *c, const char *name);
 /* In t.to_i64().sum(): what t is converted to, as only a tensor has the method; NULL: it is another call. */
 const type *check_converts_for(checker *c, const expr *e);

@@ -178,7 +178,7 @@ static void judge_function(judge *j, const expr *e) {
     demand(j, e->call.writes_receiver == writes, e, "writes_receiver");
 }
 
-/* What a field is to those who name it: one that holds a captured variable by reference is that variable. */
+/* The meaning of a field by its name: one that holds a captured variable by reference is that variable. */
 static const type *type_of_field(const struct_field *f) {
     return f->by_reference && type_is_reference(f->type) ? f->type->vec.element : f->type;
 }

@@ -9,7 +9,7 @@
  *
  *     struct Linear { w: Tensor }     the program's; what the library calls Linear is loaded as __Linear
  *
- * What must stay true:
+ * What must stay true (tests/cli/library_files.sh):
  *     a declaration is loaded  ⟺  its name is asked for, and the owner of its block is, where it has one
  */
 #include <string.h>
@@ -229,7 +229,7 @@ static void put_text(const loader *l, const char *text, size_t length, masu__buf
     masu__buffer_append(out, from, (size_t)(end - from));
 }
 
-/* A type of which is told only to who asks for it, or a method of one. */
+/* A type that only a program that names it gets, or a method of one. */
 static bool is_kept_back(const loader *l, const library_declaration *d) {
     int owner = library_blocks[d->block].owner;
     size_t type = owner >= 0 ? (size_t)owner : d->name;

@@ -82,6 +82,7 @@ symbol *names_symbol(name_table *n, const char *name) {
     *s = (symbol){.name = name, .hash = hash, .next = n->buckets[hash & (n->bucket_count - 1)]};
     n->buckets[hash & (n->bucket_count - 1)] = s;
     n->symbol_count++;
+    MASU_DEBUG_ASSERT(n->symbol_count <= n->bucket_count && (n->bucket_count & (n->bucket_count - 1)) == 0);
     return s;
 }
 

@@ -5,7 +5,7 @@
  *                   function, structure, constant, trait, variant_of …     the item of that name
  *     entries    [ v: hidden | w: hidden | … ]     what each declaration hides; a scope is a mark in it
  *
- * What must stay true:
+ * What must stay true (names.c asserts the counts, and that each scope restores what it hid):
  *     looking a name up costs one hash, whatever the number of names: what it means lies in the symbol itself
  *     symbol->binding is the innermost visible binding of that name: names_close restores it
  *     symbol_count <= bucket_count, both counts of buckets are powers of two
@@ -66,7 +66,7 @@ symbol *names_symbol(name_table *n, const char *name);     /* made when new */
 /* The variable hides what its name meant, until names_close with a mark from before; f lists it. */
 void names_declare(name_table *n, function_item *f, binding *b);
 void names_close(name_table *n, uint32_t mark);
-/* What was declared since the mark is out of sight until names_return, which needs what names_leave gave. */
+/* Hides the names declared since the mark until names_return, which takes the result of names_leave. */
 names_away names_leave(name_table *n, uint32_t mark);
 void names_return(name_table *n, const names_away *away);
 
@@ -79,7 +79,7 @@ function_item *names_find_method(const name_table *n, const struct_item *owner, 
 
 /* A struct, also by another name that is nothing but a name; NULL: none. `Self` is not asked here. */
 struct_item *names_struct(const name_table *n, const char *name);
-/* What a program declares; else the library's of that name, of whatever module. NULL: there is none. */
+/* The program's declaration; else the library's of that name, of whatever module. NULL: there is none. */
 trait_item *names_trait(const name_table *n, const char *name);
 const char *names_trait_text(const trait_item *trait); /* what people call it */
 /* The name that people use. */

@@ -39,7 +39,7 @@ static void build(ir_function *f, ir_place *place, uint32_t dest) {
         f->built |= (uint32_t)1 << (dest - 1);
 }
 
-/* What the callee builds may go on to where this function's caller wants it. */
+/* Hands on the place that this function's caller wants its result in. */
 static void hand_on(ir_module *m, const tensor_facts *facts, ir_function *f, ir_instr *i) {
     for (uint32_t r = 0; r < i->result_count; r++) {
         uint32_t dest = ir_builds(i->callee, r) ? only_result(facts, f, i->result + r) : 0;
@@ -60,7 +60,7 @@ static void mark(ir_module *m, const tensor_facts *facts, ir_function *f) {
     }
 }
 
-/* What leaves may be written over a tensor that only lives until then: that one begins where it will end. */
+/* A result may be written over a tensor that only lives until then: that one begins where it will end. */
 static void begin_there(const tensor_facts *facts, ir_function *f, const ir_instr *i) {
     ir_instr *from = i->reuse ? f->values[i->reuse].def : NULL;
     if (from && i->place.dest && from->result_count == 1 && tensor_makes_fresh(f, from) &&

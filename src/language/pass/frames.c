@@ -8,7 +8,7 @@
  *            └────────────────────► the program's points, in the order of its blocks
  *
  * A tensor qualifies when it is made here by an operation that fills a buffer of its own, or by a function that builds
- * it where it is told to (destinations.c), its size is known, it leaves the function in no way and carries no history,
+ * it in a given place (destinations.c), its size is known, it leaves the function in no way and carries no history,
  * no loop carries it into the iteration that makes it again, and it is not large: a large buffer costs little beside
  * the work on it. In a function that may call itself only what has to outlive such a call lies in the frame, since
  * every activation needs one of its own; the rest is gone before the next activation begins, and a slot serves them
@@ -154,7 +154,7 @@ static void send_to_pool(framer *p, ir_value v) {
     p->f->values[v].pooled = "what leaves the function is written over it";
 }
 
-/* What is offered must be the buffer of the pool, or the one place that both have in the frame. */
+/* An offered buffer is the pool's, or the one place that both values have in the frame. */
 static void settle_offer(framer *p, ir_instr *i) {
     if (!i->reuse)
         return;

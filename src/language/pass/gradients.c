@@ -7,7 +7,7 @@
  *
  *     kept(v)    v goes round a loop that may run a backward (a variable, field or element from outside its iteration);
  *                or what is computed from v, stored into v, or returned by a call that was handed v, is kept
- *     out(v)     likewise, but v leaves the function in result r: the caller says whether it keeps that
+ *     out(v)     v leaves the function in result r: the caller says whether it keeps that
  *
  *     g = grad(w)             g = grad(w)
  *     print(g)                print(g)                   only looks
@@ -157,7 +157,7 @@ static bool carries_nothing(tl_abi_index abi) {
     }
 }
 
-/* What an operation writes: its results, and the record that it fills or empties. */
+/* The targets of an operation: its results, and the record that it fills or empties. */
 static uint64_t mask_of_operation(const finder *w, const ir_instr *i) {
     uint64_t mask = 0;
     for (uint32_t r = 0; r < i->result_count; r++)
@@ -278,7 +278,7 @@ static void sweep_after(finder *w) {
     } while (w->changed);
 }
 
-/* ---- what is told to the runtime ------------------------------------------------------------------------ */
+/* ---- calls into the runtime ----------------------------------------------------------------------------- */
 
 static ir_instr *operation(finder *w, tl_abi_index abi, const ir_value *args, uint32_t count, bool result) {
     ir_type type = IR_BOOL;

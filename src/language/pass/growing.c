@@ -72,8 +72,8 @@ static void judge(grower *g, const ir_instr *i) {
         g->fits[i->result] = tensor_reads_plain(g->facts, g->f, i) && qualifies(g, i->result, &i->place);
 }
 
-/* What is written over an operand has that one's slot: it is needed until the last of such a chain has ended. One that
- * ends in a pool begins there; one that ends in another place does not begin in a slot. */
+/* A result that is written over an operand has that one's slot: it is needed until the last of such a chain has ended.
+ * One that ends in a pool begins there; one that ends in another place does not begin in a slot. */
 static void settle_chain(grower *g, ir_instr *i) {
     if (!i->reuse || !g->fits[i->reuse])
         return;

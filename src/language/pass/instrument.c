@@ -98,7 +98,7 @@ static uint32_t list_live(instrumenter *n, uint32_t used) {
     return used;
 }
 
-/* ---- what is told --------------------------------------------------------------------------------------------- */
+/* ---- audit points --------------------------------------------------------------------------------------------- */
 
 static bool is_point(const ir_instr *i) {
     return i->op == IR_ABI || i->op == IR_CALL || i->op == IR_COMPREHEND ||
@@ -149,7 +149,7 @@ static int64_t field(uint64_t count, int k) {
     return (int64_t)((count < 0xFFF ? count : 0xFFF) << (12 * k));
 }
 
-/* What is around the operation belongs to it: what is acquired and protected before, what dies behind. */
+/* The steps around an operation belong to it: acquires and protection before it, releases behind it. */
 static void count_before(instrumenter *n, ir_instr *i, uint32_t site) {
     uint64_t acquires = 0, releases = 0, moves = 0, borrows = 0, slots = 0, lost = 0;
     const ir_instr *first = i->prev;

@@ -153,7 +153,7 @@ static void release_unused(owner *o, ir_instr *before, const ir_value *values, u
             ir_insert_before(before, counting(o, IR_RELEASE, values[k]));
 }
 
-/* What is needed on the other way out of the only predecessor and not on this one. Youngest
+/* Values needed on the other way out of the only predecessor and not on this one. Youngest
  * first, as scopes are left. */
 static void release_lost(owner *o, ir_instr *before, const ir_block *b) {
     const ir_instr *branch = b->preds[0]->last;

@@ -36,7 +36,7 @@ typedef struct pass_context {
     const struct tensor_facts *facts; /* of the module, once they were asked for; NULL: not yet */
 } pass_context;
 
-/* What is known of all tensors (tensor_facts.h): computed at the first call, after `ownership`, and good until the text
+/* The facts of all tensors (tensor_facts.h): computed at the first call, after `ownership`, and good until the text
  * changes in more than places. NULL when memory runs out: then m says so, too. */
 const struct tensor_facts *pass_facts(ir_module *m, pass_context *context);
 

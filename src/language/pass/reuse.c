@@ -49,7 +49,7 @@ static ir_value spent_operand(const ir_function *f, const ir_instr *i) {
     return 0;
 }
 
-/* What i does with v: nothing, it reads elements, it ends v, or anything else. */
+/* How i uses v: not at all, it reads elements, it ends v, or anything else. */
 typedef enum use { UNUSED, READ, ENDED, OTHERWISE } use;
 
 static use use_of(const ir_instr *i, ir_value v) {

@@ -106,17 +106,12 @@ static bool put_text(const shape_query *q, ir_value v, uint32_t *pieces, masu__b
     }
 }
 
-/* "conv: the images have 3 channels …" is an operation's refusal of its operands; "unwrap of `None`" is what the
- * program does.
- */
+/* `__refuse` of the library is an operation's refusal of its operands; a panic is what the program does. */
 static void refusal(const shape_query *q, shape_fault *fault) {
     masu__buffer text = {0};
     uint32_t pieces = 0;
-    bool known = put_text(q, q->i->args[0], &pieces, &text);
-    const char *all = masu__buffer_text(&text);
-    size_t name = strspn(all, "abcdefghijklmnopqrstuvwxyz_0123456789");
-    if (known && name > 0 && strncmp(all + name, ": ", 2) == 0) {
-        shape_say(fault, SAY(operation_refuses_its_operands), all + name + 2);
+    if (q->i->abi == TL_FN_tl_refuse && put_text(q, q->i->args[1], &pieces, &text)) {
+        shape_say(fault, SAY(operation_refuses_its_operands), masu__buffer_text(&text));
         for (uint32_t p = 0; p < q->f->param_count; p++)
             if (shape_fact_of(q, q->f->params[p])->state == SHAPE_IS_KNOWN && fault->about_count < 2)
                 shape_blame(fault, q->f->params[p]);
@@ -130,7 +125,7 @@ static bool find_first(shaper *s, const ir_function *f, shape_fault *fault, int 
     for (uint32_t steps = 0; b && steps < f->block_count; steps++) {
         for (const ir_instr *i = b->first; i; i = i->next) {
             shape_query q = shape_query_of(s, f, i);
-            if (i->op == IR_ABI && i->abi == TL_FN_tl_panic)
+            if (ir_is_panic(i))
                 refusal(&q, fault);
             else if (i->op == IR_ABI)
                 shape_rule_apply(&q, fault);
@@ -163,7 +158,7 @@ static bool prepare_call(shaper *s, const function_facts *ff, const ir_instr *ca
     return true;
 }
 
-/* What the fault is about, as far as it came in as arguments. */
+/* Replaces the callee's parameters in the fault by the call's arguments. */
 static void in_terms_of_caller(const function_facts *ff, const ir_instr *call, shape_fault *fault) {
     uint32_t kept = 0;
     for (uint32_t n = 0; n < fault->about_count; n++)

@@ -123,7 +123,7 @@ typedef struct call_site {
     const ir_instr *i;
 } call_site;
 
-/* What a parameter of the callee, or a dimension of one, is at the call. */
+/* The length at the call of a parameter of the callee, or of one of its dimensions. */
 static shape_length at_call(void *context, const shape_symbol *atom) {
     const call_site *call = context;
     const ir_function *callee = call->i->callee;

@@ -16,7 +16,7 @@ static int64_t dimension(const layout *l, const ir_instr *i, const char *name, u
     return dim < 0 ? dim + rank : dim;
 }
 
-/* Rows of b are rows of a, lying likewise: strides for the new shape, false where there are none. */
+/* Rows of b are rows of a, and lie as those do: strides for the new shape, false where there are none. */
 static bool reshaped(const fact *from, const int64_t *stride, const fact *to, int64_t *out) {
     uint32_t a = from->rank, b = to->rank;
     layout_dense_strides(to, out);

@@ -309,6 +309,6 @@ bool portable_may_fail(const layout *l, const ir_instr *i) {
         return i->abi == TL_FN_tl_tensor_index_select || i->abi == TL_FN_tl_tensor_gather ||
                i->abi == TL_FN_tl_tensor_embedding;
     default:
-        return i->abi == TL_FN_tl_panic || i->abi == TL_FN_tl_assert || i->abi == TL_FN_tl_give_tensor;
+        return ir_is_panic(i) || i->abi == TL_FN_tl_assert || i->abi == TL_FN_tl_give_tensor;
     }
 }

@@ -226,7 +226,9 @@ static void clone_panic(cloner *c, const ir_instr *i) {
     if (!made)
         return;
     made->abi = TL_FN_tl_panic;
-    made->imm.bytes.data = c->fr->facts[i->args[0]].text;
+    const char *name = c->fr->facts[i->args[0]].text, *text = c->fr->facts[i->args[i->arg_count - 1]].text;
+    made->imm.bytes.data = i->arg_count > 1 && name && text ? masu__arena_printf(&c->p->arena, "%s: %s", name, text)
+                                                            : text;
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
@@ -268,7 +270,7 @@ static void clone_abi(cloner *c, const ir_instr *i) {
         take_parameter(c, i);
     else if (strncmp(symbol, "tl_give_", 8) == 0)
         give_result(c, i);
-    else if (i->abi == TL_FN_tl_panic)
+    else if (ir_is_panic(i))
         clone_panic(c, i);
     else if (i->result_count == 1 && c->fr->facts[i->result].kind == FACT_TEXT)
         return;

@@ -77,7 +77,7 @@ bool fact_same(const fact *a, const fact *b) {
     }
 }
 
-/* What both say. Lists: word by word. */
+/* The facts that both share. Lists: word by word. */
 static fact meet(portable *p, const fact *a, const fact *b) {
     if (a->kind == FACT_UNSET)
         return *b;
@@ -546,7 +546,7 @@ frame *portable_follow(portable *p, const frame *caller, source_span at, const i
 
 static bool is_plain_abi(tl_abi_index abi) {
     return abi == TL_FN_tl_f64_to_bits || abi == TL_FN_tl_f64_from_bits || abi == TL_FN_tl_f32_to_bits ||
-           abi == TL_FN_tl_f32_from_bits || abi == TL_FN_tl_panic || abi == TL_FN_tl_assert ||
+           abi == TL_FN_tl_f32_from_bits || abi == TL_FN_tl_panic || abi == TL_FN_tl_refuse || abi == TL_FN_tl_assert ||
            strncmp(tl_abi_functions[abi].symbol, "tl_string_", 10) == 0 ||
            strncmp(tl_abi_functions[abi].symbol, "tl_text_", 8) == 0;
 }

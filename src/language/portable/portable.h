@@ -88,7 +88,7 @@ typedef struct frame {
     bool traced; /* one way through f, loops turn by turn: facts are those of the last turn */
 } frame;
 
-/* What goes out of an export: result or written parameter `index`, word `word` of a handle. */
+/* An output of an export: result or written parameter `index`, word `word` of a handle. */
 typedef struct outcome {
     uint32_t index, word;
     ir_value value;
@@ -158,7 +158,7 @@ void portable_read_calls(portable *p);
 
 /* ---- follow.c ---------------------------------------------------------------------------------------------------- */
 
-/* What is known when f is called with these facts; NULL: refused. */
+/* The facts inside f when it is called with these; NULL: refused. */
 frame *portable_follow(portable *p, const frame *caller, source_span at, const ir_function *f, const fact *arguments);
 /* The facts of i's results, from those of its operands. */
 void portable_evaluate(portable *p, frame *fr, const ir_instr *i);
@@ -258,8 +258,8 @@ typedef struct layout {
 
 bool portable_may_fail(const layout *l, const ir_instr *i);
 bool layout_gives(const ir_instr *i); /* writes a result, or a parameter that is written */
-bool layout_is_own(const layout *l,
-                   const ir_instr *i);  /* what it writes is there already: a parameter that stays as it was */
+/* Its value is in place already: a parameter that stays as it was. */
+bool layout_is_own(const layout *l, const ir_instr *i);
 bool layout_is_fill(const ir_instr *i); /* all elements the same number */
 bool layout_is_literal(const ir_instr *i);
 bool portable_lay_out(portable *p, flat *f, layout *out);

@@ -159,7 +159,7 @@ static bool keep_handle(portable *p, const masu_parameter *shown, const fact *gi
     return true;
 }
 
-/* What the call yields, into its flat; numbers of handles are any. */
+/* The call's results, into its flat; numbers of handles may be any. */
 static bool follow(portable *p, const stated_call *call, flat *out) {
     const ir_function *entry = portable_entry(p, call->function);
     const masu_function *shown = &p->shown->functions[call->function];

@@ -254,7 +254,8 @@ static void dense(const fact *t, int64_t stride[TL_MAX_RANK]) {
         stride[d] = step;
 }
 
-/* What goes out of parameters is set aside before the first result is written: that may be the same array. */
+/* Values that go out through parameters are set aside before the first result is written: that may be the same array.
+ * */
 static void set_aside(writer *w, uint32_t position) {
     const layout *l = w->l;
     int64_t stride[TL_MAX_RANK];
@@ -315,7 +316,7 @@ static void write_step(writer *w, const ir_instr *i, uint32_t position) {
         write_given(w, i, position);
         return;
     }
-    if (i->op == IR_ABI && i->abi == TL_FN_tl_panic) {
+    if (ir_is_panic(i)) {
         write_failure(w, i, "PANIC", i->imm.bytes.data ? i->imm.bytes.data : "the program panicked");
         return;
     }

@@ -5,8 +5,8 @@
  *     c[0..4) += x u + y v + …        a panel of b is put side by side   out[0..R) += taps of one row of the image
  *     four rows of c, four of b       first; few rows: 16 sums at once   R outputs; the border apart
  *
- * What must stay true: each element is summed in order of the inner dimension (of channels, rows and columns), as the
- * plain loop would; the result's array is none that is read.
+ * What must stay true (tests/cli/plain_c.sh compares bits): each element is summed in order of the inner dimension (of
+ * channels, rows and columns), as the plain loop would; the result's array is none that is read.
  */
 #include <stdio.h>
 

@@ -5,8 +5,9 @@
  * A number that the file does not have is what the call of --arena gives the field, as where a program makes the struct
  * and loads the file into it.
  *
- * What must stay true: each word has its item and each item its word, of one shape and a type that holds every value;
- * else nothing is written, and one refusal names them all. The struct is written by no function of the file.
+ * What must stay true (tests/cli/plain_c.sh): each word has its item and each item its word, of one shape and a type
+ * that holds every value; else nothing is written, and one refusal names them all. The struct is written by no function
+ * of the file.
  */
 #include <ctype.h>
 #include <math.h>
@@ -68,7 +69,7 @@ static const char *symbol_of(portable *p, const char *name) {
 
 /* ---- what fits --------------------------------------------------------------------------------------------------- */
 
-/* What the file calls the word: the field, with dots where structs lie in it. */
+/* The word's name in the file: the field, with dots where structs lie in it. */
 static const char *file_name(portable *p, const fact_list *list, uint32_t word) {
     const char *dot = list->leaves[word].name ? strchr(list->leaves[word].name, '.') : NULL;
     const char *name = dot ? dot + 1 : masu__arena_printf(&p->arena, "field%u", word);

@@ -94,8 +94,8 @@ void write_close_all(writer *w, uint32_t count);
 uint32_t write_open_without(writer *w, const fact *shape, uint32_t without, const char *index[TL_MAX_RANK]);
 const char *write_array(writer *w, ir_value v);
 const char *write_at(writer *w, ir_value v, const char *const *index); /* the element */
-int64_t write_known(writer *w, const ir_instr *i, const char *name,
-                    int64_t otherwise); /* a parameter that is a constant */
+/* The value of a parameter that is a constant. */
+int64_t write_known(writer *w, const ir_instr *i, const char *name, int64_t otherwise);
 uint32_t write_dim_of(writer *w, const ir_instr *i, const fact *shape);
 /* False: its elements are others, which is refused. */
 bool write_is_of(writer *w, const ir_instr *i, ir_value v, tl_dtype dtype);

@@ -8,8 +8,8 @@
  *         else { x }                 a `}` is put in front of it, and the rest is read as if it had been there
  *     }
  *
- * What must stay true: a file whose braces come out even is left as it is; an error is reported for each `}` that is
- * added.
+ * What must stay true (tests/golden/err_teach_syntax): a file whose braces come out even is left as it is; an error is
+ * reported for each `}` that is added.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static bool begins_line(const parser *p, uint32_t at) {
     return from == 0 || text[from - 1] == '\n';
 }
 
-/* What is at the token cannot be inside of the brace: it is not deeper than the brace's line. */
+/* The token is outside of the brace: it is not deeper than the brace's line. */
 static bool is_outside(const parser *p, uint32_t at, const open_brace *top, uint32_t column) {
     bool arm = top->token > 0 && p->list.tokens[top->token - 1].kind == TOKEN_FAT_ARROW;
     if (arm && p->list.tokens[at].kind != TOKEN_RIGHT_BRACE)

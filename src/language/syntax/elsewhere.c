@@ -42,7 +42,7 @@ static const word_hint known_words[] = {
      "computed in `no_grad { … }`"},
     {" optim optimizer optimizers Adadelta Adamax NAdam RAdam LBFGS Optimizer ",
      "`let mut adam = Adam::new(0.001);` … `adam.step(net.parameters());`; SGD, AdamW, RMSprop, Adagrad and Lion "
-     "likewise"},
+     "are used the same way"},
     {" Module ModuleList ModuleDict Parameter Softmax Conv3d RNN Transformer Hardswish ",
      "a layer of one's own is a `struct` of weights and layers, and `impl Layer for` it with `forward`: "
      "docs/training.md"},

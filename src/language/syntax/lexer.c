@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 const char *token_text(token_kind kind) {
     static const char *const texts[TOKEN_KIND_COUNT] = {
 #define TOKEN(name, text) text,
@@ -56,6 +58,8 @@ void lexer_emit(lexer *l, token_kind kind, uint32_t from) {
     token *grown = grow(l, l->list.tokens, l->list.count, &l->token_capacity, sizeof(token), _Alignof(token));
     if (grown == NULL)
         return;
+    const token *before = l->list.count > 0 ? &grown[l->list.count - 1] : NULL;
+    MASU_DEBUG_ASSERT(before == NULL || (before->offset + before->length <= from && before->kind != TOKEN_END));
     l->list.tokens = grown;
     grown[l->list.count++] = (token){.kind = kind, .offset = from, .length = l->at - from};
 }
@@ -201,7 +205,7 @@ type_kind scalar_type_of_name(const char *name, size_t length) {
 
 /* ---- punctuation ----------------------------------------------------------------------------- */
 
-/* What no longer mark begins with. */
+/* A mark of one character that no longer mark begins with. */
 static token_kind lone_mark(char c) {
     switch (c) {
     case '(':

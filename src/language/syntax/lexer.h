@@ -4,7 +4,7 @@
  * leave nothing behind; anything but a token is reported, and skipped or made the nearest token, so
  * that the parser sees a program without holes.
  *
- * What must stay true:
+ * What must stay true (asserted as each token is added):
  *     offsets grow; tokens do not overlap; tokens[count - 1].kind == TOKEN_END and no other one is
  *
  * `>>`, `>>=`, `&&` and `||` are one token each: the parser splits one where types, references or

@@ -3,7 +3,8 @@
  * The first part of a path is looked for: in the blocks around it (`use`), in its module, among what the module
  * uses, in the root. A part behind a module only there, and among what it uses.
  *
- * What must stay true: an item has one internal name; it is the plain one for at most one of the modules.
+ * What must stay true (tests/cli/modules.sh): an item has one internal name; it is the plain one for at most one of the
+ * modules.
  */
 #include "language/syntax/modules.h"
 
@@ -42,7 +43,7 @@ struct module_names {
     bool is_settled;
 };
 
-/* What a path leads to: an item, a module, or neither. */
+/* The target of a path: an item, a module, or neither. */
 typedef struct target {
     const declared *item;
     const module_scope *module;
@@ -177,7 +178,7 @@ static target follow(question *q, const module_scope *in, const used *u, bool mo
     return found;
 }
 
-/* What `name` is in `in`: an item, or a module when that is asked for. */
+/* The meaning of `name` in `in`: an item, or a module when that is asked for. */
 static target find_in(question *q, const module_scope *in, const char *name, size_t length, bool module) {
     target found = {0};
     in = in->same != NULL ? in->same : in;

@@ -43,7 +43,7 @@ bool modules_declare(module_names *names, module_scope *in, const char *name);
 bool modules_use(module_names *names, module_scope *in, const char *path, const char *alias, const source_file *file,
                  uint32_t from, uint32_t until);
 
-/* All files are read: whether names have to be told apart. status is set when memory ends. */
+/* All files are read: whether one name means several items. status is set when memory ends. */
 bool modules_clash(module_names *names, masu_status *status);
 bool modules_are_settled(const module_names *names); /* it has said yes */
 

@@ -1,5 +1,5 @@
 /* outside.h: what programs of the language do elsewhere and masu does not compile, by the names that they do it with. A
- * program is told once of each subject, not at every use. */
+ * subject is reported once a program, not at every use. */
 #ifndef MASU_LANGUAGE_OUTSIDE_H
 #define MASU_LANGUAGE_OUTSIDE_H
 
@@ -17,7 +17,7 @@ typedef enum outside_kind {
     OUTSIDE_SURROUNDINGS,
 } outside_kind; /* fewer than 32 */
 
-/* What scope::name belongs to; a method x.name has the scope ".". */
+/* The subject of scope::name; a method x.name has the scope ".". */
 outside_kind outside_find(const char *scope, const char *name);
 
 /* A plural that a sentence can begin with. */

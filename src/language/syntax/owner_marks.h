@@ -6,11 +6,11 @@
 #include "base/arena.h"
 #include "language/diagnose/source.h"
 
-/* What lowering asks of types with a destructor, since the checked tree knows no moves. A mark says what happens at a
+/* Marks for lowering, of types with a destructor, since the checked tree knows no moves. A mark says what happens at a
  * place of the source, whatever the type. */
 typedef enum owner_mark_kind {
     MARK_TAKEN = 1,           /* a place as a value: what lies there moves */
-    MARK_BEHIND = 2,          /* likewise, of a place behind a reference or in a list: nothing may move from there */
+    MARK_BEHIND = 2,          /* such a place behind a reference or in a list: nothing may move from there */
     MARK_LENT = 4,            /* a name: it is a reference, or holds some */
     MARK_EXTENDED = 8,        /* a name of `let x = &value();`: the value lives as long as it */
     MARK_LOOKED = 16,         /* a value that is used where it is: it lives to the end of the statement */

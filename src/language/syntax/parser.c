@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/syntax/elsewhere.h"
 #include "language/syntax/parser_private.h"
 
@@ -19,6 +20,7 @@ bool parser_is_word(const parser *p, const char *word) {
 }
 
 void parser_advance(parser *p) {
+    MASU_DEBUG_ASSERT(p->at < p->list.count);
     if (p->at + 1 < p->list.count)
         p->at++;
 }

@@ -12,7 +12,7 @@ enum { PARSER_NESTING_MAX = 256, PARSER_HEIGHT_MAX = 4000 };
 
 /* prelude (NULL: none) is read first, into the same tree; of its functions only the heads.
  *
- * names: what a first reading found, when names have to be told apart (modules_clash); else NULL.
+ * names: what a first reading found, when one name means several items (modules_clash); else NULL.
  *
  * Any bytes are accepted; what is wrong is reported and skipped to the next statement or item.
  * Everything lives in the arena, *out too. MASU_OK also with errors in diagnostics;

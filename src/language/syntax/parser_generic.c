@@ -271,7 +271,7 @@ static bool is_parameter(const type_parameters *of, const type_expr *t) {
     return found;
 }
 
-/* What has no name of its own gets one: impl … for [T], for (A, B), for dyn T, for every T. */
+/* An owner without a name gets one: impl … for [T], for (A, B), for dyn T, for every T. */
 void parser_name_owner(parser *p, impl_item *impl) {
     type_expr *owner = impl->owner;
     bool boxed = owner->kind == TYPE_EXPR_NAME && owner->argument_count == 1 && strcmp(owner->name, "Box") == 0 &&

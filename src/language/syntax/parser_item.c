@@ -185,8 +185,8 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner, 
     return f;
 }
 
-/* What `-> &mut T` and `-> Option<&mut T>` yield is a place of the caller's: such a function is written out where it is
- * called. The prelude has none. */
+/* The results `-> &mut T` and `-> Option<&mut T>` are places of the caller's: such a function is written out where it
+ * is called. The prelude has none. */
 static void parse_body(parser *p, function_item *f) {
     if (parser_is(p, TOKEN_BODY)) {
         f->unread = parser_span(p);

@@ -95,7 +95,7 @@ void parse_mod(parser *p) {
     }
 }
 
-/* What Rust's library has and masu does not: each word is told once, where it is imported. */
+/* Refuses an import that Rust's library has and masu does not: each word is reported once, where it is imported. */
 static void refuse_import(parser *p, const char *name) {
     static const char *const words[][2] = {
         {"mpsc", "threads: channels"},
@@ -238,7 +238,7 @@ static bool import_constant(parser *p, const char *scope, const char *name, cons
     return true;
 }
 
-/* What is behind `path::` */
+/* The name behind `path::` */
 static void parse_use_path(parser *p, const char *path, bool library) {
     const char *scope = NULL, *last = NULL; /* path = scope::last */
     const char *end = NULL;

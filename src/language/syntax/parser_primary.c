@@ -102,7 +102,7 @@ static bool type_arguments_follow(const parser *p) {
     return false;
 }
 
-/* What stood before the last `::` becomes the scope: std::f32::consts::PI has scope
+/* The path before the last `::` becomes the scope: std::f32::consts::PI has scope
  * "std::f32::consts". */
 static void parse_path_rest(parser *p, expr *e) {
     const char *start = p->file->text + e->span.offset;

@@ -16,7 +16,7 @@
  * for good: every loop ends there. When memory ends it jumps out: everything made so far is the
  * arena's, so nothing is lost on the way.
  *
- * What must stay true:
+ * What must stay true (asserted at each token; tests/unit/language/test_front_hostile.c):
  *     list.tokens[at] is valid; at never falls
  *     depth <= PARSER_NESTING_MAX; every node's height <= PARSER_HEIGHT_MAX + 1
  */
@@ -28,7 +28,7 @@
 #include "language/syntax/lexer.h"
 #include "language/syntax/parser.h"
 
-/* What a pattern of a list asks for or binds, in order (parser_slice.c). */
+/* The steps of a list's pattern, in order (parser_slice.c). */
 typedef struct pattern_step {
     expr *test; /* NULL: let */
     stmt *let;
@@ -52,7 +52,7 @@ typedef struct parser {
     uint32_t slice_count;
     block *script; /* statements outside of functions, where there is no `fn main`; NULL: none so far */
     stmt *script_last;
-    module_scope *module; /* whose items are read; NULL: names are not told apart */
+    module_scope *module; /* whose items are read; NULL: every name means one item */
     uint32_t functions;   /* bodies around the present token */
     bool derives_clone;
     bool derives_copy; /* an attribute in front of the next struct says so */
@@ -153,9 +153,9 @@ void parser_refuse_name(parser *p, const char *name);
 bool parser_declares(const token *at);
 void parser_enter_body(parser *p);
 const char *parser_declare(parser *p, const char *name);
-/* *scope::*name (*scope NULL: *name) becomes what the checker calls it, where names are told apart. */
+/* *scope::*name (*scope NULL: *name) becomes what the checker calls it, where a name means several items. */
 void parser_find_item(parser *p, const char **scope, const char **name, source_span at);
-/* What the checker calls this item; NULL: just so. */
+/* The checker's name of this item; NULL: as written. */
 const char *parser_found_item(parser *p, const char *name, source_span at);
 const char *parser_join(parser *p, const char *scope, const char *name); /* scope::name */
 void parser_skip_self(parser *p);

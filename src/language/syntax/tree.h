@@ -67,7 +67,7 @@ typedef struct type_parameters {
     uint32_t count;
 } type_parameters;
 
-/* What the type parameters of a generic item are in one instance of it. */
+/* The type arguments of one instance of a generic item. */
 typedef struct type_environment {
     const type_parameters *parameters, *more; /* of the function; of its impl; NULL: none */
     const type **arguments, **more_arguments;
@@ -104,7 +104,7 @@ struct trait_item {
 
 /* Generic functions are patterns: they are copied with their types filled in, and only the copies are
  * checked and compiled. */
-/* What a written operation on tensors says of the elements of its result: see check_element.c. */
+/* The elements of a written operation's result, as its head says: see check_element.c. */
 typedef enum element_rule { ELEMENT_UNKNOWN, ELEMENT_SAME, ELEMENT_REAL, ELEMENT_WIDE, ELEMENT_SUM } element_rule;
 
 struct function_item {
@@ -127,10 +127,10 @@ struct function_item {
     bool is_move;            /* of a closure: written with `move` */
     bool is_closure;         /* [check] self is what it captured */
     function_item *outer;    /* [check] of a closure: the function that it is in */
-    expr *body_expression;   /* likewise: its body as written */
-    uint32_t scope_mark;     /* likewise: the names that it sees */
-    bool body_is_checked;    /* likewise */
-    bool body_is_open;       /* likewise: it is being checked */
+    expr *body_expression;   /* of a closure: its body as written */
+    uint32_t scope_mark;     /* of a closure: the names that it sees */
+    bool body_is_checked;    /* of a closure */
+    bool body_is_open;       /* of a closure: its body is being checked */
     struct_item *as_value;   /* [check] the type of the function's name where it is not called */
     bool is_checked;         /* [check] */
     bool has_self;           /* parameters[0] is then self */
@@ -198,7 +198,7 @@ struct struct_item {
     /* [check] its destructor; of a generic one the pattern of those of its instances; NULL: none */
     function_item *drop;
     const type *cell;    /* [check] where it has one: a Box of its fields, as which it lies in memory */
-    uint32_t destructor; /* [check] likewise: the destructor's number, from 1 */
+    uint32_t destructor; /* [check] the number of its destructor, from 1; 0: it has none */
     variant_item *variants;
     uint32_t variant_count;
     uint32_t default_variant; /* 1 + the one marked #[default]; 0: none is */

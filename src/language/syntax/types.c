@@ -224,16 +224,9 @@ const type *type_open_number(type_table *table, type_kind kind, source_span lite
     return t;
 }
 
-void type_decide(type_table *table, const type *open, const type *t) {
+void type_decide(const type *open, const type *t) {
     const type **cell = open->number != NULL ? &open->number->decided : open->open.resolved;
     *cell = t;
-    if (room(table, &table->trail, table->trail_count, &table->trail_capacity))
-        table->trail[table->trail_count++] = cell;
-}
-
-void type_undo(type_table *table, uint32_t mark) {
-    while (table->trail_count > mark)
-        *table->trail[--table->trail_count] = NULL;
 }
 
 const type *type_default_number(type_table *table, const type *open) {
@@ -249,7 +242,7 @@ void type_default_numbers(type_table *table) {
         if (t->number != NULL)
             t->number->decided = type_default_number(table, t);
     }
-    table->number_count = table->trail_count = 0;
+    table->number_count = 0;
 }
 
 static const type *resolve_tuple(type_table *table, const type *t) {

@@ -125,8 +125,6 @@ typedef struct type_table {
     bool out_of_memory;     /* sticky; then the makers below return the error type */
     const type **numbers;   /* open ones that were made since the last type_default_numbers */
     uint32_t number_count, number_capacity;
-    const type ***trail; /* cells that were filled since then, in order */
-    uint32_t trail_count, trail_capacity;
 } type_table;
 
 /* False when the arena has no memory. */
@@ -134,13 +132,10 @@ bool type_table_init(type_table *table, masu__arena *arena);
 bool type_table_valid(const type_table *table);
 
 /* Makers: O(1) expected, never NULL. Arrays are copied. */
-static inline const type *type_scalar(const type_table *table, type_kind kind) {
-    return table->scalars[kind];
-}
 const type *type_tensor(type_table *table, const type *element, int32_t rank);
 const type *type_struct(type_table *table, struct struct_item *structure);
-void type_set_size(const type *t,
-                   uint32_t size); /* when all fields are known: of structs, and of tuples made of such */
+/* When all fields are known: of structs, and of tuples made of such. */
+void type_set_size(const type *t, uint32_t size);
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
 const type *type_vec(type_table *table, const type *element);
 const type *type_array(type_table *table, const type *element, int64_t length);
@@ -149,19 +144,14 @@ const type *type_open(type_table *table, struct open_form *form);
 /* An open number, of a literal there. kind: TYPE_I64 or TYPE_F32. */
 const type *type_open_number(type_table *table, type_kind kind, source_span literal);
 /* Fills the cell of a type that is open. Cost: O(1). */
-void type_decide(type_table *table, const type *open, const type *t);
-/* What was decided since a mark is open again. */
-static inline uint32_t type_mark(const type_table *table) {
-    return table->trail_count;
-}
-void type_undo(type_table *table, uint32_t mark);
-/* What an open number is when nothing decides it. */
+void type_decide(const type *open, const type *t);
+/* The default type of an open number. */
 const type *type_default_number(type_table *table, const type *open);
-/* Numbers that are still open become what they are when nothing says more; marks made before are void. */
+/* Numbers that are still open become what they are when nothing says more. */
 void type_default_numbers(type_table *table);
 /* &mut T; of a part of a list &mut [T]. */
 const type *type_reference(type_table *table, const type *element, bool slice);
-/* What a reference leads to: T, or of a slice Vec<T>. */
+/* The type that a reference leads to: T, or of a slice Vec<T>. */
 const type *type_target(type_table *table, const type *reference);
 
 /* The type with every decided TYPE_OPEN and open number replaced; one that is not decided stays. */

@@ -23,7 +23,7 @@ static const char *owner_name(checker *c, const type *t) {
     return t->kind == TYPE_STRUCT ? (s->template != NULL ? s->template->name : s->name) : type_name(c->types, t);
 }
 
-/* What the impl's parameters are where its owner is t: impl<A> … for P<A>. */
+/* The arguments of the impl's parameters where its owner is t: impl<A> … for P<A>. */
 type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t) {
     type_environment e = {.parameters = &impl->generics};
     e.arguments = CHECK_ARRAY(c, const type *, impl->generics.count + 1);

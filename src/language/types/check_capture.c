@@ -4,9 +4,9 @@
  *     let mut many = |n| { add(n); };
  *     apply(&mut add)               ─►      apply(|x| add(x))
  *
- * A closure that only its own function calls copies in and out what it writes (check_closure.c), one that is lent to a
- * call likewise (check_lend.c). Everywhere else that would be a copy of its own, so it holds references: the variables
- * lie in cells, and a call of the closure writes them. A `move` closure holds what it captured.
+ * A closure that only its own function calls copies in and out what it writes (check_closure.c), and so does one that
+ * is lent to a call (check_lend.c). Everywhere else that would be a copy of its own, so it holds references: the
+ * variables lie in cells, and a call of the closure writes them. A `move` closure holds what it captured.
  */
 #include <string.h>
 

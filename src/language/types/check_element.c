@@ -3,7 +3,7 @@
  *     fn flip(self, dim: i64) -> Tensor            those of the first tensor that it takes
  *     fn var(self) -> Tensor<Real>                 real ones: f64 where an f64 is taken, f32 of whole numbers
  *     fn outer(self, b: Tensor) -> Tensor<Wide>    the widest that it takes: bool < i64 < f32 < f64
- *     fn prod(self, dim: i64) -> Tensor<Sum>       likewise; bools are counted
+ *     fn prod(self, dim: i64) -> Tensor<Sum>       the widest, i64 of bools
  *     fn __rows(self) -> Tensor                    not known: helpers say it where it matters, as Tensor<Same>
  *
  * The words are in the results of the library's methods of tensors only. A result whose element type is written
@@ -66,7 +66,7 @@ static const type *element_of(checker *c, const type *tensor) {
     return element == NULL || element->kind == TYPE_OPEN ? NULL : element;
 }
 
-/* A list that is written out is a block, which was made what is wanted: what it holds is told by what it ends in. */
+/* A list that is written out is a block, already of the type that is wanted: its last expression says what it holds. */
 static const type *type_given(const expr *e) {
     while (e->kind == EXPR_BLOCK && e->block->result != NULL)
         e = e->block->result;

@@ -27,7 +27,7 @@ bool check_occurs(const type *open, const type *in) {
 static bool decide(checker *c, const type *open, const type *t) {
     if (t->kind == TYPE_VOID || check_occurs(open, t))
         return false;
-    type_decide(c->types, open, t->kind == TYPE_TENSOR ? type_tensor(c->types, t->tensor.element, -1) : t);
+    type_decide(open, t->kind == TYPE_TENSOR ? type_tensor(c->types, t->tensor.element, -1) : t);
     return true;
 }
 
@@ -36,11 +36,11 @@ static bool tensors_fit(checker *c, const type *from, const type *to) {
     a = a == NULL ? NULL : type_resolve(c->types, a);
     b = b == NULL ? NULL : type_resolve(c->types, b);
     if (b != NULL && b->kind == TYPE_OPEN && a != b) { /* the T of a Tensor<T, 2> */
-        type_decide(c->types, b, a != NULL ? a : check_scalar(c, TYPE_F32));
+        type_decide(b, a != NULL ? a : check_scalar(c, TYPE_F32));
         b = type_resolve(c->types, b);
     }
     if (a != NULL && a->kind == TYPE_OPEN && b != NULL && a != b) {
-        type_decide(c->types, a, b);
+        type_decide(a, b);
         a = b;
     }
     if (a != NULL && b != NULL && (type_is_open_number(a) || type_is_open_number(b))) {

@@ -23,7 +23,7 @@ typedef struct coerce_reason {
     const char *text;
 } coerce_reason;
 
-/* What is not known yet of the function that is being checked.
+/* Types not known yet of the function that is being checked.
  *     has_open is false  ⟺  no type in its tree may be open
  *     parses is empty when its body is closed */
 typedef struct check_inference {
@@ -50,7 +50,7 @@ bool check_is_no_conversion(checker *c, const expr *e);
 void check_close_number(checker *c, expr *e, const type *before);
 /* Says of a number that began without a type where that was, and what decided it. */
 void check_note_literal(checker *c, diagnostic *d, const type *t);
-/* What is known of the bracket that e is; NULL: nothing. */
+/* The facts about the bracket that e is; NULL: none. */
 const struct open_form *check_form_of(const expr *e);
 /* Where the bracket is that e is a name of, and the use that made it what it is. */
 void check_note_bracket(checker *c, diagnostic *d, const expr *e);

@@ -11,13 +11,13 @@ typedef struct implementation {
     const impl_item *impl;
 } implementation;
 
-/* What was made of generic declarations, and which types have which traits.
+/* The instances of generic declarations, and which types have which traits.
  *     functions before checked_count have a checked body, are templates, or are refused */
 /* Whether the program has methods of these names. */
 typedef struct chain_sums {
     uint32_t looked_at; /* functions, from the first on */
     bool has_sum, has_product;
-    uint32_t cloners_looked_at; /* likewise */
+    uint32_t cloners_looked_at; /* functions, for has_clone */
     bool has_clone;
 } chain_sums;
 
@@ -63,7 +63,7 @@ void check_read_body(checker *c, function_item *f);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
 bool check_has_overloads(const function_item *f); /* of other impls of its trait */
 bool check_is_other_trait(const impl_item *a, const impl_item *b);
-/* What the parameters of a trait are in a method that an impl takes over from it. */
+/* Sets the trait's type parameters in a method that an impl takes over from it. */
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 /* V: Visitor<R> of a V that is known says what R is. */
 void check_bounds_decide(checker *c, const type_environment *e);

@@ -6,9 +6,9 @@
 
 bool check_may_be_iterators(checker *c);           /* whether there are any in the program */
 bool check_is_iterator(checker *c, const type *t); /* it has `next`, or leads to what has it */
-/* What an iterator of this type yields; NULL: it is none. */
+/* The item of an iterator of this type; NULL: it is not an iterator. */
 const type *check_item_of(checker *c, const type *t);
-/* What t leads to; `next` of that, NULL: it is not an iterator. */
+/* The type that t leads to; `next` of it, NULL: it is not an iterator. */
 const type *check_iterated(checker *c, const type *t);
 function_item *check_next_of(checker *c, const type *t);
 /* Whether a bound is of what gives elements one by one: Iterator, IntoIterator and their like. */

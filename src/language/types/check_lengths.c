@@ -3,7 +3,7 @@
 #include "language/types/check_instances.h"
 #include "language/types/check_written.h"
 
-/* What `const N: usize` means is written as a type of its own: an array of that many nothings. */
+/* The value of `const N: usize` is written as a type of its own: an array of that many nothings. */
 const type *check_number_type(checker *c, int64_t number) {
     return type_array(c->types, check_scalar(c, TYPE_VOID), number);
 }

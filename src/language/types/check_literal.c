@@ -37,7 +37,7 @@ static void decide(checker *c, const type *open, const type *t) {
         t->number->is_parsed |= open->number->is_parsed && type_is_float(t) == type_is_float(open);
     }
     open->number->because = c->open->deciding;
-    type_decide(c->types, open, t);
+    type_decide(open, t);
 }
 
 static bool may_be_parsed(const type *t) {

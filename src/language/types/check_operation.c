@@ -11,7 +11,7 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
     e->kind = EXPR_CALL;
     e->call = (call_expr){
         .name_span = name_span, .kind = CALL_ABI, .abi = abi, .operands = copy, .operand_count = count};
-    e->type = abi == TL_FN_tl_panic || abi == TL_FN_tl_exit ? check_scalar(c, TYPE_NEVER) : check_abi_result(c, e);
+    e->type = tl_abi_functions[abi].effects & ENDS ? check_scalar(c, TYPE_NEVER) : check_abi_result(c, e);
 }
 
 expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count) {

@@ -19,8 +19,8 @@ typedef struct comprehension_context {
     struct comprehension_context *outer;
 } comprehension_context;
 
-/* What the expression that is being checked lies in: both lists are as deep as the body is nested, and empty in a
- * closure's own body at first. */
+/* The surroundings of the expression that is being checked: both lists are as deep as the body is nested, and empty in
+ * a closure's own body at first. */
 typedef struct check_nest {
     const struct check_walk *forms; /* of all expressions: front/check_walk.h */
     loop_context *loop;
@@ -28,7 +28,7 @@ typedef struct check_nest {
     uint32_t comprehension_count; /* opened so far: the number of the last */
 } check_nest;
 
-/* What an expression is to know of what it is a part of. Each is set by the one that checks the part, for that part
+/* Facts of its surroundings that an expression knows. Each is set by the one that checks the part, for that part
  * alone:
  *     it is NULL or false again when that call comes back */
 typedef struct check_around {

@@ -31,7 +31,7 @@ struct_item *check_vec_owner(checker *c) {
     return c->instances->builtin_owners[TYPE_VEC];
 }
 
-/* What impls for tuples of so many, or for every type, belong to; NULL: the name is another. */
+/* The owner of impls for tuples of so many, or for every type; NULL: the name is another. */
 struct_item *check_nameless_owner(checker *c, const char *name) {
     bool tuple = strncmp(name, OWNER_TUPLE, strlen(OWNER_TUPLE)) == 0;
     if (!tuple && strcmp(name, OWNER_ANY) != 0)

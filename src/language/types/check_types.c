@@ -37,7 +37,7 @@ static bool is_half(const type_expr *t) {
     return t->kind == TYPE_EXPR_NAME && (strcmp(t->name, "f16") == 0 || strcmp(t->name, "bf16") == 0);
 }
 
-/* What a tensor may hold: NULL and a message for anything else. */
+/* The element type of a tensor; NULL and a message where it cannot be one. */
 static const type *element_type(checker *c, type_expr *t) {
     if (t->kind == TYPE_EXPR_NAME && strcmp(t->name, "_") == 0)
         return NULL;

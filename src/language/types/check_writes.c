@@ -13,7 +13,7 @@
 #include "language/types/check_operator_types.h"
 #include "language/types/check_written.h"
 
-/* What a reference leads to, or a part of that: no variable's own. */
+/* A place behind a reference, or a part of one: not a variable's own. */
 static bool is_behind(const expr *e) {
     while (!e->is_copied && (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
         if (e->kind == EXPR_INDEX && e->index.base->type != NULL && type_is_reference(e->index.base->type))

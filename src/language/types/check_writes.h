@@ -38,7 +38,7 @@ typedef struct check_writes {
 /* A reference that e, not checked yet, yields stays one where nothing else is wanted. */
 void check_keep_reference(expr *e);
 bool check_wants_reference(checker *c, const expr *e, const type *expected);
-/* What the reference leads to, as a place; anything else stays. */
+/* The place that the reference leads to; anything else stays. */
 void check_follow(checker *c, expr **slot);
 /* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
 bool check_lends_references(checker *c, function_item *f);

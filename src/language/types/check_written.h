@@ -13,7 +13,7 @@
 const type *check_type(checker *c, type_expr *t);
 /* The same inside of another type, where `&mut T` is a TYPE_REFERENCE. */
 const type *check_part_type(checker *c, type_expr *t);
-/* What a list, a tuple, a field or a type parameter is of: `()` is a value there. */
+/* The type of an element, a field or a type parameter: `()` is a value there. */
 const type *check_held_type(checker *c, type_expr *t);
 void check_struct_types(checker *c);
 /* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
@@ -28,7 +28,7 @@ const char *check_type_text(checker *c, const type *t);
 /* The same, or the error type after a message when it is too large. */
 const type *check_bounded(checker *c, const type *t, source_span span);
 void check_struct_size(checker *c, struct_item *s);
-/* What an impl's parameters are where its owner is t: impl<A> … for P<A>. */
+/* The arguments of an impl's parameters where its owner is t: impl<A> … for P<A>. */
 type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t);
 /* fmt::Result: nothing, or nothing that is known of a failure. */
 const type *check_bare_result(checker *c);

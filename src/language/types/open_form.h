@@ -12,7 +12,7 @@ typedef enum form_kind {
     FORM_FUNCTION /* a closure */
 } form_kind;
 
-/* What a type that is open (type.open.form) may become. */
+/* The forms that an open type (type.open.form) may take. */
 struct open_form {
     form_kind kind;
     expr *e;

@@ -180,7 +180,7 @@ typedef struct rounds {
     masu__buffer *to;
 } rounds;
 
-/* What output i of the operator is called: by the operator's own name for it, or by the body's where it has none. */
+/* The name of output i of the operator: by the operator's own name for it, or by the body's where it has none. */
 static int32_t output(const rounds *r, size_t i) {
     return i < r->op->output_count && r->op->outputs[i] >= 0 ? r->op->outputs[i] : r->body->outputs[i + r->shift];
 }

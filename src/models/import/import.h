@@ -67,7 +67,7 @@ bool import_word_ints(import_node *n, const char *name, const int64_t *values, s
 /* f float32, d float64, l int64, n shorter integers, b bool, h float16 and bfloat16; 0: the language has no such
  * elements */
 char import_kind(const masu__model_tensor *t);
-/* What the language keeps them in; NULL: nothing. */
+/* The element type of the language that keeps them; NULL: none. */
 const char *import_elements(const masu__model_tensor *t);
 
 /* Reading marks an attribute or an input as looked at. */
@@ -103,7 +103,7 @@ bool import_write_weights(importer *im, masu__model_write *write, void *context)
 void import_put_lines(const importer *im, size_t graph, size_t depth, masu__buffer *to);
 void import_put_type(const masu__model_tensor *t, masu__buffer *to);
 void import_put_value(const importer *im, int32_t tensor, masu__buffer *to);
-/* What the line is of, behind it. */
+/* Writes the source node of a line as a comment behind it. */
 void import_put_comment(const importer *im, const import_line *line, masu__buffer *to);
 bool import_program(importer *im, const masu__model_text *title, masu__buffer *out);
 

@@ -254,7 +254,7 @@ static void put_functions(const importer *im, masu__buffer *to) {
 
 /* ---- all ----------------------------------------------------------------------------------------- */
 
-/* What no line shows: inputs and outputs that have no form. */
+/* Refuses inputs and outputs that have no form: no line would show them. */
 static bool ends_fit(importer *im) {
     const masu__model_graph *g = &im->model->graphs[0];
     for (size_t side = 0; side < 2; side++)

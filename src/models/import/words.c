@@ -22,7 +22,7 @@ bool import_beta(import_node *n) {
     return right;
 }
 
-/* What makes elements of one kind those of another. NULL: nothing. */
+/* The method that converts elements of one kind to another. NULL: none. */
 static const char *conversion(char from, const masu__model_tensor *to, const char **before) {
     char kind = import_kind(to);
     bool is_unsigned = to->type[0] == 'u';

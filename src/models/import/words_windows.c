@@ -126,7 +126,7 @@ bool import_pool(import_node *n) {
     return put_windows(n, &w);
 }
 
-/* What is put around never is the largest. */
+/* The lowest value of the element type: padding is never the maximum. */
 bool import_lowest(import_node *n) {
     char kind = import_kind(onnx_in(&n->v, 0));
     if (!onnx_out(&n->v, 1))

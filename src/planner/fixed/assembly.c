@@ -197,7 +197,7 @@ static bool common_anchors(masu__assembly *a, const side *x, const side *y, bool
     return out->anchors && out->anchor_count > 0;
 }
 
-/* What it has become a part of. */
+/* The assembly that the block is part of. */
 static uint32_t whole_of(masu__assembly *a, uint32_t at) {
     while (a->blocks[at].parent != NOBODY) {
         uint32_t parent = a->blocks[at].parent, above = a->blocks[parent].parent;
@@ -271,7 +271,8 @@ static uint32_t take_side(masu__assembly *a, const side *s, uint32_t lazily) {
     return pile;
 }
 
-/* What dies and what is born at a moment, of one height, becomes one block. False: their fixed rows contradict that. */
+/* Rows that die and rows that are born at a moment, of one height, become one block. False: their fixed rows contradict
+ * that. */
 static bool join(masu__assembly *a, side *dying, side *born, bool certain) {
     side both = {0};
     uint32_t depth = 0, lazily = 0;

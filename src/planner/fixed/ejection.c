@@ -302,7 +302,7 @@ static int64_t lightest(masu__ejection *e, uint32_t item, double *out_weight) {
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* What waits is a heap, the heaviest first: nothing changes its weight while it waits. */
+/* The waiting items are a heap, the heaviest first: no weight changes while an item waits. */
 static void wait_for_place(masu__ejection *e, uint32_t item) {
     uint32_t at = e->waiting_count++;
     for (; at > 0 && e->weight[e->waiting[(at - 1) / 2]] < e->weight[item]; at = (at - 1) / 2)

@@ -75,7 +75,7 @@ static int64_t align_down(int64_t offset, int64_t alignment) {
     return offset & ~(alignment - 1);
 }
 
-/* What the blocks leave of all offsets, the lowest `most` - 1 and the last; out may be NULL to count. */
+/* The offsets that the blocks leave, the lowest `most` - 1 and the last; out may be NULL to count. */
 static uint32_t leave(const masu__block *blocks, size_t count, int64_t alignment, uint32_t most, range *out) {
     uint32_t made = 0;
     int64_t low = 0;

@@ -12,7 +12,7 @@
 
 #include "planner/model/model.h"
 
-/* What an item may not have: offsets between `from` and `to`, neither included. */
+/* A range that an item may not have: offsets between `from` and `to`, neither included. */
 typedef struct masu__block {
     int64_t from, to;
 } masu__block;
@@ -42,7 +42,7 @@ typedef void (*masu__obstacle_visit)(void *context, uint32_t obstacle);
 void masu__obstacles_each(const masu__obstacles *obstacles, uint32_t first, uint32_t end, masu__obstacle_visit visit,
                           void *context);
 
-/* What all obstacles, those it must be kept apart from included, forbid an item: by `from`, not
+/* The ranges that all obstacles forbid an item, those it must be kept apart from included: by `from`, not
  * overlapping. Owned by obstacles, until the next call; *count is SIZE_MAX when memory runs out. */
 const masu__block *masu__obstacles_blocks(masu__obstacles *obstacles, uint32_t item, size_t *count);
 

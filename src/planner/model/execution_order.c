@@ -49,7 +49,7 @@ typedef struct keeping {
     bool from_begin, to_end;
 } keeping;
 
-/* What the file says of a row's life beyond its operators. What nothing reads and what lives when the last operator
+/* Lives beyond the operators, as the file says. A row that nothing reads, or that lives when the last operator
  * has run is a result: whatever runs last, it is there then. */
 static keeping keeping_of(const masu_plan_row *row, int64_t made, int64_t read, bool is_read, size_t operators) {
     bool result = !is_read && row->upper >= (int64_t)operators;

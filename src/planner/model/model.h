@@ -37,7 +37,7 @@ typedef struct masu__plan_obstacle {
     int64_t offset, size;
 } masu__plan_obstacle;
 
-/* What must not share bytes at any time: two items, or an item and an obstacle (b). */
+/* A pair that must not share bytes at any time: two items, or an item and an obstacle (b). */
 typedef struct masu__plan_apart {
     uint32_t a, b;
     int64_t height_a, height_b; /* of the rows that the relation names */

@@ -37,7 +37,7 @@ int64_t masu__course_move_cost(const masu__moves *m, uint8_t from, uint8_t to) {
 
 /* ---- the path ---------------------------------------------------------------------------------- */
 
-/* What is known while moments fall. */
+/* The state of a sweep over falling moments. */
 typedef struct sweep {
     masu__moves *m;
     const masu__ask *ask;

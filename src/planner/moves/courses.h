@@ -124,7 +124,7 @@ typedef struct masu__ask {
 int64_t masu__course_value(masu__moves *m, const masu__ask *ask);
 /* The course that masu__course_value just found. False: memory. */
 bool masu__course_take(masu__moves *m, size_t row, masu__course *out);
-/* What the stays cost per byte: reads go to the cheapest that is valid, writes to the only one; moves. */
+/* The cost of the stays per byte: reads go to the cheapest that is valid, writes to the only one; moves. */
 int64_t masu__course_cost(const masu__moves *m, size_t row, const masu__course *course);
 bool masu__course_push(masu__course *course, const masu__stay *stay);
 bool masu__course_copy(const masu__course *from, masu__course *to);
@@ -158,7 +158,7 @@ void masu__channel_finish(masu__moves *m, int64_t bytes, bool with_busy, uint32_
 
 /* ---- moment.c ---------------------------------------------------------------------------------- */
 
-/* What these rows, of those that live at t, cost then at least, in parts, without prices. */
+/* A lower bound of the cost at t of these rows, which live then, in parts, without prices. */
 int64_t masu__moment_least(const masu__moves *m, uint32_t t, const uint32_t *rows, uint32_t count);
 
 /* ---- methods ----------------------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ static int64_t settled(const front *f, uint32_t row, uint32_t t, uint8_t state) 
     return t == r->upper ? 0 : f->values[row][(size_t)(t - r->lower) * f->m->state_count + state];
 }
 
-/* What is still to come for a code, this moment included, with prices; per byte. */
+/* The cost still to come for a code, this moment included, with prices; per byte. */
 static int64_t value_of(const front *f, uint32_t row, uint32_t t, const code *c) {
     if (c->left == 0)
         return settled(f, row, t, c->state);
@@ -176,7 +176,7 @@ static bool slots_grow(front *f, const layer *l) {
     return true;
 }
 
-/* What a moment costs with these codes, without prices. */
+/* The cost of a moment with these codes, without prices. */
 static int64_t uses_of(const masu__moves *m, const layer *l, const code *codes, uint32_t t) {
     int64_t cost = 0;
     for (uint32_t i = 0; i < l->width; i++)

@@ -126,7 +126,7 @@ static bool is_listed(const masu__groups *g, size_t giver, size_t taker) {
     return false;
 }
 
-/* What shows the giver's bytes is dead, or dies here and is not read out of step. */
+/* Whether each row on the giver's bytes is dead, or dies here and is not read out of step. */
 static bool may_write_over(const masu__groups *g, const masu_moves_share *share) {
     size_t t = g->problem->rows[share->taker].lower;
     for (uint32_t row = g->group[share->giver]; row != NONE; row = g->next[row]) {

@@ -32,7 +32,7 @@ void masu__conflicts_close(masu__conflicts *conflicts);
 void masu__conflict_clear(masu__conflicts *conflicts, uint32_t level);
 void masu__conflict_of_section(masu__conflicts *conflicts, uint32_t level, uint32_t section);
 
-/* What the state's last placement or inference failed on. */
+/* Records the cause of the state's last failed placement or inference. */
 void masu__conflict_of_culprit(masu__conflicts *conflicts, uint32_t level);
 
 /* The changes since mark are those of a decision at level that the one below it failed under. True: it took part

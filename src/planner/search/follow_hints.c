@@ -34,7 +34,7 @@ typedef struct bytes {
     uint64_t from, to;
 } bytes;
 
-/* What a row at offset keeps at a moment. */
+/* The bytes that a row at offset keeps at a moment. */
 static bytes kept_at(const masu_plan_row *row, uint64_t offset, int64_t moment) {
     if (moment < row->lower || moment >= row->upper)
         return (bytes){0, 0};

@@ -206,7 +206,7 @@ static int64_t peaks(const masu__halves *h) {
     return most[0] > 0 && most[1] > 0 ? most[0] + most[1] : INT64_MAX;
 }
 
-/* What has become much worse is warmed up no more: the best one is. */
+/* A division that became much worse is not warmed up again: the best one is. */
 static int64_t keep_best(masu__halves *h, bool *upper) {
     size_t bytes = h->model->item_count * sizeof *upper;
     int64_t sum = peaks(h);

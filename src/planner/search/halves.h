@@ -1,4 +1,4 @@
-/* halves.h: two programs that run side by side are told apart.
+/* halves.h: finds two programs that run side by side.
  *
  *     the load of all        ▄▄█████▄█████▄▄     two networks, two streams: rows of one program are born and die at the
  *     of the upper half      ▀▀▀█▄▄▀▀██▀▀▄▄▀     moments of its own operators, and few moments are both programs'

@@ -199,7 +199,7 @@ void masu__solver_repair(masu__solver *s, uint32_t most, int64_t enough) {
 
 /* ---- jigsaws --------------------------------------------------------------------------------- */
 
-/* What one attempt decides wrongly at first it seldom takes back in time: many short ones. */
+/* A wrong first decision is seldom taken back in time: many short attempts. */
 enum { CORNERS_A_ROUND = 4, JIGSAW_PACE = 32, MORE_JIGSAWS = 6 };
 static const double most_waste = 0.1, least_waste = 0.01;
 
@@ -213,7 +213,7 @@ static void try_corner(masu__solver *s, double noise, uint64_t seed, uint64_t st
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), "the tightest corner first");
 }
 
-/* What a plan at the bound would waste; 1: not known. */
+/* The share that a plan at the bound would waste; 1: not known. */
 static double waste_at_bound(masu__solver *s) {
     bool too_large = false;
     if (!s->corner)

@@ -227,7 +227,7 @@ static void count_attempts(portfolio *run, unsigned to) {
         run->exhausted[t] = run->count;
 }
 
-/* What attempts behind the answer came to depends on the threads: it is not looked at. */
+/* Attempts behind the answer depend on the threads: they are not looked at. */
 static void settle(portfolio *run) {
     masu__solver *s = run->solver;
     for (uint32_t number = run->first; number < run->count && number <= run->answer; number++)

@@ -405,7 +405,7 @@ static masu__search_end run_once(masu__plan_search *s, int64_t capacity) {
     return found ? MASU__SEARCH_FOUND : s->end;
 }
 
-/* What failed long ago counts less. */
+/* Failures of long ago count less. */
 static void weigh_failures(masu__plan_search *s) {
     uint32_t most = 1;
     for (uint32_t i = 0; i < s->state.model->section_count; i++) {

@@ -22,7 +22,7 @@ typedef struct masu__change {
     int64_t value;
 } masu__change;
 
-/* What a placement or an inference failed on: a section without room, or an item (and_met: and all that it
+/* The cause of a failed placement or inference: a section without room, or an item (and_met: and all that it
  * meets). */
 typedef struct masu__culprit {
     uint32_t section; /* NONE: the item */

@@ -101,7 +101,7 @@ static void try_some(sharing *s) {
     }
 }
 
-/* What was proven for some choices holds for all only up to the bound of all. */
+/* The proof for some choices is valid for all only up to the bound of all. */
 static void conclude(sharing *s, bool all_tried, masu_plan_result *out) {
     uint64_t bound = all_tried && s->lowest > s->bound ? s->lowest : s->bound;
     uint64_t capacity = s->problem->capacity_bytes ? s->problem->capacity_bytes : UINT64_MAX;

@@ -167,7 +167,7 @@ bool masu__plan_share_fits(const masu_plan_problem *problem, const bool *merged,
 
 /* ---- the bound of all choices ---------------------------------------------------------------- */
 
-/* What holds for every choice: of the rows that ties and choices connect, those alive at a moment take at least as much
+/* A bound for every choice: of the rows that ties and choices connect, those alive at a moment take at least as much
  * as the largest of them keeps then; rows that nothing connects take their sum. Where an offset is given, it counts.
  *
  *     bound = the largest, over all moments, of the sum over the connected of the largest kept
@@ -250,7 +250,7 @@ static uint64_t largest_end(const masu_plan_problem *problem) {
     return most;
 }
 
-/* What row b can save at most: once, its size or that of the largest it may share with, while
+/* The most that row b can save: once, its size or that of the largest it may share with, while
  * both live. In a group of rows with one offset all but one are b of a relation within the
  * group, so these savings cover sum - max. */
 typedef struct saving {

@@ -181,7 +181,7 @@ static uint64_t *prices(least_cost *c, uint32_t level, uint32_t k) {
     return c->price + ((size_t)level * c->row_count + k) * c->place_count;
 }
 
-/* What a row at an offset charges the others, at every place of theirs that it overlaps. */
+/* Adds the charges of a row at an offset to every place of the others that it overlaps. */
 static void charge_others(least_cost *c, uint32_t level, size_t row, uint64_t offset) {
     const masu_plan_row *rows = c->problem->rows;
     for (uint32_t k = 0; k < c->row_count; k++) {

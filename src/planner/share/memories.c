@@ -62,7 +62,7 @@ static uint32_t item_of(const division *d, size_t row) {
     return d->model.row_item[d->model.row_root[row]];
 }
 
-/* What may share can lie on others: its load says nothing. Of few groups plans tell. */
+/* Rows that may share can lie on others: their load says nothing. For few groups, plans decide. */
 static bool find_light(division *d) {
     const masu_plan_problem *p = d->problem;
     d->light = MASU_ARENA_ARRAY(&d->arena, bool, d->model.item_count + 1);
@@ -227,7 +227,7 @@ static bool out_of_time(const division *d) {
     return d->options.time_limit_s > 0 && masu__plan_now() > d->end_s;
 }
 
-/* What does not get in for the load's sake stays out; the others are tried. */
+/* Rows kept out by the load stay out; the others are tried. */
 static void add_more(division *d) {
     uint32_t tried = 0;
     for (uint32_t i = 0; i < d->model.item_count && tried < MOST_ADDED && !out_of_time(d); i++) {

@@ -94,7 +94,7 @@ static bool is_plan(const masu_plan_result *r) {
     return r->outcome == MASU_PLAN_OPTIMAL || r->outcome == MASU_PLAN_FEASIBLE;
 }
 
-/* What must be paid once it is proven that not all can be kept apart. */
+/* The least penalty, once it is proven that not all rows can be kept apart. */
 static uint64_t least_penalty(const payer *p) {
     uint64_t least = 0;
     for (size_t i = 0; i < p->count; i++)

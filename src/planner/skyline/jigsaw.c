@@ -210,7 +210,7 @@ static bool any_fits(const masu__corner *c, const valley *v, const uint32_t *ite
     return false;
 }
 
-/* What is lost when nothing comes to the corner: up to where another item could begin (or end), and
+/* The loss when nothing comes to the corner: up to where another item could begin (or end), and
  * up to the neighbour. False: it may not be. */
 static bool find_waste(const masu__corner *c, const valley *v, bool from_right, uint32_t *first, uint32_t *end,
                        int64_t *to) {

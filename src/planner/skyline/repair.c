@@ -253,7 +253,7 @@ static void small_fill(const masu__repair *r, const pyramid *p, small *s) {
     }
 }
 
-/* What has most often been best for many items, slightly changed. */
+/* A way that was often the best for many items, slightly changed. */
 static masu__valley_way draw_good_way(masu__rng *rng) {
     static const double levels[] = {1, 2, 2, 4};
     return (masu__valley_way){.key = masu__rng_below(rng, 3) ? MASU__VALLEY_LONGEST : MASU__VALLEY_DURATION,

@@ -290,7 +290,7 @@ typedef struct choice {
     uint32_t best; /* a place */
 } choice;
 
-/* What is left between an item and a wall counts in full when it is this share of the item's life,
+/* The rest between an item and a wall counts in full when it is this share of the item's life,
  * or more: something else will use it. */
 static const double SLIVER = 0.2;
 

@@ -23,7 +23,7 @@
 
 enum { TL_CALL_PARTS = 32 }; /* parameters, and results, at most */
 
-/* What a caller holds: the owner of a tensor or of a text, or a handle. */
+/* A thing that a caller holds: the owner of a tensor or of a text, or a handle. */
 struct masu_handle {
     masu_instance *instance;
     tl_object *object;        /* one count; NULL: an empty text */
@@ -68,7 +68,7 @@ masu_status tl__call_refuse(masu_instance *i, masu_status status, const masu_par
 masu_status tl__arguments_check(masu_instance *i);
 /* The function has ended: no storage is the caller's any more. OUT_OF_MEMORY: some still are. */
 masu_status tl__arguments_end(masu_instance *i);
-/* Whether the elements of a view can be told apart: none of its strides leads twice to one. */
+/* Whether each element of a view has a place of its own: no stride leads twice to one. */
 bool tl__view_is_plain(const masu_tensor *view);
 bool tl__view_is_possible(const masu_tensor *view);
 void tl__elements_copy(void *to, const int64_t *to_stride, const void *from, const int64_t *from_stride, int rank,

@@ -199,7 +199,7 @@ const char *tl_instance_error(const masu_instance *i) {
     return i ? masu__buffer_text(&i->error) : "";
 }
 
-/* What has no place that is shown, such as an `Err` that the function yields, has that of the function. */
+/* An error without a shown place, such as an `Err` that the function yields, gets the place of the function. */
 static masu_status explain(masu_instance *i, masu_status status, const tl_error *error) {
     size_t path = strlen(i->module->source);
     masu__buffer text = {0};

@@ -26,7 +26,7 @@ typedef struct tl__outgoing {
 void tl__safetensors_write_header(masu__buffer *out, const tl__outgoing *items, size_t count, const char *notes,
                                   size_t note_count);
 
-/* What is in front of an entry, whose header of NumPy's is `header` bytes; and the directory behind the last entry,
+/* The bytes in front of an entry, whose NumPy header is `header` bytes; and the directory behind the last entry,
  * which begins at `begin`. */
 void tl__zip_write_entry(masu__buffer *out, const tl__outgoing *item, size_t header);
 void tl__zip_write_directory(masu__buffer *out, const tl__outgoing *items, size_t count, uint64_t begin);

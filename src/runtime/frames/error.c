@@ -19,8 +19,8 @@ static const tl_error_kind kinds[TL_ERROR_ROWS] = {
 #define SAID         false, true, 0, 0
 #define SHAPES(k, n) false, false, k, n
 #define QUOTED(k, n) true, false, k, n
-#define RUN_ERROR(row, code, status, marks, help, format) \
-    [TL_ROW_##row] = {#code, MASU_ERR_##status, format, help, marks},
+#define RUN_ERROR(row, code, status, marks, help, name, format) \
+    [TL_ROW_##row] = {#code, MASU_ERR_##status, name, name format, help, marks},
 #include "runtime/errors.def"
 #undef RUN_ERROR
 };
@@ -63,10 +63,7 @@ static void note_parts(tl_error *error, const tl_error_kind *kind, va_list argum
         error->shapes[k].at = from;
         error->shapes[k].length = to > from ? to - from : 0;
     }
-    if (kind->is_said)
-        error->name_length = length_up_to(kind->format, strchr(kind->format, '%'), arguments);
-    if (kind->is_quoted)
-        error->name_length = length_up_to(kind->format, strstr(kind->format, ": ") + 2, arguments);
+    error->name_length = length_up_to(kind->format, kind->format + strlen(kind->name), arguments);
 }
 
 static masu_status describe(masu_status status, tl_error_row row, const char *format, va_list arguments) {
@@ -82,7 +79,6 @@ static masu_status describe(masu_status status, tl_error_row row, const char *fo
     pending->related_site = 0;
     pending->related_text[0] = '\0';
     pending->row = row;
-    pending->name_length = 0;
     memset(pending->shapes, 0, sizeof pending->shapes);
     note_parts(pending, &kinds[row], arguments);
     return status;
@@ -173,10 +169,15 @@ void tl_raise_below_zero(int64_t from, int64_t taken) {
 }
 
 void tl_panic(tl_object *message) {
-    const char *bytes = tl__string_bytes(message);
     int64_t length = tl__string_length(message);
-    int shown = length < TL_ERROR_TEXT ? (int)length : TL_ERROR_TEXT;
-    tl__error(TL_SAY(panic), shown, bytes);
+    tl__error(TL_SAY(panic), length < TL_ERROR_TEXT ? (int)length : TL_ERROR_TEXT, tl__string_bytes(message));
+    tl__raise();
+}
+
+void tl_refuse(tl_object *operation, tl_object *message) {
+    int64_t length = tl__string_length(message);
+    tl__error(TL_SAY(operation_refuses), tl__string_bytes(operation),
+              length < TL_ERROR_TEXT ? (int)length : TL_ERROR_TEXT, tl__string_bytes(message));
     tl__raise();
 }
 

@@ -172,7 +172,7 @@ static inline uint64_t tl__word(double value) {
 /* Adds gradient (consumed, also on failure) to what input collects: sums over broadcast
  * dimensions, converts to the input's dtype. input NULL: dropped. */
 masu_status tl__deliver(tl_node *input, tl_tensor *gradient);
-/* What input collects, as contiguous memory of its own for adding into; zeros when it was empty.
+/* The gradient that input collects, as contiguous memory of its own for adding into; zeros when it was empty.
  * Borrowed. */
 masu_status tl__accumulator(tl_node *input, tl_tensor **out);
 /* Hands over the pass's gradient. */
@@ -202,7 +202,7 @@ masu_status tl__accumulate(tl_tensor **total, tl_tensor *gradient);
 /* Adds gradient (consumed) to what the leaf holds. */
 masu_status tl__leaf_add(tl_node *leaf, tl_tensor *gradient);
 void tl__leaf_clear(tl_node *leaf);
-/* What the leaf holds has been used: the next backward replaces it. last: nothing reads it until then, it goes at
+/* The leaf's gradient has been used: the next backward replaces it. last: nothing reads it until then, it goes at
  * once. */
 void tl__leaf_consume(tl_node *leaf, bool last);
 /* Out of the list of read leaves. */

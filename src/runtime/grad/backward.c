@@ -101,7 +101,7 @@ static masu_status discover(tl_backward *run, tl_node *root) {
     return status;
 }
 
-/* What was consumed goes before the first new gradient is made, once nothing can refuse the walk. */
+/* Clears consumed gradients before the first new one is made, once nothing can refuse the walk. */
 static void clear_consumed(tl_node *root) {
     for (tl_node *node = root; node; node = node->next) {
         tl_node *gathers = tl__node_gathers(node);
@@ -266,7 +266,7 @@ static masu_status check_root(const tl_tensor *t, const tl_tensor *seed) {
     return tl__error(TL_SAY(backward_needs_scalar_tensor_shape_backward), shape);
 }
 
-/* What every path brings along: given, without history and in the root's type, or ones. */
+/* The gradient that a path begins with: given, without history and in the root's type, or ones. */
 static masu_status seed_of(const tl_tensor *root, tl_tensor *given, tl_tensor **out) {
     if (!given)
         return tl__full((tl_dtype)root->dtype, root->rank, root->shape, 1.0, out);

@@ -1,7 +1,7 @@
 /* formula.c: how formulas run, and the operations they are made of. formula.h says what they are.
  *
  * The operations are the entry points that programs call. They raise when they fail; a formula holds memory then, so
- * the runtime is told for its duration that there is no catcher: entry points return NULL, and the error travels on as
+ * while it runs the runtime has no catcher: entry points return NULL, and the error travels on as
  * a status.
  */
 #include "runtime/grad/formula.h"

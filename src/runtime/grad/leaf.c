@@ -119,7 +119,7 @@ bool tl_grad_keeping(bool kept) {
 
 /* ---- the gradient ---------------------------------------------------------------------------- */
 
-/* What leaves hold is theirs until they meet it again: no list knows them all. */
+/* Leaves keep a gradient until they meet it again: no list knows them all. */
 void tl_clear_all_grads(void) {
     tl__runtime()->grad_round++;
 }

@@ -8,7 +8,7 @@
  *     div      g / b                -g * a / b²     b, and a when b is tracked
  *     rem      g                    -g * floor(a/b) both when b is tracked
  *     fmod     g                    -g * trunc(a/b) both when b is tracked
- *     atan2    g * b / (a² + b²)    -g * a / (a² + b²) both; hypot, copysign likewise
+ *     atan2    g * b / (a² + b²)    -g * a / (a² + b²) both; hypot, copysign too
  *     floor_divide  0               0               both
  *     pow      g * b * a^(b-1)      g * a^b * ln a  both
  *     maximum  g where a > b        g where b > a   both; half of it where they are equal
@@ -17,7 +17,7 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* What a side's gradient is computed from, besides g. */
+/* The operands that a side's gradient needs besides g. */
 typedef enum share {
     SHARE_AS_IS,   /* nothing: it is g */
     SHARE_NEGATED, /* nothing: it is -g */

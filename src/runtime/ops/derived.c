@@ -129,7 +129,7 @@ static void eigh_formula(tl_formula *f) {
     tl__f_deliver(f, 0, d_times(f, d_add(f, share, d_turned(f, share)), 0.5));
 }
 
-/* What the singular vectors on one side bring: gaps · (uᵀ g) with the other side's part turned. */
+/* The share of the singular vectors on one side: gaps · (uᵀ g) with the other side's part turned. */
 static tl_tensor *turned_part(tl_formula *f, tl_tensor *inner, tl_tensor *row, bool left) {
     tl_tensor *column = d_turned(f, row);
     tl_tensor *own = d_mul(f, inner, left ? row : column);

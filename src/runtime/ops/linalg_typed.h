@@ -43,7 +43,7 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* What the greediest of them asks for: dgesdd, 4 k² + 7 k, and dsyevd, 2 n² + 6 n + 1. */
+/* The most that any of them asks for: dgesdd, 4 k² + 7 k, and dsyevd, 2 n² + 6 n + 1. */
 static int work_size(int64_t rows, int64_t columns) {
     int64_t small = smaller(rows, columns), large = rows + columns - small;
     int64_t size = 64 * large + 4 * small * small + 64;

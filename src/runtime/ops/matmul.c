@@ -298,7 +298,7 @@ static tl_tensor *matrix_of(tl_formula *f, int side, uint64_t vectors) {
     tl_tensor *saved = tl__node_value(f->node, side);
     if (!saved || !(vectors & (side == 0 ? A_IS_VECTOR : B_IS_VECTOR)) || !tl__node_inputs(f->node)[side])
         return tl__f_input(f, side, side);
-    /* What was saved has another shape than its node: the vector comes first. */
+    /* The saved value has another shape than its node: the vector comes first. */
     tl_tensor *matrix = tl__f_constant(f, side);
     if (!matrix || !f->tracks)
         return matrix;

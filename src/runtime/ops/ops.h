@@ -52,7 +52,7 @@ static inline bool tl__same_shape(const tl_tensor *a, const tl_tensor *b) {
 
 /* bool < i64 < f32 < f64 */
 tl_dtype tl__promote(tl_dtype a, tl_dtype b);
-/* What a tensor becomes beside a scalar: a floating one stays, an i64 stays i64 beside a whole
+/* The type of a tensor beside a scalar: a floating one stays, an i64 stays i64 beside a whole
  * number. */
 tl_dtype tl__scalar_dtype(tl_dtype dtype, double scalar);
 /* Floating as it is, else f32. */

@@ -145,7 +145,7 @@ static masu_status refuse_leaf(const tl_tensor *t, const tl_tensor *value) {
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-/* What is written to: *t itself as memory of its own, or, when the history goes on, another header of it. */
+/* The target of a write: *t itself as memory of its own, or, when the history goes on, another header of it. */
 static masu_status target_of(tl_tensor **t, bool recorded, tl_tensor **own) {
     *own = NULL;
     masu_status status = MASU_OK;

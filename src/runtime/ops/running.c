@@ -5,7 +5,7 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* What x is to `best`, the one so far: not a number wins always, then what is at least as large. */
+/* Compares x with `best`, the one so far: a NaN wins always, then a number that is at least as large. */
 #define TAKES(x, best, largest) ((x) != (x) || ((best) == (best) && ((largest) ? (x) >= (best) : (x) <= (best))))
 
 /* [n, inner] from `from` on, which lie `inner` apart along each line. */

@@ -19,7 +19,7 @@
 #include "runtime/ops/vector_math.h"
 #include "runtime/state.h"
 
-/* What happens to the element of `out` for each place of the index: one of out and from is named by the index, the
+/* How an element of `out` changes for each place of the index: one of out and from is named by the index, the
  * other one is where the index is. */
 typedef enum deed { DEED_ADD, DEED_PUT, DEED_CLEAR } deed;
 
@@ -160,7 +160,7 @@ static masu_status source_backward(tl_pass *pass, tl_node *input, const tl_tenso
     return tl__deliver(input, share);
 }
 
-/* What is left of the gradient for t where source's elements are in place of its own. */
+/* The gradient for t: zero where source's elements are in place of its own. */
 static masu_status rest_backward(tl_pass *pass, tl_node *input, const tl_tensor *index, int dim, bool by_slice) {
     tl_tensor *rest;
     masu_status status = tl__copy(pass->gradient, &rest);

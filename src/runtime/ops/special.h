@@ -5,7 +5,7 @@
  *     lgamma     ln |Γ(x)|
  *     digamma    its derivative: raised to x >= 6 by ψ(x) = ψ(x + 1) - 1/x, then the asymptotic series;
  *                below 0 mirrored: ψ(x) = ψ(1 - x) - π / tan(π x)
- *     trigamma   the next one, likewise: ψ'(x) + ψ'(1 - x) = (π / sin(π x))²
+ *     trigamma   the next derivative, in the same two steps: ψ'(x) + ψ'(1 - x) = (π / sin(π x))²
  */
 #ifndef MASU_RUNTIME_OPS_SPECIAL_H
 #define MASU_RUNTIME_OPS_SPECIAL_H

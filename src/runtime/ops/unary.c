@@ -51,7 +51,7 @@ static masu_status unary_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(input, gradient);
 }
 
-/* What the kernel reads of the saved value: itself, or 1 where the bits of signs that were saved instead are set. */
+/* The kernel's view of the saved value: itself, or 1 where the bits of signs that were saved instead are set. */
 static tl_tensor *saved_of(tl_formula *f, const unary_operation *operation) {
     if (operation->saves == SAVES_NOTHING)
         return f->g;

@@ -151,7 +151,7 @@ void tl_audit_call(int64_t live_count, void *const *live) {
     a->counts[a->count_count++] = (uint64_t)live_count;
 }
 
-/* What was needed behind the call is still a root until the next point says what is. */
+/* The roots from before the call stay roots until the next point names its own. */
 void tl_audit_return(void) {
     tl_auditor *a = audit_of(tl__runtime());
     if (!a || a->ended || a->count_count == 0)
@@ -205,8 +205,8 @@ static void add_buffers(tl_runtime *rt) {
     rt->line_slotted = rt->slotted;
 }
 
-/* counts: acquires, releases, moves, borrows, slots, 12 bits each. What was allocated since the last call was
- * allocated by the operation that was told of then. */
+/* counts: acquires, releases, moves, borrows, slots, 12 bits each. Allocations since the last call belong to
+ * the operation that was named then. */
 void tl_count_line(int64_t site, int64_t counts) {
     tl_runtime *rt = tl__runtime();
     size_t wanted = (size_t)site + 1, before = rt->line_capacity;

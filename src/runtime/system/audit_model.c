@@ -151,7 +151,7 @@ static void remove_entry(audit_model *m, uint32_t at) {
     m->free = at;
 }
 
-/* What nothing leads to any more goes, and with it what it led to: a list, no recursion. */
+/* Removes entries that nothing leads to, and those they led to: by a list, without recursion. */
 static void settle_gone(audit_model *m) {
     while (m->gone_count > 0 && !m->failed) {
         uint32_t at = find(m, m->gone[--m->gone_count]);

@@ -13,7 +13,7 @@
  *
  * An entry goes stale when its object leads elsewhere. That is seen: of roots of the running function and their nodes
  * at each point; of the nodes that backward settles and of leaves whose gradient goes, and of the elements of vectors,
- * because they are told (tl__audit_node, tl__audit_element). Objects are made before others are freed between two
+ * because these report it (tl__audit_node, tl__audit_element). Objects are made before others are freed between two
  * points; so an address in the model is never that of another object.
  */
 #ifndef MASU_RUNTIME_AUDIT_MODEL_H

@@ -153,7 +153,7 @@ tl_object *tl_file_standard_input(void) {
     return tl__object_or_raise(status, out);
 }
 
-/* What is written from now on waits for a flush, or for the end of the file's life. */
+/* From now on writes wait for a flush, or for the end of the file's life. */
 void tl_file_keep(tl_object *file) {
     tl_file *f = tl__handle_of(file, file_end);
     if (f)

@@ -17,7 +17,7 @@ enum {
     TL_FILE_CREATE_NEW = 32
 };
 
-/* What tl_file_error tells beside errno. TL_FILE_SAID: tl_file_words says what. */
+/* The answers of tl_file_error beside errno. TL_FILE_SAID: tl_file_words has the text. */
 enum { TL_FILE_END = -1, TL_FILE_NOT_TEXT = -2, TL_FILE_SAID = -4 };
 
 /* Notes how a call ended. */
@@ -25,7 +25,7 @@ void tl__file_note(int error);
 /* Notes that it ended as these words say. */
 void tl__file_say(const char *words);
 
-/* What lies behind a text that is empty to programs: a counted object whose last release calls `end`, then frees it.
+/* A handle behind a text that is empty to programs: a counted object whose last release calls `end`, then frees it.
  * Structs of handles begin with it. */
 typedef struct tl_handle {
     tl_object head;

@@ -65,7 +65,7 @@ void tl__cells_init(tl_cells *cells, masu_heap *heap, size_t cell_bytes);
 masu_status tl__cells_refill(tl_cells *cells);
 /* Gives all chunks back, whatever lives in them. */
 void tl__cells_destroy(tl_cells *cells);
-/* What all chunks take from the heap. O(chunks). */
+/* Bytes of all chunks in the heap. O(chunks). */
 uint64_t tl__cells_bytes(const tl_cells *cells);
 bool tl__cells_valid(const tl_cells *cells);
 

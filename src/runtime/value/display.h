@@ -26,7 +26,7 @@ size_t tl__show_fixed(double value, char text[TL_FLOAT_TEXT]);
 size_t tl__encode_utf8(uint32_t c, char bytes[4]);
 /* Whether the bytes are UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool tl__is_utf8(const char *bytes, size_t length);
-/* What tl_print_tensor prints, with so many decimals (-1: four) into out, whose `failed` says when memory ended. */
+/* The text of tl_print_tensor, with so many decimals (-1: four) into out, whose `failed` says when memory ended. */
 masu_status tl__tensor_text(const tl_tensor *t, int precision, masu__buffer *out);
 
 #endif

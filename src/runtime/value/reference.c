@@ -63,7 +63,7 @@ static void each_owned(const tl_record *plan, int64_t at, int64_t count, int64_t
         }
 }
 
-static void told(tl_vector *v, int64_t at, int64_t count) {
+static void tell_audit(tl_vector *v, int64_t at, int64_t count) {
     if (MASU_LIKELY(!tl__runtime()->audit) || count == 0)
         return;
     for (int64_t i = at / v->plan->word_count; i * v->plan->word_count < at + count; i++)
@@ -117,7 +117,7 @@ void tl_ref_take(tl_object *object, int64_t at, int64_t count, void *out) {
     }
     copy_words(out, words, count);
     each_owned(v->plan, at, count, words, clear_word);
-    told(v, at, count);
+    tell_audit(v, at, count);
 }
 
 void tl_ref_set(tl_object *object, int64_t at, int64_t count, void *values) {
@@ -130,7 +130,7 @@ void tl_ref_set(tl_object *object, int64_t at, int64_t count, void *values) {
     }
     each_owned(v->plan, at, count, words, drop_word);
     copy_words(words, values, count);
-    told(v, at, count);
+    tell_audit(v, at, count);
 }
 
 tl_object *tl_ref_enter(tl_object *object, int64_t at) {
@@ -144,7 +144,7 @@ tl_object *tl_ref_enter(tl_object *object, int64_t at) {
         return NULL;
     }
     *word = (int64_t)(uintptr_t)inner;
-    told(v, at, 1);
+    tell_audit(v, at, 1);
     return tl_ref_view(&inner->head);
 }
 
@@ -172,7 +172,7 @@ static tl_object *part_of(tl_object *object, int64_t at, int64_t length, owned_w
     if (left) {
         each_owned(v->plan, at, length * width, words, drop_word);
         each_owned(v->plan, at, length * width, words, left);
-        told(v, at, length * width);
+        tell_audit(v, at, length * width);
     }
     return part;
 }
@@ -202,7 +202,7 @@ void tl_ref_put(tl_object *object, int64_t at, int64_t length, tl_object *given)
         memcpy(words, part->words, (size_t)count * sizeof *words);
     }
     tl__object_drop(given);
-    told(v, at, count);
+    tell_audit(v, at, count);
 }
 
 /* ---- where elements and parts begin ----------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ static __attribute__((cold, noinline)) masu_status refuse_shape(masu_status stat
     return tl__error_as(status, TL_SAY(shape_is_refused), tl__shape_text(rank, shape, text), why);
 }
 
-/* What is wrong with a shape whose product overflowed or met a negative number; nothing when a dimension is 0. */
+/* Refuses a shape whose product overflowed or met a negative number; nothing when a dimension is 0. */
 static __attribute__((cold, noinline)) masu_status judge_shape(int rank, const int64_t *shape) {
     bool empty = false;
     for (int i = 0; i < rank; i++) {

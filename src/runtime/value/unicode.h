@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What compiled code asks for by number (char.tl). */
+/* The questions that compiled code asks by number (char.tl). */
 typedef enum unicode_kind {
     UNICODE_ALPHABETIC,
     UNICODE_NUMERIC,

@@ -66,7 +66,7 @@ static masu_status words_new(const tl_record *plan, int64_t capacity, int64_t **
     return status;
 }
 
-/* What has a destructor may be part of a circle that only the destructor would open (an Rc and the Weak that leads
+/* A value with a destructor may be part of a circle that only the destructor would open (an Rc and the Weak that leads
  * back to it). An error runs none, so all of it is linked from its birth: tl__dying_abandon opens what is left.
  *
  *     rt->destructible ─► ┌ vector │ next ┼─► ┌ vector │ next ┼─► NULL       *back = what points to this one
@@ -232,8 +232,8 @@ void tl__vector_free(tl_object *object) {
 
 /* ---- destructors ------------------------------------------------------------------------------------------------- */
 
-/* What has a `drop` runs it when its last count goes, and only compiled code can run it. So it waits in rt->dying, in
- * the order in which Rust drops, and compiled code takes what waits behind each instruction that may let go of
+/* A value with a `drop` runs it when its last count goes, and only compiled code can run it. So it waits in rt->dying,
+ * in the order in which Rust drops, and compiled code takes what waits behind each instruction that may let go of
  * something:
  *
  *     release %list        rt->dying = a, b, c
@@ -386,8 +386,8 @@ static tl_object *consume_and_raise(tl_vector *v, const int64_t *element) {
     return NULL;
 }
 
-/* The audit follows what a vector holds by being told. */
-static tl_object *told(tl_vector *v, int64_t index) {
+/* The audit follows a vector by its stores. */
+static tl_object *audited(tl_vector *v, int64_t index) {
     if (MASU_UNLIKELY(tl__runtime()->audit))
         tl__audit_element(&v->head, index);
     return &v->head;
@@ -417,7 +417,7 @@ tl_object *tl_vec_push(tl_object *object, void *element) {
     if (v->words)
         memcpy(element_at(v, v->length), element, element_bytes(v->plan));
     v->length++;
-    return told(v, v->length - 1);
+    return audited(v, v->length - 1);
 }
 
 /* Each of the new elements is the one before them; none when there are `length` or more already. */
@@ -461,7 +461,7 @@ tl_object *tl_vec_set(tl_object *object, int64_t index, void *element) {
         drop_owned(v->plan, element_at(v, index));
         memcpy(element_at(v, index), element, element_bytes(v->plan));
     }
-    return told(v, index);
+    return audited(v, index);
 }
 
 /* The last element's counts move to the program. */
@@ -477,7 +477,7 @@ tl_object *tl_vec_pop(tl_object *object, void *element) {
     v->length--;
     if (v->words)
         memcpy(element, element_at(v, v->length), element_bytes(v->plan));
-    return told(v, v->length);
+    return audited(v, v->length);
 }
 
 /* Its counts move to the program. In a vector that others hold, too, the copy's are moved. */
@@ -493,7 +493,7 @@ tl_object *tl_vec_take(tl_object *object, int64_t index, void *element) {
         for (int64_t i = 0; i < v->plan->owned_count; i++)
             element_at(v, index)[v->plan->owned[i]] = 0;
     }
-    return told(v, index);
+    return audited(v, index);
 }
 
 static void hand_out_copy(const tl_vector *v, int64_t index, int64_t *element) {

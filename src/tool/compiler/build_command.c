@@ -191,7 +191,7 @@ static int make_header(const build_options *options, const masu_module *module) 
     return written ? TOOL_OK : TOOL_FAILED;
 }
 
-/* What names in C begin with: that of the header or the library, without folder, `lib` and ending. False: it cannot. */
+/* The prefix of names in C: that of the header or the library, without folder, `lib` and ending. False: it cannot. */
 static bool module_name(const build_options *options, char name[NAME_BYTES]) {
     const char *from = options->name ? options->name : options->header ? options->header : options->output;
     const char *slash = options->name ? NULL : strrchr(from, '/');

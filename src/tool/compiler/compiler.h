@@ -12,9 +12,9 @@ int tool_build_program(int argc, char **argv);
 /* ---- module_text.c: each appends to `out` --------------------------------------------------------------------- */
 
 void tool_put_module(const masu_module *module, masu__buffer *out); /* the table, in C */
-void tool_put_module_symbols(const masu_module *module,
-                             masu__buffer *out); /* what leaves the library, for the linker */
-bool tool_is_word_of_c(const char *name);        /* C or C++ keep it for themselves: nothing can be called so */
+/* The names that the library exports, for the linker. */
+void tool_put_module_symbols(const masu_module *module, masu__buffer *out);
+bool tool_is_word_of_c(const char *name); /* C or C++ keep it for themselves: nothing can be called so */
 /* calls: of which arena_bytes is the arena's size; NULL: not asked for */
 void tool_put_header(const masu_module *module, const char *calls, size_t arena_bytes, masu__buffer *out);
 

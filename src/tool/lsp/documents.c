@@ -165,7 +165,7 @@ static void put_diagnostic(lsp_server *s, const masu_diagnostic_info *info) {
     masu__buffer_destroy(&message);
 }
 
-/* What is wrong with one of d's files; without a place: with d itself. */
+/* The diagnostics of one of d's files; without a place: of d itself. */
 static bool concerns(const lsp_document *d, const masu_diagnostic_info *info, const char *path) {
     const char *where = info->path ? info->path : masu__buffer_text(&d->path);
     return strcmp(where, path) == 0 && !misses_main(info);

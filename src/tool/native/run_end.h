@@ -32,10 +32,10 @@ void tool_arm_failure(void);
 /* A whole number, digits only. */
 bool tool_number(const char *text, uint64_t *out);
 
-/* What the language shows of a raised error. Borrows from it. */
+/* A raised error as the language shows it. Borrows from it. */
 masu_run_error tool_run_error(const tl_error *error);
 
-/* What is said of a history that grew to so many operations. */
+/* The warning about a history that grew to so many operations. */
 const char *tool_history_text(uint32_t operations, char text[128]);
 
 /* To be called first by a command that runs programs. Where the process may have only so many addresses (ulimit -v), a

@@ -50,7 +50,7 @@ static void find_ties(room *r, const masu_plan_problem *problem) {
             r->tied[tie_of(r, problem->relations[i].b)] = tie_of(r, problem->relations[i].a);
 }
 
-/* What holds between the chosen rows, over ties with others, too. */
+/* The relations between the chosen rows, those by ties with others included. */
 static size_t relate(room *r, const masu_plan_problem *problem, const size_t *chosen, size_t count) {
     size_t relations = 0;
     for (size_t i = 0; i < problem->relation_count; i++) {

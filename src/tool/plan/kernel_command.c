@@ -130,7 +130,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* What lies above all buffers adds nothing to the height, so a reserved range counts only where buffers do not fit
+/* A range above all buffers adds nothing to the height, so a reserved range counts only where buffers do not fit
  * below it; then they lie above it, too. */
 static masu_status find_lowest(const job *j, const kernel_pool *pool, double time_s, pool_problem *p,
                                masu_plan_result *result) {

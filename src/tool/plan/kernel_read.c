@@ -31,7 +31,7 @@ static void *append(json *j, list *l, size_t bytes) {
 
 /* ---- members by name ----------------------------------------------------------------------------- */
 
-/* What a member holds, and where in the struct it goes; CALL reads by itself. */
+/* The type of a member, and its place in the struct; CALL reads by itself. */
 typedef enum member_kind { PASSED_OVER, NUMBER, MOMENT, TEXT, FLAG, CALL } member_kind;
 
 typedef struct field {

@@ -393,7 +393,7 @@ int moves_try_order(moves_work *w, const size_t *order, double seconds) {
     return TOOL_OK;
 }
 
-/* What is proven of the plan's own order is proven of all only when all were tried. */
+/* A proof for the plan's own order is one for all orders only when all were tried. */
 static void settle_bound(moves_work *w) {
     if (!w->all_orders || !moves_has_plan(&w->plan))
         return;

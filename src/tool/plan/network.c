@@ -123,7 +123,7 @@ static void say_open(const network *n, size_t tensor, masu__buffer *why) {
     masu__buffer_putc(why, ')');
 }
 
-/* What is not known is said, all of it up to a few. */
+/* Lists the tensors of unknown size, up to a few. */
 static bool sizes_known(network *n, masu__buffer *why) {
     size_t missing = 0;
     for (size_t i = 0; i < n->model.tensor_count; i++) {
@@ -273,7 +273,7 @@ bool network_has_offline(const network *n) {
            o->offset_count >= (size_t)o->count;
 }
 
-/* What the file's plan puts at one offset for a custom operator stays together. */
+/* Tensors of a custom operator that the file's plan puts at one offset stay together. */
 static bool bind_custom(network *n) {
     for (size_t k = 0; network_has_offline(n) && k < n->lives.moment_count; k++) {
         const masu__model_operator *op =

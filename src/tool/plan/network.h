@@ -56,7 +56,7 @@ bool network_add_constants(network *n);
 
 /* Lives in this order of graph 0's operators (NULL: as they are), into table.rows. False: memory. */
 bool network_set_order(network *n, const size_t *order);
-/* What may be done in place with the present lives. False: memory. */
+/* Finds the in-place choices for the present lives. False: memory. */
 bool network_list_in_place(network *n, plan_pair **out, size_t *count);
 /* The same as relations, beside the relations that hold in every way. False: memory. */
 bool network_relate(network *n);

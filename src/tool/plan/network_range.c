@@ -104,7 +104,7 @@ static bool cover(range *r, const network *n, int64_t value) {
     return true;
 }
 
-/* What may be done in place with this value, too: both lists have the order of the operators. */
+/* The in-place choices that hold for this value, too: both lists have the order of the operators. */
 static void keep_common(range *r, const network *n) {
     const plan_table *low = &r->low.table, *other = &n->table;
     for (size_t k = 0, i = 0; k < low->relation_count; k++) {
@@ -262,7 +262,7 @@ static void put_json_form(const char *name, form f, masu__buffer *out) {
     masu__buffer_printf(out, "\"%s\": {\"base\": %" PRIu64 ", \"step\": %" PRIu64 "}", name, f.base, f.step);
 }
 
-/* What is said is base + step × (value − low). */
+/* Each size is base + step × (value − low). */
 static void put_json(const range *r, masu__buffer *out) {
     const plan_arguments *a = r->args;
     masu__buffer_puts(out, "{\n  \"dim\": ");

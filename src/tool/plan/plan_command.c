@@ -460,7 +460,7 @@ static uint64_t height_in_place(job *j, masu_plan_row *rows) {
     return right && result.height_bytes > 0 ? result.height_bytes : UINT64_MAX;
 }
 
-/* What dies where in the order as it is may save more in place than another order saves. */
+/* Whether the new order saves more than the order as it is saves in place. */
 static bool order_helps(job *j, masu_plan_row *reordered) {
     return !j->args->in_place || height_in_place(j, reordered) <= height_in_place(j, j->table.rows);
 }

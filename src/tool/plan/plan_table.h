@@ -20,7 +20,7 @@
 #include "tool/plan/plan_options.h"
 #include "tool/tool.h"
 
-/* What one input file says. */
+/* The rows of one input file. */
 typedef struct plan_table {
     masu_plan_row *rows;
     const char **ids;      /* per row */
@@ -128,7 +128,7 @@ typedef struct plan_cells {
 bool plan_csv_note_cell(plan_reader *reader, plan_cells *cells, plan_cell cell);
 bool plan_csv_relate(plan_reader *reader, const plan_index *index, const plan_cells *cells);
 
-/* What is wrong with a row by itself, checked as soon as it is read: NULL when nothing is. */
+/* The fault of a single row, looked for as soon as it is read; NULL: none. */
 const char *plan_row_mistake(const masu_plan_row *row);
 
 /* ---- graphs (read_operators.c) --------------------------------------------------------------------- */

@@ -289,7 +289,7 @@ static void put_bound(picture *p) {
                             y_of(p, (double)p->part->lower_bound_bytes), WIDTH);
 }
 
-/* What is live, section by section. */
+/* Draws the load, section by section. */
 static void put_load(picture *p) {
     const plan_table *t = p->answer->table;
     size_t sections = p->moment_count > 0 ? p->moment_count - 1 : 0;

@@ -274,7 +274,7 @@ static void end_segments(walk *w, uint32_t now) {
     }
 }
 
-/* What a pool holds from its device, whatever its events call it. */
+/* Follows the memory that a pool holds from its device, whatever its events are called. */
 static void take_memory(walk *w, uint32_t now) {
     const masu__recorded_event *e = &w->r->events[now];
     report_pool *pool = &w->f->pools[e->pool];
@@ -420,7 +420,7 @@ static void walk_events(walk *w) {
     f->live_blocks = w->blocks;
 }
 
-/* What was alive at the peak, by line and pool; and the peak among the moments. */
+/* The blocks alive at the peak, by line and pool; and the peak among the moments. */
 static void look_at_peak(report_facts *f) {
     for (size_t i = 0; i < f->span_count; i++) {
         const report_span *s = &f->spans[i];

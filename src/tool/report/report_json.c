@@ -23,7 +23,7 @@ static void put_number(masu__buffer *out, const char *key, uint64_t value) {
     masu__buffer_printf(out, "\"%s\":%llu,", key, (unsigned long long)value);
 }
 
-/* What was put last was not the last after all. */
+/* Removes the comma behind the last item. */
 static void drop_comma(masu__buffer *out) {
     if (out->length > 0 && out->data[out->length - 1] == ',')
         masu__buffer_truncate(out, out->length - 1);

@@ -25,7 +25,7 @@ static bool read_at(int file, void *out, size_t bytes, uint64_t at) {
     return true;
 }
 
-/* What both know of a part that is `there` bytes long. */
+/* Copies the fields that both know of a part `there` bytes long. */
 static void take_part(void *out, size_t known, const char *from, uint32_t there) {
     memset(out, 0, known);
     memcpy(out, from, there < known ? there : known);

@@ -6,10 +6,10 @@
 
 #include "base/meta.h"
 
-enum { MOST_SHOWN = 5, MOST_TOLD = 3 };
+enum { MOST_SHOWN = 5, MOST_EXPLAINED = 3 };
 #define MIB ((uint64_t)1 << 20)
 
-/* What lies in the memory of one device when the request comes. */
+/* The memory of one device when the request comes. */
 typedef struct look {
     masu__torch_block *blocks; /* of the request's own pool, segment by segment */
     size_t count, capacity;
@@ -253,18 +253,18 @@ static masu_status explain(const whatif_requests *q, const whatif_request *reque
 masu_status whatif_explain_refusals(const whatif_requests *q, const whatif_options *options, FILE *out,
                                     masu__buffer *json) {
     masu_status status = MASU_OK;
-    size_t told = 0;
+    size_t explained = 0;
     masu__buffer text = {0};
-    for (size_t i = 0; i < q->count && told < MOST_TOLD && status == MASU_OK; i++) {
+    for (size_t i = 0; i < q->count && explained < MOST_EXPLAINED && status == MASU_OK; i++) {
         if (q->items[i].kind != WHATIF_REFUSED)
             continue;
-        if (told++)
+        if (explained++)
             masu__buffer_putc(json, ',');
         masu__buffer_putc(&text, '\n');
         status = explain(q, &q->items[i], options, &text, json);
     }
-    if (q->refused > told)
-        masu__buffer_printf(&text, "and %zu more requests were refused\n", q->refused - told);
+    if (q->refused > explained)
+        masu__buffer_printf(&text, "and %zu more requests were refused\n", q->refused - explained);
     if (out && status == MASU_OK)
         fputs(masu__buffer_text(&text), out);
     if (text.failed)

@@ -42,7 +42,7 @@ static const library libraries[] = {{"glibc malloc", NULL},
                                     {"tcmalloc", "libtcmalloc_minimal.so.4"},
                                     {"tbbmalloc", "libtbbmalloc_proxy.so.2"}};
 
-/* What the process is told, in front of the requests. */
+/* The head of what the process reads, in front of the requests. */
 typedef struct order {
     uint32_t requests, blocks;
     uint32_t touch; /* 0: only take the time; 1: write to pages and watch memory; 2: watch addresses */

@@ -31,7 +31,7 @@ static void emit(replay *p, masu_event_kind kind, uint64_t address, uint64_t byt
     masu_check_event(p->judge, &event);
 }
 
-/* The judge is told of pages singly, for what is mapped at once may be unmapped in parts. */
+/* The judge gets pages one by one: memory that is mapped at once may be unmapped in parts. */
 static void emit_pages(replay *p, const masu__torch_step *step) {
     uint64_t page = 2 * MIB;
     for (uint64_t at = step->address; at < step->address + step->bytes; at += page) {

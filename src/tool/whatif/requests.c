@@ -71,14 +71,14 @@ static void give(gatherer *g, size_t event, size_t alloc, uint64_t *bytes_of) {
     g->ids[alloc] = 0;
 }
 
-/* What is given back when no request follows that would need it: the program asked for it. */
+/* Memory given back with no later request that needs it: the program asked for that. */
 static bool is_own_release(const gatherer *g, size_t i) {
     const masu__recorded_event *first = &g->r->events[i];
     if (!g->is_snapshot)
         return false; /* masu's pools give back when they see fit */
     if (i > 0 && g->r->events[i - 1].device == first->device &&
         (g->r->events[i - 1].kind == MASU__RECORDED_SEGMENT_DROP || g->r->events[i - 1].kind == MASU__RECORDED_UNMAP))
-        return false; /* told already */
+        return false; /* recorded already */
     for (; i < g->r->event_count; i++) {
         const masu__recorded_event *e = &g->r->events[i];
         if (e->device != first->device || e->kind == MASU__RECORDED_SEGMENT_DROP || e->kind == MASU__RECORDED_UNMAP)

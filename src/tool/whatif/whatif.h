@@ -77,7 +77,7 @@ typedef struct whatif_row {
 
 typedef struct whatif_options {
     bool on_host; /* pools take real memory */
-    bool json, quiet_libraries;
+    bool json;
     uint64_t limit_bytes; /* of the device; 0: none */
     uint64_t judge_most;  /* events times live blocks that the judge may cost */
     uint64_t plan_steps;
@@ -95,7 +95,7 @@ masu_status whatif_replay_pool(const whatif_requests *requests, unsigned number,
 /* The number-th malloc library that this system has, 0: its own; false: there are no more. */
 bool whatif_replay_malloc(const whatif_requests *requests, unsigned number, const whatif_options *options,
                           whatif_row *out);
-/* What such a process runs: requests on `descriptor`, the answer to standard output. */
+/* The body of such a process: requests on `descriptor`, the answer to standard output. */
 int whatif_malloc_child(int descriptor);
 
 masu_status whatif_replay_plan(const whatif_requests *requests, const whatif_options *options, whatif_row *out,

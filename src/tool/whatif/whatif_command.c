@@ -92,7 +92,7 @@ static masu_status add_torch(report *r, const masu__torch_settings *settings, co
     return whatif_replay_torch(&r->requests, &limited, name, &r->options, &r->rows[r->count++]);
 }
 
-/* What the snapshot itself shows: the model followed it from the state that it found. */
+/* The row of the snapshot itself: the model followed it from the state that it found. */
 static void add_recorded(report *r) {
     whatif_row *row = &r->rows[r->count];
     *row = (whatif_row){.is_model = true, .ran = !r->followed.parted};
@@ -158,12 +158,12 @@ static void put_floor(const report *r, masu__buffer *out) {
     masu__buffer_puts(out, ", which is live at once.");
 }
 
-/* What PyTorch's user can do: one setting. A hundredth more or less is not worth a change. */
+/* The advice for PyTorch's user: one setting. A hundredth more or less is not worth a change. */
 static void put_torch_advice(const report *r, masu__buffer *out) {
     const whatif_row *now = &r->rows[r->recorded], *expandable = &r->rows[r->expandable], *own = least_row(r, false);
     const whatif_row *fresh = &r->rows[r->fresh];
     uint64_t had = now->peak_reserved_bytes, other = expandable->peak_reserved_bytes;
-    /* What was reserved before the trace began may be of requests that are not in it: other settings are not judged by
+    /* Memory reserved before the trace began may be of requests that are not in it: other settings are not judged by
      * those. */
     bool is_older = now->ran && !fresh->refused && fresh->peak_reserved_bytes < had;
     had = is_older ? fresh->peak_reserved_bytes : had;

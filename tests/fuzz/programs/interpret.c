@@ -172,6 +172,9 @@ static bool raise(machine *m, const ir_instr *i, const value *args) {
         naive_fail(&m->n, "exit");
     case TL_FN_tl_panic:
         naive_fail(&m->n, "%.*s", (int)((object *)args[0].p)->length, ((object *)args[0].p)->bytes);
+    case TL_FN_tl_refuse:
+        naive_fail(&m->n, "%.*s: %.*s", (int)((object *)args[0].p)->length, ((object *)args[0].p)->bytes,
+                   (int)((object *)args[1].p)->length, ((object *)args[1].p)->bytes);
     case TL_FN_tl_assert:
         if (!args[0].i)
             naive_fail(&m->n, "assert");
