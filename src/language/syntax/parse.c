@@ -35,7 +35,7 @@ static bool has_modules(const token_list *list) {
     return false;
 }
 
-/* What begins with `__` is the library's own: a program that names it would break when the library changes. */
+/* Names with `__` in front are the library's own: a program that uses one would break when the library changes. */
 static void refuse_inner_names(parser *p) {
     for (uint32_t i = 0; i < p->list.count; i++) {
         const token *t = &p->list.tokens[i];

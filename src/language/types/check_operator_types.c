@@ -68,7 +68,7 @@ binary_op check_operator_said(library_said said) {
     return BINARY_NONE;
 }
 
-/* What `shape()` yields is a list of numbers: it is equal to another or not, as a whole. */
+/* The result of `shape()` is a list of numbers: it is equal to another or not, as a whole. */
 bool check_yields_lengths(const expr *e) {
     if (e->kind == EXPR_NAME)
         return e->name.binding != NULL && e->name.binding->is_lengths;

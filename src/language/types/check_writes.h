@@ -77,7 +77,7 @@ bool check_to_slice(checker *c, expr **slot, const type *to);
 bool check_leads(const checker *c, const type *t); /* `impl Deref` */
 bool check_is_guard(const checker *c, const type *t);
 bool check_leads_elsewhere(checker *c, const type *t, const type *wish); /* as `&x` where wish is wanted */
-/* What e, checked, leads to: a call that is not checked yet; of `deref_mut` where it is written to and there is one. */
+/* The target of e, checked: a call that is not checked yet; of `deref_mut` where it is written to and there is one. */
 expr *check_led(checker *c, expr *e, bool writes);
 /* How many of the stars before e, not checked yet, are more than references to follow: so often it leads on. */
 uint32_t check_stars(const checker *c, const expr *e);
