@@ -1,5 +1,5 @@
-/* lower_walk.c: an expression and its parts, which are expressions. What each kind becomes is lower_any, in lower_expr.c,
- * which sees all kinds; a file of one kind asks for its parts here, and includes nothing above it.
+/* lower_walk.c: an expression and its parts, which are expressions. What each kind becomes is lower_any, in
+ * lower_expr.c, which sees all kinds; a file of one kind asks for its parts here, and includes nothing above it.
  */
 #include <string.h>
 
