@@ -6,11 +6,6 @@
  * asks for memory, takes a pool's lock or waits for the disk, unless the ring is full: see when_full. The file is whole
  * up to at most 50 ms before the end, however the process ends.
  *
- * A program of one thread gets no second one, which would make its locks dearer than all that is recorded: while it has
- * one and writes into a file, it writes itself, at the first event after 50 ms. Killed, it loses the events of the last
- * 50 ms in which there were any. The thread begins with the first such event after others have come, or by
- * masu_trace_record_start.
- *
  *     masu_trace_create(&(masu_trace_config){.start_on = true}, &trace);
  *     masu_trace_record_from_environment(trace, NULL);     MASU_TRACE=FILE, or nothing
  *     config.trace = trace;                                of heaps and pools
@@ -46,8 +41,10 @@ typedef struct masu_record_config {
     const char *program;   /* its name, for the report; borrowed during the call; NULL: not said */
     masu_record_here here; /* NULL: places come from masu_heap_alloc_at alone */
     void *here_context;    /* borrowed, handed to here */
-    bool later; /* no thread but by masu_trace_record_start: for a malloc that threads need, or the loader. Until then
-                   who records writes; into a pipe nothing is written, and what does not fit into the ring is dropped */
+    bool
+        later; /* no thread before masu_trace_record_start: for a malloc that threads need, or the loader. Until then who
+                   records writes, at the first event after 50 ms; into a pipe nothing is written, and what does not
+                   fit into the ring is dropped */
 } masu_record_config;
 
 typedef struct masu_record_stats {
@@ -63,8 +60,8 @@ typedef struct masu_record_stats {
  * where one is needed; MASU_ERR_OUT_OF_MEMORY; MASU_ERR_OVERFLOW. On an error nothing is recorded. */
 MASU_API masu_status masu_trace_record_to(masu_trace *trace, const char *path, const masu_record_config *config);
 
-/* Starts the thread of a recording that has none yet: it began with `later`, or is of a program of one thread. MASU_OK
- * also where there is no such recording; MASU_ERR_IO: no thread can be started, and nothing has changed. */
+/* Starts the thread of a recording that began with `later`. MASU_OK also where there is no such recording; MASU_ERR_IO:
+ * no thread can be started, and nothing has changed. */
 MASU_API masu_status masu_trace_record_start(masu_trace *trace);
 
 /* As masu_trace_record_to, with the path in MASU_TRACE; MASU_OK and nothing happens where that is not set or empty. The

@@ -181,20 +181,9 @@ static uint32_t here_of(masu__recorder *r) {
     return t->numbers[at];
 }
 
-/* A writer begins once the program has threads. Here pools are locked, and fork takes the list before them: then the
- * next event tries. */
-static void begin_thread_if_wanted(masu__recorder *r) {
-    if (MASU__ALONE || r->keeps_mode || pthread_mutex_trylock(&list_lock) != 0)
-        return;
-    if (!r->has_thread)
-        r->keeps_mode = start_thread(r) != MASU_OK;
-    pthread_mutex_unlock(&list_lock);
-}
-
 static __attribute__((noinline, cold)) void look(masu__recorder *r, uint64_t time_ns) {
     masu__record_take(r, true);
     r->look_ns = time_ns + HERE_LOOK_NS;
-    begin_thread_if_wanted(r);
 }
 
 void masu__record_event(masu__recorder *r, const masu_event *event, const masu__event_more *more) {
@@ -283,11 +272,10 @@ static bool take_file(int file) {
 
 /* Who will write. A pipe is never written HERE: its reader may be this program. */
 static void choose_mode(masu__recorder *r, const masu_record_config *config) {
-    bool here = is_file(r->file) && (config->later || (MASU__ALONE && config->when_full == MASU_RECORD_WAITS));
+    bool here = config->later && is_file(r->file);
     atomic_init(&r->mode, here ? MASU__RECORD_HERE : config->later ? MASU__RECORD_NOBODY : MASU__RECORD_THREAD);
     r->size = here && r->ring_records > HERE_RECORDS ? HERE_RECORDS : r->ring_records;
     r->look_ns = here ? 0 : UINT64_MAX;
-    r->keeps_mode = config->later;
 }
 
 static masu_status open_file(masu__recorder *r, const char *path) {

@@ -5,9 +5,9 @@
  * A record is one slot, and as many more as its text needs. Only who holds the trace's lock moves head; only the writer
  * moves tail.
  *
- * A process of one thread is its own writer, under the trace's lock: a second thread would make every lock of the C
- * library a real one, and carry each line of the ring from one processor to the other. It uses a part of the ring that
- * the nearest cache holds. Once there are threads a writer begins, and takes over what is there:
+ * The writer is a thread, from the beginning. Only a program that began with `later` is its own writer until it can make
+ * one, under the trace's lock, with a part of the ring that the nearest cache holds. Then the thread takes over what is
+ * there:
  *
  *     HERE ─► THREAD        by the thread, under the trace's lock: the ring is empty then, and all of it is used
  *     NOBODY ─► THREAD      nothing but who waits for whom
@@ -63,7 +63,6 @@ typedef struct masu__recorder {
     char apart_too[64];
     pthread_t thread;
     bool has_thread;  /* under the list's lock */
-    bool keeps_mode;  /* no thread begins by itself */
     masu__lock *lock; /* the trace's */
     size_t ring_records;
     masu__bell bell; /* of the writer's sleep alone */

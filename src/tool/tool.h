@@ -85,6 +85,9 @@ struct masu__buffer;
 masu_status tool_parse_recording(const char *data, size_t length, struct masu__recording *out,
                                  struct masu__buffer *why);
 bool tool_read_recording(const char *command, const char *path, struct masu__recording *out);
+/* A note to standard error where the recording ends too early, and how many events it lacks; nothing of one that is
+ * whole. */
+void tool_say_missing(const char *command, const char *path, const struct masu__recording *recording);
 
 bool tool_is_file(const char *path);
 /* A file that belongs to the command: beside this executable, or in `folder` of the prefix that it is installed in.

@@ -189,6 +189,14 @@ head -c 20000 "$MASU_TMP/leak.trace" >"$MASU_TMP/cut.trace"
 expect_status 0 "$MASU" report "$MASU_TMP/cut.trace"
 expect_in_stdout 'The recording ends at byte '
 expect_in_stdout 'were alive where the recording ends'
+for command in 'whatif --no-malloc' plan "export -o $MASU_TMP/cut.csv"; do
+    # shellcheck disable=SC2086 # a command and its options
+    expect_status 0 "$MASU" $command "$MASU_TMP/cut.trace"
+    expect_in_stderr "masu ${command%% *}: $MASU_TMP/cut.trace: note: the recording ends at byte "
+    # shellcheck disable=SC2086
+    expect_status 0 "$MASU" $command "$MASU_TMP/leak.trace"
+    expect_stderr ''
+done
 for wrong in '' 'hello' "$(printf '\211MASU\r\n\032')"; do
     printf '%s' "$wrong" >"$MASU_TMP/wrong"
     expect_status 1 "$MASU" report "$MASU_TMP/wrong"
@@ -199,6 +207,8 @@ expect_status 2 "$MASU" report
 expect_status 2 "$MASU" report a b
 expect_in_stderr '--diff b shows two'
 expect_status 2 "$MASU" report --json --text a
+expect_status 2 "$MASU" run --trace= examples/puzzles/peak.tl
+expect_in_stderr '--trace: a file name is missing'
 expect_status 1 "$MASU" run --trace /no/folder/file examples/puzzles/peak.tl
 expect_in_stderr 'cannot record into /no/folder/file: No such file or directory'
 expect_status 1 "$MASU" run --trace /dev/full examples/puzzles/peak.tl

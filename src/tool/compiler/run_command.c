@@ -82,7 +82,7 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     }
     if ((value = tool_option_value("--trace", argc, argv, index, &missing))) {
         options->trace.path = value;
-        return TOOL_OK;
+        return *value ? TOOL_OK : tool_misuse("run", "--trace: a file name is missing");
     }
     if ((value = tool_option_value("--log", argc, argv, index, &missing))) {
         options->log_path = value;

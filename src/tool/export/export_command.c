@@ -50,6 +50,7 @@ static int export(const char *path, format as, const char *out) {
     masu__recording recording;
     if (!tool_read_recording("export", path, &recording))
         return TOOL_FAILED;
+    tool_say_missing("export", path, &recording);
     export_input in = {.recording = &recording};
     masu_status status = masu__lives_find(&recording, &in.lives);
     int result = status == MASU_OK ? write_out(&in, as, out) : TOOL_FAILED;

@@ -138,6 +138,8 @@ bool plan_parse_recording(const char *path, const char *text, size_t length, con
     if (status != MASU_OK)
         return false;
     bool right = read_rows(&r, path, device, out, message);
+    if (right)
+        tool_say_missing("plan", path, &r);
     masu__recording_destroy(&r);
     return right;
 }

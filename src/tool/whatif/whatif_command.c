@@ -467,6 +467,7 @@ static int run(int argc, char **argv) {
     masu__recording recording;
     if (!tool_read_recording("whatif", r.path, &recording))
         return TOOL_FAILED;
+    tool_say_missing("whatif", r.path, &recording);
     bool is_snapshot = strcmp(recording.source_format, "PyTorch snapshot") == 0;
     r.options.on_host = device ? strcmp(device, "host") == 0 : !is_snapshot;
     int status = answer(&r, &recording);
