@@ -5,9 +5,9 @@
  * A record is one slot, and as many more as its text needs. Only who holds the trace's lock moves head; only the writer
  * moves tail.
  *
- * The writer is a thread, from the beginning. Only a program that began with `later` is its own writer until it can make
- * one, under the trace's lock, with a part of the ring that the nearest cache holds. Then the thread takes over what is
- * there:
+ * The writer is a thread, from the beginning. Only a program that began with `later` is its own writer until it can
+ * make one, under the trace's lock, with a part of the ring that the nearest cache holds. Then the thread takes over
+ * what is there:
  *
  *     HERE ─► THREAD        by the thread, under the trace's lock: the ring is empty then, and all of it is used
  *     NOBODY ─► THREAD      nothing but who waits for whom

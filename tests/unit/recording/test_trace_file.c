@@ -34,7 +34,7 @@ static void what_is_read_is_what_happened(void **state) {
         assert_int_equal(to->given_bytes, from->block_bytes);
         assert_int_equal(r.pools[to->pool].number, from->pool);
         if (to->kind == MASU__RECORDED_ALLOC && to->place) {
-            assert_non_null(strstr(masu__recording_text(&r, r.places[to->place].file), "test_trace_file.c"));
+            assert_non_null(strstr(masu__recording_text(&r, r.places[to->place].file), "trace_file_fixture.h"));
             places++;
         }
     }
