@@ -41,10 +41,10 @@ typedef struct masu_record_config {
     const char *program;   /* its name, for the report; borrowed during the call; NULL: not said */
     masu_record_here here; /* NULL: places come from masu_heap_alloc_at alone */
     void *here_context;    /* borrowed, handed to here */
-    bool
-        later; /* no thread before masu_trace_record_start: for a malloc that threads need, or the loader. Until then who
-                   records writes, at the first event after 50 ms; into a pipe nothing is written, and what does not
-                   fit into the ring is dropped */
+    /* No thread before masu_trace_record_start: for a malloc that threads need, or the loader. Until then the program's
+     * own calls write, at the first event after 50 ms; into a pipe nothing is written, and what does not fit into the
+     * ring is dropped. */
+    bool later;
 } masu_record_config;
 
 typedef struct masu_record_stats {
