@@ -12,7 +12,7 @@ set -eu
 table() {
     cat <<'TEXT'
 long_files        0   0   files of C over 600 lines, tests included
-repeats          10  10   pairs of places with the same six lines
+repeats           8  10   pairs of places with the same six lines
 checker_fields   16  20   fields of the checker's context, or of a part of it that has more
 file_circle      12  12   files of the language that call each other in a circle
 library_names    44  20   comparisons with a spelt name that is not a word of the language, in the checker
@@ -25,6 +25,7 @@ likewise          0   0   a bare "Likewise."
 told              0   0   "told": say who says what, "known", "seen" or "apart"
 likewise_words     0   0   "likewise": write what is so
 what_comments     0   0   comments that begin with "What": name the thing
+what_sentences    0   0   sentences of pages that begin with "What": name the thing
 of_sentences      0   0   sentences without a verb that begin with "Of"
 TEXT
 }
@@ -67,6 +68,10 @@ count_likewise() { word 'Likewise\.'; }
 count_told() { word '(^|[^A-Za-z])told([^A-Za-z]|$)'; }
 count_likewise_words() { word '(^|[^A-Za-z])[Ll]ikewise([^A-Za-z]|$)'; }
 count_what_comments() { word '(^|[^"])(/\*|//+!?) What ' | grep -v 'What must stay true' || true; }
+count_what_sentences() {
+    find . -name build -prune -o -name '*.md' -print | grep -vE '/docs/(errors|operations)\.md$' | sort |
+        xargs grep -nE '(^|[.:] |\* )What [^?]*$' || true
+}
 count_of_sentences() { word '(^|\. |/\* |: |^ \* )Of (a|an|the|what|all|two|one|each|its|those|that|these|such)( |$)'; }
 
 cd "${MASU_COUNTED:-$(dirname "$0")/..}"

@@ -78,22 +78,6 @@ FREE_ASYNC(cuMemFreeAsync_ptsz)
 
 /* ---- captures ---------------------------------------------------------------------------------------------------- */
 
-#define BEGIN_CAPTURE(name, arguments, ...)         \
-    HOOK cuda_error name arguments {                \
-        masu_cuda_count(CALL_##name);               \
-        cuda_error error = PASS(name, __VA_ARGS__); \
-        if (error == CUDA_OK)                       \
-            masu_cuda_capture(1);                   \
-        return error;                               \
-    }
-#define END_CAPTURE(name)                                  \
-    HOOK cuda_error name(void *stream, void **graph) {     \
-        masu_cuda_count(CALL_##name);                      \
-        cuda_error error = PASS(name, stream, graph);      \
-        masu_cuda_capture(masu_cuda_capturing() ? -1 : 0); \
-        return error;                                      \
-    }
-
 BEGIN_CAPTURE(cuStreamBeginCapture_v2, (void *stream, int how), stream, how)
 BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, (void *stream, int how), stream, how)
 BEGIN_CAPTURE(cuStreamBeginCaptureToGraph,
@@ -106,12 +90,6 @@ END_CAPTURE(cuStreamEndCapture)
 END_CAPTURE(cuStreamEndCapture_ptsz)
 
 /* ---- the calls that are only seen -------------------------------------------------------------------------------- */
-
-#define SEEN(name, arguments, ...)      \
-    HOOK cuda_error name arguments {    \
-        masu_cuda_count(CALL_##name);   \
-        return PASS(name, __VA_ARGS__); \
-    }
 
 SEEN(cuMemAllocPitch_v2, (uintptr_t * out, size_t *pitch, size_t width, size_t height, unsigned element), out, pitch,
      width, height, element)

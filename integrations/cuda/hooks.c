@@ -118,45 +118,18 @@ FREE_ASYNC(cudaFreeAsync_ptsz)
 
 /* ---- captures ---------------------------------------------------------------------------------------------------- */
 
-#define BEGIN_CAPTURE(name)                         \
-    HOOK cuda_error name(void *stream, int how) {   \
-        masu_cuda_count(CALL_##name);               \
-        cuda_error error = PASS(name, stream, how); \
-        if (error == CUDA_OK)                       \
-            masu_cuda_capture(1);                   \
-        return error;                               \
-    }
-#define END_CAPTURE(name)                                  \
-    HOOK cuda_error name(void *stream, void **graph) {     \
-        masu_cuda_count(CALL_##name);                      \
-        cuda_error error = PASS(name, stream, graph);      \
-        masu_cuda_capture(masu_cuda_capturing() ? -1 : 0); \
-        return error;                                      \
-    }
-
-#define BEGIN_CAPTURE_TO_GRAPH(name)                                                                               \
-    HOOK cuda_error name(void *stream, void *graph, const void *needs, const void *edges, size_t count, int how) { \
-        masu_cuda_count(CALL_##name);                                                                              \
-        cuda_error error = PASS(name, stream, graph, needs, edges, count, how);                                    \
-        if (error == CUDA_OK)                                                                                      \
-            masu_cuda_capture(1);                                                                                  \
-        return error;                                                                                              \
-    }
-
-BEGIN_CAPTURE(cudaStreamBeginCapture)
-BEGIN_CAPTURE(cudaStreamBeginCapture_ptsz)
-BEGIN_CAPTURE_TO_GRAPH(cudaStreamBeginCaptureToGraph)
-BEGIN_CAPTURE_TO_GRAPH(cudaStreamBeginCaptureToGraph_ptsz)
+BEGIN_CAPTURE(cudaStreamBeginCapture, (void *stream, int how), stream, how)
+BEGIN_CAPTURE(cudaStreamBeginCapture_ptsz, (void *stream, int how), stream, how)
+BEGIN_CAPTURE(cudaStreamBeginCaptureToGraph,
+              (void *stream, void *graph, const void *needs, const void *edges, size_t count, int how), stream, graph,
+              needs, edges, count, how)
+BEGIN_CAPTURE(cudaStreamBeginCaptureToGraph_ptsz,
+              (void *stream, void *graph, const void *needs, const void *edges, size_t count, int how), stream, graph,
+              needs, edges, count, how)
 END_CAPTURE(cudaStreamEndCapture)
 END_CAPTURE(cudaStreamEndCapture_ptsz)
 
 /* ---- the calls that are only seen -------------------------------------------------------------------------------- */
-
-#define SEEN(name, arguments, ...)      \
-    HOOK cuda_error name arguments {    \
-        masu_cuda_count(CALL_##name);   \
-        return PASS(name, __VA_ARGS__); \
-    }
 
 SEEN(cudaMallocAsync, (void **out, size_t bytes, void *stream), out, bytes, stream)
 SEEN(cudaMallocAsync_ptsz, (void **out, size_t bytes, void *stream), out, bytes, stream)

@@ -189,6 +189,28 @@ dlvsym_function masu_cuda_real_dlvsym(void);
     })
 #define PASS(name, ...) PASS_FROM(CALLER, name, __VA_ARGS__)
 
+/* Hooks that the runtime and the driver both have: of a capture, and of calls that are only seen. */
+#define BEGIN_CAPTURE(name, arguments, ...)         \
+    HOOK cuda_error name arguments {                \
+        masu_cuda_count(CALL_##name);               \
+        cuda_error error = PASS(name, __VA_ARGS__); \
+        if (error == CUDA_OK)                       \
+            masu_cuda_capture(1);                   \
+        return error;                               \
+    }
+#define END_CAPTURE(name)                                  \
+    HOOK cuda_error name(void *stream, void **graph) {     \
+        masu_cuda_count(CALL_##name);                      \
+        cuda_error error = PASS(name, stream, graph);      \
+        masu_cuda_capture(masu_cuda_capturing() ? -1 : 0); \
+        return error;                                      \
+    }
+#define SEEN(name, arguments, ...)      \
+    HOOK cuda_error name arguments {    \
+        masu_cuda_count(CALL_##name);   \
+        return PASS(name, __VA_ARGS__); \
+    }
+
 /* ---- hooks.c -------------------------------------------------------------------------------------------------- */
 
 bool masu_cuda_takes_over(void);

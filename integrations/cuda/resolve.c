@@ -43,7 +43,7 @@ static const hook *hook_named(const char *name) {
 
 /* ---- dlsym ------------------------------------------------------------------------------------------------------- */
 
-/* A lookup of others, answered behind us. */
+/* Whether a lookup of another object is to be answered by a definition behind us. */
 static bool stands_behind(const masu_object *o, const hook *h) {
     bool driver = strncmp(h->name, "cuda", 4) != 0;
     return !o->in_front && (masu_cuda_defined(o, h->name) || (driver && masu_cuda_defined(o, "cudaMalloc")));

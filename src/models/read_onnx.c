@@ -358,7 +358,7 @@ static bool same_dims(const masu__model_tensor *a, const masu__model_tensor *b) 
     return true;
 }
 
-/* The dimension of a loop's gathered results: the number of rounds, in front. */
+/* The shape of a loop's gathered results: that of a round behind the number of rounds. */
 static void give_stacked(onnx_node *v, masu__model_tensor *out, const masu__model_tensor *each, int64_t rounds) {
     onnx_set_type_of(out, each);
     if (!each->has_shape || each->rank == MASU__MODEL_MOST_RANK)

@@ -7,6 +7,7 @@ tree=$MASU_TMP/tree
 mkdir -p "$tree/src/language/front" "$tree/integrations" "$tree/include" "$tree/docs"
 cp -r scripts "$tree"
 for page in README ARCHITECTURE CONTRIBUTING; do echo "It stands alone. An instance is no value, and nobody asks." >"$tree/$page.md"; done
+printf 'What is read is known.\nWhat is it?\n' >"$tree/docs/page.md"
 cat >"$tree/src/language/front/check_context.h" <<'TEXT'
 /* Of a list, the first. Likewise. */
 /* What is told. */
@@ -58,6 +59,7 @@ counted of_sentences 1
 counted told 1
 counted likewise_words 1
 counted what_comments 1
+counted what_sentences 1
 # Three objects in a circle, one outside it.
 circle='x/a.a:one.c.o:0000000000000000 T one
 x/a.a:one.c.o:                 U two

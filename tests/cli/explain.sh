@@ -89,6 +89,9 @@ expect_status 0 "$MASU" explain examples/mlp.tl
 named=$(sed -n 's/^cost most: line \([0-9]*\) (\([0-9]* from a\{0,1\} \{0,1\}pools\{0,1\}\).*/\1 \2/p' "$MASU_TMP.stdout")
 [ -n "$named" ] || fail 'no line costs most'
 grep -q "^ *${named%% *} | .*| ${named#* }" "$MASU_TMP.stdout" || fail "line ${named%% *} does not cost ${named#* }"
+# A function that is compiled for f32 and for f64 is one function of the source: each of its lines costs once.
+expect_status 0 "$MASU" explain examples/n_queens.tl
+grep -q '^ *[0-9]* |     let probs = board.softmax(1);  *| 1 from a pool$' "$MASU_TMP.stdout" || fail "softmax: $(grep 'let probs' "$MASU_TMP.stdout")"
 expect_status 0 "$MASU" explain --html examples/mlp.tl
 expect_in_stdout '<p class=t>'
 expect_in_stdout 'cost most: line'

@@ -221,9 +221,17 @@ static const ir_function *original(const ir_function *f) {
     return f->specialised_from ? f->specialised_from : f;
 }
 
+/* 0: both are of one function of the source. Specialisation makes several of it, and so do types: an instance for each,
+ * and one for f32 and one for f64 where the program does not say which. */
+static int compare_sources(const ir_function *f, const ir_function *g) {
+    const ir_function *x = original(f), *y = original(g);
+    if (x->span.file != y->span.file || x->span.file == NULL)
+        return x->span.file != y->span.file ? (x->span.file > y->span.file ? 1 : -1) : (x > y) - (x < y);
+    return (x->span.offset > y->span.offset) - (x->span.offset < y->span.offset);
+}
+
 static int by_original(const void *a, const void *b) {
-    const ir_function *x = original(*(const ir_function *const *)a), *y = original(*(const ir_function *const *)b);
-    return (x > y) - (x < y);
+    return compare_sources(*(const ir_function *const *)a, *(const ir_function *const *)b);
 }
 
 static bool count_originals(explainer *x) {
@@ -237,7 +245,7 @@ static bool count_originals(explainer *x) {
     if (n > 0)
         qsort(sorted, n, sizeof *sorted, by_original);
     for (uint32_t from = 0, to = 0; from < n; from = to) {
-        while (to < n && original(sorted[to]) == original(sorted[from]))
+        while (to < n && compare_sources(sorted[to], sorted[from]) == 0)
             to++;
         for (uint32_t k = from; k < to; k++)
             x->versions[sorted[k]->id] = to - from;
@@ -246,7 +254,7 @@ static bool count_originals(explainer *x) {
 }
 
 static bool says_the_same(const explain_event *a, const explain_event *b) {
-    return strcmp(a->text, b->text) == 0 && original(a->version) == original(b->version);
+    return strcmp(a->text, b->text) == 0 && compare_sources(a->version, b->version) == 0;
 }
 
 bool explain_said_before(const explain_event *first, const explain_event *e) {

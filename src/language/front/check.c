@@ -197,7 +197,7 @@ static void close_closures(checker *c, uint32_t from) {
     }
 }
 
-/* Clears the surroundings that only parts of a body may know (check_expr.h). */
+/* Whether none of the surroundings is set that only parts of a body may know (check_expr.h). */
 __attribute__((unused)) static bool is_outside(const checker *c) {
     const check_around *a = c->around;
     return c->nest->loop == NULL && c->nest->comprehension == NULL && a->wanted_variants == NULL &&

@@ -52,8 +52,8 @@ static bool is_assigned(checker *c, const char *name) {
     return false;
 }
 
-/* The first value of a variable need not say its rank: its rank is what its tensor has when the
- * program runs. What it starts as says how `t[i]` is read where its uses leave that open. */
+/* The rank of a variable that is assigned to is the one that its tensor has when the program runs. Its first value says
+ * how `t[i]` is read where its uses leave that open. */
 static const type *variable_type(checker *c, const pattern *p, const type *t) {
     bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable && t->kind == TYPE_TENSOR &&
                    t->tensor.rank >= 0 && is_assigned(c, p->binding->name);

@@ -13,8 +13,8 @@
 /* Writes expr.becomes into the body of f, which nothing has checked yet. */
 void check_infer(checker *c, function_item *f);
 /* The types that `to` states of the tensors in a value of type `from` (both fit) beyond what is known of them: nothing;
- * what is looked at when the program runs, where the value is cast to `to`; what cannot be looked at, and is refused.
- * */
+ * what is looked at when the program runs, where the value is cast to `to`; what cannot be looked at, and is
+ * refused. */
 typedef enum { STATED_KNOWN, STATED_LOOKED_AT, STATED_UNSEEN } stated_way;
 stated_way check_stated_way(checker *c, const type *from, const type *to);
 /* Converts the node or reports "expected X, found Y"; why (may be NULL) becomes a note. */

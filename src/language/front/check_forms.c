@@ -87,8 +87,8 @@ static void name_as_method(checker *c, expr *e) {
         *e = *method;
 }
 
-/* The expression of the places of e's values; NULL: e is not such a method of a tensor. Its receiver is checked then.
- * */
+/* The method that yields the places of e's values; NULL: e is not such a method of a tensor. Its receiver is checked
+ * then. */
 static const char *places_of(checker *c, expr *e) {
     name_as_method(c, e);
     const char *name = check_name_of_places(e);

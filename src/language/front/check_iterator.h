@@ -17,8 +17,8 @@ bool check_takes_iterator(const function_item *f, const binding *parameter);
  * end. */
 void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter);
 bool check_list_beside_iterator(checker *c, expr **slot, const type *expected);
-/* The list that methods of lists work on: the Vec of what next() yields, or of what iter() says. The value is checked.
- * */
+/* The list that methods of lists work on: the Vec of what next() yields, or of what iter() says. The value is
+ * checked. */
 bool check_as_list(checker *c, expr **slot);
 /* Whether *source, checked, is an iterator; a call of into_iter is added where the program has one. */
 bool check_found_iterator(checker *c, expr **source);

@@ -364,6 +364,8 @@ const char *ir_opcode_name(ir_opcode op);
 /* Whether operand `index` of i gives one count away (of managed operands): ABI parameters declared OWN, calls by their
  * owned mask, records, releases, arguments of ret. Arguments of jumps always do; they are not operands. */
 bool ir_consumes(const ir_instr *i, uint32_t index);
+/* Adds to uses, by value, how often each is an operand or an argument of a jump. O(function). */
+void ir_count_uses(const ir_function *f, uint32_t *uses);
 bool ir_may_raise(const ir_instr *i); /* by opcode, ABI effects; calls always may */
 /* A panic, or an operation's refusal of its operands: the last operand is its text, the first of two names the
  * operation. */

@@ -124,6 +124,18 @@ bool ir_may_raise(const ir_instr *i) {
     }
 }
 
+void ir_count_uses(const ir_function *f, uint32_t *uses) {
+    for (uint32_t b = 0; b < f->block_count; b++) {
+        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
+            for (uint32_t a = 0; a < i->arg_count; a++)
+                uses[i->args[a]]++;
+            for (int t = 0; t < ir_target_count(i); t++)
+                for (uint32_t a = 0; a < i->target[t].count; a++)
+                    uses[i->target[t].args[a]]++;
+        }
+    }
+}
+
 bool ir_is_panic(const ir_instr *i) {
     return i->op == IR_ABI && (i->abi == TL_FN_tl_panic || i->abi == TL_FN_tl_refuse);
 }

@@ -223,14 +223,7 @@ static void drop_unused(lowering *l, ir_function *f) {
         changed = false;
         for (uint32_t v = 0; v < f->value_count; v++)
             uses[v] = 0;
-        for (uint32_t b = 0; b < f->block_count; b++)
-            for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
-                for (uint32_t a = 0; a < i->arg_count; a++)
-                    uses[i->args[a]]++;
-                for (int t = 0; t < ir_target_count(i); t++)
-                    for (uint32_t a = 0; a < i->target[t].count; a++)
-                        uses[i->target[t].args[a]]++;
-            }
+        ir_count_uses(f, uses);
         for (uint32_t b = 0; b < f->block_count; b++)
             for (ir_instr *i = f->blocks[b]->last, *before; i; i = before) {
                 before = i->prev;

@@ -314,18 +314,6 @@ static bool is_idle(const ir_function *f, const ir_instr *i) {
     return i->result_count == 1 && i->op <= IR_MATH && !ir_may_raise(i) && !ir_type_managed(ir_type_of(f, i->result));
 }
 
-static void count_uses(const ir_function *f, uint32_t *uses) {
-    for (uint32_t b = 0; b < f->block_count; b++) {
-        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
-            for (uint32_t a = 0; a < i->arg_count; a++)
-                uses[i->args[a]]++;
-            for (int t = 0; t < ir_target_count(i); t++)
-                for (uint32_t a = 0; a < i->target[t].count; a++)
-                    uses[i->target[t].args[a]]++;
-        }
-    }
-}
-
 /* Uses mostly follow definitions in the order of blocks, so one scan backwards finds nearly all. */
 static void remove_idle(ir_function *f) {
     masu__arena scratch = {0};
@@ -334,7 +322,7 @@ static void remove_idle(ir_function *f) {
         f->module->out_of_memory = true;
         return;
     }
-    count_uses(f, uses);
+    ir_count_uses(f, uses);
     for (uint32_t b = f->block_count; b-- > 0;) {
         for (ir_instr *i = f->blocks[b]->last, *before; i; i = before) {
             before = i->prev;

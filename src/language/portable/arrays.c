@@ -420,8 +420,8 @@ static bool arguments_cross(const layout *l, const ir_target *target) {
     return false;
 }
 
-/* Outgoing values that lie in the caller's memory are set aside until the end: another result may be written over it.
- * */
+/* Outgoing values that lie in the caller's memory are set aside until the end: another result may be written over
+ * it. */
 static void find_asides(planner *pl) {
     layout *l = pl->l;
     uint32_t first = NOWHERE;

@@ -254,8 +254,8 @@ static void dense(const fact *t, int64_t stride[TL_MAX_RANK]) {
         stride[d] = step;
 }
 
-/* Values that go out through parameters are set aside before the first result is written: that may be the same array.
- * */
+/* Values that go out through parameters are set aside before the first result is written: that may be the same
+ * array. */
 static void set_aside(writer *w, uint32_t position) {
     const layout *l = w->l;
     int64_t stride[TL_MAX_RANK];

@@ -98,7 +98,7 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The number of items at least t tall, for each t: the sum of items grows one by one, and with it that of the
+/* Items beside holes that are at least t tall, for each t: the sum of items grows one by one, and with it that of the
  * holes. holes has room for count + 1. */
 static int64_t bound_of_section(const masu__wall *walls, uint32_t count, int64_t *items, uint32_t item_count,
                                 int64_t *holes) {

@@ -227,7 +227,7 @@ static void count_attempts(portfolio *run, unsigned to) {
         run->exhausted[t] = run->count;
 }
 
-/* Attempts behind the answer depend on the threads: they are not looked at. */
+/* The results of attempts behind the answer depend on the threads: they are not looked at. */
 static void settle(portfolio *run) {
     masu__solver *s = run->solver;
     for (uint32_t number = run->first; number < run->count && number <= run->answer; number++)

@@ -23,7 +23,7 @@ typedef struct hole {
     uint32_t left, right, rank;
 } hole;
 
-/* The fields of an item, in the order in which time passes: the model's arrays are in the order of the rows, each
+/* A copy of an item, in the order in which time passes: the model's arrays are in the order of the rows, each
  * look at them a miss of the cache, and with millions of items that is most of the time. */
 typedef struct life {
     int64_t size, alignment, offset;

@@ -119,7 +119,7 @@ bool tl_grad_keeping(bool kept) {
 
 /* ---- the gradient ---------------------------------------------------------------------------- */
 
-/* Leaves keep a gradient until they meet it again: no list knows them all. */
+/* A leaf drops its gradient when it is met again: no list knows all leaves. */
 void tl_clear_all_grads(void) {
     tl__runtime()->grad_round++;
 }

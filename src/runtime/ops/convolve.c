@@ -367,15 +367,6 @@ static bool fits(const tl_tensor *t, const tl_tensor *kernel, int64_t count, con
            kernel->shape[2] == window[KERNEL_H] && kernel->shape[3] == window[KERNEL_W] && tl__sliding_of(t, window, s);
 }
 
-static masu_status as_dense(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
-    tl_tensor *x;
-    masu_status status = tl__as_dtype(t, dtype, &x);
-    if (status == MASU_OK)
-        status = tl__tensor_contiguous(x, out);
-    tl__tensor_drop(x);
-    return status;
-}
-
 static masu_status recorded(tl_tensor *t, tl_tensor *kernel, tl_tensor *x, tl_tensor *w, const int64_t *window,
                             tl_tensor **out) {
     if (!t->node && !kernel->node)
@@ -400,10 +391,10 @@ static masu_status convolve(tl_tensor *t, tl_tensor *kernel, int64_t count, cons
                          count == WINDOW_WORDS ? window[KERNEL_W] : 0, tl__shape_text(t->rank, t->shape, shape));
     tl_dtype dtype = tl__promote((tl_dtype)t->dtype, (tl_dtype)kernel->dtype);
     dtype = dtype == TL_F64 ? TL_F64 : TL_F32;
-    masu_status status = as_dense(t, dtype, &x);
+    masu_status status = tl__dense_as(t, dtype, &x);
     if (status != MASU_OK)
         return status;
-    status = as_dense(kernel, dtype, &w);
+    status = tl__dense_as(kernel, dtype, &w);
     if (status == MASU_OK) {
         status = convolve_dense(&s, x, w, out);
         if (status == MASU_OK)

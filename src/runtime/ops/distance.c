@@ -208,15 +208,6 @@ static bool fit_together(const tl_tensor *a, const tl_tensor *b) {
     return fit;
 }
 
-static masu_status dense_as(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
-    tl_tensor *x;
-    masu_status status = tl__as_dtype(t, dtype, &x);
-    if (status == MASU_OK)
-        status = tl__tensor_contiguous(x, out);
-    tl__tensor_drop(x);
-    return status;
-}
-
 static masu_status distances(tl_tensor *a, tl_tensor *b, double p, tl_tensor **out) {
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     tl_tensor *x, *y;
@@ -227,10 +218,10 @@ static masu_status distances(tl_tensor *a, tl_tensor *b, double p, tl_tensor **o
     dtype = dtype == TL_F64 ? TL_F64 : TL_F32;
     masu_status status = tl__blas_room();
     if (status == MASU_OK)
-        status = dense_as(a, dtype, &x);
+        status = tl__dense_as(a, dtype, &x);
     if (status != MASU_OK)
         return status;
-    status = dense_as(b, dtype, &y);
+    status = tl__dense_as(b, dtype, &y);
     if (status == MASU_OK) {
         status = distances_ready(x, y, p, out);
         tl__tensor_drop(y);

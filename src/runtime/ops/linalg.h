@@ -18,7 +18,7 @@ int64_t tl__matrices(const tl_tensor *t, int64_t size);
 /* The error of LAPACK's info, which is not 0. */
 masu_status tl__lapack_failed(const char *what, int info);
 
-/* The parts of a matrix, as the language numbers it; the layout of the parts is in linalg.c. */
+/* Decompositions, and what is made of them, as the language numbers them; the layout of the parts is in linalg.c. */
 typedef enum tl_decomposition {
     TL_INVERSE,
     TL_DET,

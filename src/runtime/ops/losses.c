@@ -315,23 +315,13 @@ static masu_status cross_entropy_of(tl_tensor *logits, tl_tensor *weights, tl_te
                               out);
 }
 
-/* targets as contiguous classes or weights. */
-static masu_status ready_targets(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
-    tl_tensor *x;
-    masu_status status = tl__as_dtype(t, dtype, &x);
-    if (status == MASU_OK)
-        status = tl__tensor_contiguous(x, out);
-    tl__tensor_drop(x);
-    return status;
-}
-
 /* Classes along the last dimension. */
 static masu_status by_rows(tl_tensor *logits, tl_tensor *targets, bool by_class, tl_tensor **out) {
     tl_tensor *logs, *ready;
     masu_status status = tl__log_softmax(logits, logits->rank - 1, &logs);
     if (status != MASU_OK)
         return status;
-    status = ready_targets(targets, by_class ? TL_I64 : (tl_dtype)logs->dtype, &ready);
+    status = tl__dense_as(targets, by_class ? TL_I64 : (tl_dtype)logs->dtype, &ready);
     if (status == MASU_OK) {
         status = cross_entropy_of(logits, targets, logs, ready, out);
         tl__tensor_drop(ready);

@@ -69,6 +69,8 @@ masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64
 /* t as dtype, in *out; *out must be given to tl__tensor_drop in either case. Cheap when there is
  * nothing to do. */
 masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
+/* The same, its elements in rows without gaps. */
+masu_status tl__dense_as(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
 /* The same of two; what is not made is NULL, both are to be dropped. */
 masu_status tl__both_as(tl_tensor *a, tl_tensor *b, tl_dtype dtype, tl_tensor **x, tl_tensor **y);
 

@@ -63,6 +63,15 @@ masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
     return status;
 }
 
+masu_status tl__dense_as(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
+    tl_tensor *x;
+    masu_status status = tl__as_dtype(t, dtype, &x);
+    if (status == MASU_OK)
+        status = tl__tensor_contiguous(x, out);
+    tl__tensor_drop(x);
+    return status;
+}
+
 masu_status tl__both_as(tl_tensor *a, tl_tensor *b, tl_dtype dtype, tl_tensor **x, tl_tensor **y) {
     *y = NULL;
     masu_status status = tl__as_dtype(a, dtype, x);
