@@ -81,6 +81,7 @@ static int work_in(const char *path, int how) {
 /* HOST PLUGIN local|global|twice|probe */
 int main(int argc, char **argv) {
     const char *way = argc == 3 ? argv[2] : "";
+    void *between[4 * 64] = {NULL};
     int error = 0;
     if (strcmp(way, "probe") == 0 && dlsym(RTLD_DEFAULT, "cudaMalloc"))
         return 3; /* there is none yet */
@@ -94,9 +95,11 @@ int main(int argc, char **argv) {
         for (int i = 0; i < 4 && !error; i++) {
             error = work_in(argv[1], i % 2 ? RTLD_GLOBAL : RTLD_LOCAL);
             for (size_t k = 0; k < 64; k++) /* so that it comes to lie elsewhere */
-                if (!malloc((size_t)1 << 20))
+                if (!(between[(size_t)i * 64 + k] = malloc((size_t)1 << 20)))
                     return 4;
         }
+    for (size_t k = 0; k < sizeof between / sizeof *between; k++)
+        free(between[k]);
     printf("%s: %d\n", way, error);
     return error != 0;
 }

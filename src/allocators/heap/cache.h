@@ -25,7 +25,9 @@
  * just inside its inline path goes on with the old set, which is still its own.
  *
  * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), in slots beside the
- * blocks; the one freed last lies before all lists, so that a pair does not wait for what the lists last stored. For
+ * blocks. Before the lists lie places that count nothing, so that a pair does not wait for what the lists last stored:
+ * one for each class up to 256 KiB, counted as if it were full from its first block on, and one for the block of any
+ * class that was freed last. For
  * the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within MASU__LARGE_KEPT_BYTES
  * (less where idle memory is capped), or are one block. Before a block is cut that no list has, all of them go back and
  * merge with their neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process
@@ -63,21 +65,25 @@ enum {
 #define MASU__SWEEP_STEP_BYTES    ((size_t)256 << 10)
 #define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
+#define MASU__ONE_EMPTY           ((void *)1)
+
 /* Slots hold the blocks, so that the memory of one is never touched; each is in the list of its block's class or in the
  * list of spare ones, slot 0 in none. A slot without a block has NULL: that holds also where the thread is not there
  * any more and has left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
-    void *last;           /* freed last, in no slot: who takes it again waits for no list. NULL: none */
-    size_t last_bytes;    /* of its class */
-    uint16_t last_class;  /* plus one; 0: none */
-    uint16_t taken_class; /* of the block that was taken last */
-    bool taken_twice;     /* and of the one before: that size comes and goes */
+    void *one[MASU__LARGE_ONES]; /* the class's block, MASU__ONE_EMPTY, or NULL: the class has no place here */
+    size_t granted;              /* the bytes of the classes that have one */
+    void *last;                  /* freed last, in no slot: who takes it again waits for no list. NULL: none */
+    size_t last_bytes;           /* of its class */
+    uint16_t last_class;         /* plus one; 0: none */
+    uint16_t taken_class;        /* of the block that was taken last */
+    bool taken_twice;            /* and of the one before: that size comes and goes */
     uint64_t filled[(MASU__LARGE_CLASSES + 63) / 64]; /* a bit for each class that has a block */
     uint16_t first[MASU__LARGE_CLASSES];              /* slots, 0 at the end */
     uint16_t next[1 + MASU__LARGE_SLOTS];
     uint16_t spare;
     void *block[1 + MASU__LARGE_SLOTS];
-    size_t held; /* in all lists; with the last one at most `most`, or one block */
+    size_t held; /* in all lists; with what is granted and the last one at most `most`, or one block */
     size_t most; /* MASU__LARGE_KEPT_BYTES, or less where idle memory is capped */
     uint64_t blocks;
     uint64_t hits;      /* allocations served from here */
@@ -282,7 +288,8 @@ static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
 static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block, size_t beside) {
     size_t bytes = masu__large_class_bytes(index);
     uint16_t slot = large->spare;
-    if (MASU_UNLIKELY(slot == 0 || (large->held + beside + bytes > large->most && large->blocks + beside > 0)))
+    size_t others = large->held + large->granted + beside;
+    if (MASU_UNLIKELY(slot == 0 || (others + bytes > large->most && others > 0)))
         return false;
     large->spare = large->next[slot];
     large->next[slot] = large->first[index];
@@ -295,19 +302,59 @@ static inline bool masu__large_push(masu__large_cache *large, unsigned index, vo
     return true;
 }
 
+/* The block in the place of the class; NULL: there is none. */
+static inline void *masu__large_one(const masu__large_cache *large, unsigned index) {
+    void *block = __atomic_load_n(&large->one[index], __ATOMIC_RELAXED);
+    return block == MASU__ONE_EMPTY ? NULL : block;
+}
+
+static inline void *masu__large_take_one(masu__large_cache *large, unsigned index) {
+    void *block = masu__large_one(large, index);
+    if (MASU_UNLIKELY(block == NULL))
+        return NULL;
+    __atomic_store_n(&large->one[index], MASU__ONE_EMPTY, __ATOMIC_RELAXED);
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_PROCESS, MASU__KIND_LARGE + index));
+    return block;
+}
+
+/* False: the class has no place, or it is taken. */
+static inline bool masu__large_keep_one(masu__large_cache *large, unsigned index, void *block) {
+    if (MASU_UNLIKELY(large->one[index] != MASU__ONE_EMPTY))
+        return false;
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index));
+    __atomic_store_n(&large->one[index], block, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* Gives the class a place, as long as half of what may be kept stays for the lists. */
+static inline void masu__large_grant_one(masu__large_cache *large, unsigned index) {
+    size_t granted = large->granted + masu__large_class_bytes(index);
+    size_t others = large->held + (large->last_class != 0 ? large->last_bytes : 0);
+    if (large->one[index] || large->spare == 0 || granted > large->most / 2 || granted + others > large->most)
+        return;
+    large->granted = granted;
+    __atomic_store_n(&large->one[index], MASU__ONE_EMPTY, __ATOMIC_RELAXED);
+}
+
 /* Counts all that is kept; other threads may read it. */
 static inline uint64_t masu__large_blocks(const masu__large_cache *large) {
-    return __atomic_load_n(&large->blocks, __ATOMIC_RELAXED) +
-           (__atomic_load_n(&large->last_class, __ATOMIC_RELAXED) != 0);
+    uint64_t blocks = __atomic_load_n(&large->blocks, __ATOMIC_RELAXED) +
+                      (__atomic_load_n(&large->last_class, __ATOMIC_RELAXED) != 0);
+    for (unsigned i = 0; i < MASU__LARGE_ONES; i++)
+        blocks += masu__large_one(large, i) != NULL;
+    return blocks;
 }
 
 static inline uint64_t masu__large_bytes(const masu__large_cache *large) {
     unsigned last = __atomic_load_n(&large->last_class, __ATOMIC_RELAXED);
-    return __atomic_load_n(&large->held, __ATOMIC_RELAXED) + (last ? masu__large_class_bytes(last - 1) : 0);
+    uint64_t bytes = __atomic_load_n(&large->held, __ATOMIC_RELAXED) + (last ? masu__large_class_bytes(last - 1) : 0);
+    for (unsigned i = 0; i < MASU__LARGE_ONES; i++)
+        bytes += masu__large_one(large, i) ? masu__large_class_bytes(i) : 0;
+    return bytes;
 }
 
-/* As masu__large_pop; the last one first. */
-static inline void *masu__large_take(masu__large_cache *large, unsigned index) {
+/* As masu__large_pop, from the place before all lists. */
+static inline void *masu__large_take_last(masu__large_cache *large, unsigned index) {
     void *block = large->last;
     if (MASU_UNLIKELY(large->last_class != index + 1)) {
         block = masu__large_pop(large, index);
@@ -325,8 +372,13 @@ static inline void *masu__large_take(masu__large_cache *large, unsigned index) {
     return block;
 }
 
+static inline void *masu__large_take(masu__large_cache *large, unsigned index) {
+    void *block = index < MASU__LARGE_ONES ? masu__large_take_one(large, index) : NULL;
+    return MASU_LIKELY(block != NULL) ? block : masu__large_take_last(large, index);
+}
+
 /* As masu__large_push; the block becomes the last one, unless that place is another's while sizes take turns. */
-static inline bool masu__large_keep(masu__large_cache *large, unsigned index, void *block) {
+static inline bool masu__large_keep_last(masu__large_cache *large, unsigned index, void *block) {
     if (MASU_UNLIKELY(large->spare == 0))
         return false; /* all slots are taken, or it is the set of a thread without a cache */
     if (large->last_class != 0) {
@@ -336,7 +388,8 @@ static inline bool masu__large_keep(masu__large_cache *large, unsigned index, vo
             return false;
         __atomic_store_n(&large->last_class, 0, __ATOMIC_RELAXED);
     }
-    if (MASU_UNLIKELY(large->blocks > 0 && large->held + masu__large_class_bytes(index) > large->most)) {
+    size_t others = large->held + large->granted;
+    if (MASU_UNLIKELY(others > 0 && others + masu__large_class_bytes(index) > large->most)) {
         __atomic_store_n(&large->last, NULL, __ATOMIC_RELAXED);
         return false;
     }
@@ -345,6 +398,18 @@ static inline bool masu__large_keep(masu__large_cache *large, unsigned index, vo
     large->last_bytes = masu__large_class_bytes(index);
     __atomic_store_n(&large->last_class, (uint16_t)(index + 1), __ATOMIC_RELAXED);
     return true;
+}
+
+/* False: there is no room. */
+static inline bool masu__large_keep(masu__large_cache *large, unsigned index, void *block) {
+    if (index < MASU__LARGE_ONES) {
+        if (MASU_LIKELY(masu__large_keep_one(large, index, block)))
+            return true;
+        masu__large_grant_one(large, index);
+        if (masu__large_keep_one(large, index, block))
+            return true;
+    }
+    return masu__large_keep_last(large, index, block);
 }
 
 #endif

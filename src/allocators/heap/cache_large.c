@@ -16,11 +16,26 @@ void masu__large_open(masu__large_cache *large, size_t most) {
     large->spare = 1;
 }
 
+/* No class has a place any more. */
+static void return_ones(masu__cache *cache) {
+    masu__large_cache *large = &cache->front.large;
+    for (unsigned i = 0; i < MASU__LARGE_ONES && large->granted > 0; i++) {
+        if (!large->one[i])
+            continue;
+        void *block = masu__large_take_one(large, i);
+        large->granted -= masu__large_class_bytes(i);
+        __atomic_store_n(&large->one[i], NULL, __ATOMIC_RELAXED);
+        if (block)
+            return_one(cache, block, i);
+    }
+}
+
 void masu__large_return_all(masu__cache *cache) {
     masu__large_cache *large = &cache->front.large;
+    return_ones(cache);
     if (large->last_class != 0) {
         unsigned index = large->last_class - 1u;
-        return_one(cache, masu__large_take(large, index), index);
+        return_one(cache, masu__large_take_last(large, index), index);
     }
     for (unsigned word = 0; large->blocks > 0; word++)
         while (large->filled[word] != 0) {
@@ -29,17 +44,21 @@ void masu__large_return_all(masu__cache *cache) {
         }
 }
 
+static void return_if_cached(masu__cache *cache, void *block) {
+    uint32_t code = block ? masu_page_code(block) : 0;
+    if (masu__page_tag(code) != MASU__TAG_CACHED)
+        return;
+    masu__page_code_set(block, 0);
+    (void)masu__bucket_bypass_give(cache->heap->caches->bucket, block, 0);
+}
+
 void masu__large_return_dead(masu__cache *cache) {
     masu__large_cache *large = &cache->front.large;
-    large->block[0] = large->last; /* in no list; a push half done has it in a slot too, once it has gone back */
-    for (unsigned slot = 0; slot <= MASU__LARGE_SLOTS; slot++) {
-        void *block = large->block[slot];
-        uint32_t code = block ? masu_page_code(block) : 0;
-        if (masu__page_tag(code) != MASU__TAG_CACHED)
-            continue;
-        masu__page_code_set(block, 0);
-        (void)masu__bucket_bypass_give(cache->heap->caches->bucket, block, 0);
-    }
+    for (unsigned i = 0; i < MASU__LARGE_ONES; i++)
+        return_if_cached(cache, masu__large_one(large, i));
+    return_if_cached(cache, large->last); /* a push half done has it in a slot too: there it has gone back */
+    for (unsigned slot = 1; slot <= MASU__LARGE_SLOTS; slot++)
+        return_if_cached(cache, large->block[slot]);
     *large = (masu__large_cache){.hits = large->hits};
 }
 
@@ -162,6 +181,18 @@ static size_t list_count(masu__cache *cache, unsigned index) {
     return marked == (count > 0) ? count : SIZE_MAX;
 }
 
+static bool ones_valid(masu__cache *cache) {
+    const masu__large_cache *large = &cache->front.large;
+    size_t granted = 0;
+    for (unsigned i = 0; i < MASU__LARGE_ONES; i++) {
+        void *block = masu__large_one(large, i);
+        granted += large->one[i] ? masu__large_class_bytes(i) : 0;
+        if (block && !is_kept(cache, block, i))
+            return false;
+    }
+    return granted == large->granted && granted <= large->most / 2;
+}
+
 bool masu__large_valid(masu__cache *cache) {
     const masu__large_cache *large = &cache->front.large;
     size_t bytes = 0, blocks = 0, spare = 0;
@@ -175,6 +206,6 @@ bool masu__large_valid(masu__cache *cache) {
     for (uint16_t slot = large->spare; slot && spare <= MASU__LARGE_SLOTS; slot = large->next[slot])
         spare++;
     return bytes == large->held && blocks == large->blocks && blocks + spare == MASU__LARGE_SLOTS &&
-           (large->last_class == 0 || is_kept(cache, large->last, large->last_class - 1u)) &&
+           ones_valid(cache) && (large->last_class == 0 || is_kept(cache, large->last, large->last_class - 1u)) &&
            (masu__large_bytes(large) <= large->most || masu__large_blocks(large) == 1);
 }

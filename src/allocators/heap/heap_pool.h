@@ -68,9 +68,15 @@ static inline void masu__go_in_first(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline void masu__come_out_last(void) {
+/* Who leaves so looks at masu__freed_inside afterwards, or goes in again. */
+static inline void masu__leave(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     masu__inside = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void masu__come_out_last(void) {
+    masu__leave();
     if (MASU_UNLIKELY(masu__freed_inside != NULL))
         masu__free_what_was_freed_inside();
 }

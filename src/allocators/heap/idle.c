@@ -10,8 +10,9 @@
  *     2  slabs without a live block, as many bytes as lay cached at every moment since the last look
  *     3  pages that lay idle at the last look and lie idle now
  */
-#include "allocators/heap/cache.h"
+#include "allocators/heap/process_heap.h"
 
+#include <errno.h>
 #include <time.h>
 
 enum { CALLS = 32, LOOKS = 2 }; /* a period has so many looks */
@@ -77,4 +78,32 @@ void masu__idle_look(masu_heap *heap) {
         obey_cap(heap);
     if (--idle->calls == 0)
         masu__idle_look_now(heap);
+}
+
+/* ---- of the process-wide pool ---------------------------------------------------------------- */
+
+masu_status masu_set_idle(size_t max_idle_bytes, uint64_t decay_ms) {
+    masu_heap *heap;
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
+    masu_status status = masu__process_heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (!heap->caches || heap->persistent)
+        return MASU_ERR_UNSUPPORTED;
+    masu__heap_lock(heap);
+    masu__idle_set(heap, max_idle_bytes, masu__min(decay_ms, UINT64_MAX / 2000000) * 1000000);
+    masu__heap_unlock(heap);
+    return MASU_OK;
+}
+
+void masu_decay(void) {
+    masu_heap *heap = atomic_load(&masu__process_heap);
+    if (!heap || !heap->caches || masu__inside)
+        return;
+    int error = errno;
+    masu__heap_lock(heap);
+    masu__idle_look_now(heap);
+    masu__heap_unlock(heap);
+    errno = error;
 }

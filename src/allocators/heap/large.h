@@ -19,14 +19,21 @@ enum {
     MASU__LARGE_EVEN = MASU__LARGE_EVEN_PAGES - MASU__LARGE_FIRST_PAGES + 1,
     MASU__LARGE_EVEN_LOG = 16,
     MASU__LARGE_MOST_LOG = 26,
-    MASU__LARGE_CLASSES = MASU__LARGE_EVEN + 16 * (MASU__LARGE_MOST_LOG - MASU__LARGE_EVEN_LOG)
+    MASU__LARGE_CLASSES = MASU__LARGE_EVEN + 16 * (MASU__LARGE_MOST_LOG - MASU__LARGE_EVEN_LOG),
+    MASU__LARGE_ONES = MASU__LARGE_EVEN + 16 * 2 /* the classes up to 256 KiB */
 };
 #define MASU__LARGE_MOST_BYTES ((size_t)1 << MASU__LARGE_MOST_LOG)
+#define MASU__LARGE_ONE_BYTES  ((size_t)256 << 10)
 
 _Static_assert(MASU__KIND_LARGE + MASU__LARGE_CLASSES <= MASU__KIND_JUDGED, "a kind is a byte");
 
 static inline bool masu__large_has_class(size_t bytes) {
     return bytes - (MASU_BUCKET_MAX_BYTES + 1) < MASU__LARGE_MOST_BYTES - MASU_BUCKET_MAX_BYTES;
+}
+
+/* Of a class below MASU__LARGE_ONES. */
+static inline bool masu__large_has_one(size_t bytes) {
+    return bytes - (MASU_BUCKET_MAX_BYTES + 1) < MASU__LARGE_ONE_BYTES - MASU_BUCKET_MAX_BYTES;
 }
 
 /* masu__large_has_class(bytes) */

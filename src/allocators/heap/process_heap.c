@@ -264,7 +264,7 @@ static void *take_from_magazine(size_t bytes) {
 }
 
 /* The same for a large class. */
-static void *take_from_large(size_t bytes) {
+static __attribute__((noinline)) void *take_from_large(size_t bytes) {
     masu__large_cache *large = masu__thread_large();
     if (MASU_UNLIKELY(masu__inside))
         return NULL;
@@ -277,13 +277,46 @@ static void *take_from_large(size_t bytes) {
 }
 
 /* The way back; false: there is no room, or the thread is inside. */
-static bool give_to_large(void *ptr, unsigned index) {
+static __attribute__((noinline)) bool give_to_large(void *ptr, unsigned index) {
     if (MASU_UNLIKELY(masu__inside))
         return false;
     masu__go_in_first();
     bool kept = masu__large_keep(masu__thread_large(), index, ptr);
     masu__come_out_last();
     return kept;
+}
+
+/* The same two by the place of the class alone. What handlers freed meanwhile is left to the caller, who looks for it in
+ * tail position (after_handlers, freed_after_handlers) and so needs no frame, or goes on to the paths above. */
+static inline void *take_from_one(size_t bytes) {
+    masu__large_cache *large = masu__thread_large();
+    if (MASU_UNLIKELY(masu__inside))
+        return NULL;
+    masu__go_in_first();
+    void *block = masu__large_take_one(large, masu__large_class_of(bytes));
+    if (MASU_LIKELY(block != NULL))
+        __atomic_store_n(&large->hits, large->hits + 1, __ATOMIC_RELAXED);
+    masu__leave();
+    return block;
+}
+
+static inline bool give_to_one(void *ptr, unsigned index) {
+    if (MASU_UNLIKELY(index >= MASU__LARGE_ONES) || MASU_UNLIKELY(masu__inside))
+        return false;
+    masu__go_in_first();
+    bool kept = masu__large_keep_one(masu__thread_large(), index, ptr);
+    masu__leave();
+    return kept;
+}
+
+static __attribute__((noinline, cold)) void *after_handlers(void *block) {
+    masu__free_what_was_freed_inside();
+    return block;
+}
+
+static __attribute__((noinline, cold)) masu_status freed_after_handlers(void) {
+    masu__free_what_was_freed_inside();
+    return MASU_OK;
 }
 
 /* used: as in struct take. */
@@ -323,9 +356,16 @@ static __attribute__((noinline)) void *alloc_slower(size_t bytes, bool packed) {
     return take_from_heap(heap, &(take){.bytes = bytes, .packed = packed, .out = &out}) == MASU_OK ? out : NULL;
 }
 
-void *masu_alloc_slow(size_t bytes) {
+static __attribute__((noinline)) void *alloc_slow(size_t bytes) {
     void *block = masu__large_has_class(bytes) ? take_from_large(bytes) : NULL;
     return MASU_LIKELY(block != NULL) ? block : alloc_slower(bytes, false);
+}
+
+void *masu_alloc_slow(size_t bytes) {
+    void *block = MASU_LIKELY(masu__large_has_one(bytes)) ? take_from_one(bytes) : NULL;
+    if (MASU_UNLIKELY(block == NULL))
+        return alloc_slow(bytes);
+    return MASU_LIKELY(masu__freed_inside == NULL) ? block : after_handlers(block);
 }
 
 void *masu_alloc_packed_slow(size_t bytes) {
@@ -435,22 +475,38 @@ static inline size_t packed_bytes(uint32_t code) {
     return bytes[code - 1 - MASU_BUCKET_FINE_CLASSES];
 }
 
-masu_status masu_free_slow(void *ptr, size_t bytes) {
+static inline bool is_large(const void *ptr, uint32_t code, size_t bytes) {
+    return masu__large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(code - MASU__KIND_LARGE);
+}
+
+static __attribute__((noinline)) masu_status free_slow(void *ptr, size_t bytes) {
     uint32_t code = masu_page_code(ptr);
-    unsigned index = code - MASU__KIND_LARGE;
-    if (MASU_LIKELY(masu__large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(index)) &&
-        give_to_large(ptr, index))
+    if (MASU_LIKELY(is_large(ptr, code, bytes)) && give_to_large(ptr, code - MASU__KIND_LARGE))
         return MASU_OK;
     if (is_packed(code) && bytes - 1 < packed_bytes(code))
         return masu_free_unsized(ptr);
     return free_slower(ptr, true, bytes);
 }
 
-masu_status masu_free_unsized_slow(void *ptr) {
+masu_status masu_free_slow(void *ptr, size_t bytes) {
+    uint32_t code = masu_page_code(ptr);
+    if (MASU_UNLIKELY(!is_large(ptr, code, bytes)) || MASU_UNLIKELY(!give_to_one(ptr, code - MASU__KIND_LARGE)))
+        return free_slow(ptr, bytes);
+    return MASU_LIKELY(masu__freed_inside == NULL) ? MASU_OK : freed_after_handlers();
+}
+
+static __attribute__((noinline)) masu_status free_unsized_slow(void *ptr) {
     uint32_t code = masu_page_code(ptr);
     if (MASU_LIKELY(masu__large_begins(ptr, code)) && give_to_large(ptr, code - MASU__KIND_LARGE))
         return MASU_OK;
     return free_slower(ptr, false, 0);
+}
+
+masu_status masu_free_unsized_slow(void *ptr) {
+    uint32_t code = masu_page_code(ptr);
+    if (MASU_UNLIKELY(!masu__large_begins(ptr, code)) || MASU_UNLIKELY(!give_to_one(ptr, code - MASU__KIND_LARGE)))
+        return free_unsized_slow(ptr);
+    return MASU_LIKELY(masu__freed_inside == NULL) ? MASU_OK : freed_after_handlers();
 }
 
 masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
@@ -475,32 +531,6 @@ masu_status masu_trim(size_t keep_bytes) {
     if (heap->caches)
         recall(heap);
     return masu_heap_trim(heap, keep_bytes);
-}
-
-masu_status masu_set_idle(size_t max_idle_bytes, uint64_t decay_ms) {
-    masu_heap *heap;
-    if (masu__inside)
-        return MASU_ERR_UNSUPPORTED;
-    masu_status status = masu__process_heap_get(&heap);
-    if (status != MASU_OK)
-        return status;
-    if (!heap->caches || heap->persistent)
-        return MASU_ERR_UNSUPPORTED;
-    masu__heap_lock(heap);
-    masu__idle_set(heap, max_idle_bytes, masu__min(decay_ms, UINT64_MAX / 2000000) * 1000000);
-    masu__heap_unlock(heap);
-    return MASU_OK;
-}
-
-void masu_decay(void) {
-    masu_heap *heap = atomic_load(&masu__process_heap);
-    if (!heap || !heap->caches || masu__inside)
-        return;
-    int error = errno;
-    masu__heap_lock(heap);
-    masu__idle_look_now(heap);
-    masu__heap_unlock(heap);
-    errno = error;
 }
 
 masu_status masu_set_checked(bool on) {

@@ -2,6 +2,7 @@
  *
  *     process_heap.c      makes the heap, takes and frees blocks, and controls the whole
  *     process_resize.c    how large a block is, and blocks that change their size
+ *     idle.c              what lies idle goes back
  */
 #ifndef MASU_PROCESS_HEAP_H
 #define MASU_PROCESS_HEAP_H
