@@ -26,8 +26,8 @@ fi
 
 missing=
 for package in $packages; do
-    case $(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null || true) in
-    *installed\ *) ;;
+    case " $(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null || true)" in
+    *" installed "*) ;; # not those that are known as not-installed
     *) missing="$missing $package" ;;
     esac
 done

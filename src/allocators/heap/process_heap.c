@@ -286,8 +286,8 @@ static __attribute__((noinline)) bool give_to_large(void *ptr, unsigned index) {
     return kept;
 }
 
-/* The same two by the place of the class alone. What handlers freed meanwhile is left to the caller, who looks for it in
- * tail position (after_handlers, freed_after_handlers) and so needs no frame, or goes on to the paths above. */
+/* The same two by the place of the class alone. What handlers freed meanwhile is left to the caller, who looks for it
+ * in tail position (after_handlers, freed_after_handlers) and so needs no frame, or goes on to the paths above. */
 static inline void *take_from_one(size_t bytes) {
     masu__large_cache *large = masu__thread_large();
     if (MASU_UNLIKELY(masu__inside))
