@@ -72,7 +72,8 @@ enum {
  * any more and has left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
     void *one[MASU__LARGE_ONES]; /* the class's block, MASU__ONE_EMPTY, or NULL: the class has no place here */
-    size_t granted;              /* the bytes of the classes that have one */
+    uint64_t places;             /* a bit for each class that has one */
+    size_t granted;              /* the bytes of those classes */
     void *last;                  /* freed last, in no slot: who takes it again waits for no list. NULL: none */
     size_t last_bytes;           /* of its class */
     uint16_t last_class;         /* plus one; 0: none */
@@ -333,6 +334,7 @@ static inline void masu__large_grant_one(masu__large_cache *large, unsigned inde
     if (large->one[index] || large->spare == 0 || granted > large->most / 2 || granted + others > large->most)
         return;
     large->granted = granted;
+    __atomic_store_n(&large->places, large->places | (uint64_t)1 << index, __ATOMIC_RELAXED);
     __atomic_store_n(&large->one[index], MASU__ONE_EMPTY, __ATOMIC_RELAXED);
 }
 
@@ -340,16 +342,18 @@ static inline void masu__large_grant_one(masu__large_cache *large, unsigned inde
 static inline uint64_t masu__large_blocks(const masu__large_cache *large) {
     uint64_t blocks = __atomic_load_n(&large->blocks, __ATOMIC_RELAXED) +
                       (__atomic_load_n(&large->last_class, __ATOMIC_RELAXED) != 0);
-    for (unsigned i = 0; i < MASU__LARGE_ONES; i++)
-        blocks += masu__large_one(large, i) != NULL;
+    for (uint64_t left = __atomic_load_n(&large->places, __ATOMIC_RELAXED); left; left &= left - 1)
+        blocks += masu__large_one(large, (unsigned)__builtin_ctzll(left)) != NULL;
     return blocks;
 }
 
 static inline uint64_t masu__large_bytes(const masu__large_cache *large) {
     unsigned last = __atomic_load_n(&large->last_class, __ATOMIC_RELAXED);
     uint64_t bytes = __atomic_load_n(&large->held, __ATOMIC_RELAXED) + (last ? masu__large_class_bytes(last - 1) : 0);
-    for (unsigned i = 0; i < MASU__LARGE_ONES; i++)
-        bytes += masu__large_one(large, i) ? masu__large_class_bytes(i) : 0;
+    for (uint64_t left = __atomic_load_n(&large->places, __ATOMIC_RELAXED); left; left &= left - 1) {
+        unsigned index = (unsigned)__builtin_ctzll(left);
+        bytes += masu__large_one(large, index) ? masu__large_class_bytes(index) : 0;
+    }
     return bytes;
 }
 

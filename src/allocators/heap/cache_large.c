@@ -19,14 +19,14 @@ void masu__large_open(masu__large_cache *large, size_t most) {
 /* No class has a place any more. */
 static void return_ones(masu__cache *cache) {
     masu__large_cache *large = &cache->front.large;
-    for (unsigned i = 0; i < MASU__LARGE_ONES && large->granted > 0; i++) {
-        if (!large->one[i])
-            continue;
-        void *block = masu__large_take_one(large, i);
-        large->granted -= masu__large_class_bytes(i);
-        __atomic_store_n(&large->one[i], NULL, __ATOMIC_RELAXED);
+    for (uint64_t left = large->places; left; left &= left - 1) {
+        unsigned index = (unsigned)__builtin_ctzll(left);
+        void *block = masu__large_take_one(large, index);
+        __atomic_store_n(&large->one[index], NULL, __ATOMIC_RELAXED);
+        __atomic_store_n(&large->places, left & (left - 1), __ATOMIC_RELAXED);
+        large->granted -= masu__large_class_bytes(index);
         if (block)
-            return_one(cache, block, i);
+            return_one(cache, block, index);
     }
 }
 
@@ -64,9 +64,8 @@ void masu__large_return_dead(masu__cache *cache) {
 
 /* Something is kept, and no more than is in use. */
 static bool is_little(const masu__cache *cache) {
-    const masu__large_cache *large = &cache->front.large;
-    return masu__large_blocks(large) > 0 &&
-           masu__large_bytes(large) <= masu__bestfit_used(cache->heap->caches->bestfit) / 2;
+    size_t bytes = masu__large_bytes(&cache->front.large);
+    return bytes > 0 && bytes <= masu__bestfit_used(cache->heap->caches->bestfit) / 2;
 }
 
 /* Each block that is given back here was freed by the thread since the last time: so the cost is a constant for each
@@ -187,7 +186,7 @@ static bool ones_valid(masu__cache *cache) {
     for (unsigned i = 0; i < MASU__LARGE_ONES; i++) {
         void *block = masu__large_one(large, i);
         granted += large->one[i] ? masu__large_class_bytes(i) : 0;
-        if (block && !is_kept(cache, block, i))
+        if ((large->one[i] != NULL) != ((large->places >> i & 1) != 0) || (block && !is_kept(cache, block, i)))
             return false;
     }
     return granted == large->granted && granted <= large->most / 2;

@@ -25,13 +25,14 @@ enum {
 #define MASU__LARGE_MOST_BYTES ((size_t)1 << MASU__LARGE_MOST_LOG)
 #define MASU__LARGE_ONE_BYTES  ((size_t)256 << 10)
 
+_Static_assert(MASU__LARGE_ONES <= 64, "a bit for each in a word");
 _Static_assert(MASU__KIND_LARGE + MASU__LARGE_CLASSES <= MASU__KIND_JUDGED, "a kind is a byte");
 
 static inline bool masu__large_has_class(size_t bytes) {
     return bytes - (MASU_BUCKET_MAX_BYTES + 1) < MASU__LARGE_MOST_BYTES - MASU_BUCKET_MAX_BYTES;
 }
 
-/* Of a class below MASU__LARGE_ONES. */
+/* Whether its class is below MASU__LARGE_ONES. */
 static inline bool masu__large_has_one(size_t bytes) {
     return bytes - (MASU_BUCKET_MAX_BYTES + 1) < MASU__LARGE_ONE_BYTES - MASU_BUCKET_MAX_BYTES;
 }
