@@ -123,6 +123,12 @@ on its side: 1 (71%)
 shaken: 2 (99%)
 128 bytes of arena'
 
+# Calls of several --arena are one list: each function is there.
+expect_status 0 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/two.c" --header "$MASU_TMP/two.h" --arena 'literal([3])' \
+    --arena 'fibs(_)' --arena='collatz(_)'
+grep -c '^[a-z_0-9 ]*two_[a-z]*(two \*context' "$MASU_TMP/two.h" >"$MASU_TMP/many"
+[ "$(cat "$MASU_TMP/many")" = 3 ] || fail "$(cat "$MASU_TMP/many") functions of three in two.h"
+
 # What has no form there is an error at its place.
 refused() { # SAID CALLS TEXT
     printf '%s\n' "$3" >"$MASU_TMP/wrong.tl"

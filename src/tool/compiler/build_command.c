@@ -37,6 +37,7 @@ typedef struct build_options {
     bool plain_c;
     const char *header;   /* NULL: none is written */
     const char *arena;    /* calls whose arena the header tells; NULL: none */
+    masu__buffer calls;   /* what arena points into where --arena is given more than once */
     tool_weights weights; /* constants of plain C */
     const char *name;     /* that names in C begin with; NULL: follows from the header or the library */
 } build_options;
@@ -295,6 +296,21 @@ static int check_files(const build_options *options) {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
+/* Calls of several --arena are one list. */
+static int add_calls(build_options *options, const char *calls) {
+    if (!options->arena) {
+        options->arena = calls;
+        return TOOL_OK;
+    }
+    if (options->calls.length == 0)
+        masu__buffer_puts(&options->calls, options->arena);
+    masu__buffer_printf(&options->calls, "; %s", calls);
+    if (options->calls.failed)
+        return tool_misuse("build", "out of memory for the calls of --arena");
+    options->arena = masu__buffer_text(&options->calls);
+    return TOOL_OK;
+}
+
 static int take_option(int argc, char **argv, int *index, build_options *options) {
     const char *argument = argv[*index], *value;
     bool missing = false;
@@ -312,7 +328,7 @@ static int take_option(int argc, char **argv, int *index, build_options *options
     else if ((value = tool_option_value("--header", argc, argv, index, &missing)))
         options->header = value;
     else if ((value = tool_option_value("--arena", argc, argv, index, &missing)))
-        options->arena = value;
+        return add_calls(options, value);
     else if ((value = tool_option_value("--weights", argc, argv, index, &missing)))
         return tool_add_weights(&options->weights, value);
     else if ((value = tool_option_value("--name", argc, argv, index, &missing)))
@@ -326,36 +342,49 @@ static int take_option(int argc, char **argv, int *index, build_options *options
     return TOOL_OK;
 }
 
-int tool_build_program(int argc, char **argv) {
-    build_options options = {0};
+static int take_arguments(int argc, char **argv, build_options *options) {
     for (int i = 1; i < argc; i++) {
         bool is_option = argv[i][0] == '-' && argv[i][1] != 0;
-        if (!is_option && options.path)
+        if (!is_option && options->path)
             return tool_misuse("build", "one file at a time: `%s` is too many", argv[i]);
         if (!is_option)
-            options.path = argv[i];
-        else if (take_option(argc, argv, &i, &options) != TOOL_OK)
+            options->path = argv[i];
+        else if (take_option(argc, argv, &i, options) != TOOL_OK)
             return TOOL_MISUSED;
     }
-    if (!options.path)
+    return TOOL_OK;
+}
+
+/* What goes with what. */
+static int check_options(const build_options *options) {
+    if (!options->path)
         return tool_misuse("build", "which file?");
-    if (!options.output)
+    if (!options->output)
         return tool_misuse("build", "-o EXE is missing: where shall the executable go?");
-    if (!options.shared && !options.plain_c && (options.header || options.name))
-        return tool_misuse("build", "%s goes with --shared or --c", options.header ? "--header" : "--name");
-    if (options.plain_c && options.shared)
+    if (!options->shared && !options->plain_c && (options->header || options->name))
+        return tool_misuse("build", "%s goes with --shared or --c", options->header ? "--header" : "--name");
+    if (options->plain_c && options->shared)
         return tool_misuse("build", "--shared or --c: one of the two");
-    if (options.plain_c && !options.header)
+    if (options->plain_c && !options->header)
         return tool_misuse("build", "--c needs --header FILE.h: callers and the C file include it");
-    if (options.plain_c && options.by_line)
+    if (options->plain_c && options->by_line)
         return tool_misuse("build", "--by-line counts while a program runs: plain C has no one to tell");
-    if (options.plain_c && options.library)
+    if (options->plain_c && options->library)
         return tool_misuse("build", "--library is what executables are linked with: plain C needs none");
-    if (options.weights.count > 0 && !options.plain_c)
+    if (options->weights.count > 0 && !options->plain_c)
         return tool_misuse("build", "--weights goes with --c: elsewhere the program reads the file itself");
-    if (options.arena && !options.header)
+    if (options->arena && !options->header)
         return tool_misuse("build", "--arena goes with --header, where the size is written");
-    if (check_files(&options) != TOOL_OK)
-        return TOOL_MISUSED;
-    return options.plain_c ? build_plain_c(&options) : build(&options);
+    return check_files(options);
+}
+
+int tool_build_program(int argc, char **argv) {
+    build_options options = {0};
+    int status = take_arguments(argc, argv, &options);
+    if (status == TOOL_OK)
+        status = check_options(&options);
+    if (status == TOOL_OK)
+        status = options.plain_c ? build_plain_c(&options) : build(&options);
+    masu__buffer_destroy(&options.calls);
+    return status;
 }
