@@ -153,6 +153,8 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
                 : signature->is_known && signature->result->kind != TYPE_OPEN ? signature->result
                                                                               : NULL;
     f->body = body_block(c, f->body_expression);
+    if (f->body->result != NULL && f->result == NULL)
+        check_keep_reference(f->body->result);
     check_block(c, f->body, f->result);
     const bool some = f->result == NULL ? signature->is_known : f->result == check_unit_type(c);
     if (some && f->body->type->kind == TYPE_VOID)

@@ -11,6 +11,7 @@
 #include "language/front/check_tensor.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 #include "language/types/hints.h"
 
 /* ---- op= ------------------------------------------------------------------------------------- */
@@ -152,11 +153,19 @@ static bool declares(checker *c, expr *e) {
     return true;
 }
 
-/* A variable that holds a reference, not written `*r`. */
-static bool names_reference(checker *c, const expr *e) {
-    const symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+/* a = a + b that a += b is written out as. */
+static bool is_update(const expr *value) {
+    return value->kind == EXPR_BINARY && value->binary.left->is_updated;
+}
+
+/* A variable, field or element, not written `*r`: where it holds a reference, another reference is wanted. */
+static bool names_holder(checker *c, const expr *e) {
+    const expr *target = e->assign.target;
+    if (target->kind == EXPR_FIELD || target->kind == EXPR_TUPLE_FIELD || target->kind == EXPR_INDEX)
+        return target->type == NULL && !target->is_followed && !is_update(e->assign.value);
+    const symbol *s = target->kind == EXPR_NAME && target->name.scope == NULL ? check_find(c, target->name.name) : NULL;
     const binding *b = s == NULL ? NULL : s->binding;
-    return b != NULL && b->alias == NULL && b->type != NULL && !e->is_followed &&
+    return b != NULL && b->alias == NULL && b->type != NULL && !target->is_followed &&
            type_is_reference(type_resolve(c->types, b->type));
 }
 
@@ -178,12 +187,29 @@ static void report_copy(checker *c, const expr *target) {
                      "a variable itself is written without `*`");
 }
 
+/* A reference to a reference leads to the same place: what lies between is not there to be replaced. */
+static bool report_reference(checker *c, source_span value, const type *t) {
+    if (value.file == c->tree->prelude)
+        return false;
+    diagnostic *d = diagnostics_say(c->diagnostics, value, SAY(expected_found), check_type_text(c, t),
+                                    check_type_text(c, type_reference(c->types, t, false)));
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "a `*` in front reads what it refers to");
+    diagnostics_note(c->diagnostics, d, (source_span){0},
+                     "a variable, field or element of a `Vec` that holds a reference gets another one without `*`");
+    return true;
+}
+
+static bool is_lent(const expr *value) { /* `&mut x`, not looked at yet */
+    return value->kind == EXPR_UNARY && value->unary.op == UNARY_REFERENCE && value->unary.is_mutable &&
+           value->type == NULL;
+}
+
 static void assign(checker *c, expr *e) {
     if (declares(c, e))
         return;
     c->around->index_goes_on = e->assign.target->kind == EXPR_INDEX;
-    if (e->assign.target->kind == EXPR_NAME) /* r = &mut other */
-        e->assign.target->is_kept = names_reference(c, e->assign.target);
+    if (names_holder(c, e)) /* r = &mut other, list[i] = r */
+        e->assign.target->is_kept = true;
     const bool copy = follows_nothing(c, e->assign.target);
     check_expr(c, &e->assign.target, NULL);
     c->around->index_goes_on = false;
@@ -194,6 +220,8 @@ static void assign(checker *c, expr *e) {
         report_copy(c, target);
     const type *t = type_resolve(c->types, target->type);
     check_written_value(c, &e->assign.value);
+    const expr *const written = e->assign.value;
+    const bool lends = is_lent(written);
     const expr *number = e->assign.value->kind == EXPR_UNARY ? e->assign.value->unary.operand : e->assign.value;
     check_expr(c, &e->assign.value, number->kind == EXPR_INT && check_is_unstated(c, target) ? NULL : t);
     if (check_stores_unstated(c, target, e->assign.value))
@@ -209,6 +237,11 @@ static void assign(checker *c, expr *e) {
         return;
     const binding *root = check_root(target);
     coerce_reason why = {root == NULL ? target->span : root->span, "it is declared here"};
+    if (target->kind != EXPR_NAME && type_is_reference(t))
+        why = (coerce_reason){target->span, "this holds a reference: a `*` in front writes to the place it refers to"};
+    if (!type_is_reference(t) && (lends || (!written->is_followed && check_follows(e->assign.value, written))) &&
+        report_reference(c, written->span, t))
+        return;
     const type *given = type_resolve(c->types, e->assign.value->type);
     if (type_is_open_number(t) && given->kind == TYPE_TENSOR && given->tensor.rank == 0 &&
         given->tensor.element != NULL) {
@@ -216,7 +249,7 @@ static void assign(checker *c, expr *e) {
         t = type_resolve(c->types, t);
     }
     if (!assign_element(c, e))
-        check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME ? &why : NULL);
+        check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME || type_is_reference(t) ? &why : NULL);
 }
 
 static bool is_nothing(const expr *target) { /* `_` */
@@ -305,10 +338,13 @@ static bool assign_by_method(checker *c, expr **slot) {
 /* A call in the target yields the place: { let <at> = …; place = v } */
 static bool assign_to_found(checker *c, expr **slot) {
     block_builder b;
-    expr *e = *slot;
+    expr *e = *slot, *written = e->assign.target;
+    const bool holds = e->assign.op == BINARY_NONE && names_holder(c, e);
     uint32_t mark = check_scope_open(c);
     if (!check_freeze_target(c, &b, &e->assign.target))
         return false;
+    if (holds && check_follows(e->assign.target, written))
+        e->assign.target = written;
     if (e->assign.op == BINARY_NONE || !assign_by_method(c, &e)) {
         if (e->assign.op != BINARY_NONE)
             write_out(c, &e);

@@ -178,6 +178,8 @@ const type *type_array(type_table *table, const type *element, int64_t length) {
 }
 
 const type *type_reference(type_table *table, const type *element, bool slice) {
+    if (!slice && type_is_reference(type_resolve(table, element)))
+        return type_resolve(table, element);
     return intern(table, &(type){.kind = TYPE_REFERENCE, .vec = {element, slice ? TYPE_SLICE : TYPE_PLACE}});
 }
 

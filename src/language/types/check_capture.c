@@ -90,6 +90,22 @@ static bool takes_reference(const closure_signature *s) {
     return false;
 }
 
+/* A variable that holds a closure whose parameters are these references already: it is handed on as it is, or a function
+ * that hands it to itself would be made anew each time. */
+static bool takes_them_already(const checker *c, const expr *name, const closure_signature *s) {
+    const symbol *found = name->name.scope == NULL ? check_find(c, name->name.name) : NULL;
+    const type *t = found == NULL || found->binding == NULL || found->binding->type == NULL
+                        ? NULL
+                        : type_resolve(c->types, found->binding->type);
+    const function_item *f = t != NULL && t->kind == TYPE_STRUCT ? t->structure->closure : NULL;
+    if (f == NULL || !f->is_closure || !f->body_is_checked || f->parameter_count != s->count + f->has_self)
+        return false;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (type_resolve(c->types, f->parameters[i + f->has_self]->type) != type_resolve(c->types, s->parameters[i]))
+            return false;
+    return true;
+}
+
 /* &mut f, where a function is wanted: |<0>, <1>| f(<0>, <1>), which writes what f holds. So is f alone where references
  * go to it, as `fn f(x: &mut T)` gives back what x became. */
 void check_call_through(checker *c, expr **slot, const closure_signature *signature) {
@@ -97,7 +113,7 @@ void check_call_through(checker *c, expr **slot, const closure_signature *signat
     expr *e = *slot, *f = e;
     while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE && f->type == NULL)
         f = f->unary.operand;
-    bool alone = f == e && e->kind == EXPR_NAME && takes_reference(signature);
+    bool alone = f == e && e->kind == EXPR_NAME && takes_reference(signature) && !takes_them_already(c, e, signature);
     if ((f == e && !alone) || f->type != NULL)
         return;
     if (!alone && (f->kind == EXPR_CLOSURE || !e->unary.is_mutable)) {

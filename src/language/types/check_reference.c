@@ -46,6 +46,11 @@ void check_follow(checker *c, expr **slot) {
     *slot = behind;
 }
 
+bool check_follows(const expr *e, const expr *reference) {
+    return e->kind == EXPR_INDEX && e->index.base == reference && type_is_reference(reference->type) &&
+           !type_is_slice(reference->type);
+}
+
 bool check_names_place(checker *c, const expr *e) {
     const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     const binding *b = s == NULL || e->is_followed ? NULL : s->binding;

@@ -126,10 +126,20 @@ bool check_captured_write(checker *c, const expr *place, source_span span) {
     return false;
 }
 
+/* The variable that holds the reference in a list, tuple or struct: Rust wants `mut` there, too. */
+static void ask_for_mut(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    if (e->kind == EXPR_NAME && e->name.binding != NULL)
+        e->name.binding->asks_for_mut = true;
+}
+
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
     binding *root = check_root(place);
-    if (root == NULL)
+    if (root == NULL) {
+        ask_for_mut(place);
         return is_behind(place);
+    }
     root->is_written = true;
     if (c->nest->comprehension != NULL && root->id < c->nest->comprehension->first_binding) {
         report_captured(c, root, span);

@@ -40,6 +40,8 @@ void check_keep_reference(expr *e);
 bool check_wants_reference(checker *c, const expr *e, const type *expected);
 /* The place that the reference leads to; anything else stays. */
 void check_follow(checker *c, expr **slot);
+/* Whether e is what `check_follow` made of the reference. */
+bool check_follows(const expr *e, const expr *reference);
 /* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
 bool check_lends_references(checker *c, function_item *f);
 const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
