@@ -199,6 +199,11 @@ static void put_said_option(walk_text *w, const type *inner, const char *place, 
     masu__buffer_printf(w->out, "} } }\n");
 }
 
+/* What a pattern bound is a reference already. */
+static const char *lends(const char *place) {
+    return place[0] == '_' && strpbrk(place, ".[") == NULL ? "" : "&mut ";
+}
+
 /* As put_walk, of everything. */
 static void put_state(walk_text *w, const type *t, const char *place, const char *path) {
     checker *c = w->c;
@@ -207,9 +212,9 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
     if (!w->reaches(c, t)) /* the call is an error */
         return;
     if (derive_is_said(t)) {
-        masu__buffer_printf(w->out, "s.__value(%s, &mut %s);\n", path, place);
+        masu__buffer_printf(w->out, "s.__value(%s, %s%s);\n", path, lends(place), place);
     } else if (t->kind == TYPE_TENSOR) {
-        masu__buffer_printf(w->out, "s.__tensor(%s, &mut %s);\n", path, place);
+        masu__buffer_printf(w->out, "s.__tensor(%s, %s%s);\n", path, lends(place), place);
     } else if (type_is_box(t)) {
         put_state(w, t->vec.element, check_printf(c, "(*%s)", place), path);
     } else if (t->kind == TYPE_VEC) {

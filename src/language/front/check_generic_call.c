@@ -12,6 +12,8 @@
 #include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_writes.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -105,8 +107,51 @@ static bool keeps(const function_item *f, const binding *parameter) {
     return own || mentions(t, parameter->annotation->name);
 }
 
+/* `&mut T` of a T that nothing bounds: what is passed is exchanged as a whole (std::mem::swap). */
+static bool takes_any_place(const checker *c, const function_item *f, const binding *parameter) {
+    const type_expr *t = parameter->annotation;
+    for (uint32_t i = 0; t != NULL && t->is_place && t->argument_count == 0 && i < f->generics.count; i++)
+        if (t->name != NULL && strcmp(t->name, f->generics.items[i].name) == 0)
+            return f->generics.items[i].bound_count == 0 || f->span.file == c->tree->prelude;
+    return false;
+}
+
+static bool holds_reference(checker *c, const expr *place) {
+    if (place->type != NULL || place->is_followed)
+        return false;
+    if (place->kind == EXPR_NAME)
+        return check_names_place(c, place);
+    const bool element = place->kind == EXPR_INDEX && place->index.count == 1 &&
+                         check_is_harmless(place->index.base, 0) && check_is_harmless(place->index.indices[0], 0);
+    const bool field = place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD;
+    if (!element && !(field && check_is_harmless(place, 0)))
+        return false;
+    expr *probe = check_copy_place(c, place);
+    probe->is_kept = true;
+    check_expr(c, &probe, NULL);
+    return type_is_reference(probe->type) && !type_is_slice(probe->type);
+}
+
+/* swap(&mut r, &mut q) of references: what they refer to would be exchanged. */
+static bool exchanges_references(checker *c, const expr *e, const function_item *f, const binding *parameter) {
+    if (e->kind != EXPR_UNARY || e->unary.op != UNARY_REFERENCE || !e->unary.is_mutable ||
+        e->span.file == c->tree->prelude || !takes_any_place(c, f, parameter) || !holds_reference(c, e->unary.operand))
+        return false;
+    source_span span = e->unary.operand->span;
+    const char *text = check_printf(c, "%.*s", (int)span.length, span.file->text + span.offset);
+    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(reference_to_reference_is_exchanged), text);
+    diagnostics_note(c->diagnostics, d, (source_span){0},
+                     "`&mut *%s` passes the place that it refers to; `%s = &mut …` makes it another reference", text,
+                     text);
+    return true;
+}
+
 static void check_argument(checker *c, expr *call, expr **slot, const function_item *f, const binding *parameter,
                            const type_environment *e) {
+    if (exchanges_references(c, *slot, f, parameter)) {
+        check_make_error(c, *slot);
+        return;
+    }
     const type_environment *outer = c->environment;
     const type_expr *bound = check_function_bound(f, parameter);
     c->environment = e;

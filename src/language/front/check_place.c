@@ -199,6 +199,15 @@ static bool report_reference(checker *c, source_span value, const type *t) {
     return true;
 }
 
+/* `*slot = …` of `slot: &mut &mut T`. */
+static bool replaces_between(const checker *c, const expr *target) {
+    const symbol *s = target->kind == EXPR_NAME && target->name.scope == NULL && target->is_followed &&
+                              target->stars == 1
+                          ? check_find(c, target->name.name)
+                          : NULL;
+    return s != NULL && s->binding != NULL && s->binding->annotation != NULL && s->binding->annotation->leads_twice;
+}
+
 static bool is_lent(const expr *value) { /* `&mut x`, not looked at yet */
     return value->kind == EXPR_UNARY && value->unary.op == UNARY_REFERENCE && value->unary.is_mutable &&
            value->type == NULL;
@@ -210,7 +219,7 @@ static void assign(checker *c, expr *e) {
     c->around->index_goes_on = e->assign.target->kind == EXPR_INDEX;
     if (names_holder(c, e)) /* r = &mut other, list[i] = r */
         e->assign.target->is_kept = true;
-    const bool copy = follows_nothing(c, e->assign.target);
+    const bool copy = follows_nothing(c, e->assign.target), replaces = replaces_between(c, e->assign.target);
     check_expr(c, &e->assign.target, NULL);
     c->around->index_goes_on = false;
     expr *target = e->assign.target;
@@ -221,7 +230,7 @@ static void assign(checker *c, expr *e) {
     const type *t = type_resolve(c->types, target->type);
     check_written_value(c, &e->assign.value);
     const expr *const written = e->assign.value;
-    const bool lends = is_lent(written);
+    const bool lends = is_lent(written) || replaces;
     const expr *number = e->assign.value->kind == EXPR_UNARY ? e->assign.value->unary.operand : e->assign.value;
     check_expr(c, &e->assign.value, number->kind == EXPR_INT && check_is_unstated(c, target) ? NULL : t);
     if (check_stores_unstated(c, target, e->assign.value))

@@ -227,6 +227,7 @@ type_expr *parse_type(parser *p) {
         while (parser_accept_first(p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
             t->lifetime = parser_lifetime(p, t->lifetime);
             bool is_mutable = parser_accept(p, TOKEN_MUT);
+            t->leads_twice |= t->is_place;
             t->is_place |= is_mutable;
             t->is_shared |= !is_mutable;
         }
