@@ -199,7 +199,7 @@ static void put_said_option(walk_text *w, const type *inner, const char *place, 
     masu__buffer_printf(w->out, "} } }\n");
 }
 
-/* What a pattern bound is a reference already. */
+/* A name that a pattern bound is a reference already. */
 static const char *lends(const char *place) {
     return place[0] == '_' && strpbrk(place, ".[") == NULL ? "" : "&mut ";
 }

@@ -149,7 +149,7 @@ void type_decide(const type *open, const type *t);
 const type *type_default_number(type_table *table, const type *open);
 /* Numbers that are still open become what they are when nothing says more. */
 void type_default_numbers(type_table *table);
-/* &mut T; of a part of a list &mut [T]. A reference to a reference is that reference: what it leads to is the same place. */
+/* &mut T; of a part of a list &mut [T]. A reference to a reference is that reference: both lead to the same place. */
 const type *type_reference(type_table *table, const type *element, bool slice);
 /* The type that a reference leads to: T, or of a slice Vec<T>. */
 const type *type_target(type_table *table, const type *reference);

@@ -90,8 +90,8 @@ static bool takes_reference(const closure_signature *s) {
     return false;
 }
 
-/* A variable that holds a closure whose parameters are these references already: it is handed on as it is, or a function
- * that hands it to itself would be made anew each time. */
+/* A variable that holds a closure whose parameters are these references already is handed on as it is: a function that
+ * passes it to itself has one instance. */
 static bool takes_them_already(const checker *c, const expr *name, const closure_signature *s) {
     const symbol *found = name->name.scope == NULL ? check_find(c, name->name.name) : NULL;
     const type *t = found == NULL || found->binding == NULL || found->binding->type == NULL
