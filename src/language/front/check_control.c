@@ -147,11 +147,8 @@ void check_let_statement(checker *c, stmt *s) {
             s->kind = STMT_EXPR;
             return;
         }
-        if (t->kind == TYPE_VOID && !written) {
-            diagnostic *d = diagnostics_say(c->diagnostics, s->value->span, SAY(this_has_no_value));
-            if (s->value->kind == EXPR_IF && s->value->branch.otherwise == NULL)
-                diagnostics_note(c->diagnostics, d, (source_span){0}, "an `if` has one when it ends in `else { … }`");
-            t = check_scalar(c, TYPE_ERROR);
+        if (t->kind == TYPE_VOID && !written) { /* let u = { f(); }; */
+            t = check_as_unit(c, &s->value);
         }
     }
     uint32_t mark = c->names->entry_count;

@@ -64,6 +64,26 @@ static bool become_unit(checker *c, expr **slot) {
     return true;
 }
 
+/* An `if` without `else` that holds a value has forgotten the other one. */
+static bool forgets_else(const expr *e) {
+    const expr *result = e->kind == EXPR_IF && e->branch.otherwise == NULL ? e->branch.then->result : NULL;
+    return result != NULL && result->type->kind != TYPE_VOID;
+}
+
+const type *check_as_unit(checker *c, expr **slot) {
+    const type *t = type_resolve(c->types, (*slot)->type), *unit = check_unit_type(c);
+    if (t->kind != TYPE_VOID)
+        return t;
+    if (unit != NULL && !forgets_else(*slot)) {
+        become_unit(c, slot);
+        return unit;
+    }
+    diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_has_no_value));
+    if (forgets_else(*slot))
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "an `if` has one when it ends in `else { … }`");
+    return check_scalar(c, TYPE_ERROR);
+}
+
 static bool convert(checker *c, expr **slot, const type *to) {
     to = type_resolve(c->types, to);
     if (to->kind == TYPE_STRUCT && to == check_unit_type(c) && type_is((*slot)->type, TYPE_VOID))

@@ -18,6 +18,7 @@ void check_infer(checker *c, function_item *f);
 typedef enum { STATED_KNOWN, STATED_LOOKED_AT, STATED_UNSEEN } stated_way;
 stated_way check_stated_way(checker *c, const type *from, const type *to);
 /* Converts the node or reports "expected X, found Y"; why (may be NULL) becomes a note. */
+const type *check_as_unit(checker *c, expr **slot); /* what has no value is `()` where one is wanted; its type then */
 bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why);
 /* For what is lent as `&mut`: it is of the very type, as what is written through it comes back, and it stays the place
  * that it is. What is stated of its tensors is looked at in the call, on both ways (lower_call.c). */

@@ -119,6 +119,8 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
         diagnostics_say(c->diagnostics, e->span, SAY(is_function_not_value), scope, e->name.name);
         return;
     }
+    if (check_report_outside(c, e->span, scope, e->name.name))
+        return;
     diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_such_item), scope, e->name.name);
 }
 
@@ -255,10 +257,9 @@ static void check_tuple(checker *c, expr *e, const type *expected) {
         check_expr(c, &e->list.items[i], wish);
         if (wish != NULL)
             check_coerce(c, &e->list.items[i], wish, NULL);
-        items[i] = e->list.items[i]->type;
-        if (items[i]->kind == TYPE_VOID)
-            diagnostics_say(c->diagnostics, e->list.items[i]->span, SAY(part_of_tuple_needs_value));
-        broken |= type_is_silent(items[i]) || items[i]->kind == TYPE_VOID;
+        items[i] = e->list.items[i]->type->kind == TYPE_VOID ? check_as_unit(c, &e->list.items[i])
+                                                             : e->list.items[i]->type;
+        broken |= type_is_silent(items[i]);
     }
     e->type = broken ? check_scalar(c, TYPE_ERROR)
                      : check_bounded(c, type_tuple(c->types, items, e->list.count), e->span);

@@ -12,6 +12,7 @@
 #include "language/front/check_variant.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
@@ -224,13 +225,10 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
     bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;
     check_parts_taken_apart(c, e);
     c->around->wanted_variants = method ? telling_arm(e) : NULL;
+    check_unit_value(c, &e->match.value);
     check_expr(c, &e->match.value, NULL);
     c->around->wanted_variants = NULL;
-    const type *t = type_resolve(c->types, e->match.value->type);
-    if (t->kind == TYPE_VOID) {
-        diagnostics_say(c->diagnostics, e->match.value->span, SAY(this_has_no_value));
-        t = check_scalar(c, TYPE_ERROR);
-    }
+    const type *t = check_as_unit(c, &e->match.value);
     uint32_t errors = d->error_count + d->dropped;
     const type *wish = expected;
     for (uint32_t i = 0; i < e->match.count; i++) {

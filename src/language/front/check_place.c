@@ -397,6 +397,48 @@ static bool update_found(checker *c, expr **slot) {
     return true;
 }
 
+typedef struct running {
+    const checker *c;
+    bool own, any; /* a function of the program, one of the library that makes a place */
+} running;
+
+static void find_call(expr *e, void *context) {
+    running *r = context;
+    const bool call = e->kind == EXPR_CALL && e->type == NULL, method = e->kind == EXPR_METHOD && e->type == NULL;
+    const expr *callee = call ? e->call.callee : NULL;
+    const symbol *s = callee != NULL && callee->kind == EXPR_NAME ? check_find(r->c, callee->name.name) : NULL;
+    r->own |= (s != NULL && s->function != NULL && s->function->span.file != r->c->tree->prelude) ||
+              (method && (some_type_has(r->c, e->call.name) || library_says(LIBRARY_makes_place, e->call.name)));
+    r->any |= call || method || e->kind == EXPR_BLOCK;
+    if (e->kind != EXPR_CLOSURE)
+        expr_each_child(e, find_call, context);
+}
+
+/* f(x).n = g(): { let <value> = g(); f(x).n = <value> }. The value is there before its place is looked for. */
+static bool value_first(checker *c, expr **slot) {
+    expr *e = *slot;
+    running of_target = {c, false, false}, of_value = {c, false, false};
+    expr *root = e->assign.target; /* where nothing is read, its indices are computed behind the value anyway */
+    while (e->assign.op == BINARY_NONE &&
+           (root->kind == EXPR_FIELD || root->kind == EXPR_TUPLE_FIELD || root->kind == EXPR_INDEX))
+        root = root->kind == EXPR_INDEX ? root->index.base : root->field.base;
+    find_call(root, &of_target);
+    if (!of_target.own)
+        return false;
+    find_call(e->assign.value, &of_value);
+    const char *method = e->assign.op == BINARY_NONE ? NULL : check_assigning_method(c, e->assign.op);
+    if (!of_value.any || (method != NULL && some_type_has(c, method)))
+        return false;
+    block_builder b = build_block(c, e->span);
+    char *name = check_printf(c, "<value %u>", c->text_count++);
+    build_let(&b, name, false, e->assign.value);
+    e->assign.value = check_new_name(c, e->assign.value->span, name);
+    build_stmt(&b, e);
+    *slot = build_finish(&b, NULL);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
 void check_assign(checker *c, expr **slot) {
     expr *e = *slot;
     if (check_part_is_written(c, e->assign.target)) {
@@ -404,6 +446,8 @@ void check_assign(checker *c, expr **slot) {
         check_make_error(c, e);
         return;
     }
+    if (value_first(c, slot))
+        return;
     if (assign_to_found(c, slot))
         return;
     bool updates = e->assign.op != BINARY_NONE;

@@ -13,6 +13,7 @@ static const char *const texts[] = {
     [OUTSIDE_TOKENIZERS] = "tokenizers",
     [OUTSIDE_CHATS] = "ready language models",
     [OUTSIDE_SURROUNDINGS] = "variables of the environment",
+    [OUTSIDE_WIDE_INTEGERS] = "integers of more than 64 bits",
 };
 
 typedef struct outside {
@@ -53,6 +54,8 @@ static const outside known[] = {
     {"Env", NULL, OUTSIDE_SURROUNDINGS},
     {"env", "var", OUTSIDE_SURROUNDINGS},
     {"env", "vars", OUTSIDE_SURROUNDINGS},
+    {"i128", NULL, OUTSIDE_WIDE_INTEGERS},
+    {"u128", NULL, OUTSIDE_WIDE_INTEGERS},
     {"Tensor", "load_all", OUTSIDE_MODELS},
     {"Tensor", "save_all", OUTSIDE_MODELS},
     {"Tensor", "from_file", OUTSIDE_MODELS},

@@ -15,6 +15,7 @@ typedef enum outside_kind {
     OUTSIDE_TOKENIZERS,
     OUTSIDE_CHATS,
     OUTSIDE_SURROUNDINGS,
+    OUTSIDE_WIDE_INTEGERS,
 } outside_kind; /* fewer than 32 */
 
 /* The subject of scope::name; a method x.name has the scope ".". */

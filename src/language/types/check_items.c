@@ -203,8 +203,29 @@ static void default_constants(checker *c, const impl_item *impl) {
     }
 }
 
+static bool trait_has(const trait_item *trait, const char *name) {
+    for (uint32_t i = 0; i < trait->method_count; i++)
+        if (strcmp(trait->methods[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A function that the trait does not declare would never be called by it. */
+static void refuse_others(checker *c, const impl_item *impl) {
+    for (uint32_t i = 0; i < c->tree->function_count && impl->trait->span.file != c->tree->prelude; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->impl != impl || f->template != NULL || trait_has(impl->trait, f->name))
+            continue;
+        diagnostic *d = diagnostics_say(c->diagnostics, f->span, SAY(is_not_a_method_of_trait), f->name,
+                                        names_trait_text(impl->trait));
+        diagnostics_note(c->diagnostics, d, impl->trait->span,
+                         "declare it there, or write it in an `impl %s` of its own", impl->owner->name);
+    }
+}
+
 static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
     default_constants(c, impl);
+    refuse_others(c, impl);
     for (uint32_t i = 0; i < impl->trait->method_count; i++) {
         const function_item *f = impl->trait->methods[i];
         const function_item *known = check_find_method(c, owner, f->name);
