@@ -252,10 +252,32 @@ static void check_body(checker *c, function_item *f) {
     c->types->elements_are_wide = false;
 }
 
+static bool holds_destructor(const checker *c, const type *t, int depth) {
+    t = type_resolve(c->types, t);
+    if (t->kind == TYPE_VEC)
+        return holds_destructor(c, t->vec.element, depth + 1);
+    if (depth > 64)
+        return false;
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
+        if (holds_destructor(c, t->tuple.items[i], depth + 1))
+            return true;
+    if (t->kind != TYPE_STRUCT)
+        return false;
+    const struct_item *s = t->structure, *made = s->template != NULL ? s->template : s;
+    if (made->drop != NULL && made->span.file != c->tree->prelude)
+        return true;
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (s->fields[i].type != NULL && holds_destructor(c, s->fields[i].type, depth + 1))
+            return true;
+    return false;
+}
+
 static void finish_struct(checker *c, struct_item *s) {
     function_item *f = s->template != NULL ? s->template->drop : s->drop;
     if (f == NULL || s->type == NULL || s->type->may_have_open || s->cell != NULL ||
         (s->template == NULL && s->generics.count > 0))
+        return;
+    if (library_says(LIBRARY_drops_parts, s->name) && f->span.file == c->tree->prelude && !holds_destructor(c, s->type, 0))
         return;
     s->drop = f;
     if (check_is_template(c, f)) {

@@ -48,7 +48,7 @@ void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner) {
         return;
     }
     owner->drop = destructor_of(c, impl, owner);
-    c->tree->has_destructors |= owner->drop != NULL;
+    c->tree->has_destructors |= owner->drop != NULL && !library_says(LIBRARY_drops_parts, owner->name);
 }
 
 bool check_refuse_drop_call(checker *c, const expr *e, const function_item *f) {
