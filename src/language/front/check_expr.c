@@ -275,15 +275,6 @@ static void check_block_expr(checker *c, expr *e, const type *expected) {
     e->type = e->block->type;
 }
 
-static void check_range_value(checker *c, expr *e) {
-    if (e->range.low != NULL)
-        check_expr(c, &e->range.low, NULL);
-    if (e->range.high != NULL)
-        check_expr(c, &e->range.high, NULL);
-    diagnostics_say(c->diagnostics, e->span, SAY(range_stands_in_for_in_comprehension));
-    check_make_error(c, e);
-}
-
 typedef struct arrival {
     checker *c;
     bool broken;
@@ -420,7 +411,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         break;
     case EXPR_RANGE:
         if (!check_range_for(c, slot, expected))
-            check_range_value(c, e);
+            check_range_value(c, slot, expected);
         break;
     case EXPR_BLOCK:
         check_block_expr(c, e, expected);

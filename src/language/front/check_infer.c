@@ -287,7 +287,7 @@ static const type *type_of_item(inference *n, const type *t) {
 
 static void infer_for_head(inference *n, expr *e) {
     expr *list = e->loop->iterable;
-    const type *over = infer_value(n, infer_expr(n, list));
+    const type *over = infer_value(n, infer_numbers(n, list));
     while (list->kind == EXPR_UNARY && list->unary.op == UNARY_REFERENCE)
         list = list->unary.operand;
     if (list->kind == EXPR_ARRAY &&
@@ -404,7 +404,9 @@ static const type *type_of_tuple(inference *n, expr *e) {
     return e->list.count == 0 ? n->any : type_tuple(n->c->types, items, e->list.count);
 }
 
-static const type *type_of_range(inference *n, expr *e) {
+const type *infer_numbers(inference *n, expr *e) {
+    if (e->kind != EXPR_RANGE)
+        return infer_expr(n, e);
     const type *low = e->range.low == NULL ? infer_open(n) : infer_expr(n, e->range.low);
     if (e->range.high != NULL)
         infer_same(n, low, infer_expr(n, e->range.high));
@@ -505,7 +507,7 @@ const type *infer_expr(inference *n, expr *e) {
     case EXPR_COMPREHENSION:
         return type_of_comprehension(n, e);
     case EXPR_RANGE:
-        return type_of_range(n, e);
+        return infer_range(n, e);
     case EXPR_BLOCK:
         return infer_block(n, e->block);
     case EXPR_IF:

@@ -52,6 +52,8 @@ typedef struct inference {
 } inference;
 
 const type *infer_expr(inference *n, expr *e);
+const type *infer_numbers(inference *n, expr *e); /* of a..b a list: what a `for` or a method runs over */
+const type *infer_range(inference *n, expr *e);
 const type *infer_block(inference *n, block *b);
 void infer_pattern(inference *n, const pattern *p, const type *t);
 void infer_name(inference *n, const char *name, const type *t);

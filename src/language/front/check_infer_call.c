@@ -67,10 +67,22 @@ static const type *yield_of(inference *n, function_item *f, struct_item *owner, 
     return result;
 }
 
+/* a..b as a value of its own. */
+const type *infer_range(inference *n, expr *e) {
+    const symbol *s = check_find(n->c, check_range_maker(e));
+    const type *ends[2] = {infer_open(n), NULL};
+    uint32_t count = 0;
+    if (e->range.low != NULL)
+        ends[count++] = infer_expr(n, e->range.low);
+    if (e->range.high != NULL)
+        ends[count++] = infer_expr(n, e->range.high);
+    return s == NULL || s->function == NULL ? n->any : yield_of(n, s->function, NULL, ends, count);
+}
+
 static const type **arguments_of(inference *n, expr *e) {
     const type **arguments = CHECK_ARRAY(n->c, const type *, e->call.arg_count + 1);
     for (uint32_t i = 0; i < e->call.arg_count; i++)
-        arguments[i] = infer_expr(n, e->call.args[i]);
+        arguments[i] = e->kind == EXPR_METHOD ? infer_numbers(n, e->call.args[i]) : infer_expr(n, e->call.args[i]);
     n->at = e->span;
     return arguments;
 }
@@ -337,7 +349,7 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
 const type *infer_method(inference *n, expr *e) {
     bool dropped = n->drops;
     n->drops = false;
-    const type *t = infer_value(n, infer_expr(n, e->call.receiver));
+    const type *t = infer_value(n, infer_numbers(n, e->call.receiver));
     const type **arguments = arguments_of(n, e);
     const type *result = infer_method_of(n, e, t, arguments, dropped);
     if (result == NULL) {

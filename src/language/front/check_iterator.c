@@ -103,6 +103,73 @@ bool check_range_for(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
+/* The library's function that makes a value of a..b. */
+const char *check_range_maker(const expr *e) {
+    static const char *const makers[2][4] = {{"__ranged_all", made_of_start, "__ranged_below", "__ranged"},
+                                             {"__ranged_all", made_of_start, "__ranged_until", "__ranged_to"}};
+    return makers[e->range.inclusive][(e->range.high != NULL) * 2 + (e->range.low != NULL)];
+}
+
+/* a..b where it is not used up. */
+void check_range_value(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot, *ends[2] = {e->range.low != NULL ? e->range.low : e->range.high, e->range.high};
+    const uint32_t count = (e->range.low != NULL) + (e->range.high != NULL);
+    *slot = build_call(c, e->span, NULL, check_range_maker(e), ends, count);
+    check_expr(c, slot, expected);
+}
+
+bool check_is_range(const checker *c, const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
+           library_said_of(LIBRARY_type_form, t->structure->name) == SAID_RANGE;
+}
+
+/* Names and fields, and clones of them: to be read twice. */
+static bool is_named(const expr *e) {
+    while (e->kind == EXPR_FIELD || (e->kind == EXPR_METHOD && e->call.arg_count == 0 &&
+                                     library_said_of(LIBRARY_hands_on, e->call.name) == SAID_CLONE))
+        e = e->kind == EXPR_FIELD ? e->field.base : e->call.receiver;
+    return e->kind == EXPR_NAME;
+}
+
+/* r.__low()..r.__high() */
+static expr *range_of_named(checker *c, expr *r, const type *t) {
+    expr *range = check_new(c, EXPR_RANGE, r->span, NULL);
+    const bool low = check_method_named(c, t->structure, "__low") != NULL,
+               high = check_method_named(c, t->structure, "__high") != NULL;
+    expr *again = r->type == NULL ? expr_copy(c->arena, r) : check_copy_place(c, r);
+    range->range.low = low ? build_method(c, r->span, r, "__low", NULL, 0) : NULL;
+    range->range.high = high ? build_method(c, r->span, low ? again : r, "__high", NULL, 0) : NULL;
+    return range;
+}
+
+bool check_part_by_range(checker *c, expr *e, const type *t) {
+    if (e->index.count != 1 || !check_is_range(c, t) || !is_named(e->index.indices[0]))
+        return false;
+    e->index.indices[0] = range_of_named(c, e->index.indices[0], t);
+    return true;
+}
+
+/* v[f()], where f yields a range: { let <range> = f(); v[<range>] } */
+bool check_index_by_range(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot, *index = e->index.indices[0];
+    if (e->index.count != 1 || index->type != NULL || check_find(c, "__ranged") == NULL ||
+        (index->kind != EXPR_METHOD && index->kind != EXPR_CALL && index->kind != EXPR_INDEX))
+        return false;
+    check_expr(c, &index, check_scalar(c, TYPE_I64));
+    e->index.indices[0] = index;
+    if (!check_is_range(c, type_resolve(c->types, index->type)))
+        return false;
+    block_builder b = build_block(c, e->span);
+    char *name = check_printf(c, "<range %u>", c->text_count++);
+    build_let(&b, name, false, index);
+    e->index.indices[0] = check_new_name(c, index->span, name);
+    check_part_by_range(c, e, type_resolve(c->types, index->type));
+    e->type = NULL;
+    *slot = build_finish(&b, e);
+    check_expr(c, slot, expected);
+    return true;
+}
+
 /* Where any iterator of T is wanted, a list of T does. */
 const type *check_wish_as_list(checker *c, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -285,7 +352,8 @@ void check_range_contains(checker *c, expr **slot) {
 
 /* v.chain(a..b), v.zip(1..): the numbers as a Vec. */
 void check_ranges_as_lists(checker *c, expr *e, const type *t) {
-    for (uint32_t i = 0; t->kind == TYPE_VEC && i < e->call.arg_count; i++) {
+    const bool put = library_said_of(LIBRARY_lends, e->call.name) == SAID_PUT; /* it is an element */
+    for (uint32_t i = 0; t->kind == TYPE_VEC && !put && i < e->call.arg_count; i++) {
         expr *range = e->call.args[i];
         if (range->kind != EXPR_RANGE || range->range.low == NULL)
             continue;
@@ -304,7 +372,15 @@ void check_split_range(checker *c, expr *e, const type *t) {
     const bool splits = library_says(LIBRARY_takes_range, e->call.name);
     bool gets = library_said_of(LIBRARY_of_lists, e->call.name) == SAID_GET && e->call.arg_count == 1 &&
                 (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
-    if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE)
+    if ((!splits && !gets) || range == NULL)
+        return;
+    if (range->kind == EXPR_NAME && range->type == NULL && check_find(c, "__ranged") != NULL) {
+        check_expr(c, &range, NULL);
+        const type *of = type_resolve(c->types, range->type);
+        e->call.args[0] = check_is_range(c, of) ? range_of_named(c, range, of) : range;
+        range = e->call.args[0];
+    }
+    if (range->kind != EXPR_RANGE)
         return;
     bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
     bool ordered = t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "__from") != NULL;

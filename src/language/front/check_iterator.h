@@ -23,6 +23,12 @@ bool check_as_list(checker *c, expr **slot);
 /* Whether *source, checked, is an iterator; a call of into_iter is added where the program has one. */
 bool check_found_iterator(checker *c, expr **source);
 void check_loop_by_next(checker *c, expr **slot);
+void check_range_value(checker *c, expr **slot, const type *expected);
+const char *check_range_maker(const expr *e);
+bool check_is_range(const checker *c, const type *t); /* the type of `a..b` as a value */
+/* v[r] becomes v[r.__low()..r.__high()], where r, of type t, is a range that has a name. */
+bool check_part_by_range(checker *c, expr *e, const type *t);
+bool check_index_by_range(checker *c, expr **slot, const type *expected);
 void check_range_contains(checker *c, expr **slot);
 void check_ranges_as_lists(checker *c, expr *e, const type *t);
 void check_split_range(checker *c, expr *e, const type *t);

@@ -4,6 +4,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
+#include "language/front/check_iterator.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
@@ -363,7 +364,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
     check_expr(c, &e->index.base, NULL);
     c->around->index_goes_on = false;
     check_merge_indices(c, e);
-    if (index_range(c, slot))
+    if (check_index_by_range(c, slot, expected) || index_range(c, slot))
         return;
     const type *base = type_resolve(c->types, e->index.base->type);
     check_make_error(c, e);

@@ -162,6 +162,25 @@ static bool ends_range(token_kind next) {
     return next == TOKEN_RIGHT_PAREN || next == TOKEN_SEMICOLON || next == TOKEN_COMMA || next == TOKEN_RIGHT_BRACE;
 }
 
+/* What stands before a range that is a value of its own: not `in`, not what is indexed, not `(` of `(a..b).map(…)`. */
+static bool range_is_value(const token_list *list, uint32_t at) {
+    uint32_t deep = 0, from = at;
+    for (uint32_t back = 0; from > 0 && back < 64; back++) {
+        const token_kind k = list->tokens[--from].kind;
+        deep += k == TOKEN_RIGHT_PAREN || k == TOKEN_RIGHT_BRACKET || k == TOKEN_RIGHT_BRACE;
+        const bool opens = k == TOKEN_LEFT_PAREN || k == TOKEN_LEFT_BRACKET || k == TOKEN_LEFT_BRACE;
+        if (deep == 0 && k == TOKEN_LEFT_BRACKET && from > 0) {
+            const token_kind before = list->tokens[from - 1].kind;
+            return before != TOKEN_NAME && before != TOKEN_RIGHT_PAREN && before != TOKEN_RIGHT_BRACKET;
+        }
+        if (deep == 0 && (opens || k == TOKEN_EQUAL || k == TOKEN_COMMA || k == TOKEN_COLON || k == TOKEN_SEMICOLON ||
+                          k == TOKEN_FAT_ARROW || k == TOKEN_RETURN || k == TOKEN_IN))
+            return k != TOKEN_IN;
+        deep -= opens && deep > 0;
+    }
+    return false;
+}
+
 static bool declares(const char *text, const token *t) {
     return t->kind == TOKEN_STRUCT || t->kind == TOKEN_ENUM || t->kind == TOKEN_TRAIT ||
            (t->length == 4 && memcmp(text + t->offset, "type", 4) == 0);
@@ -197,6 +216,8 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
         *modules |= t->kind == TOKEN_MOD;
         if (t->kind == TOKEN_DOT_DOT && i + 1 < list.count && ends_range(t[1].kind))
             ask_text(l, "__range_from");
+        if ((t->kind == TOKEN_DOT_DOT || t->kind == TOKEN_DOT_DOT_EQUAL) && range_is_value(&list, i))
+            ask_text(l, t->kind == TOKEN_DOT_DOT ? "__ranged" : "__ranged_to");
         if (t->length > 0 && may_ask(t->kind, text[0]) && !is_renamed(l, text, t->length))
             ask_token(l, text, t);
     }
