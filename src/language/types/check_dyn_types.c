@@ -173,8 +173,11 @@ const type *check_dyn_type(checker *c, type_expr *t) {
         bool iterates = form == SAID_ITERATE;
         if (iterates && bound->argument_count == 1)
             return iterator_dyn(c, t, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
-        if (form == SAID_DISPLAY || form == SAID_TEXT) /* its text is what is used of it */
+        if (form == SAID_TEXT) /* its text is what is used of it */
             return check_scalar(c, TYPE_STRING);
+        trait_item *shown = names_trait(c->names, check_printf(c, "__dyn_%s", bound->name));
+        if ((form == SAID_DISPLAY || form == SAID_DEBUG) && shown != NULL)
+            return check_trait_dyn(c, t->span, shown);
     }
     const char *name = t->argument_count > 0 ? t->arguments[0]->name : NULL;
     diagnostics_say(c->diagnostics, t->span, SAY(there_is_no_trait), name == NULL ? "?" : name);
