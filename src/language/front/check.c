@@ -277,7 +277,8 @@ static void finish_struct(checker *c, struct_item *s) {
     if (f == NULL || s->type == NULL || s->type->may_have_open || s->cell != NULL ||
         (s->template == NULL && s->generics.count > 0))
         return;
-    if (library_says(LIBRARY_drops_parts, s->name) && f->span.file == c->tree->prelude && !holds_destructor(c, s->type, 0))
+    if (library_says(LIBRARY_drops_parts, s->name) && f->span.file == c->tree->prelude &&
+        !holds_destructor(c, s->type, 0))
         return;
     s->drop = f;
     if (check_is_template(c, f)) {

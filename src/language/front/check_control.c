@@ -122,6 +122,9 @@ void check_let_statement(checker *c, stmt *s) {
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
     if (named && s->annotation == NULL)
         s->pattern->binding->form = check_form_of(s->value);
+    if (named && t == NULL && s->value->kind == EXPR_METHOD &&
+        library_word(LIBRARY_of_option, s->value->call.name) != NULL)
+        s->value->call.is_option = check_is_used_as_option(c, s->pattern->binding->name);
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL && s->pattern->binding->name[0] == '<' &&
                s->value->kind == EXPR_NAME;
     const expr *outer = c->places->alias_place;
@@ -147,9 +150,8 @@ void check_let_statement(checker *c, stmt *s) {
             s->kind = STMT_EXPR;
             return;
         }
-        if (t->kind == TYPE_VOID && !written) { /* let u = { f(); }; */
+        if (t->kind == TYPE_VOID && !written) /* let u = { f(); }; */
             t = check_as_unit(c, &s->value);
-        }
     }
     uint32_t mark = c->names->entry_count;
     if (s->otherwise != NULL)

@@ -64,10 +64,13 @@ static bool become_unit(checker *c, expr **slot) {
     return true;
 }
 
-/* An `if` without `else` that holds a value has forgotten the other one. */
+/* An `if` without `else` that ends in a value has forgotten the other one. */
 static bool forgets_else(const expr *e) {
-    const expr *result = e->kind == EXPR_IF && e->branch.otherwise == NULL ? e->branch.then->result : NULL;
-    return result != NULL && result->type->kind != TYPE_VOID;
+    const stmt *last = e->kind == EXPR_IF && e->branch.otherwise == NULL ? e->branch.then->first : NULL;
+    while (last != NULL && last->next != NULL)
+        last = last->next;
+    const type *t = last != NULL && last->kind == STMT_EXPR ? last->value->type : NULL;
+    return t != NULL && t->kind != TYPE_VOID && t->kind != TYPE_NEVER;
 }
 
 const type *check_as_unit(checker *c, expr **slot) {

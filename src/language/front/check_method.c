@@ -297,7 +297,7 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     const type *element = type_resolve(c->types, t->vec.element);
     struct_item *option = check_struct_named(c, "Option");
-    bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
+    bool wanted = e->call.is_option || (arm != NULL && arm->kind == PATTERN_VARIANT);
     bool own = user != NULL &&
                (element->kind == TYPE_STRUCT
                     ? check_method_named(c, element->structure, user) != NULL

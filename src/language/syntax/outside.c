@@ -13,6 +13,7 @@ static const char *const texts[] = {
     [OUTSIDE_TOKENIZERS] = "tokenizers",
     [OUTSIDE_CHATS] = "ready language models",
     [OUTSIDE_SURROUNDINGS] = "variables of the environment",
+    [OUTSIDE_FORGETTING] = "values that nothing drops",
     [OUTSIDE_WIDE_INTEGERS] = "integers of more than 64 bits",
 };
 
@@ -54,6 +55,8 @@ static const outside known[] = {
     {"Env", NULL, OUTSIDE_SURROUNDINGS},
     {"env", "var", OUTSIDE_SURROUNDINGS},
     {"env", "vars", OUTSIDE_SURROUNDINGS},
+    {"mem", "forget", OUTSIDE_FORGETTING},
+    {"ManuallyDrop", NULL, OUTSIDE_FORGETTING},
     {"i128", NULL, OUTSIDE_WIDE_INTEGERS},
     {"u128", NULL, OUTSIDE_WIDE_INTEGERS},
     {"Tensor", "load_all", OUTSIDE_MODELS},

@@ -16,6 +16,7 @@ typedef enum outside_kind {
     OUTSIDE_CHATS,
     OUTSIDE_SURROUNDINGS,
     OUTSIDE_WIDE_INTEGERS,
+    OUTSIDE_FORGETTING,
 } outside_kind; /* fewer than 32 */
 
 /* The subject of scope::name; a method x.name has the scope ".". */

@@ -251,6 +251,8 @@ typedef struct call_expr {
     /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
     bool swapped;
     bool newline;
+    bool
+        is_option; /* [check] of a method that yields an element or an Option of it: the name that it gets is used so */
     /* For a function with parameters of type `&mut T`: which operands are places that what those
      * became is written to, after the receiver. NULL: none. */
     bool *writes_back;

@@ -47,6 +47,20 @@ static void item_decided(checker *c, const type_environment *e, const type *t, c
     c->environment = outer;
 }
 
+/* (A, B): Num by `impl<A: Num, B: Num> Num for (A, B)`: its parts are asked in turn. */
+static void parts_decided(checker *c, const type *t, const trait_item *trait) {
+    const struct_item *owner = check_owner_of(c, t);
+    for (uint32_t i = 0; owner != NULL && i < c->instances->implementation_count; i++) {
+        const implementation *made = &c->instances->implementations[i];
+        if (made->trait != trait || made->impl->generics.count == 0 ||
+            (made->owner != owner && made->owner != owner->template))
+            continue;
+        const type_environment of_impl = check_impl_environment(c, made->impl, t);
+        if (of_impl.parameters != NULL)
+            check_bounds_decide(c, &of_impl);
+    }
+}
+
 static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
         function_decides(c, e, t, bound);
@@ -61,6 +75,8 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
         number_decided(c, t, trait);
         return;
     }
+    if (trait != NULL && t->may_have_open && t->kind != TYPE_OPEN && !type_is_open_number(t))
+        parts_decided(c, t, trait);
     if (trait == NULL || bound->argument_count == 0 || t->may_have_open)
         return;
     const struct_item *owner = check_owner_of(c, t);

@@ -133,7 +133,8 @@ bool check_report_outside(checker *c, source_span span, const char *scope, const
     outside_kind kind = outside_find(scope, name);
     if (kind == OUTSIDE_NOTHING)
         return false;
-    bool method = strcmp(scope, ".") == 0, whole = span.length == strlen(scope);
+    bool method = strcmp(scope, ".") == 0, all = outside_find(scope, "") != OUTSIDE_NOTHING,
+         whole = all && span.length == strlen(scope);
     if ((c->said->outside >> kind & 1) == 0) {
         diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(masu_does_not_accept_name),
                                         method || whole ? "" : scope,
