@@ -105,9 +105,10 @@ bool check_range_for(checker *c, expr **slot, const type *expected) {
 
 /* The library's function that makes a value of a..b. */
 const char *check_range_maker(const expr *e) {
-    static const char *const makers[2][4] = {{"__ranged_all", made_of_start, "__ranged_below", "__ranged"},
-                                             {"__ranged_all", made_of_start, "__ranged_until", "__ranged_to"}};
-    return makers[e->range.inclusive][(e->range.high != NULL) * 2 + (e->range.low != NULL)];
+    enum { BOTH, ALL, BELOW, TO, UNTIL, FROM }; /* in the order of letters */
+    static const uint32_t makers[2][4] = {{ALL, FROM, BELOW, BOTH}, {ALL, FROM, UNTIL, TO}};
+    const uint32_t maker = makers[e->range.inclusive][(e->range.high != NULL) * 2 + (e->range.low != NULL)];
+    return maker == FROM ? made_of_start : library_nth(LIBRARY_makes_range, maker);
 }
 
 /* a..b where it is not used up. */

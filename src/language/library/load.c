@@ -162,7 +162,7 @@ static bool ends_range(token_kind next) {
     return next == TOKEN_RIGHT_PAREN || next == TOKEN_SEMICOLON || next == TOKEN_COMMA || next == TOKEN_RIGHT_BRACE;
 }
 
-/* What stands before a range that is a value of its own: not `in`, not what is indexed, not `(` of `(a..b).map(…)`. */
+/* Whether a range is a value of its own: before it is not `in`, not what is indexed, not `(` of `(a..b).map(…)`. */
 static bool range_is_value(const token_list *list, uint32_t at) {
     uint32_t deep = 0, from = at;
     for (uint32_t back = 0; from > 0 && back < 64; back++) {
