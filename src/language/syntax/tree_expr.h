@@ -101,7 +101,7 @@ struct type_expr {
     bool is_place;            /* `&mut T`: what a parameter of this type became goes back to the caller */
     bool leads_twice;         /* `&mut &mut T` */
     bool is_shared;           /* `&T`: the value; only the check of borrows looks at it */
-    const char *lifetime;     /* likewise: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
+    const char *lifetime;     /* of a reference the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
     type_expr *result;        /* of a function; NULL: nothing */
     expr *length;             /* of an array */
 >>>>>>> b9b253c8 (A reference to a reference is the same place: what would replace the one between is refused; goldens of moved and mapped references)

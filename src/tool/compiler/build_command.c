@@ -355,7 +355,7 @@ static int take_arguments(int argc, char **argv, build_options *options) {
     return TOOL_OK;
 }
 
-/* What goes with what. */
+/* Options that need another one, or exclude it. */
 static int check_options(const build_options *options) {
     if (!options->path)
         return tool_misuse("build", "which file?");
