@@ -89,22 +89,13 @@ struct type_expr {
         TYPE_EXPR_DYN,     /* dyn arguments[0] + …, and impl … where it is not a parameter's type */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
-<<<<<<< HEAD
     bool in_brackets;     /* written Tensor[f32]: refused */
     bool is_place;        /* `&mut T`: what a parameter of this type became goes back to the caller */
+    bool leads_twice;     /* `&mut &mut T` */
     bool is_shared;       /* `&T`: the value; only the check of borrows looks at it */
     const char *lifetime; /* only for the check of borrows: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
     type_expr *result;    /* of a function; NULL: nothing */
     expr *length;         /* of an array */
-=======
-    bool in_brackets;         /* written Tensor[f32]: refused */
-    bool is_place;            /* `&mut T`: what a parameter of this type became goes back to the caller */
-    bool leads_twice;         /* `&mut &mut T` */
-    bool is_shared;           /* `&T`: the value; only the check of borrows looks at it */
-    const char *lifetime;     /* of a reference the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
-    type_expr *result;        /* of a function; NULL: nothing */
-    expr *length;             /* of an array */
->>>>>>> b9b253c8 (A reference to a reference is the same place: what would replace the one between is refused; goldens of moved and mapped references)
     const char *name, *scope; /* scope: what stood before the last `::`; NULL: nothing */
     type_expr **arguments;
     uint32_t argument_count;
