@@ -15,7 +15,7 @@ long_files        0   0   files of C over 600 lines, tests included
 repeats           8  10   pairs of places with the same six lines
 checker_fields   16  20   fields of the checker's context, or of a part of it that has more
 file_circle      12  12   files of the language that call each other in a circle
-library_names    44  20   comparisons with a spelt name that is not a word of the language, in the checker
+library_names     9  20   comparisons with a spelt name that is not a word of the language, in the checker
 unasserted        0   0   files of the language that say what must stay true, and neither assert it nor name its test
 no_noun           0   0   "is no X", "are no X": write "is not an X"
 stands            0   0   "stands" where "is" or "lies" is meant
@@ -53,7 +53,7 @@ count_file_circle() {
     nm -A "$build/libmasu_language.a" 2>/dev/null | awk -f scripts/file_cycles.awk
 }
 count_library_names() {
-    find src/language/front src/language/types src/language/names src/language/borrow -name '*.c' 2>/dev/null | sort |
+    find src/language/front src/language/types src/language/names src/language/elaborate src/language/borrow -name '*.c' 2>/dev/null | sort |
         xargs awk -f scripts/library_names.awk
 }
 count_unasserted() {

@@ -55,6 +55,7 @@ BEGIN {
     rooms("language", "names", "library syntax diagnose")
     rooms("language", "types", "names library syntax diagnose")
     rooms("language", "front", "types names library syntax diagnose")
+    rooms("language", "elaborate", "syntax diagnose") # neither names nor messages: it asks and reports nothing
     rooms("language", "borrow", "library syntax diagnose")
     rooms("language", "ir", "diagnose")
     rooms("language", "lower", "ir syntax diagnose")

@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/meta.h"
 #include "language/codegen/codegen.h"
+#include "language/elaborate/elaborate.h"
 #include "language/exports.h"
 #include "language/front/check.h"
 #include "language/library/library.h"
@@ -292,7 +293,8 @@ static bool keep_sites(masu_program *p) {
 static masu_status examine_the_rest(masu_program *p, masu_status status) {
     if (status != MASU_ERR_TYPE || !lower_errors_confined(p->tree, &p->diagnostics))
         return status;
-    if (lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module) != MASU_OK)
+    if (elaborate_tree(p->tree, &p->types) != MASU_OK ||
+        lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module) != MASU_OK)
         return MASU_ERR_OUT_OF_MEMORY;
     return pass_run_diagnosis(p->module, report_of_pass, p) == MASU_ERR_OUT_OF_MEMORY ? MASU_ERR_OUT_OF_MEMORY : status;
 }
@@ -325,10 +327,10 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
     return status;
 }
 
-/* The check's work as tree.h promises it, by the judge of trees. */
+/* What the check and elaborate made is as tree.h promises: asked for, and in heavy builds. */
 static masu_status judge_tree(masu_program *p, const masu_compile_options *options) {
     masu__buffer faults = {0};
-    if (options->verify && !check_tree_valid(p->tree, &faults))
+    if ((options->verify || MASU_IS_HEAVY) && !check_tree_valid(p->tree, &faults))
         return internal_error(p, "the check", &faults);
     masu__buffer_destroy(&faults);
     return MASU_OK;
@@ -338,7 +340,9 @@ static masu_status run_stages(masu_program *p, const masu_compile_options *optio
     masu_status status = read_source(p, options);
     if (status != MASU_OK)
         return examine_the_rest(p, status);
-    status = judge_tree(p, options);
+    status = elaborate_tree(p->tree, &p->types);
+    if (status == MASU_OK)
+        status = judge_tree(p, options);
     if (status == MASU_OK)
         status = lower_program(p, options);
     if (status == MASU_OK)

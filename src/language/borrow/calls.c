@@ -270,8 +270,8 @@ value build_call_value(builder *b, expr *e) {
         return borrow_plain_value(&sort_unknown);
     }
     const char *owner = last_part(callee->name.scope);
-    bool boxed = owner != NULL && strcmp(callee->name.name, "new") == 0 && e->call.arg_count == 1 &&
-                 library_says(LIBRARY_pointer, owner);
+    bool boxed = owner != NULL && library_said_of(LIBRARY_form, callee->name.name) == SAID_NEW &&
+                 e->call.arg_count == 1 && library_says(LIBRARY_pointer, owner);
     if (boxed)
         return given[0];
     bool wraps = owner == NULL;

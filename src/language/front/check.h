@@ -7,7 +7,7 @@
 #include "language/syntax/tree.h"
 #include <masu/status.h>
 
-/* Resolves, types and simplifies the tree in place. Everything made lives in the tree's arena.
+/* Resolves, types and simplifies the tree in place; what is left is for elaborate.h. Everything made lives in the tree's arena.
  *
  * MASU_OK also when the program is wrong: then diagnostics has errors. In such a tree only those
  * functions may be used that have no error of their own, and only when every error of the program lies
@@ -17,12 +17,5 @@
  *
  * Linear in the size of the source; recursion is bounded by the parser's limits. */
 masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics);
-
-/* Whether a tree that was checked without errors is as tree.h promises. Writes one line a fault to
- * out. Linear. */
-bool check_tree_valid(const syntax_tree *tree, masu__buffer *out);
-/* The same of one function: holds for a function without an error of its own when all errors of the
- * program are inside of functions' bodies. */
-bool check_function_valid(const syntax_tree *tree, const function_item *f, masu__buffer *out);
 
 #endif

@@ -148,8 +148,7 @@ static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter 
         }
         return true;
     }
-    if (p->kind == ABI_i64 && strcmp(p->name, "shape") == 0 &&
-        (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
+    if (check_takes_shape(p) && (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
         a->dynamic_shape = argument;
         return true;
     }
@@ -190,17 +189,19 @@ static uint32_t add_list(abi_call *a, uint32_t next, uint32_t behind, const tl_a
     return next;
 }
 
+static bool says_grad(const tl_abi_parameter *p) {
+    return p->kind == ABI_bool && strcmp(p->name, "grad") == 0;
+}
+
 static void add_default(abi_call *a, const tl_abi_parameter *p) {
     checker *c = a->c;
     source_span span = a->call->call.name_span;
-    if (p->kind == ABI_bool) {
-        bool grad = strcmp(p->name, "grad") == 0;
-        push_operand(a, check_new_bool(c, span, grad ? a->grad : p->fallback != 0));
-    } else if (p->kind == ABI_f64) {
+    if (p->kind == ABI_bool)
+        push_operand(a, check_new_bool(c, span, says_grad(p) ? a->grad : p->fallback != 0));
+    else if (p->kind == ABI_f64)
         push_operand(a, check_new_float(c, span, p->fallback, check_scalar(c, TYPE_F64)));
-    } else {
+    else
         push_operand(a, check_new_int(c, span, (int64_t)p->fallback));
-    }
 }
 
 static uint32_t required_from(const tl_abi_parameter *p) {
@@ -237,7 +238,7 @@ static void finish_item(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
     if (e->call.abi != TL_FN_tl_tensor_item)
         return;
-    if (strcmp(name, "item") == 0) {
+    if (library_says(LIBRARY_reads_number, name) && library_word(LIBRARY_reads_number, name) == NULL) {
         *slot = e->call.operands[0];
         check_read_item(c, slot);
     } else {
@@ -250,7 +251,7 @@ static void finish_grad(checker *c, expr **slot) {
     expr *e = *slot;
     const tl_abi_parameter *p = tl_abi_functions[e->call.abi].parameters;
     for (; p->name != NULL; p++)
-        if (strcmp(p->name, "grad") == 0)
+        if (says_grad(p))
             return;
     if (e->type->kind == TYPE_TENSOR)
         *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);

@@ -265,7 +265,7 @@ static void add_row_list(checker *c, score *s, const tl_abi_parameter *p, const 
                          uint32_t *next, uint32_t end) {
     const offer *first = &offers[*next];
     const type *t = first->kind == OFFER_TYPE ? type_resolve(c->types, first->type) : NULL;
-    bool shape = p->kind == ABI_i64 && strcmp(p->name, "shape") == 0;
+    bool shape = check_takes_shape(p);
     if (*next < end && ((first->kind == OFFER_BRACKET && !first->e->is_vec) || first->kind == OFFER_TUPLE ||
                         (t != NULL && t->kind == TYPE_TUPLE) ||
                         (shape && t != NULL && (t->kind == TYPE_VEC || t->kind == TYPE_TENSOR)))) {

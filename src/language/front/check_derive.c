@@ -30,6 +30,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_types.h"
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 
@@ -38,9 +39,19 @@ typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK
 /* A walk, in the library's names. */
 typedef struct derived_walk {
     walk_sort sort;
-    const char *trait, *method, *fields; /* method NULL: there is only the one that is written */
-    const char *before, *after;          /* the text around the fields */
+    library_said trait, method; /* as the library says: walk_trait; walks, derives */
+    const char *before, *after; /* the text around the fields */
 } derived_walk;
+
+/* The method that others call; NULL: there is only the one that is written. */
+static const char *method_of(const derived_walk *w) {
+    return library_named(LIBRARY_walks, w->method);
+}
+
+/* The method that is written from the fields. */
+static const char *written_of(const derived_walk *w) {
+    return library_named(LIBRARY_derives, w->method);
+}
 
 typedef struct seeker {
     checker *c;
@@ -56,12 +67,12 @@ typedef struct walk_text {
 #define AT "let __at = if path.is_empty() { path } else { path + \".\" };\n"
 
 static const derived_walk walks[] = {
-    {WALK_TENSORS, "__Tensors", "__tensors", "__fields", "let mut __all = Parameters::new();\n" AT, "__all "},
-    {WALK_MODES, "__Modes", "set_training", "__set_modes", "", ""},
-    {WALK_STATE, "__Stateful", "__state", "__states", "", ""},
-    {WALK_RECORD, "__Recorded", NULL, "__of_record", "", ""},
-    {WALK_NAMES, "__Recorded", NULL, "__record_names", "", ""},
-    {WALK_CLONE, "__Cloned", NULL, "clone", "", ""},
+    {WALK_TENSORS, SAID_TENSORS, SAID_TENSORS, "let mut __all = Parameters::new();\n" AT, "__all "},
+    {WALK_MODES, SAID_MODES, SAID_MODES, "", ""},
+    {WALK_STATE, SAID_STATE, SAID_STATE, "", ""},
+    {WALK_RECORD, SAID_RECORD, SAID_RECORD, "", ""},
+    {WALK_NAMES, SAID_RECORD, SAID_NAMES, "", ""},
+    {WALK_CLONE, SAID_CLONE, SAID_CLONE, "", ""},
 };
 enum { WALKS = sizeof walks / sizeof walks[0], NESTED_MAX = 16 };
 
@@ -88,9 +99,14 @@ static bool is_of_library(const checker *c, const struct_item *s) {
     return s->span.file == c->tree->prelude;
 }
 
+static bool has_method(const seeker *k, struct_item *s) {
+    const char *method = method_of(k->walk);
+    return method != NULL && check_method_named(k->c, s, method) != NULL;
+}
+
 /* A generic type of the library, as a map, holds what its type arguments hold. */
 static holding of_struct(const seeker *k, struct_item *s, uint32_t depth) {
-    bool has_walk = check_method_named(k->c, s, k->walk->method) != NULL, is_generic = s->template != NULL;
+    bool has_walk = has_method(k, s), is_generic = s->template != NULL;
     if (is_generic && is_of_library(k->c, s)) {
         holding all = HOLDS_NONE;
         for (uint32_t i = 0; i < s->template->generics.count; i++)
@@ -145,9 +161,9 @@ static void put_option(walk_text *w, const type *t, const char *place, const cha
 static void put_call(walk_text *w, const char *place, const char *path) {
     const derived_walk *walk = w->k.walk;
     if (walk->sort == WALK_TENSORS)
-        masu__buffer_printf(&w->out, "__all.__join(%s.%s(%s, every));\n", place, walk->method, path);
+        masu__buffer_printf(&w->out, "__all.__join(%s.%s(%s, every));\n", place, method_of(walk), path);
     else
-        masu__buffer_printf(&w->out, "%s.%s(on);\n", place, walk->method);
+        masu__buffer_printf(&w->out, "%s.%s(on);\n", place, method_of(walk));
 }
 
 /* Writes the walk over what lies in `place`; `path` is the expression of its path. */
@@ -179,7 +195,7 @@ static void put_walk(walk_text *w, const type *t, const char *place, const char 
 static bool has_state(checker *c, const type *t, const looked_at *outer);
 
 static bool struct_has_state(checker *c, struct_item *s, const looked_at *outer) {
-    if (derive_is_looked_at(outer, s) || check_method_named(c, s, "__state") != NULL)
+    if (derive_is_looked_at(outer, s) || check_method_named(c, s, library_named(LIBRARY_walks, SAID_STATE)) != NULL)
         return true;
     const looked_at inner = {s, outer};
     bool all = s->dyn == NULL && s->closure == NULL && !s->is_builtin;
@@ -351,8 +367,8 @@ static function_item *make_method(const seeker *k, struct_item *owner, const fun
 static const derived_walk *walk_of(const checker *c, const char *name, function_item **method) {
     const derived_walk *walk = NULL;
     for (uint32_t i = 0; i < WALKS; i++) {
-        function_item *f = method_of_trait(c, walks[i].trait, name);
-        if (f != NULL && (walk == NULL || strcmp(name, walks[i].fields) == 0)) {
+        function_item *f = method_of_trait(c, library_named(LIBRARY_walk_trait, walks[i].trait), name);
+        if (f != NULL && (walk == NULL || strcmp(name, written_of(&walks[i])) == 0)) {
             walk = &walks[i];
             *method = f;
         }
@@ -372,6 +388,6 @@ function_item *check_derived_method(checker *c, struct_item *owner, const char *
     const struct_field *unseen = unseen_field(&k, owner);
     if (unseen != NULL)
         say_unseen(&k, unseen, name, span);
-    bool is_written = strcmp(name, k.walk->fields) == 0 && !(k.walk->sort == WALK_RECORD && unseen != NULL);
+    bool is_written = strcmp(name, written_of(k.walk)) == 0 && !(k.walk->sort == WALK_RECORD && unseen != NULL);
     return make_method(&k, owner, f, is_written);
 }

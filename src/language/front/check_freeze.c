@@ -183,9 +183,11 @@ static expr *freeze_entry(block_builder *b, expr *e) {
     expr *place = check_freeze(b, &entry->call.receiver);
     if (place == NULL || !check_is_map(type_of(c, place)))
         return NULL;
-    const expr *f = strcmp(finder, "__slot_with") == 0 ? e->call.args[0] : NULL;
-    if (f != NULL && f->kind == EXPR_NAME && strcmp(f->name.name, "default") == 0) {
-        finder = "__slot_default";
+    const expr *f = gives ? e->call.args[0] : NULL;
+    const char *by_default = library_word(LIBRARY_by_default, finder);
+    if (f != NULL && by_default != NULL && f->kind == EXPR_NAME &&
+        library_said_of(LIBRARY_form, f->name.name) == SAID_DEFAULT) {
+        finder = by_default;
         gives = false;
     }
     expr *args[2] = {entry->call.args[0], gives ? e->call.args[0] : NULL};

@@ -61,26 +61,12 @@ static void wrap_lent(checker *c, expr **slot) {
     b.block->type = (*slot)->type = e->type;
 }
 
-/* f() where f is `-> !`: { f(); panic(…) }, which is what a branch that never arrives looks like. */
-static void end_after(checker *c, expr **slot) {
-    static const char came_back[] = "a function that is `-> !` came back";
-    expr *text = check_new(c, EXPR_STRING, (*slot)->span, check_scalar(c, TYPE_STRING));
-    text->string.data = came_back;
-    text->string.length = sizeof came_back - 1;
-    expr *stop = check_new_abi(c, TL_FN_tl_panic, (*slot)->span, &text, 1);
-    block_builder b = build_block(c, (*slot)->span);
-    build_stmt(&b, *slot);
-    build_stmt(&b, stop);
-    *slot = build_finish(&b, NULL);
-    b.block->type = (*slot)->type = stop->type;
-}
-
 void check_call_wrap(checker *c, expr **slot) {
     expr *e = *slot;
-    wrap_lent(c, slot);
     if (e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION && e->call.function != NULL &&
         e->call.function->never_returns)
-        end_after(c, slot);
+        e->type = check_scalar(c, TYPE_NEVER);
+    wrap_lent(c, slot);
 }
 
 /* f(list.as_mut().unwrap()) of a `&mut T`: the place is found before the call. */

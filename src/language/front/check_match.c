@@ -376,9 +376,10 @@ static bool try_of_error(checker *c, expr **slot) {
     expr *call = (*slot)->attempt.operand;
     bool fails = call->kind == EXPR_CALL && call->type == NULL && call->call.callee != NULL &&
                  call->call.callee->kind == EXPR_NAME && call->call.callee->name.scope == NULL &&
-                 strcmp(call->call.callee->name.name, "Err") == 0 && call->call.arg_count == 1;
+                 call->call.arg_count == 1;
     const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
-    if (!fails || yields == NULL || !is_prelude(c, yields, "Result"))
+    if (!fails || yields == NULL || !is_prelude(c, yields, "Result") ||
+        !library_says(LIBRARY_fails, call->call.callee->name.name))
         return false;
     const type *wanted = type_resolve(c->types, yields->structure->arguments[1]);
     expr *error = call->call.args[0];

@@ -477,7 +477,5 @@ void check_assign(checker *c, expr **slot) {
         return;
     }
     assign(c, e);
-    if (updates)
-        check_update(c, slot);
-    check_append(c, slot);
+    e->assign.is_step = updates && check_is_step(c, e);
 }

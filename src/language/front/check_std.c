@@ -267,8 +267,8 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
     const library_said form = library_said_of(LIBRARY_form, name);
     if (form == SAID_UTF8 && text) {
-        *slot = build_method(c, span, args[0], check_same_text(scope, "str") ? "__str_from_utf8" : "__from_utf8", NULL,
-                             0);
+        const char *made = check_same_text(scope, "str") ? "str" : "String";
+        *slot = build_method(c, span, args[0], check_printf(c, "__%s_from_utf8", made), NULL, 0);
     } else if (form == SAID_LOSSY && text) {
         *slot = build_method(c, span, args[0], "__utf8", NULL, 0);
     } else if (text && form == SAID_COLLECT) {
@@ -501,6 +501,6 @@ expr *check_cloned(checker *c, expr *value) {
         return clone_of_tuple(c, value, t);
     if (type_is_box(t))
         check_unbox(c, &value);
-    return build_method(c, value->span, value, type_is(value->type, TYPE_VEC) ? "__cloned" : check_clone_method, NULL,
-                        0);
+    const bool list = type_resolve(c->types, value->type)->kind == TYPE_VEC;
+    return build_method(c, value->span, value, list ? "__cloned" : check_clone_method, NULL, 0);
 }

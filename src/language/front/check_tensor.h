@@ -4,7 +4,6 @@
  *     check_comprehend.c   comprehensions and Einstein sums
  *     check_equation.c     equations over free indices
  *     check_forms.c        other forms of calls, and by other names
- *     check_update.c       t = t op b
  */
 #ifndef MASU_LANGUAGE_CHECK_TENSOR_H
 #define MASU_LANGUAGE_CHECK_TENSOR_H
@@ -44,9 +43,6 @@ expr *check_list_of_places(checker *c, const expr *e);
 void check_number_as_tensor(checker *c, expr **slot);
 /* Whether values of type t have a method of that name. */
 bool check_has_method(checker *c, const type *t, const char *name);
-/* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
-void check_update(checker *c, expr **slot);
-void check_append(checker *c, expr **slot); /* s = s + text, checked */
 bool check_value_part(checker *c, expr **slot);
 void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish);
 void check_written_value(checker *c, expr **slot); /* t.set(0, 1.0) where a value is wanted */

@@ -103,4 +103,9 @@ void names_suggest_types(const name_table *n, suggestion *s);
 _Noreturn void names_out_of_memory(const name_table *n);
 char *names_printf(name_table *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A name that only the library itself writes. */
+static inline bool names_is_hidden(const char *name) {
+    return name[0] == '_' && name[1] == '_';
+}
+
 #endif

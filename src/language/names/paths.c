@@ -82,7 +82,7 @@ trait_item *names_trait(const name_table *n, const char *name) {
 }
 
 const char *names_trait_text(const trait_item *trait) {
-    bool hidden = strncmp(trait->name, "__", 2) == 0;
+    bool hidden = names_is_hidden(trait->name);
     return hidden ? strrchr(trait->name, '_') + 1 : trait->name;
 }
 
@@ -175,10 +175,11 @@ void names_suggest_visible(const name_table *n, suggestion *s) {
 }
 
 void names_suggest_types(const name_table *n, suggestion *s) {
-    static const char *const known[] = {"Tensor", "GradTensor", "Vec", "String", "System", "Self"};
+    static const char *const known[] = {"Tensor", "GradTensor", "Vec", "String", "Self"};
     for (uint32_t i = 0; i < n->tree->struct_count && s->distance > 0; i++)
         if (n->tree->structs[i]->template == NULL && !n->tree->structs[i]->is_builtin)
             suggest_add(s, n->tree->structs[i]->name);
+    suggest_add(s, library_named(LIBRARY_type_form, SAID_SYSTEM));
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         suggest_add(s, known[i]);
 }

@@ -85,6 +85,16 @@ const char *hint_for_word(const char *word, size_t length) {
     return hint_among(known_words, sizeof known_words / sizeof known_words[0], word, length);
 }
 
+const char *hint_for_type(const char *name) {
+    static const word_hint types[] = {
+        {" int ", "the usual integer is `i64`"},
+        {" float ", "numbers with a fraction are `f32` and `f64`"},
+        {" double ", "did you mean `f64`?"},
+    };
+    const char *hint = hint_among(types, sizeof types / sizeof types[0], name, strlen(name));
+    return hint != NULL ? hint : hint_for_word(name, strlen(name));
+}
+
 const char *hint_for_path(const char *path) {
     for (const char *end = path + strlen(path); end > path;) {
         const char *from = end;

@@ -6,6 +6,7 @@
 #include "language/syntax/parser_private.h"
 
 /* About a word that nothing declares; NULL: none. */
+const char *hint_for_type(const char *name); /* zero-terminated */
 const char *hint_for_word(const char *word, size_t length);
 
 /* About one of the parts of a path, the last first; NULL: none. */

@@ -4,8 +4,8 @@
  *     function ─► parameters (bindings), body (block) ─► statements ─► expressions
  *
  * The parser builds it; the checker fills the fields marked [check] and *simplifies it in place*,
- * so that its consumer meets few shapes. After a check without errors (status OK, no error
- * diagnostics):
+ * so that its consumer meets few shapes. What types alone do not decide is written out behind it (elaborate.h). After a
+ * check without errors (status OK, no error diagnostics), and that:
  *
  *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, EXPR_TRY, EXPR_REPEAT,
  *     EXPR_CLOSURE, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of
@@ -41,7 +41,7 @@
  * is always the outermost part of a place. writes_receiver of a user's method: it writes self, and its receiver is a
  * place.
  *
- * check_tree_valid judges all of this, after each check under `--verify` and in heavy builds.
+ * check_tree_valid judges all of this behind elaborate, under `--verify` and in heavy builds.
  *
  * Everything lives in the tree's arena; names and texts are zero-terminated there. One thread at a
  * time.

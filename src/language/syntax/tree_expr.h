@@ -453,6 +453,7 @@ struct expr {
             expr *target;
             expr *value;
             binary_op op; /* BINARY_NONE after the check */
+            bool is_step; /* [check] of an optimiser, which elaborate_update.c writes */
             source_span op_span;
         } assign; /* type void */
     };

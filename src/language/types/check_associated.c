@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
@@ -117,9 +118,10 @@ const type *check_alias_type(checker *c, type_expr *t) {
             return follow(c, a, &e);
         }
     }
-    if (owner != NULL && strcmp(t->name, "Item") == 0)
+    const library_said means = owner == NULL ? SAID_NOTHING : library_said_of(LIBRARY_associated, t->name);
+    if (means == SAID_INNER)
         return check_item_of(c, owner);
-    return owner != NULL && strcmp(t->name, "Output") == 0 && type_is_numeric(owner) ? owner : NULL;
+    return means == SAID_SAME && type_is_numeric(owner) ? owner : NULL;
 }
 
 const_item *check_associated_constant(checker *c, const char *scope, const char *name) {

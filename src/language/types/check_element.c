@@ -48,7 +48,7 @@ void check_element_rule(checker *c, function_item *f) {
     if (f->span.file != c->tree->prelude || !of_tensor || f->result_annotation == NULL ||
         f->elements != ELEMENT_UNKNOWN)
         return;
-    f->elements = strncmp(f->name, "__", 2) == 0 ? ELEMENT_UNKNOWN : ELEMENT_SAME;
+    f->elements = names_is_hidden(f->name) ? ELEMENT_UNKNOWN : ELEMENT_SAME;
     f->result_annotation = without_word(c, f->result_annotation, &f->elements);
 }
 

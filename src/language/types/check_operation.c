@@ -74,3 +74,7 @@ tl_abi_index check_function_of_symbol(const char *symbol) {
         at++;
     return at;
 }
+
+bool check_takes_shape(const tl_abi_parameter *p) {
+    return p->kind == ABI_i64 && strcmp(p->name, "shape") == 0;
+}

@@ -24,6 +24,7 @@ bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name);
 bool check_abi_known(const char *scope, const char *name);
 bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
 tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */
+bool check_takes_shape(const tl_abi_parameter *p);         /* several numbers, in the order of the dimensions */
 static inline bool check_is_string_method(const char *name) {
     return library_says(LIBRARY_of_texts, name) || library_word(LIBRARY_text_call, name) != NULL;
 }

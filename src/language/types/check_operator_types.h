@@ -52,5 +52,7 @@ const char *check_operator_method(binary_op op);  /* add of +; NULL: there is no
 /* add_assign of +; NULL: there is no a OP= b. */
 const char *check_assigning_method(checker *c, binary_op op);
 bool check_yields_lengths(const expr *e); /* `shape()`, or a name of what it yields */
+/* A checked `t = t op b`, written as `t op= b`, is the step of an optimiser. */
+bool check_is_step(checker *c, const expr *e);
 
 #endif

@@ -34,7 +34,7 @@ static const type *wrong(checker *c, type_expr *t, message_row row, const char *
 
 /* Half precision is kept as f32: as exact as the program asked for, and more. */
 static bool is_half(const type_expr *t) {
-    return t->kind == TYPE_EXPR_NAME && (strcmp(t->name, "f16") == 0 || strcmp(t->name, "bf16") == 0);
+    return t->kind == TYPE_EXPR_NAME && library_says(LIBRARY_half_type, t->name);
 }
 
 /* The element type of a tensor; NULL and a message where it cannot be one. */
@@ -126,10 +126,7 @@ static const type *unknown_type(checker *c, type_expr *t) {
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
         suggest_add(&near, scalars[i]);
     names_suggest_types(c->names, &near);
-    const char *hint = strcmp(t->name, "int") == 0      ? "the usual integer is `i64`"
-                       : strcmp(t->name, "float") == 0  ? "numbers with a fraction are `f32` and `f64`"
-                       : strcmp(t->name, "double") == 0 ? "did you mean `f64`?"
-                                                        : hint_for_word(t->name, strlen(t->name));
+    const char *hint = hint_for_type(t->name);
     if (near.best == NULL && hint != NULL)
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", hint);
     check_suggest_note(c, d, &near);

@@ -323,5 +323,5 @@ void check_note_writes_back(checker *c, expr *e, const function_item *f, const f
 void check_finish_pending(checker *c, expr *e, function_item *made) {
     check_note_writes_back(c, e, made, e->call.function);
     e->call.function = made;
-    e->type = check_result_of(c, made, e);
+    e->type = made->never_returns ? check_scalar(c, TYPE_NEVER) : check_result_of(c, made, e);
 }

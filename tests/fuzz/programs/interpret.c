@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "language/elaborate/elaborate.h"
 #include "language/front/check.h"
 #include "language/library/library.h"
 #include "language/lower/lower.h"
@@ -460,7 +461,8 @@ static bool lower(front *f, const char *text, size_t length) {
     return source_file_init(&f->file, &f->arena, "program.tl", text, length) == MASU_OK && read_prelude(f) &&
            parse_source(&f->file, &f->prelude, &f->arena, &f->found, NULL, &f->tree) == MASU_OK &&
            type_table_init(&f->types, &f->arena) && check_tree(f->tree, &f->types, &f->found) == MASU_OK &&
-           f->found.error_count == 0 && lower_tree(f->tree, &f->types, &f->arena, &f->found, &f->module) == MASU_OK;
+           f->found.error_count == 0 && elaborate_tree(f->tree, &f->types) == MASU_OK &&
+           lower_tree(f->tree, &f->types, &f->arena, &f->found, &f->module) == MASU_OK;
 }
 
 /* The innermost place that the user wrote. */

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/meta.h"
+#include "language/elaborate/elaborate.h"
 #include "language/front/check.h"
 #include "language/syntax/lexer.h"
 #include "language/syntax/parser.h"
@@ -52,6 +53,8 @@ static inline void front_check(front *f, const char *text, size_t length) {
         f->status = MASU_ERR_OUT_OF_MEMORY;
     if (f->status == MASU_OK)
         f->status = check_tree(f->tree, &f->types, &f->diagnostics);
+    if (f->status == MASU_OK)
+        f->status = elaborate_tree(f->tree, &f->types);
 }
 
 static inline const char *front_rendered(front *f) {

@@ -1,6 +1,6 @@
-/* check_valid.c: the promises of tree.h, looked at one node at a time by code that knows nothing of
+/* tree_valid.c: the promises of tree.h, looked at one node at a time by code that knows nothing of
  * how they came about. */
-#include "language/front/check.h"
+#include "language/elaborate/elaborate.h"
 
 typedef struct judge {
     const syntax_tree *tree;

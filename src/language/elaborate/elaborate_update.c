@@ -1,0 +1,100 @@
+/* elaborate_update.c: assignments of what was reckoned from the place itself.
+ *
+ *     t -= b  ─►  t.sub_update(b)               where the check marked the step of an optimiser: the operation knows
+ *                                               whether t is a leaf
+ *     s = s + a + b  ─►  tl_string_append(s, a + b)
+ */
+#include "base/assert.h"
+#include "language/elaborate/elaboration.h"
+
+/* ---- steps of optimisers ----------------------------------------------------------------------- */
+
+static tl_abi_index update_of(tl_abi_index operation) {
+    switch (operation) {
+    case TL_FN_tl_tensor_add:
+    case TL_FN_tl_tensor_add_scalar:
+        return TL_FN_tl_tensor_add_update;
+    case TL_FN_tl_tensor_sub:
+    case TL_FN_tl_tensor_sub_scalar:
+        return TL_FN_tl_tensor_sub_update;
+    case TL_FN_tl_tensor_mul:
+    case TL_FN_tl_tensor_mul_scalar:
+        return TL_FN_tl_tensor_mul_update;
+    default:
+        MASU_DEBUG_ASSERT(operation == TL_FN_tl_tensor_div || operation == TL_FN_tl_tensor_div_scalar);
+        return TL_FN_tl_tensor_div_update;
+    }
+}
+
+/* A literal of rank 0, so that no bit is lost on the way. */
+static expr *tensor_of(elaboration *el, expr *number, const type *element) {
+    const bool whole = type_is_integer(element), wide = element->kind == TYPE_F64;
+    const type *passed = el->types->scalars[whole ? TYPE_I64 : TYPE_F64];
+    const type *held = el->types->scalars[whole ? TYPE_I64 : wide ? TYPE_F64 : TYPE_F32];
+    const tl_abi_index made = whole  ? TL_FN_tl_tensor_literal_i64
+                              : wide ? TL_FN_tl_tensor_literal_f64
+                                     : TL_FN_tl_tensor_literal_f32;
+    expr *rank = elaborate_new(el, EXPR_INT, number->span, el->types->scalars[TYPE_I64]);
+    expr *operands[2] = {rank, elaborate_cast(el, elaborate_cast(el, number, element), passed)};
+    return elaborate_abi(el, made, number->span, operands, 2, type_tensor(el->types, held, 0));
+}
+
+/* A number beside a tensor of unknown elements: in those. */
+static expr *number_like(elaboration *el, expr *number, expr *beside) {
+    expr *none[2] = {beside, elaborate_new(el, EXPR_BOOL, number->span, el->types->scalars[TYPE_BOOL])};
+    expr *zeros = elaborate_abi(el, TL_FN_tl_tensor_zeros_like, number->span, none, 2, beside->type);
+    expr *sum[2] = {zeros, number};
+    return elaborate_abi(el, TL_FN_tl_tensor_add_scalar, number->span, sum, 2, beside->type);
+}
+
+void elaborate_update(elaboration *el, expr *e) {
+    if (!e->assign.is_step)
+        return;
+    const expr *value = e->assign.value;
+    const type *element = e->assign.target->type->tensor.element;
+    expr *operands[2] = {e->assign.target, value->call.operands[1]};
+    if (type_is_numeric(operands[1]->type) && element)
+        operands[1] = tensor_of(el, operands[1], element);
+    else if (type_is_numeric(operands[1]->type))
+        operands[1] = number_like(el, operands[1], value->call.operands[0]);
+    expr *step = elaborate_abi(el, update_of(value->call.abi), e->span, operands, 2, e->type);
+    if (step) {
+        step->call.writes_receiver = true;
+        *e = *step;
+    }
+}
+
+/* ---- texts ------------------------------------------------------------------------------------- */
+
+static bool is_concat(const expr *e) {
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_string_concat;
+}
+
+/* A variable or a field of it: naming it twice runs nothing. */
+static bool is_same_variable(const expr *a, const expr *b) {
+    if (a->kind == EXPR_NAME && b->kind == EXPR_NAME)
+        return a->name.binding && a->name.binding == b->name.binding;
+    bool field = a->kind == EXPR_FIELD || a->kind == EXPR_TUPLE_FIELD;
+    return field && a->kind == b->kind && a->field.index == b->field.index &&
+           is_same_variable(a->field.base, b->field.base);
+}
+
+void elaborate_append(elaboration *el, expr *e) {
+    if (e->kind != EXPR_ASSIGN || !is_concat(e->assign.value))
+        return;
+    expr **first = &e->assign.value; /* the innermost sum, whose left side is the text itself */
+    while (is_concat((*first)->call.operands[0]))
+        first = &(*first)->call.operands[0];
+    if (!is_same_variable(e->assign.target, (*first)->call.operands[0]))
+        return;
+    expr *operands[2] = {e->assign.target, e->assign.value};
+    if (first == &e->assign.value)
+        operands[1] = (*first)->call.operands[1];
+    expr *append = elaborate_abi(el, TL_FN_tl_string_append, e->span, operands, 2, e->type);
+    if (append) {
+        if (first != &e->assign.value)
+            *first = (*first)->call.operands[1];
+        append->call.writes_receiver = true;
+        *e = *append;
+    }
+}

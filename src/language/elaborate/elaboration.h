@@ -1,0 +1,27 @@
+/* elaboration.h: what the files of this room share: the state of the walk, and nodes. */
+#ifndef MASU_LANGUAGE_ELABORATION_H
+#define MASU_LANGUAGE_ELABORATION_H
+
+#include "base/arena.h"
+#include "language/elaborate/elaborate.h"
+
+typedef struct elaboration {
+    syntax_tree *tree;
+    type_table *types;
+    bool out_of_memory; /* nothing is rewritten any more */
+} elaboration;
+
+/* NULL, here and below: out of memory. */
+expr *elaborate_new(elaboration *el, expr_kind kind, source_span span, const type *t);
+/* A call of the runtime that yields a t. */
+expr *elaborate_abi(elaboration *el, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count,
+                    const type *t);
+/* e as the number type t. */
+expr *elaborate_cast(elaboration *el, expr *e, const type *t);
+
+/* Each rewrites *e where it is what the file is for. */
+void elaborate_update(elaboration *el, expr *e);
+void elaborate_append(elaboration *el, expr *e);
+void elaborate_never(elaboration *el, expr *e);
+
+#endif
