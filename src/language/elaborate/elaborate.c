@@ -56,6 +56,8 @@ static void rewrite(expr *e, void *context) {
         elaborate_append(el, e);
     } else if (e->kind == EXPR_CALL) {
         elaborate_never(el, e);
+    } else if (e->kind == EXPR_LIST) {
+        elaborate_list(el, e);
     }
     MASU_DEBUG_ASSERT(e->type == t);
     (void)t;
@@ -64,7 +66,7 @@ static void rewrite(expr *e, void *context) {
 masu_status elaborate_tree(syntax_tree *tree, type_table *types) {
     elaboration el = {.tree = tree, .types = types};
     for (uint32_t i = 0; i < tree->function_count; i++) {
-        const function_item *f = tree->functions[i];
+        function_item *f = el.function = tree->functions[i];
         if (f->body && f->is_checked) {
             expr body = {.kind = EXPR_BLOCK, .block = f->body};
             rewrite(&body, &el);

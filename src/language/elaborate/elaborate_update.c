@@ -41,8 +41,7 @@ static expr *tensor_of(elaboration *el, expr *number, const type *element) {
 
 /* A number beside a tensor of unknown elements: in those. */
 static expr *number_like(elaboration *el, expr *number, expr *beside) {
-    expr *none[2] = {beside, elaborate_new(el, EXPR_BOOL, number->span, el->types->scalars[TYPE_BOOL])};
-    expr *zeros = elaborate_abi(el, TL_FN_tl_tensor_zeros_like, number->span, none, 2, beside->type);
+    expr *zeros = elaborate_abi(el, TL_FN_tl_tensor_zeros_like, number->span, &beside, 1, beside->type);
     expr *sum[2] = {zeros, number};
     return elaborate_abi(el, TL_FN_tl_tensor_add_scalar, number->span, sum, 2, beside->type);
 }

@@ -8,6 +8,7 @@
 typedef struct elaboration {
     syntax_tree *tree;
     type_table *types;
+    function_item *function; /* whose body it is */
     bool out_of_memory; /* nothing is rewritten any more */
 } elaboration;
 
@@ -23,5 +24,6 @@ expr *elaborate_cast(elaboration *el, expr *e, const type *t);
 void elaborate_update(elaboration *el, expr *e);
 void elaborate_append(elaboration *el, expr *e);
 void elaborate_never(elaboration *el, expr *e);
+void elaborate_list(elaboration *el, expr *e);
 
 #endif

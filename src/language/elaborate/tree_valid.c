@@ -420,7 +420,8 @@ static void judge_kind(judge *j, expr *e) {
     case EXPR_TRY:
     case EXPR_REPEAT:
     case EXPR_CLOSURE:
-        fault(j, e->span, "a node that the check removes");
+    case EXPR_LIST:
+        fault(j, e->span, "a node that the check or elaborate removes");
         break;
     case EXPR_NAME:
         judge_name(j, e);

@@ -49,7 +49,6 @@ static bool put_in_box(checker *c, expr **slot, const type *box) {
     *slot = list;
     check_expr(c, slot, type_vec(c->types, box->vec.element));
     (*slot)->type = box;
-    (*slot)->block->type = (*slot)->block->result->type = box;
     return true;
 }
 

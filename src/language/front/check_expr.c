@@ -309,6 +309,7 @@ static void check_arrivals(checker *c, expr **slot) {
     case EXPR_STRUCT:
     case EXPR_TUPLE:
     case EXPR_ARRAY:
+    case EXPR_LIST:
         expr_each_child(e, demand_arrival, &a);
         break;
     case EXPR_MATCH:
@@ -444,6 +445,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
     case EXPR_CLOSURE:
         check_closure(c, e, expected == NULL ? NULL : check_dyn_signature(expected));
         break;
+    case EXPR_LIST: /* has its type */
     case EXPR_KIND_COUNT:
         break;
     }

@@ -1,6 +1,6 @@
-/* check_list.c: fixed arrays and vec![…]: written out as a Vec that is filled.
+/* check_list.c: fixed arrays and vec![…].
  *
- *     [a, b]    ─►  { let mut <list> = Vec::new(); <list>.push(a); <list>.push(b); <list> }
+ *     [a, b]    ─►  elaborate_list.c
  *     [v; n]    ─►  { let <value> = v; let <count> = n; …; for _ in 0..<count> { <list>.push(<value>) } <list> }
  *
  * A list in brackets is a tensor, unless an array or Vec is wanted or its items are nothing that a tensor holds.
@@ -131,19 +131,20 @@ static void lend_any(checker *c, expr **item, const type *element) {
 static void fill(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *element = holds_units(c, e) ? check_unit_type(c) : element_of_items(c, e, element_wanted(c, expected));
-    block_builder b = build_block(c, e->span);
     bool bytes = e->list.is_bytes && expected != NULL && expected->kind == TYPE_VEC &&
                  expected->vec.length >= 0; /* const A: &[u8; 2] = b"ab" */
     int64_t length = e->is_vec && !bytes ? -1 : (int64_t)e->list.count;
-    build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
     for (uint32_t i = 0; i < e->list.count; i++) {
-        check_keep_reference(e->list.items[i]);
+        expr **item = &e->list.items[i];
+        check_keep_reference(*item);
         if (e->list.to_library)
-            lend_any(c, &e->list.items[i], element);
-        push(c, &b, e->list.items[i]);
+            lend_any(c, item, element);
+        const type *wanted = type_resolve(c->types, element); /* the first item may say it */
+        check_expr(c, item, wanted->kind == TYPE_OPEN ? NULL : wanted);
+        check_coerce_branch(c, item, wanted, NULL);
     }
-    *slot = build_finish(&b, check_new_name(c, e->span, "<list>"));
-    check_expr(c, slot, NULL);
+    e->kind = EXPR_LIST;
+    e->type = type_array(c->types, element, length);
 }
 
 static bool holds_no_tensor_elements(checker *c, expr *e) {

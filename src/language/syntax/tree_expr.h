@@ -419,7 +419,7 @@ struct expr {
             bool to_library;              /* [check] for a function of the library: tensors that it is lent keep their
                                            * types */
             const struct open_form *form; /* [check] of a bracket: see check_infer.h */
-            /* EXPR_TUPLE, EXPR_ARRAY. Arrays after the check: rectangular; every leaf of the
+            /* EXPR_TUPLE, EXPR_ARRAY, EXPR_LIST. Arrays after the check: rectangular; every leaf of the
              * element's type */
         } list;
         comprehension_expr *comprehension;
