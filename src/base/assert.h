@@ -25,10 +25,8 @@ _Noreturn void masu__assert_failed(const char *file, int line, const char *expre
 #endif
 
 #ifdef MASU_HEAVY
-#define MASU_IS_HEAVY        1
 #define MASU_HEAVY_ASSERT(x) MASU_ASSERT(x)
 #else
-#define MASU_IS_HEAVY        0
 #define MASU_HEAVY_ASSERT(x) ((void)sizeof(!(x)))
 #endif
 

@@ -10,20 +10,17 @@
 /* ---- steps of optimisers ----------------------------------------------------------------------- */
 
 static tl_abi_index update_of(tl_abi_index operation) {
-    switch (operation) {
-    case TL_FN_tl_tensor_add:
-    case TL_FN_tl_tensor_add_scalar:
-        return TL_FN_tl_tensor_add_update;
-    case TL_FN_tl_tensor_sub:
-    case TL_FN_tl_tensor_sub_scalar:
-        return TL_FN_tl_tensor_sub_update;
-    case TL_FN_tl_tensor_mul:
-    case TL_FN_tl_tensor_mul_scalar:
-        return TL_FN_tl_tensor_mul_update;
-    default:
-        MASU_DEBUG_ASSERT(operation == TL_FN_tl_tensor_div || operation == TL_FN_tl_tensor_div_scalar);
-        return TL_FN_tl_tensor_div_update;
-    }
+    static const tl_abi_index steps[][3] = {
+        {TL_FN_tl_tensor_add, TL_FN_tl_tensor_add_scalar, TL_FN_tl_tensor_add_update},
+        {TL_FN_tl_tensor_sub, TL_FN_tl_tensor_sub_scalar, TL_FN_tl_tensor_sub_update},
+        {TL_FN_tl_tensor_mul, TL_FN_tl_tensor_mul_scalar, TL_FN_tl_tensor_mul_update},
+        {TL_FN_tl_tensor_div, TL_FN_tl_tensor_div_scalar, TL_FN_tl_tensor_div_update},
+    };
+    size_t i = 0;
+    while (i < 3 && steps[i][0] != operation && steps[i][1] != operation)
+        i++;
+    MASU_DEBUG_ASSERT(steps[i][0] == operation || steps[i][1] == operation);
+    return steps[i][2];
 }
 
 /* A literal of rank 0, so that no bit is lost on the way. */

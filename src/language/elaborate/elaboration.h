@@ -9,7 +9,7 @@ typedef struct elaboration {
     syntax_tree *tree;
     type_table *types;
     function_item *function; /* whose body it is */
-    bool out_of_memory; /* nothing is rewritten any more */
+    bool out_of_memory;      /* nothing is rewritten any more */
 } elaboration;
 
 /* NULL, here and below: out of memory. */
