@@ -420,8 +420,10 @@ static void judge_kind(judge *j, expr *e) {
     case EXPR_TRY:
     case EXPR_REPEAT:
     case EXPR_CLOSURE:
+        fault(j, e->span, "a node that the check removes");
+        break;
     case EXPR_LIST:
-        fault(j, e->span, "a node that the check or elaborate removes");
+        fault(j, e->span, "a list that elaborate writes out");
         break;
     case EXPR_NAME:
         judge_name(j, e);

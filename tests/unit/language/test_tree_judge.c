@@ -112,6 +112,9 @@ static void lose_type(expr *e) {
 static void come_back(expr *e) {
     e->kind = EXPR_METHOD;
 }
+static void stay_a_list(expr *e) {
+    e->kind = EXPR_LIST;
+}
 static void miss(expr *e) {
     e->field.index = 99;
 }
@@ -186,6 +189,7 @@ static const struct {
 } cases[] = {
     {is_name, lose_type, "no type"},
     {is_operation, come_back, "a node that the check removes"},
+    {is_tuple, stay_a_list, "a list that elaborate writes out"},
     {is_field, miss, "a field that is not there"},
     {is_field, be_boolean, "another type than the field's"},
     {is_part, miss, "a part that is not there"},
