@@ -7,7 +7,7 @@
  * Where a plan at the bound wastes next to nothing, jigsaws are laid before the first round and behind each; where it
  * wastes a little, behind the later ones: they take steps that the orders need.
  *
- * Two programs at once are divided and stacked (stack.c): behind each round; where a round is long, in it.
+ * Two programs at once are divided and stacked (stack.c): behind each round; where a round is long, before it.
  *
  * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below
  * the best plan.
@@ -29,7 +29,7 @@ enum {
     EJECTIONS = 8,
     BLOCKS = 6,
     MORE_BLOCKS = 3,
-    HALVES = 8
+    HALVES = 16
 };
 
 /* Heights are multiples of unit: nothing lies between. */
@@ -52,11 +52,6 @@ static bool reached(const masu__solver *s, int64_t capacity) {
 /* Many items leave time for little more than a placement or two. */
 static bool is_small(const masu__solver *s) {
     return s->model.item_count <= 8192;
-}
-
-/* A whole round of orders takes so long that halves have their turn before. */
-static bool is_large(const masu__solver *s) {
-    return s->model.item_count > 400;
 }
 
 /* Too large for the search: what is highest is placed again, until time is over. */
@@ -141,18 +136,16 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
         int64_t between = round_down(s, lowest + (capacity - lowest) / 2);
         int64_t targets[] = {round_down(s, capacity), round % 2 == 0 ? lowest : between};
         unsigned first = round * MASU__PLAN_ORDERS, both = first;
-        if (targets[1] < targets[0]) {
+        masu__solver_halves(s, capacity, HALVES * round, HALVES * (round + 1), true);
+        if (targets[1] < targets[0] && !reached(s, capacity)) {
             both += LOWER_ORDERS;
             masu__solver_portfolio(s, targets, 2, first, both);
         }
-        if (is_large(s))
-            masu__solver_halves(s, capacity, HALVES * round, HALVES * (round + 1));
         if (!reached(s, capacity))
             masu__solver_portfolio(s, targets, 1, both, first + MASU__PLAN_ORDERS);
         if (!s->searchable)
             break;
-        if (!is_large(s) && !reached(s, capacity))
-            masu__solver_halves(s, capacity, HALVES * round, HALVES * (round + 1));
+        masu__solver_halves(s, capacity, HALVES * round, HALVES * (round + 1), false);
         if (!reached(s, capacity))
             descend(s, 2 * round * MASU__PLAN_ORDERS, (2 * round + 2) * MASU__PLAN_ORDERS, capacity);
         if (!reached(s, capacity) && (round >= LATER || masu__solver_is_jigsaw(s)))
@@ -172,7 +165,8 @@ void masu__solver_minimize(masu__solver *s) {
         descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);
         if (!s->searchable)
             break;
-        masu__solver_halves(s, s->bound, HALVES * level, HALVES * (level + 1));
+        masu__solver_halves(s, s->bound, HALVES * level, HALVES * (level + 1), true);
+        masu__solver_halves(s, s->bound, HALVES * level, HALVES * (level + 1), false);
         masu__solver_jigsaw(s, JIGSAWS * (level + 1), JIGSAWS * (level + 2));
     }
     if (!s->searchable)

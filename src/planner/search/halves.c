@@ -1,50 +1,96 @@
-/* halves.c: divides rows among two halves. See halves.h. */
+/* halves.c: divides rows among two halves. See halves.h.
+ *
+ *     group    rows that are surely of one program (bonds.h); it changes sides whole
+ *     lane     four sections: a group's bytes in each of them, and those of the lower half, are added and compared together
+ *     border   a moment at which rows of the group and of others are born or die; net: what the group's load grows by there
+ */
 #include "planner/search/halves.h"
 
 #include <string.h>
 
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/search/bonds.h"
+#include "planner/search/front.h"
 
-/* Loads are parts of ONE, which is the height. A moment with rows of both halves costs SHARED; each section costs what
- * is above its share, times a weight that grows from FIRST_WEIGHT by DOUBLINGS powers of two; it is as hot as
- * FIRST_HEAT in the beginning and LAST_HEAT in the end. */
+/* Costs are parts of ONE; loads are parts of WHOLE, which is the height. A border with rows of both halves costs SHARED,
+ * and STRAINED more where both loads change, which could have been one program's moment. Each section costs what is above its share, times a
+ * weight that grows from nothing to LAST_WEIGHT; it is as hot as FIRST_HEAT in the beginning and LAST_HEAT in the
+ * end. */
 #define ONE        (INT64_C(1) << 20)
-#define SHARED     (3 * ONE)
-#define FIRST_HEAT (2 * ONE)
-#define LAST_HEAT  (ONE / 2)
+#define WHOLE      (1 << 16)
+#define SHARED     (2 * ONE)
+#define STRAINED   (5 * ONE)
+#define FIRST_HEAT (ONE * 3 / 2)
+#define LAST_HEAT  (ONE * 2 / 5)
 
-enum { FIRST_WEIGHT = 10, DOUBLINGS = 4, MOST_TOGETHER = 12, STOP_EVERY = 64, MUCH_WORSE = 64 };
+enum {
+    LAST_WEIGHT = 100,
+    SHARE_EVERY = 4,
+    SHARE_STEP = WHOLE / 1024,
+    MOST_MOVED = WHOLE / 24,
+    LANES = 4,
+    MOST_TOGETHER = 12,
+    STOP_EVERY = 64,
+    MOST_LOADS = 1 << 22
+};
+
+typedef int32_t lane __attribute__((vector_size(4 * LANES)));
+
+typedef struct border {
+    uint32_t moment;
+    int64_t net;
+} border;
 
 struct masu__halves {
     const masu__plan_model *model;
-    uint32_t moments;     /* between sections, and the two ends, where every row may begin or end */
-    uint32_t *at_start;   /* [moments + 1] into at: the items born or dead at a moment */
-    uint32_t *at;         /* [2 * items] */
-    uint32_t *counts[2];  /* per moment: items of each half that are born or die there */
-    int64_t *size;        /* per item, in parts of ONE */
-    int64_t *load, *mine; /* per section: of all, of the lower half */
-    bool *upper, *best;   /* per item: now; where the peaks were lowest since the last beginning */
-    int64_t best_sum;     /* of those peaks */
-    int64_t share[2];     /* of the lower and the upper half; together ONE */
+    uint32_t moments;                  /* between sections, and the two ends, where every row may begin or end */
+    uint32_t *at_start;                /* [moments + 1] into at: the items born or dead at a moment */
+    uint32_t *at;                      /* [2 * items] */
+    uint32_t *group_of;                /* per item */
+    uint32_t *members_start, *members; /* the items of a group */
+    uint32_t *borders_start;
+    border *borders;
+    uint32_t *first, *count; /* per group: the lanes it lives in */
+    size_t *loads_start;     /* per group: into loads */
+    lane *loads;             /* of each group */
+    lane *mine, *room;       /* of the lower half; what it must have at least, lest the upper half exceed its share */
+    uint32_t lanes, groups;
+    uint32_t *counts[2]; /* per moment: groups of each half with a border there */
+    int64_t *nets[2];
+    bool *upper;          /* per group */
+    int64_t *peaks;       /* per section: only while the peaks are found */
+    int32_t share[2];     /* of the lower and the upper half; together WHOLE */
     int64_t weight, heat; /* now */
     masu__rng rng;
     void *memory;
     size_t memory_bytes;
 };
 
-static void lay_out(masu__halves *h, char *at) {
+/* ---- moments, groups, borders ---------------------------------------------------------------- */
+
+static void lay_out(masu__halves *h, char *at, size_t loads) {
     char *begin = at;
     size_t n = h->model->item_count, moments = h->moments;
-    h->size = masu__plan_take(&at, n, sizeof *h->size);
-    h->load = masu__plan_take(&at, moments, sizeof *h->load);
-    h->mine = masu__plan_take(&at, moments, sizeof *h->mine);
-    h->at_start = masu__plan_take(&at, moments + 1, sizeof *h->at_start);
-    h->at = masu__plan_take(&at, 2 * n, sizeof *h->at);
+    h->loads = masu__plan_take(&at, loads, sizeof *h->loads);
+    h->mine = masu__plan_take(&at, h->lanes, sizeof *h->mine);
+    h->room = masu__plan_take(&at, h->lanes, sizeof *h->room);
+    h->peaks = masu__plan_take(&at, moments, sizeof *h->peaks);
+    h->nets[0] = masu__plan_take(&at, moments, sizeof *h->nets[0]);
+    h->nets[1] = masu__plan_take(&at, moments, sizeof *h->nets[1]);
+    h->borders = masu__plan_take(&at, 2 * n, sizeof *h->borders);
+    h->loads_start = masu__plan_take(&at, n, sizeof *h->loads_start);
     h->counts[0] = masu__plan_take(&at, moments, sizeof *h->counts[0]);
     h->counts[1] = masu__plan_take(&at, moments, sizeof *h->counts[1]);
+    h->at_start = masu__plan_take(&at, moments + 1, sizeof *h->at_start);
+    h->at = masu__plan_take(&at, 2 * n, sizeof *h->at);
+    h->group_of = masu__plan_take(&at, n, sizeof *h->group_of);
+    h->members_start = masu__plan_take(&at, n + 1, sizeof *h->members_start);
+    h->members = masu__plan_take(&at, n, sizeof *h->members);
+    h->borders_start = masu__plan_take(&at, n + 1, sizeof *h->borders_start);
+    h->first = masu__plan_take(&at, n, sizeof *h->first);
+    h->count = masu__plan_take(&at, n, sizeof *h->count);
     h->upper = masu__plan_take(&at, n, sizeof *h->upper);
-    h->best = masu__plan_take(&at, n, sizeof *h->best);
     h->memory_bytes = (size_t)(at - begin);
 }
 
@@ -66,20 +112,93 @@ static void list_moments(masu__halves *h) {
     h->at_start[0] = 0;
 }
 
+static void list_members(masu__halves *h) {
+    uint32_t n = h->model->item_count;
+    h->groups = masu__bonds_find(h->model, h->at_start, h->at, h->group_of);
+    memset(h->members_start, 0, (n + 1) * sizeof *h->members_start);
+    for (uint32_t i = 0; i < n; i++)
+        h->members_start[h->group_of[i] + 1]++;
+    for (uint32_t g = 0; g < h->groups; g++)
+        h->members_start[g + 1] += h->members_start[g];
+    for (uint32_t i = 0; i < n; i++)
+        h->members[h->members_start[h->group_of[i]]++] = i;
+    for (uint32_t g = h->groups; g > 0; g--)
+        h->members_start[g] = h->members_start[g - 1];
+    h->members_start[0] = 0;
+}
+
+/* The moment's rows may all be the group's: nothing is shared there, whatever side it is on. */
+static bool has_others(const masu__halves *h, uint32_t moment, uint32_t group) {
+    for (uint32_t k = h->at_start[moment]; k < h->at_start[moment + 1]; k++)
+        if (h->group_of[h->at[k]] != group)
+            return true;
+    return false;
+}
+
+/* A moment appears once in a group's borders. Short lists: groups have many members or few borders. */
+static void add_border(masu__halves *h, uint32_t group, uint32_t moment, int64_t net, uint32_t *count) {
+    if (moment == 0 || moment + 1 == h->moments || !has_others(h, moment, group))
+        return;
+    for (uint32_t k = h->borders_start[group]; k < *count; k++)
+        if (h->borders[k].moment == moment) {
+            h->borders[k].net += net;
+            return;
+        }
+    h->borders[(*count)++] = (border){moment, net};
+}
+
+static void list_borders(masu__halves *h) {
+    const masu__plan_model *m = h->model;
+    uint32_t count = 0;
+    size_t loads = 0;
+    for (uint32_t g = 0; g < h->groups; g++) {
+        uint32_t first = UINT32_MAX, end = 0;
+        h->borders_start[g] = count;
+        for (uint32_t k = h->members_start[g]; k < h->members_start[g + 1]; k++) {
+            uint32_t item = h->members[k];
+            add_border(h, g, m->first[item], m->size[item], &count);
+            add_border(h, g, m->end[item], -m->size[item], &count);
+            first = m->first[item] < first ? m->first[item] : first;
+            end = m->end[item] > end ? m->end[item] : end;
+        }
+        h->first[g] = first / LANES;
+        h->count[g] = (end + LANES - 1) / LANES - first / LANES;
+        h->loads_start[g] = loads;
+        loads += h->count[g];
+    }
+    h->borders_start[h->groups] = count;
+}
+
+/* No group lives longer than its members together. */
+static size_t most_loads(const masu__plan_model *m) {
+    size_t sum = 0;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        sum += (m->end[i] - m->first[i]) / LANES + 2;
+    return sum;
+}
+
+bool masu__halves_suit(const masu__plan_model *m) {
+    return m->simple && m->item_count > 1 && m->section_count > 2 && most_loads(m) <= MOST_LOADS;
+}
+
 masu__halves *masu__halves_create(const masu__plan_model *model) {
     masu__halves *h = masu__meta_calloc(1, sizeof *h);
     if (!h)
         return NULL;
+    size_t loads = most_loads(model);
     h->model = model;
     h->moments = model->section_count + 1;
-    lay_out(h, (char *)(uintptr_t)16); /* only to count */
+    h->lanes = (model->section_count + LANES - 1) / LANES;
+    lay_out(h, (char *)(uintptr_t)16, loads); /* only to count */
     h->memory = masu__meta_alloc(h->memory_bytes + 16);
     if (!h->memory) {
         masu__meta_free(h, sizeof *h);
         return NULL;
     }
-    lay_out(h, h->memory);
+    lay_out(h, (char *)(((uintptr_t)h->memory + 15) / 16 * 16), loads);
     list_moments(h);
+    list_members(h);
+    list_borders(h);
     return h;
 }
 
@@ -90,39 +209,52 @@ void masu__halves_destroy(masu__halves *h) {
     masu__meta_free(h, sizeof *h);
 }
 
+uint32_t masu__halves_groups(const masu__halves *h) {
+    return h->groups;
+}
+
 /* ---- what a change of sides costs ------------------------------------------------------------ */
 
 static int64_t shared(const masu__halves *h, uint32_t moment) {
-    bool inner = moment > 0 && moment + 1 < h->moments;
-    return inner && h->counts[0][moment] > 0 && h->counts[1][moment] > 0 ? SHARED : 0;
+    if (h->counts[0][moment] == 0 || h->counts[1][moment] == 0)
+        return 0;
+    return h->nets[0][moment] != 0 && h->nets[1][moment] != 0 ? SHARED + STRAINED : SHARED;
 }
 
-static int64_t above(const masu__halves *h, int64_t load, int64_t mine) {
-    int64_t lower = mine - h->share[0], upper = load - mine - h->share[1];
-    return (lower > 0 ? lower : 0) + (upper > 0 ? upper : 0);
+static void move_border(masu__halves *h, const border *b, bool upper) {
+    h->counts[!upper][b->moment]--;
+    h->counts[upper][b->moment]++;
+    h->nets[!upper][b->moment] -= b->net;
+    h->nets[upper][b->moment] += b->net;
 }
 
-static void count_moment(masu__halves *h, uint32_t moment, bool upper) {
-    h->counts[!upper][moment]--;
-    h->counts[upper][moment]++;
+static lane positive(lane x) {
+    return x & (x > 0);
 }
 
-/* The item goes to the other half; what that costs. Twice: as it was. */
-static int64_t change(masu__halves *h, uint32_t item) {
-    const masu__plan_model *m = h->model;
-    uint32_t first = m->first[item], end = m->end[item];
-    bool upper = !h->upper[item];
-    int64_t more = upper ? -h->size[item] : h->size[item], cost = -shared(h, first) - shared(h, end), over = 0;
-    count_moment(h, first, upper);
-    count_moment(h, end, upper);
-    cost += shared(h, first) + shared(h, end);
-    for (uint32_t s = first; s < end; s++) {
-        over -= above(h, h->load[s], h->mine[s]);
-        h->mine[s] += more;
-        over += above(h, h->load[s], h->mine[s]);
+static lane above(lane mine, lane room, int32_t share) {
+    return positive(mine - share) + positive(room - mine);
+}
+
+/* The group goes to the other half; what that costs. Twice: as it was. */
+static int64_t change(masu__halves *h, uint32_t group) {
+    bool upper = !h->upper[group];
+    int64_t cost = 0;
+    for (uint32_t k = h->borders_start[group]; k < h->borders_start[group + 1]; k++) {
+        const border *b = &h->borders[k];
+        cost -= shared(h, b->moment);
+        move_border(h, b, upper);
+        cost += shared(h, b->moment);
     }
-    h->upper[item] = upper;
-    return cost + h->weight * over;
+    const lane *loads = h->loads + h->loads_start[group], *room = h->room + h->first[group];
+    lane *mine = h->mine + h->first[group], over = {0};
+    for (uint32_t k = 0; k < h->count[group]; k++) {
+        over -= above(mine[k], room[k], h->share[0]);
+        mine[k] += upper ? -loads[k] : loads[k];
+        over += above(mine[k], room[k], h->share[0]);
+    }
+    h->upper[group] = upper;
+    return cost + h->weight * ((int64_t)over[0] + over[1] + over[2] + over[3]) * (ONE / WHOLE);
 }
 
 /* ---- annealing ------------------------------------------------------------------------------- */
@@ -134,59 +266,133 @@ static int64_t random_patience(masu__halves *h) {
     return (zeros + 1) * ONE - (int64_t)((x << zeros & INT64_MAX) >> 43);
 }
 
-/* The items of one random change of sides. */
-static unsigned draw_change(masu__halves *h, uint32_t *items) {
-    const masu__plan_model *m = h->model;
-    uint64_t kind = masu__rng_below(&h->rng, 10);
+static uint32_t any(masu__halves *h, uint32_t count) {
+    return (uint32_t)((masu__rng_next(&h->rng) >> 32) * count >> 32);
+}
+
+static unsigned add_group(unsigned count, uint32_t *groups, uint32_t group) {
+    for (unsigned i = 0; i < count; i++)
+        if (groups[i] == group)
+            return count;
+    groups[count] = group;
+    return count + 1;
+}
+
+/* The groups of one random change of sides. */
+static unsigned draw_change(masu__halves *h, uint32_t *groups) {
+    uint32_t kind = any(h, 10), group = any(h, h->groups);
+    uint32_t borders = h->borders_start[group + 1] - h->borders_start[group];
     unsigned count = 1;
-    items[0] = (uint32_t)masu__rng_below(&h->rng, m->item_count);
-    uint32_t moment = masu__rng_next(&h->rng) & 1 ? m->first[items[0]] : m->end[items[0]];
+    groups[0] = group;
+    if (kind > 2 || borders == 0)
+        return 1;
+    uint32_t moment = h->borders[h->borders_start[group] + any(h, borders)].moment;
     uint32_t from = h->at_start[moment], to = h->at_start[moment + 1];
-    if (kind == 0 && to - from <= MOST_TOGETHER) { /* all of a moment follow the first */
-        for (uint32_t k = from; k < to; k++)
-            if (h->at[k] != items[0] && h->upper[h->at[k]] == h->upper[items[0]])
-                items[count++] = h->at[k];
-    } else if (kind < 3) { /* another of the moment, too */
-        items[1] = h->at[from + masu__rng_below(&h->rng, to - from)];
-        count += items[1] != items[0];
-    }
+    if (kind > 0) /* another of the moment, too */
+        return add_group(count, groups, h->group_of[h->at[from + any(h, to - from)]]);
+    for (uint32_t k = from; k < to && to - from <= MOST_TOGETHER; k++) /* all of a moment follow the first */
+        if (h->upper[h->group_of[h->at[k]]] == h->upper[group])
+            count = add_group(count, groups, h->group_of[h->at[k]]);
     return count;
 }
 
-static void try_change(masu__halves *h) {
-    uint32_t items[MOST_TOGETHER + 1];
-    unsigned count = draw_change(h, items);
+/* The halves change places from a moment on: what is born there or later. */
+static int64_t change_later(masu__halves *h, uint32_t first) {
     int64_t cost = 0;
-    for (unsigned i = 0; i < count; i++)
-        cost += change(h, items[i]);
-    if (cost > 0 && cost / 1024 * 1024 > (random_patience(h) >> 10) * (h->heat >> 10))
-        while (count > 0)
-            change(h, items[--count]);
+    for (uint32_t g = 0; g < h->groups; g++)
+        if (h->first[g] >= first)
+            cost += change(h, g);
+    return cost;
 }
 
-static void begin(masu__halves *h, int64_t height, unsigned share, bool again) {
+static bool is_taken(masu__halves *h, int64_t cost) {
+    return cost <= 0 || cost / 1024 * 1024 <= (random_patience(h) >> 10) * (h->heat >> 10);
+}
+
+/* One program may lie below before a moment and above behind it: no single row mends that. */
+static void try_exchange(masu__halves *h) {
+    uint32_t first = h->first[any(h, h->groups)];
+    if (!is_taken(h, change_later(h, first)))
+        change_later(h, first);
+}
+
+static void try_change(masu__halves *h) {
+    uint32_t groups[MOST_TOGETHER + 1];
+    unsigned count = draw_change(h, groups);
+    int64_t cost = 0;
+    for (unsigned i = 0; i < count; i++)
+        cost += change(h, groups[i]);
+    if (!is_taken(h, cost))
+        while (count > 0)
+            change(h, groups[--count]);
+}
+
+/* The loads of each group, in parts of WHOLE. */
+static void set_loads(masu__halves *h, int64_t height) {
     const masu__plan_model *m = h->model;
-    h->share[0] = ONE / 16 * share;
-    h->share[1] = ONE - h->share[0];
-    memset(h->mine, 0, h->moments * sizeof *h->mine);
-    memset(h->counts[0], 0, h->moments * sizeof *h->counts[0]);
-    memset(h->counts[1], 0, h->moments * sizeof *h->counts[1]);
-    for (uint32_t s = 0; s < m->section_count; s++)
-        h->load[s] = (int64_t)((double)m->load[s] / (double)height * (double)ONE);
-    for (uint32_t i = 0; i < m->item_count; i++) {
-        h->size[i] = (int64_t)((double)m->size[i] / (double)height * (double)ONE);
-        h->upper[i] = again ? h->upper[i] : masu__rng_below(&h->rng, 16) >= share;
-        h->counts[h->upper[i]][m->first[i]]++;
-        h->counts[h->upper[i]][m->end[i]]++;
-        for (uint32_t s = m->first[i]; !h->upper[i] && s < m->end[i]; s++)
-            h->mine[s] += h->size[i];
+    int32_t *room = (int32_t *)h->room;
+    memset(h->room, 0, h->lanes * sizeof *h->room);
+    for (uint32_t g = 0; g < h->groups; g++) {
+        int32_t *loads = (int32_t *)(h->loads + h->loads_start[g]);
+        memset(loads, 0, h->count[g] * sizeof *h->loads);
+        for (uint32_t k = h->members_start[g]; k < h->members_start[g + 1]; k++) {
+            uint32_t item = h->members[k];
+            int32_t size = (int32_t)((double)m->size[item] / (double)height * WHOLE);
+            for (uint32_t s = m->first[item]; s < m->end[item]; s++) {
+                loads[s - h->first[g] * LANES] += size;
+                room[s] += size;
+            }
+        }
+    }
+    for (uint32_t k = 0; k < h->lanes; k++)
+        h->room[k] -= h->share[1];
+}
+
+/* Sides at random, or from left to right. */
+static bool choose_sides(masu__halves *h, int64_t height, unsigned share, uint64_t seed, uint32_t width,
+                         const masu__plan_stop *stop) {
+    for (uint32_t g = 0; g < h->groups && width == 0; g++)
+        h->upper[g] = any(h, 256) >= share;
+    if (width == 0)
+        return true;
+    masu__front_problem front = {.model = h->model,
+                                 .at_start = h->at_start,
+                                 .at = h->at,
+                                 .group_of = h->group_of,
+                                 .groups = h->groups,
+                                 .height = height,
+                                 .share = height / 256 * share,
+                                 .shared = SHARED,
+                                 .strained = STRAINED,
+                                 .weight = LAST_WEIGHT * ONE,
+                                 .seed = seed,
+                                 .width = width};
+    return masu__front_divide(&front, stop, h->upper);
+}
+
+static void begin(masu__halves *h, int64_t height, unsigned share) {
+    h->share[0] = (int32_t)(WHOLE / 256 * share);
+    h->share[1] = WHOLE - h->share[0];
+    set_loads(h, height);
+    memset(h->mine, 0, h->lanes * sizeof *h->mine);
+    for (int half = 0; half < 2; half++) {
+        memset(h->counts[half], 0, h->moments * sizeof *h->counts[half]);
+        memset(h->nets[half], 0, h->moments * sizeof *h->nets[half]);
+    }
+    for (uint32_t g = 0; g < h->groups; g++) {
+        for (uint32_t k = h->borders_start[g]; k < h->borders_start[g + 1]; k++) {
+            h->counts[h->upper[g]][h->borders[k].moment]++;
+            h->nets[h->upper[g]][h->borders[k].moment] += h->borders[k].net;
+        }
+        for (uint32_t k = 0; !h->upper[g] && k < h->count[g]; k++)
+            h->mine[h->first[g] + k] += h->loads[h->loads_start[g] + k];
     }
 }
 
-/* How far through the sweeps: the weight grows by powers of two, straight between them; the heat falls straight. */
+/* How far through the sweeps: the weight grows with the square of the way, the heat falls straight. */
 static void set_heat(masu__halves *h, uint32_t sweep, uint32_t sweeps) {
-    int64_t way = ONE * sweep / sweeps, power = way * DOUBLINGS / ONE, between = way * DOUBLINGS % ONE;
-    h->weight = (FIRST_WEIGHT << power) + (FIRST_WEIGHT << power) * between / ONE;
+    int64_t way = ONE * sweep / sweeps;
+    h->weight = LAST_WEIGHT * way / ONE * way / ONE;
     h->heat = FIRST_HEAT - (FIRST_HEAT - LAST_HEAT) / ONE * way - (FIRST_HEAT - LAST_HEAT) % ONE * way / ONE;
 }
 
@@ -194,44 +400,34 @@ static void set_heat(masu__halves *h, uint32_t sweep, uint32_t sweeps) {
 static int64_t peaks(const masu__halves *h) {
     const masu__plan_model *m = h->model;
     int64_t most[2] = {0, 0};
-    memset(h->mine, 0, h->moments * sizeof *h->mine); /* in bytes now */
+    memset(h->peaks, 0, h->moments * sizeof *h->peaks);
     for (uint32_t i = 0; i < m->item_count; i++)
-        for (uint32_t s = m->first[i]; !h->upper[i] && s < m->end[i]; s++)
-            h->mine[s] += m->size[i];
+        for (uint32_t s = m->first[i]; !h->upper[h->group_of[i]] && s < m->end[i]; s++)
+            h->peaks[s] += m->size[i];
     for (uint32_t s = 0; s < m->section_count; s++) {
-        int64_t upper = m->load[s] - h->mine[s];
-        most[0] = h->mine[s] > most[0] ? h->mine[s] : most[0];
+        int64_t upper = m->load[s] - h->peaks[s];
+        most[0] = h->peaks[s] > most[0] ? h->peaks[s] : most[0];
         most[1] = upper > most[1] ? upper : most[1];
     }
     return most[0] > 0 && most[1] > 0 ? most[0] + most[1] : INT64_MAX;
 }
 
-/* A division that became much worse is not warmed up again: the best one is. */
-static int64_t keep_best(masu__halves *h, bool *upper) {
-    size_t bytes = h->model->item_count * sizeof *upper;
-    int64_t sum = peaks(h);
-    memcpy(upper, h->upper, bytes);
-    if (sum <= h->best_sum) {
-        h->best_sum = sum;
-        memcpy(h->best, h->upper, bytes);
-    } else if (sum - h->best_sum > h->best_sum / MUCH_WORSE) {
-        memcpy(h->upper, h->best, bytes);
-    }
-    return sum;
-}
-
-int64_t masu__halves_divide(masu__halves *h, int64_t height, unsigned share, uint64_t seed, uint32_t sweeps, bool again,
-                            const masu__plan_stop *stop, bool *upper) {
-    uint32_t n = h->model->item_count;
+int64_t masu__halves_divide(masu__halves *h, int64_t height, unsigned share, uint64_t seed, uint32_t sweeps,
+                            uint32_t width, const masu__plan_stop *stop, bool *upper) {
     masu__rng_seed(&h->rng, seed);
-    h->best_sum = again ? h->best_sum : INT64_MAX;
-    begin(h, height, share, again);
-    for (uint32_t sweep = again ? sweeps / 2 : 0; sweep < sweeps; sweep++) {
+    if (!choose_sides(h, height, share, seed, width, stop))
+        return INT64_MAX;
+    begin(h, height, share);
+    for (uint32_t sweep = width > 0 ? sweeps - sweeps / 4 : 0; sweep < sweeps; sweep++) {
         if (sweep % STOP_EVERY == 0 && stop->asked(stop->context))
             return INT64_MAX;
         set_heat(h, sweep, sweeps);
-        for (uint32_t i = 0; i < n; i++)
+        if (sweep > sweeps / 4 && sweep % 2 == 0)
+            try_exchange(h);
+        for (uint32_t i = 0; i < h->groups; i++)
             try_change(h);
     }
-    return keep_best(h, upper);
+    for (uint32_t i = 0; i < h->model->item_count; i++)
+        upper[i] = h->upper[h->group_of[i]];
+    return peaks(h);
 }

@@ -17,15 +17,17 @@ enum {
     FEWEST_ITEMS = 48,
     FEWEST_SECTIONS = 16,
     MOST_ITEMS = 4096,
-    SWEEPS = 3000,
-    STEPS_A_HALF = 40000,
-    SWEEPS_A_STEP = 1000, /* changes of sides that take as long as a step of the search */
-    SHARES = 8,
-    FRESH = 8,
-    HOPELESS = 4,
-    MOST_IN_VAIN = 3
+    LARGE = 400, /* a whole round of orders takes long */
+    SWEEPS = 1000,
+    WIDTH = 2000,
+    STEPS_A_HALF = 12000,
+    CHANGES_A_STEP = 50, /* of sides, that take as long as a step of the search */
+    LONGER = 32,         /* turns, after which both are longer */
+    SHARES = 7,
+    FAR = 4,
+    MOST_IN_VAIN = 12 /* plans of halves that were no better; a bad division counts for some */
 };
-static const unsigned shares[SHARES] = {8, 8, 8, 6, 8, 5, 8, 11};
+static const unsigned shares[SHARES] = {128, 128, 124, 128, 96, 126, 80}; /* parts of 256 */
 static const double PART_OF_TIME = 0.3;
 
 typedef struct stack {
@@ -36,7 +38,6 @@ typedef struct stack {
     uint64_t *offsets;
     int64_t *tops;   /* per section */
     uint32_t *order; /* items by offset */
-    bool ready;      /* halves has a division */
 } stack;
 
 static void leave(stack *k) {
@@ -61,37 +62,55 @@ static bool enter(stack *k, masu__solver *s) {
     return k->halves && k->upper && k->rows && k->offsets && k->tops && k->order;
 }
 
-static masu_plan_options options_of_half(const masu__solver *s, unsigned turn) {
+static masu_plan_options options_of_half(const masu__solver *s, unsigned turn, int64_t capacity) {
     masu_plan_options options = *s->options;
     double left = options.time_limit_s - (masu__plan_now() - s->begin_s);
-    options.goal = MASU_PLAN_MINIMIZE;
+    options.goal = capacity > 0 ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE;
     options.improved = NULL;
     options.only = 0;
-    options.step_limit = (uint64_t)STEPS_A_HALF << (turn / FRESH);
+    options.step_limit = (uint64_t)STEPS_A_HALF << (turn / 8 < 5 ? turn / 8 : 5);
     options.time_limit_s = options.time_limit_s > 0 ? left * PART_OF_TIME + 1e-3 : 0;
     return options;
 }
 
-/* Offsets of the items of one half, above the floor of a plan of their own. Its height; INT64_MAX: none. */
-static int64_t plan_half(stack *k, bool upper, const masu_plan_options *options) {
+/* Its rows; the most of them that live at once. */
+static int64_t rows_of_half(stack *k, bool upper, masu_plan_problem *half) {
+    const masu__plan_model *m = &k->solver->model;
+    int64_t peak = 0;
+    *half = (masu_plan_problem){.rows = k->rows};
+    memset(k->tops, 0, m->section_count * sizeof *k->tops);
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        if (k->upper[i] != upper)
+            continue;
+        k->rows[half->count++] = (masu_plan_row){.size_bytes = (uint64_t)m->size[i],
+                                                 .lower = m->first[i],
+                                                 .upper = m->end[i],
+                                                 .alignment_bytes = (uint64_t)m->alignment[i]};
+        for (uint32_t s = m->first[i]; s < m->end[i]; s++)
+            k->tops[s] += m->size[i];
+    }
+    for (uint32_t s = 0; s < m->section_count; s++)
+        peak = k->tops[s] > peak ? k->tops[s] : peak;
+    return peak;
+}
+
+/* Offsets of the items of one half, above the floor of a plan of their own: at most `spare` above its load where there
+ * is something to spare, else as low as can be. Its height; INT64_MAX: none. */
+static int64_t plan_half(stack *k, bool upper, unsigned turn, int64_t spare) {
     masu__solver *s = k->solver;
-    const masu__plan_model *m = &s->model;
-    masu_plan_problem half = {.rows = k->rows};
+    masu_plan_problem half;
     masu_plan_result result;
-    for (uint32_t i = 0; i < m->item_count; i++)
-        if (k->upper[i] == upper)
-            k->rows[half.count++] = (masu_plan_row){.size_bytes = (uint64_t)m->size[i],
-                                                    .lower = m->first[i],
-                                                    .upper = m->end[i],
-                                                    .alignment_bytes = (uint64_t)m->alignment[i]};
-    masu_status status = masu_plan_find(&half, options, k->offsets, &result);
+    int64_t peak = rows_of_half(k, upper, &half);
+    half.capacity_bytes = spare > 0 ? (uint64_t)(peak + spare) : 0;
+    masu_plan_options options = options_of_half(s, turn, (int64_t)half.capacity_bytes);
+    masu_status status = masu_plan_find(&half, &options, k->offsets, &result);
     s->out_of_memory |= status == MASU_ERR_OUT_OF_MEMORY;
     s->attempts++;
     if (status != MASU_OK || result.height_bytes == 0)
         return INT64_MAX;
     s->steps += result.steps;
-    s->steps_granted += options->step_limit;
-    for (uint32_t i = 0, at = 0; i < m->item_count; i++)
+    s->steps_granted += options.step_limit;
+    for (uint32_t i = 0, at = 0; i < s->model.item_count; i++)
         if (k->upper[i] == upper)
             s->offsets[i] = (int64_t)k->offsets[at++];
     return (int64_t)result.height_bytes;
@@ -138,42 +157,57 @@ static void pile(stack *k, int64_t lower, int64_t upper) {
     masu__solver_offer(s, s->offsets, masu__plan_model_height(m, s->offsets), "halves, one on the other");
 }
 
-/* Divided for a height between the bound and what is wanted; planned only where that could be lower than the best plan
- * by half of what is wanted. False: no half would be much lower than the whole. */
-static bool take_turn(stack *k, int64_t wanted, unsigned turn) {
+/* One half, then the other; the first one may have half of what both can spare, the second one what is left. */
+static void plan_both(stack *k, int64_t sum, int64_t goal, unsigned turn) {
     masu__solver *s = k->solver;
-    masu__plan_stop stop = {masu__solver_stopped, s};
-    bool again = k->ready && turn % FRESH > 0;
-    uint32_t sweeps = (uint32_t)SWEEPS << (turn / FRESH < 4 ? turn / FRESH : 4);
-    int64_t goal = wanted > s->bound ? wanted : s->bound;
-    int64_t sum = masu__halves_divide(k->halves, s->bound + (goal - s->bound) * (turn % 3) / 4,
-                                      shares[turn / FRESH % SHARES], s->options->seed * UINT64_C(1000003) + turn,
-                                      sweeps, again, &stop, k->upper);
-    s->steps_granted += (uint64_t)sweeps * s->model.item_count / SWEEPS_A_STEP;
-    k->ready = true;
-    if (sum == INT64_MAX || sum > s->best_height - (s->best_height - goal) / 2)
-        return sum == INT64_MAX || sum < s->bound + s->bound / HOPELESS;
-    masu_plan_options options = options_of_half(s, turn);
-    int64_t lower = plan_half(k, false, &options);
-    int64_t upper = lower < INT64_MAX && !masu__solver_finished(s) ? plan_half(k, true, &options) : INT64_MAX;
-    if (upper < INT64_MAX)
-        pile(k, lower, upper);
-    return true;
+    masu_plan_problem half;
+    bool first = turn % 2;
+    int64_t peak = rows_of_half(k, !first, &half);
+    int64_t one = plan_half(k, first, turn, (goal - sum) / 2);
+    if (one == INT64_MAX || peak >= s->best_height - one || masu__solver_finished(s))
+        return;
+    int64_t two = plan_half(k, !first, turn, goal - one - peak);
+    if (two < INT64_MAX)
+        pile(k, first ? two : one, first ? one : two);
 }
 
-void masu__solver_halves(masu__solver *s, int64_t enough, unsigned from, unsigned to) {
+/* Divided for a height between the bound and what is wanted; planned only where that could be lower than the best plan
+ * by half of what is wanted. How much of MOST_IN_VAIN that took if it was in vain; MOST_IN_VAIN: it is over. */
+static unsigned take_turn(stack *k, int64_t wanted, unsigned turn) {
+    static const int quarters[] = {0, 2, 1, 3};
+    masu__solver *s = k->solver;
+    masu__plan_stop stop = {masu__solver_stopped, s};
+    uint32_t sweeps = (uint32_t)SWEEPS << (turn / LONGER < 4 ? turn / LONGER : 4);
+    int64_t goal = wanted > s->bound ? wanted : s->bound;
+    int64_t height = s->bound + (goal - s->bound) * quarters[turn / 2 % 4] / 4;
+    uint32_t width = turn % 2 == 0 ? (uint32_t)WIDTH << (turn / LONGER < 4 ? turn / LONGER : 4) : 0;
+    int64_t sum = masu__halves_divide(k->halves, height, shares[turn / 2 % SHARES],
+                                      s->options->seed * UINT64_C(1000003) + turn, sweeps, width, &stop, k->upper);
+    s->steps_granted += (uint64_t)sweeps * s->model.item_count / CHANGES_A_STEP;
+    if (sum == INT64_MAX)
+        return MOST_IN_VAIN;
+    if (sum > s->best_height - (s->best_height - goal) / 2)
+        return sum > s->bound + s->bound / FAR ? MOST_IN_VAIN / 3 : 0;
+    plan_both(k, sum, goal, turn);
+    return 1;
+}
+
+void masu__solver_halves(masu__solver *s, int64_t enough, unsigned from, unsigned to, bool early) {
     const masu__plan_model *m = &s->model;
     stack k;
-    if (!m->simple || m->item_count < FEWEST_ITEMS || m->item_count > MOST_ITEMS ||
-        m->section_count < FEWEST_SECTIONS || s->best_height <= enough || masu__solver_finished(s))
+    if (m->item_count < FEWEST_ITEMS || m->item_count > MOST_ITEMS || m->section_count < FEWEST_SECTIONS ||
+        s->best_height <= enough || masu__solver_finished(s) || !masu__halves_suit(m) ||
+        (early && m->item_count <= LARGE))
         return;
     bool entered = enter(&k, s);
+    bool now = entered && early == (m->item_count > LARGE && masu__halves_groups(k.halves) < m->item_count / 4 * 3);
     s->out_of_memory |= !entered;
-    for (unsigned turn = from, vain = 0; entered && turn < to && vain < MOST_IN_VAIN; turn++) {
+    for (unsigned turn = from, vain = 0; now && turn < to && vain < MOST_IN_VAIN; turn++) {
         int64_t before = s->best_height;
-        if (before <= enough || masu__solver_finished(s) || !take_turn(&k, enough, turn))
+        if (before <= enough || masu__solver_finished(s))
             break;
-        vain = s->best_height < before ? 0 : vain + 1;
+        vain += take_turn(&k, enough, turn);
+        vain = s->best_height < before ? 0 : vain;
     }
     leave(&k);
 }

@@ -11,6 +11,8 @@
 
 #include "base/meta.h"
 #include "base/rng.h"
+#include "planner/search/bonds.h"
+#include "planner/search/front.h"
 #include "planner/search/halves.h"
 
 enum { EACH = 330, UNIT = 64, HEIGHT = 1 << 20, MOMENTS = 600 };
@@ -91,7 +93,7 @@ static void moments_tell_programs_apart(void **state) {
     assert_non_null(halves);
     int64_t sum = INT64_MAX, height = (int64_t)ceiling(rows, first, count);
     for (unsigned turn = 0; turn < 8 && sum > height + height / 50; turn++)
-        sum = masu__halves_divide(halves, height, 8, turn, 600, turn > 0, &stop, upper);
+        sum = masu__halves_divide(halves, height, 128, turn, 600, turn % 2 ? 300 : 0, &stop, upper);
     assert_in_range(sum, model.bound, height + height / 50);
     uint64_t loads[2];
     for (int half = 0; half < 2; half++) { /* the sum is that of the two peaks */
@@ -105,6 +107,118 @@ static void moments_tell_programs_apart(void **state) {
     assert_int_equal(loads[0] + loads[1], sum);
     masu__halves_destroy(halves);
     masu__plan_model_close(&model);
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
+/* ---- bonds and fronts ------------------------------------------------------------------------ */
+
+enum { FEW = 9, MOST_SIZE = 7, LAST = 6 };
+
+typedef struct moments {
+    uint32_t at_start[3 * MOMENTS + 2], at[4 * EACH];
+} moments;
+
+static void list_moments(const masu__plan_model *m, moments *list) {
+    uint32_t count = 0;
+    for (uint32_t moment = 0; moment <= m->section_count; moment++) {
+        list->at_start[moment] = count;
+        for (uint32_t i = 0; i < m->item_count; i++)
+            if (m->first[i] == moment || m->end[i] == moment)
+                list->at[count++] = i;
+    }
+    list->at_start[m->section_count + 1] = count;
+}
+
+/* Rectangles without a hole: each moment's rows are one program's, and most moments say so. */
+static void bonds_hold_within_one_program(void **state) {
+    (void)state;
+    static masu_plan_row rows[2 * EACH];
+    static moments list;
+    static uint32_t group_of[2 * EACH], program[2 * EACH];
+    masu__plan_model model;
+    masu__rng rng;
+    masu__rng_seed(&rng, 5);
+    cut_program(rows, 1, &rng);
+    cut_program(rows + EACH, 2, &rng);
+    masu_plan_problem problem = {.rows = rows, .count = 2 * EACH};
+    assert_int_equal(masu__plan_model_open(&problem, NULL, &model), MASU_OK);
+    list_moments(&model, &list);
+    uint32_t groups = masu__bonds_find(&model, list.at_start, list.at, group_of);
+    assert_in_range(groups, 2, 2 * EACH * 3 / 4);
+    memset(program, 0, sizeof program);
+    for (uint32_t i = 0; i < 2 * EACH; i++) {
+        uint32_t *mine = &program[group_of[model.row_item[i]]], own = i < EACH ? 1 : 2;
+        assert_true(*mine == 0 || *mine == own);
+        *mine = own;
+    }
+    masu__plan_model_close(&model);
+}
+
+/* What a division costs, moment by moment, from its definition. */
+static int64_t cost_of(const masu__front_problem *p, const bool *upper) {
+    const masu__plan_model *m = p->model;
+    int64_t cost = 0;
+    for (uint32_t moment = 0; moment < m->section_count; moment++) {
+        int64_t counts[2] = {0, 0}, nets[2] = {0, 0}, loads[2] = {0, 0};
+        for (uint32_t i = 0; i < m->item_count; i++) {
+            int half = upper[p->group_of[i]];
+            counts[half] += m->first[i] == moment || m->end[i] == moment;
+            nets[half] += m->first[i] == moment ? m->size[i] : m->end[i] == moment ? -m->size[i] : 0;
+            loads[half] += m->first[i] <= moment && moment < m->end[i] ? m->size[i] : 0;
+        }
+        if (moment > 0 && counts[0] > 0 && counts[1] > 0)
+            cost += p->shared + (nets[0] != 0 && nets[1] != 0 ? p->strained : 0);
+        int64_t lower = loads[0] - p->share, above = loads[1] - (p->height - p->share);
+        cost += p->weight / p->height * ((lower > 0 ? lower : 0) + (above > 0 ? above : 0));
+    }
+    return cost;
+}
+
+/* Of a few rows all divisions are tried; with room for all fronts the one found costs the least. */
+static void a_wide_front_finds_the_cheapest(void **state) {
+    (void)state;
+    static moments list;
+    masu__plan_stop stop = {never, NULL};
+    masu__rng rng;
+    masu__rng_seed(&rng, 11);
+    for (int drawn = 0; drawn < 300; drawn++) {
+        masu_plan_row rows[FEW];
+        uint32_t group_of[FEW];
+        bool upper[FEW];
+        masu__plan_model model;
+        for (uint32_t i = 0; i < FEW; i++) {
+            int64_t lower = (int64_t)masu__rng_below(&rng, LAST);
+            rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(&rng, MOST_SIZE),
+                                      .lower = lower,
+                                      .upper = lower + 1 + (int64_t)masu__rng_below(&rng, LAST)};
+            group_of[i] = i;
+        }
+        masu_plan_problem problem = {.rows = rows, .count = FEW};
+        assert_int_equal(masu__plan_model_open(&problem, NULL, &model), MASU_OK);
+        list_moments(&model, &list);
+        masu__front_problem p = {.model = &model,
+                                 .at_start = list.at_start,
+                                 .at = list.at,
+                                 .group_of = group_of,
+                                 .groups = FEW,
+                                 .height = model.bound,
+                                 .share = model.bound / 2,
+                                 .shared = 64,
+                                 .strained = 32,
+                                 .weight = 50 * model.bound,
+                                 .seed = (uint64_t)drawn,
+                                 .width = 1 << FEW};
+        assert_true(masu__front_divide(&p, &stop, upper));
+        int64_t least = INT64_MAX, found = cost_of(&p, upper);
+        for (uint32_t k = 0; k < 1 << FEW; k++) {
+            for (uint32_t i = 0; i < FEW; i++)
+                upper[i] = k >> i & 1;
+            int64_t cost = p.share * 2 == p.height || !upper[list.at[0]] ? cost_of(&p, upper) : INT64_MAX;
+            least = cost < least ? cost : least;
+        }
+        assert_int_equal(found, least);
+        masu__plan_model_close(&model);
+    }
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
@@ -136,6 +250,8 @@ static void one_plan_goes_on_top_of_the_other(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_tell_programs_apart),
+        cmocka_unit_test(bonds_hold_within_one_program),
+        cmocka_unit_test(a_wide_front_finds_the_cheapest),
         cmocka_unit_test(one_plan_goes_on_top_of_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
