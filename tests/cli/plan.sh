@@ -236,6 +236,9 @@ wrong 'needs --ops' --in-place "$file"
 wrong 'NAME=BYTES' --memory fast= "$file"
 wrong 'a value is missing' "$file" --svg
 wrong 'only judges' --check --compare "$file"
+wrong 'leave --time out' --check --time 1 "$file"
+wrong 'leave --seed out' --seed 3 --check "$file"
+wrong 'leave --threads out' --verify --threads 1 "$file"
 expect_status 1 $plan "$MASU_TMP/nowhere.csv"
 expect_in_stderr 'cannot read'
 

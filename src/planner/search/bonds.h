@@ -4,9 +4,10 @@
  *     ──b──┘├──d──      each with a load that stays the same, then some of a, b would be as large as some of c, d, e:
  *           └──e──      where no such part is, all five are one program's
  *
- * In a program whose arena is full most moments are such: what dies makes room for what is born, to the byte. Bonds hold
- * over bonds, so a program falls into a few large groups and some single rows. A guess, but one that was right at each
- * of 3,000 moments of the drawn pairs of bench/planner_kin.py; it decides how rows are divided, never what is proven.
+ * In a program whose arena is full most moments are such: rows that die make room for those that are born, to the byte.
+ * Bonds hold over bonds, so a program falls into a few large groups and some single rows. A guess, but one that was
+ * right at each such moment of the 21 pairs of bench/planner_kin.py; it decides how rows are divided, never what is
+ * proven.
  *
  * The observation is our own; nothing was published about it that we know of.
  */
@@ -15,9 +16,9 @@
 
 #include "planner/model/model.h"
 
-/* group_of[item_count]: numbers from 0 on, by the first item of each group. at_start[section_count + 2] into at: the items
- * that are born or die at a moment (the one before section s is s). Returns how many groups there are. Moments with more
- * than twelve rows say nothing; O(moments * 2048 + rows). */
+/* group_of[item_count]: numbers from 0 on, by the first item of each group. at_start[section_count + 2] into at: the
+ * items that are born or die at a moment (the one before section s is s). Returns how many groups there are. Moments
+ * with more than twelve rows say nothing; O(moments * 2048 + rows). */
 uint32_t masu__bonds_find(const masu__plan_model *model, const uint32_t *at_start, const uint32_t *at,
                           uint32_t *group_of);
 

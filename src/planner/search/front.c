@@ -100,7 +100,7 @@ static void keep(beam *b, uint32_t from, uint32_t to) {
     memmove(b->bits + (size_t)to * b->words, b->bits + (size_t)from * b->words, b->words * sizeof *b->bits);
 }
 
-/* Of each front the cheapest; their order stays, so that the same divisions come of it everywhere. */
+/* Keeps the cheapest of each front, in their order, so that the same divisions come of it everywhere. */
 static void merge(beam *b) {
     uint32_t size = 1, count = 0;
     while (size < 2 * b->count)

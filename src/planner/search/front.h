@@ -4,8 +4,9 @@
  *     fronts      ●──┬─●────●──┬─●        with the same front the cheapest stays, and of all fronts the WIDTH cheapest
  *                    └─●────✗  └─●
  *
- * Annealing (halves.c) leaves the two programs of one time exchanged against those of another; going through time cannot.
- * It is right where few groups live at a time, above all in the beginning; where many do, annealing is.
+ * A beam search, as Lowerre's HARPY has it, with the merging of equal states that dynamic programming has. Annealing
+ * (halves.c) leaves the two programs of one time exchanged against those of another; going through time cannot. It is
+ * right where few groups live at a time, above all in the beginning; where many do, annealing is.
  */
 #ifndef MASU_PLANNER_FRONT_H
 #define MASU_PLANNER_FRONT_H

@@ -1,8 +1,10 @@
 /* halves.c: divides rows among two halves. See halves.h.
  *
  *     group    rows that are surely of one program (bonds.h); it changes sides whole
- *     lane     four sections: a group's bytes in each of them, and those of the lower half, are added and compared together
- *     border   a moment at which rows of the group and of others are born or die; net: what the group's load grows by there
+ *     lane     four sections: a group's bytes in each of them, and those of the lower half, are added and compared
+ *              together
+ *     border   a moment at which rows of the group and of others are born or die; net: how much the group's load grows
+ *              there
  */
 #include "planner/search/halves.h"
 
@@ -13,10 +15,10 @@
 #include "planner/search/bonds.h"
 #include "planner/search/front.h"
 
-/* Costs are parts of ONE; loads are parts of WHOLE, which is the height. A border with rows of both halves costs SHARED,
- * and STRAINED more where both loads change, which could have been one program's moment. Each section costs what is above its share, times a
- * weight that grows from nothing to LAST_WEIGHT; it is as hot as FIRST_HEAT in the beginning and LAST_HEAT in the
- * end. */
+/* Costs are parts of ONE; loads are parts of WHOLE, which is the height. A border with rows of both halves costs
+ * SHARED, and STRAINED more where both loads change: that could have been one program's moment. Each section costs the
+ * load above its share, times a weight that grows from nothing to LAST_WEIGHT; it is as hot as FIRST_HEAT in the
+ * beginning and LAST_HEAT in the end. */
 #define ONE        (INT64_C(1) << 20)
 #define WHOLE      (1 << 16)
 #define SHARED     (2 * ONE)

@@ -7,11 +7,12 @@
  * Together they are too much for any search; each alone is soon planned, and one plan goes on top of the other. A
  * division is good when neither half's load exceeds its share of the height, and when few moments have rows of both.
  * It is found by annealing: one row, two rows of one moment, or all rows of a moment change sides, or all that is born
- * from a moment on; in the beginning mostly moments count, in the end mostly loads. Where a program's own rows die, others
- * of its rows are born, so its load often stays the same at a moment: a moment of both at which neither load does is
- * counted more. Rows that are surely of one program (bonds.h) change sides together:
- * that leaves a third to two thirds of what there is to decide. What is divided need not be two programs: halves of one
- * with fewer moments in common are easier, too.
+ * from a moment on; in the beginning mostly moments count, in the end mostly loads. Where rows of a program die others
+ * of it are born, so that its load often stays the same: a moment of both halves at which neither load does counts
+ * more.
+ * Rows that are surely of one program (bonds.h) change sides together: that leaves a third to two thirds of what there
+ * is to decide. Where few of them live at a time, fronts (front.h) find the division first. What is divided need not be
+ * two programs: halves of one with fewer moments in common are easier, too.
  *
  * Whole numbers only: the same division everywhere.
  */

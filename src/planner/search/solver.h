@@ -100,7 +100,8 @@ bool masu__solver_eject(masu__solver *solver, int64_t height, unsigned round);
 void masu__solver_blocks(masu__solver *solver, int64_t enough, unsigned from, unsigned to);
 
 /* stack.c: two programs at once: divides the rows among two halves and plans each, in turns [from, to), until the best
- * plan is no higher than enough. early: only where there are many rows, and surely of two programs; else only elsewhere. */
+ * plan is no higher than enough. early: only where there are many rows, and surely of two programs; else only
+ * elsewhere. */
 void masu__solver_halves(masu__solver *solver, int64_t enough, unsigned from, unsigned to, bool early);
 
 /* goals.c */

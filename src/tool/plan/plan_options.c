@@ -227,6 +227,8 @@ static bool parse_scratch(const char *text, plan_arguments *a) {
 static int take_value(const char *name, const char *value, plan_arguments *a) {
     bool right = true;
     const char *expected = "";
+    if (strcmp(name, "--time") == 0 || strcmp(name, "--seed") == 0 || strcmp(name, "--threads") == 0)
+        a->of_search = name;
     if (strcmp(name, "--capacity") == 0) {
         right = parse_bytes(value, &a->capacity);
         expected = "bytes, such as 1048576 or 512K";
@@ -366,6 +368,9 @@ static int check_together(const plan_arguments *a) {
         return tool_misuse("plan", "--minimize and --capacity: one of the two");
     if (a->check && (a->output || a->compare || a->ops || a->minimize))
         return tool_misuse("plan", "--check only judges: leave the other options out");
+    if ((a->check || a->verify) && a->of_search)
+        return tool_misuse("plan", "%s only judges, and searches for nothing: leave %s out",
+                           a->check ? "--check" : "--verify", a->of_search);
     if (a->memory_count > 0 && (a->capacity || a->minimize || a->compare))
         return tool_misuse("plan", "--memory says the capacities; no --capacity, --minimize or --compare beside it");
     if (a->compare && (a->output || a->svg || a->header || a->write_model || a->capacity))

@@ -49,6 +49,7 @@ typedef struct plan_arguments {
     bool minimize, check, compare, in_place, reorder, quiet, verify, json, csv;
     uint64_t capacity, alignment, seed, threads;
     double time_s;
+    const char *of_search; /* the last of --time, --seed and --threads that was given; NULL */
     plan_memory_option memories[PLAN_MOST_MEMORIES];
     size_t memory_count;
     masu__model_dim dims[PLAN_MOST_DIMS]; /* names are borrowed from the command line */
