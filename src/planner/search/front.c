@@ -152,7 +152,7 @@ static void branch(beam *b, uint32_t group, bool both) {
     b->count *= 2;
 }
 
-/* What dies and is born at the moment, and what the section behind it costs. */
+/* Counts deaths and births at the moment, and the load of the section behind it. */
 static void pass(const beam *b, uint32_t moment, division *d, const uint64_t *bits) {
     const masu__front_problem *p = b->p;
     uint32_t counts[2] = {0, 0};
