@@ -3,7 +3,7 @@
 
 enum { MOST_AT_ONCE = 12 };
 
-/* What the load changes by at the moment. */
+/* How much the load grows at the moment. */
 static int64_t change_of(const masu__plan_model *m, uint32_t item, uint32_t moment) {
     return m->first[item] == moment ? m->size[item] : -m->size[item];
 }
