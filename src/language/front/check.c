@@ -16,6 +16,7 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_infer.h"
 #include "language/front/check_items.h"
 #include "language/front/check_place.h"
 #include "language/front/check_text.h"
@@ -239,17 +240,39 @@ static void check_statements(checker *c, function_item *f) {
     c->function = NULL;
 }
 
+static function_item *copied(checker *c, const function_item *f) {
+    function_item *copy = function_copy(c->arena, f);
+    if (copy == NULL)
+        check_out_of_memory(c);
+    return copy;
+}
+
+/* What calls of f are told from (check_infer_result.c). */
+static void keep_as_written(checker *c, function_item *f, function_item *copy) {
+    inference n = {.c = c};
+    bool own = f->span.file != c->tree->prelude && !f->is_closure && !f->is_wide && f->template == NULL;
+    if (own && f->body != NULL && f->result != NULL && infer_leaves_elements(&n, f->result))
+        f->as_written = copy != NULL ? copy : copied(c, f);
+}
+
+static void add_wide(checker *c, function_item *f, function_item *copy) {
+    if (f->as_written == copy)
+        f->as_written = copied(c, copy);
+    check_signature(c, check_add_wide(c, f, copy));
+}
+
 static void check_body(checker *c, function_item *f) {
     c->diagnostics->home = f->called_from;
     c->diagnostics->home_name = f->qualified;
     function_item *copy = check_wide_copy(c, f);
     const uint32_t errors = c->diagnostics->error_count;
+    keep_as_written(c, f, copy);
     check_infer(c, f);
     c->types->elements_are_wide = f->is_wide;
     c->types->guessed = 0;
     check_statements(c, f);
     if (copy != NULL && c->types->guessed > 0 && c->diagnostics->error_count == errors)
-        check_signature(c, check_add_wide(c, f, copy));
+        add_wide(c, f, copy);
     c->types->elements_are_wide = false;
 }
 

@@ -458,6 +458,7 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
 }
 
 static void check_expression(checker *c, expr **slot, const type *expected) {
+    const bool wide = (*slot)->holds_f64; /* so is what it becomes */
     bool kept = check_wants_reference(c, *slot, expected);
     const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
     const bool place = kept && yields_place(c, *slot, expected);
@@ -475,6 +476,7 @@ static void check_expression(checker *c, expr **slot, const type *expected) {
         check_dyn_convert(c, slot, wish);
     if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected))))
         check_unbox(c, slot);
+    (*slot)->holds_f64 |= wide;
 }
 
 const check_walk check_all_forms = {check_expression, check_let_statement, check_convert_to_dyn};

@@ -280,7 +280,7 @@ static bool name_list(checker *c, expr **slot, const type *t, const type *expect
     if (held == NULL || type_is_open_number(held)) {
         *slot = build_method(c, e->span, e->call.receiver, "__vec_of", NULL, 0);
         (*slot)->call.name_span = e->call.name_span;
-        held = held != NULL ? held : check_unstated_element(c, e->span, NULL);
+        held = held != NULL ? held : check_unstated_element(c, e->span, e->call.receiver, NULL);
         check_expr(c, slot, type_vec(c->types, held));
         return true;
     }

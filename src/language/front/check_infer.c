@@ -46,6 +46,22 @@ void infer_close_names(inference *n, uint32_t mark) {
     }
 }
 
+static void exchange(inferred_name *entry) {
+    const type *t = entry->symbol->inferred;
+    entry->symbol->inferred = entry->hidden;
+    entry->hidden = t;
+}
+
+void infer_hide_names(inference *n) {
+    for (uint32_t i = n->name_count; i-- > 0;)
+        exchange(&n->names[i]);
+}
+
+void infer_show_names(inference *n) {
+    for (uint32_t i = 0; i < n->name_count; i++)
+        exchange(&n->names[i]);
+}
+
 static const type *type_of_name(inference *n, expr *e) {
     const symbol *s = e->name.scope == NULL ? names_find(n->c->names, e->name.name) : NULL;
     if (s != NULL && s->inferred != NULL)
@@ -93,7 +109,8 @@ static void variant_pattern(inference *n, const pattern *p, const type *t) {
     }
     bool known = of != NULL && of->type != NULL && (variant >= 0 || !of->is_enum) && !of->is_builtin;
     const struct_item *made = known ? check_struct_open(c, of, NULL, 0) : NULL;
-    if (made != NULL && made->template == NULL && t->kind == TYPE_STRUCT && t->structure->template == of)
+    if (made != NULL && t->kind == TYPE_STRUCT &&
+        ((made->template == NULL && t->structure->template == of) || t->structure->refines == made))
         made = t->structure;
     if (made != NULL)
         infer_same(n, made->type, t);
@@ -201,7 +218,8 @@ static void infer_let(inference *n, stmt *s) {
     if (written != NULL) {
         n->at = s->span;
         infer_same(n, t, written);
-        t = infer_value(n, t)->kind == TYPE_NEVER || s->value == NULL ? written : infer_value(n, written);
+        const type *value = infer_value(n, t);
+        t = value->kind == TYPE_NEVER || s->value == NULL ? written : infer_refined(n, infer_value(n, written), value);
     }
     if (s->otherwise != NULL)
         infer_block(n, s->otherwise);
@@ -322,6 +340,8 @@ static const type *type_of_loop(inference *n, expr *e) {
 static const type *type_of_jump(inference *n, expr *e) {
     const type *value = e->jump.value == NULL ? NULL : infer_expr(n, e->jump.value);
     const type *wanted = e->kind == EXPR_RETURN ? n->result : NULL;
+    if (e->kind == EXPR_RETURN && n->yields != NULL && value != NULL)
+        CHECK_PUSH(n->c, n->yields->types, n->yields->count, n->yields->capacity, value);
     for (const inferred_loop *l = e->kind == EXPR_BREAK ? n->loops : NULL; l != NULL && wanted == NULL; l = l->outer) {
         bool meant = e->jump.label == NULL ? !l->is_block : l->label != NULL && strcmp(l->label, e->jump.label) == 0;
         wanted = meant ? l->result : NULL;
@@ -333,6 +353,14 @@ static const type *type_of_jump(inference *n, expr *e) {
     return check_scalar(n->c, TYPE_NEVER);
 }
 
+/* x = value: what follows reads x with what is known of the value, too. */
+static void name_holds(inference *n, const expr *target, const type *value) {
+    symbol *s = target->kind == EXPR_NAME && target->name.scope == NULL ? names_symbol(n->c->names, target->name.name)
+                                                                        : NULL;
+    if (s != NULL && s->inferred != NULL)
+        s->inferred = infer_refined(n, s->inferred, value);
+}
+
 static const type *type_of_assign(inference *n, expr *e) {
     const type *value = infer_value(n, infer_expr(n, e->assign.value)),
                *target = infer_value(n, infer_expr(n, e->assign.target));
@@ -342,6 +370,7 @@ static const type *type_of_assign(inference *n, expr *e) {
         return check_scalar(n->c, TYPE_VOID); /* a tensor of rank 0 will do where a number is wanted */
     if (e->assign.op == BINARY_NONE) {
         infer_same(n, target, value);
+        name_holds(n, e->assign.target, value);
     } else if (infer_is_arithmetic(e->assign.op)) {
         const type *t = infer_arithmetic(n, target, value);
         if (t != NULL && (type_is_numeric(t) || (infer_is_row(t) && infer_is_row(target))))
@@ -355,6 +384,7 @@ static const type *type_of_assign(inference *n, expr *e) {
 static const type *type_of_closure(inference *n, expr *e) {
     open_form *f = infer_form(n, FORM_FUNCTION, e);
     const type *outer = n->result;
+    inferred_yields *yields = n->yields;
     uint32_t mark = n->name_count;
     inferred_loop *loops = n->loops;
     f->count = e->closure.parameter_count;
@@ -362,13 +392,15 @@ static const type *type_of_closure(inference *n, expr *e) {
     f->result = e->closure.result == NULL ? infer_open(n) : infer_written(n, e->closure.result);
     for (uint32_t i = 0; i < f->count; i++) {
         binding *b = e->closure.parameters[i];
-        f->parameters[i] = b->annotation == NULL ? infer_open(n) : infer_written(n, b->annotation);
+        f->parameters[i] = b->annotation == NULL ? infer_open(n) : infer_followed(n, infer_written(n, b->annotation));
         infer_name(n, b->name, f->parameters[i]);
     }
     n->result = f->result;
+    n->yields = NULL;
     n->loops = NULL;
     infer_same(n, f->result, infer_expr(n, e->closure.body));
     n->result = outer;
+    n->yields = yields;
     n->loops = loops;
     infer_close_names(n, mark);
     return f->open;
@@ -460,12 +492,10 @@ static const type *type_of_repeat(inference *n, expr *e) {
     return f->open;
 }
 
-const type *infer_expr(inference *n, expr *e) {
+static const type *type_of(inference *n, expr *e) {
     checker *c = n->c;
     bool dropped = n->drops;
     n->drops = false;
-    if (e == NULL)
-        return n->any;
     if (e->type != NULL && e->type->kind != TYPE_VOID) /* the parser's, or of a constant that was looked at */
         return e->type;
     switch (e->kind) {
@@ -531,6 +561,19 @@ const type *infer_expr(inference *n, expr *e) {
     default:
         return n->any;
     }
+}
+
+const type *infer_expr(inference *n, expr *e) {
+    if (e == NULL) {
+        n->drops = false;
+        return n->any;
+    }
+    const type *t = type_of(n, e);
+    if (e->type == NULL && (t->kind == TYPE_TENSOR || t->kind == TYPE_OPEN || t->kind == TYPE_REFERENCE)) {
+        const inferred_tensor one = {e, t};
+        CHECK_PUSH(n->c, n->tensors, n->tensor_count, n->tensor_capacity, one);
+    }
+    return t;
 }
 
 /* ---- what waited ------------------------------------------------------------------------------- */

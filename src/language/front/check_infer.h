@@ -6,6 +6,8 @@
  *     check_infer_answer.c    what is preferred in the end, and the answers
  *     check_infer_call.c      what calls and methods demand of their arguments, and what they yield
  *     check_infer_type.c      variables, and what makes two types the same
+ *     check_infer_result.c    what the tensors hold that functions of the program yield
+ *     check_infer_record.c    what is known of the tensors in a value beyond its type
  */
 #ifndef MASU_LANGUAGE_CHECK_INFER_H
 #define MASU_LANGUAGE_CHECK_INFER_H
@@ -35,8 +37,22 @@ typedef struct inferred_loop {
     struct inferred_loop *outer;
 } inferred_loop;
 
+typedef struct inferred_tensor { /* an expression that may be one */
+    expr *e;
+    const type *t;
+} inferred_tensor;
+
+typedef struct inferred_yields { /* what a function that is walked for its result returns */
+    const type **types;
+    uint32_t count, capacity;
+} inferred_yields;
+
 typedef struct inference {
     checker *c;
+    inferred_tensor *tensors;
+    uint32_t tensor_count, tensor_capacity;
+    inferred_yields *yields; /* NULL: nobody asks */
+    uint32_t depth;          /* functions that are walked for their results */
     open_form **forms;
     uint32_t form_count, form_capacity;
     waiting *queue;
@@ -61,6 +77,9 @@ void infer_name(inference *n, const char *name, const type *t);
 const type *infer_index(inference *n, expr *e, const type *base, const type **at);
 
 void infer_close_names(inference *n, uint32_t mark);
+/* All that are in sight are hidden, and seen again. */
+void infer_hide_names(inference *n);
+void infer_show_names(inference *n);
 void infer_answer_waiting(inference *n); /* what can be answered by now */
 
 /* check_infer_operator.c */
@@ -82,6 +101,21 @@ const type *infer_struct(inference *n, expr *e);
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped);
 /* The result of t.name(); NULL: t has no such method. */
 const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count);
+
+/* check_infer_result.c */
+/* What f yields, whose signature says `declared`. environment: of a template; NULL. self: NULL: none is given. */
+const type *infer_result_of(inference *n, function_item *f, const type_environment *environment, const type *self,
+                            const type **arguments, uint32_t count, const type *declared);
+
+/* check_infer_record.c */
+bool infer_is_f64(inference *n, const type *tensor);
+/* t with what is known of `given`, a value of such a type. */
+const type *infer_refined(inference *n, const type *t, const type *given);
+/* s with fields, from `first` on, of which these are given. */
+const type *infer_filled(inference *n, const struct_item *s, uint32_t first, const type *const *given, uint32_t count);
+/* A tensor of which nothing is said has elements that its uses say. */
+const type *infer_followed(inference *n, const type *t);
+bool infer_leaves_elements(inference *n, const type *t); /* of tensors in it */
 
 /* check_infer_type.c */
 const type *infer_open(inference *n);

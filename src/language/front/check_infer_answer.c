@@ -118,27 +118,56 @@ static void answer(inference *n, const open_form *f) {
     }
 }
 
-static bool asks_in_block(const block *b);
+/* What an element that nothing else decides is read as, of the tensor e. */
+static void answer_tensor(inference *n, const inferred_tensor *one) {
+    one->e->holds_f64 = infer_is_f64(n, infer_value(n, one->t));
+}
+
+/* Whether a function of the program, or a struct, has tensors whose elements its signature leaves open. */
+static bool leaves_elements(inference *n) {
+    const syntax_tree *tree = n->c->tree;
+    bool leaves = false;
+    for (uint32_t i = 0; i < tree->function_count && !leaves; i++) {
+        const function_item *f = tree->functions[i];
+        leaves = f->span.file != tree->prelude && f->result_annotation != NULL &&
+                 (f->result == NULL || infer_leaves_elements(n, f->result));
+    }
+    for (uint32_t i = 0; i < tree->struct_count && !leaves; i++) {
+        const struct_item *s = tree->structs[i];
+        leaves = s->span.file != tree->prelude && s->type != NULL && infer_leaves_elements(n, s->type);
+    }
+    return leaves;
+}
+
+typedef struct question {
+    bool found;
+    bool calls; /* a call is one */
+} question;
 
 static void find_question(expr *e, void *context) {
-    bool *found = context;
+    question *q = context;
     bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
     if (bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX ||
         (e->kind == EXPR_METHOD && check_has_places(e)))
-        *found = true;
-    if (!*found)
+        q->found = true;
+    q->found |= q->calls && (e->kind == EXPR_METHOD || e->kind == EXPR_CALL);
+    if (!q->found)
         expr_each_child(e, find_question, context);
 }
 
-static bool asks_in_block(const block *b) {
-    bool found = false;
+static bool asks_in_block(inference *n, const block *b) {
+    elements_left *left = &n->c->open->left;
+    if (*left == ELEMENTS_LEFT_UNKNOWN)
+        *left = leaves_elements(n) ? ELEMENTS_LEFT_SOME : ELEMENTS_LEFT_NONE;
+    question q = {.calls = *left == ELEMENTS_LEFT_SOME};
     expr body = {.kind = EXPR_BLOCK, .block = (block *)b};
-    expr_each_child(&body, find_question, &found);
-    return found;
+    expr_each_child(&body, find_question, &q);
+    return q.found;
 }
 
 void check_infer(checker *c, function_item *f) {
-    if (f->body == NULL || !asks_in_block(f->body))
+    inference n = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
+    if (f->body == NULL || !asks_in_block(&n, f->body))
         return;
     const diagnostics before = *c->diagnostics;
     said_type *said = c->said->types;
@@ -149,7 +178,6 @@ void check_infer(checker *c, function_item *f) {
     check_dyn_mark(c);
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
-    inference n = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
     for (uint32_t i = 0; i < f->parameter_count; i++)
         infer_name(&n, f->parameters[i]->name, f->parameters[i]->type);
     const type *result = infer_block(&n, f->body);
@@ -164,6 +192,8 @@ void check_infer(checker *c, function_item *f) {
     infer_answer_waiting(&n);
     for (uint32_t i = 0; i < n.form_count; i++)
         answer(&n, n.forms[i]);
+    for (uint32_t i = 0; i < n.tensor_count; i++)
+        answer_tensor(&n, &n.tensors[i]);
     type_default_numbers(c->types);
     check_dyn_return(c);
     diagnostics_return_to(c->diagnostics, &before);

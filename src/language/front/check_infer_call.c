@@ -41,8 +41,8 @@ static void argument_of(inference *n, const function_item *f, const binding *par
 }
 
 /* f with these arguments, the receiver not among them. owner: of a method; NULL: a free function. */
-static const type *yield_of(inference *n, function_item *f, struct_item *owner, const type **arguments,
-                            uint32_t count) {
+static const type *yield_of(inference *n, function_item *f, struct_item *owner, const type *self,
+                            const type **arguments, uint32_t count) {
     checker *c = n->c;
     uint32_t first = f->has_self ? 1 : 0;
     if (!f->is_template) {
@@ -51,7 +51,7 @@ static const type *yield_of(inference *n, function_item *f, struct_item *owner, 
             if (p->type != NULL)
                 infer_same(n, arguments[i], p->type);
         }
-        return f->result == NULL ? n->any : f->result;
+        return f->result == NULL ? n->any : infer_result_of(n, f, NULL, self, arguments, count, f->result);
     }
     type_environment e = check_environment_new(c, f);
     e.self = owner;
@@ -64,7 +64,7 @@ static const type *yield_of(inference *n, function_item *f, struct_item *owner, 
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                                       : infer_written(n, f->result_annotation);
     c->environment = outer;
-    return result;
+    return infer_result_of(n, f, &e, self, arguments, count, result);
 }
 
 /* a..b as a value of its own. */
@@ -167,6 +167,50 @@ static const type *with_element_of(inference *n, const type *t, const type *rece
     return says ? type_tensor(n->c->types, receiver->tensor.element, t->tensor.rank) : t;
 }
 
+static bool some_f64(inference *n, const type *receiver, const type *const *arguments, uint32_t count) {
+    bool some = receiver != NULL && infer_is_f64(n, receiver);
+    for (uint32_t i = 0; i < count && !some; i++) {
+        const type *t = infer_value(n, arguments[i]);
+        some = infer_is_f64(n, t->kind == TYPE_VEC ? infer_value(n, t->vec.element) : t);
+    }
+    return some;
+}
+
+/* Every tensor in t. */
+static const type *with_f64(inference *n, const type *t) {
+    t = infer_value(n, t);
+    if (t->kind == TYPE_TENSOR && t->tensor.element == NULL)
+        return type_tensor(n->c->types, check_scalar(n->c, TYPE_F64), t->tensor.rank);
+    if (t->kind == TYPE_VEC)
+        return type_array(n->c->types, with_f64(n, t->vec.element), t->vec.length);
+    if (t->kind != TYPE_TUPLE)
+        return t;
+    const type **items = CHECK_ARRAY(n->c, const type *, t->tuple.count);
+    for (uint32_t i = 0; i < t->tuple.count; i++)
+        items[i] = with_f64(n, t->tuple.items[i]);
+    return type_tuple(n->c->types, items, t->tuple.count);
+}
+
+/* As an operation of the tables passes elements on: those of the receiver, f64 where one of them is. */
+static const type *of_rule(inference *n, const type *t, tl_dtype_rule rule, const type *receiver,
+                           const type *const *arguments, uint32_t count) {
+    switch (rule) {
+    case DTYPE_SAME:
+    case DTYPE_FLOAT:
+        return receiver != NULL ? with_element_of(n, t, receiver) : some_f64(n, NULL, arguments, count > 0) ? with_f64(n, t) : t;
+    case DTYPE_PROMOTE:
+    case DTYPE_COUNT:
+    case DTYPE_REAL:
+        return some_f64(n, receiver, arguments, count) ? with_f64(n, t) : t;
+    case DTYPE_CHOICE:
+        return some_f64(n, NULL, arguments, count) ? with_f64(n, t) : t;
+    case DTYPE_F64:
+        return with_f64(n, t);
+    default:
+        return t;
+    }
+}
+
 /* x.name(…), Tensor::name(…): what the form that is meant demands and yields. args: those of `arguments`. */
 static const type *call_of_tensor(inference *n, expr *const *args, const char *name, const type *receiver,
                                   const type **arguments, uint32_t count) {
@@ -181,7 +225,7 @@ static const type *call_of_tensor(inference *n, expr *const *args, const char *n
     const form meant = check_choose_offered(n->c, &of, offers, count);
     if (meant.row != TL_FN_COUNT) {
         const type *t = call_of_table(n, meant.row, method, arguments, count);
-        return tl_abi_functions[meant.row].dtype == DTYPE_SAME ? with_element_of(n, t, receiver) : t;
+        return of_rule(n, t, tl_abi_functions[meant.row].dtype, receiver, arguments, count);
     }
     if (!method && count == 1 && check_makes_of_values(name))
         return tensor_of_values(n, arguments[0]);
@@ -190,8 +234,11 @@ static const type *call_of_tensor(inference *n, expr *const *args, const char *n
         return type_tensor(n->c->types, to, receiver->tensor.rank);
     if (meant.written == NULL || (!method && meant.written->has_self))
         return method ? n->any : infer_any_tensor(n);
-    const type *t = yield_of(n, meant.written, owner, arguments, count);
-    return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver) : t;
+    const type *t = yield_of(n, meant.written, owner, receiver, arguments, count);
+    return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver)
+           : meant.written->elements != ELEMENT_UNKNOWN && some_f64(n, receiver, arguments, count)
+               ? with_f64(n, t)
+               : t;
 }
 
 static const type *method_of_tensor(inference *n, expr *e, const type *receiver, const type **arguments) {
@@ -202,12 +249,13 @@ static const type *method_of_owner(inference *n, const type *t, const char *name
                                    uint32_t count) {
     checker *c = n->c;
     struct_item *owner = check_owner_of(c, t);
+    owner = owner != NULL && owner->refines != NULL ? owner->refines : owner;
     function_item *f = owner == NULL ? NULL : check_method_named(c, owner, name);
     if (f == NULL && owner != NULL && t->kind == TYPE_STRUCT)
         f = check_iterator_method(c, owner, name);
     if (f == NULL && owner != NULL && t->kind == TYPE_VEC) /* as an Option, where it may yield an element, too */
         f = check_method_named(c, owner, check_printf(c, "__%s", name));
-    return f == NULL || !f->has_self ? NULL : yield_of(n, f, owner, arguments, count);
+    return f == NULL || !f->has_self ? NULL : yield_of(n, f, owner, t, arguments, count);
 }
 
 const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
@@ -371,7 +419,7 @@ static const type *filled(inference *n, const struct_item *s, uint32_t first, ui
     for (uint32_t i = 0; i < count && i < fields; i++)
         if (s->fields[first + i].type != NULL)
             infer_same(n, arguments[i], s->fields[first + i].type);
-    return s->type;
+    return infer_filled(n, s, first, arguments, count);
 }
 
 static const type *filled_variant(inference *n, struct_item *of, int64_t variant, const type **arguments,
@@ -384,16 +432,19 @@ const type *infer_struct(inference *n, expr *e) {
     const struct_expr *made = &e->structure;
     struct_item *of = check_struct_named(n->c, made->scope != NULL ? made->scope : made->name);
     const struct_item *s = open_struct(n, of, made->type_arguments, made->type_argument_count);
+    const type **given = CHECK_ARRAY(n->c, const type *, s == NULL ? 1 : s->field_count + 1);
     for (uint32_t i = 0; i < made->init_count; i++) {
         const type *value = infer_expr(n, made->inits[i].value);
         n->at = made->inits[i].value->span;
         for (uint32_t k = 0; s != NULL && !s->is_enum && k < s->field_count; k++)
-            if (strcmp(s->fields[k].name, made->inits[i].name) == 0 && s->fields[k].type != NULL)
+            if (strcmp(s->fields[k].name, made->inits[i].name) == 0 && s->fields[k].type != NULL) {
                 infer_same(n, value, s->fields[k].type);
+                given[k] = value;
+            }
     }
     if (made->base != NULL)
         infer_expr(n, made->base);
-    return s == NULL ? n->any : s->type;
+    return s == NULL ? n->any : s->is_enum ? s->type : infer_filled(n, s, 0, given, s->field_count);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------- */
@@ -444,7 +495,7 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
         return f != NULL && f->kind == FORM_FUNCTION ? call_of_closure(n, f, arguments, count) : n->any;
     }
     if (s != NULL && s->function != NULL)
-        return yield_of(n, s->function, NULL, arguments, count);
+        return yield_of(n, s->function, NULL, NULL, arguments, count);
     struct_item *structure = check_struct_named(c, name);
     if (structure != NULL && !structure->is_enum && structure->positional) {
         const struct_item *made = open_struct(n, structure, NULL, 0);
@@ -508,13 +559,13 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
     function_item *f = check_method_named(c, owner, name);
     if (f != NULL && f->has_self && count > 0) { /* T::m(x, …) */
         infer_same(n, arguments[0], owner->type);
-        return yield_of(n, f, owner, arguments + 1, count - 1);
+        return yield_of(n, f, owner, arguments[0], arguments + 1, count - 1);
     }
     if (f == NULL && count == 0 && owner->type != NULL && owner->type->kind == TYPE_VEC) /* new() */
         return owner->type;
     if (f == NULL) /* String::from(…), i64::max_value(): what only the checker knows yields what it belongs to */
         return owner->type != NULL && owner->type->kind < TYPE_SCALAR_END ? owner->type : n->any;
-    return yield_of(n, f, owner, arguments, count);
+    return yield_of(n, f, owner, NULL, arguments, count);
 }
 
 const type *infer_call(inference *n, expr *e) {

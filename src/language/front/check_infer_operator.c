@@ -92,10 +92,11 @@ static const type *arithmetic_of_tensors(inference *n, const type *a, const type
         other = infer_value(n, other);
     }
     const type *held = tensor->tensor.element, *beside = other->kind == TYPE_TENSOR ? other->tensor.element : other;
-    if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside)))
+    if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside)) &&
+        infer_value(n, held)->kind != TYPE_OPEN)
         infer_same(n, held, beside);
     bool numbers = tensor->tensor.rank == 0 && (other->kind != TYPE_TENSOR || other->tensor.rank == 0);
-    return type_tensor(n->c->types, tensor->tensor.element, numbers ? 0 : -1);
+    return type_tensor(n->c->types, infer_is_f64(n, other) ? beside : held, numbers ? 0 : -1);
 }
 
 /* NULL: one of them has to be known first. */

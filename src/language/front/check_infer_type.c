@@ -86,6 +86,13 @@ static void forms_meet(inference *n, open_form *a, open_form *b) {
         functions_meet(n, a, b);
 }
 
+/* A row has the elements of its tensor. */
+static const type *row_like(inference *n, const open_form *f, const type *t) {
+    const type *element = f->element == NULL ? NULL : infer_value(n, f->element);
+    bool wide = element != NULL && element->kind == TYPE_F64 && !type_is_open_number(element);
+    return wide && t->tensor.element == NULL ? type_tensor(n->c->types, element, t->tensor.rank) : t;
+}
+
 /* open has a form, t is decided. */
 static void form_becomes(inference *n, open_form *f, const type *t) {
     switch (f->kind) {
@@ -93,7 +100,9 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
         bracket_becomes(n, f, t);
         return;
     case FORM_ROW:
-        if (t->kind == TYPE_TENSOR || t->kind == TYPE_BOOL || type_is_numeric(t))
+        if (t->kind == TYPE_TENSOR)
+            decide(f->open, row_like(n, f, t));
+        else if (t->kind == TYPE_BOOL || type_is_numeric(t))
             decide(f->open, t);
         if (f->element != NULL && type_is_numeric(t))
             infer_same(n, f->element, t);
@@ -150,7 +159,12 @@ static void collection_meets(inference *n, const type *collection, const type *e
 
 /* The numbers of a tensor that is written out are what its uses want. */
 static void elements_meet(inference *n, const type *a, const type *b) {
-    if (a != NULL && b != NULL && type_is_float(infer_value(n, a)) && type_is_float(infer_value(n, b)))
+    if (a == NULL || b == NULL)
+        return;
+    a = infer_value(n, a);
+    b = infer_value(n, b);
+    bool open = a->kind == TYPE_OPEN || b->kind == TYPE_OPEN;
+    if (open || (type_is_float(a) && type_is_float(b)))
         infer_same(n, a, b);
 }
 

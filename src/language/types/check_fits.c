@@ -229,7 +229,7 @@ void check_read_item(checker *c, expr **slot) {
     const type *element = e->type->tensor.element;
     if (element == NULL) {
         *slot = check_new_abi(c, TL_FN_tl_tensor_exact_f32, e->span, &e, 1);
-        (*slot)->type = check_unstated_element(c, e->span, NULL);
+        (*slot)->type = check_unstated_element(c, e->span, e, NULL);
         return;
     }
     tl_abi_index abi = type_is_integer(element)     ? TL_FN_tl_tensor_item_i64

@@ -26,7 +26,10 @@ typedef struct coerce_reason {
 /* Types not known yet of the function that is being checked.
  *     has_open is false  ⟺  no type in its tree may be open
  *     parses is empty when its body is closed */
+typedef enum elements_left { ELEMENTS_LEFT_UNKNOWN, ELEMENTS_LEFT_NONE, ELEMENTS_LEFT_SOME } elements_left;
+
 typedef struct check_inference {
+    elements_left left;   /* whether signatures and structs of the program leave elements of tensors open */
     bool has_open;        /* the function made a TYPE_OPEN or an open number */
     bool is_closing;      /* the body has been read: what is open now becomes what it is otherwise */
     source_span deciding; /* the use that is being checked: what decides an open number */
@@ -67,7 +70,7 @@ const type *check_common(checker *c, const type *a, const type *b);
 /* The type of a value that is one or the other; NULL when there is none. */
 const type *check_join(checker *c, const type *a, const type *b);
 /* Numbers read from a tensor of unknown elements: check_unstated.c. The type of one, open unless an f64 is wanted. */
-const type *check_unstated_element(checker *c, source_span span, const type *expected);
+const type *check_unstated_element(checker *c, source_span span, const expr *tensor, const type *expected);
 bool check_is_unstated(checker *c, const expr *e); /* one that is read right here */
 /* Where an i64, usize or bool is wanted it is an i64 or a bool; false: it is not, or none of these is wanted. */
 bool check_unstated_as(checker *c, expr *const *slot, const type *to);

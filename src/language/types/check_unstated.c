@@ -19,15 +19,17 @@
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
 
-const type *check_unstated_element(checker *c, source_span span, const type *expected) {
+const type *check_unstated_element(checker *c, source_span span, const expr *tensor, const type *expected) {
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (expected != NULL && expected->kind == TYPE_F64)
         return expected;
     if (c->function == NULL || c->open->is_closing)
         return check_scalar(c, TYPE_F32);
     const type *t = type_open_number(c->types, TYPE_F32, span);
-    if (t->number != NULL)
+    if (t->number != NULL) {
         t->number->is_element = true;
+        t->number->prefers = tensor->holds_f64 ? check_scalar(c, TYPE_F64) : NULL;
+    }
     c->open->has_open = true;
     return t;
 }
