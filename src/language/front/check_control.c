@@ -106,6 +106,13 @@ static void let_later(checker *c, stmt *s) {
     check_bind(c, s->pattern, t);
 }
 
+/* let x: Tensor<f64> = tensor([[1.0], [2.0]]): the rank that is left out is that of the value. */
+static const type *with_rank_of(checker *c, const stmt *s, const type *t) {
+    const type *value = type_resolve(c->types, s->value->type);
+    bool says = t->kind == TYPE_TENSOR && t->tensor.rank < 0 && value->kind == TYPE_TENSOR && value->tensor.rank >= 0;
+    return says ? variable_type(c, s->pattern, type_tensor(c->types, t->tensor.element, value->tensor.rank)) : t;
+}
+
 void check_let_statement(checker *c, stmt *s) {
     if (check_let_made(c, s))
         return;
@@ -143,6 +150,7 @@ void check_let_statement(checker *c, stmt *s) {
         check_coerce_branch(c, &s->value, t,
                             s->annotation == NULL ? NULL
                                                   : &(coerce_reason){s->annotation->span, "the type is given here"});
+        t = with_rank_of(c, s, type_resolve(c->types, t));
     } else {
         t = variable_type(c, s->pattern, type_resolve(c->types, s->value->type));
         bool written = named && s->pattern->binding->name[0] == '<';

@@ -135,12 +135,18 @@ bool check_value_part(checker *c, expr **slot) {
     return true;
 }
 
+/* What is wanted of t.to_f64(), or what its uses make of it (check_infer.c). */
+static const type *wish_of(checker *c, const expr *e, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    return wish == NULL || wish->kind == TYPE_OPEN ? e->becomes : wish;
+}
+
 /* ---- to_i64, to_f32 --------------------------------------------------------------------------- */
 
 /* A number where one is wanted and of a tensor that holds one; else, and of a mask of any rank, all elements. */
 static bool convert_all(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
-    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *wish = wish_of(c, e, expected);
     const type *to = check_converted_to(c, e->call.name);
     bool whole = to != NULL && to->kind == TYPE_I64, real = to != NULL && to->kind == TYPE_F32;
     if ((!whole && !real) || e->call.arg_count > 0 || (wish != NULL && type_is_numeric(wish)))
@@ -258,7 +264,7 @@ static bool convert_to(checker *c, expr **slot, const type *t, const type *expec
     bool has = to != NULL && (to->kind == TYPE_I64 || to->kind == TYPE_F32); /* convert_all */
     if (to == NULL || has || e->call.arg_count > 0)
         return false;
-    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *wish = wish_of(c, e, expected);
     bool number = t->tensor.rank == 0 || (t->tensor.rank < 0 && wish != NULL && type_is_numeric(wish));
     bool many = !number || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many) {

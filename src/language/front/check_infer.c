@@ -201,6 +201,8 @@ static const type *type_of_sums(inference *n, stmt *s) {
 
 static void infer_let(inference *n, stmt *s) {
     const type *written = s->annotation == NULL ? NULL : infer_written(n, s->annotation);
+    if (written != NULL && infer_value(n, written)->kind != TYPE_TENSOR)
+        written = infer_followed(n, written);
     const type *t;
     bool named = s->pattern->kind == PATTERN_NAME || s->pattern->kind == PATTERN_TUPLE;
     if (s->value != NULL && written == NULL && named && check_has_places(s->value)) {
@@ -462,7 +464,8 @@ static const type *type_of_field(inference *n, const expr *e, const type *base) 
         if (meant && s->fields[i].type != NULL)
             return s->fields[i].type;
     }
-    return base->kind == TYPE_OPEN ? NULL : n->any;
+    const type *led = s != NULL ? infer_led(n, base) : NULL;
+    return led != NULL ? type_of_field(n, e, led) : base->kind == TYPE_OPEN ? NULL : n->any;
 }
 
 static const type *field_or_wait(inference *n, expr *e) {

@@ -99,6 +99,8 @@ const type *infer_method(inference *n, expr *e);
 const type *infer_struct(inference *n, expr *e);
 /* The method of t, its arguments given; NULL: t says nothing yet. */
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped);
+/* What t leads to, as a guard does; NULL: nothing. */
+const type *infer_led(inference *n, const type *t);
 /* The result of t.name(); NULL: t has no such method. */
 const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count);
 
@@ -113,7 +115,7 @@ bool infer_is_f64(inference *n, const type *tensor);
 const type *infer_refined(inference *n, const type *t, const type *given);
 /* s with fields, from `first` on, of which these are given. */
 const type *infer_filled(inference *n, const struct_item *s, uint32_t first, const type *const *given, uint32_t count);
-/* A tensor of which nothing is said has elements that its uses say. */
+/* A tensor of which nothing is said, and one in a list or map of such, has elements that its uses say. */
 const type *infer_followed(inference *n, const type *t);
 bool infer_leaves_elements(inference *n, const type *t); /* of tensors in it */
 

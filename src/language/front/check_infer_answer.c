@@ -103,7 +103,7 @@ static void answer(inference *n, const open_form *f) {
             f->e->becomes = tensor_like(n, now);
         return;
     case FORM_ROW:
-        f->e->becomes = t->kind != TYPE_TENSOR     ? NULL
+        f->e->becomes = t->kind != TYPE_TENSOR     ? (f->e->kind == EXPR_METHOD && type_is_numeric(t) ? t : NULL)
                         : f->e->kind == EXPR_FLOAT ? number_like(n, infer_value(n, f->element))
                                                    : t;
         return;

@@ -10,6 +10,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
@@ -40,6 +41,19 @@ static void argument_of(inference *n, const function_item *f, const binding *par
         infer_same(n, argument, infer_written(n, parameter->annotation));
 }
 
+/* A free function of the library yields a tensor of what the first that it takes holds (check_element.c). */
+static const type *like_first(inference *n, const function_item *f, const type *result, const type *const *arguments,
+                              uint32_t count) {
+    if (f->span.file != n->c->tree->prelude || f->owner_name != NULL || infer_value(n, result)->kind != TYPE_TENSOR)
+        return result;
+    for (uint32_t i = 0; i < count; i++) {
+        const type *t = infer_value(n, arguments[i]);
+        if (t->kind == TYPE_TENSOR)
+            return infer_refined(n, result, type_tensor(n->c->types, t->tensor.element, -1));
+    }
+    return result;
+}
+
 /* f with these arguments, the receiver not among them. owner: of a method; NULL: a free function. */
 static const type *yield_of(inference *n, function_item *f, struct_item *owner, const type *self,
                             const type **arguments, uint32_t count) {
@@ -51,7 +65,9 @@ static const type *yield_of(inference *n, function_item *f, struct_item *owner, 
             if (p->type != NULL)
                 infer_same(n, arguments[i], p->type);
         }
-        return f->result == NULL ? n->any : infer_result_of(n, f, NULL, self, arguments, count, f->result);
+        return f->result == NULL
+                   ? n->any
+                   : like_first(n, f, infer_result_of(n, f, NULL, self, arguments, count, f->result), arguments, count);
     }
     type_environment e = check_environment_new(c, f);
     e.self = owner;
@@ -64,7 +80,7 @@ static const type *yield_of(inference *n, function_item *f, struct_item *owner, 
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                                       : infer_written(n, f->result_annotation);
     c->environment = outer;
-    return infer_result_of(n, f, &e, self, arguments, count, result);
+    return like_first(n, f, infer_result_of(n, f, &e, self, arguments, count, result), arguments, count);
 }
 
 /* a..b as a value of its own. */
@@ -197,7 +213,9 @@ static const type *of_rule(inference *n, const type *t, tl_dtype_rule rule, cons
     switch (rule) {
     case DTYPE_SAME:
     case DTYPE_FLOAT:
-        return receiver != NULL ? with_element_of(n, t, receiver) : some_f64(n, NULL, arguments, count > 0) ? with_f64(n, t) : t;
+        return receiver != NULL                          ? with_element_of(n, t, receiver)
+               : some_f64(n, NULL, arguments, count > 0) ? with_f64(n, t)
+                                                         : t;
     case DTYPE_PROMOTE:
     case DTYPE_COUNT:
     case DTYPE_REAL:
@@ -211,8 +229,17 @@ static const type *of_rule(inference *n, const type *t, tl_dtype_rule rule, cons
     }
 }
 
+/* t.to_f64(): a number where one is wanted and nothing says the rank. */
+static const type *converted(inference *n, expr *e, const type *to, int32_t rank) {
+    if (rank >= 0)
+        return type_tensor(n->c->types, to, rank);
+    open_form *f = infer_form(n, FORM_ROW, e);
+    f->element = to;
+    return f->open;
+}
+
 /* x.name(…), Tensor::name(…): what the form that is meant demands and yields. args: those of `arguments`. */
-static const type *call_of_tensor(inference *n, expr *const *args, const char *name, const type *receiver,
+static const type *call_of_tensor(inference *n, expr *e, expr *const *args, const char *name, const type *receiver,
                                   const type **arguments, uint32_t count) {
     bool method = receiver != NULL;
     struct_item *owner = tensor_owner(n);
@@ -231,18 +258,17 @@ static const type *call_of_tensor(inference *n, expr *const *args, const char *n
         return tensor_of_values(n, arguments[0]);
     const type *to = method && count == 0 && receiver->tensor.rank != 0 ? check_converted_to(n->c, name) : NULL;
     if (meant.written == NULL && to != NULL)
-        return type_tensor(n->c->types, to, receiver->tensor.rank);
+        return converted(n, e, to, receiver->tensor.rank);
     if (meant.written == NULL || (!method && meant.written->has_self))
         return method ? n->any : infer_any_tensor(n);
     const type *t = yield_of(n, meant.written, owner, receiver, arguments, count);
     return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver)
-           : meant.written->elements != ELEMENT_UNKNOWN && some_f64(n, receiver, arguments, count)
-               ? with_f64(n, t)
-               : t;
+           : meant.written->elements != ELEMENT_UNKNOWN && some_f64(n, receiver, arguments, count) ? with_f64(n, t)
+                                                                                                   : t;
 }
 
 static const type *method_of_tensor(inference *n, expr *e, const type *receiver, const type **arguments) {
-    return call_of_tensor(n, e->call.args, e->call.name, receiver, arguments, e->call.arg_count);
+    return call_of_tensor(n, e, e->call.args, e->call.name, receiver, arguments, e->call.arg_count);
 }
 
 static const type *method_of_owner(inference *n, const type *t, const char *name, const type **arguments,
@@ -262,11 +288,18 @@ const type *infer_yield(inference *n, const type *t, const char *name, const typ
     return method_of_owner(n, t, name, arguments, count);
 }
 
+const type *infer_led(inference *n, const type *t) {
+    const type *led = check_leads(n->c, t) ? infer_yield(n, t, "deref", NULL, 0) : NULL;
+    return led == NULL ? NULL : infer_value(n, led);
+}
+
 static const type *method_of_list(inference *n, expr *e, const type *t, const type **arguments) {
     if (e->call.type_argument_count == 1) { /* sum::<f64>() */
         const type *written = infer_written(n, e->call.type_arguments[0]);
         if (type_is_numeric(written))
             infer_same(n, t->vec.element, written);
+        else if (written->kind == TYPE_VEC && !type_is_box(written)) /* collect::<Vec<f64>>() */
+            infer_same(n, t, written);
     }
     const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
     if (found != NULL)
@@ -384,6 +417,9 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         if (to != NULL)
             return method_of_tensor(n, e, type_tensor(n->c->types, to, -1), arguments);
         const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
+        const type *led = found == NULL ? infer_led(n, t) : NULL;
+        if (led != NULL)
+            return infer_method_of(n, e, led, arguments, dropped);
         bool of_key = found == NULL && t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                       e->call.arg_count == 1;
         if (of_key &&
@@ -514,7 +550,7 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
     if (check_is_tensor_maker(name) && count == 1)
         return tensor_of_values(n, arguments[0]);
     if (check_is_tensor_function(c, name, count)) /* zeros([2, 3]) */
-        return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
+        return call_of_tensor(n, e, e->call.args, name, NULL, arguments, count);
     const type *first = count == 0 ? n->any : infer_value(n, arguments[0]);
     expr method = *e; /* sqrt(x) */
     method.call.name = name;
@@ -532,11 +568,11 @@ static const type *function_of_tensor(inference *n, expr *e, const char *name, c
     uint32_t count = e->call.arg_count;
     bool method = count > 0 && !check_makes_of_values(name) && !check_is_tensor_function(n->c, name, count);
     if (!method)
-        return call_of_tensor(n, e->call.args, name, NULL, arguments, count);
+        return call_of_tensor(n, e, e->call.args, name, NULL, arguments, count);
     infer_tensor(n, arguments[0]);
     const type *t = infer_value(n, arguments[0]);
     t = t->kind == TYPE_TENSOR ? t : infer_any_tensor(n);
-    return call_of_tensor(n, e->call.args + 1, name, t, arguments + 1, count - 1);
+    return call_of_tensor(n, e, e->call.args + 1, name, t, arguments + 1, count - 1);
 }
 
 static const type *call_scoped(inference *n, expr *e, const char *scope, const char *name, const type **arguments) {
@@ -550,6 +586,8 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
     if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL)
         return function_of_tensor(n, e, name, arguments);
     owner = owner != NULL ? owner : check_builtin_owner(c, scope);
+    if (owner == NULL && count == 1 && library_says(LIBRARY_pointer, scope)) /* Rc::new(x) */
+        return arguments[0];
     if (owner == NULL || (owner->type == NULL && owner->generics.count == 0))
         return n->any;
     if (owner->generics.count > 0 && owner->template == NULL) {

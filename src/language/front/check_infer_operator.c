@@ -49,7 +49,8 @@ const type *infer_index(inference *n, expr *e, const type *base, const type **at
         return part ? base : check_scalar(n->c, TYPE_CHAR);
     case TYPE_STRUCT: {
         const type *found = infer_yield(n, base, "index", at, e->index.count);
-        return found == NULL ? n->any : found;
+        const type *led = found == NULL ? infer_led(n, base) : NULL;
+        return found != NULL ? found : led != NULL ? infer_index(n, e, led, at) : n->any;
     }
     default:
         return NULL;

@@ -21,6 +21,8 @@ bool infer_is_f64(inference *n, const type *tensor) {
     return element != NULL && element->kind == TYPE_F64 && !type_is_open_number(element);
 }
 
+static const type *followed(inference *n, const type *t, int depth);
+
 static bool leaves(inference *n, const type *t, uint32_t *parts) {
     t = infer_value(n, t);
     if (++*parts > PARTS_MAX)
@@ -129,15 +131,35 @@ const type *infer_refined(inference *n, const type *t, const type *given) {
     return refined(n, t, given, 0);
 }
 
-const type *infer_followed(inference *n, const type *t) {
-    const type *value = infer_value(n, t);
-    return value->kind == TYPE_TENSOR && value->tensor.element == NULL
-               ? type_tensor(n->c->types, infer_open(n), value->tensor.rank)
-               : t;
+/* HashMap<String, Tensor>, Option<Tensor> */
+static const type *followed_struct(inference *n, const type *t, int depth) {
+    struct_item *s = t->structure;
+    const uint32_t count = s->template != NULL ? s->template->generics.count : 0;
+    const type **arguments = CHECK_ARRAY(n->c, const type *, count + 1);
+    bool more = false;
+    for (uint32_t i = 0; i < count; i++) {
+        arguments[i] = followed(n, s->arguments[i], depth + 1);
+        more |= arguments[i] != s->arguments[i];
+    }
+    return more ? check_struct_instance(n->c, s->template, arguments)->type : t;
 }
 
-const type *infer_filled(inference *n, const struct_item *s, uint32_t first, const type *const *given,
-                         uint32_t count) {
+static const type *followed(inference *n, const type *t, int depth) {
+    const type *value = infer_value(n, t);
+    if (value->kind == TYPE_TENSOR && value->tensor.element == NULL)
+        return type_tensor(n->c->types, infer_open(n), value->tensor.rank);
+    if (value->kind == TYPE_VEC && depth < DEPTH_MAX) {
+        const type *element = followed(n, value->vec.element, depth + 1);
+        return element == value->vec.element ? t : type_array(n->c->types, element, value->vec.length);
+    }
+    return value->kind == TYPE_STRUCT && depth < DEPTH_MAX ? followed_struct(n, value, depth) : t;
+}
+
+const type *infer_followed(inference *n, const type *t) {
+    return followed(n, t, 0);
+}
+
+const type *infer_filled(inference *n, const struct_item *s, uint32_t first, const type *const *given, uint32_t count) {
     if (!has_fields(s->type))
         return s->type;
     struct_field *fields = CHECK_ARRAY(n->c, struct_field, s->field_count);

@@ -108,9 +108,9 @@ const type *infer_result_of(inference *n, function_item *f, const type_environme
     c->environment = environment;
     for (uint32_t i = 0; i < f->parameter_count; i++)
         given[i] = given_of(n, f, i,
-                            i < first              ? self == NULL ? n->any : self
-                            : i - first < count    ? arguments[i - first]
-                                                   : n->any);
+                            i < first           ? self == NULL ? n->any : self
+                            : i - first < count ? arguments[i - first]
+                                                : n->any);
     uint32_t walks = 0;
     const inferred_result *known = found(f, given, &walks);
     if (known == NULL && walks < (f->is_template ? WALKS_OF_TEMPLATE_MAX : WALKS_MAX)) {

@@ -299,7 +299,8 @@ static void index_tensor(checker *c, expr **slot, const type *base, const type *
         e->index.count = TL_MAX_RANK;
     }
     const type *wish = e->is_updated ? check_scalar(c, TYPE_F64) : expected;
-    e->type = base->tensor.element != NULL ? base->tensor.element : check_unstated_element(c, e->span, e->index.base, wish);
+    e->type = base->tensor.element != NULL ? base->tensor.element
+                                           : check_unstated_element(c, e->span, e->index.base, wish);
 }
 
 /* Too few indices: known only once the whole of t[i][j] has been seen, so by what uses the

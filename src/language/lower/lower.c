@@ -70,45 +70,6 @@ static void bind_parameters(lower_fn *fn) {
     }
 }
 
-/* ---- once more for f64 (check_unstated.c) ------------------------------------------------------------------------ */
-
-/* Whether a tensor in the value holds f64. The leaves are those of `t`; 0: none may. */
-static ir_value any_is_wide(lower_fn *fn, const type *t, const ir_value *leaves, source_span span) {
-    ir_value any = 0;
-    if (t->kind == TYPE_TENSOR && !t->tensor.element) {
-        ir_value kind = lower_abi(fn, TL_FN_tl_tensor_kind, leaves, 1, span);
-        return lower_op2(fn, IR_EQ, IR_BOOL, kind, lower_int(fn, IR_I64, TL_F64, span), span);
-    }
-    if ((t->kind == TYPE_STRUCT && (t->structure->is_enum || t->structure->drop)) ||
-        (t->kind != TYPE_STRUCT && t->kind != TYPE_TUPLE))
-        return 0;
-    for (uint32_t i = 0; i < lower_field_count(t); i++) {
-        ir_value one = any_is_wide(fn, lower_field_type(t, i), leaves + lower_field_offset(fn->l, t, i), span);
-        any = !any ? one : !one ? any : lower_op2(fn, IR_OR, IR_BOOL, any, one, span);
-    }
-    return any;
-}
-
-/* if x holds f64 { return f of the wide(x) } */
-static void begin_with_wide(lower_fn *fn, const function_item *item) {
-    ir_function *wide = fn->l->functions[item->wide->index];
-    ir_value any = 0;
-    uint32_t at = 0;
-    for (uint32_t p = 0; p < item->parameter_count; p++) {
-        const type *t = item->parameters[p]->type;
-        ir_value one = any_is_wide(fn, t, fn->f->params + at, item->span);
-        any = !any ? one : !one ? any : lower_op2(fn, IR_OR, IR_BOOL, any, one, item->span);
-        at += lower_leaf_count(fn->l, t);
-    }
-    if (!any || !wide)
-        return;
-    ir_block *pass_on = lower_block_new(fn), *body = lower_block_new(fn);
-    lower_branch(fn, any, pass_on, body, item->span);
-    lower_enter_block(fn, pass_on);
-    lower_pass_on(fn, wide, item->span);
-    lower_enter_block(fn, body);
-}
-
 static void lower_function(lowering *l, const function_item *item) {
     lower_fn fn = {.l = l, .item = item, .name = item->qualified, .f = l->functions[item->index]};
     fn.owns = l->tree->marks != NULL && item->span.file != l->tree->prelude;
@@ -127,7 +88,7 @@ static void lower_function(lowering *l, const function_item *item) {
     if (item == l->tree->main)
         lower_run_destructors(&fn, item->span);
     if (item->wide)
-        begin_with_wide(&fn, item);
+        lower_begin_with_wide(&fn);
     bind_parameters(&fn);
     lower_block_as(&fn, item->body, item->result, result);
     const expr *last = item->body->result;

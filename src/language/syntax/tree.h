@@ -152,16 +152,16 @@ struct function_item {
     bool
         /* assigns to self or a part of it, itself or through a method it calls on self */
         writes_self;
-    bool refers, refers_is_known;  /* its parameters of type `&mut T` are references: see check_refer.c */
-    bool is_wide;                  /* of a copy: elements of which nothing says the type are f64 (check_unstated.c) */
-    function_item *wide;           /* that copy, which runs where a tensor passed holds f64; NULL: none is needed */
-    function_item *as_written;     /* [check] an unchecked copy, where tensors of unknown elements are yielded */
+    bool refers, refers_is_known;    /* its parameters of type `&mut T` are references: see check_refer.c */
+    bool is_wide;                    /* of a copy: elements of which nothing says the type are f64 (check_unstated.c) */
+    function_item *wide;             /* that copy, which runs where a tensor passed holds f64; NULL: none is needed */
+    function_item *as_written;       /* [check] an unchecked copy, where tensors of unknown elements are yielded */
     struct inferred_result *results; /* [check] what these hold, by the arguments (check_infer_result.c) */
-    bool is_walked;                /* [check] that is being found out */
-    bool has_late;                 /* a `let` without a value is in it: see check_late.c */
-    element_rule elements;         /* of the result's tensors, where their type leaves them open */
-    uint32_t index;                /* in tree->functions */
-    function_item *next_in_bucket; /* the checker's table of methods */
+    bool is_walked;                  /* [check] that is being found out */
+    bool has_late;                   /* a `let` without a value is in it: see check_late.c */
+    element_rule elements;           /* of the result's tensors, where their type leaves them open */
+    uint32_t index;                  /* in tree->functions */
+    function_item *next_in_bucket;   /* the checker's table of methods */
 };
 
 typedef struct struct_field {
@@ -215,7 +215,8 @@ struct struct_item {
     const type *type; /* [check] */
     uint8_t visit;    /* [check] while looking for structs that contain themselves */
     uint32_t index;   /* in tree->structs */
-    struct_item *refines, *refined; /* [check] of check_infer_record.c: what it is, with more known; the first of those */
+    struct_item *refines,
+        *refined; /* [check] of check_infer_record.c: what it is, with more known; the first of those */
 };
 
 /* `type N = T;` of the program, or of one impl block. */

@@ -82,7 +82,7 @@ static const type *operand_element(checker *c, const function_item *f, const exp
         if (wanted == NULL || wanted->tensor.element != NULL)
             continue;
         const type *element = given == NULL ? NULL : element_of(c, given);
-        if (element == NULL || f->elements == ELEMENT_SAME)
+        if (element == NULL || f->elements == ELEMENT_SAME || f->elements == ELEMENT_UNKNOWN)
             return element;
         all = all == NULL ? element : check_wider_element(c, all, element);
     }
@@ -102,8 +102,13 @@ static const type *with_element(checker *c, const type *t, const type *element) 
     return type_tuple(c->types, items, t->tuple.count);
 }
 
+/* grad(f, x): a free function of the library holds what the first tensor that it takes holds. */
+static bool is_like_first(const checker *c, const function_item *f) {
+    return f->span.file == c->tree->prelude && f->owner_name == NULL && f->result->kind == TYPE_TENSOR;
+}
+
 const type *check_result_of(checker *c, const function_item *f, const expr *call) {
-    if (f->elements == ELEMENT_UNKNOWN)
+    if (f->elements == ELEMENT_UNKNOWN && !is_like_first(c, f))
         return f->result;
     const type *element = operand_element(c, f, call);
     if (element == NULL)

@@ -11,8 +11,10 @@
  *     t[i] as f32, t[i].to_i64()        a conversion takes any element, from what the tensor holds
  *     t[i] = x, t[i] += x               computed in f64; what is stored is rounded to what the tensor holds
  *
- * What nothing decides is f32 where the tensor holds f32 and f64 where it holds f64: a function with such elements and
- * tensors among its parameters is compiled twice, and the tensors passed say which runs (lower.c).
+ * What nothing decides is f64 where the way of the tensor says that it holds f64: where it was made, through functions of
+ * the program, records and lists (check_infer_result.c, check_infer_record.c). Where that is not known either, it is f32
+ * where the tensor holds f32 and f64 where it holds f64: a function with such elements and
+ * tensors among its parameters, or in them, is compiled twice, and the tensors passed say which runs (lower_wide.c).
  *
  * What must stay true (tests/golden/lang_unstated_*.tl): an element of a type that is known is never one of these.
  */
@@ -98,21 +100,31 @@ void check_close_unstated(expr *e) {
 
 /* ---- once more for f64 ------------------------------------------------------------------------- */
 
-/* Whether a tensor of unknown elements lies open in a value of that type. */
-static bool holds_unstated(const type *t) {
+enum { PARTS_MAX = 64 };
+
+static bool holds_unstated(const type *t, uint32_t *parts) {
+    if (++*parts > PARTS_MAX)
+        return false;
     bool holds = t->kind == TYPE_TENSOR && t->tensor.element == NULL;
+    if (t->kind == TYPE_VEC)
+        return holds_unstated(t->vec.element, parts);
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && !holds && i < t->tuple.count; i++)
-        holds = holds_unstated(t->tuple.items[i]);
-    bool fields = t->kind == TYPE_STRUCT && !t->structure->is_enum && t->structure->drop == NULL;
-    for (uint32_t i = 0; fields && !holds && i < t->structure->field_count; i++)
-        holds = holds_unstated(t->structure->fields[i].type);
+        holds = holds_unstated(t->tuple.items[i], parts);
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && !holds && i < t->structure->field_count; i++)
+        holds = t->structure->fields[i].type != NULL && holds_unstated(t->structure->fields[i].type, parts);
     return holds;
+}
+
+/* Whether a tensor of unknown elements lies in a value of that type, where lower_wide.c finds it. */
+static bool may_hold_unstated(const type *t) {
+    uint32_t parts = 0;
+    return holds_unstated(t, &parts);
 }
 
 function_item *check_wide_copy(checker *c, const function_item *f) {
     bool takes = false;
     for (uint32_t i = 0; !takes && i < f->parameter_count; i++)
-        takes = f->parameters[i]->type != NULL && holds_unstated(f->parameters[i]->type);
+        takes = f->parameters[i]->type != NULL && may_hold_unstated(f->parameters[i]->type);
     if (!takes || f->is_closure || f->is_wide || f->body == NULL)
         return NULL;
     function_item *copy = function_copy(c->arena, f);

@@ -416,5 +416,5 @@ tl_object *tl_tensor_about(tl_tensor *t) {
 }
 
 int64_t tl_tensor_kind(tl_tensor *t) {
-    return t->dtype;
+    return t ? t->dtype : -1; /* a variant that holds no tensor has none here */
 }

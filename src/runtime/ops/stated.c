@@ -4,6 +4,8 @@
  *
  * Compiled code believes what a type states: how elements are read, and how many indices there are. So nothing passes
  * that is otherwise. What is converted says so itself (`as Tensor<i64>`).
+ *
+ * Where nothing is stated, what is passed says whether a function's copy for f64 runs (lower_wide.c).
  */
 #include <stdio.h>
 
@@ -45,6 +47,21 @@ static bool all_are(const tl_vector *v, int64_t dtype, int64_t rank, int64_t dep
         all = depth == 1 ? is_as_stated(word, dtype, rank) : all_are(word, dtype, rank, depth - 1, path + 1);
     }
     return all;
+}
+
+/* O(elements), until one is found. */
+static bool some_holds(const tl_vector *v, int64_t dtype, int64_t depth, const int64_t *path) {
+    bool some = false;
+    for (int64_t i = 0; v && !some && i < v->length; i++) {
+        const void *word = (const void *)(uintptr_t)v->words[i * v->plan->word_count + path[0]];
+        const tl_tensor *t = word;
+        some = depth == 1 ? t && t->dtype == dtype : some_holds(word, dtype, depth - 1, path + 1);
+    }
+    return some;
+}
+
+bool tl_vec_holds(tl_object *v, int64_t dtype, int64_t depth, const int64_t *path) {
+    return some_holds((const tl_vector *)(const void *)v, dtype, depth, path);
 }
 
 void tl_vec_stated(tl_object *v, int64_t dtype, int64_t rank, int64_t depth, const int64_t *path) {

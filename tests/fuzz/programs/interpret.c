@@ -59,6 +59,16 @@ static void check_stated(machine *m, const object *v, const value *args, uint32_
     }
 }
 
+static bool holds(const object *v, int64_t dtype, const value *path, uint32_t depth) {
+    bool some = false;
+    for (int64_t k = 0; v != NULL && !some && k < v->length; k++) {
+        const void *held = v->words[k * v->width + path[0].i].p;
+        const tensor *t = held;
+        some = depth > 1 ? holds(held, dtype, path + 1, depth - 1) : t != NULL && t->dtype == dtype;
+    }
+    return some;
+}
+
 static bool vector_operation(machine *m, const ir_instr *i, const value *args, value *result) {
     object *v = args[0].p;
     switch (i->abi) {
@@ -104,6 +114,9 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
         }
     case TL_FN_tl_vec_stated:
         check_stated(m, v, args, 3, i->arg_count);
+        return true;
+    case TL_FN_tl_vec_holds:
+        *result = (value){.i = holds(v, args[1].i, args + 2, i->arg_count - 2)};
         return true;
     case TL_FN_tl_vec_pop:
         if (v->length == 0)
