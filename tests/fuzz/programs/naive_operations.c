@@ -454,7 +454,7 @@ static bool read_number(naive *n, const naive_call *c, double *number) {
     case TL_FN_tl_tensor_exact_i64:
         return read_exact(n, c, TL_I64, number);
     case TL_FN_tl_tensor_kind:
-        *number = t ? t->dtype : -1;
+        *number = t ? (int)t->dtype : -1;
         return true;
     case TL_FN_tl_tensor_item:
     case TL_FN_tl_tensor_item_i64:
