@@ -247,7 +247,7 @@ static function_item *copied(checker *c, const function_item *f) {
     return copy;
 }
 
-/* What calls of f are told from (check_infer_result.c). */
+/* Calls of f find their results from it (check_infer_result.c). */
 static void keep_as_written(checker *c, function_item *f, function_item *copy) {
     inference n = {.c = c};
     bool own = f->span.file != c->tree->prelude && !f->is_closure && !f->is_wide && f->template == NULL;

@@ -135,7 +135,7 @@ bool check_value_part(checker *c, expr **slot) {
     return true;
 }
 
-/* What is wanted of t.to_f64(), or what its uses make of it (check_infer.c). */
+/* The type wanted of t.to_f64(), or the one that its uses say (check_infer.c). */
 static const type *wish_of(checker *c, const expr *e, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     return wish == NULL || wish->kind == TYPE_OPEN ? e->becomes : wish;

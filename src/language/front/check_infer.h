@@ -51,7 +51,7 @@ typedef struct inference {
     checker *c;
     inferred_tensor *tensors;
     uint32_t tensor_count, tensor_capacity;
-    inferred_yields *yields; /* NULL: nobody asks */
+    inferred_yields *yields; /* NULL: the result is not asked for */
     uint32_t depth;          /* functions that are walked for their results */
     open_form **forms;
     uint32_t form_count, form_capacity;
@@ -99,13 +99,13 @@ const type *infer_method(inference *n, expr *e);
 const type *infer_struct(inference *n, expr *e);
 /* The method of t, its arguments given; NULL: t says nothing yet. */
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped);
-/* What t leads to, as a guard does; NULL: nothing. */
+/* Where t leads, as a guard does; NULL: nowhere. */
 const type *infer_led(inference *n, const type *t);
 /* The result of t.name(); NULL: t has no such method. */
 const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count);
 
 /* check_infer_result.c */
-/* What f yields, whose signature says `declared`. environment: of a template; NULL. self: NULL: none is given. */
+/* The result of f, whose signature says `declared`. environment: of a template; NULL. self: NULL: none is given. */
 const type *infer_result_of(inference *n, function_item *f, const type_environment *environment, const type *self,
                             const type **arguments, uint32_t count, const type *declared);
 

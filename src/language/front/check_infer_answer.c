@@ -118,7 +118,7 @@ static void answer(inference *n, const open_form *f) {
     }
 }
 
-/* What an element that nothing else decides is read as, of the tensor e. */
+/* An element of the tensor e that nothing else decides is read so. */
 static void answer_tensor(inference *n, const inferred_tensor *one) {
     one->e->holds_f64 = infer_is_f64(n, infer_value(n, one->t));
 }

@@ -26,7 +26,7 @@ struct inferred_result {
 };
 typedef struct inferred_result inferred_result;
 
-/* What is known of parameter i of f. */
+/* The type of parameter i of f with all that is known. */
 static const type *given_of(inference *n, const function_item *f, uint32_t i, const type *argument) {
     const binding *p = f->parameters[i];
     if (f->is_template && f->has_self && i == 0)

@@ -11,9 +11,9 @@
  *     t[i] as f32, t[i].to_i64()        a conversion takes any element, from what the tensor holds
  *     t[i] = x, t[i] += x               computed in f64; what is stored is rounded to what the tensor holds
  *
- * What nothing decides is f64 where the way of the tensor says that it holds f64: where it was made, through functions of
- * the program, records and lists (check_infer_result.c, check_infer_record.c). Where that is not known either, it is f32
- * where the tensor holds f32 and f64 where it holds f64: a function with such elements and
+ * What nothing decides is f64 where the way of the tensor says that it holds f64: from where it was made through
+ * functions of the program, records and lists (check_infer_result.c, check_infer_record.c). Where that is not known
+ * either, it is f32 where the tensor holds f32 and f64 where it holds f64: a function with such elements and
  * tensors among its parameters, or in them, is compiled twice, and the tensors passed say which runs (lower_wide.c).
  *
  * What must stay true (tests/golden/lang_unstated_*.tl): an element of a type that is known is never one of these.
