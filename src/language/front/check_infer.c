@@ -46,22 +46,6 @@ void infer_close_names(inference *n, uint32_t mark) {
     }
 }
 
-static void exchange(inferred_name *entry) {
-    const type *t = entry->symbol->inferred;
-    entry->symbol->inferred = entry->hidden;
-    entry->hidden = t;
-}
-
-void infer_hide_names(inference *n) {
-    for (uint32_t i = n->name_count; i-- > 0;)
-        exchange(&n->names[i]);
-}
-
-void infer_show_names(inference *n) {
-    for (uint32_t i = 0; i < n->name_count; i++)
-        exchange(&n->names[i]);
-}
-
 static const type *type_of_name(inference *n, expr *e) {
     const symbol *s = e->name.scope == NULL ? names_find(n->c->names, e->name.name) : NULL;
     if (s != NULL && s->inferred != NULL)

@@ -111,6 +111,10 @@ const type *infer_result_of(inference *n, function_item *f, const type_environme
 
 /* check_infer_record.c */
 bool infer_is_f64(inference *n, const type *tensor);
+/* One of them, or of the lists among them, is a tensor of f64. receiver: NULL: there is none. */
+bool infer_some_f64(inference *n, const type *receiver, const type *const *arguments, uint32_t count);
+/* t, every tensor in it of f64. */
+const type *infer_with_f64(inference *n, const type *t);
 /* t with what is known of `given`, a value of such a type. */
 const type *infer_refined(inference *n, const type *t, const type *given);
 /* s with fields, from `first` on, of which these are given. */

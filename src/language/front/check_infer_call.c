@@ -183,47 +183,23 @@ static const type *with_element_of(inference *n, const type *t, const type *rece
     return says ? type_tensor(n->c->types, receiver->tensor.element, t->tensor.rank) : t;
 }
 
-static bool some_f64(inference *n, const type *receiver, const type *const *arguments, uint32_t count) {
-    bool some = receiver != NULL && infer_is_f64(n, receiver);
-    for (uint32_t i = 0; i < count && !some; i++) {
-        const type *t = infer_value(n, arguments[i]);
-        some = infer_is_f64(n, t->kind == TYPE_VEC ? infer_value(n, t->vec.element) : t);
-    }
-    return some;
-}
-
-/* Every tensor in t. */
-static const type *with_f64(inference *n, const type *t) {
-    t = infer_value(n, t);
-    if (t->kind == TYPE_TENSOR && t->tensor.element == NULL)
-        return type_tensor(n->c->types, check_scalar(n->c, TYPE_F64), t->tensor.rank);
-    if (t->kind == TYPE_VEC)
-        return type_array(n->c->types, with_f64(n, t->vec.element), t->vec.length);
-    if (t->kind != TYPE_TUPLE)
-        return t;
-    const type **items = CHECK_ARRAY(n->c, const type *, t->tuple.count);
-    for (uint32_t i = 0; i < t->tuple.count; i++)
-        items[i] = with_f64(n, t->tuple.items[i]);
-    return type_tuple(n->c->types, items, t->tuple.count);
-}
-
 /* As an operation of the tables passes elements on: those of the receiver, f64 where one of them is. */
 static const type *of_rule(inference *n, const type *t, tl_dtype_rule rule, const type *receiver,
                            const type *const *arguments, uint32_t count) {
     switch (rule) {
     case DTYPE_SAME:
     case DTYPE_FLOAT:
-        return receiver != NULL                          ? with_element_of(n, t, receiver)
-               : some_f64(n, NULL, arguments, count > 0) ? with_f64(n, t)
-                                                         : t;
+        return receiver != NULL                                ? with_element_of(n, t, receiver)
+               : infer_some_f64(n, NULL, arguments, count > 0) ? infer_with_f64(n, t)
+                                                               : t;
     case DTYPE_PROMOTE:
     case DTYPE_COUNT:
     case DTYPE_REAL:
-        return some_f64(n, receiver, arguments, count) ? with_f64(n, t) : t;
+        return infer_some_f64(n, receiver, arguments, count) ? infer_with_f64(n, t) : t;
     case DTYPE_CHOICE:
-        return some_f64(n, NULL, arguments, count) ? with_f64(n, t) : t;
+        return infer_some_f64(n, NULL, arguments, count) ? infer_with_f64(n, t) : t;
     case DTYPE_F64:
-        return with_f64(n, t);
+        return infer_with_f64(n, t);
     default:
         return t;
     }
@@ -263,8 +239,9 @@ static const type *call_of_tensor(inference *n, expr *e, expr *const *args, cons
         return method ? n->any : infer_any_tensor(n);
     const type *t = yield_of(n, meant.written, owner, receiver, arguments, count);
     return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver)
-           : meant.written->elements != ELEMENT_UNKNOWN && some_f64(n, receiver, arguments, count) ? with_f64(n, t)
-                                                                                                   : t;
+           : meant.written->elements != ELEMENT_UNKNOWN && infer_some_f64(n, receiver, arguments, count)
+               ? infer_with_f64(n, t)
+               : t;
 }
 
 static const type *method_of_tensor(inference *n, expr *e, const type *receiver, const type **arguments) {

@@ -173,3 +173,27 @@ const type *infer_filled(inference *n, const struct_item *s, uint32_t first, con
     }
     return more ? record_of(n, (struct_item *)s, fields) : s->type;
 }
+
+bool infer_some_f64(inference *n, const type *receiver, const type *const *arguments, uint32_t count) {
+    bool some = receiver != NULL && infer_is_f64(n, receiver);
+    for (uint32_t i = 0; i < count && !some; i++) {
+        const type *t = infer_value(n, arguments[i]);
+        some = infer_is_f64(n, t->kind == TYPE_VEC ? infer_value(n, t->vec.element) : t);
+    }
+    return some;
+}
+
+/* Every tensor in t. */
+const type *infer_with_f64(inference *n, const type *t) {
+    t = infer_value(n, t);
+    if (t->kind == TYPE_TENSOR && t->tensor.element == NULL)
+        return type_tensor(n->c->types, check_scalar(n->c, TYPE_F64), t->tensor.rank);
+    if (t->kind == TYPE_VEC)
+        return type_array(n->c->types, infer_with_f64(n, t->vec.element), t->vec.length);
+    if (t->kind != TYPE_TUPLE)
+        return t;
+    const type **items = CHECK_ARRAY(n->c, const type *, t->tuple.count);
+    for (uint32_t i = 0; i < t->tuple.count; i++)
+        items[i] = infer_with_f64(n, t->tuple.items[i]);
+    return type_tuple(n->c->types, items, t->tuple.count);
+}

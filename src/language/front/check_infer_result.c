@@ -8,7 +8,7 @@
  * says how an element is read that nothing else decides (check_unstated.c), exactly or not at all: a wrong answer costs
  * digits in what is shown, never a value.
  *
- * What must stay true: a body is walked as it is written, from a copy once it is checked, and the walk leaves no answer
+ * What must stay true (tests/golden/lang_unstated_*.tl): a body is walked as it is written, from a copy once it is checked, and the walk leaves no answer
  * in it. Cost: the body for each of a function's first WALKS_MAX kinds of arguments; what calls itself says nothing.
  */
 #include "language/front/check_call.h"
@@ -56,6 +56,22 @@ static const type *yielded(inference *n, const inferred_yields *all, const type 
     for (uint32_t i = 0; i < all->count; i++)
         t = infer_refined(n, t, all->types[i]);
     return t;
+}
+
+static void exchange(inferred_name *entry) {
+    const type *t = entry->symbol->inferred;
+    entry->symbol->inferred = entry->hidden;
+    entry->hidden = t;
+}
+
+void infer_hide_names(inference *n) {
+    for (uint32_t i = n->name_count; i-- > 0;)
+        exchange(&n->names[i]);
+}
+
+void infer_show_names(inference *n) {
+    for (uint32_t i = 0; i < n->name_count; i++)
+        exchange(&n->names[i]);
 }
 
 /* The names and what surrounds the call are out of sight; what is open outside may be decided. */
