@@ -92,7 +92,7 @@ const type *infer_range(inference *n, expr *e) {
         ends[count++] = infer_expr(n, e->range.low);
     if (e->range.high != NULL)
         ends[count++] = infer_expr(n, e->range.high);
-    return s == NULL || s->function == NULL ? n->any : yield_of(n, s->function, NULL, ends, count);
+    return s == NULL || s->function == NULL ? n->any : yield_of(n, s->function, NULL, NULL, ends, count);
 }
 
 static const type **arguments_of(inference *n, expr *e) {
