@@ -77,6 +77,7 @@ OPS = {
     "multinomial": (dict(x="[10000]"), "x.multinomial(1000, true)", "x.multinomial(1000, True)"),
     "multinomial once": (dict(x="[10000]"), "x.multinomial(1000)", "x.multinomial(1000)"),
     "sort": (dict(x=BIG), "x.sort(1)", "x.sort(1).values"),
+    "logcumsumexp": (dict(x=BIG), "x.logcumsumexp(1)", "x.logcumsumexp(1)"),
     "argsort": (dict(x="[100000]"), "x.argsort()", "x.argsort()"),
 }
 

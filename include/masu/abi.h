@@ -160,6 +160,7 @@ typedef enum tl_rank_rule {
     RANK_MORE,
     RANK_SECOND, /* as the second tensor */
     RANK_BROADCAST,
+    RANK_BROADCAST_LESS,
     RANK_LIST, /* as many as the list operand has numbers */
     RANK_MATMUL
 } tl_rank_rule;

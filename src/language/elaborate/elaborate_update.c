@@ -36,11 +36,9 @@ static expr *tensor_of(elaboration *el, expr *number, const type *element) {
     return elaborate_abi(el, made, number->span, operands, 2, type_tensor(el->types, held, 0));
 }
 
-/* A number beside a tensor of unknown elements: in those. */
-static expr *number_like(elaboration *el, expr *number, expr *beside) {
-    expr *zeros = elaborate_abi(el, TL_FN_tl_tensor_zeros_like, number->span, &beside, 1, beside->type);
-    expr *sum[2] = {zeros, number};
-    return elaborate_abi(el, TL_FN_tl_tensor_add_scalar, number->span, sum, 2, beside->type);
+/* A number beside a tensor of unknown elements: the operation makes it one of those. */
+static expr *open_number(elaboration *el, expr *number) {
+    return tensor_of(el, number, el->types->scalars[type_is_integer(number->type) ? TYPE_I64 : TYPE_F64]);
 }
 
 void elaborate_update(elaboration *el, expr *e) {
@@ -52,7 +50,7 @@ void elaborate_update(elaboration *el, expr *e) {
     if (type_is_numeric(operands[1]->type) && element)
         operands[1] = tensor_of(el, operands[1], element);
     else if (type_is_numeric(operands[1]->type))
-        operands[1] = number_like(el, operands[1], value->call.operands[0]);
+        operands[1] = open_number(el, operands[1]);
     expr *step = elaborate_abi(el, update_of(value->call.abi), e->span, operands, 2, e->type);
     if (step) {
         step->call.writes_receiver = true;

@@ -534,6 +534,10 @@ shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault) {
         return rule_same(q, fault);
     case SHAPE_BROADCAST:
         return rule_broadcast(q, fault);
+    case SHAPE_BROADCAST_REDUCE: {
+        shape_fact whole = rule_broadcast(q, fault);
+        return whole.state == SHAPE_IS_KNOWN ? rule_reduce(q, &whole.shape, fault) : whole;
+    }
     case SHAPE_RANK0:
         return shape_of_rank(0);
     case SHAPE_LIST:

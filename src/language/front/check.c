@@ -356,7 +356,8 @@ static void check_examined(checker *c, uint32_t written) {
         function_item *f = c->tree->functions[i];
         bool generic = f->generics.count > 0 || (f->impl != NULL && f->impl->generics.count > 0) ||
                        (f->owner != NULL && f->owner->generics.count > 0);
-        if (f->span.file == c->tree->prelude && f->span.offset < c->tree->examined && !generic && !wants_closure(f)) {
+        if (f->span.file == c->tree->prelude && f->span.offset < c->tree->examined && !generic && !wants_closure(f) &&
+            f->refusal == NULL) {
             type_environment none = check_environment_new(c, f);
             check_instance_of(c, f, f->owner, &none, f->span);
         }

@@ -76,6 +76,8 @@ bool check_runtime_call(checker *c, expr *e, const type *expected);
 /* A function of the library that takes another number of arguments: log("loss", x) is one, log(x) another. */
 bool check_is_other_form(const checker *c, const function_item *f, uint32_t given);
 bool check_count_of(checker *c, const expr *call, const function_item *f);
+/* "weight, bias, stride = 1" of what the function takes. */
+const char *check_parameters_text(checker *c, const function_item *f);
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted, source_span declared);
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);

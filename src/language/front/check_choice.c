@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "language/front/check_build.h"
+#include "language/front/check_call.h"
 #include "language/front/check_place.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
@@ -173,6 +174,18 @@ expr *check_choice(checker *c, const block *b, stmt *s) {
     return e;
 }
 
+/* Conv2d::new(1, 8, 3, padding = 1): which place is padding's. */
+static void note_places(checker *c, diagnostic *d, const expr *callee) {
+    const bool scoped = callee != NULL && callee->kind == EXPR_NAME && callee->name.scope != NULL;
+    const struct_item *owner = scoped ? check_struct_named(c, callee->name.scope) : NULL;
+    const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, callee->name.name);
+    while (f != NULL && (f->owner != owner || strcmp(f->name, callee->name.name) != 0 || f->refusal != NULL))
+        f = f->next_in_bucket;
+    if (f != NULL)
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", f->name,
+                         check_parameters_text(c, f));
+}
+
 /* f(dim = 1): Rust has no such arguments; `println` and its like have. */
 static void refuse_names(checker *c, expr *e) {
     const expr *callee = e->call.callee;
@@ -189,6 +202,7 @@ static void refuse_names(checker *c, expr *e) {
                                             SAY(expected_value_arguments_go_by_their));
             diagnostics_note(c->diagnostics, d, (source_span){0}, "write the value alone, without `%s =`",
                              arg->assign.target->name.name);
+            note_places(c, d, callee);
             e->call.args[i] = arg->assign.value;
         }
     }

@@ -320,9 +320,10 @@ static void for_each_form(const choice *of, uint32_t count, each_form *visit, vo
                 visit(context, (form){NULL, tl_abi_names[i].function});
         }
     }
-    for (function_item *f = next_written(of, of->written); f != NULL; f = next_written(of, f->next_in_bucket))
-        if (takes_so_many(f, of->method, count))
-            visit(context, (form){f, TL_FN_COUNT});
+    for (int refused = 0; refused < 2; refused++) /* a form that only says why it is none: where no other is as good */
+        for (function_item *f = next_written(of, of->written); f != NULL; f = next_written(of, f->next_in_bucket))
+            if ((f->refusal != NULL) == refused && takes_so_many(f, of->method, count))
+                visit(context, (form){f, TL_FN_COUNT});
 }
 
 typedef struct search {

@@ -391,6 +391,18 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
         wrap_call(c, slot, name, s);
 }
 
+/* net(x) of a struct: the method that it may mean. */
+static void note_method(checker *c, diagnostic *d, const type *t) {
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->owner == t->structure && f->has_self) {
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "a method of it is called by its name: `x.%s(%s)`",
+                             f->name, check_parameters_text(c, f));
+            return;
+        }
+    }
+}
+
 bool check_closure_call(checker *c, expr **slot) {
     expr *e = *slot, *callee = e->call.callee;
     if (callee->kind == EXPR_NAME) {
@@ -417,7 +429,7 @@ bool check_closure_call(checker *c, expr **slot) {
             return false;
         }
         check_list(c, e->call.args, e->call.arg_count);
-        diagnostics_say(c->diagnostics, callee->span, SAY(cannot_be_called), check_type_text(c, t));
+        note_method(c, diagnostics_say(c->diagnostics, callee->span, SAY(cannot_be_called), check_type_text(c, t)), t);
         check_make_error(c, e);
         return true;
     }

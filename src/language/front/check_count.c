@@ -16,8 +16,7 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
     return false;
 }
 
-/* "(weight, bias, stride = 1)" of what the function takes. */
-static const char *parameters_text(checker *c, const function_item *f) {
+const char *check_parameters_text(checker *c, const function_item *f) {
     masu__buffer out = {0};
     for (uint32_t i = f->has_self; i < f->parameter_count; i++) {
         const binding *p = f->parameters[i];
@@ -35,6 +34,12 @@ static const char *parameters_text(checker *c, const function_item *f) {
 bool check_count_of(checker *c, const expr *call, const function_item *f) {
     if (f->span.file != c->tree->prelude)
         return check_count(c, call, f->qualified, f->parameter_count - f->has_self, f->span);
+    if (f->refusal != NULL) {
+        diagnostic *d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(is_not_called_like_this),
+                                        f->qualified);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", f->refusal);
+        return false;
+    }
     uint32_t given = call->call.arg_count, wanted = f->parameter_count - f->has_self;
     if (given == wanted)
         return true;
@@ -42,7 +47,7 @@ bool check_count_of(checker *c, const expr *call, const function_item *f) {
     const function_item *longest = f;
     for (const function_item *o = f->owner == NULL ? f : check_find_method(c, f->owner, f->name); o != NULL;
          o = f->owner == NULL ? NULL : o->next_in_bucket) {
-        if (o->owner != f->owner || strcmp(o->name, f->name) != 0)
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0 || o->refusal != NULL)
             continue;
         uint32_t all = o->parameter_count - o->has_self, needed = 0;
         for (uint32_t i = o->has_self; i < o->parameter_count; i++)
@@ -56,7 +61,8 @@ bool check_count_of(checker *c, const expr *call, const function_item *f) {
                                           f->name, wanted, wanted == 1 ? "argument" : "arguments", given)
                         : diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), f->name,
                                           least, most, given);
-    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", f->name, parameters_text(c, longest));
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", f->name,
+                     check_parameters_text(c, longest));
     return false;
 }
 

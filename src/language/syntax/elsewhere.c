@@ -43,11 +43,18 @@ static const word_hint known_words[] = {
     {" optim optimizer optimizers Adadelta Adamax NAdam RAdam LBFGS Optimizer ",
      "`let mut adam = Adam::new(0.001);` … `adam.step(net.parameters());`; SGD, AdamW, RMSprop, Adagrad and Lion "
      "are used the same way"},
+    {" lr_scheduler LRScheduler StepLR MultiStepLR ExponentialLR LinearLR LambdaLR OneCycleLR CosineAnnealingLR "
+     "ReduceLROnPlateau CyclicLR PolynomialLR CosineAnnealingWarmRestarts ",
+     "a schedule says the rate of a step: `let rate = Schedule::new(0.1).warm_up(10).cosine(100);` … `adam.lr = "
+     "rate.at(step);`; `.step(30, 0.1)` makes it a tenth after each 30"},
     {" Module ModuleList ModuleDict Parameter Softmax Conv3d RNN Transformer Hardswish ",
      "a layer of one's own is a `struct` of weights and layers, and `impl Layer for` it with `forward`: "
      "docs/training.md"},
-    {" CrossEntropyLoss MSELoss BCELoss NLLLoss L1Loss ",
-     "losses are operations: `logits.cross_entropy(target)`, `Tensor::mse_loss(x, y)`"},
+    {" CosineEmbeddingLoss CTCLoss GaussianNLLLoss HingeEmbeddingLoss MultiLabelMarginLoss MultiMarginLoss "
+     "PoissonNLLLoss SoftMarginLoss MarginRankingLoss TripletMarginLoss ",
+     "losses are operations: `logits.cross_entropy(target)`, `Tensor::mse_loss(x, y)`, or a formula of your own"},
+    {" utils clip_grad_norm_ clip_grad_norm clip_grad_value_ ",
+     "`net.parameters().clip_grad_norm(1.0)` scales all gradients alike"},
     {" DataLoader Dataset TensorDataset ",
      "a batch is a part of a tensor: `x[from..to]`, `x.index_select(0, numbers)`"},
     {" set_seed random_seed srand ", "`manual_seed(n)` and `masu run --seed N` draw the same numbers each time"},
@@ -69,7 +76,7 @@ static const word_hint known_words[] = {
 };
 
 static const char *hint_among(const word_hint *known, size_t count, const char *word, size_t length) {
-    char bordered[24];
+    char bordered[40];
     if (length + 3 > sizeof bordered)
         return NULL;
     bordered[0] = ' ';
@@ -122,6 +129,7 @@ static const word_hint known_methods[] = {
     {" to_str toString str ", "`format(\"{}\", x)` makes a text of a value"},
     {" mm bmm mv ", "the matrix product is `a.matmul(b)`"},
     {" concat concatenate ", "did you mean `cat`?"},
+    {" map filter fold for_each enumerate ", "lists have it; `t.to_vec()` is the list of a tensor's elements"},
     {" device ", "tensors live where the program runs: nothing moves them"},
     {" numpy tolist ", "did you mean `to_vec`?"},
     {" zero_ zero_grad ",

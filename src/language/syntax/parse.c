@@ -48,6 +48,17 @@ static void refuse_inner_names(parser *p) {
     }
 }
 
+static bool says_no_grad(const parser *p) {
+    static const char word[] = "no_grad";
+    for (uint32_t i = 0; i < p->list.count; i++) {
+        const token *t = &p->list.tokens[i];
+        if (t->kind == TOKEN_NAME && t->length == sizeof word - 1 &&
+            memcmp(p->file->text + t->offset, word, sizeof word - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
 static masu_status parse_into(syntax_tree *tree, const source_file *file, module_scope *module,
                               diagnostics *diagnostics) {
     parser p = {.file = file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree, .module = module};
@@ -67,6 +78,7 @@ static masu_status parse_into(syntax_tree *tree, const source_file *file, module
     if (file != tree->prelude) {
         if (tree->prelude != NULL) /* else the text may be the library itself, which is laid out */
             refuse_inner_names(&p);
+        tree->unrecords |= says_no_grad(&p);
         parser_close_braces(&p);
     }
     parse_items(&p);

@@ -185,11 +185,28 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner, 
     return f;
 }
 
+/* The text of `{ compile_error("…") }`. */
+static const char *refusal_in(parser *p, source_span body) {
+    static const char opens[] = "compile_error(\"";
+    const char *text = p->file->text + body.offset + 1, *end = p->file->text + body.offset + body.length;
+    while (text < end && (*text == ' ' || *text == '\n'))
+        text++;
+    if ((size_t)(end - text) < sizeof opens || memcmp(text, opens, sizeof opens - 1) != 0)
+        return NULL;
+    text += sizeof opens - 1;
+    const char *close = memchr(text, '"', (size_t)(end - text));
+    const char *said = close == NULL ? NULL : masu__arena_strndup(p->arena, text, (size_t)(close - text));
+    if (said == NULL)
+        parser_out_of_memory(p);
+    return said;
+}
+
 /* The results `-> &mut T` and `-> Option<&mut T>` are places of the caller's: such a function is written out where it
  * is called. The prelude has none. */
 static void parse_body(parser *p, function_item *f) {
     if (parser_is(p, TOKEN_BODY)) {
         f->unread = parser_span(p);
+        f->refusal = refusal_in(p, f->unread);
         parser_advance(p);
         return;
     }

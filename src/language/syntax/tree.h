@@ -143,6 +143,8 @@ struct function_item {
     block *body;
     /* In the prelude: where the body is while it is not read; body is NULL then, and each instance reads its own. */
     source_span unread;
+    const char
+        *refusal; /* in the prelude: its body is `compile_error("…")`, and a call that means it says this; NULL */
     /* of a function `-> &mut T`, `-> Option<&mut T>`: a copy of its body, written out where it is called */
     block *unchecked;
     /* [check] */
@@ -293,10 +295,11 @@ typedef struct syntax_tree {
     import_name *imports;
     rename_item *renames;
     const source_file *prelude; /* what the language brings along, written in itself */
-    uint32_t examined;    /* so many bytes of it are a file that is checked for its own sake: also what nothing calls */
-    function_item *main;  /* [check] */
-    bool is_module;       /* its `main` is exports.c's: nothing runs before the functions that a caller in C calls */
-    bool has_destructors; /* [check] some type has an `impl Drop` */
+    uint32_t examined;   /* so many bytes of it are a file that is checked for its own sake: also what nothing calls */
+    function_item *main; /* [check] */
+    bool is_module;      /* its `main` is exports.c's: nothing runs before the functions that a caller in C calls */
+    bool unrecords; /* the program says `no_grad` somewhere: any function of it may run where nothing is recorded */
+    bool has_destructors;      /* [check] some type has an `impl Drop` */
     uint32_t destructor_count; /* [check] types with one */
     const owner_marks *marks;  /* where owners move, as the text has it; NULL: no type has a destructor */
     bool is_broken;            /* an item's head or the braces are not what was meant: nothing is known of the rest */

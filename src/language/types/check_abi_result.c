@@ -134,6 +134,8 @@ int32_t check_abi_rank(const expr *call) {
         return second_rank(call);
     case RANK_BROADCAST:
         return broadcast_rank(call);
+    case RANK_BROADCAST_LESS:
+        return broadcast_rank(call) > 0 ? broadcast_rank(call) - 1 : -1;
     case RANK_LIST:
         return (int32_t)list_length(call);
     case RANK_MATMUL:

@@ -61,7 +61,7 @@ bool check_is_step(checker *c, const expr *e) {
         type_resolve(c->types, e->assign.target->type)->kind != TYPE_TENSOR)
         return false;
     const expr *target = e->assign.target, *value = e->assign.value;
-    const bool unrecorded = c->around->unrecorded;
+    const bool unrecorded = c->around->unrecorded || (c->tree->unrecords && c->function->span.file != c->tree->prelude);
     if (!has_update(value) || !may_be_real(c, target->type) || (!unrecorded && !reads_gradients(c->function)))
         return false;
     const expr *by = value->call.operands[1];

@@ -270,7 +270,7 @@ static masu_status update_plain(const binary_operation *operation, tl_tensor **t
     return status;
 }
 
-static masu_status update(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
+static masu_status update_as(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
     bool plain = tl__runtime()->unrecorded && (*t)->node && (*t)->node->flags & TL_NODE_LEAF;
     if (plain)
         return update_plain(operation, t, b);
@@ -289,6 +289,20 @@ static masu_status update(const binary_operation *operation, tl_tensor **t, tl_t
     (*t)->node = leaf;
     if (status == MASU_OK && tl__node_leaf(leaf)->listed)
         tl__leaf_consume(leaf, false);
+    return status;
+}
+
+/* A number without a history is one of t's elements, or an f32 where those are whole and it is not. */
+static masu_status update(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
+    const bool number = b->rank == 0 && !b->node && b->dtype != (*t)->dtype;
+    if (MASU_LIKELY(!number))
+        return update_as(operation, t, b);
+    tl_tensor *x;
+    const tl_dtype dtype = tl__is_float(*t) ? (tl_dtype)(*t)->dtype : b->dtype == TL_F64 ? TL_F32 : (tl_dtype)b->dtype;
+    masu_status status = tl__as_dtype(b, dtype, &x);
+    if (status == MASU_OK)
+        status = update_as(operation, t, x);
+    tl__tensor_drop(x);
     return status;
 }
 

@@ -517,6 +517,10 @@ bool tl_tensor_is_tracked(tl_tensor *t) {
     return t->node != NULL;
 }
 
+bool tl_tensor_is_leaf(tl_tensor *t) {
+    return t->node == NULL || t->node->flags & TL_NODE_LEAF;
+}
+
 static masu_status scalar_like(const tl_tensor *t, double value, tl_tensor **out) {
     return tl__full((tl_dtype)t->dtype, 0, NULL, value, out);
 }

@@ -196,6 +196,17 @@ static void put_points(drawing *d, const curve *c, const axis *a) {
     }
 }
 
+/* As much of a name as lies beside its last value. */
+static void put_name(drawing *d, const char *name) {
+    enum { MOST = 60 };
+    size_t length = strlen(name), kept = length > MOST ? MOST : length;
+    while (kept < length && ((unsigned char)name[kept] & 0xC0) == 0x80) /* no part of a character */
+        kept--;
+    masu__buffer_puts(&d->out, "<text class=\"name\" x=\"0\" y=\"-10\">");
+    masu__buffer_html(&d->out, name, kept);
+    masu__buffer_puts(&d->out, kept < length ? "…</text>" : "</text>");
+}
+
 static void put_panel(drawing *d, size_t number) {
     const curve *c = curve_at(d, number);
     size_t count = point_count(c);
@@ -203,10 +214,8 @@ static void put_panel(drawing *d, size_t number) {
     axis a = values_axis(c);
     masu__buffer_printf(&d->out, "<g transform=\"translate(%d %zu)\">\n", LEFT, TOP + number * (PANEL + GAP));
     put_lines(d, &a);
-    masu__buffer_puts(&d->out, "<text class=\"name\" x=\"0\" y=\"-10\">");
-    masu__buffer_html(&d->out, c->name, strlen(c->name));
-    masu__buffer_printf(&d->out,
-                        "</text><text class=\"end\" x=\"%d\" y=\"-10\">last %.6g</text>\n<path class=\"line\" d=\"",
+    put_name(d, c->name);
+    masu__buffer_printf(&d->out, "<text class=\"end\" x=\"%d\" y=\"-10\">last %.6g</text>\n<path class=\"line\" d=\"",
                         COLUMNS, last);
     put_points(d, c, &a);
     masu__buffer_puts(&d->out, "\"/>\n");
@@ -224,9 +233,10 @@ static void put_steps(drawing *d, double y) {
     }
     double step = round_step((d->last - d->first) / 6);
     step = step < 1 ? 1 : step;
+    const double right = COLUMNS - 24; /* a number behind it would be cut off at the picture's edge */
     for (double at = ceil(d->first / step) * step; at <= d->last; at += step)
-        masu__buffer_printf(&d->out, "<text class=\"mid\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n", LEFT + column_of(d, at),
-                            y, at);
+        masu__buffer_printf(&d->out, "<text class=\"%s\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n",
+                            column_of(d, at) > right ? "end" : "mid", LEFT + column_of(d, at), y, at);
     masu__buffer_printf(&d->out, "<text class=\"end\" x=\"%d\" y=\"%.0f\">step</text>\n", LEFT + COLUMNS, y + 17);
 }
 

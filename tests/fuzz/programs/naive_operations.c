@@ -41,6 +41,12 @@ static tensor *sum_along(naive *n, tensor *t, int d, bool mean) {
     return naive_record(n, r, 1, &t);
 }
 
+static tensor *products_along(naive *n, const naive_call *c) {
+    naive_call mul = {.abi = TL_FN_tl_tensor_mul, .t = {c->t[0], c->t[1]}};
+    tensor *each = naive_two_by_two(n, &mul);
+    return sum_along(n, each, naive_dimension(n, each, c->number[2], 0), false);
+}
+
 static tensor *extreme(naive *n, const tensor *t, bool largest, bool place) {
     if (t->node || t->count == 0)
         naive_unsupported(n, "extremes of this");
@@ -360,6 +366,8 @@ static tensor *reduce(naive *n, const naive_call *c) {
         return sum_all(n, t, true);
     case TL_FN_tl_tensor_sum_dim:
         return sum_along(n, t, naive_dimension(n, t, c->number[1], 0), false);
+    case TL_FN_tl_tensor_vecdot:
+        return products_along(n, c);
     case TL_FN_tl_tensor_mean_dim:
         return sum_along(n, t, naive_dimension(n, t, c->number[1], 0), true);
     case TL_FN_tl_tensor_max:
@@ -474,6 +482,9 @@ static bool read_number(naive *n, const naive_call *c, double *number) {
         return true;
     case TL_FN_tl_tensor_is_tracked:
         *number = t->node != NULL;
+        return true;
+    case TL_FN_tl_tensor_is_leaf:
+        *number = t->node == NULL || t->node->is_leaf;
         return true;
     case TL_FN_tl_tensor_is_bool:
         *number = t->dtype == TL_BOOL;
