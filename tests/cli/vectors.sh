@@ -15,6 +15,7 @@ exempt='randn rand randn_like rand_like bernoulli normal uniform
     xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_
     aminmax max_keepdim min_keepdim sum_keepdim mean_keepdim matrix_rank
     load try_load save read_csv double int empty empty_like is_empty scalar to_vec2 tolist requires_grad requires_grad_ zero_grad
+    is_leaf manual_seed
     randint randperm multinomial sample top_k_sample top_p_sample
     len ndim dim shape numel size rank item to_f32 item_i64 to_i64 to_vec print display
         backward parameters grad retain_grad detach enable_grad unfreeze freeze clear_grads clip_grad_norm clip_grad_value'

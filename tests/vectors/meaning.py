@@ -215,6 +215,7 @@ WORDS = dict(
     poisson_nll_loss=lambda t, b: F.poisson_nll_loss(t, b), gaussian_nll_loss=lambda t, b, v: F.gaussian_nll_loss(t, b, v),
     cosine_similarity=lambda t, b, d=1: F.cosine_similarity(t, b, d), normalize=lambda t, p=2.0, d=1: F.normalize(t, p, d),
     cdist=lambda t, b: ((t.unsqueeze(-2) - b.unsqueeze(-3)) ** 2).sum(-1).sqrt(), dot=lambda t, b: t.dot(b),
+    vecdot=lambda t, b, dim=-1: (t * b).sum(dim),
     matrix_power=lambda t, n: t.matrix_power(n), pinverse=lambda t: t.pinverse(), lstsq=lambda t, b: torch.linalg.pinv(t) @ b,
     solve=torch.linalg.solve, cholesky=torch.linalg.cholesky, eigh=lambda t: tuple(torch.linalg.eigh(t)),
     svd=lambda t: tuple(torch.linalg.svd(t, full_matrices=False)), qr=lambda t: tuple(torch.linalg.qr(t)),

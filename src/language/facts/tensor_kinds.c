@@ -22,14 +22,14 @@
     X(max_dim) X(min) X(min_dim) X(argmax) X(argmax_dim) X(argmin) X(argmin_dim) X(tril) X(triu) X(pad) X(copied) \
     X(cat) X(stack) X(derived) X(shape) X(comprehend)
 #define WORKING_OPERATIONS(X) \
-    X(where) X(vecdot) X(prod) X(softmax) X(log_softmax) X(standardise) X(standardise_to) X(cumsum) X(matmul) X(mse_loss) \
+    X(where) X(prod) X(softmax) X(log_softmax) X(standardise) X(standardise_to) X(cumsum) X(matmul) X(mse_loss) \
     X(cross_entropy) X(index_select) X(gather) X(scatter_add) X(scatter) X(embedding) X(order) X(order_at) \
-    X(running_place) \
+    X(running_place) X(vecdot) \
     X(nonzero) X(distances) X(unfold) X(convolve) X(fold) X(decompose) X(solve)
 #define READING_OPERATIONS(X) \
-    X(get_f64) X(get_i64) X(item) X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_leaf) X(is_like) \
-    X(has_grad) X(file_fits) X(about) X(kind) X(require_untracked) X(stated) X(exact_f32) X(exact_f64) X(exact_i64) \
-    X(read_as)
+    X(get_f64) X(get_i64) X(item) X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) \
+    X(is_leaf) X(has_grad) X(file_fits) X(about) X(kind) X(require_untracked) X(stated) X(exact_f32) \
+    X(exact_f64) X(exact_i64) X(read_as)
 #define SHARING_OPERATIONS(X) \
     X(transpose) X(permute) X(squeeze) X(unsqueeze) X(expand) X(expand_to) X(slice) X(narrow) X(row) \
     X(shallow_clone) X(clone) X(detach) X(freeze) X(set_f64) X(set_i64) X(fill) X(add_assign) X(sub_assign) \
