@@ -37,7 +37,7 @@ static expr *tensor_of(elaboration *el, expr *number, const type *element) {
 }
 
 /* A number beside a tensor of unknown elements: the operation makes it one of those. */
-static expr *open_number(elaboration *el, expr *number) {
+static expr *like_the_tensor(elaboration *el, expr *number) {
     return tensor_of(el, number, el->types->scalars[type_is_integer(number->type) ? TYPE_I64 : TYPE_F64]);
 }
 
@@ -50,7 +50,7 @@ void elaborate_update(elaboration *el, expr *e) {
     if (type_is_numeric(operands[1]->type) && element)
         operands[1] = tensor_of(el, operands[1], element);
     else if (type_is_numeric(operands[1]->type))
-        operands[1] = open_number(el, operands[1]);
+        operands[1] = like_the_tensor(el, operands[1]);
     expr *step = elaborate_abi(el, update_of(value->call.abi), e->span, operands, 2, e->type);
     if (step) {
         step->call.writes_receiver = true;
