@@ -69,6 +69,9 @@ typedef struct inference {
 
 const type *infer_expr(inference *n, expr *e);
 const type *infer_numbers(inference *n, expr *e); /* of a..b a list: what a `for` or a method runs over */
+/* The result of f, called with these arguments; self: the receiver's type, NULL: none. */
+const type *infer_call_of(inference *n, function_item *f, struct_item *owner, const type *self, const type **arguments,
+                          uint32_t count);
 const type *infer_range(inference *n, expr *e);
 const type *infer_block(inference *n, block *b);
 void infer_pattern(inference *n, const pattern *p, const type *t);

@@ -55,8 +55,8 @@ static const type *like_first(inference *n, const function_item *f, const type *
 }
 
 /* f with these arguments, the receiver not among them. owner: of a method; NULL: a free function. */
-static const type *yield_of(inference *n, function_item *f, struct_item *owner, const type *self,
-                            const type **arguments, uint32_t count) {
+const type *infer_call_of(inference *n, function_item *f, struct_item *owner, const type *self, const type **arguments,
+                          uint32_t count) {
     checker *c = n->c;
     uint32_t first = f->has_self ? 1 : 0;
     if (!f->is_template) {
@@ -81,18 +81,6 @@ static const type *yield_of(inference *n, function_item *f, struct_item *owner, 
                                                       : infer_written(n, f->result_annotation);
     c->environment = outer;
     return like_first(n, f, infer_result_of(n, f, &e, self, arguments, count, result), arguments, count);
-}
-
-/* a..b as a value of its own. */
-const type *infer_range(inference *n, expr *e) {
-    const symbol *s = check_find(n->c, check_range_maker(e));
-    const type *ends[2] = {infer_open(n), NULL};
-    uint32_t count = 0;
-    if (e->range.low != NULL)
-        ends[count++] = infer_expr(n, e->range.low);
-    if (e->range.high != NULL)
-        ends[count++] = infer_expr(n, e->range.high);
-    return s == NULL || s->function == NULL ? n->any : yield_of(n, s->function, NULL, NULL, ends, count);
 }
 
 static const type **arguments_of(inference *n, expr *e) {
@@ -237,7 +225,7 @@ static const type *call_of_tensor(inference *n, expr *e, expr *const *args, cons
         return converted(n, e, to, receiver->tensor.rank);
     if (meant.written == NULL || (!method && meant.written->has_self))
         return method ? n->any : infer_any_tensor(n);
-    const type *t = yield_of(n, meant.written, owner, receiver, arguments, count);
+    const type *t = infer_call_of(n, meant.written, owner, receiver, arguments, count);
     return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver)
            : meant.written->elements != ELEMENT_UNKNOWN && infer_some_f64(n, receiver, arguments, count)
                ? infer_with_f64(n, t)
@@ -258,7 +246,7 @@ static const type *method_of_owner(inference *n, const type *t, const char *name
         f = check_iterator_method(c, owner, name);
     if (f == NULL && owner != NULL && t->kind == TYPE_VEC) /* as an Option, where it may yield an element, too */
         f = check_method_named(c, owner, check_printf(c, "__%s", name));
-    return f == NULL || !f->has_self ? NULL : yield_of(n, f, owner, t, arguments, count);
+    return f == NULL || !f->has_self ? NULL : infer_call_of(n, f, owner, t, arguments, count);
 }
 
 const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
@@ -508,7 +496,7 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
         return f != NULL && f->kind == FORM_FUNCTION ? call_of_closure(n, f, arguments, count) : n->any;
     }
     if (s != NULL && s->function != NULL)
-        return yield_of(n, s->function, NULL, NULL, arguments, count);
+        return infer_call_of(n, s->function, NULL, NULL, arguments, count);
     struct_item *structure = check_struct_named(c, name);
     if (structure != NULL && !structure->is_enum && structure->positional) {
         const struct_item *made = open_struct(n, structure, NULL, 0);
@@ -574,13 +562,13 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
     function_item *f = check_method_named(c, owner, name);
     if (f != NULL && f->has_self && count > 0) { /* T::m(x, …) */
         infer_same(n, arguments[0], owner->type);
-        return yield_of(n, f, owner, arguments[0], arguments + 1, count - 1);
+        return infer_call_of(n, f, owner, arguments[0], arguments + 1, count - 1);
     }
     if (f == NULL && count == 0 && owner->type != NULL && owner->type->kind == TYPE_VEC) /* new() */
         return owner->type;
     if (f == NULL) /* String::from(…), i64::max_value(): what only the checker knows yields what it belongs to */
         return owner->type != NULL && owner->type->kind < TYPE_SCALAR_END ? owner->type : n->any;
-    return yield_of(n, f, owner, NULL, arguments, count);
+    return infer_call_of(n, f, owner, NULL, arguments, count);
 }
 
 const type *infer_call(inference *n, expr *e) {

@@ -196,3 +196,15 @@ const type *infer_cast(inference *n, expr *e) {
         return from;
     return from->kind == TYPE_TENSOR && to->kind != TYPE_TENSOR ? type_tensor(n->c->types, to, from->tensor.rank) : to;
 }
+
+/* a..b as a value of its own. */
+const type *infer_range(inference *n, expr *e) {
+    const symbol *s = check_find(n->c, check_range_maker(e));
+    const type *ends[2] = {infer_open(n), NULL};
+    uint32_t count = 0;
+    if (e->range.low != NULL)
+        ends[count++] = infer_expr(n, e->range.low);
+    if (e->range.high != NULL)
+        ends[count++] = infer_expr(n, e->range.high);
+    return s == NULL || s->function == NULL ? n->any : infer_call_of(n, s->function, NULL, NULL, ends, count);
+}

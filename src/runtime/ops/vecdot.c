@@ -208,7 +208,7 @@ static int widened(const products *p, int rank, const int64_t *shape, tl_dtype d
     return best;
 }
 
-/* What input `side` gathers: gradient * other, summed along one of the dimensions that vanish again in tl__deliver. */
+/* The gradient of input `side`: gradient * other, summed along a dimension that vanishes again in tl__deliver. */
 static masu_status share_of(tl_tensor *gradient, int dim, const tl_node *input, const tl_tensor *other,
                             tl_tensor **out) {
     products p = {.rank = other->rank};

@@ -250,7 +250,8 @@ static void show(const expr *e, masu__buffer *out) {
         break;
     case EXPR_TUPLE:
     case EXPR_ARRAY:
-        masu__buffer_puts(out, e->kind == EXPR_TUPLE ? "(tuple" : "(array");
+    case EXPR_LIST:
+        masu__buffer_puts(out, e->kind == EXPR_TUPLE ? "(tuple" : e->kind == EXPR_LIST ? "(list" : "(array");
         show_all(e->list.items, e->list.count, out);
         masu__buffer_putc(out, ')');
         break;
