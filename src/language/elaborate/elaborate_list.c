@@ -1,5 +1,5 @@
-/* elaborate_list.c: [a, b] ─► { let mut <list> = Vec::new(); <list>.push(a); <list>.push(b); <list> }: items are evaluated
- * in their order, and what is there already goes when one of them fails.
+/* elaborate_list.c: [a, b] ─► { let mut <list> = Vec::new(); <list>.push(a); <list>.push(b); <list> }. Items are
+ * evaluated in their order, and those that are there already go when one of them fails.
  */
 #include "language/elaborate/elaboration.h"
 

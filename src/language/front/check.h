@@ -7,7 +7,8 @@
 #include "language/syntax/tree.h"
 #include <masu/status.h>
 
-/* Resolves, types and simplifies the tree in place; what is left is for elaborate.h. Everything made lives in the tree's arena.
+/* Resolves, types and simplifies the tree in place; what is left is for elaborate.h. Everything made lives in the
+ * tree's arena.
  *
  * MASU_OK also when the program is wrong: then diagnostics has errors. In such a tree only those
  * functions may be used that have no error of their own, and only when every error of the program lies

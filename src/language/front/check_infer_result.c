@@ -8,8 +8,9 @@
  * says how an element is read that nothing else decides (check_unstated.c), exactly or not at all: a wrong answer costs
  * digits in what is shown, never a value.
  *
- * What must stay true (tests/golden/lang_unstated_*.tl): a body is walked as it is written, from a copy once it is checked, and the walk leaves no answer
- * in it. Cost: the body for each of a function's first WALKS_MAX kinds of arguments; what calls itself says nothing.
+ * What must stay true (tests/golden/lang_unstated_*.tl): a body is walked as it is written, from a copy once it is
+ * checked, and the walk leaves no answer in it. Cost: the body for each of a function's first WALKS_MAX kinds of
+ * arguments; a function that calls itself says nothing.
  */
 #include "language/front/check_call.h"
 #include "language/front/check_generic.h"

@@ -152,8 +152,8 @@ bool check_part_by_range(checker *c, expr *e, const type *t) {
 
 /* v[f()], where f yields a range: { let <range> = f(); v[<range>] } */
 bool check_index_by_range(checker *c, expr **slot, const type *expected) {
-    expr *e = *slot, *index = e->index.indices[0];
-    if (e->index.count != 1 || index->type != NULL || check_find(c, "__ranged") == NULL ||
+    expr *e = *slot, *index = e->index.count == 1 ? e->index.indices[0] : NULL;
+    if (index == NULL || index->type != NULL || check_find(c, "__ranged") == NULL ||
         (index->kind != EXPR_METHOD && index->kind != EXPR_CALL && index->kind != EXPR_INDEX))
         return false;
     check_expr(c, &index, check_scalar(c, TYPE_I64));

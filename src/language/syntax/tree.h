@@ -8,8 +8,8 @@
  * check without errors (status OK, no error diagnostics), and that:
  *
  *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, EXPR_TRY, EXPR_REPEAT,
- *     EXPR_CLOSURE, EXPR_LIST, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of
- *     panic and of what ends in them; it fits wherever a value is wanted, as that value never arrives.
+ *     EXPR_CLOSURE, EXPR_LIST, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type
+ *     of jumps, of panic and of what ends in them; it fits wherever a value is wanted, as that value never arrives.
  *  2. Conversions are nodes: EXPR_CAST (implicit = true) between scalars; an EXPR_CALL of
  *     tl_tensor_item… where a rank-0 tensor is read as a scalar. The operands of an EXPR_BINARY have
  *     one and the same type (also those of shifts).

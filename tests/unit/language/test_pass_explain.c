@@ -153,6 +153,7 @@ static void the_margin_says_what_happens(void **state) {
                         COUNTS("shapes        ", 0, 0, 0, 0, 0) COUNTS("identity      ", 0, 0, 0, 0, 0)
                             COUNTS("lastuse       ", 0, 0, 0, 0, 0) COUNTS("gradients     ", 0, 0, 0, 0, 0)
                                 COUNTS("ownership     ", 1, 3, 0, 0, 0) COUNTS("cancel        ", 1, 3, 0, 0, 0)
+ COUNTS("products      ", 1, 3, 0, 0, 0)
                                     COUNTS("reuse         ", 1, 3, 1, 0, 0) COUNTS("destinations  ", 1, 3, 1, 0, 0)
                                         COUNTS("frames        ", 1, 3, 0, 2, 0) COUNTS("growing       ", 1, 3, 0, 2, 0)
                                             COUNTS("slots         ", 1, 3, 0, 2,

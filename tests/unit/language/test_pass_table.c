@@ -15,14 +15,15 @@ static const char program[] =
 
 static void the_table_is_complete(void **state) {
     (void)state;
-    static const char *const names[] = {"fold",   "shapes", "identity",     "lastuse", "gradients", "ownership",
-                                        "cancel", "reuse",  "destinations", "frames",  "growing",   "slots"};
-    static const bool optional[] = {true, false, true, true, false, false, true, true, true, true, true, true};
+    static const char *const names[] = {"fold",      "shapes",  "identity", "lastuse", "gradients",
+                                        "ownership", "cancel",  "products", "reuse",   "destinations",
+                                        "frames",    "growing", "slots"};
+    static const bool optional[] = {true, false, true, true, false, false, true, true, true, true, true, true, true};
     size_t count, info_count;
     const pass *table = pass_table(&count);
     const masu_pass_info *infos = masu_passes(&info_count);
-    assert_int_equal(count, 12);
-    assert_int_equal(info_count, 12);
+    assert_int_equal(count, 13);
+    assert_int_equal(info_count, 13);
     for (size_t p = 0; p < count; p++) {
         assert_string_equal(table[p].info.name, names[p]);
         assert_string_equal(infos[p].name, names[p]);
