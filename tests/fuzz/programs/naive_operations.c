@@ -461,9 +461,6 @@ static bool read_number(naive *n, const naive_call *c, double *number) {
         return read_exact(n, c, TL_F64, number);
     case TL_FN_tl_tensor_exact_i64:
         return read_exact(n, c, TL_I64, number);
-    case TL_FN_tl_tensor_kind:
-        *number = t ? (int)t->dtype : -1;
-        return true;
     case TL_FN_tl_tensor_item:
     case TL_FN_tl_tensor_item_i64:
     case TL_FN_tl_tensor_item_bool:
@@ -517,6 +514,9 @@ bool naive_operate(naive *n, const naive_call *c, tensor **result, double *numbe
         if (c->t[0] && ((c->number[1] >= 0 && c->number[1] != c->t[0]->dtype) ||
                         (c->number[2] >= 0 && c->number[2] != c->t[0]->rank)))
             naive_fail(n, "is stated here");
+        return true;
+    case TL_FN_tl_tensor_kind: /* also of a tensor that is not there */
+        *number = c->t[0] ? (int)c->t[0]->dtype : -1;
         return true;
     case TL_FN_tl_grad_loop_enter:
         n->grad_depth++;
