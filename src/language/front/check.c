@@ -228,6 +228,7 @@ static void check_statements(checker *c, function_item *f) {
     if (c->open->has_open) {
         close_closures(c, functions);
         close_open_types(c, f);
+        check_dyn_close(c);
     }
     c->open->is_closing = false;
     if (c->diagnostics->error_count == errors) {

@@ -10,7 +10,8 @@
  *
  * What must stay true (the second asserted where a variant is asked for): a variant is removed only with the whole
  * attempt at checking a function that added it, its number is its tag; a method's body has one arm for each variant
- * that exists when the last body is checked.
+ * that exists when the last body is checked; a variant's type is open only until the function that added it has been
+ * checked (check_dyn_close), and two may then be of one type.
  */
 #include <string.h>
 

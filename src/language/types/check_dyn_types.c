@@ -35,6 +35,12 @@ void check_dyn_return(checker *c) {
     }
 }
 
+void check_dyn_close(checker *c) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
+        for (uint32_t i = 0; i < d->s->field_count; i++)
+            d->s->fields[i].type = type_resolve(c->types, d->s->fields[i].type);
+}
+
 const trait_item *check_supertrait(const checker *c, const trait_item *trait, uint32_t i) {
     const type_expr *t = trait->supertraits[i];
     return t->kind == TYPE_EXPR_NAME ? names_trait(c->names, t->name) : NULL;

@@ -27,6 +27,8 @@ const type *check_dyn_type(checker *c, type_expr *t);
 /* Variants that dyn types get from here on are gone after check_dyn_return. */
 void check_dyn_mark(checker *c);
 void check_dyn_return(checker *c);
+/* At the end of a function: what it left open of its variants' types, as of the 1 of `&1`, is decided. */
+void check_dyn_close(checker *c);
 bool check_is_dyn(const type *t);
 const trait_item *check_dyn_trait(const type *t);            /* NULL: of functions, or no dyn type */
 const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */
