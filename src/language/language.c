@@ -331,11 +331,11 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
 static masu_status judge_tree(masu_program *p, const masu_compile_options *options) {
     masu__buffer faults = {0};
 #ifdef MASU_HEAVY
-    const bool asked = true;
+    const bool heavy = true;
 #else
-    const bool asked = options->verify;
+    const bool heavy = false;
 #endif
-    if (asked && !check_tree_valid(p->tree, &faults))
+    if ((heavy || options->verify) && !check_tree_valid(p->tree, &faults))
         return internal_error(p, "the check", &faults);
     masu__buffer_destroy(&faults);
     return MASU_OK;
