@@ -458,7 +458,8 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
 }
 
 static void check_expression(checker *c, expr **slot, const type *expected) {
-    const bool wide = (*slot)->holds_f64; /* so is what it becomes */
+    const bool wide = (*slot)->holds_f64;                    /* so is what it becomes */
+    const bool bound = (*slot)->is_kept && expected == NULL; /* let a = make_rc(): the Rc, not the value in it */
     bool kept = check_wants_reference(c, *slot, expected);
     const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
     const bool place = kept && yields_place(c, *slot, expected);
@@ -470,7 +471,7 @@ static void check_expression(checker *c, expr **slot, const type *expected) {
     if (!kept)
         check_follow(c, slot);
     check_follow_stars(c, slot, written, stars, expected);
-    bool made = (*slot)->is_boxed;
+    bool made = (*slot)->is_boxed || (bound && type_is_shared(type_resolve(c->types, (*slot)->type)));
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID)
         check_dyn_convert(c, slot, wish);

@@ -211,7 +211,7 @@ static bool clone_of_shared(checker *c, expr **slot) {
         held = held->index.base;
     const type *t = type_resolve(c->types, held->type);
     const hand_on *h = type_is_shared(t) && e->call.arg_count == 0 ? hand_on_of(e->call.name) : NULL;
-    if (h == NULL || !h->clones || h->over_elements)
+    if (h == NULL || !h->clones || h->over_elements || (held->is_followed && held->stars > 0)) /* (*rc).clone() */
         return false;
     *slot = held;
     held->is_copied = true;

@@ -61,6 +61,8 @@ bool check_unit_struct(checker *c, expr *e) {
 static void check_operand(checker *c, expr **slot, const struct_field *field) {
     const type *wish = type_resolve(c->types, field->type);
     check_unit_value(c, slot);
+    if (wish->kind == TYPE_OPEN) /* Some(&mut x), Some(make_rc()) */
+        check_keep_reference(*slot);
     check_expr(c, slot, wish->kind == TYPE_OPEN ? NULL : wish);
     check_coerce_branch(c, slot, field->type, &(coerce_reason){field->span, "it is declared here"});
 }
