@@ -3,8 +3,7 @@
  *     self.rows[i + 1].x             let <at 0> = i + 1;         self.rows[<at 0>].x
  *     map.entry(k).or_insert(0)      let <at 1> = map.__slot(k, 0);    map.values[<at 1>]
  *     v.last_mut().unwrap()          let <at 2> = v.__last_at().unwrap();    v[<at 2>]
- *     node.child(i)                  what `fn child(&mut self, i) -> &mut Node { &mut place }` says, written out; a
- *                                    function that says more than a place yields a reference (check_refer.c)
+ *     node.child(i)                  its body's `&mut place`; a body that says more yields a reference (check_refer.c)
  */
 #include <string.h>
 
@@ -460,11 +459,14 @@ static expr *freeze_part(block_builder *b, expr **slot) {
 /* *x of what leads on. */
 static expr *freeze_led(block_builder *b, expr **slot) {
     checker *c = b->c;
-    uint32_t stars = check_stars(c, *slot);
+    const uint32_t written = (*slot)->stars, all = check_stars(c, *slot);
     (*slot)->stars = 0;
     expr *place = freeze_base(b, slot);
-    for (; place != NULL && stars > 0 && check_leads(c, type_of(c, place)); stars--)
+    for (uint32_t stars = all; place != NULL && stars > 0 && check_leads(c, type_of(c, place)); stars--)
         place = freeze_on(b, place);
+    if (place == NULL && (*slot)->type != NULL) /* nothing is written through it: it is read as it was written */
+        check_follow_stars(c, slot, written, all, NULL);
+    (*slot)->stars = place == NULL ? written : 0;
     return place;
 }
 
