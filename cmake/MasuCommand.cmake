@@ -19,14 +19,8 @@ if(command_sources)
     # Two programs: masu starts at once, masu-compiler holds LLVM and BLAS and is what `masu run` and `masu build`
     # become. Of the archives the linker takes what is referred to, and only masu-compiler names masu_llvm.
     add_library(masu_tool STATIC ${command_sources})
-    # The page of `masu report`, which becomes a part of the command.
-    set(report_page ${CMAKE_SOURCE_DIR}/src/tool/report/page.html)
-    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/report_page.c
-        COMMAND ${CMAKE_COMMAND} -DTEXT=${report_page} -DNAME=report_page -DHEADER=tool/report/report.h
-            -DOUT=${CMAKE_BINARY_DIR}/report_page.c -P ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake
-        DEPENDS ${report_page} ${CMAKE_SOURCE_DIR}/cmake/embed_text.cmake VERBATIM
-        COMMENT "Embedding the page of masu report")
-    target_sources(masu_tool PRIVATE ${CMAKE_BINARY_DIR}/report_page.c)
+    # The page of `masu report`, with the library that draws its plots, becomes a part of the command.
+    include(MasuReportPage)
     include(MasuPerfetto)
     # The screen of `masu top`. The archives: a command that starts at once has no more libraries to search for.
     find_library(NCURSES_LIBRARY NAMES libncursesw.a ncursesw REQUIRED)

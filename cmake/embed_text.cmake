@@ -1,6 +1,7 @@
 # Writes the files TEXT, one behind the other, as a C array NAME, and NAME_bytes, into OUT:
 #     cmake -DTEXT=… -DNAME=… -DHEADER=… -DOUT=… -P embed_text.cmake
-set(bytes "")
+# A script that includes this one may have set BYTES, hexadecimal digits that come before them.
+set(bytes "${BYTES}")
 foreach(file ${TEXT})
     file(READ ${file} text HEX)
     string(APPEND bytes "${text}")

@@ -5,7 +5,7 @@
 #     scripts/setup.sh [GROUP…]     groups: build (always), clang, format, bench
 set -eu
 
-packages="gcc libc6-dev make cmake ninja-build pkg-config llvm-19-dev libopenblas-dev libjansson-dev zlib1g-dev libcmocka-dev libstdc++-12-dev libzstd-dev python3-dev python3-numpy python3-pytest g++ libflatbuffers-dev flatbuffers-compiler libprotobuf-c-dev protobuf-c-compiler libncurses-dev"
+packages="gcc libc6-dev make cmake ninja-build pkg-config llvm-19-dev libopenblas-dev libjansson-dev zlib1g-dev libcmocka-dev libstdc++-12-dev libzstd-dev python3-dev python3-numpy python3-pytest g++ libflatbuffers-dev flatbuffers-compiler libprotobuf-c-dev protobuf-c-compiler libncurses-dev libjs-dygraphs"
 for group in "$@"; do
     case $group in
     build) ;;

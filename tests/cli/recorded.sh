@@ -68,7 +68,16 @@ expect_stdout ''
 for part in facts0 spans0 times0 segments0 'id="memory"' 'id="map"' 'id="search"'; do
     grep -q "$part" "$MASU_TMP/leak.html" || fail "the page has no $part"
 done
-! grep -qE '(src|href)="|https?://' "$MASU_TMP/leak.html" || fail 'the page asks for something else'
+# The library of the plots is in it, with its licence; what is not that library names nothing to fetch, and nothing may be.
+grep -q "Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'\"" \
+    "$MASU_TMP/leak.html" || fail 'the page may ask the network'
+sed '/@license .*dygraphs/,/<\/script>/d' "$MASU_TMP/leak.html" >"$MASU_TMP/bare.html"
+for part in 'class="plot" id="memory"' 'Permission is hereby granted' 'Dan Vanderkam'; do
+    grep -q "$part" "$MASU_TMP/bare.html" || fail "the page has no $part"
+done
+[ $(($(wc -c <"$MASU_TMP/leak.html") - $(wc -c <"$MASU_TMP/bare.html"))) -gt 100000 ] || fail 'the page has no dygraphs'
+! grep -qE '(src|href)="|https?://|sourceMappingURL' "$MASU_TMP/bare.html" || fail 'the page asks for something else'
+! grep -q sourceMappingURL "$MASU_TMP/leak.html" || fail 'the page asks for a map of its source'
 blocks=
 # Its numbers, read by somebody else: 15,000 blocks, of which 500 are never given back; times never fall.
 if command -v python3 >/dev/null; then
@@ -96,12 +105,36 @@ if command -v chromium >/dev/null; then
     [ -z "$blocks" ] || expect_in_stdout "data-drawn=\"$blocks\""
     expect_in_stdout 'id="times0"'
     ! grep -q 'id="spans0"' "$MASU_TMP.stdout" || fail 'the blocks are kept twice'
-    # Dark on a dark screen, light on its paper; keys zoom, and the peak is in sight.
+    expect_in_stdout 'data-plots="2"'
+    # A page without the library says so, and shows the rest.
+    page="file://$(cd "$MASU_TMP" && pwd)/bare.html"
+    expect_status 0 timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$MASU_TMP/chromium" --dump-dom "$page"
+    expect_in_stdout 'The plots over time are missing: this page lacks dygraphs'
+    expect_in_stdout 'data-plots="0"'
+    expect_in_stdout "leak.c:$born</td>"
+    # Each plot has its colours, on the screen as on paper, and units at its axes; a drag over one zooms all. Dark on a
+    # dark screen, light on its paper; keys zoom, and the peak is in sight.
     { cat "$MASU_TMP/leak.html" && cat <<'JS'; } >"$MASU_TMP/keys.html"
 <script>
-const ground = () => [...$("memory").getContext("2d").getImageData(2, 2, 1, 1).data.slice(0, 3)].join(" "), all = view.slice();
+const ground = () => [...$("map").getContext("2d").getImageData(2, 2, 1, 1).data.slice(0, 3)].join(" "), all = view.slice();
+const painted = (id, colour, layer) => {
+    const c = [...$(id).querySelectorAll(layer)].sort((a, b) => a.style.zIndex - b.style.zIndex)[0], like = rgba(getComputedStyle(document.documentElement).getPropertyValue(colour).trim());
+    const all = new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer), near = (a, b) => [0, 8, 16].every(k => Math.abs((a >> k & 255) - (b >> k & 255)) < 4);
+    let count = 0; for (const p of all) count += p >>> 24 > 150 && near(p, like);
+    return count > all.length / 10 ? "painted" : "only " + count + " of " + all.length;
+};
+const labels = (id, side, form) => { const all = [...$(id).querySelectorAll(".dygraph-axis-label-" + side)].map(l => l.textContent); return all.length > 1 && all.every(l => form.test(l)) ? all.length : "wrong: " + all; };
+const axes = id => (labels(id, "y", /^[\d.]+ ([KMGT]i)?B$/) > 1 && labels(id, "x", /^[\d,]+$/) > 1 && $(id).querySelector(".dygraph-xlabel").textContent);
+const drag = (id, from, to) => {
+    const r = $(id).getBoundingClientRect(), at = (type, part, target) => target.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: r.left + LEFT + part * (r.width - LEFT - RIGHT), clientY: r.top + 50 }));
+    at("mousedown", from, [...$(id).querySelectorAll("canvas")].pop()); at("mousemove", from + .01, document); at("mousemove", to, document); at("mouseup", to, document);
+};
 const press = key => dispatchEvent(new KeyboardEvent("keydown", { key })), said = [ground()];
-dispatchEvent(new Event("beforeprint")); said.push(ground()); dispatchEvent(new Event("afterprint")); said.push(ground());
+const plotted = [painted("memory", "--s0", "canvas"), painted("holes", "--s2", "canvas"), axes("memory"), axes("holes")];
+dispatchEvent(new Event("beforeprint")); said.push(ground()); plotted.push(painted("memory", "--s0", ".paper"), painted("holes", "--s2", ".paper")); dispatchEvent(new Event("afterprint")); said.push(ground());
+drag("memory", .25, .5); plotted.push(Math.abs(view[0] - all[1] / 4) < 100 && Math.abs(view[1] - all[1] / 2) < 100 ? "dragged" : "at " + view);
+plotted.push(document.querySelectorAll(".paper").length); press("0");
+document.documentElement.dataset.plotted = plotted.join(", ");
 press("+"); said.push(2 * (view[1] - view[0]) <= all[1] - all[0] + 2 ? "nearer" : "as before");
 press("p"); said.push(view[0] <= run.f.peak_event && run.f.peak_event < view[1] ? "peak" : "elsewhere");
 press("0"); said.push(String(view) === String(all) ? "all" : "a part");
@@ -112,6 +145,7 @@ JS
     page="file://$(cd "$MASU_TMP" && pwd)/keys.html"
     expect_status 0 timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$MASU_TMP/chromium" \
         --blink-settings=preferredColorScheme=0 --dump-dom "$page"
+    expect_in_stdout 'data-plotted="painted, painted, events, events, painted, painted, dragged, 0"'
     expect_in_stdout 'data-said="20 24 28, 255 255 255, 20 24 28, nearer, peak, all, search"'
 else
     echo 'skipped: no chromium to open the page'
@@ -183,6 +217,15 @@ expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --diff "$MASU_TMP/fragment
 expect_in_stdout 'alive at the end                               1000.0 KiB          0 B       -100.0 %'
 expect_status 0 "$MASU" report "$MASU_TMP/leak.trace" --diff "$MASU_TMP/fragments.trace" -o "$MASU_TMP/two.html"
 grep -q facts1 "$MASU_TMP/two.html" || fail 'the second run is not in the page'
+if command -v chromium >/dev/null; then
+    page="file://$(cd "$MASU_TMP" && pwd)/two.html"
+    expect_status 0 timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$MASU_TMP/chromium" --dump-dom "$page"
+    expect_in_stdout 'data-plots="3"'
+    expect_in_stdout '>100 %</div>'
+    expect_in_stdout '</i>fragments.trace (dashed)</li>'
+else
+    echo 'skipped: no chromium to open the page of two runs'
+fi
 
 # Cut: said, and read up to there. What is not a recording: said, with the place.
 head -c 20000 "$MASU_TMP/leak.trace" >"$MASU_TMP/cut.trace"

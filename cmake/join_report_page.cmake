@@ -1,0 +1,36 @@
+# Puts the library of the plots into the page of `masu report` and writes that as a C array:
+#     cmake -DPAGE=… -DCSS=… -DJS=… -DLICENCE=… -DNAME=… -DHEADER=… -DOUT=… -P join_report_page.cmake
+# The page has each mark once; no part may end the element that it stands in, and none names a file beside it (a map of
+# the source, which a browser's tools would ask for). All is passed on as hexadecimal digits, since a CMake list would
+# lose brackets and semicolons.
+function(put mark file)
+    file(READ ${file} part HEX)
+    string(HEX "sourceMappingURL=" map)
+    string(HEX "omitted=" omitted)
+    string(REPLACE ${map} ${omitted} part "${part}")
+    foreach(end "</script" "</style")
+        string(HEX "${end}" end_hex)
+        string(FIND "${part}" ${end_hex} found)
+        if(NOT found EQUAL -1)
+            message(FATAL_ERROR "${file} says ${end}: it cannot become a part of the page")
+        endif()
+    endforeach()
+    string(HEX "${mark}" mark_hex)
+    string(REPLACE ${mark_hex} "" without "${page}")
+    string(LENGTH "${page}" before)
+    string(LENGTH "${without}" after)
+    string(LENGTH ${mark_hex} once)
+    math(EXPR times "(${before} - ${after}) / ${once}")
+    if(NOT times EQUAL 1)
+        message(FATAL_ERROR "${PAGE} has the mark ${mark} ${times} times, not once")
+    endif()
+    string(REPLACE ${mark_hex} "${part}" page "${page}")
+    set(page "${page}" PARENT_SCOPE)
+endfunction()
+
+file(READ ${PAGE} page HEX)
+put("/* dygraphs.css */" ${CSS})
+put("/* dygraphs licence */" ${LICENCE})
+put("/* dygraphs.js */" ${JS})
+set(BYTES "${page}")
+include(${CMAKE_CURRENT_LIST_DIR}/embed_text.cmake)
