@@ -42,12 +42,13 @@ foreach(layer runtime language)
     endif()
 endforeach()
 masu_test_folder(unit/recording masu_recording)
-# The readers of masu plan and masu top, without the rest of the command.
+# The readers of masu plan and masu top and the table of masu whatif, without the rest of the command.
 add_library(masu_plan_readers STATIC EXCLUDE_FROM_ALL)
 foreach(part read_rows read_json json_text read_operators csv_relations file_text judge_parts)
     target_sources(masu_plan_readers PRIVATE ${CMAKE_SOURCE_DIR}/src/tool/plan/${part}.c)
 endforeach()
-target_sources(masu_plan_readers PRIVATE ${CMAKE_SOURCE_DIR}/src/tool/top/page.c)
+target_sources(masu_plan_readers PRIVATE ${CMAKE_SOURCE_DIR}/src/tool/top/page.c
+    ${CMAKE_SOURCE_DIR}/src/tool/whatif/rows.c)
 target_link_libraries(masu_plan_readers PUBLIC ${top})
 masu_test_folder(unit/tool masu_plan_readers)
 masu_test_folder(model ${top})

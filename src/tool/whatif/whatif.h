@@ -105,7 +105,16 @@ masu_status whatif_replay_plan(const whatif_requests *requests, const whatif_opt
 masu_status whatif_explain_refusals(const whatif_requests *requests, const whatif_options *options, FILE *out,
                                     masu__buffer *json);
 
+/* ---- the table as text (rows.c) ---------------------------------------------------------------------------------- */
+
 /* "52,326.3 MiB"; below one "64.0 KiB". */
 void whatif_put_mib(masu__buffer *out, uint64_t bytes);
+
+/* How much more was reserved than was live at once. */
+double whatif_waste_percent(const whatif_row *row, uint64_t live_bytes);
+
+/* A line each. limit_bytes: of the device, 0: none. */
+void whatif_put_head(masu__buffer *out);
+void whatif_put_row(masu__buffer *out, const whatif_row *row, uint64_t live_bytes, uint64_t limit_bytes);
 
 #endif

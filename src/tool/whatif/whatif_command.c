@@ -64,18 +64,8 @@ typedef struct report {
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-void whatif_put_mib(masu__buffer *out, uint64_t bytes) {
-    if (bytes < 1048576) {
-        masu__buffer_put_bytes(out, bytes);
-        return;
-    }
-    masu__buffer_put_grouped(out, bytes / 1048576);
-    masu__buffer_printf(out, ".%llu MiB", (unsigned long long)(bytes % 1048576 * 10 / 1048576));
-}
-
 static double waste_of(const report *r, const whatif_row *row) {
-    uint64_t live = r->requests.peak_live_bytes;
-    return live ? 100.0 * ((double)row->peak_reserved_bytes / (double)live - 1) : 0;
+    return whatif_waste_percent(row, r->requests.peak_live_bytes);
 }
 
 /* "7.1 GiB": for sentences. */
@@ -231,41 +221,6 @@ static void put_sentence(const report *r, masu__buffer *out) {
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static const char *judged_name(whatif_judged judged) {
-    return judged == WHATIF_FINE ? "fine" : judged == WHATIF_WRONG ? "WRONG" : "-";
-}
-
-static void print_row(const report *r, const whatif_row *row) {
-    masu__buffer line = {0}, cell = {0};
-    masu__buffer_printf(&line, "%-36s", row->name);
-    if (!row->ran) {
-        printf("%s %s\n", masu__buffer_text(&line), row->note);
-        masu__buffer_destroy(&line);
-        return;
-    }
-    if (row->is_model)
-        masu__buffer_puts(&line, "          -");
-    else
-        masu__buffer_printf(&line, " %7.2f ms", 1000 * row->seconds);
-    whatif_put_mib(&cell, row->peak_reserved_bytes);
-    masu__buffer_printf(&line, "%16s %8.1f %%", masu__buffer_text(&cell), waste_of(r, row));
-    masu__buffer_truncate(&cell, 0);
-    if (row->device_calls == UINT64_MAX)
-        masu__buffer_putc(&cell, '-');
-    else
-        masu__buffer_put_grouped(&cell, row->device_calls);
-    masu__buffer_printf(&line, "%14s  %-5s", masu__buffer_text(&cell), judged_name(row->judged));
-    if (row->refused)
-        masu__buffer_printf(&line, "  refuses %llu", (unsigned long long)row->refused);
-    else if (r->options.limit_bytes && row->peak_reserved_bytes > r->options.limit_bytes)
-        masu__buffer_puts(&line, "  above the limit");
-    if (*row->note)
-        masu__buffer_printf(&line, "  %s", row->note);
-    puts(masu__buffer_text(&line));
-    masu__buffer_destroy(&line);
-    masu__buffer_destroy(&cell);
-}
-
 static void print_text(const report *r) {
     masu__buffer text = {0};
     const char *device = masu__recording_text(r->recording, r->recording->devices[r->requests.device].name);
@@ -276,9 +231,12 @@ static void print_text(const report *r) {
     if (r->is_snapshot && r->followed.parted)
         printf("The model of PyTorch's allocator does not follow this recording: event %zu: %s\n",
                r->followed.parted_at, masu__buffer_text(&r->followed.why));
-    printf("\n%-36s       time   peak reserved      waste  device calls  judge\n", "allocator");
+    masu__buffer_truncate(&text, 0);
+    masu__buffer_putc(&text, '\n');
+    whatif_put_head(&text);
     for (size_t i = 0; i < r->count; i++)
-        print_row(r, &r->rows[i]);
+        whatif_put_row(&text, &r->rows[i], r->requests.peak_live_bytes, r->options.limit_bytes);
+    fputs(masu__buffer_text(&text), stdout);
     masu__buffer_truncate(&text, 0);
     put_sentence(r, &text);
     printf("\n%s\n", masu__buffer_text(&text));
