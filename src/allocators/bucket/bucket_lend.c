@@ -4,12 +4,18 @@
  * live blocks and has lent some must take off what the caches hold. */
 #include "allocators/bucket/bucket_pool.h"
 
+/* A block of a page and more that was never used is lent alone: taking it costs a page fault in any case, and what lies
+ * untouched in a cache would be touched when it comes home. */
+static bool may_lend_more(const masu__bucket_class *class) {
+    return class->list || (class->block_bytes < MASU__PAGE_BYTES && masu__bucket_class_has_one(class));
+}
+
 size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void **blocks, masu_status *status) {
     masu__bucket_class *class = &pool->classes[index];
     size_t block_bytes = class->block_bytes;
     size_t taken = 0;
     *status = MASU_OK;
-    while (taken < count && (taken == 0 || masu__bucket_class_has_one(class))) {
+    while (taken < count && (taken == 0 || may_lend_more(class))) {
         /* what comes out first is warmest and must go out first again */
         *status = masu__bucket_pop(pool, index, &blocks[count - 1 - taken]);
         if (*status != MASU_OK)

@@ -61,8 +61,8 @@ void masu__caches_fit_threads(masu_heap *heap) {
     caches_move_cap(heap);
 }
 
-/* Many classes share the cap: the large ones of a fine pool get fewer slots. */
-static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
+/* Slots. Many classes share the cap: the large ones of a fine pool get fewer. */
+static uint32_t slots_most(const masu_heap *heap, unsigned index) {
     size_t slots = masu__cache_class_bytes(heap, index) <= MASU__MAGAZINE_SMALL_BYTES ? MASU__MAGAZINE_SMALL_SLOTS
                                                                                       : MASU__MAGAZINE_SLOTS;
     if (heap->caches->bucket->class_count == MASU_BUCKET_CLASSES)
@@ -70,11 +70,22 @@ static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
     return (uint32_t)masu__min(slots, MASU__FINE_MAGAZINE_BYTES / masu__cache_class_bytes(heap, index));
 }
 
-/* Its own slots, none of which has a block. */
-static void magazine_begin(masu__cache *cache, unsigned index) {
-    void **bottom = masu__magazine_bottom(cache, index);
-    bottom[-1] = NULL;
-    magazine_set_top(cache, index, bottom);
+/* Other slots, with the same blocks. False without memory: nothing has changed. */
+static bool magazine_move(masu__cache *cache, unsigned index, uint32_t capacity) {
+    size_t fill = masu__magazine_fill(cache, index);
+    uint32_t before = cache->capacity[index];
+    void **slots = masu__slots_take(&cache->room, 1 + capacity);
+    if (!slots)
+        return false;
+    slots[0] = NULL;
+    if (before > 0)
+        memcpy(slots + 1, masu__magazine_bottom(cache, index), fill * sizeof *slots);
+    masu__slots_give(&cache->room, cache->slots[index], 1 + before);
+    cache->slots[index] = slots;
+    cache->capacity[index] = capacity;
+    magazine_set_top(cache, index, slots + 1 + fill);
+    masu__cache_magazine(cache, index)->end = slots + 1 + capacity;
+    return true;
 }
 
 /* Twice as many slots, as far as the cap leaves room for them. False: nothing has changed. */
@@ -83,18 +94,15 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
     masu__caches *caches = heap->caches;
     uint32_t now = cache->capacity[index];
     uint32_t first = masu__cache_class_bytes(heap, index) <= MASU_BUCKET_SMALL_BYTES ? 16 : 8;
-    uint32_t capacity = (uint32_t)masu__min(now ? 2 * now : first, magazine_most(heap, index));
+    uint32_t capacity = (uint32_t)masu__min(now ? 2 * (now + 1) : first, slots_most(heap, index)) - 1;
     size_t bytes = (capacity - now) * masu__cache_class_bytes(heap, index);
-    if (capacity <= now || caches->granted_bytes + bytes > caches->max_cached_bytes / 2)
+    if (capacity <= now || caches->granted_bytes + bytes > caches->max_cached_bytes / 2 ||
+        !magazine_move(cache, index, capacity))
         return false;
     if (caches->granted_bytes + caches->transfer_bytes + bytes > caches->max_cached_bytes)
         transfers_flush(heap);
     caches->granted_bytes += bytes;
     caches_move_cap(heap);
-    if (now == 0)
-        magazine_begin(cache, index);
-    cache->capacity[index] = capacity;
-    masu__cache_magazine(cache, index)->end = masu__magazine_bottom(cache, index) + capacity;
     return true;
 }
 
@@ -303,14 +311,8 @@ void masu__caches_close(masu_heap *heap) {
 
 enum { LINE = 64 };
 
-/* No magazine has slots yet. Those are left as they are, for their pages are many. */
+/* No magazine has slots yet. */
 static void magazines_open(masu__cache *cache) {
-    size_t next = 0;
-    for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++) {
-        cache->bottom[i] = (uint16_t)(next + 1); /* behind one that holds NULL */
-        next += 1 + magazine_most(cache->heap, i);
-    }
-    MASU_ASSERT(next <= MASU__CACHE_SLOTS);
     for (unsigned i = 0; i < MASU_BUCKET_MOST_CLASSES; i++)
         *masu__cache_magazine(cache, i) = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
 }
@@ -321,7 +323,7 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
     if (!memory)
         return NULL;
     masu__cache *cache = (masu__cache *)masu__align_up_small((uintptr_t)memory, LINE);
-    memset(cache, 0, offsetof(masu__cache, slots));
+    memset(cache, 0, sizeof *cache);
     cache->memory = memory;
     cache->heap = heap;
     cache->shown = shown;
@@ -367,6 +369,7 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
         caches->retired_allocations += masu__cache_magazine(cache, i)->allocations;
     }
     caches->retired_large_hits += cache->front.large.hits;
+    masu__slots_close(&cache->room);
     caches_move_cap(heap);
     *(cache->before ? &cache->before->next : &caches->first) = cache->next;
     if (cache->next)
@@ -395,7 +398,8 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
         return take_single(heap, bytes, index, out);
     size_t fill = masu__magazine_fill(cache, index);
     if (fill == 0) { /* otherwise a rescue has put blocks there */
-        (void)magazine_grow(cache, index);
+        if (cache->capacity[index] == 0 || masu__cache_class_bytes(heap, index) < MASU__PAGE_BYTES)
+            (void)magazine_grow(cache, index);
         if (cache->capacity[index] == 0)
             return take_single(heap, bytes, index, out);
         if (heap->caches->transfer[index].count == 0 &&
@@ -426,14 +430,13 @@ static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void
         return MASU_OK;
     }
     size_t fill = masu__magazine_fill(cache, index);
-    void **bottom = masu__magazine_bottom(cache, index);
-    if (fill > 0 && bottom[fill - 1] == ptr)
+    if (fill > 0 && masu__magazine_bottom(cache, index)[fill - 1] == ptr)
         return MASU_ERR_DOUBLE_FREE;
     if (fill == cache->capacity[index] && !magazine_grow(cache, index))
         magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
-    fill = masu__magazine_fill(cache, index);
-    bottom[fill] = ptr;
-    magazine_set_top(cache, index, bottom + fill + 1);
+    void **top = masu__magazine_bottom(cache, index) + masu__magazine_fill(cache, index);
+    *top = ptr;
+    magazine_set_top(cache, index, top + 1);
     return MASU_OK;
 }
 

@@ -1,7 +1,7 @@
 /* cache.h: what each thread keeps for itself of the process-wide heap.
  *
  *     thread-local pointer ─► this record (metadata)
- *     magazine of a class               slots
+ *     magazine of a class               its slots (metadata, as many as are granted)    
  *       top ───────────────┐            ┌──────┬────┬────┬────┬─ ─ ─┬────┐
  *       end ──┐            └─────────────────────────────►│    │     │    │
  *             │                         │ NULL │ a  │ b  │    │     │    │  a, b: free blocks
@@ -17,7 +17,8 @@
  * A magazine's capacity is granted under the heap's lock, doubling while the thread keeps running
  * out of it, and what is granted is taken off the cap of the shared lists, as is what lies in the
  * transfers: so the cap holds for all together at every moment, without a lock where a block comes
- * and goes.
+ * and goes. With its capacity a magazine gets other slots: those of all classes lie closely together, so that a
+ * thread of a few blocks touches a few pages.
  *
  * A caller that wants all caches empty (trim, memory running out, checks switched on) raises the epoch
  * and lets every thread's pointer show the empty set: its next call then comes here, under the
@@ -49,13 +50,10 @@
 #include "allocators/heap/large.h"
 
 enum {
-    MASU__MAGAZINE_SLOTS = 64,
+    MASU__MAGAZINE_SLOTS = 64, /* at most, with the one that holds NULL */
     MASU__MAGAZINE_SMALL_SLOTS =
         256, /* of blocks up to MASU__MAGAZINE_SMALL_BYTES: programs take many of them at once */
     MASU__MAGAZINE_SMALL_BYTES = 256,
-    MASU__MAGAZINE_SMALL_CLASSES = 12, /* no pool has more classes up to there */
-    MASU__CACHE_SLOTS = MASU_BUCKET_MOST_CLASSES * (1 + MASU__MAGAZINE_SLOTS) +
-                        MASU__MAGAZINE_SMALL_CLASSES * (MASU__MAGAZINE_SMALL_SLOTS - MASU__MAGAZINE_SLOTS),
     MASU__TRANSFER_SLOTS = 1024, /* at most; a transfer begins with */
     MASU__TRANSFER_FIRST_SLOTS = 64,
     MASU__LARGE_SLOTS = 256,
@@ -105,6 +103,15 @@ static inline masu__large_cache *masu__thread_large(void) {
     return &((masu__cache_front *)shown)->large;
 }
 
+enum { MASU__SLOT_SIZES = 6 }; /* 1, 2, 4 … 32 lines */
+
+/* See cache_slots.c. */
+typedef struct masu__slots {
+    void *chunks; /* owned; each begins with the next one's address */
+    char *mark, *end;
+    void **spare[MASU__SLOT_SIZES]; /* a list for each size, linked through the first slot */
+} masu__slots;
+
 typedef struct masu__cache {
     masu__cache_front front; /* at a multiple of 64 */
     masu_heap *heap;
@@ -114,15 +121,15 @@ typedef struct masu__cache {
     pid_t thread;   /* the kernel's number of it */
     void *memory;   /* what this lies in */
     uint32_t capacity[MASU_BUCKET_MOST_CLASSES];
-    /* in slots: the first that may hold a block; the one before it is NULL */
-    uint16_t bottom[MASU_BUCKET_MOST_CLASSES];
-    void *slots[MASU__CACHE_SLOTS];
+    void **slots[MASU_BUCKET_MOST_CLASSES]; /* one that holds NULL, and the capacity; NULL without one */
+    masu__slots room;                       /* where they lie */
 } masu__cache;
 
 enum { MASU__CACHE_BYTES = sizeof(masu__cache) + 2 * 64 }; /* it lies at a multiple of 64, on lines of its own */
 
-static inline void **masu__magazine_bottom(masu__cache *cache, unsigned index) {
-    return &cache->slots[cache->bottom[index]];
+/* Of a magazine with slots: the first that may hold a block. */
+static inline void **masu__magazine_bottom(const masu__cache *cache, unsigned index) {
+    return cache->slots[index] + 1;
 }
 
 static inline masu_magazine *masu__cache_magazine(masu__cache *cache, unsigned index) {
@@ -134,7 +141,7 @@ static inline size_t masu__magazine_fill(const masu__cache *cache, unsigned inde
     if (cache->capacity[index] == 0)
         return 0;
     void **top = __atomic_load_n(&cache->front.magazines.by_kind[1 + index].top, __ATOMIC_RELAXED);
-    return (size_t)(top - masu__magazine_bottom((masu__cache *)cache, index));
+    return (size_t)(top - masu__magazine_bottom(cache, index));
 }
 
 /* Batches on their way from one thread to another: only their addresses move, no thread touches the
@@ -183,8 +190,16 @@ static inline size_t masu__cache_class_bytes(const masu_heap *heap, unsigned ind
     return masu__bucket_block_bytes(heap->caches->bucket, index);
 }
 
+/* Slots of a thread's magazines, that many; NULL without memory. Under the lock, by the thread. */
+void **masu__slots_take(masu__slots *s, uint32_t count);
+/* slots NULL: nothing. */
+void masu__slots_give(masu__slots *s, void **slots, uint32_t count);
+size_t masu__slots_bytes(const masu__slots *s);
+void masu__slots_close(masu__slots *s);
+
 /* Sums the contents and counters of all caches. Under the lock. */
 typedef struct masu__cache_totals {
+    uint64_t slots_bytes;   /* what their slots lie in */
     uint64_t blocks, bytes; /* in magazines */
     uint64_t large_blocks, large_bytes;
     uint64_t allocations; /* by the threads, from magazines or for them */

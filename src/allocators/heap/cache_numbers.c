@@ -11,6 +11,7 @@ static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
         out->bytes += fill * masu__cache_class_bytes(cache->heap, i);
         out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
     }
+    out->slots_bytes += masu__slots_bytes(&cache->room);
     out->large_blocks += masu__large_blocks(&cache->front.large);
     out->large_bytes += masu__large_bytes(&cache->front.large);
     out->large_hits += __atomic_load_n(&cache->front.large.hits, __ATOMIC_RELAXED);
@@ -57,7 +58,7 @@ void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
     s->free_bytes += large;
     s->thread_cached_bytes = small + large;
     s->thread_caches = heap->caches->count;
-    s->metadata_bytes += heap->caches->count * MASU__CACHE_BYTES + sizeof *heap->caches;
+    s->metadata_bytes += heap->caches->count * MASU__CACHE_BYTES + t.slots_bytes + sizeof *heap->caches;
     for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
         s->metadata_bytes += heap->caches->transfer[i].room * sizeof(void *);
 }
@@ -67,7 +68,7 @@ static bool cache_valid(masu__cache *cache, size_t *granted) {
     for (unsigned i = 0; i < pool->class_count; i++) {
         size_t fill = masu__magazine_fill(cache, i);
         if (cache->capacity[i] == 0) {
-            if (masu__cache_magazine(cache, i)->top[-1] != NULL ||
+            if (cache->slots[i] != NULL || masu__cache_magazine(cache, i)->top[-1] != NULL ||
                 masu__cache_magazine(cache, i)->end != masu__cache_magazine(cache, i)->top)
                 return false;
             continue;
