@@ -74,18 +74,31 @@ if(TARGET masu_static AND NOT MASU_SANITIZE)
         ${CMAKE_SOURCE_DIR}/src/devices/*.c ${CMAKE_SOURCE_DIR}/src/allocators/*.c)
     # Its versions for several processors would bring a constructor along that asks which one this is, at each start.
     list(FILTER malloc_pool_sources EXCLUDE REGEX "/rng[a-z_]*\\.c$")
-    add_library(masu_malloc_pool OBJECT ${malloc_pool_sources})
-    target_link_libraries(masu_malloc_pool PRIVATE masu_options masu_private_includes)
-    target_compile_definitions(masu_malloc_pool PRIVATE MASU_META_PAGES=1)
-    # Every validity check at every malloc of a program would be too slow for any: that is what the tests of the layers
-    # are for.
-    target_compile_options(masu_malloc_pool PRIVATE -O2 -UMASU_HEAVY -ftls-model=initial-exec -ffunction-sections)
-    add_library(masu_malloc SHARED ${malloc_sources} $<TARGET_OBJECTS:masu_malloc_pool>)
+    # Each page of the library is resident in each program: small where a call comes by seldom, fast where it is often.
+    set(malloc_often_sources ${malloc_pool_sources})
+    list(FILTER malloc_often_sources INCLUDE REGEX
+        "/(cache|cache_large|process_heap|process_resize|bucket|bucket_lend|bucket_slabs|bestfit|block|free_index)\\.c$")
+    list(REMOVE_ITEM malloc_pool_sources ${malloc_often_sources})
+    add_library(masu_malloc_often OBJECT ${malloc_often_sources})
+    add_library(masu_malloc_seldom OBJECT ${malloc_pool_sources})
+    target_compile_options(masu_malloc_often PRIVATE -O2)
+    target_compile_options(masu_malloc_seldom PRIVATE -Os)
+    foreach(pool masu_malloc_often masu_malloc_seldom)
+        target_link_libraries(${pool} PRIVATE masu_options masu_private_includes)
+        # Every validity check at every malloc of a program would be too slow for any: that is what the tests of the
+        # layers are for.
+        target_compile_definitions(${pool} PRIVATE MASU_META_PAGES=1 MASU_HIDDEN=1)
+        target_compile_options(${pool} PRIVATE -UMASU_HEAVY -ftls-model=initial-exec -ffunction-sections -fdata-sections)
+    endforeach()
+    add_library(masu_malloc SHARED ${malloc_sources} $<TARGET_OBJECTS:masu_malloc_often>
+        $<TARGET_OBJECTS:masu_malloc_seldom>)
     target_link_libraries(masu_malloc PRIVATE masu_options masu_public_includes ${CMAKE_DL_LIBS})
-    target_compile_options(masu_malloc PRIVATE -O2 -fno-builtin -ftls-model=initial-exec -fexceptions)
+    target_compile_options(masu_malloc PRIVATE -fno-builtin -ftls-model=initial-exec -fexceptions -fdata-sections)
+    set_source_files_properties(${malloc_sources} PROPERTIES COMPILE_OPTIONS -Os)
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/integrations/malloc/malloc.c
+        ${CMAKE_SOURCE_DIR}/integrations/malloc/new.c PROPERTIES COMPILE_OPTIONS -O2)
     # Only the names of malloc leave it; it means its own by them, and stays for threads that end late.
     target_compile_definitions(masu_malloc PRIVATE MASU_HIDDEN=1)
-    target_compile_definitions(masu_malloc_pool PRIVATE MASU_HIDDEN=1)
     target_link_options(masu_malloc PRIVATE -Wl,-Bsymbolic-functions -Wl,--gc-sections -Wl,-z,nodelete -Wl,--as-needed
         -Wl,--no-undefined)
     set_target_properties(masu_malloc PROPERTIES OUTPUT_NAME masu-malloc)

@@ -26,6 +26,11 @@
 #define SHOWN        __attribute__((visibility("default"), used))
 #define RARELY       __attribute__((noinline, cold))
 #define LIKELY(what) __builtin_expect(!!(what), 1)
+#if defined(__x86_64__) && defined(__ELF__)
+#define LARGE_TABLE __attribute__((section(".lbss.masu"))) /* behind all small variables, so that these share a page */
+#else
+#define LARGE_TABLE
+#endif
 
 /* ---- what is rare ---------------------------------------------------------------------------- */
 

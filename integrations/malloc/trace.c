@@ -24,13 +24,13 @@ _Thread_local const void *masu_malloc_caller __attribute__((tls_model("initial-e
 
 static masu_trace *trace;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char program[PATH_MAX]; /* its file; the object that has no name of its own */
+static LARGE_TABLE char program[PATH_MAX]; /* its file; the object that has no name of its own */
 
 /* ---- who asked ------------------------------------------------------------------------------- */
 
 /* Place number i + 1 is the address in entry i. Once it is full, further ones are not known. */
 enum { PLACES = 1 << 16 };
-static _Atomic uintptr_t places[PLACES];
+static LARGE_TABLE _Atomic uintptr_t places[PLACES];
 static _Atomic unsigned place_count;
 
 static const char *base_name(const char *path) {

@@ -16,6 +16,14 @@ _Noreturn void masu__assert_failed(const char *file, int line, const char *expre
 #define MASU_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MASU_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* A large table of which few entries are ever written. Small variables do not lie between two of them, so that they
+ * share a page: linkers put this section behind the others. */
+#if defined(__x86_64__) && defined(__ELF__)
+#define MASU_LARGE_TABLE __attribute__((section(".lbss.masu")))
+#else
+#define MASU_LARGE_TABLE
+#endif
+
 #define MASU_ASSERT(x)   (MASU_LIKELY(x) ? (void)0 : masu__assert_failed(__FILE__, __LINE__, #x))
 
 #ifdef NDEBUG

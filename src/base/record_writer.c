@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/record.h"
 #include "base/trace_format.h"
 
@@ -15,7 +16,7 @@ enum { LOOK_NS = 50 * 1000 * 1000 };
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t crc_tables[8][256]; /* [k]: of a byte that k zero bytes follow */
+static MASU_LARGE_TABLE uint32_t crc_tables[8][256]; /* [k]: of a byte that k zero bytes follow */
 static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
 
 static void make_crc_tables(void) {

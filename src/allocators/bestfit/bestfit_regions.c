@@ -125,7 +125,7 @@ static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
     return status;
 }
 
-masu__free_index masu__no_index;
+MASU_LARGE_TABLE masu__free_index masu__no_index;
 
 /* Those of its pages take memory whose sizes occur. */
 static bool index_make(masu_bestfit *pool, uint32_t ground) {

@@ -1,10 +1,11 @@
 /* page_codes.c: writing codes. */
 #include "allocators/bucket/page_codes.h"
 
+#include "base/assert.h"
 #include "base/meta.h"
 #include "base/size.h"
 
-uint32_t *masu_page_codes[MASU_PAGE_PARTS];
+MASU_LARGE_TABLE uint32_t *masu_page_codes[MASU_PAGE_PARTS];
 
 #define PART_BYTES ((size_t)(MASU_PAGE_PART_MASK + 1) * sizeof(uint32_t))
 
