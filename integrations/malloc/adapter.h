@@ -96,7 +96,10 @@ static inline __attribute__((always_inline)) void *take(size_t bytes) {
     return LIKELY(block) ? block : masu_malloc_slowly(bytes, CALLER);
 }
 
+/* The next call for that size is given this block: its line is fetched while the program goes on, for many programs
+ * free what they have not looked at for long. */
 static inline void give(void *ptr) {
+    __builtin_prefetch(ptr, 1);
     if (!LIKELY(masu_try_free_unsized(ptr)))
         masu_malloc_free_slowly(ptr);
 }

@@ -24,7 +24,7 @@ _Noreturn void masu__assert_failed(const char *file, int line, const char *expre
 #define MASU_LARGE_TABLE
 #endif
 
-#define MASU_ASSERT(x)   (MASU_LIKELY(x) ? (void)0 : masu__assert_failed(__FILE__, __LINE__, #x))
+#define MASU_ASSERT(x) (MASU_LIKELY(x) ? (void)0 : masu__assert_failed(__FILE__, __LINE__, #x))
 
 #ifdef NDEBUG
 #define MASU_DEBUG_ASSERT(x) ((void)sizeof(!(x)))

@@ -127,7 +127,7 @@ typedef struct masu__cache {
 
 enum { MASU__CACHE_BYTES = sizeof(masu__cache) + 2 * 64 }; /* it lies at a multiple of 64, on lines of its own */
 
-/* Of a magazine with slots: the first that may hold a block. */
+/* The first slot that may hold a block, in a magazine with slots. */
 static inline void **masu__magazine_bottom(const masu__cache *cache, unsigned index) {
     return cache->slots[index] + 1;
 }

@@ -12,7 +12,7 @@
 
 enum { LINE = 64, CHUNK_BYTES = 4096 };
 
-/* Of the lines that so many slots take. */
+/* The logarithm of the lines that so many slots take. */
 static unsigned lines_log(uint32_t count) {
     size_t lines = masu__align_up_small(count * sizeof(void *), LINE) / LINE;
     unsigned log = lines > 1 ? masu__log2_floor(lines - 1) + 1 : 0;

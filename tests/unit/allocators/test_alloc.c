@@ -1,5 +1,6 @@
 /* The process-wide pool's whole surface: blocks of any size and alignment may be given to any of its calls; a wrong
  * call is refused and changes nothing; growing step by step is cheap. */
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "alloc_fixture.h"
@@ -390,8 +391,71 @@ static void zeroed_pages_are_not_touched(void **state) {
     assert_all_is_home();
 }
 
+/* What no caller asked for stays untouched, also when all that is cached goes home. */
+static void fresh_pages_come_singly(void **state) {
+    (void)state;
+    enum { COUNT = 6, BYTES = 16 << 10 };
+    void *blocks[COUNT];
+    if (!WITH_CACHES)
+        skip();
+    for (int i = 0; i < COUNT; i++) {
+        assert_non_null(blocks[i] = masu_alloc(BYTES));
+        assert_int_equal(stats_now().thread_cached_bytes, 0);
+    }
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(masu_free(blocks[i], BYTES), MASU_OK);
+    assert_int_equal(stats_now().thread_cached_bytes, COUNT * BYTES);
+    masu_thread_flush();
+    for (int i = 0; i < COUNT; i++)
+        assert_non_null(blocks[i] = masu_alloc(BYTES)); /* used before: in batches */
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(masu_free(blocks[i], BYTES), MASU_OK);
+    assert_all_is_home();
+}
+
+/* count blocks of each packed size come and go. */
+static void use_small_sizes(int count) {
+    enum { SIZES = 16, MOST = 1000 };
+    static void *blocks[SIZES][MOST];
+    for (int s = 0; s < SIZES; s++)
+        for (int i = 0; i < count; i++) {
+            assert_non_null(blocks[s][i] = masu_alloc_packed((size_t)s * 16 + 1));
+            memset(blocks[s][i], s, (size_t)s * 16 + 1);
+        }
+    for (int s = 0; s < SIZES; s++)
+        for (int i = 0; i < count; i++)
+            assert_int_equal(masu_free_unsized(blocks[s][i]), MASU_OK);
+    assert_true(masu_valid());
+}
+
+static void *metadata_of_a_thread(void *few) {
+    use_small_sizes(1);
+    *(uint64_t *)few = stats_now().metadata_bytes;
+    use_small_sizes(1000); /* its magazines get more slots, and leave theirs to each other */
+    return NULL;
+}
+
+/* A thread of a few blocks of each small size takes a few pages of metadata, and they go back with it. */
+static void slots_follow_use(void **state) {
+    (void)state;
+    pthread_t thread;
+    uint64_t few;
+    if (!WITH_CACHES)
+        skip();
+    use_small_sizes(1000); /* slabs and what lies between the threads are there */
+    uint64_t before = stats_now().metadata_bytes;
+    assert_int_equal(pthread_create(&thread, NULL, metadata_of_a_thread, &few), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(few > before);
+    assert_true(few <= before + 12 * KIB);
+    assert_true(stats_now().metadata_bytes <= before + 12 * KIB);
+    assert_all_is_home();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fresh_pages_come_singly), /* first, before anything has been used */
+        cmocka_unit_test(slots_follow_use),
         cmocka_unit_test(large_classes_cover_their_range),
         cmocka_unit_test(growing_in_place),
         cmocka_unit_test(every_block_may_go_to_every_call),
