@@ -20,7 +20,7 @@ static unsigned lines_log(uint32_t count) {
     return log;
 }
 
-/* What is left of the chunk before is listed, the largest pieces first. */
+/* The rest of the chunk before goes to the lists, the largest pieces first. */
 static void list_rest(masu__slots *s) {
     for (unsigned log = MASU__SLOT_SIZES; log-- > 0;)
         while ((size_t)(s->end - s->mark) >= (size_t)LINE << log) {

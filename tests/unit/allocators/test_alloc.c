@@ -391,7 +391,7 @@ static void zeroed_pages_are_not_touched(void **state) {
     assert_all_is_home();
 }
 
-/* What no caller asked for stays untouched, also when all that is cached goes home. */
+/* A page that no caller asked for stays untouched, also when all that is cached goes home. */
 static void fresh_pages_come_singly(void **state) {
     (void)state;
     enum { COUNT = 6, BYTES = 16 << 10 };
