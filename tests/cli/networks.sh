@@ -84,6 +84,22 @@ planned 0 1 4 0 32 112 0 && verdict 'the plan is for 4 tensors; the file has 5'
 planned 0 1 5 0 32 112 && verdict 'the plan says 5 offsets and ends after 3'
 planned 0 1 && verdict 'the plan has 8 bytes'
 
+# Tensors that a custom operator has at one offset do not move; without such a plan it is an operator like others.
+custom() { # REST: x 64 and s 64 → mine y 16
+    network custom <<J
+{version: 3, $codes, $1, subgraphs: [{tensors: [$(tensor x 16), $(tensor s 16), $(tensor y 4)], inputs: [0, 1], outputs: [2],
+   operators: [{opcode_index: 8, inputs: [0, 1], outputs: [2]}]}]}
+J
+}
+custom "buffers: [{}, {}, {data: [$(bytes_of 0 1 3 0 0 64 | sed 's/,$//')]}], metadata: [{name: \"OfflineMemoryAllocation\", buffer: 2}]"
+expect_status 1 $plan "$MASU_TMP/custom.tflite" --memory fast=64,slow --moves
+expect_in_stderr 'operator 0 mine is custom, and the file'"'"'s plan (OfflineMemoryAllocation) has its tensors x and s at one offset'
+expect_status 1 $plan "$MASU_TMP/custom.tflite" --memory fast=64,slow --pin x=slow
+expect_in_stderr 'mine is custom'
+expect_status 0 $plan "$MASU_TMP/custom.tflite" --memory fast=64,slow
+custom 'buffers: [{}, {}]'
+expect_status 0 $plan "$MASU_TMP/custom.tflite" --memory fast=64,slow --moves
+
 # ---- in place, views, order ---------------------------------------------------------------------------
 # x 64 → conv a 64 → relu b 64 → reshape c 64 → conv y 16
 network chain <<J
@@ -213,3 +229,7 @@ done
 expect_status 0 $plan --verify "$folder/tflm_person_detect_vela.tflite"
 expect_in_stdout 'is custom and must know'
 expect_in_stdout 'FINE: 4 of 4 buffers'
+expect_status 1 $plan "$folder/tflm_person_detect_vela.tflite" --memory fast=64K,slow=2M --moves
+expect_in_stderr 'operator 0 ethos-u is custom'
+expect_in_stderr 'has its tensors _split_1_scratch and _split_1_scratch_fast at one offset'
+expect_status 0 $plan "$folder/tflm_person_detect_vela.tflite" --memory fast=64K,slow=2M

@@ -20,9 +20,9 @@ enum {
     LARGE = 400, /* a whole round of orders takes long */
     SWEEPS = 1000,
     WIDTH = 2000,
-    STEPS_A_HALF = 12000,
+    STEPS_A_HALF = 40000,
     CHANGES_A_STEP = 50, /* of sides, that take as long as a step of the search */
-    LONGER = 32,         /* turns, after which both are longer */
+    LONGER = 6,          /* turns, after which both are longer */
     SHARES = 7,
     FAR = 4,
     MOST_IN_VAIN = 12 /* plans of halves that were no better; a bad division counts for some */

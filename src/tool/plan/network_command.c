@@ -158,6 +158,20 @@ static bool settle_moves(void *context, moves_work *work, const size_t *order) {
     return true;
 }
 
+/* A custom operator may count on what the file's plan has at one offset; a value that moves has a place of its own. */
+static int refuse_bound(const network *n) {
+    const masu_plan_relation *r = &n->table.relations[0];
+    masu__buffer text = {0};
+    network_say_operator(n, network_custom_of(n, r->a, r->b), &text);
+    fprintf(stderr,
+            "%s: error: %s is custom, and the file's plan (OfflineMemoryAllocation) has its tensors %s and %s at one "
+            "offset, which it may count on; values that move or are pinned have places of their own. --memory alone, "
+            "without --moves, weights and pins, keeps the two at one offset\n",
+            n->args->path, masu__buffer_text(&text), n->table.ids[r->a], n->table.ids[r->b]);
+    masu__buffer_destroy(&text);
+    return TOOL_FAILED;
+}
+
 /* Values that move: in a network of one graph, in which each operator runs once. */
 static int plan_moves(network *n) {
     moves_work work = {.args = n->args,
@@ -180,6 +194,8 @@ static int plan_moves(network *n) {
             return TOOL_FAILED;
         }
     }
+    if (n->bound_count > 0)
+        return refuse_bound(n);
     masu_status status = n->args->reorder ? network_find_order(n, &lower_peak) : MASU_OK;
     if (status != MASU_OK)
         return failed(status);

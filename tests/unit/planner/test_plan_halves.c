@@ -154,6 +154,53 @@ static void bonds_hold_within_one_program(void **state) {
     masu__plan_model_close(&model);
 }
 
+/* Whether all parts of the rows that leave the load as it is have both or neither. */
+static bool always_together(const int64_t *changes, uint32_t count, uint32_t a, uint32_t b) {
+    for (uint32_t part = 0; part < UINT32_C(1) << count; part++) {
+        int64_t sum = 0;
+        for (uint32_t i = 0; i < count; i++)
+            sum += (part >> i & 1) ? changes[i] : 0;
+        if (sum == 0 && (part >> a & 1) != (part >> b & 1))
+            return false;
+    }
+    return true;
+}
+
+/* One moment with a few deaths and births: rows are bound where the load stays the same and no part has one alone. */
+static void bonds_are_parts_that_cannot_be_cut(void **state) {
+    (void)state;
+    static moments list;
+    masu__rng rng;
+    uint32_t bound = 0, level = 0;
+    masu__rng_seed(&rng, 23);
+    for (int drawn = 0; drawn < 2000; drawn++) {
+        masu_plan_row rows[FEW];
+        int64_t changes[FEW], sum = 0;
+        uint32_t group_of[FEW];
+        masu__plan_model model;
+        for (uint32_t i = 0; i < FEW; i++) {
+            bool born = i == 0 || (i > 1 && masu__rng_below(&rng, 2));
+            int64_t size = 1 + (int64_t)masu__rng_below(&rng, 3 * MOST_SIZE);
+            rows[i] = (masu_plan_row){.size_bytes = (uint64_t)size, .lower = born ? 5 : 0, .upper = born ? 9 : 5};
+            changes[i] = born ? size : -size;
+            sum += changes[i];
+        }
+        masu_plan_problem problem = {.rows = rows, .count = FEW};
+        assert_int_equal(masu__plan_model_open(&problem, NULL, &model), MASU_OK);
+        list_moments(&model, &list);
+        masu__bonds_find(&model, list.at_start, list.at, group_of);
+        level += sum == 0;
+        for (uint32_t a = 0; a < FEW; a++)
+            for (uint32_t b = 0; b < a; b++) {
+                bool together = group_of[model.row_item[a]] == group_of[model.row_item[b]];
+                assert_int_equal(together, sum == 0 && always_together(changes, FEW, a, b));
+                bound += together;
+            }
+        masu__plan_model_close(&model);
+    }
+    assert_true(level > 20 && bound > 20);
+}
+
 /* What a division costs, moment by moment, from its definition. */
 static int64_t cost_of(const masu__front_problem *p, const bool *upper) {
     const masu__plan_model *m = p->model;
@@ -249,9 +296,8 @@ static void one_plan_goes_on_top_of_the_other(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moments_tell_programs_apart),
-        cmocka_unit_test(bonds_hold_within_one_program),
-        cmocka_unit_test(a_wide_front_finds_the_cheapest),
+        cmocka_unit_test(moments_tell_programs_apart),        cmocka_unit_test(bonds_hold_within_one_program),
+        cmocka_unit_test(bonds_are_parts_that_cannot_be_cut), cmocka_unit_test(a_wide_front_finds_the_cheapest),
         cmocka_unit_test(one_plan_goes_on_top_of_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
