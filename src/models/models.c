@@ -54,9 +54,15 @@ bool masu__model_read(masu__model_format format, const void *bytes, size_t lengt
     *out = (masu__model){.format = format};
     bool right = format == MASU__MODEL_TFLITE ? masu__model_read_tflite(bytes, length, out, why)
                                               : masu__model_read_onnx(bytes, length, dims, dim_count, out, why);
-    if (!right)
-        masu__model_free(out);
-    return right;
+    if (right)
+        return true;
+    masu__model_format other;
+    if (masu__model_recognise(bytes, length, &other) && other != format)
+        masu__model_refuse(why, other == MASU__MODEL_TFLITE
+                                    ? "; these are the bytes of a TensorFlow Lite file: give it a name in .tflite"
+                                    : "; these may be the bytes of an ONNX file: give it a name in .onnx");
+    masu__model_free(out);
+    return false;
 }
 
 void masu__model_free(masu__model *model) {

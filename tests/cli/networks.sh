@@ -217,6 +217,18 @@ misuse "$MASU_TMP/skip.csv" --verify
 misuse "$MASU_TMP/skip.csv" --header x
 misuse "$MASU_TMP/skip.csv" --in-place
 
+# ---- a name that says another format --------------------------------------------------------------------
+cp "$skip" "$MASU_TMP/other.onnx"
+expect_status 1 $plan "$MASU_TMP/other.onnx"
+expect_in_stderr 'these are the bytes of a TensorFlow Lite file: give it a name in .tflite'
+printf '\010\007\022\004test' >"$MASU_TMP/other.tflite"
+expect_status 1 $plan "$MASU_TMP/other.tflite"
+expect_in_stderr 'these may be the bytes of an ONNX file: give it a name in .onnx'
+cp "$skip" "$MASU_TMP/other.bin"
+expect_status 0 $plan "$MASU_TMP/other.bin"
+expect_status 1 $plan "$skip" --memory only=64
+expect_in_stderr 'a slower --memory beside it, such as --memory slow, takes the rest'
+
 # ---- real ones --------------------------------------------------------------------------------------------
 folder=${MASU_DATA:-../shared/data}/models/source
 [ -d "$folder" ] || exit 0

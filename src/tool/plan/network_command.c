@@ -238,7 +238,9 @@ static int plan_memories(network *n, const tool_text *text) {
         fprintf(stderr, "masu plan: what is left does not fit into %s: at least ",
                 n->args->memories[n->args->memory_count - 1].name);
         plan_say_bytes(stderr, last->lower_bound_bytes);
-        fprintf(stderr, " are needed\n");
+        fprintf(stderr, " are needed%s\n",
+                n->args->memory_count > 1 ? ""
+                                          : "; a slower --memory beside it, such as --memory slow, takes the rest");
         return TOOL_FAILED;
     }
     for (size_t m = 0; m < n->args->memory_count; m++) {
