@@ -45,6 +45,48 @@ expr *elaborate_cast(elaboration *el, expr *e, const type *t) {
     return cast;
 }
 
+expr *elaborate_let(elaboration *el, stmt *s, const char *name, bool is_mutable, expr *value) {
+    masu__arena *arena = el->tree->arena;
+    function_item *f = el->function;
+    binding *b = MASU_ARENA_NEW(arena, binding);
+    pattern *p = MASU_ARENA_NEW(arena, pattern);
+    el->out_of_memory |= !b || !p || !value;
+    if (el->out_of_memory)
+        return NULL;
+    *b = (binding){.name = name,
+                   .span = value->span,
+                   .kind = BINDING_LET,
+                   .type = value->type,
+                   .id = f->binding_count,
+                   .is_mutable = is_mutable,
+                   .is_read = true,
+                   .is_written = is_mutable};
+    MASU_ARENA_PUSH(arena, f->bindings, f->binding_count, f->binding_capacity, b, el->out_of_memory = true);
+    *p = (pattern){.span = value->span, .kind = PATTERN_NAME, .binding = b, .type = b->type};
+    *s = (stmt){.kind = STMT_LET, .span = value->span, .pattern = p, .value = value, .is_made = true};
+    return elaborate_name(el, value->span, s);
+}
+
+expr *elaborate_name(elaboration *el, source_span span, const stmt *let) {
+    expr *e = el->out_of_memory ? NULL : elaborate_new(el, EXPR_NAME, span, let->pattern->type);
+    if (e) {
+        e->name.binding = let->pattern->binding;
+        e->name.name = e->name.binding->name;
+    }
+    return e;
+}
+
+void elaborate_become_block(elaboration *el, expr *e, stmt *steps, uint32_t count, expr *result) {
+    block *b = MASU_ARENA_NEW(el->tree->arena, block);
+    el->out_of_memory |= !b;
+    if (el->out_of_memory)
+        return;
+    for (uint32_t i = 0; i + 1 < count; i++)
+        steps[i].next = &steps[i + 1];
+    *b = (block){.span = e->span, .first = steps, .result = result, .type = e->type};
+    *e = (expr){.kind = EXPR_BLOCK, .span = e->span, .type = e->type, .height = e->height, .block = b};
+}
+
 static void rewrite(expr *e, void *context) {
     elaboration *el = context;
     expr_each_child(e, rewrite, el);
@@ -58,6 +100,10 @@ static void rewrite(expr *e, void *context) {
         elaborate_never(el, e);
     } else if (e->kind == EXPR_LIST) {
         elaborate_list(el, e);
+    } else if (e->kind == EXPR_REPEAT) {
+        elaborate_repeat(el, e);
+    } else if (e->kind == EXPR_STRUCT) {
+        elaborate_base(el, e);
     }
     MASU_DEBUG_ASSERT(e->type == t);
     (void)t;

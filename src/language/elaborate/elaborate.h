@@ -9,7 +9,8 @@
  *     elaborate.c          the walk
  *     elaborate_update.c   t -= b as the step of an optimiser; s += text
  *     elaborate_never.c    calls that never come back
- *     elaborate_list.c     [a, b] and vec![a, b]
+ *     elaborate_list.c     [a, b] and [v; n], with vec! too
+ *     elaborate_base.c     P { x: a, ..base }
  *     tree_valid.c         the judge
  */
 #ifndef MASU_LANGUAGE_ELABORATE_H

@@ -1,36 +1,11 @@
-/* elaborate_list.c: [a, b] ─► { let mut <list> = Vec::new(); <list>.push(a); <list>.push(b); <list> }. Items are
- * evaluated in their order, and those that are there already go when one of them fails.
+/* elaborate_list.c: lists as what fills them. Items are evaluated in their order, and those that are there already go
+ * when one of them fails.
+ *
+ *     [a, b], vec![a, b]    { let mut <list> = Vec::new(); <list>.push(a); <list>.push(b); <list> }
+ *     [v; n], vec![v; n]    { let <value> = v; let <count> = n; let mut <list> = Vec::new();
+ *                             if <count> > 0 { <list>.push(<value>); tl_vec_fill(<list>, <count>) } <list> }
  */
 #include "language/elaborate/elaboration.h"
-
-static binding *new_list(elaboration *el, source_span span, const type *t) {
-    masu__arena *arena = el->tree->arena;
-    function_item *f = el->function;
-    binding *b = MASU_ARENA_NEW(arena, binding);
-    if (!b) {
-        el->out_of_memory = true;
-        return NULL;
-    }
-    *b = (binding){.name = "<list>",
-                   .span = span,
-                   .kind = BINDING_LET,
-                   .type = t,
-                   .id = f->binding_count,
-                   .is_mutable = true,
-                   .is_read = true,
-                   .is_written = true};
-    MASU_ARENA_PUSH(arena, f->bindings, f->binding_count, f->binding_capacity, b, el->out_of_memory = true);
-    return b;
-}
-
-static expr *name_of(elaboration *el, binding *list, source_span span) {
-    expr *e = elaborate_new(el, EXPR_NAME, span, list->type);
-    if (e) {
-        e->name.name = list->name;
-        e->name.binding = list;
-    }
-    return e;
-}
 
 /* With room for two operands. */
 static expr *vec_call(elaboration *el, call_kind kind, source_span span, const type *t) {
@@ -43,36 +18,74 @@ static expr *vec_call(elaboration *el, call_kind kind, source_span span, const t
     return e;
 }
 
-static void push(elaboration *el, binding *list, expr *item, stmt *s) {
+static void step(stmt *s, expr *value, source_span span) {
+    *s = (stmt){.kind = STMT_EXPR, .span = span, .value = value, .is_made = true};
+}
+
+static void push(elaboration *el, const stmt *list, expr *item, stmt *s) {
+    if (el->out_of_memory)
+        return;
     expr *call = vec_call(el, CALL_VEC_PUSH, item->span, el->types->scalars[TYPE_VOID]);
-    expr *receiver = name_of(el, list, item->span);
+    expr *receiver = elaborate_name(el, item->span, list);
     if (!call || !receiver)
         return;
     call->call.operands[0] = receiver;
     call->call.operands[1] = item;
     call->call.operand_count = 2;
     call->call.writes_receiver = true;
-    *s = (stmt){.kind = STMT_EXPR, .span = item->span, .value = call, .is_made = true};
+    step(s, call, item->span);
 }
 
 void elaborate_list(elaboration *el, expr *e) {
-    masu__arena *arena = el->tree->arena;
     const uint32_t count = e->list.count;
-    binding *list = new_list(el, e->span, e->type);
-    block *b = MASU_ARENA_NEW(arena, block);
-    stmt *steps = MASU_ARENA_ARRAY(arena, stmt, count + 1);
-    pattern *p = MASU_ARENA_NEW(arena, pattern);
-    el->out_of_memory |= !b || !steps || !p;
+    stmt *steps = MASU_ARENA_ARRAY(el->tree->arena, stmt, count + 1);
+    el->out_of_memory |= !steps;
     if (el->out_of_memory)
         return;
-    *p = (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = list, .type = e->type};
-    steps[0] = (stmt){.kind = STMT_LET, .span = e->span, .pattern = p, .is_made = true};
-    steps[0].value = vec_call(el, CALL_VEC_NEW, e->span, e->type);
-    for (uint32_t i = 0; i < count && !el->out_of_memory; i++) {
-        steps[i].next = &steps[i + 1];
-        push(el, list, e->list.items[i], &steps[i + 1]);
-    }
-    *b = (block){.span = e->span, .first = steps, .result = name_of(el, list, e->span), .type = e->type};
-    if (!el->out_of_memory)
-        *e = (expr){.kind = EXPR_BLOCK, .span = e->span, .type = e->type, .height = e->height, .block = b};
+    expr *list = elaborate_let(el, steps, "<list>", true, vec_call(el, CALL_VEC_NEW, e->span, e->type));
+    for (uint32_t i = 0; i < count; i++)
+        push(el, steps, e->list.items[i], &steps[i + 1]);
+    elaborate_become_block(el, e, steps, count + 1, list);
+}
+
+/* if <count> > 0 { <list>.push(<value>); tl_vec_fill(<list>, <count>) } */
+static expr *fill(elaboration *el, source_span span, stmt *value, const stmt *count, const stmt *list) {
+    const type *nothing = el->types->scalars[TYPE_VOID];
+    expr *branch = elaborate_new(el, EXPR_IF, span, nothing),
+         *zero = elaborate_new(el, EXPR_INT, span, count->value->type),
+         *more = elaborate_new(el, EXPR_BINARY, span, el->types->scalars[TYPE_BOOL]);
+    block *then = MASU_ARENA_NEW(el->tree->arena, block);
+    stmt *steps = MASU_ARENA_ARRAY(el->tree->arena, stmt, 2);
+    expr *operands[2] = {elaborate_name(el, span, list), elaborate_name(el, span, count)};
+    expr *filled = elaborate_abi(el, TL_FN_tl_vec_fill, span, operands, 2, nothing);
+    el->out_of_memory |= !then || !steps;
+    push(el, list, elaborate_name(el, span, value), steps);
+    if (el->out_of_memory)
+        return NULL;
+    filled->call.writes_receiver = true;
+    step(&steps[1], filled, span);
+    steps[0].next = &steps[1];
+    more->binary.op = BINARY_GT;
+    more->binary.op_span = span;
+    more->binary.left = elaborate_name(el, span, count);
+    more->binary.right = zero;
+    *then = (block){.span = span, .first = steps, .type = nothing};
+    branch->branch.condition = more;
+    branch->branch.then = then;
+    return branch;
+}
+
+void elaborate_repeat(elaboration *el, expr *e) {
+    enum { VALUE, COUNT, LIST, FILL, STEPS };
+    stmt *steps = MASU_ARENA_ARRAY(el->tree->arena, stmt, STEPS);
+    el->out_of_memory |= !steps;
+    if (el->out_of_memory)
+        return;
+    elaborate_let(el, &steps[VALUE], "<value>", false, e->repeat.value);
+    elaborate_let(el, &steps[COUNT], "<count>", false, e->repeat.count);
+    expr *list = elaborate_let(el, &steps[LIST], "<list>", true, vec_call(el, CALL_VEC_NEW, e->span, e->type));
+    expr *branch = el->out_of_memory ? NULL : fill(el, e->span, &steps[VALUE], &steps[COUNT], &steps[LIST]);
+    if (branch)
+        step(&steps[FILL], branch, e->span);
+    elaborate_become_block(el, e, steps, STEPS, list);
 }

@@ -19,11 +19,19 @@ expr *elaborate_abi(elaboration *el, tl_abi_index abi, source_span span, expr *c
                     const type *t);
 /* e as the number type t. */
 expr *elaborate_cast(elaboration *el, expr *e, const type *t);
+/* `let NAME = value;`, a step of the expression around it; yields its name. */
+expr *elaborate_let(elaboration *el, stmt *s, const char *name, bool is_mutable, expr *value);
+/* The variable of such a `let`, once more. */
+expr *elaborate_name(elaboration *el, source_span span, const stmt *let);
+/* e as { steps; result }, of the type that it has. */
+void elaborate_become_block(elaboration *el, expr *e, stmt *steps, uint32_t count, expr *result);
 
 /* Each rewrites *e where it is what the file is for. */
 void elaborate_update(elaboration *el, expr *e);
 void elaborate_append(elaboration *el, expr *e);
 void elaborate_never(elaboration *el, expr *e);
 void elaborate_list(elaboration *el, expr *e);
+void elaborate_repeat(elaboration *el, expr *e);
+void elaborate_base(elaboration *el, expr *e);
 
 #endif

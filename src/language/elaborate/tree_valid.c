@@ -366,6 +366,7 @@ static void judge_tuple(judge *j, const expr *e) {
 static void judge_struct(judge *j, const expr *e) {
     const struct_item *s = e->structure.structure;
     demand(j, s != NULL && e->type->kind == TYPE_STRUCT && e->type->structure == s, e, "the fields of another struct");
+    demand(j, e->structure.base == NULL, e, "a base that elaborate writes out");
     for (uint32_t i = 0; j->good && s->variant_count == 0 && i < s->field_count; i++) {
         demand(j, e->structure.values[i] != NULL && assignable(e->structure.values[i], s->fields[i].type), e,
                "a value of another type than its field");
@@ -418,11 +419,11 @@ static void judge_kind(judge *j, expr *e) {
     case EXPR_ERROR:
     case EXPR_METHOD:
     case EXPR_TRY:
-    case EXPR_REPEAT:
     case EXPR_CLOSURE:
         fault(j, e->span, "a node that the check removes");
         break;
     case EXPR_LIST:
+    case EXPR_REPEAT:
         fault(j, e->span, "a list that elaborate writes out");
         break;
     case EXPR_NAME:

@@ -122,7 +122,8 @@ static void close_expr(expr *e, void *context) {
         check_close_number(c, e, before);
         check_close_unstated(e);
         MASU_DEBUG_ASSERT(!type_is_open_number(e->type));
-        bool empty = (e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW) || e->kind == EXPR_LIST;
+        bool empty = (e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW) || e->kind == EXPR_LIST ||
+                     e->kind == EXPR_REPEAT;
         if (e->type->may_have_open && empty && c->open->lost_calls == 0 &&
             !diagnostics_has_error_in(c->diagnostics, e->span)) {
             diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_this_holds));

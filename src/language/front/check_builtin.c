@@ -430,11 +430,9 @@ static void vec_argument(checker *c, expr **slot, const type *t) {
     check_coerce_branch(c, slot, type_resolve(c->types, t), NULL);
 }
 
-/* Arrays keep their length; the checker fills the ones that it makes. */
+/* Arrays keep their length. */
 static bool may_grow(const expr *e) {
-    const expr *receiver = e->call.receiver;
-    return receiver->type->vec.length < 0 ||
-           (receiver->kind == EXPR_NAME && check_same_text(receiver->name.name, "<list>"));
+    return e->call.receiver->type->vec.length < 0;
 }
 
 bool check_is_list_method(const char *name) {

@@ -310,6 +310,7 @@ static void check_arrivals(checker *c, expr **slot) {
     case EXPR_TUPLE:
     case EXPR_ARRAY:
     case EXPR_LIST:
+    case EXPR_REPEAT:
         expr_each_child(e, demand_arrival, &a);
         break;
     case EXPR_MATCH:
@@ -390,7 +391,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_index(c, slot, expected);
         break;
     case EXPR_STRUCT:
-        check_struct(c, slot, expected);
+        check_struct(c, e, expected);
         break;
     case EXPR_TUPLE:
         if (expected != NULL && expected == check_unit_type(c) && check_unit_value(c, slot))

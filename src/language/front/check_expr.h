@@ -51,7 +51,7 @@ bool check_arithmetic_as_row(checker *c, expr **slot);
 /* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was
  * given. */
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
-void check_struct(checker *c, expr **slot, const type *expected);
+void check_struct(checker *c, expr *e, const type *expected);
 void check_unknown_field(checker *c, expr *e, const struct_item *s);
 
 #endif

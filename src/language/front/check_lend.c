@@ -114,7 +114,7 @@ static expr *captured_place(checker *c, source_span span, binding *b) {
 static void hold_before(checker *c, expr *call, expr **slot) {
     expr *e = *slot;
     bool runs = e != NULL && e->type != NULL &&
-                (e->kind == EXPR_CALL || e->kind == EXPR_BLOCK || e->kind == EXPR_LIST || e->kind == EXPR_TRY);
+                (e->kind == EXPR_CALL || e->kind == EXPR_BLOCK || e->kind == EXPR_LIST || e->kind == EXPR_REPEAT);
     if (!runs || type_is_silent(e->type) || type_is(type_resolve(c->types, e->type), TYPE_VOID))
         return;
     const type *t = e->type;

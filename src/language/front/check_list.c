@@ -1,7 +1,6 @@
 /* check_list.c: fixed arrays and vec![…].
  *
- *     [a, b]    ─►  elaborate_list.c
- *     [v; n]    ─►  { let <value> = v; let <count> = n; …; for _ in 0..<count> { <list>.push(<value>) } <list> }
+ *     [a, b], [v; n]    ─►  elaborate_list.c
  *
  * A list in brackets is a tensor, unless an array or Vec is wanted or its items are nothing that a tensor holds.
  */
@@ -66,22 +65,11 @@ bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *w
     return false;
 }
 
-static expr *new_vec(checker *c, source_span span, const type *t) {
-    expr *e = check_new(c, EXPR_CALL, span, t);
-    e->call.kind = CALL_VEC_NEW;
-    e->call.name_span = span;
-    return e;
-}
-
 static const type *element_wanted(checker *c, const type *expected) {
     if (expected != NULL && expected->kind == TYPE_VEC)
         return expected->vec.element;
     c->open->has_open = true;
     return type_open(c->types, NULL);
-}
-
-static void push(checker *c, block_builder *b, expr *item) {
-    build_stmt(b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push", &item, 1));
 }
 
 /* Where any tensors are wanted, what all items hold is kept: a list of Tensor<i64> is one for all that takes
@@ -186,19 +174,6 @@ bool check_list_literal(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-/* if <count> > 0 { <list>.push(<value>); <list>.__fill(<count>); } */
-static expr *fill_all(checker *c, source_span span) {
-    expr *branch = check_new(c, EXPR_IF, span, NULL), *zero = check_new(c, EXPR_INT, span, NULL);
-    zero->integer.suffix = TYPE_VOID;
-    branch->branch.condition = check_new_binary(c, BINARY_GT, check_new_name(c, span, "<count>"), zero, NULL);
-    block_builder body = build_block(c, span);
-    push(c, &body, check_new_name(c, span, "<value>"));
-    expr *count = check_new_name(c, span, "<count>");
-    build_stmt(&body, build_method(c, span, check_new_name(c, span, "<list>"), "__fill", &count, 1));
-    branch->branch.then = body.block;
-    return branch;
-}
-
 /* [[x; m]; n] where a tensor is wanted: Tensor::full([n, m], x) */
 static void fill_tensor(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *value = e, *shape = check_new(c, EXPR_ARRAY, e->span, NULL), *arguments[2];
@@ -251,11 +226,5 @@ void check_repeat(checker *c, expr **slot, const type *expected) {
         check_expr(c, slot, expected);
         return;
     }
-    block_builder b = build_block(c, e->span);
-    build_let(&b, "<value>", false, e->repeat.value);
-    build_let(&b, "<count>", false, e->repeat.count);
-    build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
-    build_stmt(&b, fill_all(c, e->span));
-    *slot = build_finish(&b, check_new_name(c, e->span, "<list>"));
-    check_expr(c, slot, NULL);
+    e->type = type_array(c->types, element, length);
 }

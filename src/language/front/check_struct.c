@@ -1,7 +1,6 @@
 /* check_struct.c: struct literals: each field once, the others from a base. */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
@@ -78,40 +77,19 @@ static void report_missing_fields(checker *c, expr *e, struct_item *s) {
     masu__buffer_destroy(&names);
 }
 
-/* P { x: a, ..base }: the fields that are not written are those of base. */
-static void check_base(checker *c, expr **slot, struct_item *s) {
-    expr *e = *slot;
+/* P { x: a, ..base }: the fields that are not written are those of base, which goes first. */
+static void check_base(checker *c, expr *e, struct_item *s) {
     if (e->structure.base == NULL)
         return;
-    block_builder b = build_block(c, e->span);
     check_expr(c, &e->structure.base, s->type);
-    build_let(&b, "<base>", false, e->structure.base);
-    uint32_t capacity = e->structure.init_count;
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        bool written = false;
-        for (uint32_t k = 0; k < e->structure.init_count; k++)
-            written |= strcmp(e->structure.inits[k].name, s->fields[i].name) == 0;
-        if (!written) {
-            field_init init = {.name = s->fields[i].name, .span = e->structure.base->span};
-            init.value = build_field(c, init.span, check_new_name(c, init.span, "<base>"), init.name);
-            CHECK_PUSH(c, e->structure.inits, e->structure.init_count, capacity, init);
-        }
-    }
-    e->structure.base = NULL;
-    *slot = build_finish(&b, e);
+    check_coerce(c, &e->structure.base, s->type, NULL);
 }
 
-void check_struct(checker *c, expr **slot, const type *expected) {
-    expr *e = *slot;
+void check_struct(checker *c, expr *e, const type *expected) {
     e->structure.scope = names_without_modules(c->names, e->structure.scope);
     if (check_variant_struct(c, e, expected))
         return;
     struct_item *s = e->structure.scope != NULL ? NULL : check_struct_named(c, e->structure.name);
-    if (s != NULL && e->structure.base != NULL) {
-        check_base(c, slot, s);
-        check_expr(c, slot, expected);
-        return;
-    }
     check_make_error(c, e);
     if (s == NULL) {
         unknown_struct(c, e->structure.name_span, e->structure.name);
@@ -125,9 +103,10 @@ void check_struct(checker *c, expr **slot, const type *expected) {
     s = check_decide_lengths(c, e, s);
     e->structure.structure = s;
     e->structure.values = CHECK_ARRAY(c, expr *, s->field_count);
+    check_base(c, e, s);
     for (uint32_t i = 0; i < e->structure.init_count; i++)
         check_init(c, e, s, &e->structure.inits[i]);
-    if (e->structure.structure != NULL)
+    if (e->structure.structure != NULL && e->structure.base == NULL)
         report_missing_fields(c, e, s);
     e->structure.structure = s;
     e->type = type_resolve(c->types, s->type);

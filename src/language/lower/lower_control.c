@@ -77,9 +77,7 @@ static void lower_let(lower_fn *fn, const stmt *s, bool is_step) {
     if (!values || !s->value)
         return;
     uint32_t mark = fn->kept_count;
-    bool is_base = s->pattern->kind == PATTERN_NAME && s->pattern->binding &&
-                   strcmp(s->pattern->binding->name, "<base>") == 0;
-    if (is_base && fn->owns && lower_drops(fn->l, t) && lower_is_place(s->value))
+    if (s->is_base && fn->owns && lower_drops(fn->l, t) && lower_is_place(s->value))
         lower_refuse_update(fn, s->value->span);
     scrutinee from = scrutinee_of(fn, s->value, t, s->pattern->kind != PATTERN_NAME, values);
     if (s->otherwise && lower_open(fn))

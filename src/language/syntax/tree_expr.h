@@ -474,6 +474,7 @@ struct stmt {
         value;
     bool is_late;     /* let P; */
     bool is_made;     /* [check] a step of the statement around it, which ends what both look at */
+    bool is_base;     /* [elaborate] of the fields that a struct literal leaves to `..base` */
     block *otherwise; /* let P = v else { … }: never ends; NULL: the pattern always fits */
     stmt *next;
 };
