@@ -77,14 +77,47 @@ expr *elaborate_name(elaboration *el, source_span span, const stmt *let) {
 }
 
 void elaborate_become_block(elaboration *el, expr *e, stmt *steps, uint32_t count, expr *result) {
-    block *b = MASU_ARENA_NEW(el->tree->arena, block);
-    el->out_of_memory |= !b;
+    block *b = elaborate_block(el, e->span, steps, result, e->type);
     if (el->out_of_memory)
         return;
     for (uint32_t i = 0; i + 1 < count; i++)
         steps[i].next = &steps[i + 1];
-    *b = (block){.span = e->span, .first = steps, .result = result, .type = e->type};
     *e = (expr){.kind = EXPR_BLOCK, .span = e->span, .type = e->type, .height = e->height, .block = b};
+}
+
+expr *elaborate_binary(elaboration *el, binary_op op, expr *left, expr *right, const type *t) {
+    expr *e = left && right ? elaborate_new(el, EXPR_BINARY, left->span, t) : NULL;
+    if (e) {
+        e->binary.op = op;
+        e->binary.op_span = e->span;
+        e->binary.left = left;
+        e->binary.right = right;
+    }
+    return e;
+}
+
+block *elaborate_block(elaboration *el, source_span span, stmt *steps, expr *result, const type *t) {
+    block *b = MASU_ARENA_NEW(el->tree->arena, block);
+    el->out_of_memory |= !b;
+    if (b)
+        *b = (block){.span = span, .first = steps, .result = result, .type = t};
+    return b;
+}
+
+expr *elaborate_if(elaboration *el, expr *condition, block *then, block *otherwise) {
+    if (el->out_of_memory)
+        return NULL;
+    expr *e = elaborate_new(el, EXPR_IF, condition->span, then->type);
+    if (e && otherwise) {
+        e->branch.otherwise = elaborate_new(el, EXPR_BLOCK, otherwise->span, otherwise->type);
+        if (e->branch.otherwise)
+            e->branch.otherwise->block = otherwise;
+    }
+    if (e) {
+        e->branch.condition = condition;
+        e->branch.then = then;
+    }
+    return e;
 }
 
 static void rewrite(expr *e, void *context) {
@@ -98,6 +131,7 @@ static void rewrite(expr *e, void *context) {
         elaborate_append(el, e);
     } else if (e->kind == EXPR_CALL) {
         elaborate_never(el, e);
+        elaborate_choice(el, e);
     } else if (e->kind == EXPR_LIST) {
         elaborate_list(el, e);
     } else if (e->kind == EXPR_REPEAT) {

@@ -11,6 +11,7 @@
  *     elaborate_never.c    calls that never come back
  *     elaborate_list.c     [a, b] and [v; n], with vec! too
  *     elaborate_base.c     P { x: a, ..base }
+ *     elaborate_choice.c   min, max and abs of whole numbers
  *     tree_valid.c         the judge
  */
 #ifndef MASU_LANGUAGE_ELABORATE_H

@@ -49,30 +49,21 @@ void elaborate_list(elaboration *el, expr *e) {
 }
 
 /* if <count> > 0 { <list>.push(<value>); tl_vec_fill(<list>, <count>) } */
-static expr *fill(elaboration *el, source_span span, stmt *value, const stmt *count, const stmt *list) {
+static expr *fill(elaboration *el, source_span span, const stmt *value, const stmt *count, const stmt *list) {
     const type *nothing = el->types->scalars[TYPE_VOID];
-    expr *branch = elaborate_new(el, EXPR_IF, span, nothing),
-         *zero = elaborate_new(el, EXPR_INT, span, count->value->type),
-         *more = elaborate_new(el, EXPR_BINARY, span, el->types->scalars[TYPE_BOOL]);
-    block *then = MASU_ARENA_NEW(el->tree->arena, block);
     stmt *steps = MASU_ARENA_ARRAY(el->tree->arena, stmt, 2);
     expr *operands[2] = {elaborate_name(el, span, list), elaborate_name(el, span, count)};
     expr *filled = elaborate_abi(el, TL_FN_tl_vec_fill, span, operands, 2, nothing);
-    el->out_of_memory |= !then || !steps;
+    el->out_of_memory |= !steps;
     push(el, list, elaborate_name(el, span, value), steps);
+    expr *more = elaborate_binary(el, BINARY_GT, elaborate_name(el, span, count),
+                                  elaborate_new(el, EXPR_INT, span, count->value->type), el->types->scalars[TYPE_BOOL]);
     if (el->out_of_memory)
         return NULL;
     filled->call.writes_receiver = true;
     step(&steps[1], filled, span);
     steps[0].next = &steps[1];
-    more->binary.op = BINARY_GT;
-    more->binary.op_span = span;
-    more->binary.left = elaborate_name(el, span, count);
-    more->binary.right = zero;
-    *then = (block){.span = span, .first = steps, .type = nothing};
-    branch->branch.condition = more;
-    branch->branch.then = then;
-    return branch;
+    return elaborate_if(el, more, elaborate_block(el, span, steps, NULL, nothing), NULL);
 }
 
 void elaborate_repeat(elaboration *el, expr *e) {

@@ -8,20 +8,16 @@ void elaborate_never(elaboration *el, expr *e) {
     const type *never = e->type;
     expr *call = elaborate_new(el, EXPR_CALL, e->span, NULL);
     expr *text = elaborate_new(el, EXPR_STRING, e->span, el->types->scalars[TYPE_STRING]);
-    block *both = MASU_ARENA_NEW(el->tree->arena, block);
     stmt *steps = MASU_ARENA_ARRAY(el->tree->arena, stmt, 2);
-    el->out_of_memory |= !both || !steps;
+    el->out_of_memory |= !steps;
     if (el->out_of_memory)
         return;
     *call = *e;
     call->type = e->call.function->result;
     text->string.data = came_back;
     text->string.length = sizeof came_back - 1;
-    steps[0] = (stmt){.kind = STMT_EXPR, .span = e->span, .value = call, .next = &steps[1]};
+    steps[0] = (stmt){.kind = STMT_EXPR, .span = e->span, .value = call};
     steps[1] = (stmt){.kind = STMT_EXPR, .span = e->span};
     steps[1].value = elaborate_abi(el, TL_FN_tl_panic, e->span, &text, 1, never);
-    if (el->out_of_memory)
-        return;
-    *both = (block){.span = e->span, .first = steps, .type = never};
-    *e = (expr){.kind = EXPR_BLOCK, .span = e->span, .type = never, .height = e->height, .block = both};
+    elaborate_become_block(el, e, steps, 2, NULL);
 }

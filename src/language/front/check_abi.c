@@ -140,10 +140,9 @@ static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter 
     const type *t = type_resolve(c->types, argument->type);
     if (t->kind == TYPE_TUPLE && argument->kind == EXPR_NAME) {
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            expr *part = check_new(c, EXPR_TUPLE_FIELD, argument->span, t->tuple.items[i]);
-            part->field.base = check_copy_place(c, argument);
+            expr *part = build_part(c, argument->span, check_copy_place(c, argument), i);
             part->field.base->type = argument->type;
-            part->field.index = i;
+            part->type = t->tuple.items[i];
             add_operand(a, &part, p);
         }
         return true;
@@ -325,9 +324,7 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
     } else {
         expr *elements = build_method(
             c, span, build_method(c, span, check_new_name(c, span, "<shape>"), "prod", NULL, 0), "item_i64", NULL, 0);
-        expr *list = check_new(c, EXPR_ARRAY, span, NULL);
-        list->list.items = check_join_list(c, NULL, &elements, 1);
-        list->list.count = 1;
+        expr *list = build_list(c, EXPR_ARRAY, span, &elements, 1);
         expr **args = check_join_list(c, list, e->call.args + 1, e->call.arg_count - 1);
         flat = build_call(c, span, a->grad ? "GradTensor" : "Tensor", a->name, args, e->call.arg_count);
         if (a->element != NULL && check_creates(function))

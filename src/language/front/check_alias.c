@@ -22,18 +22,13 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
-
-/* ---- uses ------------------------------------------------------------------------------------ */
-
-static const type *type_of(checker *c, const expr *e) {
-    return type_resolve(c->types, e->type);
-}
 
 /* ---- let ------------------------------------------------------------------------------------- */
 
@@ -56,15 +51,6 @@ static bool is_moved_on(expr *body, const char *name) {
     move_search s = {.name = name};
     expr_each_child(body, find_move, &s);
     return s.found;
-}
-
-static void become_nothing(checker *c, stmt *s) {
-    s->kind = STMT_EXPR;
-    s->pattern = NULL;
-    s->annotation = NULL;
-    s->value = build_finish(&(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = s->span}, NULL);
-    s->value->block->span = s->span;
-    check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
 }
 
 __attribute__((unused)) static bool stays_put(const expr *e) {
@@ -104,8 +90,8 @@ bool check_let_alias(checker *c, stmt *s) {
     MASU_DEBUG_ASSERT(stays_put(place));
     name->alias = place;
     name->is_mutable = true;
-    check_declare(c, name, type_of(c, place));
-    become_nothing(c, s);
+    check_declare(c, name, check_type_of(c, place));
+    check_become_nothing(c, s);
     if (b.block->first != NULL) {
         b.last->next = s->next;
         s->next = b.block->first;
@@ -122,11 +108,9 @@ bool check_alias_element(checker *c, pattern *p, const type *t) {
     if (elements == NULL || p->kind != PATTERN_VARIANT || p->part_count != 1)
         return false;
     c->places->alias_elements = NULL;
-    pattern *part = p->parts[0], *at = CHECK_ARRAY(c, pattern, 1);
+    pattern *part = p->parts[0];
     char *name = check_printf(c, "<at %u>", c->text_count++);
-    *at = (pattern){.span = part->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *at->binding = (binding){.name = name, .span = part->span, .kind = BINDING_LET};
-    p->parts[0] = at;
+    p->parts[0] = build_name(c, part->span, name, BINDING_LET);
     check_pattern(c, p, t);
     expr *n = check_new_name(c, part->span, name);
     check_expr(c, &n, NULL);
@@ -135,7 +119,7 @@ bool check_alias_element(checker *c, pattern *p, const type *t) {
     bool all = c->places->alias_all;
     c->places->alias_place = element;
     c->places->alias_all = true;
-    check_bind(c, part, type_of(c, element));
+    check_bind(c, part, check_type_of(c, element));
     c->places->alias_place = outer;
     c->places->alias_all = all;
     c->places->alias_elements = elements;
@@ -169,7 +153,7 @@ const expr *check_let_by_name(checker *c, stmt **slot) {
     if (b.block->first != NULL) {
         stmt *let = CHECK_ARRAY(c, stmt, 1);
         *let = *s;
-        become_nothing(c, s);
+        check_become_nothing(c, s);
         b.last->next = let;
         s->next = b.block->first;
         c->places->checked_up_to = let;
@@ -245,11 +229,9 @@ static bool is_mutable_source(const checker *c, const expr *e) {
 
 /* The places of its elements, of a map in the order of its keys. */
 static expr *whole_range(checker *c, const expr *all) {
-    const char *count = check_is_map(type_of(c, all)) ? "__settled" : "len";
-    expr *range = check_new(c, EXPR_RANGE, all->span, NULL);
-    range->range.low = check_new_int(c, all->span, 0);
-    range->range.high = build_method(c, all->span, check_alias_copy(c, all), count, NULL, 0);
-    return range;
+    const char *count = check_is_map(check_type_of(c, all)) ? "__settled" : "len";
+    return build_range(c, all->span, check_new_int(c, all->span, 0),
+                       build_method(c, all->span, check_alias_copy(c, all), count, NULL, 0));
 }
 
 /* Descends to iter_mut() below the chain and puts the indices in its place. */
@@ -265,7 +247,7 @@ static expr *replace_source(block_builder *b, expr **slot) {
     if (place == NULL)
         return NULL;
     check_unbox(c, &place);
-    const type *t = type_of(c, place);
+    const type *t = check_type_of(c, place);
     if (t->kind != TYPE_VEC && (!check_is_map(t) || plain)) {
         if (e->kind == EXPR_METHOD && t->kind == TYPE_STRUCT &&
             check_method_named(c, t->structure, e->call.name) != NULL) {
@@ -303,10 +285,7 @@ static pattern *split_pattern(checker *c, const expr *chain, pattern *p, pattern
     if (passes != SAID_NOTHING)
         return split_pattern(c, chain->call.receiver, p, element, name);
     *element = p;
-    pattern *at = CHECK_ARRAY(c, pattern, 1);
-    *at = (pattern){.span = p->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *at->binding = (binding){.name = name, .span = p->span, .kind = BINDING_LOOP};
-    return at;
+    return build_name(c, p->span, name, BINDING_LOOP);
 }
 
 bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
@@ -330,7 +309,7 @@ bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
 void check_for_element(checker *c, const for_alias *f) {
     if (f->place == NULL)
         return;
-    const type *t = type_of(c, f->place);
+    const type *t = check_type_of(c, f->place);
     expr *at = check_new_name(c, f->element->span, f->name);
     check_expr(c, &at, NULL);
     check_coerce(c, &at, check_scalar(c, TYPE_I64), NULL);
@@ -344,11 +323,11 @@ void check_for_element(checker *c, const for_alias *f) {
         expr *keys = build_field(c, f->element->span, check_alias_copy(c, f->place), "keys");
         check_expr(c, &keys, NULL);
         c->places->alias_place = check_element_at(c, keys, check_alias_copy(c, at));
-        check_bind(c, f->element->parts[0], type_of(c, c->places->alias_place));
+        check_bind(c, f->element->parts[0], check_type_of(c, c->places->alias_place));
         value = f->element->parts[1];
     }
     c->places->alias_place = element;
-    check_bind(c, value, type_of(c, element));
+    check_bind(c, value, check_type_of(c, element));
     c->places->alias_place = outer;
     c->places->alias_all = all;
 }

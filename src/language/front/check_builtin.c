@@ -12,6 +12,7 @@
 #include "language/library/library.h"
 #include "language/syntax/lexer.h"
 #include "language/types/check_context.h"
+#include "language/types/check_written.h"
 
 /* ---- panic, assert --------------------------------------------------------------------------- */
 
@@ -50,9 +51,7 @@ static void check_refuse(checker *c, expr *e) {
 /* if !condition { panic(message) } */
 static void demand(checker *c, expr **slot, expr *condition, expr *message) {
     expr *e = *slot;
-    expr *negated = check_new(c, EXPR_UNARY, condition->span, check_scalar(c, TYPE_BOOL));
-    negated->unary.op = UNARY_NOT;
-    negated->unary.operand = condition;
+    expr *negated = build_unary(c, condition->span, UNARY_NOT, condition, check_scalar(c, TYPE_BOOL));
     expr *panic = check_new_abi(c, TL_FN_tl_panic, e->span, &message, 1);
     stmt *s = CHECK_ARRAY(c, stmt, 1);
     *s = (stmt){.kind = STMT_EXPR, .span = e->span, .value = panic};
@@ -318,9 +317,7 @@ static const type *letter_type(checker *c, char letter) {
 
 static bool table_method(checker *c, expr **slot) {
     expr *e = *slot;
-    const expr *first = e->call.arg_count > 0 ? e->call.args[0] : NULL;
-    while (first != NULL && first->kind == EXPR_UNARY && first->unary.op == UNARY_REFERENCE)
-        first = first->unary.operand;
+    const expr *first = e->call.arg_count > 0 ? *check_behind(&e->call.args[0]) : NULL;
     bool function = first != NULL && first->type == NULL &&
                     (first->kind == EXPR_CLOSURE || first->kind == EXPR_ARRAY ||
                      (first->kind == EXPR_NAME && first->name.scope != NULL));

@@ -30,6 +30,8 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f);
 /* &[2, 3] among the arguments of an operation is [2, 3]. */
 void check_lent_lists(expr *e);
 bool check_order_method(checker *c, expr **slot, const type *t);
+/* Part i of the variable with that name, which is a t: a struct or tuple. */
+expr *check_part_of(checker *c, source_span span, const char *name, const type *t, uint32_t i);
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
 bool check_hash_method(checker *c, expr **slot, const type *t);
 bool check_default_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);

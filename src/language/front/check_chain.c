@@ -227,10 +227,7 @@ static void take_next(const chain *h, block_builder *body, source from, expr *th
 }
 
 static expr *range_of(const chain *h, expr *low, expr *high) {
-    expr *range = check_new(h->c, EXPR_RANGE, h->e->span, NULL);
-    range->range.low = low;
-    range->range.high = high;
-    return range;
+    return build_range(h->c, h->e->span, low, high);
 }
 
 /* The numbers of the parts; each lies where the library says. */
@@ -272,9 +269,7 @@ static expr *places_of(const chain *h, block_builder *before, block_builder *bod
     checker *c = h->c;
     const expr *e = h->e;
     build_let(before, "<list>", false, *h->start);
-    expr *range = check_new(c, EXPR_RANGE, e->span, NULL);
-    range->range.low = check_new_int(c, e->span, 0);
-    range->range.high = chain_length(c, e, "<list>");
+    expr *range = range_of(h, check_new_int(c, e->span, 0), chain_length(c, e, "<list>"));
     expr *at = chain_name(c, e, "<at>");
     if (h->backwards) {
         expr *last = check_new_binary(c, BINARY_SUB, chain_length(c, e, "<list>"), check_new_int(c, e->span, 1), NULL);
@@ -284,15 +279,11 @@ static expr *places_of(const chain *h, block_builder *before, block_builder *bod
     }
     build_let(before, "<behind>", false, h->behind);
     range->range.high = check_new_binary(c, BINARY_ADD, range->range.high, chain_length(c, e, "<behind>"), NULL);
-    expr *first = check_new(c, EXPR_IF, e->span, NULL);
-    block_builder here = build_block(c, e->span), there = build_block(c, e->span);
     expr *past = check_new_binary(c, BINARY_SUB, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"), NULL);
-    build_finish(&here, chain_element(c, e, chain_name(c, e, "<list>"), at));
-    first->branch.condition = check_new_binary(c, BINARY_LT, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"),
-                                               NULL);
-    first->branch.then = here.block;
-    first->branch.otherwise = build_finish(&there, chain_element(c, e, chain_name(c, e, "<behind>"), past));
-    build_let(body, "<v 0>", false, first);
+    expr *first = check_new_binary(c, BINARY_LT, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"), NULL);
+    build_let(body, "<v 0>", false,
+              build_if(c, first, chain_element(c, e, chain_name(c, e, "<list>"), at),
+                       chain_element(c, e, chain_name(c, e, "<behind>"), past), NULL));
     return range;
 }
 
@@ -314,21 +305,18 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
                    : by_place        ? places_of(h, before, &body)
                                      : NULL;
     expr *then = chain_body_of(h, 0, "<v 0>");
-    expr *loop = check_new(c, from == SOURCE_LIST ? EXPR_FOR : EXPR_LOOP, e->span, NULL);
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    pattern *one = build_name(c, e->span, by_place ? "<at>" : "<v 0>", BINDING_LOOP);
+    expr *loop = build_for(c, e->span, one, by_place ? places : *h->start, body.block);
     loop->loop->label = h->label;
     if (from == SOURCE_LIST) {
-        loop->loop->iterable = by_place ? places : *h->start;
-        loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-        *loop->loop->pattern = (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-        *loop->loop->pattern->binding = (binding){
-            .name = by_place ? "<at>" : "<v 0>", .span = e->span, .kind = BINDING_LOOP};
         build_stmt(&body, then);
     } else {
+        loop->kind = EXPR_LOOP;
+        loop->loop->pattern = NULL;
+        loop->loop->iterable = NULL;
         build_let(before, "<i>", true, from == SOURCE_NEXT ? *h->start : (*h->start)->range.low);
         take_next(h, &body, from, then);
     }
-    loop->loop->body = body.block;
     return loop;
 }
 

@@ -97,10 +97,7 @@ static expr *with_rest(rest *r, expr *place) {
         tail->call.args[r->argument] = place;
         return build_finish(&(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = place->span}, tail);
     }
-    expr *named = check_new(c, EXPR_UNARY, place->span, NULL);
-    named->unary.op = UNARY_REFERENCE;
-    named->unary.is_mutable = true;
-    named->unary.operand = place->kind == EXPR_UNARY ? place->unary.operand : place;
+    expr *named = build_reference(c, place->span, place->kind == EXPR_UNARY ? place->unary.operand : place);
     block_builder b = build_block(c, r->block->span);
     build_let(&b, r->let->pattern->binding->name, true, named);
     b.last->span = r->let->span;

@@ -13,8 +13,6 @@
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 
-/* ---- patterns of let ------------------------------------------------------------------------- */
-
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static void add_assigned(checker *c, const expr *target) {
@@ -80,11 +78,7 @@ static void refer_to_element(checker *c, stmt *s) {
     if (e == NULL || e->type != NULL || e->kind != EXPR_INDEX || e->index.base->kind != EXPR_NAME ||
         strncmp(e->index.base->name.name, "<s ", 3) != 0 || !check_refers(c, e->index.base))
         return;
-    expr *reference = check_new(c, EXPR_UNARY, e->span, NULL);
-    reference->unary.op = UNARY_REFERENCE;
-    reference->unary.is_mutable = true;
-    reference->unary.operand = s->value;
-    s->value = reference;
+    s->value = build_reference(c, e->span, s->value);
 }
 
 /* let x; */

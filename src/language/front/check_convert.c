@@ -41,12 +41,8 @@ static bool has_other_lengths(checker *c, const type *from, const type *to) {
 static bool put_in_box(checker *c, expr **slot, const type *box) {
     if (!check_coerce_branch(c, slot, box->vec.element, NULL))
         return false;
-    expr *list = check_new(c, EXPR_ARRAY, (*slot)->span, NULL);
-    list->is_vec = true;
-    list->list.items = CHECK_ARRAY(c, expr *, 1);
-    list->list.items[0] = *slot;
-    list->list.count = 1;
-    *slot = list;
+    *slot = build_list(c, EXPR_ARRAY, (*slot)->span, slot, 1);
+    (*slot)->is_vec = true;
     check_expr(c, slot, type_vec(c->types, box->vec.element));
     (*slot)->type = box;
     return true;

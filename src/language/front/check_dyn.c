@@ -179,13 +179,11 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
         result->match.count = count;
     }
     for (uint32_t i = 0; i < count; i++) {
-        pattern *p = CHECK_ARRAY(c, pattern, 1), *part = CHECK_ARRAY(c, pattern, 1);
-        *part = (pattern){.span = span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-        *part->binding = (binding){.name = "<it>", .span = span, .kind = BINDING_LET};
+        pattern *p = CHECK_ARRAY(c, pattern, 1);
         *p = (pattern){.span = span, .kind = PATTERN_VARIANT, .scope = d->s->name, .part_count = 1};
         p->name = d->s->variants[i].name;
         p->parts = CHECK_ARRAY(c, pattern *, 1);
-        p->parts[0] = part;
+        p->parts[0] = build_name(c, span, "<it>", BINDING_LET);
         expr **args = CHECK_ARRAY(c, expr *, f->parameter_count), *it = check_new_name(c, span, "<it>");
         for (uint32_t k = 1; k < f->parameter_count; k++)
             args[k - 1] = check_new_name(c, span, f->parameters[k]->name);

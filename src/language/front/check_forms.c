@@ -111,16 +111,14 @@ void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wis
         return;
     block_builder b = build_block(c, e->span);
     build_let(&b, "<t>", false, e->call.receiver);
-    expr *both[2], *pair = check_new(c, EXPR_TUPLE, e->span, NULL);
+    expr *both[2];
     for (int k = 0; k < 2; k++) {
         expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
         for (uint32_t a = 0; a < e->call.arg_count; a++)
             args[a] = check_copy_place(c, e->call.args[a]);
         both[k] = build_method(c, e->span, check_new_name(c, e->span, "<t>"), names[k], args, e->call.arg_count);
     }
-    pair->list.items = check_join_list(c, NULL, both, 2);
-    pair->list.count = 2;
-    *slot = build_finish(&b, pair);
+    *slot = build_finish(&b, build_list(c, EXPR_TUPLE, e->span, both, 2));
 }
 
 /* t.topk(k).0, t.topk(k).1: one of the two. */
@@ -491,9 +489,7 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
         return false;
     if (check_arithmetic_as_row(c, slot)) /* t[0] of unknown rank is a row where a tensor is wanted */
         return true;
-    expr *list = check_new(c, EXPR_ARRAY, e->span, NULL), *zero = check_new_int(c, e->span, 0);
-    list->list.items = check_join_list(c, NULL, &e, 1);
-    list->list.count = 1;
+    expr *list = build_list(c, EXPR_ARRAY, e->span, &e, 1), *zero = check_new_int(c, e->span, 0);
     check_expr(c, &list, real ? type_tensor(c->types, own->tensor.element, 1) : NULL);
     *slot = build_method(c, e->span, list, "squeeze", &zero, 1);
     check_expr(c, slot, NULL);

@@ -86,13 +86,9 @@ bool check_views_place(const expr *e) {
     return view == SAID_MUT || view == SAID_DEREF_MUT;
 }
 
-static const type *type_of(checker *c, const expr *e) {
-    return type_resolve(c->types, e->type);
-}
-
 expr *check_elements_of(checker *c, const expr *m) {
     expr *all = check_alias_copy(c, m);
-    if (check_is_map(type_of(c, m))) {
+    if (check_is_map(check_type_of(c, m))) {
         all = build_field(c, m->span, all, "values");
         check_expr(c, &all, NULL);
     }
@@ -100,11 +96,7 @@ expr *check_elements_of(checker *c, const expr *m) {
 }
 
 expr *check_element_at(checker *c, expr *all, expr *at) {
-    expr *e = check_new(c, EXPR_INDEX, all->span, NULL);
-    e->index.base = all;
-    e->index.indices = CHECK_ARRAY(c, expr *, 1);
-    e->index.indices[0] = at;
-    e->index.count = 1;
+    expr *e = build_index(c, all->span, all, at);
     check_expr(c, &e, type_array(c->types, type_open(c->types, NULL), TYPE_BOX));
     return e;
 }
@@ -139,7 +131,7 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
     if (place == NULL)
         return false;
     check_unbox(c, &place);
-    const type *t = type_of(c, place);
+    const type *t = check_type_of(c, place);
     if (check_is_map(t)) {
         finder = "__find";
     } else if (t->kind != TYPE_VEC) {
@@ -180,7 +172,7 @@ static expr *freeze_entry(block_builder *b, expr *e) {
     if (entry_step(entry, SAID_ENTRY) == NULL)
         return NULL;
     expr *place = check_freeze(b, &entry->call.receiver);
-    if (place == NULL || !check_is_map(type_of(c, place)))
+    if (place == NULL || !check_is_map(check_type_of(c, place)))
         return NULL;
     const expr *f = gives ? e->call.args[0] : NULL;
     const char *by_default = library_word(LIBRARY_by_default, finder);
@@ -237,7 +229,7 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     expr *view = e->call.receiver;
     if (view->type == NULL && check_views_place(view) && view->call.arg_count == 0) {
         expr *place = check_freeze(b, &view->call.receiver);
-        const type *t = place == NULL ? NULL : type_of(c, place);
+        const type *t = place == NULL ? NULL : check_type_of(c, place);
         if (t == NULL || t->kind != TYPE_STRUCT || !t->structure->is_enum ||
             check_find_variant(t->structure, "Some") < 0)
             return NULL;
@@ -309,7 +301,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     if (e->type != NULL)
         return NULL;
     expr *place = check_freeze(b, &e->call.receiver);
-    const type *t = place == NULL ? NULL : type_of(c, place);
+    const type *t = place == NULL ? NULL : check_type_of(c, place);
     function_item *f = t == NULL || t->kind != TYPE_STRUCT ? NULL : check_method_named(c, t->structure, e->call.name);
     if (f == NULL && t != NULL && type_is_box(t) && t->vec.element->kind == TYPE_STRUCT) {
         check_unbox(c, &place);
@@ -345,7 +337,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
         check_out_of_memory(c);
     uint32_t mark = check_scope_open(c);
     copy->parameters[0]->alias = place;
-    check_declare(c, copy->parameters[0], type_of(c, place));
+    check_declare(c, copy->parameters[0], check_type_of(c, place));
     type_environment own = environment_of(c, copy, place);
     const type_environment *outer = c->environment;
     for (uint32_t i = 0; i < e->call.arg_count; i++)
@@ -391,7 +383,7 @@ static expr *freeze_guard(block_builder *b, expr **slot) {
         return NULL;
     if ((*slot)->type == NULL)
         check_expr(c, slot, NULL);
-    const type *t = check_leads(c, type_of(c, *slot)) ? type_of(c, *slot) : NULL;
+    const type *t = check_leads(c, check_type_of(c, *slot)) ? check_type_of(c, *slot) : NULL;
     if (t == NULL || check_method_named(c, t->structure, "deref_mut") == NULL)
         return NULL;
     expr *guard = check_hold(b, *slot, "guard");
@@ -409,7 +401,7 @@ static expr *freeze_behind_guard(block_builder *b, expr **slot) {
     expr *place = freeze_guard(b, slot);
     if (place == NULL)
         check_follow_stars(b->c, slot, stars, led, NULL);
-    for (; place != NULL && stars > 0 && check_leads(b->c, type_of(b->c, place)); stars--)
+    for (; place != NULL && stars > 0 && check_leads(b->c, check_type_of(b->c, place)); stars--)
         place = freeze_on(b, place);
     return place;
 }
@@ -429,25 +421,25 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     if (place == NULL)
         return NULL;
     check_unbox(c, &place);
-    if (e->kind == EXPR_INDEX && check_is_map(type_of(c, place)) && e->index.count == 1) {
+    if (e->kind == EXPR_INDEX && check_is_map(check_type_of(c, place)) && e->index.count == 1) {
         expr *at = build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
         return check_element_at(c, check_elements_of(c, place), check_hold(b, at, "at"));
     }
-    const bool has = type_of(c, place)->kind == TYPE_STRUCT &&
-                     (e->kind == EXPR_INDEX   ? check_method_named(c, type_of(c, place)->structure, "index") != NULL
-                      : e->kind == EXPR_FIELD ? check_find_field(type_of(c, place)->structure, e->field.name) >= 0
-                                              : type_of(c, place)->structure->positional);
-    if (!has && check_leads(c, type_of(c, place)))
+    const bool has = check_type_of(c, place)->kind == TYPE_STRUCT &&
+                     (e->kind == EXPR_INDEX ? check_method_named(c, check_type_of(c, place)->structure, "index") != NULL
+                      : e->kind == EXPR_FIELD ? check_find_field(check_type_of(c, place)->structure, e->field.name) >= 0
+                                              : check_type_of(c, place)->structure->positional);
+    if (!has && check_leads(c, check_type_of(c, place)))
         place = freeze_on(b, place);
     if (place == NULL)
         return NULL;
     *base = place;
-    const type *t = type_of(c, place);
+    const type *t = check_type_of(c, place);
     if (e->kind == EXPR_INDEX && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "index_mut") != NULL) {
         *slot = build_method(c, e->span, place, "index_mut", e->index.indices, e->index.count);
         return freeze_simple(b, *slot);
     }
-    if (e->kind == EXPR_INDEX && (type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e)))
+    if (e->kind == EXPR_INDEX && (check_type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e)))
         return NULL;
     if (e->kind == EXPR_INDEX)
         c->around->index_goes_on = true;
@@ -462,7 +454,7 @@ static expr *freeze_led(block_builder *b, expr **slot) {
     const uint32_t written = (*slot)->stars, all = check_stars(c, *slot);
     (*slot)->stars = 0;
     expr *place = freeze_base(b, slot);
-    for (uint32_t stars = all; place != NULL && stars > 0 && check_leads(c, type_of(c, place)); stars--)
+    for (uint32_t stars = all; place != NULL && stars > 0 && check_leads(c, check_type_of(c, place)); stars--)
         place = freeze_on(b, place);
     if (place == NULL && (*slot)->type != NULL) /* nothing is written through it: it is read as it was written */
         check_follow_stars(c, slot, written, all, NULL);
@@ -481,7 +473,7 @@ bool check_may_lead(const checker *c, const expr *reference, const expr *e) {
 expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted) {
     checker *c = b->c;
     expr *place = freeze_base(b, slot);
-    while (place != NULL && check_leads_elsewhere(c, type_of(c, place), wanted))
+    while (place != NULL && check_leads_elsewhere(c, check_type_of(c, place), wanted))
         place = freeze_on(b, place);
     return place;
 }
@@ -558,7 +550,7 @@ static bool only_modifies(block_builder *b, expr **slot) {
         entry = entry->call.receiver;
     expr *place = entry == *slot || entry_step(entry, SAID_ENTRY) == NULL ? NULL
                                                                           : check_freeze(b, &entry->call.receiver);
-    if (place == NULL || !check_is_map(type_of(c, place)))
+    if (place == NULL || !check_is_map(check_type_of(c, place)))
         return false;
     expr *key = check_hold(b, entry->call.args[0], "key");
     for (expr *m = *slot; m != entry; m = m->call.receiver)

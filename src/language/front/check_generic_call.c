@@ -14,13 +14,13 @@
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_writes.h"
+#include "language/types/check_written.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* How many items a list has, by its form or by its type; -1: it is none. */
 static int64_t items_of(checker *c, expr **slot) {
-    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE)
-        slot = &(*slot)->unary.operand;
+    slot = check_behind(slot);
     expr *e = *slot;
     if (e->type == NULL && e->kind == EXPR_ARRAY)
         return e->list.count;
@@ -63,8 +63,7 @@ static void decide_length(checker *c, const type_expr *t, expr **slot, const typ
     c->environment = own;
     if (count >= 0 && is_open_length(c, t))
         check_fits(c, check_length_argument(c, t), check_number_type(c, count));
-    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE)
-        slot = &(*slot)->unary.operand;
+    slot = check_behind(slot);
     expr *e = *slot;
     if (e->type != NULL && type_is(type_resolve(c->types, e->type), TYPE_VEC))
         decide_inner_lengths(c, t->arguments[0], type_resolve(c->types, e->type)->vec.element);

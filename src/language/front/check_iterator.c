@@ -25,6 +25,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* The library's names that are known here. */
 static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator", made_of_list[] = "__items",
@@ -187,9 +188,7 @@ bool check_takes_iterator(const function_item *f, const binding *parameter) {
 }
 
 void check_items_as_argument(checker *c, expr **slot, const function_item *f, const binding *parameter) {
-    expr *e = *slot;
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
-        e = e->unary.operand;
+    expr *e = *check_behind(slot);
     if (e->type != NULL || (e->kind != EXPR_RANGE && e->kind != EXPR_ARRAY) ||
         !check_is_bound_by(f, parameter, check_bounds_items))
         return;

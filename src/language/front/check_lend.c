@@ -12,6 +12,7 @@
 #include "language/front/check_place.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- what has to be done around a call ---------------------------------------------------------- */
 
@@ -71,9 +72,7 @@ void check_call_wrap(checker *c, expr **slot) {
 
 /* f(list.as_mut().unwrap()) of a `&mut T`: the place is found before the call. */
 void check_lend_place(checker *c, expr *call, expr **slot, const type *wanted) {
-    expr **inner = slot;
-    while ((*inner)->kind == EXPR_UNARY && (*inner)->unary.op == UNARY_REFERENCE)
-        inner = &(*inner)->unary.operand;
+    expr **inner = check_behind(slot);
     bool part = (*inner)->kind == EXPR_INDEX && (*inner)->type == NULL && (*inner)->index.count == 1 &&
                 (*inner)->index.indices[0]->kind == EXPR_RANGE;
     if (check_may_lead(c, *slot, *inner)) {

@@ -49,20 +49,15 @@ static expr *numbered(checker *c, expr *value, expr *(*part)(checker *, source_s
     source_span span = value->span;
     block_builder b = build_block(c, span);
     build_let(&b, "<all>", false, value);
-    expr *range = check_new(c, EXPR_RANGE, span, NULL), *f = check_closure_of_one(c, span);
-    range->range.low = check_new_int(c, span, 0);
-    range->range.high = build_method(c, span, check_new_name(c, span, "<all>"), "len", NULL, 0);
+    expr *f = check_closure_of_one(c, span);
+    expr *range = build_range(c, span, check_new_int(c, span, 0),
+                              build_method(c, span, check_new_name(c, span, "<all>"), "len", NULL, 0));
     f->closure.body = part(c, span);
     return build_finish(&b, build_method(c, span, range, "map", &f, 1));
 }
 
 static expr *indexed(checker *c, source_span span) {
-    expr *e = check_new(c, EXPR_INDEX, span, NULL);
-    e->index.base = check_new_name(c, span, "<all>");
-    e->index.indices = CHECK_ARRAY(c, expr *, 1);
-    e->index.indices[0] = check_new_name(c, span, "<0>");
-    e->index.count = 1;
-    return e;
+    return build_index(c, span, check_new_name(c, span, "<all>"), check_new_name(c, span, "<0>"));
 }
 
 static expr *got(checker *c, source_span span) {

@@ -24,10 +24,8 @@ static void range_call(checker *c, expr **slot) {
                 library_said_of(LIBRARY_function, e->call.callee->name.name) == SAID_RANGE;
     if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 || e->call.arg_count > 2)
         return;
-    expr *range = check_new(c, EXPR_RANGE, e->span, NULL);
-    range->range.low = e->call.arg_count == 2 ? e->call.args[0] : check_new_int(c, e->span, 0);
-    range->range.high = e->call.args[e->call.arg_count - 1];
-    *slot = range;
+    *slot = build_range(c, e->span, e->call.arg_count == 2 ? e->call.args[0] : check_new_int(c, e->span, 0),
+                        e->call.args[e->call.arg_count - 1]);
 }
 
 /* The type of what a `for` yields; NULL: `next` says what, and when. */

@@ -275,12 +275,8 @@ static pattern *variant_pattern(checker *c, source_span span, const char *name, 
     pattern *p = CHECK_ARRAY(c, pattern, 1);
     *p = (pattern){.span = span, .kind = PATTERN_VARIANT, .name = name};
     if (bound != NULL) {
-        pattern *part = CHECK_ARRAY(c, pattern, 1);
-        binding *b = CHECK_ARRAY(c, binding, 1);
-        *b = (binding){.name = bound, .span = span, .kind = BINDING_LET};
-        *part = (pattern){.span = span, .kind = PATTERN_NAME, .binding = b};
         p->parts = CHECK_ARRAY(c, pattern *, 1);
-        p->parts[0] = part;
+        p->parts[0] = build_name(c, span, bound, BINDING_LET);
         p->part_count = 1;
     }
     return p;
@@ -310,10 +306,8 @@ static bool shows_itself(checker *c, const type *error, const type *wanted) {
 static const char *maker_between(checker *c, const type *error, const type *wanted) {
     if (shows_itself(c, error, wanted))
         return error_text;
-    bool makes = wanted->kind == TYPE_STRUCT && wanted != error &&
-                 (!check_is_dyn(wanted) || check_dyn_from(c, wanted, error)) && !error->may_have_open &&
-                 wanted->structure->template == NULL && check_method_named(c, wanted->structure, "from") != NULL;
-    return makes ? wanted->structure->name : NULL;
+    const bool open = error->may_have_open || (wanted->kind == TYPE_STRUCT && wanted->structure->template != NULL);
+    return open ? NULL : check_maker(c, error, wanted);
 }
 
 /* The name of the error that is wanted, when it is another one and has a `from`. */
@@ -385,10 +379,7 @@ static bool try_of_error(checker *c, expr **slot) {
     expr *error = call->call.args[0];
     check_expr(c, &error, wanted->kind == TYPE_STRUCT || wanted->kind == TYPE_STRING ? NULL : wanted);
     const type *t = type_resolve(c->types, error->type);
-    bool makes = wanted->kind == TYPE_STRUCT && t != wanted &&
-                 (!check_is_dyn(wanted) || check_dyn_from(c, wanted, t)) &&
-                 check_method_named(c, wanted->structure, "from") != NULL;
-    const char *from = shows_itself(c, t, wanted) ? error_text : makes ? wanted->structure->name : NULL;
+    const char *from = shows_itself(c, t, wanted) ? error_text : check_maker(c, t, wanted);
     expr *jump = early_return(c, (*slot)->span, true, NULL);
     jump->jump.value->call.args[0] = made_error(c, call->span, from, error);
     *slot = jump;

@@ -113,16 +113,13 @@ static bool tensor_set(checker *c, expr **slot) {
     expr *e = *slot;
     if (library_said_of(LIBRARY_of_lists, e->call.name) != SAID_SET || e->call.arg_count < 2)
         return false;
-    expr *index = check_new(c, EXPR_INDEX, e->span, NULL), *assign = check_new(c, EXPR_ASSIGN, e->span, NULL);
-    expr *first = e->call.args[0];
+    expr *index = check_new(c, EXPR_INDEX, e->span, NULL), *first = e->call.args[0];
     bool bracketed = e->call.arg_count == 2 && first->kind == EXPR_ARRAY;
     index->index.base = e->call.receiver;
     index->index.indices = bracketed ? first->list.items : e->call.args;
     index->index.count = bracketed ? first->list.count : e->call.arg_count - 1;
-    assign->assign.target = index;
-    assign->assign.value = e->call.args[e->call.arg_count - 1];
-    assign->assign.op_span = e->call.name_span;
-    *slot = assign;
+    *slot = build_assign(c, e->span, index, e->call.args[e->call.arg_count - 1]);
+    (*slot)->assign.op_span = e->call.name_span;
     check_assign(c, slot);
     return true;
 }
@@ -366,9 +363,7 @@ static bool for_each(checker *c, expr **slot) {
     if (f == NULL || f->kind != EXPR_CLOSURE || f->type != NULL ||
         library_said_of(LIBRARY_form, e->call.name) != SAID_EACH || f->closure.parameter_count != 1)
         return false;
-    expr *loop = check_new(c, EXPR_FOR, e->span, NULL), *body = f->closure.body;
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    loop->loop->iterable = e->call.receiver;
+    expr *body = f->closure.body;
     pattern *p = CHECK_ARRAY(c, pattern, 1);
     *p = (pattern){.span = f->span, .kind = PATTERN_NAME, .binding = f->closure.parameters[0]};
     p->binding->kind = BINDING_LOOP;
@@ -377,11 +372,9 @@ static bool for_each(checker *c, expr **slot) {
         p = s->pattern;
         body->block->first = s->next;
     }
-    loop->loop->pattern = p;
     block_builder b = build_block(c, e->span);
     build_stmt(&b, body);
-    loop->loop->body = b.block;
-    *slot = loop;
+    *slot = build_for(c, e->span, p, e->call.receiver, b.block);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
 }

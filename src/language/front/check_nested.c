@@ -23,17 +23,9 @@ static expr *over_rows(checker *c, const expr *e, const char *t, const char *all
     expr *list = build_method(c, span, row, e->call.name, NULL, 0);
     block_builder body = build_block(c, span);
     build_stmt(&body, build_method(c, span, check_new_name(c, span, all), "push", &list, 1));
-    expr *range = check_new(c, EXPR_RANGE, span, NULL), *loop = check_new(c, EXPR_FOR, span, NULL);
-    range->range.low = zero;
-    zero = check_new_int(c, span, 0);
-    range->range.high = build_method(c, span, check_new_name(c, span, t), "dim", &zero, 1);
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    loop->loop->iterable = range;
-    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    *loop->loop->pattern = (pattern){.span = span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *loop->loop->pattern->binding = (binding){.name = at, .span = span, .kind = BINDING_LOOP};
-    loop->loop->body = body.block;
-    return loop;
+    expr *first = check_new_int(c, span, 0);
+    expr *rows = build_method(c, span, check_new_name(c, span, t), "dim", &first, 1);
+    return build_for(c, span, build_name(c, span, at, BINDING_LOOP), build_range(c, span, zero, rows), body.block);
 }
 
 static int32_t levels_of(checker *c, const type *expected) {

@@ -46,65 +46,6 @@ static void become_math(checker *c, expr *e, scalar_math math, expr *left, expr 
     e->call.operand_count = right == NULL ? 1 : 2;
 }
 
-static stmt *hidden_let(checker *c, const char *name, expr *value, stmt *next, binding **made) {
-    stmt *s = CHECK_ARRAY(c, stmt, 1);
-    pattern *p = CHECK_ARRAY(c, pattern, 1);
-    binding *b = CHECK_ARRAY(c, binding, 1);
-    *b = (binding){.name = name, .span = value->span, .kind = BINDING_LET};
-    *p = (pattern){.span = value->span, .kind = PATTERN_NAME, .binding = b, .type = value->type};
-    *s = (stmt){.kind = STMT_LET, .span = value->span, .pattern = p, .value = value, .next = next};
-    check_declare(c, b, value->type);
-    *made = b;
-    return s;
-}
-
-static expr *name_of(checker *c, binding *b) {
-    expr *e = check_new_name(c, b->span, b->name);
-    e->name.binding = b;
-    e->type = b->type;
-    return e;
-}
-
-static block *result_block(checker *c, expr *result) {
-    block *b = CHECK_ARRAY(c, block, 1);
-    *b = (block){.span = result->span, .result = result, .type = result->type};
-    return b;
-}
-
-/* Of integers: { let a = x; let b = y; if a < b { a } else { b } }, and for abs { let a = x; if a <
- * 0 { -a } else { a } }. */
-static void become_integer_choice(checker *c, expr *e, scalar_math math, expr *left, expr *right) {
-    uint32_t mark = check_scope_open(c);
-    binding *a, *b = NULL;
-    source_span span = e->span;
-    const type *t = left->type, *boolean = check_scalar(c, TYPE_BOOL);
-    stmt *second = math == MATH_ABS ? NULL : hidden_let(c, "<right>", right, NULL, &b);
-    stmt *first = hidden_let(c, "<left>", left, second, &a);
-    expr *zero = check_new_int(c, span, 0);
-    zero->type = t;
-    expr *condition = check_new_binary(c, BINARY_LT, name_of(c, a), b == NULL ? zero : name_of(c, b), boolean);
-    expr *when = name_of(c, a), *otherwise = b == NULL ? name_of(c, a) : name_of(c, b);
-    if (math == MATH_ABS) {
-        when = check_new(c, EXPR_UNARY, span, t);
-        when->unary.op = UNARY_NEG;
-        when->unary.operand = name_of(c, a);
-    } else if (math == MATH_MAX) {
-        expr *exchanged = when;
-        when = otherwise;
-        otherwise = exchanged;
-    }
-    expr *choice = check_new(c, EXPR_IF, span, t);
-    choice->branch.condition = condition;
-    choice->branch.then = result_block(c, when);
-    choice->branch.otherwise = check_new(c, EXPR_BLOCK, span, t);
-    choice->branch.otherwise->block = result_block(c, otherwise);
-    e->kind = EXPR_BLOCK;
-    e->type = t;
-    e->block = result_block(c, choice);
-    e->block->first = first;
-    check_scope_close(c, mark);
-}
-
 /* x.max(y) of different types: the wider one, as with operators. */
 static void unify(checker *c, expr **left, expr **right) {
     const type *common = check_common(c, (*left)->type, (*right)->type);
@@ -146,10 +87,7 @@ static bool check_math_method(checker *c, expr *e, const math_method *m) {
     if (m->arguments != MATH_ALONE && !check_math_argument(c, e, m->arguments))
         return true;
     expr *left = e->call.receiver, *right = m->arguments == MATH_ALONE ? NULL : e->call.args[0];
-    if (type_is_integer(left->type))
-        become_integer_choice(c, e, m->math, left, right);
-    else
-        become_math(c, e, m->math, left, right);
+    become_math(c, e, m->math, left, right);
     return true;
 }
 

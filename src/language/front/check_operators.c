@@ -59,10 +59,7 @@ void check_unary(checker *c, expr **slot, const type *expected) {
 /* ---- binary on tensors ----------------------------------------------------------------------- */
 
 static expr *negate(checker *c, expr *e) {
-    expr *negated = check_new(c, EXPR_UNARY, e->span, check_scalar(c, TYPE_BOOL));
-    negated->unary.op = UNARY_NOT;
-    negated->unary.operand = e;
-    return negated;
+    return build_unary(c, e->span, UNARY_NOT, e, check_scalar(c, TYPE_BOOL));
 }
 
 /* a.shape() == b.shape(), == vec![2, 3], == [2, 3]: a.shape().equal(…). */
@@ -149,17 +146,6 @@ static bool has_equality(const checker *c, const type *t, int *budget) {
     }
 }
 
-static expr *part_of(checker *c, const char *name, source_span span, const type *t, uint32_t i) {
-    expr *e = check_new(c, t->kind == TYPE_TUPLE ? EXPR_TUPLE_FIELD : EXPR_FIELD, span, NULL);
-    e->field.base = check_new_name(c, span, name);
-    check_expr(c, &e->field.base, NULL);
-    e->field.index = i;
-    if (t->kind != TYPE_TUPLE)
-        e->field.name = t->structure->fields[i].name;
-    e->type = type_resolve(c->types, t->kind == TYPE_TUPLE ? t->tuple.items[i] : t->structure->fields[i].type);
-    return e;
-}
-
 /* All parts are equal. The parts of other variants are nothing on both sides, and nothing equals nothing. */
 static void compare_parts(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
@@ -179,8 +165,8 @@ static void compare_parts(checker *c, expr **slot, const type *t) {
         expr *equal = check_new(c, EXPR_BINARY, span, NULL);
         equal->binary.op = BINARY_EQ;
         equal->binary.op_span = span;
-        equal->binary.left = part_of(c, left, span, t, i);
-        equal->binary.right = part_of(c, right, span, t, i);
+        equal->binary.left = check_part_of(c, span, left, t, i);
+        equal->binary.right = check_part_of(c, span, right, t, i);
         check_expr(c, &equal, NULL);
         all = all == NULL ? equal : check_new_binary(c, BINARY_AND, all, equal, check_scalar(c, TYPE_BOOL));
     }
@@ -196,11 +182,7 @@ static bool is_plain_enum(const type *t) {
 
 /* An enum without fields as the number that it is. */
 static void check_tag(checker *c, expr **slot) {
-    expr *cast = check_new(c, EXPR_CAST, (*slot)->span, NULL);
-    cast->cast.operand = *slot;
-    cast->cast.target = CHECK_ARRAY(c, type_expr, 1);
-    *cast->cast.target = (type_expr){.span = (*slot)->span, .kind = TYPE_EXPR_NAME, .name = "i64"};
-    *slot = cast;
+    *slot = check_cast_as_written(c, *slot, "i64");
     check_expr(c, slot, NULL);
 }
 

@@ -30,7 +30,7 @@ static const type *part_type(checker *c, const type *t, uint32_t i) {
     return type_resolve(c->types, t->kind == TYPE_TUPLE ? t->tuple.items[i] : t->structure->fields[i].type);
 }
 
-static expr *part(checker *c, source_span span, const char *name, const type *t, uint32_t i) {
+expr *check_part_of(checker *c, source_span span, const char *name, const type *t, uint32_t i) {
     expr *e = check_new(c, t->kind == TYPE_TUPLE ? EXPR_TUPLE_FIELD : EXPR_FIELD, span, NULL);
     e->field.base = check_new_name(c, span, name);
     check_expr(c, &e->field.base, NULL);
@@ -91,8 +91,8 @@ static expr *order_of(checker *c, expr *left, expr *right, const type *t, bool p
     expr *all = NULL;
     uint32_t count = t->kind == TYPE_TUPLE ? t->tuple.count : t->structure->field_count;
     for (uint32_t i = count; i-- > 0;) {
-        expr *other = part(c, span, r, t, i);
-        expr *mine = part(c, span, l, t, i);
+        expr *other = check_part_of(c, span, r, t, i);
+        expr *mine = check_part_of(c, span, l, t, i);
         bool box = type_is_box(mine->type); /* it may hold a t itself */
         const char *how = partial ? (box ? "__partial_order" : "partial_cmp") : (box ? "__order" : "cmp");
         all = then(c, span, build_method(c, span, mine, how, &other, 1), all, partial);

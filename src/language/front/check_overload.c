@@ -144,10 +144,13 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
 
 /* ---- From -------------------------------------------------------------------------------------- */
 
-expr *check_from(checker *c, expr *e, const type *to) {
-    to = type_resolve(c->types, to);
-    const type *t = type_resolve(c->types, e->type);
+const char *check_maker(checker *c, const type *t, const type *to) {
     bool makes = to->kind == TYPE_STRUCT && to != t && (!check_is_dyn(to) || check_dyn_from(c, to, t)) &&
                  to->structure->closure == NULL && check_method_named(c, to->structure, "from") != NULL;
-    return makes ? build_call(c, e->span, to->structure->name, "from", &e, 1) : NULL;
+    return makes ? to->structure->name : NULL;
+}
+
+expr *check_from(checker *c, expr *e, const type *to) {
+    const char *maker = check_maker(c, type_resolve(c->types, e->type), type_resolve(c->types, to));
+    return maker != NULL ? build_call(c, e->span, maker, "from", &e, 1) : NULL;
 }

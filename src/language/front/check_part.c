@@ -54,7 +54,7 @@ static const type *type_of(const checker *c, const made_of *of) {
     return of->is_pair ? type_tuple(c->types, pair, 2) : pair[0];
 }
 
-static void become_nothing(checker *c, stmt *s) {
+void check_become_nothing(checker *c, stmt *s) {
     block_builder nothing = build_block(c, s->span);
     s->kind = STMT_EXPR;
     s->pattern = NULL;
@@ -86,7 +86,7 @@ static bool take_apart(checker *c, stmt *s, const made_of *of) {
             s->next->next = made;
         }
     }
-    become_nothing(c, s);
+    check_become_nothing(c, s);
     return true;
 }
 
@@ -106,7 +106,7 @@ bool check_let_made(checker *c, stmt *s) {
     if (before != NULL)
         before->is_read = true;
     name_it(c, s->pattern, of);
-    become_nothing(c, s);
+    check_become_nothing(c, s);
     return true;
 }
 
@@ -135,15 +135,9 @@ bool check_made_name(checker *c, expr **slot) {
         return false;
     b->is_read = true;
     const expr *e = *slot;
-    expr *both[2] = {name_of(c, e, of, 1), of->is_pair ? NULL : name_of(c, e, of, 2)};
-    if (of->is_pair) {
-        expr *pair = check_new(c, EXPR_TUPLE, e->span, NULL);
-        pair->list.items = check_join_list(c, name_of(c, e, of, 0), both, 1);
-        pair->list.count = 2;
-        *slot = pair;
-    } else {
-        *slot = build_method(c, e->span, name_of(c, e, of, 0), "__part_whole", both, 2);
-    }
+    expr *all[3] = {name_of(c, e, of, 0), name_of(c, e, of, 1), of->is_pair ? NULL : name_of(c, e, of, 2)};
+    *slot = of->is_pair ? build_list(c, EXPR_TUPLE, e->span, all, 2)
+                        : build_method(c, e->span, all[0], "__part_whole", all + 1, 2);
     return true;
 }
 
@@ -159,12 +153,8 @@ expr *check_made_element(checker *c, const expr *e, expr *index, expr *length) {
     check_cast_to(c, &index, check_scalar(c, TYPE_I64));
     expr *args[3] = {index, length, check_new_int(c, e->span, 1)};
     expr *inside = check_new_abi(c, TL_FN_tl_ref_index, e->span, args, 3);
-    expr *item = check_new(c, EXPR_INDEX, e->span, NULL);
-    item->index.base = name_of(c, e, of, 0);
-    item->index.indices = CHECK_ARRAY(c, expr *, 1);
-    item->index.indices[0] = check_new_binary(c, BINARY_ADD, name_of(c, e, of, 1), inside, NULL);
-    item->index.count = 1;
-    return item;
+    return build_index(c, e->span, name_of(c, e, of, 0),
+                       check_new_binary(c, BINARY_ADD, name_of(c, e, of, 1), inside, NULL));
 }
 
 bool check_made_method(checker *c, expr **slot) {
@@ -204,23 +194,17 @@ bool check_loop_over_part(checker *c, expr *e) {
     if (of == NULL)
         return false;
     source_span span = e->loop->iterable->span;
-    expr *range = check_new(c, EXPR_RANGE, span, NULL);
-    range->range.low = check_new_name(c, span, of->names[1]);
-    range->range.high = check_new_binary(c, BINARY_ADD, check_new_name(c, span, of->names[1]),
-                                         check_new_name(c, span, of->names[2]), NULL);
+    expr *low = check_new_name(c, span, of->names[1]);
+    expr *high = check_new_binary(c, BINARY_ADD, check_new_name(c, span, of->names[1]),
+                                  check_new_name(c, span, of->names[2]), NULL);
     const char *at = check_printf(c, "<at %u>", c->text_count++);
-    expr *item = check_new(c, EXPR_INDEX, span, NULL);
-    item->index.base = check_new_name(c, span, of->names[0]);
-    item->index.indices = check_join_list(c, check_new_name(c, span, at), NULL, 0);
-    item->index.count = 1;
+    expr *item = build_index(c, span, check_new_name(c, span, of->names[0]), check_new_name(c, span, at));
     stmt *let = CHECK_ARRAY(c, stmt, 1);
     *let = (stmt){.kind = STMT_LET, .span = e->loop->pattern->span, .pattern = e->loop->pattern, .value = item};
     let->next = e->loop->body->first;
     e->loop->body->first = let;
-    e->loop->iterable = range;
-    e->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    *e->loop->pattern = (pattern){.span = span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *e->loop->pattern->binding = (binding){.name = at, .span = span, .kind = BINDING_LOOP};
+    e->loop->iterable = build_range(c, span, low, high);
+    e->loop->pattern = build_name(c, span, at, BINDING_LOOP);
     return true;
 }
 

@@ -26,5 +26,6 @@ expr *check_made_element(checker *c, const expr *e, expr *index, expr *length);
 const made_of *check_elements_of_part(const checker *c, const expr *e);
 /* x.M(n), where the library says with __M_count, __M_low and __M_length where the parts of a list x lie. */
 bool check_gives_parts(checker *c, const expr *e);
+void check_become_nothing(checker *c, stmt *s); /* a let of a name that means something else */
 
 #endif

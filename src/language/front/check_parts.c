@@ -281,13 +281,7 @@ bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *exp
     build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
     expr *row = build_method(c, e->span, check_new_name(c, e->span, "<row>"), "to_vec", NULL, 0);
     build_stmt(&body, build_method(c, e->span, check_new_name(c, e->span, "<all>"), "extend", &row, 1));
-    expr *loop = check_new(c, EXPR_FOR, e->span, NULL);
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    *loop->loop = (loop_expr){.iterable = e->call.receiver, .body = body.block};
-    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    *loop->loop->pattern = (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *loop->loop->pattern->binding = (binding){.name = "<row>", .span = e->span, .kind = BINDING_LOOP};
-    build_stmt(&b, loop);
+    build_stmt(&b, build_for(c, e->span, build_name(c, e->span, "<row>", BINDING_LOOP), e->call.receiver, body.block));
     *slot = build_finish(&b, check_new_name(c, e->span, "<all>"));
     check_expr(c, slot, expected);
     return true;

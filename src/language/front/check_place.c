@@ -22,15 +22,8 @@ static void hoist(checker *c, block *b, stmt **last, expr **slot, uint32_t numbe
     if (name == NULL)
         check_out_of_memory(c);
     stmt *s = CHECK_ARRAY(c, stmt, 1);
-    binding *local = CHECK_ARRAY(c, binding, 1);
-    s->kind = STMT_LET;
-    s->span = (*slot)->span;
-    s->value = *slot;
-    s->pattern = CHECK_ARRAY(c, pattern, 1);
-    s->pattern->kind = PATTERN_NAME;
-    s->pattern->span = s->span;
-    s->pattern->binding = local;
-    *local = (binding){.name = name, .span = s->span, .kind = BINDING_LET};
+    *s = (stmt){.kind = STMT_LET, .span = (*slot)->span, .value = *slot};
+    s->pattern = build_name(c, s->span, name, BINDING_LET);
     if (*last == NULL)
         b->first = s;
     else
@@ -290,11 +283,8 @@ static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p,
         check_out_of_memory(c);
     *p->binding = (binding){.name = name, .span = target->span, .kind = BINDING_LET};
     for (uint32_t i = 0; target->kind == EXPR_ARRAY && i < target->list.count; i++) { /* [a, b] = v */
-        expr *item = check_new(c, EXPR_INDEX, target->span, NULL);
-        item->index.base = check_new_name(c, target->span, name);
-        item->index.indices = CHECK_ARRAY(c, expr *, 1);
-        item->index.indices[0] = check_new_int(c, target->span, i);
-        item->index.count = 1;
+        expr *item = build_index(c, target->span, check_new_name(c, target->span, name),
+                                 check_new_int(c, target->span, i));
         if (!is_nothing(target->list.items[i]))
             build_stmt(b, build_assign(c, target->span, target->list.items[i], item));
     }

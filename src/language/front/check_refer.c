@@ -182,21 +182,13 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
     content->type = type_resolve(c->types, t->structure->fields[some->first].type);
     if (content->type->kind == TYPE_OPEN)
         return false;
-    expr *e = check_new(c, EXPR_IF, (*slot)->span, NULL), *reference = content;
-    if (!type_is_reference(content->type))
-        reference = check_reference_to_place(c, content, (*slot)->span);
-    expr *found = build_call(c, e->span, NULL, "Some", &reference, 1);
-    e->branch.condition = build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
-    e->branch.then = CHECK_ARRAY(c, block, 1);
-    *e->branch.then = (block){.span = e->span, .result = found};
-    block_builder none = build_block(c, e->span);
-    e->branch.otherwise = build_finish(&none, check_new_name(c, e->span, "None"));
-    *slot = e;
+    const source_span span = (*slot)->span;
+    expr *reference = type_is_reference(content->type) ? content : check_reference_to_place(c, content, span);
+    *slot = build_if(c, build_method(c, span, check_alias_copy(c, place), "is_some", NULL, 0),
+                     build_call(c, span, NULL, "Some", &reference, 1), check_new_name(c, span, "None"), NULL);
     check_expr(c, slot, NULL);
     return true;
 }
-
-/* ---- functions that hand references on ------------------------------------------------------------------------ */
 
 /* ---- patterns ------------------------------------------------------------------------------------------- */
 
@@ -218,9 +210,8 @@ bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)
     pattern *parts = CHECK_ARRAY(c, pattern, 1);
     *parts = *p;
     char *name = check_printf(c, "<at %u>", c->text_count++);
-    *p = (pattern){.span = p->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *p = *build_name(c, p->span, name, BINDING_LET);
     p->type = t;
-    *p->binding = (binding){.name = name, .span = p->span, .kind = BINDING_LET};
     check_declare(c, p->binding, t);
     expr *place = check_new_name(c, p->span, name);
     check_expr(c, &place, type_reference(c->types, type_open(c->types, NULL), type_is_slice(t)));
@@ -240,5 +231,3 @@ bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)
     }
     return true;
 }
-
-/* ---- impl Deref ------------------------------------------------------------------------------------- */

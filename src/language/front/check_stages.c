@@ -137,19 +137,13 @@ expr *chain_leave(const chain *h, const expr *e) {
 
 /* if condition { then } */
 static expr *when(checker *c, expr *condition, expr *then) {
-    expr *e = check_new(c, EXPR_IF, condition->span, NULL);
     block_builder b = build_block(c, condition->span);
     build_stmt(&b, then);
-    e->branch.condition = condition;
-    e->branch.then = b.block;
-    return e;
+    return build_if(c, condition, build_finish(&b, NULL), NULL, NULL);
 }
 
 static expr *negated(checker *c, expr *e) {
-    expr *n = check_new(c, EXPR_UNARY, e->span, NULL);
-    n->unary.op = UNARY_NOT;
-    n->unary.operand = e;
-    return n;
+    return build_unary(c, e->span, UNARY_NOT, e, NULL);
 }
 
 static expr *nothing(checker *c, const expr *e) {
@@ -219,12 +213,7 @@ static expr *last_of(const chain *h, const char *value) {
 
 /* list[at] */
 expr *chain_element(checker *c, const expr *e, expr *list, expr *at) {
-    expr *item = check_new(c, EXPR_INDEX, e->span, NULL);
-    item->index.base = list;
-    item->index.indices = CHECK_ARRAY(c, expr *, 1);
-    item->index.indices[0] = at;
-    item->index.count = 1;
-    return item;
+    return build_index(c, e->span, list, at);
 }
 
 expr *chain_length(checker *c, const expr *e, const char *list) {
@@ -271,27 +260,16 @@ void chain_limits(const chain *h, uint32_t at, block_builder *body) {
 static expr *flattened(const chain *h, uint32_t at, const char *value, const char *next) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
-    expr *loop = check_new(c, EXPR_FOR, stage->span, NULL);
     block_builder b = build_block(c, stage->span);
     chain_limits(h, at + 1, &b);
     build_stmt(&b, chain_body_of(h, at + 1, next));
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    loop->loop->iterable = apply(h, at, value);
-    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    *loop->loop->pattern = (pattern){.span = stage->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *loop->loop->pattern->binding = (binding){.name = next, .span = stage->span, .kind = BINDING_LOOP};
-    loop->loop->body = b.block;
-    return loop;
+    return build_for(c, stage->span, build_name(c, stage->span, next, BINDING_LOOP), apply(h, at, value), b.block);
 }
 
 /* (<n>, value) */
 static expr *numbered(const chain *h, uint32_t at, const char *value) {
-    expr *pair = check_new(h->c, EXPR_TUPLE, h->stages[at]->span, NULL);
-    pair->list.count = 2;
-    pair->list.items = CHECK_ARRAY(h->c, expr *, 2);
-    pair->list.items[0] = chain_name(h->c, h->stages[at], counter_of(h, at));
-    pair->list.items[1] = chain_name(h->c, h->stages[at], value);
-    return pair;
+    expr *both[2] = {chain_name(h->c, h->stages[at], counter_of(h, at)), chain_name(h->c, h->stages[at], value)};
+    return build_list(h->c, EXPR_TUPLE, h->stages[at]->span, both, 2);
 }
 
 /* (value, <other>[<n>]), or out of the loop where there is none. */
@@ -305,12 +283,8 @@ static void zipped(const chain *h, uint32_t at, const char *value, const char *n
     if (is_made(h, at)) {
         let_pair(h, b, next, chain_name(c, stage, value), partner);
     } else {
-        expr *pair = check_new(c, EXPR_TUPLE, stage->span, NULL);
-        pair->list.count = 2;
-        pair->list.items = CHECK_ARRAY(c, expr *, 2);
-        pair->list.items[0] = chain_name(c, stage, value);
-        pair->list.items[1] = partner;
-        build_let(b, next, false, pair);
+        expr *both[2] = {chain_name(c, stage, value), partner};
+        build_let(b, next, false, build_list(c, EXPR_TUPLE, stage->span, both, 2));
     }
     build_stmt(b, chain_one_more(c, stage, counter));
     build_stmt(b, chain_body_of(h, at + 1, next));

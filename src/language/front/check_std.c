@@ -21,6 +21,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- functions of modules -------------------------------------------------------------------- */
 
@@ -94,53 +95,28 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
 
 /* ---- conversions ------------------------------------------------------------------------------ */
 
-/* <n> as i64: the same bits of the widest, the same number of all others. */
-static expr *as_bits(checker *c, source_span span, const char *name) {
-    return check_cast_as_written(c, check_new_name(c, span, name), "i64");
-}
-
-static expr *below_zero(checker *c, source_span span, const char *name) {
-    expr *zero = check_new_int(c, span, 0); /* of the type of what is beside it */
-    zero->integer.suffix = TYPE_VOID;
-    zero->type = NULL;
-    return check_new_binary(c, BINARY_LT, check_new_name(c, span, name), zero, NULL);
-}
-
-/* { let <n> = x; let <m> = <n> as T; if (<n> < 0) == (<m> < 0) && <n> == <m> { Ok(<m>) } else { Err(…) } } */
+/* The library's, of a number of the type that is meant. */
 static expr *try_from(checker *c, source_span span, expr *value, const char *scope) {
-    block_builder b = build_block(c, span);
-    char *from = check_printf(c, "<n %u>", c->text_count), *made = check_printf(c, "<m %u>", c->text_count++);
-    build_let(&b, from, false, value);
-    build_let(&b, made, false, check_cast_as_written(c, check_new_name(c, span, from), scope));
-    expr *signs = check_new_binary(c, BINARY_EQ, below_zero(c, span, from), below_zero(c, span, made), NULL),
-         *bits = check_new_binary(c, BINARY_EQ, as_bits(c, span, from), as_bits(c, span, made), NULL);
-    expr *number = check_new_name(c, span, made);
-    expr *branch = check_new(c, EXPR_IF, span, NULL), *otherwise = check_new(c, EXPR_BLOCK, span, NULL);
-    branch->branch.condition = check_new_binary(c, BINARY_AND, signs, bits, NULL);
-    branch->branch.then = build_block(c, span).block;
-    branch->branch.then->result = build_call(c, span, NULL, "Ok", &number, 1);
-    otherwise->block = build_block(c, span).block;
-    otherwise->block->result = build_call(c, span, NULL, "__out_of_range", NULL, 0);
-    branch->branch.otherwise = otherwise;
-    return build_finish(&b, branch);
+    expr *zero = check_new(c, EXPR_INT, span, NULL), *both[2] = {value, check_cast_as_written(c, zero, scope)};
+    zero->integer.suffix = TYPE_VOID;
+    return build_call(c, span, NULL, "__try_from", both, 2);
 }
 
 /* A list as an array: { let <v> = x; if <v>.len() == N { Ok(<v>) } else { Err(<v>) } }, the first <v> being one. */
 static void list_as_array(checker *c, expr **slot, const type *array, const type *expected) {
     expr *e = *slot;
-    block_builder b = build_block(c, e->span), yes = build_block(c, e->span), no = build_block(c, e->span);
+    block_builder b = build_block(c, e->span);
     const uint32_t mark = check_scope_open(c);
     expr *list = check_hold(&b, e->call.receiver, "list"), *made = check_alias_copy(c, list);
-    expr *other = check_alias_copy(c, list), *branch = check_new(c, EXPR_IF, e->span, NULL);
+    expr *other = check_alias_copy(c, list);
     expr *length = build_method(c, e->span, list, "len", NULL, 0),
          *wanted = check_new_int(c, e->span, array->vec.length);
     check_expr(c, &made, NULL);
     if (check_fits(c, made->type, type_vec(c->types, array->vec.element)))
         made->type = array;
-    branch->branch.condition = check_new_binary(c, BINARY_EQ, length, wanted, NULL);
-    expr *good = build_finish(&yes, build_call(c, e->span, NULL, "Ok", &made, 1));
-    branch->branch.then = good->block;
-    branch->branch.otherwise = build_finish(&no, build_call(c, e->span, NULL, "Err", &other, 1));
+    expr *branch = build_if(c, check_new_binary(c, BINARY_EQ, length, wanted, NULL),
+                            build_call(c, e->span, NULL, "Ok", &made, 1),
+                            build_call(c, e->span, NULL, "Err", &other, 1), NULL);
     check_expr(c, &branch, expected);
     check_scope_close(c, mark);
     *slot = build_finish(&b, branch);
@@ -176,69 +152,6 @@ bool check_try_into(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-/* Whole numbers, or lists of them, of another type than is wanted. */
-static bool counted_otherwise(const checker *c, const type *from, const type *to);
-
-/* Parts of a pair: one is counted otherwise, the others are what is wanted. */
-static bool parts_otherwise(const checker *c, const type *from, const type *to) {
-    bool some = false, all = from->tuple.count == to->tuple.count;
-    for (uint32_t i = 0; all && i < to->tuple.count; i++) {
-        const type *a = type_resolve(c->types, from->tuple.items[i]), *b = type_resolve(c->types, to->tuple.items[i]);
-        bool otherwise = a->kind != TYPE_VEC && counted_otherwise(c, a, b);
-        some |= otherwise;
-        all = otherwise || a == b || b->kind == TYPE_OPEN;
-    }
-    return some && all;
-}
-
-static bool counted_otherwise(const checker *c, const type *from, const type *to) {
-    while (from->kind == TYPE_VEC && to->kind == TYPE_VEC) {
-        from = type_resolve(c->types, from->vec.element);
-        to = type_resolve(c->types, to->vec.element);
-    }
-    return from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE
-               ? parts_otherwise(c, from, to)
-               : from != to && type_is_integer(from) && type_is_integer(to) && !type_is_open_number(from) &&
-                     !type_is_open_number(to);
-}
-
-static expr *cast_number(checker *c, expr *value, const type *from, const type *to) {
-    const char *name = check_type_text(c, to);
-    return check_widens(from, to)
-               ? check_cast_as_written(c, value, name)
-               : build_method(c, value->span, try_from(c, value->span, value, name), "unwrap", NULL, 0);
-}
-
-/* (<0>.0 as usize, <0>.1) */
-static expr *cast_parts(checker *c, source_span span, const type *from, const type *to) {
-    expr *e = check_new(c, EXPR_TUPLE, span, NULL);
-    e->list.count = to->tuple.count;
-    e->list.items = CHECK_ARRAY(c, expr *, to->tuple.count);
-    for (uint32_t i = 0; i < to->tuple.count; i++) {
-        const type *a = type_resolve(c->types, from->tuple.items[i]), *b = type_resolve(c->types, to->tuple.items[i]);
-        expr *part = check_new(c, EXPR_TUPLE_FIELD, span, NULL);
-        part->field.base = check_new_name(c, span, "<0>");
-        part->field.index = i;
-        part->field.name_span = span;
-        e->list.items[i] = a == b || b->kind == TYPE_OPEN ? part : cast_number(c, part, a, b);
-    }
-    return e;
-}
-
-/* As they would be had they been counted in that type; never cut off. */
-static expr *collected_as(checker *c, expr *list, const type *from, const type *to) {
-    from = type_resolve(c->types, from->vec.element);
-    to = type_resolve(c->types, to->vec.element);
-    const char *name = check_type_text(c, to);
-    if (from->kind != TYPE_VEC && from->kind != TYPE_TUPLE && check_widens(from, to))
-        return check_map_cast(c, list, name);
-    expr *f = check_closure_of_one(c, list->span), *value = check_new_name(c, list->span, "<0>");
-    f->closure.body = from->kind == TYPE_VEC     ? collected_as(c, value, from, to)
-                      : from->kind == TYPE_TUPLE ? cast_parts(c, list->span, from, to)
-                                                 : cast_number(c, value, from, to);
-    return build_method(c, list->span, list, "map", &f, 1);
-}
-
 /* char::from_digit(d, 10), char::from_u32(n); false: not with so many arguments, which is said. */
 static bool char_of(checker *c, expr **slot, const char *name) {
     expr *e = *slot, **args = e->call.args;
@@ -261,9 +174,7 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
          !check_same_text(scope, "str") && !check_same_text(scope, "String")))
         return false;
     bool text = check_same_text(scope, "str") || check_same_text(scope, "String");
-    expr *bytes = args[0];
-    while (bytes->kind == EXPR_UNARY && bytes->unary.op == UNARY_REFERENCE)
-        bytes = bytes->unary.operand;
+    expr *bytes = *check_behind(&args[0]);
     bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
     const library_said form = library_said_of(LIBRARY_form, name);
     if (form == SAID_UTF8 && text) {
@@ -302,14 +213,8 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
 
 /* ---- methods by their path ------------------------------------------------------------------- */
 
-static expr **behind_references(expr **slot) {
-    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE)
-        slot = &(*slot)->unary.operand;
-    return slot;
-}
-
 void check_first_as_receiver(checker *c, expr **slot, const char *f, const type *expected) {
-    expr *e = *slot, *receiver = *behind_references(&e->call.args[0]);
+    expr *e = *slot, *receiver = *check_behind(&e->call.args[0]);
     *slot = build_method(c, e->span, receiver, f, e->call.args + 1, e->call.arg_count - 1);
     (*slot)->call.name_span = e->call.name_span;
     check_expr(c, slot, expected);
@@ -322,7 +227,7 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
     if (f == NULL || !f->has_self || owner->generics.count == 0 || owner->template != NULL || e->call.arg_count == 0 ||
         callee->argument_count > 0)
         return false;
-    expr **first = behind_references(&e->call.args[0]), *seen = *first;
+    expr **first = check_behind(&e->call.args[0]), *seen = *first;
     const bool is_place = seen->kind == EXPR_NAME || seen->kind == EXPR_FIELD || seen->kind == EXPR_TUPLE_FIELD ||
                           seen->kind == EXPR_INDEX;
     seen = is_place ? check_copy_place(c, seen) : seen;
@@ -353,15 +258,7 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
     if (e->call.type_argument_count == 1)
         t = check_type(c, e->call.type_arguments[0]);
     source_span span = e->span;
-    if (t != NULL && t->kind == TYPE_VEC) {
-        const type *from = type_resolve(c->types, e->call.receiver->type);
-        if (!counted_otherwise(c, from, t))
-            return false;
-        *slot = collected_as(c, e->call.receiver, from, t);
-        check_expr(c, slot, t);
-        return true;
-    }
-    if (t == NULL || t->kind == TYPE_OPEN || type_is_silent(t))
+    if (t == NULL || t->kind == TYPE_VEC || t->kind == TYPE_OPEN || type_is_silent(t))
         return false;
     if (t->kind == TYPE_STRING) {
         *slot = build_method(c, span, e->call.receiver, "__text_of", NULL, 0);
@@ -405,19 +302,13 @@ void check_collect_parts(checker *c, expr **slot, const type *expected) {
     if (!pair || others == 0)
         return;
     block_builder b = build_block(c, e->span);
-    const char *name = check_printf(c, "<parts %u>", c->text_count++);
-    build_let(&b, name, false, e);
-    expr *made = check_new(c, EXPR_TUPLE, e->span, NULL);
-    made->list.count = t->tuple.count;
-    made->list.items = CHECK_ARRAY(c, expr *, t->tuple.count);
+    const char *name = build_named(&b, "parts", e);
+    expr **parts = CHECK_ARRAY(c, expr *, t->tuple.count);
     for (uint32_t i = 0; i < t->tuple.count; i++) {
-        expr *part = check_new(c, EXPR_TUPLE_FIELD, e->span, NULL);
-        part->field.base = check_new_name(c, e->span, name);
-        part->field.index = i;
-        part->field.name_span = e->span;
-        made->list.items[i] = build_method(c, e->span, part, "collect", NULL, 0);
+        expr *part = build_part(c, e->span, check_new_name(c, e->span, name), i);
+        parts[i] = build_method(c, e->span, part, "collect", NULL, 0);
     }
-    *slot = build_finish(&b, made);
+    *slot = build_finish(&b, build_list(c, EXPR_TUPLE, e->span, parts, t->tuple.count));
     check_expr(c, slot, expected);
 }
 
@@ -476,21 +367,14 @@ void check_finish_into(checker *c, expr *e, const type *wanted) {
 
 static expr *clone_of_tuple(checker *c, expr *value, const type *t) {
     block_builder b = build_block(c, value->span);
-    const char *name = check_printf(c, "<cloned %u>", c->text_count++);
-    build_let(&b, name, false, value);
-    expr *made = check_new(c, EXPR_TUPLE, value->span, NULL);
-    made->list.count = t->tuple.count;
-    made->list.items = CHECK_ARRAY(c, expr *, t->tuple.count + 1);
+    const char *name = build_named(&b, "cloned", value);
+    expr **parts = CHECK_ARRAY(c, expr *, t->tuple.count + 1);
     for (uint32_t i = 0; i < t->tuple.count; i++) {
-        expr *part = check_new(c, EXPR_TUPLE_FIELD, value->span, NULL);
-        part->field.base = check_new_name(c, value->span, name);
-        part->field.index = i;
-        part->field.name_span = value->span;
-        made->list.items[i] = check_clone_differs(c, t->tuple.items[i])
-                                  ? build_method(c, value->span, part, check_clone_method, NULL, 0)
-                                  : part;
+        parts[i] = build_part(c, value->span, check_new_name(c, value->span, name), i);
+        if (check_clone_differs(c, t->tuple.items[i]))
+            parts[i] = build_method(c, value->span, parts[i], check_clone_method, NULL, 0);
     }
-    return build_finish(&b, made);
+    return build_finish(&b, build_list(c, EXPR_TUPLE, value->span, parts, t->tuple.count));
 }
 
 expr *check_cloned(checker *c, expr *value) {

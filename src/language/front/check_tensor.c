@@ -249,9 +249,7 @@ bool check_place_tensors(checker *c, expr *e) {
 }
 
 expr *check_list_of_places(checker *c, const expr *e) {
-    expr *list = check_new(c, EXPR_ARRAY, e->span, NULL);
-    list->list.items = e->index.indices;
-    list->list.count = e->index.count;
+    expr *list = build_list(c, EXPR_ARRAY, e->span, e->index.indices, e->index.count);
     list->is_vec = true;
     return list;
 }

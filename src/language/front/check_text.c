@@ -18,6 +18,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- values as text -------------------------------------------------------------------------- */
 
@@ -125,9 +126,8 @@ static expr *checked_name(checker *c, source_span span, const char *name, const 
 static expr *tuple_text(checker *c, source_span span, const char *name, const type *t, int64_t how) {
     text_pieces p = {.c = c, .span = span};
     for (uint32_t i = 0; i < t->tuple.count; i++) {
-        expr *part = check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
-        part->field.base = checked_name(c, span, name, NULL);
-        part->field.index = i;
+        expr *part = build_part(c, span, checked_name(c, span, name, NULL), i);
+        part->type = type_resolve(c->types, t->tuple.items[i]);
         add_part(&p, i > 0 ? ", " : "(", "", part, how);
     }
     if (t->tuple.count == 0)
@@ -169,12 +169,9 @@ static match_arm variant_arm(checker *c, source_span span, const struct_item *s,
     for (uint32_t i = 0; i < v->count; i++) {
         const struct_field *field = &s->fields[v->first + i];
         char *name = check_printf(c, "<%u>", i);
-        pattern *part = CHECK_ARRAY(c, pattern, 1);
-        binding *b = CHECK_ARRAY(c, binding, 1);
-        *b = (binding){.name = name, .span = span, .kind = BINDING_LOOP};
-        *part = (pattern){.span = span, .kind = PATTERN_NAME, .binding = b};
+        pattern *part = build_name(c, span, name, BINDING_LOOP);
         part->type = type_resolve(c->types, field->type);
-        check_declare(c, b, part->type);
+        check_declare(c, part->binding, part->type);
         arm->parts[i] = part;
         arm->part_fields[i] = v->first + i;
         add_part(&p,
@@ -222,10 +219,7 @@ static expr *own_text(checker *c, expr *value, const char *method, int64_t how) 
     char *name = check_printf(c, "<text %u>", number), *done = check_printf(c, "<done %u>", number);
     expr *asked = how_number(c, span, how);
     build_let(&b, name, true, build_call(c, span, NULL, "__formatter", &asked, 1));
-    expr *target = check_new(c, EXPR_UNARY, span, NULL);
-    target->unary.op = UNARY_REFERENCE;
-    target->unary.is_mutable = true;
-    target->unary.operand = check_new_name(c, span, name);
+    expr *target = build_reference(c, span, check_new_name(c, span, name));
     build_let(&b, done, false, build_method(c, span, value, method, &target, 1));
     expr *answer = check_new_name(c, span, done);
     expr *e = build_finish(&b, build_method(c, span, check_new_name(c, span, name), "__text", &answer, 1));
@@ -260,9 +254,7 @@ bool check_delegated_text(checker *c, expr **slot) {
     if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1)
         return shown_as(c, slot, e->call.name);
     source_span span = e->span;
-    expr *f = e->call.args[0];
-    while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE)
-        f = f->unary.operand;
+    expr *f = *check_behind(&e->call.args[0]);
     block_builder b = build_block(c, span);
     char *name = check_printf(c, "<how %u>", c->text_count++);
     build_let(&b, name, false, build_method(c, span, check_copy_place(c, f), "__how", NULL, 0));
@@ -285,10 +277,8 @@ static bool is_text_place(checker *c, expr *target) {
 
 /* write!(f, …) of a String: { f = f + format(…); Ok(()) }; of anything else: f.write_str(format(…)) */
 void check_write_text(checker *c, expr **slot, bool newline) {
-    expr *e = *slot, *target = e->call.args[0];
+    expr *e = *slot, *target = *check_behind(&e->call.args[0]);
     source_span span = e->span;
-    while (target->kind == EXPR_UNARY && target->unary.op == UNARY_REFERENCE)
-        target = target->unary.operand;
     block_builder b = build_block(c, span);
     expr *text = build_call(c, span, NULL, "format", e->call.args + 1, e->call.arg_count - 1);
     if (newline)
@@ -332,16 +322,10 @@ void check_finish_text(checker *c, expr *e) {
 /* `let <name> = value;` */
 static const binding *bound(checker *c, block_builder *b, expr *value) {
     const type *t = type_resolve(c->types, value->type);
-    build_let(b, check_printf(c, "<text %u>", c->text_count++), false, value);
+    build_named(b, "text", value);
     b->last->pattern->type = t;
     check_declare(c, b->last->pattern->binding, t);
     return b->last->pattern->binding;
-}
-
-static block *text_block(checker *c, expr *text) {
-    block *b = CHECK_ARRAY(c, block, 1);
-    *b = (block){.span = text->span, .result = text, .type = text->type};
-    return b;
 }
 
 /* An element of which nothing says the type: with the digits of f32 where the tensor holds f32, else with those of
@@ -370,12 +354,8 @@ static expr *text_by_tensor(checker *c, expr *value, int64_t how) {
     operands[0] = checked_name(c, span, names[0]->name, NULL);
     check_scope_close(c, mark);
     expr *kind = check_new_abi(c, TL_FN_tl_tensor_kind, span, operands, 1);
-    expr *choice = check_new(c, EXPR_IF, span, check_scalar(c, TYPE_STRING));
-    choice->branch.condition = check_new_binary(c, BINARY_EQ, kind, check_new_int(c, span, TL_F32),
-                                                check_scalar(c, TYPE_BOOL));
-    choice->branch.then = text_block(c, texts[0]);
-    choice->branch.otherwise = check_new(c, EXPR_BLOCK, span, choice->type);
-    choice->branch.otherwise->block = text_block(c, texts[1]);
+    expr *narrow = check_new_binary(c, BINARY_EQ, kind, check_new_int(c, span, TL_F32), check_scalar(c, TYPE_BOOL));
+    expr *choice = build_if(c, narrow, texts[0], texts[1], check_scalar(c, TYPE_STRING));
     expr *e = build_finish(&b, choice);
     e->type = e->block->type = choice->type;
     return e;

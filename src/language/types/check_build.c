@@ -20,17 +20,16 @@ static void append(block_builder *b, stmt *s) {
 
 void build_let(block_builder *b, const char *name, bool is_mutable, expr *value) {
     stmt *s = CHECK_ARRAY(b->c, stmt, 1);
-    binding *local = CHECK_ARRAY(b->c, binding, 1);
-    *local = (binding){.name = name, .span = b->span, .kind = BINDING_LET, .is_mutable = is_mutable};
-    s->kind = STMT_LET;
-    s->span = b->span;
-    s->value = value;
-    s->is_made = true;
-    s->pattern = CHECK_ARRAY(b->c, pattern, 1);
-    s->pattern->kind = PATTERN_NAME;
-    s->pattern->span = b->span;
-    s->pattern->binding = local;
+    *s = (stmt){.kind = STMT_LET, .span = b->span, .value = value, .is_made = true};
+    s->pattern = build_name(b->c, b->span, name, BINDING_LET);
+    s->pattern->binding->is_mutable = is_mutable;
     append(b, s);
+}
+
+const char *build_named(block_builder *b, const char *what, expr *value) {
+    const char *name = check_printf(b->c, "<%s %u>", what, b->c->text_count++);
+    build_let(b, name, false, value);
+    return name;
 }
 
 void build_stmt(block_builder *b, expr *e) {
@@ -43,6 +42,85 @@ expr *build_finish(block_builder *b, expr *result) {
     expr *e = check_new(b->c, EXPR_BLOCK, b->span, NULL);
     b->block->result = result;
     e->block = b->block;
+    return e;
+}
+
+pattern *build_name(checker *c, source_span span, const char *name, binding_kind kind) {
+    pattern *p = CHECK_ARRAY(c, pattern, 1);
+    *p = (pattern){.span = span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *p->binding = (binding){.name = name, .span = span, .kind = kind};
+    return p;
+}
+
+expr *build_for(checker *c, source_span span, pattern *p, expr *over, block *body) {
+    expr *e = check_new(c, EXPR_FOR, span, NULL);
+    e->loop = CHECK_ARRAY(c, loop_expr, 1);
+    *e->loop = (loop_expr){.pattern = p, .iterable = over, .body = body};
+    return e;
+}
+
+expr *build_range(checker *c, source_span span, expr *low, expr *high) {
+    expr *e = check_new(c, EXPR_RANGE, span, NULL);
+    e->range.low = low;
+    e->range.high = high;
+    return e;
+}
+
+expr *build_list(checker *c, expr_kind kind, source_span span, expr *const *items, uint32_t count) {
+    expr *e = check_new(c, kind, span, NULL);
+    e->list.items = check_join_list(c, NULL, items, count);
+    e->list.count = count;
+    return e;
+}
+
+expr *build_part(checker *c, source_span span, expr *base, uint32_t index) {
+    expr *e = check_new(c, EXPR_TUPLE_FIELD, span, NULL);
+    e->field.base = base;
+    e->field.index = index;
+    e->field.name_span = span;
+    return e;
+}
+
+expr *build_index(checker *c, source_span span, expr *base, expr *index) {
+    expr *e = check_new(c, EXPR_INDEX, span, NULL);
+    e->index.base = base;
+    e->index.indices = check_join_list(c, index, NULL, 0);
+    e->index.count = 1;
+    return e;
+}
+
+expr *build_unary(checker *c, source_span span, unary_op op, expr *operand, const type *t) {
+    expr *e = check_new(c, EXPR_UNARY, span, t);
+    e->unary.op = op;
+    e->unary.operand = operand;
+    return e;
+}
+
+expr *build_reference(checker *c, source_span span, expr *place) {
+    expr *e = build_unary(c, span, UNARY_REFERENCE, place, NULL);
+    e->unary.is_mutable = true;
+    return e;
+}
+
+block *build_value(checker *c, expr *result) {
+    block *b = CHECK_ARRAY(c, block, 1);
+    *b = (block){.span = result->span, .result = result, .type = result->type};
+    return b;
+}
+
+static expr *branch_of(checker *c, expr *value) {
+    if (value == NULL || value->kind == EXPR_BLOCK)
+        return value;
+    expr *e = check_new(c, EXPR_BLOCK, value->span, value->type);
+    e->block = build_value(c, value);
+    return e;
+}
+
+expr *build_if(checker *c, expr *condition, expr *then, expr *otherwise, const type *t) {
+    expr *e = check_new(c, EXPR_IF, condition->span, t);
+    e->branch.condition = condition;
+    e->branch.then = branch_of(c, then)->block;
+    e->branch.otherwise = branch_of(c, otherwise);
     return e;
 }
 
@@ -85,12 +163,10 @@ expr *build_assign(checker *c, source_span span, expr *target, expr *value) {
 
 expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise) {
     expr *e = check_new(c, EXPR_MATCH, option->span, NULL);
-    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1), *part = CHECK_ARRAY(c, pattern, 1);
-    *part = (pattern){.span = option->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *part->binding = (binding){.name = value, .span = option->span, .kind = BINDING_LET};
+    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1);
     *some = (pattern){.span = option->span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
     some->parts = CHECK_ARRAY(c, pattern *, 1);
-    some->parts[0] = part;
+    some->parts[0] = build_name(c, option->span, value, BINDING_LET);
     *none = (pattern){.span = option->span, .kind = PATTERN_WILDCARD};
     e->match.value = option;
     e->match.arms = CHECK_ARRAY(c, match_arm, 2);

@@ -4,6 +4,7 @@
 #include "language/types/check_fits.h"
 #include "language/types/check_context.h"
 #include "language/types/check_operation.h"
+#include "language/types/check_tree_made.h"
 #include "language/types/check_written.h"
 
 bool check_occurs(const type *open, const type *in) {
@@ -250,10 +251,6 @@ void check_unbox(checker *c, expr **slot) {
     const type *t = type_resolve(c->types, (*slot)->type);
     if (!type_is_box(t))
         return;
-    expr *content = check_new(c, EXPR_INDEX, (*slot)->span, type_resolve(c->types, t->vec.element));
-    content->index.base = *slot;
-    content->index.indices = CHECK_ARRAY(c, expr *, 1);
-    content->index.indices[0] = check_new_int(c, (*slot)->span, 0);
-    content->index.count = 1;
-    *slot = content;
+    *slot = build_index(c, (*slot)->span, *slot, check_new_int(c, (*slot)->span, 0));
+    (*slot)->type = type_resolve(c->types, t->vec.element);
 }

@@ -2,6 +2,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_operation.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_tree_made.h"
 #include "language/types/check_writes.h"
 
 const type *check_type_of(checker *c, const expr *e) {
@@ -36,14 +37,9 @@ void check_follow(checker *c, expr **slot) {
     const type *t = check_type_of(c, *slot);
     if (!type_is_reference(t))
         return;
-    expr *behind = check_new(c, EXPR_INDEX, (*slot)->span, type_target(c->types, t));
     (*slot)->type = t;
-    behind->index.base = *slot;
-    behind->index.indices = CHECK_ARRAY(c, expr *, 1);
-    behind->index.indices[0] = check_new_int(c, (*slot)->span, 0);
-    behind->index.indices[0]->type = check_scalar(c, TYPE_I64);
-    behind->index.count = 1;
-    *slot = behind;
+    *slot = build_index(c, (*slot)->span, *slot, check_new_int(c, (*slot)->span, 0));
+    (*slot)->type = type_target(c->types, t);
 }
 
 bool check_follows(const expr *e, const expr *reference) {

@@ -5,6 +5,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_operation.h"
+#include "language/types/check_tree_made.h"
 #include "language/types/check_writes.h"
 
 static bool leads_on(const expr *e) {
@@ -30,10 +31,8 @@ static void put_in_cell(checker *c, const expr *place) {
 }
 
 static expr *reference_to(checker *c, expr *place, source_span span, const type *t) {
-    expr *e = check_new(c, EXPR_UNARY, span, t);
-    e->unary.op = UNARY_REFERENCE;
-    e->unary.is_mutable = true;
-    e->unary.operand = place;
+    expr *e = build_reference(c, span, place);
+    e->type = t;
     return e;
 }
 

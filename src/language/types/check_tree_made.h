@@ -23,5 +23,18 @@ expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr
 expr *build_field(checker *c, source_span span, expr *base, const char *name);
 expr *build_assign(checker *c, source_span span, expr *target, expr *value);
 void build_append(stmt **list, stmt *s);
+pattern *build_name(checker *c, source_span span, const char *name, binding_kind kind);
+expr *build_for(checker *c, source_span span, pattern *p, expr *over, block *body);
+expr *build_range(checker *c, source_span span, expr *low, expr *high);
+expr *build_list(checker *c, expr_kind kind, source_span span, expr *const *items, uint32_t count); /* TUPLE, ARRAY */
+expr *build_part(checker *c, source_span span, expr *base, uint32_t index);                         /* base.0 */
+expr *build_index(checker *c, source_span span, expr *base, expr *index);
+expr *build_unary(checker *c, source_span span, unary_op op, expr *operand, const type *t);
+expr *build_reference(checker *c, source_span span, expr *place); /* &mut place */
+/* if condition { then } else { otherwise }, which may be NULL */
+expr *build_if(checker *c, expr *condition, expr *then, expr *otherwise, const type *t);
+block *build_value(checker *c, expr *result); /* { result }, of its type */
+/* let <WHAT n> = value; yields the name */
+const char *build_named(block_builder *b, const char *what, expr *value);
 
 #endif

@@ -47,4 +47,11 @@ const type *check_result_of(checker *c, const function_item *f, const expr *call
 /* bool < integers < f32 < f64; of two integers i64. */
 const type *check_wider_element(checker *c, const type *a, const type *b);
 
+/* Behind each `&` and `&mut` that is written before it. */
+static inline expr **check_behind(expr **slot) {
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE)
+        slot = &(*slot)->unary.operand;
+    return slot;
+}
+
 #endif
