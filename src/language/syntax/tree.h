@@ -7,7 +7,7 @@
  * so that its consumer meets few shapes. What types alone do not decide is written out behind it (elaborate.h). After a
  * check without errors (status OK, no error diagnostics), and that:
  *
- *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, EXPR_TRY, EXPR_REPEAT,
+ *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, EXPR_TRY, EXPR_REPEAT, no `..base`,
  *     EXPR_CLOSURE, EXPR_LIST, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type
  *     of jumps, of panic and of what ends in them; it fits wherever a value is wanted, as that value never arrives.
  *  2. Conversions are nodes: EXPR_CAST (implicit = true) between scalars; an EXPR_CALL of

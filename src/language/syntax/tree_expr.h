@@ -186,7 +186,7 @@ typedef enum call_kind {
     CALL_VARIANT,  /* structure, variant; operands: the variant's fields in order */
     CALL_ABI,      /* abi; see rule 4 */
     CALL_PRINT,    /* print, println: pieces in order, then a newline when `newline` */
-    CALL_MATH,     /* math; operands (1 or 2) and result of one type f32 or f64 */
+    CALL_MATH,     /* math; operands (1 or 2) and result of one type: f32, f64; whole numbers until elaborate */
     CALL_NOTHING,  /* no operands; what is in a variable before its first value: never read */
     CALL_VEC_NEW,  /* no operands; expr.type is Vec<E> */
     CALL_VEC_PUSH, /* operands: vec (a place when writes_receiver), element; void */
