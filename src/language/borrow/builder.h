@@ -116,6 +116,8 @@ value build_expr(builder *b, expr *e);
 value build_taken(builder *b, expr *e);
 void build_look(builder *b, expr *e);
 value build_block_value(builder *b, block *body);
+/* A value that several ways join into, which hold nothing yet. */
+value borrow_new_join(builder *b, source_span span);
 uint32_t borrow_find_name(const builder *b, const char *name);
 uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s);
 void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget);

@@ -108,10 +108,9 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
     return made;
 }
 
-static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t held) {
+/* joined: what all calls of it yield. */
+static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t held, value joined) {
     uint32_t names = b->name_count, end = graph_new_block(&b->g);
-    value joined = borrow_plain_value(&sort_unknown);
-    joined.held = borrow_new_temporary(b, e->span, joined.sort);
     jump_frame frame = {
         .is_closure = true, .end = end, .again = end, .result = joined.held, .names = names, .outer = b->jumps};
     b->jumps = &frame;
@@ -144,7 +143,7 @@ value build_closure_value(builder *b, expr *e) {
     uint32_t at = b->at, outer = b->g.variable_count, first = graph_new_block(&b->g);
     capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
     borrow_start_block(b, first);
-    build_closure_body(b, e, NULL, NO_VARIABLE);
+    build_closure_body(b, e, NULL, NO_VARIABLE, borrow_new_join(b, e->span));
     uint32_t count = collect_captures(b, first, outer, all);
     borrow_start_block(b, at);
     return hold_captures(b, e, all, count);
@@ -153,10 +152,11 @@ value build_closure_value(builder *b, expr *e) {
 value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
     uint32_t outer = b->g.variable_count, again = graph_new_block(&b->g), first = graph_new_block(&b->g);
     capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
+    const value joined = borrow_new_join(b, e->span);
     borrow_go_to(b, again);
     graph_edge(&b->g, again, first);
     borrow_start_block(b, first);
-    *yields = build_closure_body(b, e, item, held);
+    *yields = build_closure_body(b, e, item, held, joined);
     borrow_go_to(b, again);
     uint32_t count = collect_captures(b, first, outer, all), behind = graph_new_block(&b->g);
     graph_edge(&b->g, again, behind);

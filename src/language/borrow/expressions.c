@@ -96,7 +96,7 @@ static void join_into(builder *b, value *joined, value v, source_span span) {
         borrow_flow(b, joined->held, v.held, span);
 }
 
-static value new_join(builder *b, source_span span) {
+value borrow_new_join(builder *b, source_span span) {
     value v = borrow_plain_value(&sort_unknown);
     v.held = borrow_new_temporary(b, span, v.sort);
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = v.held, .span = span});
@@ -167,7 +167,7 @@ static value build_tuple(builder *b, expr *e) {
 }
 
 static value build_list(builder *b, expr *e) {
-    value all = new_join(b, e->span);
+    value all = borrow_new_join(b, e->span);
     for (uint32_t i = 0; i < e->list.count; i++)
         join_into(b, &all, build_taken(b, e->list.items[i]), e->span);
     all.sort = sort_holds(all.sort) || e->list.count == 0 ? sort_holder(b, all.sort, false) : &sort_value;
@@ -177,7 +177,7 @@ static value build_list(builder *b, expr *e) {
 
 static value build_struct(builder *b, expr *e) {
     const struct_item *s = borrow_struct_named(b, e->structure.name);
-    value all = new_join(b, e->span);
+    value all = borrow_new_join(b, e->span);
     bool holds = false;
     for (uint32_t i = 0; i < e->structure.init_count; i++) {
         value v = build_taken(b, e->structure.inits[i].value);
@@ -262,7 +262,7 @@ value build_block_value(builder *b, block *body) {
 static value build_if(builder *b, expr *e) {
     build_look(b, e->branch.condition);
     uint32_t then = graph_new_block(&b->g), otherwise = graph_new_block(&b->g), end = graph_new_block(&b->g);
-    value joined = new_join(b, e->span);
+    value joined = borrow_new_join(b, e->span);
     borrow_go_to(b, then);
     borrow_go_to(b, otherwise);
     borrow_start_block(b, then);
@@ -280,7 +280,7 @@ static value build_match(builder *b, expr *e) {
     value v = build_expr(b, e->match.value);
     if (v.place != NULL)
         borrow_touch(b, v.place, TOUCH_READ, e->match.value->span, NULL);
-    value joined = new_join(b, e->span);
+    value joined = borrow_new_join(b, e->span);
     uint32_t end = graph_new_block(&b->g), next = b->at;
     for (uint32_t i = 0; i < e->match.count; i++) {
         match_arm *arm = &e->match.arms[i];
@@ -320,8 +320,7 @@ static value item_of_its_own(builder *b, value item, source_span span) {
 
 static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint32_t names, const pattern *p,
                         value item) {
-    value joined = borrow_plain_value(&sort_unknown);
-    joined.held = borrow_new_temporary(b, e->span, joined.sort);
+    value joined = borrow_new_join(b, e->span);
     jump_frame frame = {.label = e->loop->label,
                         .is_block = e->loop->is_block,
                         .end = end,

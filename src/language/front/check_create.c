@@ -10,10 +10,14 @@
  * What must stay true (asserted: what was made is what was asked for): nothing is changed unless all of it can be made;
  * what draws real numbers makes no whole ones.
  */
+#include <string.h>
+
 #include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_operation.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -115,11 +119,44 @@ static bool list_can_be(const expr *e, const type *element, int depth) {
     return all;
 }
 
+static bool mentions(const type_expr *t, const char *name) {
+    bool found = t != NULL && t->name != NULL && strcmp(t->name, name) == 0;
+    for (uint32_t i = 0; t != NULL && !found && i < t->argument_count; i++)
+        found = mentions(t->arguments[i], name);
+    return found;
+}
+
+/* fn arange<T>(to: f64) -> Tensor<T> of the library: only what is wanted says what it makes. */
+static bool makes_any(const checker *c, const function_item *f) {
+    const function_item *written = f->template;
+    bool any = written != NULL && written->span.file == c->tree->prelude && written->generics.count == 1 &&
+               !written->has_self && written->result_annotation != NULL &&
+               written->result_annotation->argument_count > 0 &&
+               mentions(written->result_annotation->arguments[0], written->generics.items[0].name);
+    for (uint32_t i = 0; any && i < written->parameter_count; i++)
+        any = !mentions(written->parameters[i]->annotation, written->generics.items[0].name);
+    return any;
+}
+
+/* f makes whole numbers where the operation of its name in the table does; others may draw. */
+static bool may_make(const function_item *f, const type *element) {
+    bool may = element->kind == TYPE_F64;
+    for (size_t i = 0; !may && i < tl_abi_name_count; i++) {
+        const creator *made = check_abi_named(&tl_abi_names[i], "Tensor", f->template->name)
+                                  ? creator_of(tl_abi_names[i].function)
+                                  : NULL;
+        may = made != NULL && !made->draws;
+    }
+    return may;
+}
+
 static bool can_be(checker *c, const expr *e, const type *element, int depth) {
     if (e->kind == EXPR_ARRAY)
         return list_can_be(e, element, depth);
     if (e->kind != EXPR_CALL || depth > DEPTH_MAX)
         return false;
+    if (e->call.kind == CALL_FUNCTION && makes_any(c, e->call.function))
+        return may_make(e->call.function, element);
     if (e->call.kind == CALL_FUNCTION)
         return function_keeps(e->call.function, element) && operands_can_be(c, e, element, depth);
     if (e->call.kind != CALL_ABI)
@@ -235,6 +272,14 @@ static void create(checker *c, expr **slot, const creator *made, const type *ele
     }
 }
 
+/* The same function of the library for such elements. */
+static function_item *instance_for(checker *c, const expr *e, const type *element) {
+    function_item *written = e->call.function->template;
+    type_environment environment = check_environment_new(c, written);
+    environment.arguments[0] = element;
+    return check_instance_of(c, written, c->instances->builtin_owners[TYPE_TENSOR], &environment, e->span);
+}
+
 static void become(checker *c, expr **slot, const type *element) {
     expr *e = *slot;
     if (e->kind == EXPR_ARRAY) {
@@ -244,6 +289,11 @@ static void become(checker *c, expr **slot, const type *element) {
     const creator *made = e->call.kind == CALL_ABI ? creator_of(e->call.abi) : NULL;
     if (made != NULL) {
         create(c, slot, made, element);
+        return;
+    }
+    if (e->call.kind == CALL_FUNCTION && makes_any(c, e->call.function)) {
+        e->call.function = instance_for(c, e, element);
+        e->type = type_tensor(c->types, element, e->type->tensor.rank);
         return;
     }
     if (e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_literal_f32) {

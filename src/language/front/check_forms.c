@@ -11,6 +11,7 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
+#include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
@@ -339,11 +340,43 @@ static block *made_of_update(const expr *e) {
                : NULL;
 }
 
+/* Whether the call writes the place of its receiver and yields what is there then, as a method of the library whose
+ * last word is `self`. */
+static bool yields_receiver(checker *c, const expr *e) {
+    if (e->kind != EXPR_CALL || e->call.operand_count == 0 || e->type->kind != TYPE_TENSOR ||
+        !check_is_place(e->call.operands[0]))
+        return false;
+    if (e->call.kind == CALL_ABI)
+        return e->call.writes_receiver && (tl_abi_functions[e->call.abi].effects & REPLACES) != 0;
+    function_item *f = e->call.kind == CALL_FUNCTION ? e->call.function : NULL;
+    if (f == NULL || !f->has_self || f->span.file != c->tree->prelude)
+        return false;
+    function_item *written = f->template != NULL ? f->template : f;
+    check_read_body(c, written);
+    const expr *last = written->body == NULL ? NULL : written->body->result;
+    return last != NULL && last->kind == EXPR_NAME && strcmp(last->name.name, "self") == 0 &&
+           check_may_write_self(c, f);
+}
+
+/* a.zero_().add_(x): { a.zero_(); a.add_(x) } */
+static bool behind_write(checker *c, expr **slot, expr *before, const type *expected) {
+    if (!yields_receiver(c, before))
+        return false;
+    block_builder b = build_block(c, before->span);
+    (*slot)->call.receiver = check_copy_place(c, before->call.operands[0]);
+    check_expr(c, slot, expected);
+    const type *t = (*slot)->type;
+    build_stmt(&b, before);
+    *slot = build_finish(&b, *slot);
+    (*slot)->type = (*slot)->block->type = t;
+    return true;
+}
+
 /* a.add_(x).mul_(y): what is behind the first writes to `a`, too: { a += x; a.mul_(y) } */
 static bool behind_update(checker *c, expr **slot, expr *before, const type *expected) {
     block *made = made_of_update(before);
     if (made == NULL)
-        return false;
+        return behind_write(c, slot, before, expected);
     if (check_is_place(made->result)) {
         (*slot)->call.receiver = made->result;
         check_expr(c, slot, expected);

@@ -32,20 +32,6 @@
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
-void infer_name(inference *n, const char *name, const type *t) {
-    symbol *s = names_symbol(n->c->names, name);
-    inferred_name entry = {s, s->inferred};
-    CHECK_PUSH(n->c, n->names, n->name_count, n->name_capacity, entry);
-    s->inferred = t;
-}
-
-void infer_close_names(inference *n, uint32_t mark) {
-    while (n->name_count > mark) {
-        inferred_name *entry = &n->names[--n->name_count];
-        entry->symbol->inferred = entry->hidden;
-    }
-}
-
 static const type *type_of_name(inference *n, expr *e) {
     const symbol *s = e->name.scope == NULL ? names_find(n->c->names, e->name.name) : NULL;
     if (s != NULL && s->inferred != NULL)
@@ -123,7 +109,7 @@ void infer_pattern(inference *n, const pattern *p, const type *t) {
     switch (p->kind) {
     case PATTERN_NAME:
         if (!names_a_variant(n, p))
-            infer_name(n, p->binding->name, t);
+            infer_name(n, p->binding, t);
         return;
     case PATTERN_TUPLE:
         tuple_pattern(n, p, t);
@@ -132,7 +118,7 @@ void infer_pattern(inference *n, const pattern *p, const type *t) {
         variant_pattern(n, p, t);
         return;
     case PATTERN_BOUND:
-        infer_name(n, p->binding->name, t);
+        infer_name(n, p->binding, t);
         infer_pattern(n, p->parts[0], t);
         return;
     default:
@@ -379,7 +365,7 @@ static const type *type_of_closure(inference *n, expr *e) {
     for (uint32_t i = 0; i < f->count; i++) {
         binding *b = e->closure.parameters[i];
         f->parameters[i] = b->annotation == NULL ? infer_open(n) : infer_followed(n, infer_written(n, b->annotation));
-        infer_name(n, b->name, f->parameters[i]);
+        infer_name(n, b, f->parameters[i]);
     }
     n->result = f->result;
     n->yields = NULL;
@@ -403,7 +389,7 @@ static const type *type_of_comprehension(inference *n, expr *e) {
             if (parts[k] != NULL)
                 infer_expr(n, parts[k]);
         if (clause->index != NULL)
-            infer_name(n, clause->index->name, check_scalar(n->c, TYPE_I64));
+            infer_name(n, clause->index, check_scalar(n->c, TYPE_I64));
     }
     const type *element = made->body == NULL ? n->any : infer_expr(n, made->body);
     n->comprehensions--;

@@ -19,6 +19,7 @@
 typedef struct inferred_name {
     symbol *symbol;
     const type *hidden;
+    binding *hidden_binding;
 } inferred_name;
 
 /* An expression whose type waits for that of its first operand. */
@@ -42,6 +43,12 @@ typedef struct inferred_tensor { /* an expression that may be one */
     const type *t;
 } inferred_tensor;
 
+typedef struct indexed_place { /* a variable or field of one, a tensor of unknown rank */
+    const expr *base;
+    binding *root;
+    uint32_t most; /* indices that it has somewhere */
+} indexed_place;
+
 typedef struct inferred_yields { /* what a function that is walked for its result returns */
     const type **types;
     uint32_t count, capacity;
@@ -60,11 +67,14 @@ typedef struct inference {
     inferred_name *names;
     uint32_t name_count, name_capacity;
     inferred_loop *loops;
+    indexed_place *places;
+    uint32_t place_count, place_capacity;
     const type *result; /* of the function or closure */
     const type *any;    /* nothing is known, and nothing will be */
     source_span at;     /* the use that is being looked at */
     uint32_t comprehensions;
-    bool drops; /* the result of the expression being walked is dropped */
+    bool drops;  /* the result of the expression being walked is dropped */
+    bool deeper; /* a tensor has more dimensions than an index of it met so far could know */
 } inference;
 
 const type *infer_expr(inference *n, expr *e);
@@ -75,7 +85,7 @@ const type *infer_call_of(inference *n, function_item *f, struct_item *owner, co
 const type *infer_range(inference *n, expr *e);
 const type *infer_block(inference *n, block *b);
 void infer_pattern(inference *n, const pattern *p, const type *t);
-void infer_name(inference *n, const char *name, const type *t);
+void infer_name(inference *n, binding *b, const type *t);
 /* e: base[at[0], …] */
 const type *infer_index(inference *n, expr *e, const type *base, const type **at);
 

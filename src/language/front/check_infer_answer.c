@@ -165,8 +165,20 @@ static bool asks_in_block(inference *n, const block *b) {
     return q.found;
 }
 
+static void walk_body(inference *n, function_item *f) {
+    for (uint32_t i = 0; i < f->parameter_count; i++)
+        infer_name(n, f->parameters[i], f->parameters[i]->type);
+    const type *result = infer_block(n, f->body);
+    n->at = f->result_annotation != NULL ? f->result_annotation->span : f->span;
+    if (f->result != NULL)
+        infer_same(n, result, f->result);
+    infer_close_names(n, 0);
+    infer_answer_waiting(n);
+}
+
 void check_infer(checker *c, function_item *f) {
-    inference n = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
+    const inference start = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
+    inference n = start;
     if (f->body == NULL || !asks_in_block(&n, f->body))
         return;
     const diagnostics before = *c->diagnostics;
@@ -178,14 +190,15 @@ void check_infer(checker *c, function_item *f) {
     check_dyn_mark(c);
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
-    for (uint32_t i = 0; i < f->parameter_count; i++)
-        infer_name(&n, f->parameters[i]->name, f->parameters[i]->type);
-    const type *result = infer_block(&n, f->body);
-    n.at = f->result_annotation != NULL ? f->result_annotation->span : f->span;
-    if (f->result != NULL)
-        infer_same(&n, result, f->result);
-    infer_close_names(&n, 0);
-    infer_answer_waiting(&n);
+    walk_body(&n, f);
+    if (n.deeper) { /* t[i] of a tensor that is t[i, j] elsewhere is a row: its uses are those of a row */
+        const inference first = n;
+        n = start;
+        n.places = first.places;
+        n.place_count = first.place_count;
+        n.place_capacity = first.place_capacity;
+        walk_body(&n, f);
+    }
     prefer_lists(&n);
     infer_answer_waiting(&n);
     settle_rows(&n);

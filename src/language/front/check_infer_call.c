@@ -459,8 +459,10 @@ static bool is_shown_by(library_said function) {
 static void shown(inference *n, const expr *e, const char *name, const type **arguments) {
     for (uint32_t i = 0; i < e->call.arg_count && is_shown_by(library_said_of(LIBRARY_function, name)); i++) {
         const open_form *f = infer_form_of(infer_value(n, arguments[i]));
-        if (f != NULL && f->kind == FORM_ROW)
-            infer_value(n, arguments[i])->open.form->is_shown = true;
+        const type *row = f != NULL && f->kind == FORM_TRUTH ? infer_value(n, f->element)
+                                                             : infer_value(n, arguments[i]);
+        if (infer_is_row(row))
+            row->open.form->is_shown = true;
     }
     const expr *text = e->call.arg_count > 1 ? e->call.args[0] : NULL;
     if (text == NULL || text->kind != EXPR_STRING)

@@ -4,11 +4,55 @@
  *     a == b                           both are of one type: one answer of lists, one for each element of tensors
  *     t[i] + u                         a row where u is a tensor
  */
+#include <string.h>
+
 #include "language/front/check_infer.h"
 #include "language/front/check_iterator.h"
 #include "language/types/check_scopes.h"
 
 /* ---- indices ----------------------------------------------------------------------------------- */
+
+/* x or x.a.b, of a variable x. */
+static binding *root_of(const inference *n, const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD)
+        e = e->field.base;
+    const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? names_find(n->c->names, e->name.name) : NULL;
+    return s == NULL || s->inferred == NULL ? NULL : s->walked;
+}
+
+static bool is_same_path(const expr *a, const expr *b) {
+    for (; a->kind == b->kind && a->kind != EXPR_NAME; a = a->field.base, b = b->field.base)
+        if (a->kind == EXPR_FIELD ? strcmp(a->field.name, b->field.name) != 0 : a->field.index != b->field.index)
+            return false;
+    return a->kind == b->kind;
+}
+
+static indexed_place *place_indexed(inference *n, const expr *base) {
+    binding *root = root_of(n, base);
+    for (uint32_t i = 0; root != NULL && i < n->place_count; i++)
+        if (n->places[i].root == root && is_same_path(n->places[i].base, base))
+            return &n->places[i];
+    if (root == NULL)
+        return NULL;
+    const indexed_place made = {.base = base, .root = root};
+    CHECK_PUSH(n->c, n->places, n->place_count, n->place_capacity, made);
+    return &n->places[n->place_count - 1];
+}
+
+/* Whether t[i] is t[i, j] elsewhere, so that it is a row. */
+static bool is_surely_row(inference *n, const expr *e) {
+    uint32_t count = 0;
+    for (; e->kind == EXPR_INDEX && (count == 0 || !e->in_parentheses); e = e->index.base)
+        count += e->index.count;
+    indexed_place *p = place_indexed(n, e);
+    if (p == NULL)
+        return false;
+    n->deeper |= p->most > 0 && count > p->most;
+    p->most = count > p->most ? count : p->most;
+    if (e->kind == EXPR_NAME && p->most <= TL_MAX_RANK)
+        p->root->first_rank = (uint8_t)p->most;
+    return count < p->most;
+}
 
 /* For a tensor, with so many numbers between the brackets. */
 static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
@@ -22,6 +66,8 @@ static const type *type_of_element_at(inference *n, expr *e, const type *tensor,
     open_form *f = infer_form(n, FORM_ROW, e);
     f->is_element = is_element;
     f->element = element;
+    if (tensor->tensor.rank < 0 && is_surely_row(n, e))
+        infer_tensor(n, f->open);
     return f->open;
 }
 
@@ -65,7 +111,8 @@ const type *infer_indexed(inference *n, expr *e) {
     const type **at = CHECK_ARRAY(n->c, const type *, e->index.count + 1);
     for (uint32_t i = 0; i < e->index.count; i++) {
         at[i] = infer_value(n, infer_expr(n, e->index.indices[i]));
-        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at[i]))
+        bool open = infer_is_bracket(at[i]) || (infer_is_truth(at[i]) && infer_is_row(at[i]->open.form->element));
+        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && open)
             infer_tensor(n, at[i]);
     }
     const open_form *row = infer_form_of(base);
@@ -124,6 +171,18 @@ const type *infer_arithmetic(inference *n, const type *a, const type *b) {
     return a->kind == TYPE_STRING ? a : n->any;
 }
 
+/* t[i] > 0.5 of a tensor of unknown rank: an answer where a bool is wanted, a mask where a tensor is. */
+static const type *type_of_row_compared(inference *n, expr *e, const type *a, const type *b) {
+    const type *row = infer_is_row(a) ? a : b, *other = row == a ? b : a;
+    if (infer_is_row(other))
+        infer_same(n, row, other);
+    else if (type_is_numeric(other) && row->open.form->element != NULL)
+        infer_same(n, row->open.form->element, other);
+    open_form *f = infer_form(n, FORM_TRUTH, e);
+    f->element = row;
+    return f->open;
+}
+
 static const type *type_of_comparison(inference *n, expr *e, const type *a, const type *b) {
     const type *left = infer_is_element(a) ? infer_value(n, a->open.form->element) : a,
                *right = infer_is_element(b) ? infer_value(n, b->open.form->element) : b;
@@ -133,6 +192,9 @@ static const type *type_of_comparison(inference *n, expr *e, const type *a, cons
         a = left;
         b = right;
     }
+    const type *beside = infer_is_row(a) ? b : a;
+    if ((infer_is_row(a) || infer_is_row(b)) && (infer_is_row(beside) || type_is_numeric(beside)))
+        return type_of_row_compared(n, e, a, b);
     bool equal = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
     bool brackets = infer_is_bracket(a) || infer_is_bracket(b);
     const type *other = infer_is_bracket(a) ? b : a;
@@ -165,8 +227,10 @@ const type *infer_binary(inference *n, expr *e) {
     n->at = e->span;
     if (e->binary.op >= BINARY_EQ && e->binary.op <= BINARY_GE)
         return type_of_comparison(n, e, a, b);
+    if (infer_is_truth(a) || infer_is_truth(b)) /* both are answers, or both masks */
+        infer_same(n, a, b);
     if (!infer_is_arithmetic(e->binary.op))
-        return a;
+        return infer_value(n, a);
     const type *t = infer_arithmetic(n, a, b);
     if (t == NULL) {
         t = infer_open(n);

@@ -59,10 +59,29 @@ static const type *yielded(inference *n, const inferred_yields *all, const type 
     return t;
 }
 
+void infer_name(inference *n, binding *b, const type *t) {
+    symbol *s = names_symbol(n->c->names, b->name);
+    inferred_name entry = {s, s->inferred, s->walked};
+    CHECK_PUSH(n->c, n->names, n->name_count, n->name_capacity, entry);
+    s->inferred = t;
+    s->walked = b;
+}
+
+void infer_close_names(inference *n, uint32_t mark) {
+    while (n->name_count > mark) {
+        inferred_name *entry = &n->names[--n->name_count];
+        entry->symbol->inferred = entry->hidden;
+        entry->symbol->walked = entry->hidden_binding;
+    }
+}
+
 static void exchange(inferred_name *entry) {
     const type *t = entry->symbol->inferred;
+    binding *b = entry->symbol->walked;
     entry->symbol->inferred = entry->hidden;
+    entry->symbol->walked = entry->hidden_binding;
     entry->hidden = t;
+    entry->hidden_binding = b;
 }
 
 void infer_hide_names(inference *n) {
@@ -90,7 +109,7 @@ static const type *walk(inference *n, function_item *f, const function_item *wri
     n->yields = &yields;
     n->depth++;
     for (uint32_t i = 0; i < written->parameter_count; i++)
-        infer_name(n, written->parameters[i]->name, given[i]);
+        infer_name(n, written->parameters[i], given[i]);
     const type *last = infer_block(n, written->body);
     CHECK_PUSH(n->c, yields.types, yields.count, yields.capacity, last);
     infer_same(n, last, declared);

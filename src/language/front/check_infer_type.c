@@ -80,7 +80,8 @@ static void forms_meet(inference *n, open_form *a, open_form *b) {
     b->is_literal &= a->is_literal;
     b->has_literal |= a->has_literal;
     b->is_shown |= a->is_shown;
-    if (a->kind == FORM_BRACKET || (a->kind == FORM_ROW && a->element != NULL && b->element != NULL))
+    bool rows = a->kind == FORM_ROW || a->kind == FORM_TRUTH;
+    if (a->kind == FORM_BRACKET || (rows && a->element != NULL && b->element != NULL))
         infer_same(n, a->element, b->element);
     else if (a->kind == FORM_FUNCTION)
         functions_meet(n, a, b);
@@ -91,6 +92,15 @@ static const type *row_like(inference *n, const open_form *f, const type *t) {
     const type *element = f->element == NULL ? NULL : infer_value(n, f->element);
     bool wide = element != NULL && element->kind == TYPE_F64 && !type_is_open_number(element);
     return wide && t->tensor.element == NULL ? type_tensor(n->c->types, element, t->tensor.rank) : t;
+}
+
+/* Brackets are compared as lists, rows as the numbers that they are then. */
+static void one_is_compared(inference *n, const type *compared) {
+    compared = infer_value(n, compared);
+    if (infer_is_row(compared) && compared->open.form->element != NULL)
+        infer_same(n, compared, compared->open.form->element);
+    else
+        infer_prefer_list(n, compared);
 }
 
 /* open has a form, t is decided. */
@@ -114,7 +124,7 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
     case FORM_TRUTH:
         if (t->kind == TYPE_BOOL) {
             decide(f->open, t);
-            infer_prefer_list(n, f->element);
+            one_is_compared(n, f->element);
         } else if (t->kind == TYPE_TENSOR) {
             decide(f->open, t);
             infer_tensor(n, f->element);

@@ -159,7 +159,8 @@ bool check_index_by_range(checker *c, expr **slot, const type *expected) {
         return false;
     check_expr(c, &index, check_scalar(c, TYPE_I64));
     e->index.indices[0] = index;
-    if (!check_is_range(c, type_resolve(c->types, index->type)))
+    index->is_unjudged = !check_is_range(c, type_resolve(c->types, index->type));
+    if (index->is_unjudged)
         return false;
     block_builder b = build_block(c, e->span);
     char *name = check_printf(c, "<range %u>", c->text_count++);

@@ -13,6 +13,7 @@ enum { SEARCH_DEPTH = 6 };
 typedef struct write_search {
     checker *c;
     const function_item *f;
+    const struct write_search *outer; /* of the method that calls it on self; NULL: none does */
     int depth;
     bool found;
 } write_search;
@@ -27,7 +28,7 @@ bool check_changes_receiver(const char *name) {
     return library_says(LIBRARY_writes, name);
 }
 
-static bool search_writes(checker *c, function_item *f, int depth);
+static bool search_writes(checker *c, function_item *f, const write_search *outer);
 
 /* self.part.m(…): whichever type the part is of, some method of that name may write to it. */
 static bool some_method_writes(const checker *c, const char *name) {
@@ -50,36 +51,45 @@ static void find_write(expr *e, void *context) {
                                           s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
                                           e->call.name)
                                     : NULL;
-        s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1) : some_method_writes(s->c, e->call.name);
+        s->found |= called != NULL ? search_writes(s->c, called, s) : some_method_writes(s->c, e->call.name);
     }
     if (!s->found)
         expr_each_child(e, find_write, s);
 }
 
-static bool search_writes(checker *c, function_item *f, int depth) {
+/* A method that calls itself, or another one of its name, on self: that is being looked at. */
+static bool is_searched(const write_search *s, const function_item *f) {
+    while (s != NULL && s->f != f)
+        s = s->outer;
+    return s != NULL;
+}
+
+static bool search_writes(checker *c, function_item *f, const write_search *outer) {
     if (f->has_self && f->parameters[0]->is_shared) /* `&self`: at most what lies behind a reference in it */
         return false;
-    if (f->writes_self || depth > SEARCH_DEPTH)
+    write_search s = {.c = c, .f = f, .outer = outer, .depth = outer == NULL ? 0 : outer->depth + 1};
+    if (f->writes_self || s.depth > SEARCH_DEPTH)
         return true;
+    if (is_searched(outer, f))
+        return false;
     if (f->is_checked) { /* what it calls itself is not spread yet */
         for (uint32_t i = 0; i < c->writes->use_count; i++) {
             const method_use *use = &c->writes->uses[i];
             function_item *called = check_call_of_use(use)->call.function;
             if (use->caller == f && called != f && use->root != NULL && use->root->kind == BINDING_SELF &&
-                search_writes(c, called, depth + 1))
+                search_writes(c, called, &s))
                 return true;
         }
         return false;
     }
     check_read_body(c, f);
-    write_search s = {.c = c, .f = f, .depth = depth};
     expr body = {.kind = EXPR_BLOCK, .block = f->body};
     expr_each_child(&body, find_write, &s);
     return s.found;
 }
 
 bool check_may_write_self(checker *c, function_item *f) {
-    return search_writes(c, f->is_checked || f->template == NULL ? f : f->template, 0);
+    return search_writes(c, f->is_checked || f->template == NULL ? f : f->template, NULL);
 }
 
 bool check_may_write_lists(checker *c, const char *name) {

@@ -107,7 +107,10 @@ static bool assign_element(checker *c, expr *e) {
     if (!element || !type_is_float(target->type) || !type_is_float(e->assign.value->type))
         return false;
     check_unstated_stored(c, target, e->assign.value);
-    check_cast_to(c, &e->assign.value, target->type);
+    if (type_resolve(c->types, target->type)->kind == TYPE_F64)
+        check_widen_to(c, &e->assign.value, target->type);
+    else
+        check_cast_to(c, &e->assign.value, target->type);
     return true;
 }
 

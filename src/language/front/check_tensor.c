@@ -167,9 +167,16 @@ void check_merge_indices(checker *c, expr *e) {
 
 static uint32_t first_unchecked(const expr *e) {
     uint32_t i = 0;
-    while (i < e->index.count && e->index.indices[i]->type != NULL)
+    while (i < e->index.count && e->index.indices[i]->type != NULL && !e->index.indices[i]->is_unjudged)
         i++;
     return i;
+}
+
+static void check_one_index(checker *c, expr **index, const type *wish) {
+    if ((*index)->is_unjudged)
+        (*index)->is_unjudged = false;
+    else
+        check_expr(c, index, wish);
 }
 
 static void check_indices(checker *c, expr *e) {
@@ -179,7 +186,7 @@ static void check_indices(checker *c, expr *e) {
             check_make_error(c, e->index.indices[i]);
             continue;
         }
-        check_expr(c, &e->index.indices[i], check_scalar(c, TYPE_I64));
+        check_one_index(c, &e->index.indices[i], check_scalar(c, TYPE_I64));
         check_coerce(c, &e->index.indices[i], check_scalar(c, TYPE_I64), NULL);
     }
 }
@@ -216,7 +223,7 @@ static void check_slice(checker *c, expr **slot) {
 /* The index is a tensor of places or a mask; otherwise it is a number. Real numbers that a bracket held become
  * whole. */
 static bool is_places(checker *c, expr **index) {
-    check_expr(c, index, (*index)->kind == EXPR_ARRAY ? NULL : check_scalar(c, TYPE_I64));
+    check_one_index(c, index, (*index)->kind == EXPR_ARRAY ? NULL : check_scalar(c, TYPE_I64));
     const type *t = type_resolve(c->types, (*index)->type);
     if (t->kind != TYPE_TENSOR || t->tensor.rank == 0)
         return false;

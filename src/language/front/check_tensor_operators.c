@@ -39,6 +39,17 @@ expr *check_real_tensor(checker *c, expr *tensor) {
     return cast;
 }
 
+/* A real number that has no type yet is an f64 beside a tensor of f64, and beside one of unknown elements, which may
+ * hold them: unless another use wants f32. */
+static void scalar_beside(checker *c, expr **scalar, const type *tensor) {
+    const type *t = type_resolve(c->types, (*scalar)->type), *held = tensor->tensor.element;
+    bool follows = held != NULL ? held->kind == TYPE_F64 : type_is_open_number(t) && !t->number->is_element;
+    if (follows && type_is_open_number(t) && type_is_float(t))
+        check_widen_to(c, scalar, check_scalar(c, TYPE_F64));
+    else
+        check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
+}
+
 /* t op s and s op t: operands (tensor, scalar as f64[, relation]). */
 static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
     expr *e = *slot, *tensor = scalar_left ? e->binary.right : e->binary.left;
@@ -51,7 +62,7 @@ static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
         tensor = check_real_tensor(c, tensor);
     if ((*scalar)->kind == EXPR_FLOAT && (*scalar)->floating.suffix == TYPE_VOID)
         (*scalar)->type = check_scalar(c, TYPE_F64); /* 0.1 beside a tensor is not an f32 made longer */
-    check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
+    scalar_beside(c, scalar, tensor->type);
     expr *operands[3] = {tensor, *scalar, NULL};
     tl_abi_index abi = TL_FN_tl_tensor_compare_scalar;
     if (comparison)

@@ -33,6 +33,7 @@ typedef struct symbol {
     uint32_t variant;
     bool refused;
     const struct type *inferred; /* the type of a variable, while check_infer.c walks its function; NULL: it is none */
+    binding *walked;             /* and where it is declared */
     struct symbol *next;
 } symbol;
 

@@ -339,6 +339,7 @@ struct expr {
     bool is_negative : 1;  /* [check] a literal with its sign */
     bool is_largest : 1;   /* [check] a literal: the largest of its type */
     bool is_judged : 1;    /* [check] a conversion of a number that was open */
+    bool is_unjudged : 1;  /* [check] an index whose type is known: whether it is one nothing has said */
     bool is_kept : 1;      /* a reference that it yields is not followed */
     bool is_copied : 1;    /* [check] of a copy: a write to it does not reach the place */
     bool is_shown : 1;     /* [check] t[i] that is printed: a tensor where its rank is not known, a number otherwise */

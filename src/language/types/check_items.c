@@ -24,7 +24,7 @@
 static bool reserved_type(const char *name) {
     static const char *const names[] = {"Tensor", "GradTensor", "Vec", "Self", "str"};
     const library_said form = library_said_of(LIBRARY_type_form, name);
-    if (form == SAID_OPTION || form == SAID_RESULT || form == SAID_SYSTEM)
+    if (form == SAID_OPTION || form == SAID_RESULT)
         return true;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
