@@ -29,15 +29,27 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define VECTORS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#define WIDEST  __attribute__((target("arch=x86-64-v4")))
+static bool has_wide_vectors(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd");
+}
 #else
 #define VECTORS
+#define WIDEST
+static bool has_wide_vectors(void) {
+    return false;
+}
 #endif
 
 enum { LANES = 8, STEPS = 256, TRIES = STEPS / 2 * LANES, WORD_BITS = 64, PARTS = STEPS / 2 / WORD_BITS };
 
 typedef uint64_t word_lanes __attribute__((vector_size(8 * LANES)));
-typedef int64_t whole_lanes __attribute__((vector_size(8 * LANES)));
 typedef double real_lanes __attribute__((vector_size(8 * LANES)));
+/* Half of the lanes: where a vector has 256 bits or fewer, compilers keep halves of larger ones in memory. */
+typedef uint64_t word_half __attribute__((vector_size(8 * LANES / 2), aligned(8)));
+typedef double real_half __attribute__((vector_size(8 * LANES / 2), aligned(8)));
 
 /* x^(256 lane) modulo the characteristic polynomial of a step, lowest coefficients first: which of the states 0 to 255
  * steps on have to be added for the one 256 lane steps on. */
@@ -71,21 +83,31 @@ typedef struct points {
 
 /* ---- the chain --------------------------------------------------------------------------------------------------- */
 
-/* states: 0 to 255 steps on. */
+/* states: 0 to 255 steps on. The lanes from `from` on, as many as a W has. */
+#define ADD_STATES(W, from)                                                       \
+    do {                                                                          \
+        W at_[4] = {{0}, {0}, {0}, {0}};                                          \
+        for (int word = 0; word < 4; word++) {                                    \
+            W coefficients = *(const W *)((const uint64_t *)&ahead[word] + from); \
+            for (int bit = 0; bit < WORD_BITS; bit++) {                           \
+                const uint64_t *chain = states[word * WORD_BITS + bit];           \
+                const W wanted = -(coefficients & 1);                             \
+                for (int i = 0; i < 4; i++)                                       \
+                    at_[i] ^= wanted & chain[i];                                  \
+                coefficients >>= 1;                                               \
+            }                                                                     \
+        }                                                                         \
+        for (int i = 0; i < 4; i++)                                               \
+            *(W *)((uint64_t *)&s->state[i] + from) = at_[i];                     \
+    } while (0)
+
+WIDEST static void add_states_wide(const uint64_t states[STEPS][4], stretch *s) {
+    ADD_STATES(word_lanes, 0);
+}
+
 VECTORS static void add_states(const uint64_t states[STEPS][4], stretch *s) {
-    word_lanes at[4] = {{0}, {0}, {0}, {0}};
-    for (int word = 0; word < 4; word++) {
-        word_lanes coefficients = ahead[word];
-        for (int bit = 0; bit < WORD_BITS; bit++) {
-            const uint64_t *chain = states[word * WORD_BITS + bit];
-            const word_lanes wanted = -(coefficients & 1);
-            for (int i = 0; i < 4; i++)
-                at[i] ^= wanted & chain[i];
-            coefficients >>= 1;
-        }
-    }
-    for (int i = 0; i < 4; i++)
-        s->state[i] = at[i];
+    for (int from = 0; from < LANES; from += LANES / 2)
+        ADD_STATES(word_half, from);
 }
 
 #define ROTATED(x, k) (((x) << (k)) | ((x) >> (WORD_BITS - (k))))
@@ -112,38 +134,58 @@ static void find_lanes(const masu__rng *rng, stretch *s) {
         to[3] = d;
         STEP();
     }
-    add_states(states, s);
+    if (has_wide_vectors())
+        add_states_wide(states, s);
+    else
+        add_states(states, s);
 }
 
-/* From 53 bits to a number between -1 and 1. */
-#define PLACED(word) (2.0 * (__builtin_convertvector((whole_lanes)((word) >> 11), real_lanes) * 0x1p-53) - 1.0)
+/* From 53 bits to a number between -1 and 1. Each half of the bits is put below an exponent: that is the number without
+ * a conversion, which processors without 512 bits have for one lane at a time; neither sum rounds. */
+#define HIGH(R, word)   ((R)((word) >> 43 | UINT64_C(0x4530000000000000)) - (0x1p84 + 0x1p52))
+#define LOW(R, word)    ((R)(((word) >> 11 & UINT64_C(0xffffffff)) | UINT64_C(0x4330000000000000)))
+#define PLACED(R, word) (2.0 * ((HIGH(R, word) + LOW(R, word)) * 0x1p-53) - 1.0)
 
-#define WORD         (ROTATED(a + d, 23) + a)
+#define WORD            (ROTATED(a + d, 23) + a)
 
 /* The 64 tries of part `part`. Below 1 and not 0 is a matter of sign bits: compilers take comparisons of such vectors
  * apart. */
-#define RUN_PART(part)                                                                           \
-    do {                                                                                         \
-        word_lanes bits_ = {0};                                                                  \
-        for (int k = 0; k < WORD_BITS; k++) {                                                    \
-            const real_lanes u = PLACED(WORD);                                                   \
-            STEP();                                                                              \
-            const real_lanes v = PLACED(WORD), square = u * u + v * v;                           \
-            STEP();                                                                              \
-            s->u[(part)*WORD_BITS + k] = u;                                                      \
-            s->v[(part)*WORD_BITS + k] = v;                                                      \
-            bits_ |= ((word_lanes)(square - 1.0) & -(word_lanes)square) >> (WORD_BITS - 1) << k; \
-        }                                                                                        \
-        s->within[part] = bits_;                                                                 \
+#define RUN_PART(W, R, part, from)                                                       \
+    do {                                                                                 \
+        W bits_ = {0};                                                                   \
+        for (int k = 0; k < WORD_BITS; k++) {                                            \
+            const W first = WORD;                                                        \
+            STEP();                                                                      \
+            const W second = WORD;                                                       \
+            STEP();                                                                      \
+            const R u = PLACED(R, first), v = PLACED(R, second), square = u * u + v * v; \
+            *(R *)((double *)&s->u[(part)*WORD_BITS + k] + from) = u;                    \
+            *(R *)((double *)&s->v[(part)*WORD_BITS + k] + from) = v;                    \
+            bits_ |= ((W)(square - 1.0) & -(W)square) >> (WORD_BITS - 1) << k;           \
+        }                                                                                \
+        *(W *)((uint64_t *)&s->within[part] + from) = bits_;                             \
     } while (0)
 
+#define RUN_LANES(W, R, from)                                      \
+    do {                                                           \
+        W a = *(const W *)((const uint64_t *)&s->state[0] + from); \
+        W b = *(const W *)((const uint64_t *)&s->state[1] + from); \
+        W c = *(const W *)((const uint64_t *)&s->state[2] + from); \
+        W d = *(const W *)((const uint64_t *)&s->state[3] + from); \
+        for (int part = 0; part < PARTS; part++)                   \
+            RUN_PART(W, R, part, from);                            \
+        const W end[4] = {a, b, c, d};                             \
+        for (int i = 0; i < 4; i++)                                \
+            s->end[i] = end[i][sizeof(W) / sizeof(uint64_t) - 1];  \
+    } while (0)
+
+WIDEST static void run_lanes_wide(stretch *s) {
+    RUN_LANES(word_lanes, real_lanes, 0);
+}
+
 VECTORS static void run_lanes(stretch *s) {
-    word_lanes a = s->state[0], b = s->state[1], c = s->state[2], d = s->state[3];
-    for (int part = 0; part < PARTS; part++)
-        RUN_PART(part);
-    const word_lanes end[4] = {a, b, c, d};
-    for (int i = 0; i < 4; i++)
-        s->end[i] = end[i][LANES - 1];
+    for (int from = 0; from < LANES; from += LANES / 2)
+        RUN_LANES(word_half, real_half, from);
 }
 
 /* Right behind try number `used` - 1 of the stretch. */
@@ -178,7 +220,10 @@ static int keep_part(const stretch *s, int lane, int part, int64_t wanted, point
 static void draw_points(masu__rng *rng, int64_t wanted, stretch *s, points *p) {
     int64_t used = 0;
     find_lanes(rng, s);
-    run_lanes(s);
+    if (has_wide_vectors())
+        run_lanes_wide(s);
+    else
+        run_lanes(s);
     p->count = 0;
     for (int i = 0; i < LANES * PARTS && p->count < wanted; i++)
         used += keep_part(s, i / PARTS, i % PARTS, wanted - p->count, p);
