@@ -6,7 +6,7 @@
 #include "runtime/ops/row_fold.h"
 #include "runtime/ops/vector_math.h"
 
-enum { LANES = 16, BLOCK = 64 };
+enum { LANES = 16, BLOCK = 64, VALUES = 32 };
 
 #define PLUS(a, b)  ((a) + (b))
 #define TIMES(a, b) ((a) * (b))
@@ -91,7 +91,7 @@ const tl_fold tl__fold_product[TL_DTYPE_COUNT] = {
 #define ALWAYS static inline __attribute__((always_inline))
 
 /* Finds in a line without gaps first the best element, in BLOCK lanes, then the first place that holds it, by
- * blocks. */
+ * blocks. A value alone asks less: NaN may be lost on the way, as long as one was seen. */
 #define SEARCH(name, suffix, T, BETTER)                                                                         \
     ALWAYS T best_of_##name##_##suffix(const T *x, int64_t n) {                                                 \
         T lane[BLOCK], best;                                                                                    \
@@ -145,8 +145,38 @@ const tl_fold tl__fold_product[TL_DTYPE_COUNT] = {
         return place;                                                                                           \
     }                                                                                                           \
     TL_WIDE static bool value_##name##_##suffix(const void *from, int64_t n, void *to) {                        \
-        const T best = n >= BLOCK ? best_of_##name##_##suffix(from, n) : 0;                                     \
-        if (best == 0 || best != best)                                                                          \
+        const T *x = from;                                                                                      \
+        T lane[VALUES], odd[VALUES];                                                                            \
+        int64_t i = VALUES;                                                                                     \
+        if (n < BLOCK)                                                                                          \
+            return false;                                                                                       \
+        for (int64_t j = 0; j < VALUES; j++) {                                                                  \
+            lane[j] = x[j];                                                                                     \
+            odd[j] = x[j] != x[j] ? 1 : 0;                                                                      \
+        }                                                                                                       \
+        for (; i + VALUES <= n; i += VALUES)                                                                    \
+            for (int64_t j = 0; j < VALUES; j++) {                                                              \
+                lane[j] = BETTER(x[i + j], lane[j]) ? x[i + j] : lane[j];                                       \
+                odd[j] = x[i + j] != x[i + j] ? 1 : odd[j];                                                     \
+            }                                                                                                   \
+        for (int64_t j = 0; j < 16; j++) {                                                                      \
+            lane[j] = BETTER(lane[j + 16], lane[j]) ? lane[j + 16] : lane[j];                                   \
+            odd[j] = odd[j + 16] != 0 ? 1 : odd[j];                                                             \
+        }                                                                                                       \
+        for (int64_t j = 0; j < 8; j++) {                                                                       \
+            lane[j] = BETTER(lane[j + 8], lane[j]) ? lane[j + 8] : lane[j];                                     \
+            odd[j] = odd[j + 8] != 0 ? 1 : odd[j];                                                              \
+        }                                                                                                       \
+        T best = lane[0], is_odd = odd[0];                                                                      \
+        for (int64_t j = 1; j < 8; j++) {                                                                       \
+            best = BETTER(lane[j], best) ? lane[j] : best;                                                      \
+            is_odd = odd[j] != 0 ? 1 : is_odd;                                                                  \
+        }                                                                                                       \
+        for (; i < n; i++) {                                                                                    \
+            best = BETTER(x[i], best) ? x[i] : best;                                                            \
+            is_odd = x[i] != x[i] ? 1 : is_odd;                                                                 \
+        }                                                                                                       \
+        if (best == 0 || is_odd != 0)                                                                           \
             return false;                                                                                       \
         *(T *)to = best;                                                                                        \
         return true;                                                                                            \

@@ -183,6 +183,33 @@ static void extremes_prefer_nan_and_the_first(void **state) {
     close_ops(rt);
 }
 
+/* Lines above the length from which values alone are looked for in lanes: one number that differs, at each place. */
+static void extremes_of_long_lines(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    const int64_t lengths[] = {63, 64, 65, 95, 96, 97, 131};
+    const double odd[] = {NAN, INFINITY, -INFINITY, 9, -9, 0};
+    static array a, expected;
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int64_t at = 0; at < lengths[l]; at++)
+            for (size_t k = 0; k < 2 * sizeof odd / sizeof *odd; k++) {
+                const double one = odd[k / 2];
+                const tl_dtype dtype = k % 2 ? TL_F32 : TL_F64;
+                array_shape(&a, SHAPE(1, lengths[l]));
+                array_shape(&expected, SHAPE(1));
+                for (int64_t i = 0; i < a.count; i++)
+                    a.v[i] = -1 - (double)(i % 3) / 4;
+                a.v[at] = one;
+                tl_tensor *t = tensor_of(&a, dtype);
+                expected.v[0] = isnan(one) || one >= 0 ? one : -1;
+                assert_result(tl_tensor_max_dim(t, 1), dtype, &expected, 0, "max");
+                expected.v[0] = isnan(one) || one < -2 ? one : -1.5;
+                assert_result(tl_tensor_min_dim(t, 1), dtype, &expected, 0, "min");
+                release(t);
+            }
+    close_ops(rt);
+}
+
 static void nothing_to_reduce(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -321,6 +348,7 @@ int main(void) {
         cmocka_unit_test(long_sums_stay_exact),
         cmocka_unit_test(masks_are_counted),
         cmocka_unit_test(extremes_prefer_nan_and_the_first),
+        cmocka_unit_test(extremes_of_long_lines),
         cmocka_unit_test(nothing_to_reduce),
         cmocka_unit_test(softmax_matches_its_definition),
         cmocka_unit_test(softmax_of_large_numbers),
