@@ -111,7 +111,8 @@ typedef struct masu_bestfit_stats {
 } masu_bestfit_stats;
 
 /* The defaults of seed 000: 256 MiB blocks, or as much as the device has, one of them taken at once, remainder
- * 256, reuse, thread-safe. device: whose memory is asked for. */
+ * 256, reuse, thread-safe. device: whose memory is asked for. One that does not say how much it has, and refuses the
+ * first block, is asked for half as much until it gives some. */
 MASU_API masu_bestfit_config masu_bestfit_config_default(masu_device *device);
 
 /* MASU_ERR_INVALID_ARGUMENT (also for a device with granules under 64 bytes),

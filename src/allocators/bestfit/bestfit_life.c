@@ -46,6 +46,25 @@ static size_t initial_least(const masu_bestfit_config *config) {
     return whole ? whole : config->initial_bytes;
 }
 
+static masu_status first_region(masu_bestfit *pool, size_t bytes, size_t least) {
+    return masu__bestfit_add_region(pool, &(masu__growth){bytes, least, false, MASU__GROUND_BLOCKS}, NULL);
+}
+
+/* A default is not a demand: a device that does not say how much it has is asked for half until it gives some, and
+ * grows by that. */
+static masu_status begin_with(masu_bestfit *pool, const masu_bestfit_config *config) {
+    const masu_device_info *info = &config->device->info;
+    bool guessed = info->memory_bytes == 0 && config->initial_bytes == MASU_BESTFIT_POOL_BYTES;
+    masu_status status = first_region(pool, config->initial_bytes, initial_least(config));
+    for (size_t bytes = config->initial_bytes / 2;
+         guessed && status == MASU_ERR_OUT_OF_MEMORY && bytes >= info->granularity_bytes; bytes /= 2) {
+        bytes = masu__align_down(bytes, info->granularity_bytes);
+        status = first_region(pool, bytes, bytes);
+        pool->pool_bytes = masu__min(config->pool_bytes, bytes);
+    }
+    return status;
+}
+
 masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -77,10 +96,7 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     for (uint32_t g = 0; g < MASU__GROUNDS; g++)
         pool->index[g] = &masu__no_index;
     masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);
-    masu_status status = MASU_OK;
-    if (config->initial_bytes > 0)
-        status = masu__bestfit_add_region(
-            pool, &(masu__growth){config->initial_bytes, initial_least(config), false, MASU__GROUND_BLOCKS}, NULL);
+    masu_status status = config->initial_bytes > 0 ? begin_with(pool, config) : MASU_OK;
     if (status != MASU_OK) {
         masu_bestfit_destroy(pool);
         return status;

@@ -94,6 +94,56 @@ static void a_device_may_end_within_a_granule(void **state) {
     }
 }
 
+/* What a device has that does not say so. */
+static size_t small_left;
+
+static masu_status small_alloc(void *context, size_t bytes, void **out) {
+    (void)context;
+    if (bytes > small_left || !(*out = aligned_alloc(4096, bytes)))
+        return MASU_ERR_OUT_OF_MEMORY;
+    small_left -= bytes;
+    return MASU_OK;
+}
+
+static masu_status small_free(void *context, void *ptr, size_t bytes) {
+    (void)context;
+    free(ptr);
+    small_left += bytes;
+    return MASU_OK;
+}
+
+static void defaults_work_on_a_small_device_that_does_not_say_so(void **state) {
+    (void)state;
+    const masu_device_table table = {
+        .struct_bytes = sizeof table,
+        .name = "small",
+        .alignment_bytes = 4096,
+        .granularity_bytes = 4096,
+        .alloc = small_alloc,
+        .free = small_free,
+    };
+    masu_device *device;
+    masu_bestfit *pool;
+    assert_int_equal(masu_device_create_custom(&table, NULL, &device), MASU_OK);
+    for (size_t has = 4096; has <= 96 << 20; has = has * 7 / 4096 * 4096) {
+        small_left = has;
+        masu_bestfit_config config = masu_bestfit_config_default(device);
+        assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+        assert_true(small_left < has);
+        assert_true(small_left <= has / 2); /* half of it at least was taken */
+        (void)take(pool, has / 2);          /* in the first block, or the device had no more */
+        if (small_left >= 4096)
+            (void)take(pool, small_left / 4096 * 4096); /* the rest is of use too */
+        masu_bestfit_reset(pool);
+        assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
+        assert_int_equal(small_left, has);
+        config.initial_bytes = (size_t)128 << 20; /* a demand */
+        assert_int_equal(masu_bestfit_create(&config, &pool), MASU_ERR_OUT_OF_MEMORY);
+        assert_null(pool);
+    }
+    assert_int_equal(masu_device_destroy(device), MASU_OK);
+}
+
 static void growth_is_what_is_needed_above_a_device_block(void **state) {
     (void)state;
     masu_device *device = open_device(0);
@@ -206,6 +256,7 @@ int main(void) {
         cmocka_unit_test(a_persistent_pool_keeps_what_is_idle),
         cmocka_unit_test(limits_may_be_any_number),
         cmocka_unit_test(a_device_may_end_within_a_granule),
+        cmocka_unit_test(defaults_work_on_a_small_device_that_does_not_say_so),
         cmocka_unit_test(growth_is_what_is_needed_above_a_device_block),
         cmocka_unit_test(blocks_of_varying_size_do_not_pile_up),
         cmocka_unit_test(blocks_of_the_same_sizes_stay),
