@@ -126,6 +126,41 @@ static void what_a_handler_gets_inside(void **state) {
     assert_all_is_home();
 }
 
+/* ---- threads that have ended -------------------------------------------------------------------- */
+
+static pthread_key_t late_key;
+
+/* Runs behind the library's own destructor, for its key was made later. */
+static void after_the_cache(void *context) {
+    void *block = masu_alloc(300);
+    assert_non_null(block);
+    masu_thread_flush();
+    assert_int_equal(masu_set_checked(!WITH_CACHES), MASU_OK);
+    assert_int_equal(masu_trim(0), MASU_OK);
+    assert_int_equal(masu_free(block, 300), MASU_OK);
+    masu_thread_flush();
+    *(bool *)context = true;
+}
+
+static void *with_a_late_destructor(void *context) {
+    assert_int_equal(masu_free(masu_alloc(100), 100), MASU_OK);
+    assert_int_equal(pthread_setspecific(late_key, context), 0);
+    return NULL;
+}
+
+static void calls_after_the_cache_has_ended(void **state) {
+    (void)state;
+    pthread_t thread;
+    bool ran = false;
+    assert_int_equal(masu_free(masu_alloc(100), 100), MASU_OK); /* the library has its key now */
+    assert_int_equal(pthread_key_create(&late_key, after_the_cache), 0);
+    assert_int_equal(pthread_create(&thread, NULL, with_a_late_destructor, &ran), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(ran);
+    assert_int_equal(pthread_key_delete(late_key), 0);
+    assert_all_is_home();
+}
+
 /* ---- errno -------------------------------------------------------------------------------------- */
 
 static void freeing_keeps_errno(void **state) {
@@ -142,9 +177,8 @@ static void freeing_keeps_errno(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thousand_threads_at_once),
-        cmocka_unit_test(a_handler_neither_hangs_nor_aborts),
-        cmocka_unit_test(what_a_handler_gets_inside),
+        cmocka_unit_test(a_thousand_threads_at_once), cmocka_unit_test(a_handler_neither_hangs_nor_aborts),
+        cmocka_unit_test(what_a_handler_gets_inside), cmocka_unit_test(calls_after_the_cache_has_ended),
         cmocka_unit_test(freeing_keeps_errno),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

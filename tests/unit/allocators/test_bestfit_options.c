@@ -156,6 +156,13 @@ static void alignment_of_the_device_needs_no_piece(void **state) {
     give(pool, ptr);
     give(pool, beyond);
     end(pool, device);
+    device = null_device();
+    pool = pool_with(device, &(options){.whole_above = MIB / 2}, NULL);
+    give(pool, take(pool, 10 * MIB));
+    assert_int_equal(masu_bestfit_alloc(pool, 3 * MIB, alignment, 0, &ptr), MASU_OK); /* not a piece of the idle one */
+    assert_int_equal(stats_of(pool).reserved_bytes, 13 * MIB);
+    give(pool, ptr);
+    end(pool, device);
 }
 
 /* Under a limit there may be no room for a block of its own, but a piece of another one. */

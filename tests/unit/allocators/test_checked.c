@@ -97,6 +97,31 @@ static void blocks_of_after_are_known_exactly(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+static bool count_one(void *context, const masu_heap_block *block) {
+    (void)block;
+    ++*(size_t *)context;
+    return true;
+}
+
+/* A slab that was made ready and not begun holds blocks that no caller has. */
+static void prepared_slabs_hold_nothing(void **state) {
+    (void)state;
+    masu_heap *heap;
+    size_t live = 0;
+    masu_heap_config config = masu_heap_config_default();
+    config.checked = false;
+    config.small_blocks = 5000; /* of 64 bytes: three slabs */
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    unsigned char *one = take(heap, 64);
+    assert_int_equal(masu_heap_set_checked(heap, true), MASU_OK);
+    assert_int_equal(masu_heap_visit_live(heap, count_one, &live), MASU_OK);
+    assert_int_equal(live, 1);
+    assert_int_equal(masu_heap_free(heap, one, 64), MASU_OK);
+    assert_true(masu_heap_valid(heap));
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
 #ifndef MASU_HEAVY /* whose audits stop the program at the wrong free itself */
 /* A block freed twice while nobody looked lies in its list twice, or the list is a ring. */
 static void a_wrong_free_of_before_is_found_by_the_switch(void **state) {
@@ -365,6 +390,7 @@ int main(void) {
         cmocka_unit_test(a_write_after_free_is_told_and_survived),
         cmocka_unit_test(blocks_of_before_are_known_as_to_their_class),
         cmocka_unit_test(blocks_of_after_are_known_exactly),
+        cmocka_unit_test(prepared_slabs_hold_nothing),
 #ifndef MASU_HEAVY
         cmocka_unit_test(a_wrong_free_of_before_is_found_by_the_switch),
 #endif

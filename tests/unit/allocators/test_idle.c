@@ -9,11 +9,13 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <masu/alloc.h>
 #include <masu/heap.h>
 
+#include "allocators/bestfit/bestfit_pool.h"
 #include "base/annotate.h"
 #include "base/rng.h"
 
@@ -195,6 +197,63 @@ static void a_device_without_pages_is_left_alone(void **state) {
     assert_true(masu_bestfit_valid(pool));
     assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
     assert_int_equal(masu_device_destroy(device), MASU_OK);
+}
+
+/* An idle device block of just the cap stays, one granule more goes. */
+static void idle_memory_of_just_the_cap_stays(void **state) {
+    (void)state;
+    for (size_t more = 0; more <= 4096; more += 4096) {
+        masu_device *device;
+        masu_bestfit *pool;
+        void *block;
+        masu_bestfit_stats s;
+        assert_int_equal(masu_device_create_host(&device), MASU_OK);
+        masu_bestfit_config config = masu_bestfit_config_default(device);
+        config.initial_bytes = 0;
+        config.pool_bytes = 4096;
+        config.max_idle_bytes = MIB;
+        assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+        assert_int_equal(masu_bestfit_alloc(pool, MIB + more, 0, 0, &block), MASU_OK);
+        assert_int_equal(masu_bestfit_free(pool, block), MASU_OK);
+        masu_bestfit_get_stats(pool, &s);
+        assert_int_equal(s.reserved_bytes, more ? 0 : MIB);
+        assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
+        assert_int_equal(masu_device_destroy(device), MASU_OK);
+    }
+}
+
+static bool is_resident(void *page) {
+    unsigned char seen;
+    assert_int_equal(mincore(page, 4096, &seen), 0);
+    return seen & 1;
+}
+
+/* At the nth look the pages of a block that was idle at the looks before go back, if it is of 64 KiB at least. */
+static void pages_go_back_at_the_look_they_are_due(void **state) {
+    (void)state;
+    enum { LEAST = 64 << 10, LOOKS = 3 };
+    for (size_t bytes = LEAST - 4096; bytes <= LEAST; bytes += 4096) {
+        masu_device *device;
+        masu_bestfit *pool;
+        void *block, *behind;
+        assert_int_equal(masu_device_create_host(&device), MASU_OK);
+        masu_bestfit_config config = masu_bestfit_config_default(device);
+        config.initial_bytes = config.pool_bytes = MIB;
+        assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+        assert_int_equal(masu_bestfit_alloc(pool, bytes, 4096, 0, &block), MASU_OK);
+        assert_int_equal(masu_bestfit_alloc(pool, bytes, 4096, 0, &behind), MASU_OK);
+        memset(block, 1, bytes);
+        assert_int_equal(masu_bestfit_free(pool, block), MASU_OK);
+        for (unsigned look = 1; look <= LOOKS; look++) {
+            assert_true(is_resident(block));
+            masu__bestfit_age(pool, LOOKS);
+        }
+        assert_int_equal(is_resident(block), bytes < LEAST);
+        assert_true(masu_bestfit_valid(pool));
+        assert_int_equal(masu_bestfit_free(pool, behind), MASU_OK);
+        assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
+        assert_int_equal(masu_device_destroy(device), MASU_OK);
+    }
 }
 
 /* ---- the process-wide pool: what was used before is used first -------------------------------- */
@@ -497,6 +556,8 @@ int main(void) {
         cmocka_unit_test(a_persistent_pool_keeps_all),
         cmocka_unit_test(idle_memory_goes_without_growth),
         cmocka_unit_test(a_device_without_pages_is_left_alone),
+        cmocka_unit_test(idle_memory_of_just_the_cap_stays),
+        cmocka_unit_test(pages_go_back_at_the_look_they_are_due),
         cmocka_unit_test(what_is_kept_merges_before_a_block_is_cut),
         cmocka_unit_test(sizes_that_take_turns_keep_their_blocks),
         cmocka_unit_test(slabs_are_not_in_the_way_of_large_blocks),
