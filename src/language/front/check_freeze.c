@@ -439,7 +439,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
         *slot = build_method(c, e->span, place, "index_mut", e->index.indices, e->index.count);
         return freeze_simple(b, *slot);
     }
-    if (e->kind == EXPR_INDEX && (check_type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e)))
+    if (e->kind == EXPR_INDEX && (t->kind != TYPE_VEC || !freeze_index(b, e))) /* a row or a letter is a value */
         return NULL;
     if (e->kind == EXPR_INDEX)
         c->around->index_goes_on = true;
