@@ -35,7 +35,7 @@ static bool is_of(const function_item *f, const char *owner) {
 }
 
 static const binding *self_of(const function_item *f) {
-    return f->has_self && f->parameter_count > 0 ? f->parameters[0] : NULL;
+    return (f->has_self || f->has_holder) && f->parameter_count > 0 ? f->parameters[0] : NULL;
 }
 
 touch_mode borrow_mode_of_self(const function_item *f) {
@@ -47,7 +47,7 @@ bool borrow_may_be_own(const builder *b, const char *name) {
     function_item **first;
     const uint32_t count = functions_named(b, name, &first);
     for (uint32_t i = 0; i < count; i++)
-        if (first[i]->has_self && borrow_mode_of_self(first[i]) != TOUCH_MOVE)
+        if (self_of(first[i]) != NULL && borrow_mode_of_self(first[i]) != TOUCH_MOVE)
             return true;
     return false;
 }
@@ -56,16 +56,20 @@ const function_item *borrow_method_of(const builder *b, const sort *s, const cha
     function_item **first;
     uint32_t count = functions_named(b, name, &first);
     const function_item *found = NULL;
-    const char *owner = NULL;
+    const char *owner = NULL, *held = NULL;
     if (s->type != NULL && s->type->kind == TYPE_STRUCT) {
         const struct_item *of = s->type->structure;
         owner = of->template != NULL ? of->template->name : of->name;
+        const type *in = of->template != NULL && of->template->generics.count == 1 ? of->arguments[0] : NULL;
+        held = in != NULL && in->kind == TYPE_STRUCT
+                   ? in->structure->template != NULL ? in->structure->template->name : in->structure->name
+                   : NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
         const function_item *f = first[i];
-        if (!f->has_self)
+        if (self_of(f) == NULL)
             continue;
-        if (owner != NULL && is_of(f, owner))
+        if (owner != NULL && (f->has_holder ? held != NULL && is_of(f, held) : is_of(f, owner)))
             return f;
         if (found != NULL && borrow_mode_of_self(found) != borrow_mode_of_self(f))
             return NULL;

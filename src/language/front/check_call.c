@@ -35,6 +35,13 @@ void check_copy_self(checker *c, expr **slot, const function_item *f) {
     (*slot)->type = b.block->type = t;
 }
 
+expr **check_leads_on(checker *c, expr **slot, const binding *parameter, const type *wanted) {
+    if (parameter->annotation != NULL && parameter->annotation->is_shared && check_is_place(*slot) &&
+        type_resolve(c->types, wanted)->kind != TYPE_OPEN)
+        check_lead_to(c, slot, wanted);
+    return slot;
+}
+
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
@@ -52,7 +59,8 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
             if (check_comes_back(parameter))
                 check_coerce_lent(c, &e->call.args[i], parameter->type, &why);
             else
-                check_coerce_branch(c, &e->call.args[i], parameter->type, &why);
+                check_coerce_branch(c, check_leads_on(c, &e->call.args[i], parameter, parameter->type), parameter->type,
+                                    &why);
         }
     }
 }

@@ -24,6 +24,8 @@ void check_finish_call(checker *c, expr *e, function_item *f);
 void check_copy_self(checker *c, expr **slot, const function_item *f);
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
+/* f(c) of a parameter `&T`, where c is a reference to what leads on to a T: the slot of that. */
+expr **check_leads_on(checker *c, expr **slot, const binding *parameter, const type *wanted);
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);

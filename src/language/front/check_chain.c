@@ -222,7 +222,11 @@ static void take_next(const chain *h, block_builder *body, source from, expr *th
         return;
     }
     build_let(body, "<v 0>", false, chain_name(c, e, "<i>"));
-    build_stmt(body, chain_one_more(c, e, "<i>"));
+    expr *one = check_new(c, EXPR_INT, e->span, NULL); /* of the type that the range is of */
+    one->integer.value = 1;
+    one->integer.suffix = TYPE_VOID;
+    build_stmt(body, build_assign(c, e->span, chain_name(c, e, "<i>"),
+                                  check_new_binary(c, BINARY_ADD, chain_name(c, e, "<i>"), one, NULL)));
     build_stmt(body, then);
 }
 

@@ -91,7 +91,7 @@ static bool float_constant(expr *e, const type *t, const char *name) {
     return false;
 }
 
-static bool integer_constant(expr *e, const type *t, const char *name) {
+static bool integer_constant(checker *c, expr *e, const type *t, const char *name) {
     uint32_t bits = type_bits(t);
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     uint64_t max = type_is_signed(t) ? all >> 1 : all;
@@ -101,7 +101,7 @@ static bool integer_constant(expr *e, const type *t, const char *name) {
     else if (said == SAID_MIN)
         become_int(e, t, type_is_signed(t) ? ~max : 0);
     else if (said == SAID_BITS)
-        become_int(e, t, bits);
+        become_int(e, check_scalar(c, TYPE_U32), bits);
     else
         return false;
     return true;
@@ -126,6 +126,6 @@ bool check_scalar_constant(checker *c, expr *e, const char *scope, const char *n
     if (type_is_float(t) && (rest[0] == 0 || strcmp(rest, "::consts") == 0))
         known = float_constant(e, t, name);
     else if (type_is_integer(t) && rest[0] == 0)
-        known = integer_constant(e, t, name);
+        known = integer_constant(c, e, t, name);
     return known;
 }

@@ -14,6 +14,7 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
+#include "language/front/check_seen.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/types/check_context.h"
@@ -89,6 +90,10 @@ static bool convert(checker *c, expr **slot, const type *to) {
     const type *boxed = type_resolve(c->types, (*slot)->type);
     if (type_is_box(boxed) && to->kind == TYPE_VEC && to->vec.length == -1 && to->vec.element == boxed->vec.element)
         return true; /* the prelude compares Boxes, empty ones of other variants too */
+    if (check_is_seen_as(c, boxed, to)) {
+        check_unbox(c, slot);
+        return type_is_box(to) ? put_in_box(c, slot, to) : check_see_as(c, slot, to);
+    }
     if (to->kind != TYPE_OPEN && !type_is_box(to))
         check_unbox(c, slot);
     if (check_to_slice(c, slot, to))

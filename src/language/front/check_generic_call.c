@@ -191,7 +191,7 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
     if (wanted != NULL && check_comes_back(parameter))
         check_coerce_lent(c, slot, wanted, &why);
     else if (wanted != NULL)
-        check_coerce_branch(c, slot, wanted, &why);
+        check_coerce_branch(c, check_leads_on(c, slot, parameter, wanted), wanted, &why);
 }
 
 /* An expected struct of the same kind, or number, says what the result holds. */

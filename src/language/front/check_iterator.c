@@ -272,10 +272,14 @@ static expr *arm_of(checker *c, const loop_expr *loop, const char *found, source
 }
 
 /* The iterator that the program's own `into_iter` or `iter` of a struct makes, if it is one. */
-static void ask_for_iterator(checker *c, expr **source) {
+static void ask_for_iterator(checker *c, expr **source, const char *reference) {
     const type *t = check_iterated(c, (*source)->type);
     for (uint32_t i = 0; i < 2 && t->kind == TYPE_STRUCT && t->structure->closure == NULL; i++) {
-        const function_item *f = check_method_named(c, t->structure, library_nth(LIBRARY_makes_iterator, i));
+        const char *name = library_nth(LIBRARY_makes_iterator, i);
+        const function_item *f = reference == NULL
+                                     ? NULL
+                                     : check_method_named(c, t->structure, check_printf(c, "%s%s", name, reference));
+        f = f != NULL ? f : check_method_named(c, t->structure, name);
         if (f != NULL && f->has_self && f->parameter_count == 1 && f->span.file != c->tree->prelude) {
             *source = build_method(c, (*source)->span, *source, f->name, NULL, 0);
             check_expr(c, source, NULL);
@@ -284,11 +288,22 @@ static void ask_for_iterator(checker *c, expr **source) {
     }
 }
 
-bool check_found_iterator(checker *c, expr **source) {
-    if (!check_may_be_iterators(c))
+const function_item *check_iterator_of_places(checker *c, const type *t) {
+    const char *name = library_nth(LIBRARY_makes_iterator, 0);
+    for (uint32_t i = 0; i < 2 && name != NULL; i++) {
+        const function_item *f = check_method_named(c, t->structure,
+                                                    i == 0 ? check_printf(c, "%s" REFERENCE_MUT, name) : name);
+        if (f != NULL && f->impl != NULL && f->impl->owner->is_place)
+            return f;
+    }
+    return NULL;
+}
+
+bool check_found_iterator(checker *c, expr **source, const char *reference) {
+    if (!check_may_be_iterators(c) && reference == NULL)
         return false;
     if (!check_is_iterator(c, (*source)->type))
-        ask_for_iterator(c, source);
+        ask_for_iterator(c, source, reference);
     return check_is_iterator(c, (*source)->type);
 }
 

@@ -21,7 +21,9 @@ bool check_list_beside_iterator(checker *c, expr **slot, const type *expected);
  * checked. */
 bool check_as_list(checker *c, expr **slot);
 /* Whether *source, checked, is an iterator; a call of into_iter is added where the program has one. */
-bool check_found_iterator(checker *c, expr **source);
+/* That of `impl IntoIterator for &mut T`; NULL: there is none. */
+const function_item *check_iterator_of_places(checker *c, const type *t);
+bool check_found_iterator(checker *c, expr **source, const char *reference);
 void check_loop_by_next(checker *c, expr **slot);
 void check_range_value(checker *c, expr **slot, const type *expected);
 const char *check_range_maker(const expr *e);

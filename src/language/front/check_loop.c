@@ -35,8 +35,9 @@ static const type *check_iterable(checker *c, expr **slot) {
         check_range_as_list(c, slot);
     if ((*slot)->kind == EXPR_RANGE)
         return check_range(c, *slot, NULL);
+    const char *reference = check_reference_of(c, *slot);
     check_expr(c, slot, NULL);
-    if (check_found_iterator(c, slot))
+    if (check_found_iterator(c, slot, reference))
         return NULL;
     check_as_list(c, slot);
     const type *t = type_resolve(c->types, (*slot)->type);
@@ -100,8 +101,26 @@ static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
     return true;
 }
 
+/* for x in &mut bag, where `impl IntoIterator for &mut Bag` says how: bag.into_iter() of that impl */
+static void ask_by_reference(checker *c, expr **slot) {
+    expr *e = *slot, *named = e;
+    while (named->kind == EXPR_FIELD || named->kind == EXPR_UNARY)
+        named = named->kind == EXPR_FIELD ? named->field.base : named->unary.operand;
+    if (e->kind != EXPR_UNARY || e->unary.op != UNARY_REFERENCE || !e->unary.is_mutable || named->kind != EXPR_NAME ||
+        check_find(c, named->name.name) == NULL || check_find(c, named->name.name)->binding == NULL)
+        return;
+    expr *read = expr_copy(c->arena, e->unary.operand);
+    check_expr(c, &read, NULL);
+    const type *t = type_resolve(c->types, read->type);
+    const function_item *f = t->kind == TYPE_STRUCT ? check_iterator_of_places(c, t) : NULL;
+    if (f != NULL)
+        *slot = build_method(c, e->span, e->unary.operand, f->name, NULL, 0);
+}
+
 void check_loop(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    if (e->kind == EXPR_FOR)
+        ask_by_reference(c, &e->loop->iterable);
     if (e->kind == EXPR_FOR)
         (void)check_loop_over_part(c, e);
     if (e->kind == EXPR_FOR && check_loop_over_chain(c, slot))

@@ -430,6 +430,18 @@ static const type *number_with_method(checker *c, const type *t, const char *nam
     return t;
 }
 
+/* x.m() of `fn m(self: &Rc<Self>)` is T::m(x). */
+static void call_of_holder(checker *c, expr **slot, const function_item *f, const type *expected) {
+    expr *e = *slot, **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
+    args[0] = e->call.receiver;
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        args[i + 1] = e->call.args[i];
+    expr *call = build_call(c, e->span, f->owner_name, f->name, args, e->call.arg_count + 1);
+    call->call.name_span = call->call.callee->span = e->call.name_span;
+    *slot = call;
+    check_expr(c, slot, expected);
+}
+
 /* x.m() of what x leads to. */
 static bool method_of_led(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
@@ -440,6 +452,10 @@ static bool method_of_led(checker *c, expr **slot, const type *t, const type *ex
     const type *led = type_resolve(c->types, read->type);
     const struct_item *owner = check_owner_of(c, led), *made = owner != NULL ? owner->template : NULL;
     function_item *f = owner == NULL ? NULL : check_find_method(c, made != NULL ? made : owner, e->call.name);
+    if (f != NULL && f->has_holder) {
+        call_of_holder(c, slot, f, expected);
+        return true;
+    }
     const bool writes = f == NULL ? check_changes_receiver(e->call.name)
                                   : f->has_self && (f->parameters[0]->is_lent || check_may_write_self(c, f));
     if (!writes) {
@@ -466,6 +482,7 @@ static bool method_of_led(checker *c, expr **slot, const type *t, const type *ex
 static void method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     expected = check_wish_as_list(c, expected);
+    const char *reference = check_reference_of(c, e->call.receiver);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
            e->call.receiver->unary.op == UNARY_REFERENCE) /* (&mut x).f() is x.f() */
         e->call.receiver = e->call.receiver->unary.operand;
@@ -505,6 +522,11 @@ static void method(checker *c, expr **slot, const type *expected) {
         check_arithmetic_as_row(c, &e->call.receiver);
     check_settle_late(c, type_resolve(c->types, e->call.receiver->type));
     const type *t = type_resolve(c->types, e->call.receiver->type);
+    const char *by = reference == NULL || t->kind != TYPE_STRUCT || !c->tree->has_reference_impls
+                         ? NULL
+                         : check_printf(c, "%s%s", e->call.name, reference);
+    if (by != NULL && check_method_named(c, t->structure, by) != NULL) /* of `impl Trait for &T` */
+        e->call.name = by;
     t = number_with_method(c, t, e->call.name);
     e->call.receiver->type = t;
     t = tensor_as_list(c, e, t, user);

@@ -12,6 +12,9 @@ static binding *parse_self(parser *p, bool is_mutable, source_span start) {
         self->annotation = parse_type(p);
         self->is_lent = self->annotation->is_place;
         self->is_shared = self->annotation->is_shared;
+        const type_expr *t = self->annotation;
+        if (t->kind == TYPE_EXPR_NAME && t->argument_count == 1 && parser_is_counted(p, t->name))
+            self->kind = BINDING_PARAMETER; /* `self: &Rc<Self>`: what counts the value, not the value */
     }
     return self;
 }
@@ -72,6 +75,13 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
     return parse_annotated(p, parser_new_binding(p, name, span, BINDING_PARAMETER, is_mutable));
 }
 
+/* `impl Trait for &T`: `self` is the reference. */
+static void lend_by_owner(binding *self, const type_expr *owner) {
+    bool whole = !self->is_lent && !self->is_shared;
+    self->is_lent |= whole && owner->is_place;
+    self->is_shared |= whole && owner->is_shared;
+}
+
 static void parse_parameters(parser *p, function_item *f, bool in_impl) {
     uint32_t capacity = 0;
     bool first = true;
@@ -80,7 +90,10 @@ static void parse_parameters(parser *p, function_item *f, bool in_impl) {
     while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END)) {
         binding *parameter = parse_parameter(p, f, first, in_impl);
         if (parameter != NULL) {
+            if (parameter->kind == BINDING_SELF && parameter->annotation == NULL && f->impl != NULL)
+                lend_by_owner(parameter, f->impl->owner);
             f->has_self |= parameter->kind == BINDING_SELF && first;
+            f->has_holder |= parameter->kind != BINDING_SELF && strcmp(parameter->name, "self") == 0;
             if (parameter->annotation != NULL && parameter->kind != BINDING_SELF)
                 parser_hide_function_type(p, parameter, &f->generics);
             PARSER_PUSH(p, f->parameters, f->parameter_count, capacity, parameter);

@@ -159,6 +159,7 @@ void parser_find_item(parser *p, const char **scope, const char **name, source_s
 const char *parser_found_item(parser *p, const char *name, source_span at);
 const char *parser_join(parser *p, const char *scope, const char *name); /* scope::name */
 void parser_skip_self(parser *p);
+bool parser_is_counted(const parser *p, const char *pointer); /* the program asks who holds such a pointer */
 type_expr *parse_type(parser *p);
 /* Behind `<`: arguments up to and including `>`. */
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count);

@@ -86,6 +86,16 @@ static void parse_tuple_type(parser *p, type_expr *t) {
         *t = *t->arguments[0];
 }
 
+/* The library brings a struct of its own along then. */
+bool parser_is_counted(const parser *p, const char *pointer) {
+    for (uint32_t i = 0; pointer != NULL && i < p->tree->struct_count; i++) {
+        const char *name = p->tree->structs[i]->name;
+        if (strncmp(name, "__", 2) == 0 && strcmp(name + 2, pointer) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void parse_named_type(parser *p, type_expr *t) {
     const char *path = NULL;
     t->name = parser_name(p, &t->span);
@@ -108,7 +118,7 @@ static void parse_named_type(parser *p, type_expr *t) {
     }
     bool box = t->name != NULL && t->argument_count == 1 &&
                (strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0);
-    if (box &&
+    if (box && !(t->arguments[0]->kind == TYPE_EXPR_DYN && parser_is_counted(p, t->name)) &&
         (t->arguments[0]->kind != TYPE_EXPR_NAME || t->arguments[0]->name == NULL || t->arguments[0]->name[0] == '<'))
         *t = *t->arguments[0]; /* a boxed function is the function */
     t->span = parser_span_from(p, t->span);

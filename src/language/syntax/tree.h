@@ -78,6 +78,9 @@ typedef struct type_environment {
 #define OWNER_TUPLE "tuple of "
 #define OWNER_ANY   "any type"
 #define OWNER_DYN   "dyn "
+/* Behind the name of a method of `impl Trait for &T` where there is an `impl Trait for T`, too. */
+#define REFERENCE     "&"
+#define REFERENCE_MUT "&mut"
 
 /* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
 struct impl_item {
@@ -134,6 +137,7 @@ struct function_item {
     struct_item *as_value;   /* [check] the type of the function's name where it is not called */
     bool is_checked;         /* [check] */
     bool has_self;           /* parameters[0] is then self */
+    bool has_holder;         /* parameters[0] is then `self: &Rc<Self>`, called as a method of what is held */
     bool never_returns;      /* written `-> !` */
     bool is_const;           /* written `const fn` */
     binding **parameters;
@@ -299,6 +303,7 @@ typedef struct syntax_tree {
     function_item *main; /* [check] */
     bool is_module;      /* its `main` is exports.c's: nothing runs before the functions that a caller in C calls */
     bool unrecords; /* the program says `no_grad` somewhere: any function of it may run where nothing is recorded */
+    bool has_reference_impls;  /* [check] a trait is implemented for some type and for a reference to it */
     bool has_destructors;      /* [check] some type has an `impl Drop` */
     uint32_t destructor_count; /* [check] types with one */
     const owner_marks *marks;  /* where owners move, as the text has it; NULL: no type has a destructor */

@@ -15,6 +15,9 @@ bool check_may_be_dyn(checker *c, const dyn_type *d, const type *t) {
         const type *item = check_is_iterator(c, t) ? check_item_of(c, t) : NULL;
         return item != NULL && check_fits(c, item, d->item);
     }
+    const struct_item *s = t->kind == TYPE_STRUCT ? t->structure->template : NULL;
+    if (s != NULL && library_says(LIBRARY_sees, s->name))
+        return check_may_be_dyn(c, d, type_resolve(c->types, t->structure->arguments[0]));
     if (d->trait != NULL)
         return check_implements(c, t, d->trait);
     return t->kind == TYPE_STRUCT && t->structure->closure != NULL;

@@ -115,8 +115,10 @@ struct_item *check_struct_instance(checker *c, struct_item *template, const type
     s->fields = CHECK_ARRAY(c, struct_field, s->field_count + 1);
     instance_fields(c, s, template);
     s->visit = 0;
-    if (c->instances->structs_are_measured)
-        check_struct_size(c, s);
+    const bool outermost = c->instances->struct_depth == 0; /* a reference inside may lead back to one being made */
+    for (uint32_t i = s->index; outermost && c->instances->structs_are_measured && i < c->tree->struct_count; i++)
+        if (c->tree->structs[i]->template != NULL && c->tree->structs[i]->visit == 0)
+            check_struct_size(c, c->tree->structs[i]);
     return s;
 }
 

@@ -115,8 +115,27 @@ static void name_shown(function_item *f) {
     f->name = name != NULL ? name : f->name;
 }
 
+/* `impl Trait for T`, or `impl Trait for &T` where f is of `&mut T` */
+static bool is_nearer(const function_item *g, const function_item *f) {
+    return g != f && g->impl != NULL && f->impl != g->impl && g->owner_name != NULL &&
+           strcmp(g->owner_name, f->owner_name) == 0 && strcmp(g->name, f->name) == 0 && g->impl->trait_name != NULL &&
+           strcmp(g->impl->trait_name, f->impl->trait_name) == 0 && !check_is_other_trait(g->impl, f->impl) &&
+           !g->impl->owner->is_place && (f->impl->owner->is_place || !g->impl->owner->is_shared);
+}
+
+/* A method of `impl Trait for &T` goes by a name of its own where `impl Trait for T` has it, too. */
+static void name_by_reference(checker *c, function_item *f) {
+    const type_expr *owner = f->impl == NULL || f->impl->trait_name == NULL ? NULL : f->impl->owner;
+    bool beside = false;
+    for (uint32_t i = 0; owner != NULL && (owner->is_shared || owner->is_place) && i < c->tree->function_count; i++)
+        beside |= is_nearer(c->tree->functions[i], f);
+    c->tree->has_reference_impls |= beside;
+    f->name = beside ? check_printf(c, "%s%s", f->name, owner->is_place ? REFERENCE_MUT : REFERENCE) : f->name;
+}
+
 static void declare_method(checker *c, function_item *f) {
     name_shown(f);
+    name_by_reference(c, f);
     symbol *owner = check_find(c, f->owner_name);
     struct_item *builtin = check_builtin_owner(c, f->owner_name);
     if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {

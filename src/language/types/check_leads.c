@@ -21,10 +21,12 @@ bool check_leads(const checker *c, const type *t) {
 
 /* The place as it may be written, so that a call finds what it writes to. */
 static expr *as_written(checker *c, expr *e) {
-    const bool field = e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD;
+    const bool part = e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD;
+    const type *whole = part && e->field.base->type != NULL ? type_resolve(c->types, e->field.base->type) : NULL;
+    const bool field = part && !(whole != NULL && whole->kind == TYPE_STRUCT && whole->structure->is_enum);
     if (e->kind == EXPR_NAME && e->name.scope == NULL)
         return check_new_name(c, e->span, e->name.name);
-    if (!field && (e->kind != EXPR_INDEX || type_is_reference(e->index.base->type)))
+    if (!field && (e->kind != EXPR_INDEX || type_is_reference(e->index.base->type) || type_is_box(e->index.base->type)))
         return e;
     expr *copy = check_new(c, e->kind, e->span, NULL);
     *copy = *e;
@@ -62,6 +64,19 @@ static bool is_written_reference(const checker *c, const expr *e) {
         return b->kind == BINDING_SELF || (b->kind != BINDING_LET && !annotated);
     }
     return e->kind == EXPR_METHOD;
+}
+
+const char *check_reference_of(const checker *c, const expr *e) {
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
+        return e->unary.is_mutable ? REFERENCE_MUT : REFERENCE;
+    const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const binding *b = s == NULL ? NULL : s->binding;
+    if (b == NULL)
+        return NULL;
+    const type_expr *t = b->annotation;
+    if (b->is_lent || (t != NULL && t->is_place))
+        return REFERENCE_MUT;
+    return b->is_shared || (t != NULL && t->is_shared) ? REFERENCE : NULL;
 }
 
 uint32_t check_stars(const checker *c, const expr *e) {

@@ -197,6 +197,16 @@ static const type *adapter_type(checker *c, const char *name, const type *of) {
     return s == NULL || s->generics.count > 2 ? NULL : check_struct_instance(c, s, arguments)->type;
 }
 
+static const type *pairs(checker *c, const type_expr *t) {
+    const type *pair[2] = {check_held_type(c, t->arguments[0]), check_held_type(c, t->arguments[1])};
+    return type_vec(c->types, type_tuple(c->types, pair, 2));
+}
+
+static const type *place_of(checker *c, type_expr *t) {
+    const type *held = check_held_type(c, t);
+    return type_is_silent(held) ? held : type_reference(c->types, held, false);
+}
+
 /* Iterators are lists: Peekable<Chars<'a>> is what chars() yields. */
 static const type *iterator_type(checker *c, const type_expr *t) {
     const type *text = check_scalar(c, TYPE_STRING), *letter = check_scalar(c, TYPE_CHAR);
@@ -206,8 +216,18 @@ static const type *iterator_type(checker *c, const type_expr *t) {
     case SAID_ADAPTER:
         of = one ? check_type(c, t->arguments[0]) : NULL;
         return of != NULL && check_is_iterator(c, of) ? adapter_type(c, t->name, of) : of;
-    case SAID_ELEMENTS:
-        return one ? type_vec(c->types, check_type(c, t->arguments[0])) : NULL;
+    case SAID_ELEMENTS: /* of a map: btree_map::Iter<K, V> */
+        return one                      ? type_vec(c->types, check_held_type(c, t->arguments[0]))
+               : t->argument_count == 2 ? pairs(c, t)
+                                        : NULL;
+    case SAID_PLACES:
+        return one ? type_vec(c->types, place_of(c, t->arguments[0])) : NULL;
+    case SAID_PIECES:
+        return one ? type_vec(c->types, type_vec(c->types, check_held_type(c, t->arguments[0]))) : NULL;
+    case SAID_KEYS:
+        return t->argument_count == 2 ? type_vec(c->types, check_held_type(c, t->arguments[0])) : NULL;
+    case SAID_VALUES:
+        return t->argument_count == 2 ? type_vec(c->types, check_held_type(c, t->arguments[1])) : NULL;
     case SAID_TEXTS:
         return t->argument_count == 0 ? type_vec(c->types, text) : NULL;
     case SAID_LETTERS:

@@ -77,6 +77,8 @@ bool check_to_slice(checker *c, expr **slot, const type *to);
 /* ---- check_leads.c: what leads on to another value ---- */
 
 bool check_leads(const checker *c, const type *t); /* `impl Deref` */
+/* How `&x`, `&mut x` or a parameter that is one is written; NULL: e is not a reference. */
+const char *check_reference_of(const checker *c, const expr *e);
 bool check_is_guard(const checker *c, const type *t);
 bool check_leads_elsewhere(checker *c, const type *t, const type *wish); /* as `&x` where wish is wanted */
 /* The target of e, checked: a call that is not checked yet; of `deref_mut` where it is written to and there is one. */
