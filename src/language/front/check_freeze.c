@@ -272,8 +272,8 @@ static void stay_receiver(checker *c, expr *e, expr *place, const function_item 
     give_up(c, &e->call.receiver);
 }
 
-/* let parameter = argument; a `&mut T` is the place. */
-static void give(block_builder *b, binding *parameter, expr *argument, const type_environment *own) {
+/* The argument, as the caller's names have it: a parameter may be called like one of them. */
+static expr *hold_given(block_builder *b, const binding *parameter, expr *argument, const type_environment *own) {
     checker *c = b->c;
     const type_environment *outer = c->environment;
     c->environment = own;
@@ -282,8 +282,13 @@ static void give(block_builder *b, binding *parameter, expr *argument, const typ
     c->environment = outer;
     if (wanted != NULL && type_is(type_resolve(c->types, wanted), TYPE_TUPLE))
         check_expr(c, &argument, wanted);
-    expr *held = check_hold_argument(b, argument, wanted);
-    parameter->alias = written != NULL && written->is_place ? held : NULL;
+    return check_hold_argument(b, argument, wanted);
+}
+
+/* let parameter = held; a `&mut T` is the place. */
+static void give(block_builder *b, binding *parameter, expr *held) {
+    checker *c = b->c;
+    parameter->alias = parameter->annotation != NULL && parameter->annotation->is_place ? held : NULL;
     if (parameter->alias != NULL) {
         check_declare(c, parameter, held->type);
         return;
@@ -335,13 +340,16 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     function_item *copy = function_copy(c->arena, &whole);
     if (copy == NULL)
         check_out_of_memory(c);
+    type_environment own = environment_of(c, copy, place);
+    const type_environment *outer = c->environment;
+    expr **held = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        held[i] = hold_given(b, copy->parameters[i + 1], e->call.args[i], &own);
     uint32_t mark = check_scope_open(c);
     copy->parameters[0]->alias = place;
     check_declare(c, copy->parameters[0], check_type_of(c, place));
-    type_environment own = environment_of(c, copy, place);
-    const type_environment *outer = c->environment;
     for (uint32_t i = 0; i < e->call.arg_count; i++)
-        give(b, copy->parameters[i + 1], e->call.args[i], &own);
+        give(b, copy->parameters[i + 1], held[i]);
     c->environment = &own;
     for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
         next = s->next;
