@@ -22,6 +22,7 @@
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/types/check_conform.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 
@@ -379,6 +380,7 @@ static void check_program(checker *c) {
     for (uint32_t i = 0; i < written; i++)
         if (!c->tree->functions[i]->is_template)
             check_signature(c, c->tree->functions[i]);
+    check_conform(c);
     check_examined(c, written);
     check_bodies(c);
     for (function_item *f; (f = check_dyn_unwritten(c)) != NULL;) { /* these may need further instances */

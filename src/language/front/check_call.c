@@ -42,11 +42,27 @@ expr **check_leads_on(checker *c, expr **slot, const binding *parameter, const t
     return slot;
 }
 
+/* f(&a) of a `&mut T` would be written through. */
+bool check_refuse_shared(checker *c, expr *arg, const binding *parameter) {
+    if (parameter == NULL || parameter->annotation == NULL || !parameter->annotation->is_place ||
+        arg->kind != EXPR_UNARY || arg->unary.op != UNARY_REFERENCE || arg->unary.is_mutable)
+        return false;
+    const source_span span = arg->unary.operand->span;
+    const char *text = check_printf(c, "%.*s", (int)span.length, span.file->text + span.offset);
+    diagnostic *d = diagnostics_say(c->diagnostics, arg->span, SAY(is_wanted_here_this_is), text,
+                                    check_printf(c, "&%s", text));
+    diagnostics_note(c->diagnostics, d, parameter->span, "what is passed here is written to");
+    check_make_error(c, arg);
+    return true;
+}
+
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         const binding *parameter = first + i < f->parameter_count ? f->parameters[first + i] : NULL;
         bool lent = parameter != NULL && check_comes_back(parameter) && check_is_dyn(parameter->type);
+        if (check_refuse_shared(c, e->call.args[i], parameter))
+            continue;
         if (parameter != NULL && check_comes_back(parameter))
             check_lend_place(c, e, &e->call.args[i], parameter->type);
         check_expr(c, &e->call.args[i], parameter == NULL || lent ? NULL : parameter->type);
@@ -105,6 +121,24 @@ static void call_struct(checker *c, expr *e, struct_item *s, const type *expecte
 
 /* ---- f(…) ------------------------------------------------------------------------------------ */
 
+/* Linear(3, 4) of a struct of the library: what makes one, with its parameters. */
+static bool report_struct(checker *c, const expr *e, const struct_item *s) {
+    if (s == NULL || s->is_enum)
+        return false;
+    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(is_struct_not_function), s->name);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        const type_expr *made = f->result_annotation;
+        if (f->owner != s || f->has_self || made == NULL || made->kind != TYPE_EXPR_NAME ||
+            (strcmp(made->name, s->name) != 0 && strcmp(made->name, "Self") != 0))
+            continue;
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`%s::%s(%s)` makes one", s->name, f->name,
+                         check_parameters_text(c, f));
+        break;
+    }
+    return true;
+}
+
 static void unknown_function(checker *c, expr *e, const char *name) {
     symbol *s = check_find(c, name);
     if (s != NULL && s->refused) {
@@ -118,6 +152,8 @@ static void unknown_function(checker *c, expr *e, const char *name) {
         diagnostics_note(c->diagnostics, d, s->binding->span, "it is declared here");
         return;
     }
+    if (report_struct(c, e, check_struct_named(c, name)))
+        return;
     diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(there_is_no_function), name);
     if (c->function->owner != NULL && check_find_method(c, c->function->owner, name) != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s%s`?",
@@ -189,8 +225,12 @@ static void unknown_scope(checker *c, source_span span, const char *scope, const
     bool module = scope[0] >= 'a' && scope[0] <= 'z';
     diagnostic *d = module ? diagnostics_say(c->diagnostics, span, SAY(there_is_no_module_or_type), scope)
                            : diagnostics_say(c->diagnostics, span, SAY(there_is_no_type), scope);
-    if (hint_for_path(scope) != NULL) {
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", hint_for_path(scope));
+    const char *last = strrchr(scope, ':'); /* nn::MSELoss(); the `new` of a type says nothing */
+    last = last == NULL ? scope : last + 1;
+    const char *hint = last[0] >= 'a' && last[0] <= 'z' ? hint_for_word(name, strlen(name)) : NULL;
+    hint = hint == NULL ? hint_for_path(scope) : hint;
+    if (hint != NULL) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", hint);
         return;
     }
     suggestion near = check_suggest(d, scope);

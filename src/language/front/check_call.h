@@ -16,6 +16,8 @@
 #include "language/types/check_context.h"
 #include "language/types/check_operation.h"
 
+/* f(&a) of a parameter `&mut T`: true after the error. */
+bool check_refuse_shared(checker *c, expr *arg, const binding *parameter);
 void check_suggest_functions(const checker *c, suggestion *s);
 /* x.try_into(): T::try_from(x) of the T that is wanted. */
 bool check_try_into(checker *c, expr **slot, const type *expected);

@@ -151,6 +151,8 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         check_make_error(c, *slot);
         return;
     }
+    if (check_refuse_shared(c, *slot, parameter))
+        return;
     const type_environment *outer = c->environment;
     const type_expr *bound = check_function_bound(f, parameter);
     c->environment = e;

@@ -47,6 +47,23 @@ static void flush_literal(format *f, const char *end) {
     }
 }
 
+/* `{:x}` and `{:b}` are for whole numbers, `{:e}` for all numbers, and for the types whose impl says how they look. */
+static bool refuse_form(checker *c, const expr *e, const type *t, int64_t how) {
+    const bool digits = (how & (HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY))) != 0,
+               exponent = (how & HOW(HOW_EXPONENT)) != 0;
+    const bool whole = type_is_integer(t) || t->kind == TYPE_OPEN,
+               own = t->kind == TYPE_STRUCT && check_has_form(c, t, how);
+    if ((how & HOW(HOW_DEBUG)) != 0 || (!digits && !exponent) || type_is_silent(t) || own || whole ||
+        (exponent && type_is_float(t)))
+        return false;
+    diagnostic *d = diagnostics_say(
+        c->diagnostics, e->span, SAY(hole_is_for_numbers),
+        exponent ? "`{:e}` is for numbers" : "`{:x}`, `{:b}` and `{:o}` are for whole numbers", check_type_text(c, t));
+    if (t->kind == TYPE_TENSOR)
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`t.item()` is the number of a tensor that holds one");
+    return true;
+}
+
 static void push_value(format *f, expr **slot, int64_t how) {
     checker *c = f->c;
     check_unit_value(c, slot);
@@ -59,6 +76,10 @@ static void push_value(format *f, expr **slot, int64_t how) {
     const type *t = type_resolve(c->types, (*slot)->type);
     if ((*slot)->kind == EXPR_STRING && how == 0) {
         push_piece(f, (print_piece){.text = (*slot)->string.data, .length = (*slot)->string.length});
+        return;
+    }
+    if (refuse_form(c, *slot, t, how)) {
+        push_piece(f, (print_piece){.value = *slot});
         return;
     }
     if (!type_is_silent(t) && !check_printable(c, t)) {

@@ -211,6 +211,12 @@ static const char *shows_itself(checker *c, const type *t, int64_t how) {
     return f != NULL && f->has_self && f->parameter_count == 2 ? check_shown[i].method : NULL;
 }
 
+bool check_has_form(checker *c, const type *t, int64_t how) {
+    const char *method = shows_itself(c, t, how);
+    return method != NULL && strcmp(method, check_shown[CHECK_SHOWN_COUNT - 1].method) != 0 &&
+           strcmp(method, check_shown[0].method) != 0;
+}
+
 /* { let mut <f> = __formatter(how); let <done> = value.fmt(&mut <f>); <f>.__text(<done>) } */
 static expr *own_text(checker *c, expr *value, const char *method, int64_t how) {
     source_span span = value->span;

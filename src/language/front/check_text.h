@@ -13,6 +13,8 @@ void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
 /* A checked value as a checked expression of type String; how: bits of HOW_…. */
 expr *check_text_of(checker *c, expr *value, int64_t how);
+/* An impl of LowerHex, Binary, LowerExp, … says how values of type t look in this hole. */
+bool check_has_form(checker *c, const type *t, int64_t how);
 /* x.fmt(f) of what has no `fmt` itself; false: it is another method. */
 bool check_delegated_text(checker *c, expr **slot);
 void check_finish_text(checker *c, expr *e); /* of a call.late */

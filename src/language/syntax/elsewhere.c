@@ -71,7 +71,6 @@ static const word_hint known_words[] = {
     {" integer long size_t ", "the usual integer is `i64`"},
     {" real number ", "numbers with a fraction are `f32` and `f64`"},
     {" list List array Array ", "`Vec<T>` grows, `[T; N]` does not, `Tensor` calculates"},
-    {" Rc Arc ", "`Rc::new(x)` and `Rc::clone(&x)` are there; who else holds a value is not counted"},
     {" boolean ", "did you mean `bool`?"},
 };
 

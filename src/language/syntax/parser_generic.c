@@ -260,8 +260,19 @@ static void parse_trait_const(parser *p, trait_item *t) {
     }
     if (p->panic)
         parser_synchronise(p);
-    else if (item->value != NULL)
+    else
         PARSER_PUSH(p, t->constants, t->constant_count, capacity, item);
+}
+
+/* type N; type N: Bound; */
+static void parse_associated(parser *p, trait_item *t) {
+    parser_advance(p);
+    associated_name *a = PARSER_NEW(p, associated_name);
+    a->name = parser_name(p, &a->span);
+    a->next = t->associated;
+    if (a->name != NULL)
+        t->associated = a;
+    parser_synchronise(p);
 }
 
 static bool is_parameter(const type_parameters *of, const type_expr *t) {
@@ -322,8 +333,8 @@ void parse_trait(parser *p) {
     }
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
-        if (parser_is_word(p, "type")) { /* each impl says what it is */
-            parser_synchronise(p);
+        if (parser_is_word(p, "type")) {
+            parse_associated(p, t);
             continue;
         }
         if (parser_is(p, TOKEN_CONST)) {

@@ -92,12 +92,20 @@ struct impl_item {
     trait_item *trait;           /* [check] */
 };
 
+/* `type N;` in a trait: each impl says what it is. */
+typedef struct associated_name {
+    const char *name;
+    source_span span;
+    struct associated_name *next;
+} associated_name;
+
 struct trait_item {
     const char *name;
     source_span span;
     type_parameters generics; /* each impl says what they are */
-    const_item **constants;   /* with values; each impl may say otherwise */
+    const_item **constants;   /* value NULL: every impl has to say it; else it may say otherwise */
     uint32_t constant_count;
+    associated_name *associated;
     function_item **methods; /* body NULL: every impl has to have it */
     uint32_t method_count;
     type_expr **supertraits;

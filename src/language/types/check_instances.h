@@ -65,6 +65,7 @@ bool check_has_overloads(const function_item *f); /* of other impls of its trait
 bool check_is_other_trait(const impl_item *a, const impl_item *b);
 /* Sets the trait's type parameters in a method that an impl takes over from it. */
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
+bool check_same_written(const type_expr *a, const type_expr *b);
 /* V: Visitor<R> of a V that is known says what R is. */
 void check_bounds_decide(checker *c, const type_environment *e);
 /* Parts of check_generic.c that check_generic_call.c needs. */

@@ -211,7 +211,7 @@ static void default_constants(checker *c, const impl_item *impl) {
         bool known = false;
         for (uint32_t k = 0; k < c->tree->constant_count && !known; k++)
             known = strcmp(c->tree->constants[k]->name, name) == 0;
-        if (!known) {
+        if (!known && impl->trait->constants[i]->value != NULL) {
             const_item *made = CHECK_ARRAY(c, const_item, 1);
             *made = *impl->trait->constants[i];
             made->name = name;
@@ -296,6 +296,25 @@ static void check_trait_name(checker *c, const impl_item *impl) {
     check_suggest_note(c, d, &near);
 }
 
+/* `impl T for S {}` a second time. Where it has functions of its own, they are declared twice. */
+static bool is_repeated(checker *c, const impl_item *impl) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++)
+        if (c->tree->functions[i]->impl == impl)
+            return false;
+    for (uint32_t i = 0; i < c->instances->implementation_count && impl->owner->span.file != c->tree->prelude; i++) {
+        const implementation *made = &c->instances->implementations[i];
+        if (made->trait != impl->trait || made->impl->owner->span.file == c->tree->prelude ||
+            !check_same_written(made->impl->owner, impl->owner) ||
+            !check_same_written(made->impl->trait_type, impl->trait_type))
+            continue;
+        diagnostic *d = diagnostics_say(c->diagnostics, impl->trait_span, SAY(trait_has_an_impl_already),
+                                        names_trait_text(impl->trait), impl->owner->name);
+        diagnostics_note(c->diagnostics, d, made->impl->trait_span, "the first one is here");
+        return true;
+    }
+    return false;
+}
+
 static void declare_impls(checker *c) {
     for (uint32_t i = 0; i < c->tree->impl_count; i++) {
         impl_item *impl = c->tree->impls[i];
@@ -309,6 +328,8 @@ static void declare_impls(checker *c) {
             continue;
         }
         impl->trait = trait;
+        if (is_repeated(c, impl))
+            continue;
         implementation made = {impl->trait, owner, impl};
         CHECK_PUSH(c, c->instances->implementations, c->instances->implementation_count,
                    c->instances->implementation_capacity, made);

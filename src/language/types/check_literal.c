@@ -17,10 +17,13 @@
  * is still open becomes what it would like to be, else i64 or f32 (type_default_numbers); then every node gets its type
  * (check.c), every literal is judged by its range, and conversions that were not needed go.
  *
+ * A real number that f32 would make infinite or 0 likes to be f64; where f32 is demanded, it is refused as infinite.
+ *
  * What must stay true (check.c asserts that no number is open behind it): a node of an open type is judged again when
  * it is closed, by check_close_number; what is written out by the kind of a number before it is known (a text, a
  * method) waits until then.
  */
+#include <math.h>
 #include <string.h>
 
 #include "language/types/check_context.h"
@@ -177,9 +180,26 @@ void check_int(checker *c, expr *e, const type *expected, bool negative) {
         check_limit(c, e, e->integer.value, e->type);
 }
 
+/* Of a number as it is written. */
+static void check_float_limit(checker *c, expr *e, const type *before) {
+    const double v = e->floating.value;
+    const bool beyond_f64 = isinf(v), beyond_f32 = isinf((float)v);
+    if (!beyond_f64 && !(beyond_f32 && type_resolve(c->types, e->type)->kind == TYPE_F32))
+        return;
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(float_does_not_fit), beyond_f64 ? "f64" : "f32");
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "the largest `%s` is about %s", beyond_f64 ? "f64" : "f32",
+                     beyond_f64 ? "1.8e308" : "3.4e38");
+    check_note_literal(c, d, before);
+}
+
 void check_float(checker *c, expr *e, const type *expected) {
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
     e->type = literal_type(c, e, e->floating.suffix, TYPE_F32, expected);
+    const float single = (float)e->floating.value;
+    if (type_is_open_number(e->type) && (isinf(single) || (single == 0 && e->floating.value != 0)))
+        e->type->number->prefers = check_scalar(c, TYPE_F64);
+    else if (!type_is_open_number(e->type))
+        check_float_limit(c, e, e->type);
 }
 
 bool check_negative_literal(checker *c, expr *e, const type *expected) {
@@ -228,6 +248,8 @@ void check_close_number(checker *c, expr *e, const type *before) {
             check_mismatch(c, e->cast.operand, e->type, NULL);
     } else if (e->kind == EXPR_INT && was_open && e->integer.suffix == TYPE_VOID) {
         close_int(c, e, before);
+    } else if (e->kind == EXPR_FLOAT && was_open && e->floating.suffix == TYPE_VOID) {
+        check_float_limit(c, e, before);
     } else if (was_open && (e->kind == EXPR_UNARY || e->kind == EXPR_BINARY)) {
         check_close_operator(c, e);
     }

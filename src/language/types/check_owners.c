@@ -87,17 +87,17 @@ bool check_implements(const checker *c, const type *t, const trait_item *trait) 
     return false;
 }
 
-static bool same_written(const type_expr *a, const type_expr *b) {
+bool check_same_written(const type_expr *a, const type_expr *b) {
     bool same = a->kind == b->kind && a->argument_count == b->argument_count &&
                 (a->name == NULL) == (b->name == NULL) && (a->name == NULL || strcmp(a->name, b->name) == 0);
     for (uint32_t i = 0; same && i < a->argument_count; i++)
-        same = same_written(a->arguments[i], b->arguments[i]);
+        same = check_same_written(a->arguments[i], b->arguments[i]);
     return same;
 }
 
 bool check_is_other_trait(const impl_item *a, const impl_item *b) {
     return a != NULL && b != NULL && a->trait_type != NULL && b->trait_type != NULL &&
-           !same_written(a->trait_type, b->trait_type);
+           !check_same_written(a->trait_type, b->trait_type);
 }
 
 static type_expr *with_arguments(checker *c, const type_parameters *parameters, const type_expr *written,

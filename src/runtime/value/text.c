@@ -105,7 +105,51 @@ static size_t put_digits(char *out, uint64_t v, uint64_t base, bool capitals) {
     return count;
 }
 
+/* Rounds the first `kept` of `count` digits by those behind them, half to even. True: the number has a digit more. */
+static bool round_digits(char *digits, size_t kept, size_t count) {
+    bool half = digits[kept] == '5', up = digits[kept] > '5';
+    for (size_t i = kept + 1; i < count; i++)
+        up |= half && digits[i] != '0';
+    if (!up && !(half && (digits[kept - 1] - '0') % 2 == 1))
+        return false;
+    size_t at = kept;
+    while (at > 0 && digits[at - 1] == '9')
+        digits[--at] = '0';
+    if (at > 0)
+        digits[at - 1]++;
+    else
+        digits[0] = '1';
+    return at == 0;
+}
+
+/* 1200 is 1.2e3: all its digits but the zeros at the end, or as many as are asked for. */
+static tl_object *integer_exponent(uint64_t magnitude, bool negative, const how *h) {
+    masu__buffer out = {0};
+    char digits[24];
+    size_t count = put_digits(digits, magnitude, 10, false), exponent = count - 1;
+    size_t wanted = h->precision < 0 ? count : (size_t)h->precision + 1;
+    if (wanted < count)
+        exponent += round_digits(digits, wanted, count);
+    size_t kept = wanted < count ? wanted : count;
+    while (h->precision < 0 && kept > 1 && digits[kept - 1] == '0')
+        kept--;
+    if (negative || h->plus)
+        masu__buffer_putc(&out, negative ? '-' : '+');
+    masu__buffer_putc(&out, digits[0]);
+    if (kept > 1 || h->precision > 0)
+        masu__buffer_putc(&out, '.');
+    masu__buffer_append(&out, digits + 1, kept - 1);
+    for (; h->precision > 0 && kept < wanted; kept++)
+        masu__buffer_putc(&out, '0');
+    masu__buffer_printf(&out, "%c%zu", h->capitals ? 'E' : 'e', exponent);
+    tl_object *made = number(h, masu__buffer_text(&out), out.length);
+    masu__buffer_destroy(&out);
+    return made;
+}
+
 static tl_object *integer(uint64_t magnitude, bool negative, const how *h) {
+    if (h->exponent)
+        return integer_exponent(magnitude, negative, h);
     char text[80];
     size_t length = 0;
     if (negative || h->plus)
