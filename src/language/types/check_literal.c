@@ -180,7 +180,7 @@ void check_int(checker *c, expr *e, const type *expected, bool negative) {
         check_limit(c, e, e->integer.value, e->type);
 }
 
-/* Of a number as it is written. */
+/* Looks at a number as it is written. */
 static void check_float_limit(checker *c, expr *e, const type *before) {
     const double v = e->floating.value;
     const bool beyond_f64 = isinf(v), beyond_f32 = isinf((float)v);
