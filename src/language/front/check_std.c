@@ -261,6 +261,14 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
     if (t == NULL || t->kind == TYPE_VEC || t->kind == TYPE_OPEN || type_is_silent(t))
         return false;
     if (t->kind == TYPE_STRING) {
+        const type *item = type_resolve(c->types, type_resolve(c->types, e->call.receiver->type)->vec.element);
+        if (type_is_numeric(item) || item->kind == TYPE_BOOL || item->kind == TYPE_TENSOR) {
+            diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(string_is_collected_of_texts),
+                                            check_type_text(c, item));
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "`.map(|x| x.to_string())` makes texts");
+            check_make_error(c, e);
+            return true;
+        }
         *slot = build_method(c, span, e->call.receiver, "__text_of", NULL, 0);
         check_expr(c, slot, NULL);
         return true;

@@ -14,6 +14,7 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
 #include "language/types/check_context.h"
+#include "language/types/check_written.h"
 
 /* ---- let mut --------------------------------------------------------------------------------- */
 
@@ -90,6 +91,22 @@ static void warn_of_dropped(checker *c, const stmt *s) {
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "operations yield a new tensor; they do not change their operand");
     }
+}
+
+/* a + b; as a statement, or at the end of a function that yields nothing. */
+static void warn_of_unused(checker *c, const stmt *s) {
+    const expr *e = s->value;
+    if (s->kind != STMT_EXPR || e == NULL || type_is_silent(e->type) || e->type->kind == TYPE_VOID)
+        return;
+    const bool operation = e->kind == EXPR_BINARY && e->binary.op != BINARY_AND && e->binary.op != BINARY_OR;
+    const bool turned = e->kind == EXPR_UNARY && (e->unary.op == UNARY_NEG || e->unary.op == UNARY_NOT);
+    const bool literal = e->kind == EXPR_INT || e->kind == EXPR_FLOAT || e->kind == EXPR_BOOL || e->kind == EXPR_STRING;
+    if (!operation && !turned && !literal)
+        return;
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(this_value_is_not_used));
+    diagnostics_note(c->diagnostics, d, (source_span){0},
+                     "a function yields its last value where its type is written: `-> %s`",
+                     check_type_text(c, e->type));
 }
 
 /* ---- histories that grow --------------------------------------------------------------------- */
@@ -295,6 +312,7 @@ static void look_at_block(checker *c, block *b) {
     warn_of_unreached(c, b);
     for (stmt *s = b->first; s != NULL; s = s->next) {
         warn_of_dropped(c, s);
+        warn_of_unused(c, s);
         warn_of_unseen(c, s);
     }
 }

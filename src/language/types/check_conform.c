@@ -59,6 +59,14 @@ static bool report_missing(checker *c, const impl_item *impl, const char *keywor
     return false;
 }
 
+/* Self, Self::Unit: what it is in this impl block. */
+static bool depends_on_impl(const type_expr *t) {
+    bool depends = t->name != NULL && (strcmp(t->name, "Self") == 0 || t->scope != NULL);
+    for (uint32_t i = 0; !depends && i < t->argument_count; i++)
+        depends = depends_on_impl(t->arguments[i]);
+    return depends;
+}
+
 static bool constants_conform(checker *c, const impl_item *impl) {
     bool all = true;
     for (uint32_t i = 0; i < impl->trait->constant_count; i++) {
@@ -67,6 +75,7 @@ static bool constants_conform(checker *c, const impl_item *impl) {
         if (own == NULL) {
             all = report_missing(c, impl, "constant", declared->name, declared->span);
         } else if (declared->annotation != NULL && own->annotation != NULL && impl->generics.count == 0 &&
+                   !depends_on_impl(declared->annotation) && !depends_on_impl(own->annotation) &&
                    !check_fits(c, check_type(c, own->annotation), check_type(c, declared->annotation))) {
             diagnostic *d = diagnostics_say(c->diagnostics, own->span, SAY(is_declared_otherwise_in), own->name,
                                             names_trait_text(impl->trait));
@@ -82,6 +91,23 @@ static bool types_conform(checker *c, const impl_item *impl) {
         if (!has_type(c, impl, a->name))
             all = report_missing(c, impl, "type", a->name, a->span);
     return all;
+}
+
+/* trait Disc: Shape. */
+static bool supertraits_conform(checker *c, const implementation *made) {
+    for (uint32_t i = 0; i < made->trait->supertrait_count; i++) {
+        const type_expr *written = made->trait->supertraits[i];
+        const trait_item *wanted = written->name == NULL ? NULL : names_trait(c->names, written->name);
+        bool has = wanted == NULL || wanted->span.file == c->tree->prelude;
+        for (uint32_t k = 0; k < c->instances->implementation_count && !has; k++) {
+            const implementation *other = &c->instances->implementations[k];
+            has = other->trait == wanted &&
+                  (other->owner == made->owner || strcmp(other->impl->owner->name, OWNER_ANY) == 0);
+        }
+        if (!has)
+            return report_missing(c, made->impl, "trait", written->name, written->span);
+    }
+    return true;
 }
 
 /* ---- methods ------------------------------------------------------------------------------------- */
@@ -161,7 +187,8 @@ void check_conform(checker *c) {
         const implementation made = all->implementations[i];
         if (made.impl->owner->span.file == c->tree->prelude)
             continue;
-        bool complete = constants_conform(c, made.impl);
+        bool complete = supertraits_conform(c, &made);
+        complete &= constants_conform(c, made.impl);
         complete &= types_conform(c, made.impl);
         if (complete)
             methods_conform(c, &made);
