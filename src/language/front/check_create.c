@@ -119,22 +119,15 @@ static bool list_can_be(const expr *e, const type *element, int depth) {
     return all;
 }
 
-static bool mentions(const type_expr *t, const char *name) {
-    bool found = t != NULL && t->name != NULL && strcmp(t->name, name) == 0;
-    for (uint32_t i = 0; t != NULL && !found && i < t->argument_count; i++)
-        found = mentions(t->arguments[i], name);
-    return found;
-}
-
 /* fn arange<T>(to: f64) -> Tensor<T> of the library: only what is wanted says what it makes. */
 static bool makes_any(const checker *c, const function_item *f) {
     const function_item *written = f->template;
     bool any = written != NULL && written->span.file == c->tree->prelude && written->generics.count == 1 &&
                !written->has_self && written->result_annotation != NULL &&
                written->result_annotation->argument_count > 0 &&
-               mentions(written->result_annotation->arguments[0], written->generics.items[0].name);
+               check_mentions(written->result_annotation->arguments[0], written->generics.items[0].name);
     for (uint32_t i = 0; any && i < written->parameter_count; i++)
-        any = !mentions(written->parameters[i]->annotation, written->generics.items[0].name);
+        any = !check_mentions(written->parameters[i]->annotation, written->generics.items[0].name);
     return any;
 }
 

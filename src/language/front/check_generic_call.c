@@ -92,18 +92,11 @@ struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s) {
     return type_resolve(c->types, s->type)->structure;
 }
 
-static bool mentions(const type_expr *t, const char *name) {
-    bool found = t != NULL && t->name != NULL && strcmp(t->name, name) == 0;
-    for (uint32_t i = 0; t != NULL && !found && i < t->argument_count; i++)
-        found = mentions(t->arguments[i], name);
-    return found;
-}
-
 /* A function that is part of the result outlives the call: it is not lent. */
 static bool keeps(const function_item *f, const binding *parameter) {
     const type_expr *t = f->result_annotation;
-    bool own = f->impl != NULL && !f->has_self && mentions(t, "Self");
-    return own || mentions(t, parameter->annotation->name);
+    bool own = f->impl != NULL && !f->has_self && check_mentions(t, "Self");
+    return own || check_mentions(t, parameter->annotation->name);
 }
 
 /* `&mut T` of a T that nothing bounds: what is passed is exchanged as a whole (std::mem::swap). */

@@ -21,13 +21,6 @@
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
-static const function_item *method_of_impl(const checker *c, const implementation *made, const char *name) {
-    const function_item *f = check_find_method(c, made->owner, name);
-    while (f != NULL && (f->impl != made->impl || strcmp(f->name, name) != 0))
-        f = f->next_in_bucket;
-    return f;
-}
-
 /* ---- constants and types ------------------------------------------------------------------------- */
 
 /* A constant belongs to the name of its type: V<f64> and V<i32> have it together. */
@@ -137,26 +130,12 @@ static bool forms_conform(checker *c, const function_item *own, const function_i
     return false;
 }
 
-/* The trait's method as this impl block would have it. */
-static function_item *as_declared(checker *c, const function_item *f, const function_item *own) {
-    function_item *copy = function_copy(c->arena, f);
-    if (copy == NULL)
-        check_out_of_memory(c);
-    check_trait_arguments(c, own->impl, copy);
-    copy->qualified = own->qualified;
-    copy->owner_name = own->owner_name;
-    copy->owner_span = own->owner_span;
-    copy->impl = own->impl;
-    copy->owner = own->owner;
-    if (check_is_template(c, copy))
-        return NULL;
-    check_signature(c, copy);
-    return copy;
-}
-
 static void signatures_conform(checker *c, const function_item *own, const function_item *declared) {
-    const function_item *wanted = as_declared(c, declared, own);
-    for (uint32_t i = own->has_self; wanted != NULL && i < own->parameter_count; i++) {
+    function_item *wanted = check_copy_of_trait(c, own->impl, own->owner, declared);
+    if (wanted->is_template)
+        return;
+    check_signature(c, wanted);
+    for (uint32_t i = own->has_self; i < own->parameter_count; i++) {
         const binding *a = own->parameters[i], *b = wanted->parameters[i];
         const bool through = a->annotation != NULL && a->annotation->is_place;
         if (through != (b->annotation != NULL && b->annotation->is_place) || !check_fits(c, b->type, a->type)) {
@@ -164,7 +143,7 @@ static void signatures_conform(checker *c, const function_item *own, const funct
             return;
         }
     }
-    if (wanted != NULL && own->result->kind != TYPE_NEVER && !check_fits(c, own->result, wanted->result)) {
+    if (own->result->kind != TYPE_NEVER && !check_fits(c, own->result, wanted->result)) {
         report_otherwise(c, own, own->result_annotation == NULL ? own->span : own->result_annotation->span, declared,
                          declared->result_annotation == NULL ? declared->span : declared->result_annotation->span);
     }
@@ -173,7 +152,7 @@ static void signatures_conform(checker *c, const function_item *own, const funct
 static void methods_conform(checker *c, const implementation *made) {
     for (uint32_t i = 0; i < made->trait->method_count; i++) {
         const function_item *declared = made->trait->methods[i];
-        const function_item *own = method_of_impl(c, made, declared->name);
+        const function_item *own = check_method_of_impl(c, made->owner, made->impl, declared->name);
         bool comparable = own != NULL && own->parameter_count == declared->parameter_count &&
                           own->has_self == declared->has_self && own->span.offset != declared->span.offset;
         if (comparable && forms_conform(c, own, declared) && !own->is_template)

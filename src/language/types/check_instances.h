@@ -66,6 +66,12 @@ bool check_is_other_trait(const impl_item *a, const impl_item *b);
 /* Sets the trait's type parameters in a method that an impl takes over from it. */
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 bool check_same_written(const type_expr *a, const type_expr *b);
+bool check_mentions(const type_expr *t, const char *name); /* in it or in its arguments; t may be NULL */
+/* The impl block's own method; NULL: it has none of this name. */
+function_item *check_method_of_impl(const checker *c, const struct_item *owner, const impl_item *impl,
+                                    const char *name);
+/* A copy of the trait's method f with Self and the trait's parameters as in this impl block. */
+function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *owner, const function_item *f);
 /* V: Visitor<R> of a V that is known says what R is. */
 void check_bounds_decide(checker *c, const type_environment *e);
 /* Parts of check_generic.c that check_generic_call.c needs. */

@@ -185,8 +185,7 @@ static struct_item *impl_owner(checker *c, const impl_item *impl) {
     return builtin != NULL ? builtin : s == NULL ? NULL : s->structure;
 }
 
-/* A method that the impl block leaves out: the trait's own, copied. */
-static void add_default(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
+function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
     function_item *made = function_copy(c->arena, f);
     char *qualified = masu__arena_printf(c->arena, "%s::%s", impl->owner->name, f->name);
     if (made == NULL || qualified == NULL)
@@ -198,6 +197,12 @@ static void add_default(checker *c, impl_item *impl, struct_item *owner, const f
     made->impl = impl;
     made->owner = owner;
     made->is_template = check_is_template(c, made);
+    return made;
+}
+
+/* A method that the impl block leaves out: the trait's own. */
+static void add_default(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
+    function_item *made = check_copy_of_trait(c, impl, owner, f);
     if (!made->is_template)
         check_read_body(c, made);
     made->index = c->tree->function_count;
@@ -242,14 +247,20 @@ static void refuse_others(checker *c, const impl_item *impl) {
     }
 }
 
+function_item *check_method_of_impl(const checker *c, const struct_item *owner, const impl_item *impl,
+                                    const char *name) {
+    function_item *f = check_find_method(c, owner, name);
+    while (f != NULL && (f->impl != impl || strcmp(f->name, name) != 0))
+        f = f->next_in_bucket;
+    return f;
+}
+
 static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
     default_constants(c, impl);
     refuse_others(c, impl);
     for (uint32_t i = 0; i < impl->trait->method_count; i++) {
         const function_item *f = impl->trait->methods[i];
-        const function_item *known = check_find_method(c, owner, f->name);
-        while (known != NULL && (known->impl != impl || strcmp(known->name, f->name) != 0))
-            known = known->next_in_bucket;
+        const function_item *known = check_method_of_impl(c, owner, impl, f->name);
         if (known != NULL) {
             if (known->parameter_count != f->parameter_count || known->has_self != f->has_self) {
                 diagnostic *d = diagnostics_say(c->diagnostics, known->span, SAY(is_declared_otherwise_in),

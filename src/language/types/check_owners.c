@@ -95,6 +95,13 @@ bool check_same_written(const type_expr *a, const type_expr *b) {
     return same;
 }
 
+bool check_mentions(const type_expr *t, const char *name) {
+    bool found = t != NULL && t->name != NULL && strcmp(t->name, name) == 0;
+    for (uint32_t i = 0; t != NULL && !found && i < t->argument_count; i++)
+        found = check_mentions(t->arguments[i], name);
+    return found;
+}
+
 bool check_is_other_trait(const impl_item *a, const impl_item *b) {
     return a != NULL && b != NULL && a->trait_type != NULL && b->trait_type != NULL &&
            !check_same_written(a->trait_type, b->trait_type);
