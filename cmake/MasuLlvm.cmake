@@ -3,7 +3,8 @@
 #
 # LLVM is linked in as archives where the system has them (Debian's llvm-19-dev does): relocating the one big
 # shared object costs every start of masu some 40 ms, which is more than checking a thousand lines takes.
-# Only what is referred to is kept. Without the archives the shared object serves, only slower.
+# Only what is referred to is kept. Without the archives the shared object serves, only slower. A program that starts
+# seldom is linked to the shared object too, in a tenth of the time: its property MASU_LLVM_SHARED says so.
 find_program(MASU_LLVM_CONFIG NAMES llvm-config-19 llvm-config REQUIRED)
 
 function(masu_ask_llvm variable)
@@ -27,14 +28,25 @@ if(EXISTS ${llvm_folder}/libLLVMCore.a)
     masu_ask_llvm(llvm_system --link-static --system-libs ${llvm_components})
     # --as-needed: the list names what any part of LLVM may want (libxml2, libz3), not what these parts do.
     set(llvm_libraries "${llvm_libraries} -Wl,--gc-sections -Wl,--push-state,--as-needed ${llvm_system} -lstdc++ -Wl,--pop-state")
-else()
-    masu_ask_llvm(llvm_libraries --link-shared --libs ${llvm_components})
+    separate_arguments(llvm_libraries UNIX_COMMAND "${llvm_libraries}")
 endif()
-separate_arguments(llvm_libraries UNIX_COMMAND "${llvm_libraries}")
+masu_ask_llvm(llvm_shared --link-shared --libs ${llvm_components})
 
+add_library(masu_llvm_shared INTERFACE)
+target_link_libraries(masu_llvm_shared INTERFACE -Wl,--push-state,--as-needed ${llvm_shared} -Wl,--pop-state)
+add_library(masu_llvm_archives INTERFACE)
+target_link_libraries(masu_llvm_archives INTERFACE ${llvm_libraries})
 add_library(masu_llvm INTERFACE)
 target_link_directories(masu_llvm INTERFACE ${llvm_folder})
-target_link_libraries(masu_llvm INTERFACE ${llvm_libraries})
+if(MASU_LLVM_IS_STATIC AND EXISTS ${llvm_folder}/libLLVM.so)
+    set(shared $<BOOL:$<TARGET_PROPERTY:MASU_LLVM_SHARED>>)
+    target_link_libraries(masu_llvm INTERFACE
+        $<${shared}:masu_llvm_shared> $<$<NOT:${shared}>:masu_llvm_archives>)
+elseif(MASU_LLVM_IS_STATIC)
+    target_link_libraries(masu_llvm INTERFACE masu_llvm_archives)
+else()
+    target_link_libraries(masu_llvm INTERFACE masu_llvm_shared)
+endif()
 
 file(GLOB_RECURSE codegen_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/language/codegen/*.c)
 set_source_files_properties(${codegen_sources} PROPERTIES COMPILE_OPTIONS "-isystem;${llvm_include}")

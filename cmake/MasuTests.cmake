@@ -10,22 +10,33 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 add_custom_target(masu_tests)
 
+# What each file of a test is compiled with; more arguments: the libraries under test.
+function(masu_test_target target)
+    target_link_libraries(${target} PRIVATE ${ARGN} PkgConfig::CMOCKA)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE
+        MASU_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MASU_BUILD_DIR="${CMAKE_BINARY_DIR}"
+        $<$<TARGET_EXISTS:masu_language>:MASU_TEST_LANGUAGE=1>)
+endfunction()
+
 function(masu_test_folder folder)
     file(GLOB_RECURSE programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
     file(GLOB_RECURSE helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.c)
     list(FILTER helpers EXCLUDE REGEX "/test_[^/]*\\.c$")
     string(MAKE_C_IDENTIFIER ${folder} prefix)
+    set(objects)
+    if(helpers)
+        add_library(${prefix}_helpers OBJECT EXCLUDE_FROM_ALL ${helpers})
+        masu_test_target(${prefix}_helpers ${ARGN})
+        set(objects $<TARGET_OBJECTS:${prefix}_helpers>)
+    endif()
     foreach(source IN LISTS programs)
         cmake_path(GET source STEM stem)
         set(target ${prefix}_${stem})
-        add_executable(${target} ${source} ${helpers})
-        target_link_libraries(${target} PRIVATE ${ARGN} PkgConfig::CMOCKA)
-        target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-        target_compile_definitions(${target} PRIVATE
-            MASU_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MASU_BUILD_DIR="${CMAKE_BINARY_DIR}"
-            $<$<TARGET_EXISTS:masu_language>:MASU_TEST_LANGUAGE=1>)
+        add_executable(${target} ${source} ${objects})
+        masu_test_target(${target} ${ARGN})
         set_target_properties(${target} PROPERTIES
-            OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
+            OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder} MASU_LLVM_SHARED ON)
         add_dependencies(${target} fake_cuda_driver masu_shared) # some open them at run time
         add_dependencies(masu_tests ${target})
     endforeach()
@@ -62,7 +73,8 @@ if(TARGET masu_language)
     add_executable(fuzz_programs ${CMAKE_SOURCE_DIR}/tests/fuzz/programs.c
         ${CMAKE_SOURCE_DIR}/tests/fuzz/mutate.c)
     target_link_libraries(fuzz_programs PRIVATE masu_language)
-    set_target_properties(fuzz_programs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fuzz)
+    set_target_properties(fuzz_programs PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fuzz MASU_LLVM_SHARED ON)
     add_dependencies(masu_tests fuzz_programs)
 endif()
 

@@ -9,7 +9,7 @@
  *
  * Results have no history; the gradient for p = 2 is derived.c's.
  */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
 #endif
 

@@ -5,7 +5,7 @@
  * written, and no other element is touched, which is what TL_INDEPENDENT tells gcc. clang finds
  * out at run time, or takes one by one. Floating-point exceptions are not looked at, so that choices need no branches.
  */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
 #define TL_INDEPENDENT _Pragma("GCC ivdep")
 #else

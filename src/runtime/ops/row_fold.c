@@ -1,5 +1,5 @@
 /* row_fold.c: see row_fold.h. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
 

@@ -7,7 +7,7 @@
  *     softmax       dx = y * (g - sum(g * y))
  *     log_softmax   dx = g - exp(y) * sum(g)
  */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
 #endif
 

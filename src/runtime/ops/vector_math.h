@@ -21,11 +21,11 @@
 
 /* Where the processor has vectors of 256 or 512 bits, loops are there a second and a third time for those. Without
  * fused products, so that results are the same bits everywhere; not under sanitizers, which are in the way of choosing
- * while a program loads. */
+ * while a program loads, and not where nothing is optimised. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #endif
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define TL_WIDE __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
