@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "language/syntax/outside.h"
 #include "language/syntax/parser_private.h"
 
 static const literal *literal_here(const parser *p) {
@@ -374,6 +375,24 @@ static expr *parse_qualified(parser *p) {
     return e->name.name == NULL || t->kind == TYPE_EXPR_ERROR ? parser_error_expr(p) : e;
 }
 
+/* query path(X, Y), ?path(X, Y), and $x of one */
+static bool at_query(parser *p) {
+    if (parser_ahead(p, 1) != TOKEN_NAME)
+        return false;
+    return parser_is(p, TOKEN_QUESTION) || parser_is(p, TOKEN_DOLLAR) ||
+           (parser_is(p, TOKEN_NAME) && outside_is_logic_word(parser_text(p, parser_token(p))));
+}
+
+static expr *refuse_query(parser *p) {
+    parser_refuse_once(p, parser_span(p), parser_logic);
+    parser_advance(p);
+    parser_advance(p);
+    if (parser_is(p, TOKEN_LEFT_PAREN))
+        parser_skip_group(p);
+    p->panic = false;
+    return parser_error_expr(p);
+}
+
 expr *parse_primary(parser *p) {
     switch (parser_kind(p)) {
     case TOKEN_INT:
@@ -396,7 +415,7 @@ expr *parse_primary(parser *p) {
         }
         if (parser_at_block_like(p))
             return parse_block_like(p);
-        return parse_path(p);
+        return at_query(p) ? refuse_query(p) : parse_path(p);
     case TOKEN_SELF:
         if (parser_ahead(p, 1) == TOKEN_COLON_COLON) {
             parser_skip_self(p);
@@ -419,21 +438,8 @@ expr *parse_primary(parser *p) {
     default:
         if (parser_at_block_like(p))
             return parse_block_like(p);
-        if (parser_is(p, TOKEN_QUESTION) && parser_ahead(p, 1) == TOKEN_NAME) { /* ?path(X, Y) */
-            parser_refuse_once(p, parser_span(p), parser_logic);
-            parser_advance(p);
-            parser_advance(p);
-            if (parser_is(p, TOKEN_LEFT_PAREN))
-                parser_skip_group(p);
-            return parser_error_expr(p);
-        }
-        if (parser_is(p, TOKEN_DOLLAR) && parser_ahead(p, 1) == TOKEN_NAME) { /* $x, of a query */
-            parser_refuse_once(p, parser_span(p), parser_logic);
-            parser_advance(p);
-            parser_advance(p);
-            p->panic = false;
-            return parser_error_expr(p);
-        }
+        if (at_query(p))
+            return refuse_query(p);
         parser_expected(p, "an expression");
         return parser_error_expr(p);
     }

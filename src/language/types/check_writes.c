@@ -74,6 +74,13 @@ static void report_immutable(checker *c, const binding *b, source_span span, wri
     case BINDING_INDEX:
         diagnostics_note(c->diagnostics, d, b->span, "it is an index of a comprehension");
         break;
+    case BINDING_LOOP:
+        diagnostics_note(
+            c->diagnostics, d, b->span,
+            "it is a copy, and `mut %s` lets it change alone; loop over `&mut list`, match `&mut value` to "
+            "write where it comes from",
+            b->name);
+        break;
     default:
         diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `mut %s`", b->name);
         break;
