@@ -459,7 +459,7 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
 }
 
 static void check_expression(checker *c, expr **slot, const type *expected) {
-    const bool wide = (*slot)->holds_f64;                    /* so is what it becomes */
+    const uint8_t holds = (*slot)->holds;                    /* so does what it becomes */
     const bool bound = (*slot)->is_kept && expected == NULL; /* let a = make_rc(): the Rc, not the value in it */
     bool kept = check_wants_reference(c, *slot, expected);
     const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
@@ -478,7 +478,8 @@ static void check_expression(checker *c, expr **slot, const type *expected) {
         check_dyn_convert(c, slot, wish);
     if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected))))
         check_unbox(c, slot);
-    (*slot)->holds_f64 |= wide;
+    if (holds != 0)
+        (*slot)->holds = holds;
 }
 
 const check_walk check_all_forms = {check_expression, check_let_statement, check_convert_to_dyn};

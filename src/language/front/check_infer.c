@@ -189,9 +189,13 @@ static void infer_let(inference *n, stmt *s) {
     }
     if (written != NULL) {
         n->at = s->span;
-        infer_same(n, t, written);
+        infer_into(n, t, written, MIXED_BOTH);
         const type *value = infer_value(n, t);
-        t = value->kind == TYPE_NEVER || s->value == NULL ? written : infer_refined(n, infer_value(n, written), value);
+        const open_form *f = infer_form_of(value);
+        const bool function = f != NULL && f->kind == FORM_FUNCTION && infer_value(n, written)->kind == TYPE_ERROR;
+        t = value->kind == TYPE_NEVER || s->value == NULL ? written
+            : function                                    ? value
+                                                          : infer_refined(n, infer_value(n, written), value);
     }
     if (s->otherwise != NULL)
         infer_block(n, s->otherwise);
@@ -222,7 +226,8 @@ static const type *joined(inference *n, const type *a, const type *b) {
     if (a == NULL || type_is(type_resolve(n->c->types, a), TYPE_NEVER))
         return b;
     infer_same(n, a, b);
-    return a;
+    const type *one = infer_value(n, a), *other = infer_value(n, b);
+    return one->kind == TYPE_OPEN || other->kind == TYPE_OPEN ? a : infer_met(n, a, b);
 }
 
 static const type *type_of_if(inference *n, expr *e) {
@@ -320,7 +325,7 @@ static const type *type_of_jump(inference *n, expr *e) {
     }
     if (value != NULL && wanted != NULL) {
         n->at = e->span;
-        infer_same(n, value, wanted);
+        infer_into(n, value, wanted, e->kind == EXPR_RETURN ? n->result_states : 0);
     }
     return check_scalar(n->c, TYPE_NEVER);
 }
@@ -342,11 +347,15 @@ static const type *type_of_assign(inference *n, expr *e) {
         return check_scalar(n->c, TYPE_VOID); /* a tensor of rank 0 will do where a number is wanted */
     if (e->assign.op == BINARY_NONE) {
         infer_same(n, target, value);
+        if (target->kind == TYPE_TENSOR && value->kind == TYPE_TENSOR && target->tensor.rank != value->tensor.rank)
+            n->mixes |= MIXED_RANKS;
         name_holds(n, e->assign.target, value);
     } else if (infer_is_arithmetic(e->assign.op)) {
-        const type *t = infer_arithmetic(n, target, value);
+        const type *t = infer_arithmetic(n, e->assign.op, target, value);
         if (t != NULL && (type_is_numeric(t) || (infer_is_row(t) && infer_is_row(target))))
             infer_same(n, target, value);
+        else if (t != NULL && t->kind == TYPE_TENSOR && target->kind == TYPE_TENSOR)
+            infer_same(n, target, t);
     }
     return check_scalar(n->c, TYPE_VOID);
 }
@@ -355,26 +364,31 @@ static const type *type_of_assign(inference *n, expr *e) {
 
 static const type *type_of_closure(inference *n, expr *e) {
     open_form *f = infer_form(n, FORM_FUNCTION, e);
-    const type *outer = n->result;
-    inferred_yields *yields = n->yields;
-    uint32_t mark = n->name_count;
-    inferred_loop *loops = n->loops;
+    const inference outer = *n;
+    inferred_yields yields = {0};
+    const type *written = e->closure.result == NULL ? NULL : infer_written(n, e->closure.result);
     f->count = e->closure.parameter_count;
     f->parameters = CHECK_ARRAY(n->c, const type *, f->count + 1);
-    f->result = e->closure.result == NULL ? infer_open(n) : infer_written(n, e->closure.result);
+    f->result = written == NULL ? infer_open(n) : infer_followed(n, written);
     for (uint32_t i = 0; i < f->count; i++) {
         binding *b = e->closure.parameters[i];
         f->parameters[i] = b->annotation == NULL ? infer_open(n) : infer_followed(n, infer_written(n, b->annotation));
         infer_name(n, b, f->parameters[i]);
     }
     n->result = f->result;
-    n->yields = NULL;
+    n->result_states = written == NULL ? 0 : MIXED_RANKS; /* the elements of what is written are followed */
+    n->yields = &yields;
     n->loops = NULL;
-    infer_same(n, f->result, infer_expr(n, e->closure.body));
-    n->result = outer;
-    n->yields = yields;
-    n->loops = loops;
-    infer_close_names(n, mark);
+    const type *last = infer_expr(n, e->closure.body);
+    CHECK_PUSH(n->c, yields.types, yields.count, yields.capacity, last);
+    infer_into(n, last, f->result, n->result_states);
+    if (written != NULL)
+        f->result = infer_yielded(n, &yields, f->result);
+    n->result = outer.result;
+    n->result_states = outer.result_states;
+    n->yields = outer.yields;
+    n->loops = outer.loops;
+    infer_close_names(n, outer.name_count);
     return f->open;
 }
 
@@ -542,10 +556,8 @@ const type *infer_expr(inference *n, expr *e) {
         return n->any;
     }
     const type *t = type_of(n, e);
-    if (e->type == NULL && (t->kind == TYPE_TENSOR || t->kind == TYPE_OPEN || t->kind == TYPE_REFERENCE)) {
-        const inferred_tensor one = {e, t};
-        CHECK_PUSH(n->c, n->tensors, n->tensor_count, n->tensor_capacity, one);
-    }
+    if (e->type == NULL)
+        infer_holds(n, e, t);
     return t;
 }
 
@@ -557,7 +569,7 @@ static const type *now_known(inference *n, waiting *w) {
     case EXPR_METHOD:
         return infer_method_of(n, w->e, t, w->arguments, w->dropped);
     case EXPR_BINARY:
-        return infer_arithmetic(n, t, infer_value(n, w->other));
+        return infer_arithmetic(n, w->e->binary.op, t, infer_value(n, w->other));
     case EXPR_INDEX:
         return infer_index(n, w->e, t, w->arguments);
     case EXPR_FOR:

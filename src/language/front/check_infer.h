@@ -8,6 +8,7 @@
  *     check_infer_type.c      variables, and what makes two types the same
  *     check_infer_result.c    what the tensors hold that functions of the program yield
  *     check_infer_record.c    what is known of the tensors in a value beyond its type
+ *     check_infer_element.c   the elements that operations yield
  */
 #ifndef MASU_LANGUAGE_CHECK_INFER_H
 #define MASU_LANGUAGE_CHECK_INFER_H
@@ -54,6 +55,8 @@ typedef struct inferred_yields { /* what a function that is walked for its resul
     uint32_t count, capacity;
 } inferred_yields;
 
+enum { MIXED_ELEMENTS = 1, MIXED_RANKS = 2, MIXED_BOTH = 3 };
+
 typedef struct inference {
     checker *c;
     inferred_tensor *tensors;
@@ -69,12 +72,16 @@ typedef struct inference {
     inferred_loop *loops;
     indexed_place *places;
     uint32_t place_count, place_capacity;
-    const type *result; /* of the function or closure */
-    const type *any;    /* nothing is known, and nothing will be */
-    source_span at;     /* the use that is being looked at */
+    const type *result;     /* of the function or closure */
+    unsigned result_states; /* the same of `result` */
+    const type *any;        /* nothing is known, and nothing will be */
+    source_span at;         /* the use that is being looked at */
     uint32_t comprehensions;
-    bool drops;  /* the result of the expression being walked is dropped */
-    bool deeper; /* a tensor has more dimensions than an index of it met so far could know */
+    unsigned states; /* MIXED_: what the type of a place that a value meets leaves open */
+    unsigned mixes;  /* MIXED_: of what ways met that differ */
+    unsigned plain;  /* so that it is not followed: of elements only f64 is */
+    bool drops;      /* the result of the expression being walked is dropped */
+    bool deeper;     /* a tensor has more dimensions than an index of it met so far could know */
 } inference;
 
 const type *infer_expr(inference *n, expr *e);
@@ -93,7 +100,8 @@ void infer_close_names(inference *n, uint32_t mark);
 /* All that are in sight are hidden, and seen again. */
 void infer_hide_names(inference *n);
 void infer_show_names(inference *n);
-void infer_answer_waiting(inference *n); /* what can be answered by now */
+void infer_holds(inference *n, expr *e, const type *t); /* e may be a tensor, or lead to one */
+void infer_answer_waiting(inference *n);                /* what can be answered by now */
 
 /* check_infer_operator.c */
 static inline bool infer_is_arithmetic(binary_op op) {
@@ -103,8 +111,9 @@ const type *infer_indexed(inference *n, expr *e);
 const type *infer_binary(inference *n, expr *e);
 const type *infer_unary(inference *n, expr *e);
 const type *infer_cast(inference *n, expr *e);
-const type *infer_arithmetic(inference *n, const type *a, const type *b); /* NULL: one of them has to be known first */
-void infer_condition(inference *n, expr *e);                              /* one answer is wanted */
+/* NULL: one of them has to be known first. */
+const type *infer_arithmetic(inference *n, binary_op op, const type *a, const type *b);
+void infer_condition(inference *n, expr *e); /* one answer is wanted */
 
 /* check_infer_call.c */
 const type *infer_call(inference *n, expr *e);
@@ -122,19 +131,38 @@ const type *infer_yield(inference *n, const type *t, const char *name, const typ
 const type *infer_result_of(inference *n, function_item *f, const type_environment *environment, const type *self,
                             const type **arguments, uint32_t count, const type *declared);
 
+/* Where values may be returned: what is known of all of them. */
+const type *infer_yielded(inference *n, const inferred_yields *all, const type *declared);
+
+/* check_infer_changed.c */
+void infer_mark_changed(inference *n);
+
 /* check_infer_record.c */
-bool infer_is_f64(inference *n, const type *tensor);
-/* One of them, or of the lists among them, is a tensor of f64. receiver: NULL: there is none. */
-bool infer_some_f64(inference *n, const type *receiver, const type *const *arguments, uint32_t count);
-/* t, every tensor in it of f64. */
-const type *infer_with_f64(inference *n, const type *t);
 /* t with what is known of `given`, a value of such a type. */
 const type *infer_refined(inference *n, const type *t, const type *given);
+/* t is written to where the walk does not see it: of it only f64 may be said. */
+void infer_lent(inference *n, const type *t);
+/* Says of a value that is either of them no more than of both. a: NULL: there is no other so far. */
+const type *infer_met(inference *n, const type *a, const type *b);
 /* s with fields, from `first` on, of which these are given. */
 const type *infer_filled(inference *n, const struct_item *s, uint32_t first, const type *const *given, uint32_t count);
 /* A tensor of which nothing is said, and one in a list or map of such, has elements that its uses say. */
 const type *infer_followed(inference *n, const type *t);
 bool infer_leaves_elements(inference *n, const type *t); /* of tensors in it */
+
+/* check_infer_element.c */
+bool infer_is_f64(inference *n, const type *tensor);
+/* It holds whole numbers or bools: read as anything else they would be something else. */
+bool infer_is_whole(inference *n, const type *element);
+/* NULL: not known, or a number that is still open. */
+const type *infer_element(inference *n, const type *tensor);
+/* The widest of them and of the lists among them, by the rule of an operation; NULL: not known. */
+const type *infer_by_rule(inference *n, tl_dtype_rule rule, const type *receiver, const type *const *arguments,
+                          uint32_t count);
+/* t, every tensor in it that says nothing of its elements with these; NULL: t. */
+const type *infer_with_element(inference *n, const type *t, const type *element);
+/* The elements of a op b, one of which is a tensor. */
+const type *infer_element_of_both(inference *n, binary_op op, const type *a, const type *b);
 
 /* check_infer_type.c */
 const type *infer_open(inference *n);
@@ -157,6 +185,8 @@ static inline bool infer_is_truth(const type *t) {
 /* Resolved; references and boxes are what they lead to. */
 const type *infer_value(inference *n, const type *t);
 void infer_same(inference *n, const type *a, const type *b);
+/* A value comes to a place whose type, as it is written, leaves open: `open`, MIXED_. */
+void infer_into(inference *n, const type *value, const type *place, unsigned open);
 void infer_tensor(inference *n, const type *t); /* it is one */
 void infer_prefer_list(inference *n, const type *t);
 const type *infer_any_tensor(inference *n);

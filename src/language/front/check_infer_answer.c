@@ -118,9 +118,19 @@ static void answer(inference *n, const open_form *f) {
     }
 }
 
+void infer_holds(inference *n, expr *e, const type *t) {
+    const inferred_tensor one = {e, t};
+    if (t->kind == TYPE_TENSOR || t->kind == TYPE_OPEN || t->kind == TYPE_REFERENCE)
+        CHECK_PUSH(n->c, n->tensors, n->tensor_count, n->tensor_capacity, one);
+}
+
 /* An element of the tensor e that nothing else decides is read so. */
 static void answer_tensor(inference *n, const inferred_tensor *one) {
-    one->e->holds_f64 = infer_is_f64(n, infer_value(n, one->t));
+    const type *t = infer_value(n, one->t), *element = t->kind == TYPE_TENSOR ? infer_element(n, t) : NULL;
+    const bool whole = infer_is_whole(n, element);
+    one->e->holds = element == NULL || element->kind == TYPE_F32 ? 0
+                    : whole && element->kind != TYPE_BOOL        ? TYPE_I64
+                                                                 : element->kind;
 }
 
 /* Whether a function of the program, or a struct, has tensors whose elements its signature leaves open. */
@@ -157,8 +167,11 @@ static void find_question(expr *e, void *context) {
 
 static bool asks_in_block(inference *n, const block *b) {
     elements_left *left = &n->c->open->left;
-    if (*left == ELEMENTS_LEFT_UNKNOWN)
+    if (*left == ELEMENTS_LEFT_UNKNOWN) {
         *left = leaves_elements(n) ? ELEMENTS_LEFT_SOME : ELEMENTS_LEFT_NONE;
+        if (*left == ELEMENTS_LEFT_SOME)
+            infer_mark_changed(n);
+    }
     question q = {.calls = *left == ELEMENTS_LEFT_SOME};
     expr body = {.kind = EXPR_BLOCK, .block = (block *)b};
     expr_each_child(&body, find_question, &q);
@@ -171,13 +184,13 @@ static void walk_body(inference *n, function_item *f) {
     const type *result = infer_block(n, f->body);
     n->at = f->result_annotation != NULL ? f->result_annotation->span : f->span;
     if (f->result != NULL)
-        infer_same(n, result, f->result);
+        infer_into(n, result, f->result, MIXED_BOTH);
     infer_close_names(n, 0);
     infer_answer_waiting(n);
 }
 
 void check_infer(checker *c, function_item *f) {
-    const inference start = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
+    inference start = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result, .result_states = MIXED_BOTH};
     inference n = start;
     if (f->body == NULL || !asks_in_block(&n, f->body))
         return;
@@ -191,8 +204,10 @@ void check_infer(checker *c, function_item *f) {
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
     walk_body(&n, f);
-    if (n.deeper) { /* t[i] of a tensor that is t[i, j] elsewhere is a row: its uses are those of a row */
+    if (n.deeper ||
+        n.mixes != 0) { /* t[i] of a tensor that is t[i, j] elsewhere is a row: its uses are those of a row */
         const inference first = n;
+        start.plain = n.mixes;
         n = start;
         n.places = first.places;
         n.place_count = first.place_count;

@@ -28,7 +28,7 @@ static void function_argument(inference *n, const type_expr *bound, const type *
     for (uint32_t i = 0; i < f->count && i < bound->argument_count; i++)
         infer_same(n, f->parameters[i], infer_written(n, bound->arguments[i]));
     if (bound->result != NULL)
-        infer_same(n, f->result, infer_written(n, bound->result));
+        infer_into(n, f->result, infer_written(n, bound->result), MIXED_BOTH);
 }
 
 static void argument_of(inference *n, const function_item *f, const binding *parameter, const type *argument) {
@@ -54,6 +54,16 @@ static const type *like_first(inference *n, const function_item *f, const type *
     return result;
 }
 
+/* impl<T> Option<T>: T is all that the owner's type says; the check drops the ranks of tensors there. */
+static void whole_arguments(const function_item *f, const struct_item *owner, const type_environment *e) {
+    const type_expr *written = f->impl == NULL ? NULL : f->impl->owner;
+    for (uint32_t i = 0; written != NULL && owner->template != NULL && i < owner->template->generics.count; i++)
+        for (uint32_t p = 0; i < written->argument_count && p < f->impl->generics.count; p++)
+            if (written->arguments[i]->kind == TYPE_EXPR_NAME && written->arguments[i]->argument_count == 0 &&
+                strcmp(written->arguments[i]->name, f->impl->generics.items[p].name) == 0)
+                e->more_arguments[p] = owner->arguments[i];
+}
+
 /* f with these arguments, the receiver not among them. owner: of a method; NULL: a free function. */
 const type *infer_call_of(inference *n, function_item *f, struct_item *owner, const type *self, const type **arguments,
                           uint32_t count) {
@@ -63,7 +73,7 @@ const type *infer_call_of(inference *n, function_item *f, struct_item *owner, co
         for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++) {
             const binding *p = f->parameters[i + first];
             if (p->type != NULL)
-                infer_same(n, arguments[i], p->type);
+                infer_into(n, arguments[i], p->type, MIXED_BOTH);
         }
         return f->result == NULL
                    ? n->any
@@ -73,6 +83,8 @@ const type *infer_call_of(inference *n, function_item *f, struct_item *owner, co
     e.self = owner;
     if (owner != NULL && !check_impl_fits(c, f, owner, &e))
         return n->any;
+    if (owner != NULL)
+        whole_arguments(f, owner, &e);
     const type_environment *outer = c->environment;
     c->environment = &e;
     for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++)
@@ -164,35 +176,6 @@ static const type *tensor_of_values(inference *n, const type *t) {
                                       : infer_any_tensor(n);
 }
 
-/* A method that moves or keeps elements keeps their type. */
-static const type *with_element_of(inference *n, const type *t, const type *receiver) {
-    bool says = t->kind == TYPE_TENSOR && t->tensor.element == NULL && receiver != NULL &&
-                receiver->kind == TYPE_TENSOR;
-    return says ? type_tensor(n->c->types, receiver->tensor.element, t->tensor.rank) : t;
-}
-
-/* As an operation of the tables passes elements on: those of the receiver, f64 where one of them is. */
-static const type *of_rule(inference *n, const type *t, tl_dtype_rule rule, const type *receiver,
-                           const type *const *arguments, uint32_t count) {
-    switch (rule) {
-    case DTYPE_SAME:
-    case DTYPE_FLOAT:
-        return receiver != NULL                                ? with_element_of(n, t, receiver)
-               : infer_some_f64(n, NULL, arguments, count > 0) ? infer_with_f64(n, t)
-                                                               : t;
-    case DTYPE_PROMOTE:
-    case DTYPE_COUNT:
-    case DTYPE_REAL:
-        return infer_some_f64(n, receiver, arguments, count) ? infer_with_f64(n, t) : t;
-    case DTYPE_CHOICE:
-        return infer_some_f64(n, NULL, arguments, count) ? infer_with_f64(n, t) : t;
-    case DTYPE_F64:
-        return infer_with_f64(n, t);
-    default:
-        return t;
-    }
-}
-
 /* t.to_f64(): a number where one is wanted and nothing says the rank. */
 static const type *converted(inference *n, expr *e, const type *to, int32_t rank) {
     if (rank >= 0)
@@ -216,7 +199,8 @@ static const type *call_of_tensor(inference *n, expr *e, expr *const *args, cons
     const form meant = check_choose_offered(n->c, &of, offers, count);
     if (meant.row != TL_FN_COUNT) {
         const type *t = call_of_table(n, meant.row, method, arguments, count);
-        return of_rule(n, t, tl_abi_functions[meant.row].dtype, receiver, arguments, count);
+        return infer_with_element(n, t,
+                                  infer_by_rule(n, tl_abi_functions[meant.row].dtype, receiver, arguments, count));
     }
     if (!method && count == 1 && check_makes_of_values(name))
         return tensor_of_values(n, arguments[0]);
@@ -226,13 +210,26 @@ static const type *call_of_tensor(inference *n, expr *e, expr *const *args, cons
     if (meant.written == NULL || (!method && meant.written->has_self))
         return method ? n->any : infer_any_tensor(n);
     const type *t = infer_call_of(n, meant.written, owner, receiver, arguments, count);
-    return meant.written->elements == ELEMENT_SAME ? with_element_of(n, t, receiver)
-           : meant.written->elements != ELEMENT_UNKNOWN && infer_some_f64(n, receiver, arguments, count)
-               ? infer_with_f64(n, t)
-               : t;
+    static const tl_dtype_rule rules[] = {[ELEMENT_SAME] = DTYPE_SAME,
+                                          [ELEMENT_REAL] = DTYPE_REAL,
+                                          [ELEMENT_WIDE] = DTYPE_PROMOTE,
+                                          [ELEMENT_SUM] = DTYPE_COUNT};
+    const element_rule rule = meant.written->elements;
+    return rule == ELEMENT_UNKNOWN || (rule == ELEMENT_SAME && receiver == NULL)
+               ? t
+               : infer_with_element(n, t, infer_by_rule(n, rules[rule], receiver, arguments, count));
+}
+
+/* t.item() is a number. */
+static const type *item_of(inference *n, const expr *e, const type *tensor) {
+    const type *element = infer_element(n, tensor);
+    return element != NULL ? element : type_open_number(n->c->types, TYPE_F32, e->span);
 }
 
 static const type *method_of_tensor(inference *n, expr *e, const type *receiver, const type **arguments) {
+    if (e->call.arg_count == 0 && library_says(LIBRARY_reads_number, e->call.name) &&
+        library_word(LIBRARY_reads_number, e->call.name) == NULL)
+        return item_of(n, e, receiver);
     return call_of_tensor(n, e, e->call.args, e->call.name, receiver, arguments, e->call.arg_count);
 }
 
@@ -383,8 +380,10 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
             return method_of_tensor(n, e, type_tensor(n->c->types, to, -1), arguments);
         const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
         const type *led = found == NULL ? infer_led(n, t) : NULL;
-        if (led != NULL)
+        if (led != NULL) {
+            infer_holds(n, e->call.receiver, led);
             return infer_method_of(n, e, led, arguments, dropped);
+        }
         bool of_key = found == NULL && t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                       e->call.arg_count == 1;
         if (of_key &&
@@ -419,7 +418,7 @@ static const type *filled(inference *n, const struct_item *s, uint32_t first, ui
                           uint32_t count) {
     for (uint32_t i = 0; i < count && i < fields; i++)
         if (s->fields[first + i].type != NULL)
-            infer_same(n, arguments[i], s->fields[first + i].type);
+            infer_into(n, arguments[i], s->fields[first + i].type, MIXED_BOTH);
     return infer_filled(n, s, first, arguments, count);
 }
 
@@ -439,7 +438,7 @@ const type *infer_struct(inference *n, expr *e) {
         n->at = made->inits[i].value->span;
         for (uint32_t k = 0; s != NULL && !s->is_enum && k < s->field_count; k++)
             if (strcmp(s->fields[k].name, made->inits[i].name) == 0 && s->fields[k].type != NULL) {
-                infer_same(n, value, s->fields[k].type);
+                infer_into(n, value, s->fields[k].type, MIXED_BOTH);
                 given[k] = value;
             }
     }
@@ -485,7 +484,7 @@ static void shown(inference *n, const expr *e, const char *name, const type **ar
 
 static const type *call_of_closure(inference *n, const open_form *f, const type **arguments, uint32_t count) {
     for (uint32_t i = 0; i < count && i < f->count; i++)
-        infer_same(n, f->parameters[i], arguments[i]);
+        infer_into(n, arguments[i], f->parameters[i], MIXED_RANKS);
     return f->result;
 }
 

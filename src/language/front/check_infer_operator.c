@@ -56,14 +56,16 @@ static bool is_surely_row(inference *n, const expr *e) {
 
 /* For a tensor, with so many numbers between the brackets. */
 static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
-    const type *element = tensor->tensor.element != NULL ? tensor->tensor.element
+    const type *element = tensor->tensor.element != NULL ? infer_value(n, tensor->tensor.element)
                                                          : type_open_number(n->c->types, TYPE_F32, e->span);
     bool is_element = tensor->tensor.rank == (int32_t)count;
     if (n->comprehensions > 0 || (is_element && !type_is_float(element)))
         return element;
-    if (tensor->tensor.rank > (int32_t)count)
-        return type_tensor(n->c->types, tensor->tensor.element, tensor->tensor.rank - (int32_t)count);
     open_form *f = infer_form(n, FORM_ROW, e);
+    if (tensor->tensor.rank > (int32_t)count) { /* the check may not know the rank */
+        type_decide(f->open, type_tensor(n->c->types, tensor->tensor.element, tensor->tensor.rank - (int32_t)count));
+        return infer_value(n, f->open);
+    }
     f->is_element = is_element;
     f->element = element;
     if (tensor->tensor.rank < 0 && is_surely_row(n, e))
@@ -96,6 +98,8 @@ const type *infer_index(inference *n, expr *e, const type *base, const type **at
     case TYPE_STRUCT: {
         const type *found = infer_yield(n, base, "index", at, e->index.count);
         const type *led = found == NULL ? infer_led(n, base) : NULL;
+        if (led != NULL)
+            infer_holds(n, e->index.base, led);
         return found != NULL ? found : led != NULL ? infer_index(n, e, led, at) : n->any;
     }
     default:
@@ -128,7 +132,15 @@ const type *infer_indexed(inference *n, expr *e) {
 
 /* ---- operators --------------------------------------------------------------------------------- */
 
-static const type *arithmetic_of_tensors(inference *n, const type *a, const type *b) {
+/* The rank of a tensor and what is beside it. */
+static int32_t rank_of_both(const type *tensor, const type *other) {
+    if (other->kind != TYPE_TENSOR)
+        return type_is_numeric(other) || tensor->tensor.rank == 0 ? tensor->tensor.rank : -1;
+    const int32_t a = tensor->tensor.rank, b = other->tensor.rank;
+    return a < 0 || b < 0 ? -1 : a > b ? a : b;
+}
+
+static const type *arithmetic_of_tensors(inference *n, binary_op op, const type *a, const type *b) {
     const type *tensor = a->kind == TYPE_TENSOR ? a : b, *other = tensor == a ? b : a;
     if (infer_is_bracket(other)) { /* beside a tensor of f64 its numbers are f64 */
         infer_same(n, other, type_tensor(n->c->types, tensor->tensor.element, -1));
@@ -143,12 +155,11 @@ static const type *arithmetic_of_tensors(inference *n, const type *a, const type
     if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside)) &&
         infer_value(n, held)->kind != TYPE_OPEN)
         infer_same(n, held, beside);
-    bool numbers = tensor->tensor.rank == 0 && (other->kind != TYPE_TENSOR || other->tensor.rank == 0);
-    return type_tensor(n->c->types, infer_is_f64(n, other) ? beside : held, numbers ? 0 : -1);
+    return type_tensor(n->c->types, infer_element_of_both(n, op, tensor, other), rank_of_both(tensor, other));
 }
 
 /* NULL: one of them has to be known first. */
-const type *infer_arithmetic(inference *n, const type *a, const type *b) {
+const type *infer_arithmetic(inference *n, binary_op op, const type *a, const type *b) {
     if (infer_is_bracket(a) || infer_is_bracket(b)) { /* there is no such thing of lists */
         infer_tensor(n, a);
         infer_tensor(n, b);
@@ -156,7 +167,7 @@ const type *infer_arithmetic(inference *n, const type *a, const type *b) {
         b = infer_value(n, b);
     }
     if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
-        return arithmetic_of_tensors(n, a, b);
+        return arithmetic_of_tensors(n, op, a, b);
     if (infer_is_row(a) || infer_is_row(b)) {
         if (infer_is_row(a) && infer_is_row(b))
             infer_same(n, a, b);
@@ -204,9 +215,13 @@ static const type *type_of_comparison(inference *n, expr *e, const type *a, cons
         infer_same(n, a, b);
     else if (infer_is_bracket(b))
         infer_tensor(n, b);
-    bool masks = infer_value(n, a)->kind == TYPE_TENSOR || infer_value(n, b)->kind == TYPE_TENSOR;
-    if (masks || !brackets)
-        return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1) : check_scalar(n->c, TYPE_BOOL);
+    a = infer_value(n, a);
+    b = infer_value(n, b);
+    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
+        return type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL),
+                           a->kind == TYPE_TENSOR ? rank_of_both(a, b) : rank_of_both(b, a));
+    if (!brackets)
+        return check_scalar(n->c, TYPE_BOOL);
     open_form *f = infer_form(n, FORM_TRUTH, e);
     f->element = a;
     return f->open;
@@ -215,6 +230,14 @@ static const type *type_of_comparison(inference *n, expr *e, const type *a, cons
 /* One answer is wanted. */
 void infer_condition(inference *n, expr *e) {
     infer_same(n, infer_expr(n, e), check_scalar(n->c, TYPE_BOOL));
+}
+
+/* a & b, a << b */
+static const type *type_of_bits(inference *n, const type *a, const type *b) {
+    const bool alike = a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR && infer_element(n, a) == infer_element(n, b);
+    return a->kind != TYPE_TENSOR && b->kind != TYPE_TENSOR ? a
+           : alike ? type_tensor(n->c->types, a->tensor.element, rank_of_both(a, b))
+                   : infer_any_tensor(n);
 }
 
 const type *infer_binary(inference *n, expr *e) {
@@ -230,8 +253,8 @@ const type *infer_binary(inference *n, expr *e) {
     if (infer_is_truth(a) || infer_is_truth(b)) /* both are answers, or both masks */
         infer_same(n, a, b);
     if (!infer_is_arithmetic(e->binary.op))
-        return infer_value(n, a);
-    const type *t = infer_arithmetic(n, a, b);
+        return type_of_bits(n, infer_value(n, a), infer_value(n, b));
+    const type *t = infer_arithmetic(n, e->binary.op, a, b);
     if (t == NULL) {
         t = infer_open(n);
         infer_wait(n, (waiting){.e = e, .operand = a, .other = b, .result = t});
@@ -245,7 +268,10 @@ const type *infer_unary(inference *n, expr *e) {
         n->at = e->span;
         infer_tensor(n, t);
     }
-    return infer_value(n, t);
+    t = infer_value(n, t);
+    if (e->unary.op == UNARY_REFERENCE && e->unary.is_mutable)
+        infer_lent(n, t);
+    return t;
 }
 
 const type *infer_cast(inference *n, expr *e) {

@@ -52,10 +52,20 @@ static const inferred_result *found(const function_item *f, const type *const *g
     return NULL;
 }
 
-static const type *yielded(inference *n, const inferred_yields *all, const type *declared) {
+/* A way of which the walk knows nothing yields anything. */
+const type *infer_yielded(inference *n, const inferred_yields *all, const type *declared) {
+    const unsigned plain = n->plain;
+    const type *met = NULL;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const type *t = infer_value(n, all->types[i]);
+        if (t->kind == TYPE_ERROR || t->kind == TYPE_OPEN)
+            n->plain = MIXED_BOTH;
+        else if (t->kind != TYPE_NEVER)
+            met = infer_met(n, met, t);
+    }
     const type *t = infer_value(n, declared);
-    for (uint32_t i = 0; i < all->count; i++)
-        t = infer_refined(n, t, all->types[i]);
+    t = met == NULL ? t : infer_refined(n, t, met);
+    n->plain = plain;
     return t;
 }
 
@@ -103,6 +113,7 @@ static const type *walk(inference *n, function_item *f, const function_item *wri
     infer_hide_names(n);
     n->c->function = f;
     n->result = declared;
+    n->result_states = MIXED_BOTH;
     n->loops = NULL;
     n->comprehensions = 0;
     n->drops = false;
@@ -112,12 +123,13 @@ static const type *walk(inference *n, function_item *f, const function_item *wri
         infer_name(n, written->parameters[i], given[i]);
     const type *last = infer_block(n, written->body);
     CHECK_PUSH(n->c, yields.types, yields.count, yields.capacity, last);
-    infer_same(n, last, declared);
+    infer_into(n, last, declared, MIXED_BOTH);
     infer_close_names(n, outer.name_count);
     infer_answer_waiting(n);
-    const type *t = yielded(n, &yields, declared);
+    const type *t = infer_yielded(n, &yields, declared);
     n->c->function = (function_item *)function;
     n->result = outer.result;
+    n->result_states = outer.result_states;
     n->loops = outer.loops;
     n->comprehensions = outer.comprehensions;
     n->drops = outer.drops;
@@ -128,6 +140,21 @@ static const type *walk(inference *n, function_item *f, const function_item *wri
     n->queue_count = outer.queue_count;
     n->tensor_count = outer.tensor_count;
     infer_show_names(n);
+    return t;
+}
+
+/* Where its ways differ, once more. */
+static const type *walk_all(inference *n, function_item *f, const function_item *written, const type **given,
+                            const type *declared) {
+    const unsigned mixes = n->mixes, plain = n->plain;
+    n->mixes = 0;
+    const type *t = walk(n, f, written, given, declared);
+    if ((n->mixes & ~n->plain) != 0) {
+        n->plain |= n->mixes;
+        t = walk(n, f, written, given, declared);
+    }
+    n->mixes = mixes;
+    n->plain = plain;
     return t;
 }
 
@@ -152,11 +179,11 @@ const type *infer_result_of(inference *n, function_item *f, const type_environme
     if (known == NULL && walks < (f->is_template ? WALKS_OF_TEMPLATE_MAX : WALKS_MAX)) {
         inferred_result *made = CHECK_ARRAY(c, inferred_result, 1);
         f->is_walked = true;
-        *made = (inferred_result){given, walk(n, f, written, given, declared), f->results};
+        *made = (inferred_result){given, walk_all(n, f, written, given, declared), f->results};
         f->is_walked = false;
         f->results = made;
         known = made;
     }
     c->environment = outside;
-    return known == NULL ? declared : known->yields;
+    return known == NULL ? declared : infer_refined(n, declared, known->yields);
 }

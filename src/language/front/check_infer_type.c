@@ -52,9 +52,14 @@ static void bracket_becomes(inference *n, open_form *f, const type *t) {
     }
     infer_tensor(n, f->element);
     const type *element = infer_value(n, f->element);
+    const int32_t inner = element->kind == TYPE_TENSOR                             ? element->tensor.rank
+                          : type_is_numeric(element) || element->kind == TYPE_BOOL ? 0
+                                                                                   : -1;
+    const int32_t rank = inner >= 0 && inner < TL_MAX_RANK ? inner + 1 : -1;
     element = element->kind == TYPE_TENSOR ? element->tensor.element : element;
-    bool number = element != NULL && (element->kind == TYPE_OPEN || type_is_numeric(element)); /* of what is in it */
-    decide(f->open, number ? type_tensor(n->c->types, element, -1) : t);
+    bool number = element != NULL && (element->kind == TYPE_OPEN || element->kind == TYPE_BOOL ||
+                                      type_is_numeric(element)); /* of what is in it */
+    decide(f->open, number ? type_tensor(n->c->types, element, rank) : t);
     if (number && t->tensor.element != NULL && type_is_float(element))
         infer_same(n, element, t->tensor.element);
 }
@@ -169,13 +174,25 @@ static void collection_meets(inference *n, const type *collection, const type *e
 
 /* The numbers of a tensor that is written out are what its uses want. */
 static void elements_meet(inference *n, const type *a, const type *b) {
-    if (a == NULL || b == NULL)
+    if (a == NULL || b == NULL) {
+        if ((n->states & MIXED_ELEMENTS) == 0 && a != b && infer_is_whole(n, a == NULL ? b : a))
+            n->mixes |= MIXED_ELEMENTS;
         return;
+    }
     a = infer_value(n, a);
     b = infer_value(n, b);
     bool open = a->kind == TYPE_OPEN || b->kind == TYPE_OPEN;
     if (open || (type_is_float(a) && type_is_float(b)))
         infer_same(n, a, b);
+    else if (a != b && (!type_is_integer(a) || !type_is_integer(b)))
+        n->mixes |= MIXED_ELEMENTS;
+}
+
+static void tensors_meet(inference *n, const type *a, const type *b) {
+    const bool known = a->tensor.rank >= 0 && b->tensor.rank >= 0;
+    if (a->tensor.rank != b->tensor.rank && (known || (n->states & MIXED_RANKS) == 0))
+        n->mixes |= MIXED_RANKS;
+    elements_meet(n, a->tensor.element, b->tensor.element);
 }
 
 void infer_same(inference *n, const type *a, const type *b) {
@@ -190,7 +207,7 @@ void infer_same(inference *n, const type *a, const type *b) {
     else if (a->kind == TYPE_VEC && b->kind == TYPE_VEC)
         infer_same(n, a->vec.element, b->vec.element);
     else if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR)
-        elements_meet(n, a->tensor.element, b->tensor.element);
+        tensors_meet(n, a, b);
     else if (a->kind == TYPE_STRUCT && b->kind == TYPE_VEC)
         collection_meets(n, a, b->vec.element);
     else if (a->kind == TYPE_VEC && b->kind == TYPE_STRUCT)
@@ -200,6 +217,13 @@ void infer_same(inference *n, const type *a, const type *b) {
     else if (a->kind == TYPE_STRUCT && b->kind == TYPE_STRUCT && a->structure->template != NULL &&
              a->structure->template == b->structure->template)
         parts_meet(n, a->structure->arguments, b->structure->arguments, a->structure->template->generics.count);
+}
+
+void infer_into(inference *n, const type *value, const type *place, unsigned open) {
+    const unsigned states = n->states;
+    n->states = open;
+    infer_same(n, value, place);
+    n->states = states;
 }
 
 void infer_tensor(inference *n, const type *t) {

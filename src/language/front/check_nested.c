@@ -42,10 +42,12 @@ bool check_nested_list(checker *c, expr **slot, const type *t, const type *expec
         return false;
     if (t->tensor.rank < 0) {
         const type *stated = type_tensor(c->types, t->tensor.element, levels_of(c, expected));
+        const uint8_t holds = e->call.receiver->holds;
         if (!check_coerce(c, &e->call.receiver, stated, NULL)) {
             check_make_error(c, e);
             return true;
         }
+        e->call.receiver->holds = holds;
         t = stated;
     }
     if (t->tensor.rank == 0) {

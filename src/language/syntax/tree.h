@@ -186,6 +186,7 @@ typedef struct struct_field {
     /* [check] of a closure: what it captured, and whether its body writes to it */
     binding *captured;
     bool is_written;
+    bool is_changed;   /* [check] of a struct with tensors: somewhere it may be replaced (check_infer_changed.c) */
     bool by_reference; /* the closure holds a reference to the variable: `type` is one */
 } struct_field;
 

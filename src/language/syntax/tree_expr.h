@@ -347,7 +347,7 @@ struct expr {
     bool is_converted : 1; /* [check] `t[i] as i64` of a tensor of unknown elements: any will do, towards 0 */
     bool is_updated : 1;   /* [check] the t[i] that is read in `t[i] += x` */
     bool is_boxed : 1;     /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
-    bool holds_f64 : 1;    /* [check] a tensor whose type says no elements: as far as uses tell they are f64 */
+    uint8_t holds : 5; /* [check] a tensor whose type says no elements: its ways say these (type_kind); 0: nothing */
     source_span span;
     const type *type; /* [check] */
     /* [check] what its uses make of it, found before it is checked (check_infer.c): of a bracket a list or a tensor, of

@@ -11,9 +11,9 @@
  *     t[i] as f32, t[i].to_i64()        a conversion takes any element, from what the tensor holds
  *     t[i] = x, t[i] += x               computed in f64; what is stored is rounded to what the tensor holds
  *
- * What nothing decides is f64 where the way of the tensor says that it holds f64: from where it was made through
- * functions of the program, records and lists (check_infer_result.c, check_infer_record.c). Where that is not known
- * either, it is f32 where the tensor holds f32 and f64 where it holds f64: a function with such elements and
+ * What nothing decides is f64, i64 or bool where the way of the tensor says that it holds those: from where it was made
+ * through functions of the program, records and lists (check_infer_result.c, check_infer_record.c). Where that is not
+ * known either, it is f32 where the tensor holds f32 and f64 where it holds f64: a function with such elements and
  * tensors among its parameters, or in them, is compiled twice, and the tensors passed say which runs (lower_wide.c).
  *
  * What must stay true (tests/golden/lang_unstated_*.tl): an element of a type that is known is never one of these.
@@ -25,12 +25,16 @@ const type *check_unstated_element(checker *c, source_span span, const expr *ten
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (expected != NULL && expected->kind == TYPE_F64)
         return expected;
+    const bool real = expected != NULL && type_is_float(expected);
+    if ((tensor->holds == TYPE_I64 && !real) ||
+        (tensor->holds == TYPE_BOOL && (expected == NULL || !type_is_numeric(expected))))
+        return check_scalar(c, tensor->holds);
     if (c->function == NULL || c->open->is_closing)
         return check_scalar(c, TYPE_F32);
     const type *t = type_open_number(c->types, TYPE_F32, span);
     if (t->number != NULL) {
         t->number->is_element = true;
-        t->number->prefers = tensor->holds_f64 ? check_scalar(c, TYPE_F64) : NULL;
+        t->number->prefers = tensor->holds == TYPE_F64 ? check_scalar(c, TYPE_F64) : NULL;
     }
     c->open->has_open = true;
     return t;
