@@ -469,6 +469,24 @@ static bool is_real(const expr *e) {
     return e->kind == EXPR_FLOAT;
 }
 
+/* The type of a literal that is converted: exact where the target is a float, a byte where it is a character. */
+static const type *literal_type(checker *c, expr *literal, const type *to) {
+    if (!check_free_literal(literal) || (literal->kind != EXPR_INT && !is_real(literal)))
+        return NULL;
+    if (to->kind == TYPE_CHAR && literal->kind == EXPR_INT)
+        return check_scalar(c, TYPE_U8);
+    return type_is_float(to) ? to : type_is_integer(to) && is_real(literal) ? check_scalar(c, TYPE_F64) : NULL;
+}
+
+static void refuse_cast(checker *c, expr *e, const type *from, const type *to) {
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(cannot_be_converted_to), check_type_text(c, from),
+                                    check_type_text(c, to));
+    if (to->kind == TYPE_CHAR && type_is_integer(from))
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "`n as u8 as char` is a byte's character, `char::from_u32(n)` any, as an `Option`");
+    check_make_error(c, e);
+}
+
 void check_cast(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *to = check_type(c, e->cast.target);
@@ -478,10 +496,7 @@ void check_cast(checker *c, expr **slot, const type *expected) {
         *slot = e->cast.operand;
         return;
     }
-    bool literal = type_is_float(to) && check_free_literal(e->cast.operand) &&
-                   (e->cast.operand->kind == EXPR_INT || is_real(e->cast.operand));
-    bool cut_off = type_is_integer(to) && check_free_literal(e->cast.operand) && is_real(e->cast.operand);
-    check_expr(c, &e->cast.operand, literal ? to : cut_off ? check_scalar(c, TYPE_F64) : NULL);
+    check_expr(c, &e->cast.operand, literal_type(c, e->cast.operand, to));
     e->type = to;
     const type *from = type_resolve(c->types, e->cast.operand->type);
     if (type_is_silent(from) || type_is_silent(to)) {
@@ -514,11 +529,8 @@ void check_cast(checker *c, expr **slot, const type *expected) {
         from = tag->type;
     }
     from = check_unstated_converted(c, e->cast.operand, to);
-    if (from == to) { /* nothing to do */
+    if (from == to) /* nothing to do */
         *slot = e->cast.operand;
-    } else if (!castable(from, to) && !(e->cast.implicit && from->kind == TYPE_U32 && to->kind == TYPE_CHAR)) {
-        diagnostics_say(c->diagnostics, e->span, SAY(cannot_be_converted_to), check_type_text(c, from),
-                        check_type_text(c, to));
-        check_make_error(c, e);
-    }
+    else if (!castable(from, to) && !(e->cast.implicit && from->kind == TYPE_U32 && to->kind == TYPE_CHAR))
+        refuse_cast(c, e, from, to);
 }

@@ -2,7 +2,7 @@
  * known which methods write to self.
  *
  *     let mut x that nothing writes to
- *     let x that nothing reads, statements that nothing reaches
+ *     let x that nothing reads, or that is written and never read, statements that nothing reaches
  *     a tensor made by an operation and dropped
  *     x[0].fill_(5.0), x.view([4]).add_(y), x.relu_().neg_(): what is written is a value that ends there
  *     total = total + loss, total += loss, list.push(loss), log.add(loss) in a loop that calls loss.backward(): what is
@@ -41,6 +41,67 @@ static void warn_of_unread(checker *c, const function_item *f) {
             continue;
         diagnostic *d = diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_used), b->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "write `_%s` if this is intentional", b->name);
+    }
+}
+
+/* ---- variables that are only written ----------------------------------------------------------- */
+
+typedef struct read_search {
+    checker *c;
+    uint8_t *is_read; /* by the number of the binding */
+    const source_span
+        *target; /* of the variable that the assignment around this writes: `x += 1` reads it for itself */
+} read_search;
+
+static bool same_place(const source_span *a, const source_span *b) {
+    return a != NULL && a->file == b->file && a->offset == b->offset;
+}
+
+static void find_read(expr *e, void *context);
+
+/* The variable of a place, and what is read to find the place in it; NULL: it lies behind a reference. */
+static const expr *find_written(expr *place, read_search *s) {
+    while (place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD || place->kind == EXPR_INDEX) {
+        expr *base = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
+        if (type_is_reference(type_resolve(s->c->types, base->type)))
+            return NULL;
+        for (uint32_t i = 0; place->kind == EXPR_INDEX && i < place->index.count; i++)
+            find_read(place->index.indices[i], s);
+        place = base;
+    }
+    return place->kind == EXPR_NAME ? place : NULL;
+}
+
+static void find_read(expr *e, void *context) {
+    read_search *s = context;
+    if (e->kind == EXPR_NAME && e->name.binding != NULL && !same_place(s->target, &e->span))
+        s->is_read[e->name.binding->id] = 1;
+    const expr *written = e->kind == EXPR_ASSIGN ? find_written(e->assign.target, s) : NULL;
+    if (written == NULL) {
+        expr_each_child(e, find_read, s);
+        return;
+    }
+    read_search inside = *s;
+    inside.target = &written->span;
+    find_read(e->assign.value, &inside);
+}
+
+static void warn_of_only_written(checker *c, const function_item *f) {
+    read_search s = {.c = c, .is_read = CHECK_ARRAY(c, uint8_t, f->binding_count + 1)};
+    expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    expr_each_child(&body, find_read, &s);
+    for (uint32_t i = 0; i < f->binding_count; i++) {
+        const binding *b = f->bindings[i];
+        bool counts = (b->kind == BINDING_LET || b->kind == BINDING_LOOP) && b->is_mutable && b->is_written &&
+                      b->alias == NULL && !s.is_read[b->id] && !refers(c, b);
+        if (!counts || b->name[0] == '<' || b->name[0] == '_')
+            continue;
+        diagnostic *d = diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_read), b->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         b->kind == BINDING_LOOP ? "it is a copy; loop over `&mut list`, match `&mut value` to write "
+                                                   "where it comes from"
+                                                 : "write `_%s` if this is intentional",
+                         b->name);
     }
 }
 
@@ -345,6 +406,7 @@ void check_warnings(checker *c) {
         if (own && f->body != NULL && (!f->is_closure || f->body_is_checked)) {
             warn_of_mut(c, f);
             warn_of_unread(c, f);
+            warn_of_only_written(c, f);
             expr body = {.kind = EXPR_BLOCK, .block = f->body};
             look_at(&body, c);
         }

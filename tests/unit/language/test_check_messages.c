@@ -170,9 +170,9 @@ static void mutability(void **state) {
               "5:21: warning: this writes to `p`, which is not mutable\n5:5: note: make it mutable: `let mut p`\n");
     body_says("let t = [1.0]; t[0] = 2.0;",
               "5:16: error: `t` is not mutable\n5:5: note: make it mutable: `let mut t`\n");
-    body_says(
-        "for i in 0..3 { i = 2; }",
-        "5:17: error: `i` is not mutable\n5:5: note: it is a copy, and `mut i` lets it change alone; loop over `&mut list`, match `&mut value` to write where it comes from\n");
+    body_says("for i in 0..3 { i = 2; }",
+              "5:17: error: `i` is not mutable\n5:5: note: it is a copy, and `mut i` lets it change alone; "
+              "loop over `&mut list`, match `&mut value` to write where it comes from\n");
     body_says("let v = Vec::<f32>::new(); v.push(1.0);",
               "5:28: warning: this writes to `v`, which is not mutable\n5:5: note: make it mutable: `let mut v`\n");
     body_says("1 = 2;", "5:1: error: only variables, fields and elements can be assigned to\n");
