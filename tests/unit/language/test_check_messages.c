@@ -182,7 +182,7 @@ static void mutability(void **state) {
     body_says("let mut x = 1; x = \"s\";",
               "5:20: error: expected `i64`, found `String`\nnote: `s.to_f32()` and `s.to_i64()` "
               "read the number in a text\n5:9: note: it is declared here\n");
-    body_says("let mut t = [1.0]; t = [[1.0]];", ""); /* a variable's rank may change */
+    body_says("let mut t = [1.0]; t = [[1.0]]; println(t);", ""); /* a variable's rank may change */
 }
 
 static void control(void **state) {
