@@ -119,15 +119,16 @@ written portable_written(tl_abi_index abi) {
 
 static const kernel_row kernel_rows[] = {
 #define KERNEL(name)
-#define FLOAT1(name, R, A, ...)       {#name, 'f', {#A}, #__VA_ARGS__},
-#define FLOAT2(name, R, A, B, ...)    {#name, 'f', {#A, #B}, #__VA_ARGS__},
-#define FLOAT3(name, R, A, B, C, ...) {#name, 'f', {#A, #B, #C}, #__VA_ARGS__},
-#define INT1(name, R, A, ...)         {#name, 'i', {#A}, #__VA_ARGS__},
-#define INT2(name, R, A, B, ...)      {#name, 'i', {#A, #B}, #__VA_ARGS__},
-#define INT3(name, R, A, B, C, ...)   {#name, 'i', {#A, #B, #C}, #__VA_ARGS__},
-#define BOOL1(name, R, A, ...)        {#name, 'b', {#A}, #__VA_ARGS__},
-#define BOOL2(name, R, A, B, ...)     {#name, 'b', {#A, #B}, #__VA_ARGS__},
-#define BOOL3(name, R, A, B, C, ...)  {#name, 'b', {#A, #B, #C}, #__VA_ARGS__},
+#define FLOAT1(name, R, A, ...)            {#name, 'f', {#A}, #__VA_ARGS__},
+#define FLOAT1_ROW(name, R, A, value, row) {#name, 'f', {#A}, #value},
+#define FLOAT2(name, R, A, B, ...)         {#name, 'f', {#A, #B}, #__VA_ARGS__},
+#define FLOAT3(name, R, A, B, C, ...)      {#name, 'f', {#A, #B, #C}, #__VA_ARGS__},
+#define INT1(name, R, A, ...)              {#name, 'i', {#A}, #__VA_ARGS__},
+#define INT2(name, R, A, B, ...)           {#name, 'i', {#A, #B}, #__VA_ARGS__},
+#define INT3(name, R, A, B, C, ...)        {#name, 'i', {#A, #B, #C}, #__VA_ARGS__},
+#define BOOL1(name, R, A, ...)             {#name, 'b', {#A}, #__VA_ARGS__},
+#define BOOL2(name, R, A, B, ...)          {#name, 'b', {#A, #B}, #__VA_ARGS__},
+#define BOOL3(name, R, A, B, C, ...)       {#name, 'b', {#A, #B, #C}, #__VA_ARGS__},
 #include <masu/kernels.def>
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/populate.h"
 #include "base/size.h"
 #include "runtime/files/cut_file.h"
 #include "runtime/files/stored.h"
@@ -346,16 +347,17 @@ static bool refuse_element(tl__table *t, const tl__stored *s, size_t at, tl_dtyp
         s->name, kind->name, names[kept], names[kind->kept]);
 }
 
+static const uint8_t kept_bytes[TL_DTYPE_COUNT] = {4, 8, 8, 1};
+
 /* Elements from number `first` on. */
 static bool convert(const tl__stored *s, const unsigned char *from, size_t first, size_t count, tl_dtype kept, char *to,
                     tl__table *t) {
-    static const uint8_t sizes[TL_DTYPE_COUNT] = {4, 8, 8, 1};
     size_t bytes = tl__stored_kinds[s->type].bytes;
     if (tl__stored_type_of(kept) == (tl__stored_type)s->type && !s->swapped && kept != TL_BOOL) {
         memcpy(to + first * bytes, from, count * bytes);
         return true;
     }
-    size_t bad = converters[s->type][kept](from, count, s->swapped, to + first * sizes[kept]);
+    size_t bad = converters[s->type][kept](from, count, s->swapped, to + first * kept_bytes[kept]);
     return bad == count || refuse_element(t, s, first + bad, kept);
 }
 
@@ -453,6 +455,7 @@ bool tl__stored_read(const tl__bytes *file, const tl__stored *s, tl_dtype kept, 
     t->words[0] = '\0';
     if (!tl__bytes_there(file))
         return tl__table_refuse(t, "it was cut off while it was open");
+    masu__in_large_pages(to, s->elements * kept_bytes[kept]);
     bool right = s->packing == TL_PACKED_NOT ? read_plain(s, kept, to, t) : read_packed(s, kept, to, t);
     if (!tl__bytes_there(file)) {
         t->words[0] = '\0'; /* what was found wrong is what is behind the end */

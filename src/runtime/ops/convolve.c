@@ -134,9 +134,9 @@ static void find_offsets(convolution *c) {
 
 /* ---- copies and tiles, for each type of numbers ------------------------------------------------------------------ */
 
-/* One run of the tile's taps: added to `sums` where `adds`, else put there. */
+/* One run of the tile's taps: added to `sums` where `adds`, else put there; its rows lie `apart` numbers apart. */
 typedef void tile_function(const void *image, const int64_t *offset, int64_t taps, const void *weights, void *sums,
-                           bool adds);
+                           int64_t apart, bool adds);
 
 #define COPIES(T, suffix)                                                                                \
     static void pack_weights_##suffix(const convolution *c, const T *from) {                             \
@@ -174,31 +174,31 @@ COPIES(float, f32)
 COPIES(double, f64)
 
 #if defined(__x86_64__)
-#define TILE(T, name, bytes, vectors, arch)                                                                 \
-    typedef T name##_vector __attribute__((vector_size(bytes), aligned(sizeof(T))));                        \
-    __attribute__((target(arch))) static void name(const void *image_, const int64_t *offset, int64_t taps, \
-                                                   const void *weights_, void *sums_, bool adds) {          \
-        enum { WIDTH = bytes / sizeof(T) };                                                                 \
-        const T *image = image_, *weights = weights_;                                                       \
-        T *sums = sums_;                                                                                    \
-        name##_vector sum[ROWS][vectors];                                                                   \
-        for (int r = 0; r < ROWS; r++)                                                                      \
-            for (int v = 0; v < vectors; v++)                                                               \
-                sum[r][v] = (name##_vector){0};                                                             \
-        for (int64_t k = 0; k < taps; k++, weights += ROWS) {                                               \
-            const T *from = image + offset[k];                                                              \
-            name##_vector in[vectors];                                                                      \
-            for (int v = 0; v < vectors; v++)                                                               \
-                in[v] = *(const name##_vector *)(const void *)(from + v * WIDTH);                           \
-            for (int r = 0; r < ROWS; r++)                                                                  \
-                for (int v = 0; v < vectors; v++)                                                           \
-                    sum[r][v] += in[v] * weights[r];                                                        \
-        }                                                                                                   \
-        for (int r = 0; r < ROWS; r++)                                                                      \
-            for (int v = 0; v < vectors; v++, sums += WIDTH) {                                              \
-                name##_vector *to = (name##_vector *)(void *)sums;                                          \
-                *to = adds ? *to + sum[r][v] : sum[r][v];                                                   \
-            }                                                                                               \
+#define TILE(T, name, bytes, vectors, arch)                                                                       \
+    typedef T name##_vector __attribute__((vector_size(bytes), aligned(sizeof(T))));                              \
+    __attribute__((target(arch))) static void name(const void *image_, const int64_t *offset, int64_t taps,       \
+                                                   const void *weights_, void *sums_, int64_t apart, bool adds) { \
+        enum { WIDTH = bytes / sizeof(T) };                                                                       \
+        const T *image = image_, *weights = weights_;                                                             \
+        T *sums = sums_;                                                                                          \
+        name##_vector sum[ROWS][vectors];                                                                         \
+        for (int r = 0; r < ROWS; r++)                                                                            \
+            for (int v = 0; v < vectors; v++)                                                                     \
+                sum[r][v] = (name##_vector){0};                                                                   \
+        for (int64_t k = 0; k < taps; k++, weights += ROWS) {                                                     \
+            const T *from = image + offset[k];                                                                    \
+            name##_vector in[vectors];                                                                            \
+            for (int v = 0; v < vectors; v++)                                                                     \
+                in[v] = *(const name##_vector *)(const void *)(from + v * WIDTH);                                 \
+            for (int r = 0; r < ROWS; r++)                                                                        \
+                for (int v = 0; v < vectors; v++)                                                                 \
+                    sum[r][v] += in[v] * weights[r];                                                              \
+        }                                                                                                         \
+        for (int r = 0; r < ROWS; r++)                                                                            \
+            for (int v = 0; v < vectors; v++) {                                                                   \
+                name##_vector *to = (name##_vector *)(void *)(sums + r * apart + v * WIDTH);                      \
+                *to = adds ? *to + sum[r][v] : sum[r][v];                                                         \
+            }                                                                                                     \
     }
 TILE(float, tile_512_f32, 64, 4, "avx512f,avx2,fma")
 TILE(double, tile_512_f64, 64, 4, "avx512f,avx2,fma")
@@ -225,10 +225,13 @@ static tile_function *tile_for(tl_dtype dtype, int64_t *bytes) {
 
 /* ---- the result -------------------------------------------------------------------------------------------------- */
 
+/* Tiles go along the run of an image, or, where a row of places is some whole tiles, along each row: then nothing
+ * between rows is computed, and sums are put where they belong. */
 typedef struct work {
     const convolution *c;
     tile_function *tile;
     int64_t width, tiles; /* of a tile, of an image */
+    bool by_rows;
 } work;
 
 enum { TILE_WIDTH = 64, SUMS_BYTES = ROWS * TILE_WIDTH * sizeof(float) };
@@ -254,31 +257,47 @@ static int find_pieces(const work *w, int64_t q, piece *pieces) {
     return count;
 }
 
-/* One tile of places of one image, for all rows of the result. */
-static void convolve_tile(const work *w, int64_t image, int64_t q) {
+static void add_taps(const work *w, const char *from, int64_t block, char *sums, int64_t apart) {
     const convolution *c = w->c;
-    const int64_t size = (int64_t)c->size, row = c->s.places[0] * c->s.places[1] * size;
+    const int64_t size = (int64_t)c->size;
+    const char *weights = c->weights + block * c->taps * ROWS * size;
+    for (int64_t k = 0; k < c->taps; k += TAPS) {
+        const int64_t taps = c->taps - k < TAPS ? c->taps - k : TAPS;
+        w->tile(from, c->offset + k, taps, weights + k * ROWS * size, sums, apart, k > 0);
+    }
+}
+
+/* Tile number i of one image, for all rows of the result. */
+static void convolve_tile(const work *w, int64_t image, int64_t i) {
+    const convolution *c = w->c;
+    const int64_t size = (int64_t)c->size, places = c->s.places[0] * c->s.places[1], row = places * size;
+    const int64_t first = i * w->width, wide = c->s.places[1];
+    const int64_t q = w->by_rows ? first / wide * c->pitch + first % wide : first;
     const char *from = c->copies + (image * c->image + q) * size;
     char *out = c->out + image * c->outs * row;
     piece pieces[TILE_WIDTH];
-    const int count = find_pieces(w, q, pieces);
+    const int count = w->by_rows ? 1 : find_pieces(w, q, pieces);
+    if (w->by_rows)
+        pieces[0] = (piece){0, first * size, (size_t)(w->width * size)};
     _Alignas(64) char sums[SUMS_BYTES];
     for (int64_t block = 0; block < c->row_blocks; block++) {
-        const char *weights = c->weights + block * c->taps * ROWS * size;
-        for (int64_t k = 0; k < c->taps; k += TAPS) {
-            const int64_t taps = c->taps - k < TAPS ? c->taps - k : TAPS;
-            w->tile(from, c->offset + k, taps, weights + k * ROWS * size, sums, k > 0);
+        const int64_t rest = c->outs - block * ROWS, rows = rest < ROWS ? rest : ROWS;
+        if (w->by_rows && rows == ROWS) {
+            add_taps(w, from, block, out + first * size, places);
+            out += ROWS * row;
+            continue;
         }
-        for (int64_t r = 0; r < ROWS && block * ROWS + r < c->outs; r++, out += row)
-            for (int i = 0; i < count; i++)
-                memcpy(out + pieces[i].to, sums + r * w->width * size + pieces[i].from, pieces[i].bytes);
+        add_taps(w, from, block, sums, w->width);
+        for (int64_t r = 0; r < rows; r++, out += row)
+            for (int k = 0; k < count; k++)
+                memcpy(out + pieces[k].to, sums + r * w->width * size + pieces[k].from, pieces[k].bytes);
     }
 }
 
 static void convolve_tiles(void *context, int64_t from, int64_t to) {
     const work *w = context;
     for (int64_t i = from; i < to; i++)
-        convolve_tile(w, i / w->tiles, i % w->tiles * w->width);
+        convolve_tile(w, i / w->tiles, i % w->tiles);
 }
 
 static void copy_images(const convolution *c, const void *from, int64_t images) {
@@ -292,7 +311,8 @@ static void copy_images(const convolution *c, const void *from, int64_t images) 
 
 static void convolve_all(convolution *c, tile_function *tile, int64_t tile_bytes, const tl_tensor *x, tl_tensor *out) {
     work w = {.c = c, .tile = tile, .width = tile_bytes / (int64_t)c->size};
-    w.tiles = rounded_up(c->run, w.width);
+    w.by_rows = c->s.places[1] % w.width == 0;
+    w.tiles = w.by_rows ? c->s.places[0] * c->s.places[1] / w.width : rounded_up(c->run, w.width);
     const int64_t from_bytes = x->elements / x->shape[0] * (int64_t)c->size;
     const int64_t out_bytes = out->elements / out->shape[0] * (int64_t)c->size;
     for (int64_t i = 0; i < x->shape[0]; i += c->group) {

@@ -13,6 +13,7 @@
 #endif
 
 #include "runtime/ops/kernels.h"
+#include "runtime/ops/rows_f32.h"
 #include "runtime/ops/special.h"
 #include "runtime/ops/vector_math.h"
 
@@ -85,6 +86,16 @@
         EACH(const A x = a[i * sa]; out[i] = (R)(value)) \
     }
 
+#define MAP1_ROW(name, suffix, type, R, A, value, row)   \
+    OPEN(name, suffix, type, R)                          \
+    const A *a = in[0];                                  \
+    const int64_t sa = stride[0];                        \
+    if (sa == 1)                                         \
+        row(n, a, out);                                  \
+    else                                                 \
+        EACH(const A x = a[i * sa]; out[i] = (R)(value)) \
+    }
+
 #define MAP2(name, suffix, type, R, A, B, value)                                \
     OPEN(name, suffix, type, R)                                                 \
     const A *a = in[0];                                                         \
@@ -119,6 +130,9 @@
 #define FLOAT1(name, R, A, value)       \
     MAP1(name, f32, float, R, A, value) \
     MAP1(name, f64, double, R, A, value)
+#define FLOAT1_ROW(name, R, A, value, row)       \
+    MAP1_ROW(name, f32, float, R, A, value, row) \
+    MAP1(name, f64, double, R, A, value)
 #define FLOAT2(name, R, A, B, value)       \
     MAP2(name, f32, float, R, A, B, value) \
     MAP2(name, f64, double, R, A, B, value)
@@ -133,6 +147,7 @@
 #define BOOL3(name, R, A, B, C, value) MAP3(name, b8, tl_byte, R, A, B, C, value)
 #include "runtime/ops/kernels.def"
 #undef FLOAT1
+#undef FLOAT1_ROW
 #undef FLOAT2
 #undef FLOAT3
 #undef INT1
@@ -149,14 +164,15 @@
 #define BOOL_ROW(name)  [TL_K_##name][TL_BOOL] = kernel_##name##_b8,
 
 tl_kernel_function *const tl__kernels[TL_K_COUNT][TL_DTYPE_COUNT] = {
-#define FLOAT1(name, R, A, value)       FLOAT_ROW(name)
-#define FLOAT2(name, R, A, B, value)    FLOAT_ROW(name)
-#define FLOAT3(name, R, A, B, C, value) FLOAT_ROW(name)
-#define INT1(name, R, A, value)         INT_ROW(name)
-#define INT2(name, R, A, B, value)      INT_ROW(name)
-#define INT3(name, R, A, B, C, value)   INT_ROW(name)
-#define BOOL1(name, R, A, value)        BOOL_ROW(name)
-#define BOOL2(name, R, A, B, value)     BOOL_ROW(name)
-#define BOOL3(name, R, A, B, C, value)  BOOL_ROW(name)
+#define FLOAT1(name, R, A, value)          FLOAT_ROW(name)
+#define FLOAT1_ROW(name, R, A, value, row) FLOAT_ROW(name)
+#define FLOAT2(name, R, A, B, value)       FLOAT_ROW(name)
+#define FLOAT3(name, R, A, B, C, value)    FLOAT_ROW(name)
+#define INT1(name, R, A, value)            INT_ROW(name)
+#define INT2(name, R, A, B, value)         INT_ROW(name)
+#define INT3(name, R, A, B, C, value)      INT_ROW(name)
+#define BOOL1(name, R, A, value)           BOOL_ROW(name)
+#define BOOL2(name, R, A, B, value)        BOOL_ROW(name)
+#define BOOL3(name, R, A, B, C, value)     BOOL_ROW(name)
 #include "runtime/ops/kernels.def"
 };

@@ -9,6 +9,7 @@ typedef uint8_t tl_byte; /* an element of a bool tensor: 0 or 1 */
 typedef enum tl_kernel_index {
 #define KERNEL(name) TL_K_##name,
 #define FLOAT1(...)
+#define FLOAT1_ROW(...)
 #define FLOAT2(...)
 #define FLOAT3(...)
 #define INT1(...)
@@ -20,6 +21,7 @@ typedef enum tl_kernel_index {
 #include "runtime/ops/kernels.def"
 #undef KERNEL
 #undef FLOAT1
+#undef FLOAT1_ROW
 #undef FLOAT2
 #undef FLOAT3
 #undef INT1

@@ -4,9 +4,13 @@
 #endif
 
 #include "runtime/ops/row_fold.h"
+#include "base/assert.h"
 #include "runtime/ops/vector_math.h"
 
 enum { LANES = 16, BLOCK = 64, VALUES = 32 };
+
+/* Part of each clone of the loop that calls it. */
+#define ALWAYS      static inline __attribute__((always_inline))
 
 #define PLUS(a, b)  ((a) + (b))
 #define TIMES(a, b) ((a) * (b))
@@ -58,12 +62,104 @@ enum { LANES = 16, BLOCK = 64, VALUES = 32 };
         *(T *)to = (T)total->member;                                                                             \
     }
 
-FOLD(sum, f32, float, double, real, 0, PLUS)
+FOLD(apart, f32, float, double, real, 0, PLUS)
 FOLD(sum, f64, double, double, real, 0, PLUS)
 FOLD(sum, i64, int64_t, uint64_t, whole, 0, PLUS)
 FOLD(product, f32, float, double, real, 1, TIMES)
 FOLD(product, f64, double, double, real, 1, TIMES)
 FOLD(product, i64, int64_t, uint64_t, whole, 1, TIMES)
+
+/* ---- sums of f32 ----------------------------------------------------------------------------- */
+
+/* A conversion to f64 takes as long as reading the element: four are added first, in f32, and their sum is converted.
+ * That rounds by at most two units of the last place of these four, and does not add up along the tensor as a sum
+ * that is carried in f32 does. Fewer than LANES go one by one. */
+#define FOUR(a, b, c, d) ((double)(((a) + (b)) + ((c) + (d))))
+
+/* Four may be infinite, or none, where the sum is not: then each is converted. */
+static bool is_finite(double sum) {
+    return sum - sum == 0;
+}
+
+TL_WIDE static void sum_row_f32(const void *from, int64_t n, int64_t stride, tl_total *total) {
+    const float *x = from;
+    double sum = total->real;
+    int64_t i = 0;
+    if (stride == 1 && n >= LANES) {
+        double lane[LANES];
+        for (int l = 0; l < LANES; l++)
+            lane[l] = 0;
+        for (; i + 4 * LANES <= n; i += 4 * LANES)
+            for (int l = 0; l < LANES; l++)
+                lane[l] += FOUR(x[i + l], x[i + LANES + l], x[i + 2 * LANES + l], x[i + 3 * LANES + l]);
+        if (MASU_UNLIKELY(i + LANES <= n))
+            for (; i + LANES <= n; i += LANES)
+                for (int l = 0; l < LANES; l++)
+                    lane[l] += (double)x[i + l];
+        for (int l = 0; l < LANES / 2; l++)
+            lane[l] += lane[l + LANES / 2];
+        for (int l = 0; l < LANES / 4; l++)
+            lane[l] += lane[l + LANES / 4];
+        sum += (lane[0] + lane[2]) + (lane[1] + lane[3]);
+    } else if (n >= LANES) {
+        for (; i + 4 <= n; i += 4)
+            sum += FOUR(x[i * stride], x[(i + 1) * stride], x[(i + 2) * stride], x[(i + 3) * stride]);
+    }
+    for (; i < n; i++)
+        sum += (double)x[i * stride];
+    if (MASU_LIKELY(is_finite(sum)))
+        total->real = sum;
+    else
+        apart_row_f32(from, n, stride, total);
+}
+
+/* At most BLOCK columns. False: some sum is not finite. */
+TL_WIDE static bool columns_by_fours(const float *x, int64_t n, int64_t stride, int64_t width, float *out) {
+    double sum[BLOCK];
+    int64_t k = 0, beyond = 0;
+    for (int64_t j = 0; j < width; j++)
+        sum[j] = 0;
+    for (; k + 8 <= n; k += 8, x += 8 * stride) {
+        const float *r4 = x + 4 * stride;
+        for (int64_t j = 0; j < width; j++)
+            sum[j] = (sum[j] + FOUR(x[j], x[stride + j], x[2 * stride + j], x[3 * stride + j])) +
+                     FOUR(r4[j], r4[stride + j], r4[2 * stride + j], r4[3 * stride + j]);
+    }
+    for (; k + 4 <= n; k += 4, x += 4 * stride)
+        for (int64_t j = 0; j < width; j++)
+            sum[j] += FOUR(x[j], x[stride + j], x[2 * stride + j], x[3 * stride + j]);
+    for (; k < n; k++, x += stride)
+        for (int64_t j = 0; j < width; j++)
+            sum[j] += (double)x[j];
+    for (int64_t j = 0; j < width; j++)
+        beyond |= !is_finite(sum[j]);
+    for (int64_t j = 0; j < width; j++)
+        out[j] = (float)sum[j];
+    return beyond == 0;
+}
+
+static void sum_columns_f32(const void *from, int64_t n, int64_t stride, int64_t columns, void *to) {
+    float *out = to;
+    if (n < LANES) {
+        apart_columns_f32(from, n, stride, columns, to);
+        return;
+    }
+    for (int64_t first = 0; first < columns; first += BLOCK) {
+        const float *x = (const float *)from + first;
+        const int64_t width = columns - first < BLOCK ? columns - first : BLOCK;
+        if (MASU_LIKELY(columns_by_fours(x, n, stride, width, out + first)))
+            continue;
+        for (int64_t j = 0; j < width; j++) {
+            tl_total total = {0};
+            sum_row_f32(x + j, n, stride, &total);
+            out[first + j] = (float)total.real;
+        }
+    }
+}
+
+static void sum_store_f32(const tl_total *total, void *to) {
+    apart_store_f32(total, to);
+}
 
 #define FOLD_ROW(name, suffix, one) \
     { {(one), (one)}, name##_row_##suffix, name##_columns_##suffix, name##_store_##suffix }
@@ -86,9 +182,6 @@ const tl_fold tl__fold_product[TL_DTYPE_COUNT] = {
 #define SMALLER(x, y) ((x) < (y))
 /* x != x: only NaN, which nothing beats */
 #define BEATS(x, y, BETTER) (BETTER(x, y) | (((x) != (x)) & ((y) == (y))))
-
-/* Part of each clone of the loop that calls it. */
-#define ALWAYS static inline __attribute__((always_inline))
 
 /* Finds in a line without gaps first the best element, in BLOCK lanes, then the first place that holds it, by
  * blocks. A value alone asks less: NaN may be lost on the way, as long as one was seen. */

@@ -2,7 +2,8 @@
  *
  * Sums and products of floats are carried in f64 whatever the type, in sixteen lanes that are
  * added in a fixed order: vectorisable, deterministic, and the error does not grow with the
- * length of an f32 tensor. Whole numbers wrap.
+ * length of an f32 tensor. Of sixteen elements of f32 and more, four are added in f32 before
+ * they are carried. Whole numbers wrap.
  */
 #ifndef MASU_RUNTIME_OPS_FOLD_H
 #define MASU_RUNTIME_OPS_FOLD_H

@@ -21,7 +21,7 @@
 #include "runtime/state.h"
 
 /* y = result of x; one line each. In place is fine. */
-typedef void line_function(const void *x, void *y, int64_t n, int64_t stride);
+typedef void line_function(const void *x, void *y, int64_t n);
 /* dx from y and g; dx may be g. */
 typedef void line_back_function(const void *y, const void *g, void *dx, int64_t n, int64_t stride);
 
@@ -37,64 +37,86 @@ typedef struct soft_operation {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-#define exp_of(x) _Generic((x), float : tl__exp_f32((float)(x)), default : exp(x))
+/* The other where no x is below -87. */
+#define exp_of(x)      _Generic((x), float : tl__exp_f32((float)(x)), default : exp(x))
+#define exp_near_of(x) _Generic((x), float : tl__exp_below_0_f32((float)(x)), default : exp(x))
 
 /* Part of each clone of the loop that calls it. */
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* Largest ones and sums are carried in lanes, so that the loops become vectors; how they are added up is fixed. */
-enum { LANES = 16, BLOCK = 64 };
+/* The result of a line may lie on it: an element is read before the one in its place is written. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+
+/* Largest ones and sums are carried in lanes, so that the loops become vectors; how they are added up is fixed. PART:
+ * what is made of a line before it is added up, near enough to be in the first cache then. */
+enum { LANES = 16, BLOCK = 64, PART = 1024 };
+
+#define LINE_EXTREME(name, better, T, suffix)                               \
+    ALWAYS T line_##name##_##suffix(const T *x, int64_t n) {                \
+        T best = x[0];                                                      \
+        int64_t i = 0;                                                      \
+        if (n >= BLOCK) {                                                   \
+            T lane[BLOCK];                                                  \
+            for (int l = 0; l < BLOCK; l++)                                 \
+                lane[l] = x[l];                                             \
+            for (i = BLOCK; i + BLOCK <= n; i += BLOCK)                     \
+                for (int l = 0; l < BLOCK; l++)                             \
+                    lane[l] = x[i + l] better lane[l] ? x[i + l] : lane[l]; \
+            for (int l = 0; l < BLOCK; l++)                                 \
+                best = lane[l] better best ? lane[l] : best;                \
+        }                                                                   \
+        for (; i < n; i++)                                                  \
+            best = x[i] better best ? x[i] : best;                          \
+        return best;                                                        \
+    }
 
 #define LINES(T, suffix)                                                                                               \
-    ALWAYS T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                                            \
-        T largest = x[0];                                                                                              \
-        int64_t i = 0;                                                                                                 \
-        if (stride == 1 && n >= LANES) {                                                                               \
-            T lane[LANES];                                                                                             \
-            for (int l = 0; l < LANES; l++)                                                                            \
-                lane[l] = x[l];                                                                                        \
-            for (; i + LANES <= n; i += LANES)                                                                         \
-                for (int l = 0; l < LANES; l++)                                                                        \
-                    lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];                                                 \
-            for (int l = 0; l < LANES; l++)                                                                            \
-                largest = lane[l] > largest ? lane[l] : largest;                                                       \
-        }                                                                                                              \
-        for (; i < n; i++)                                                                                             \
-            largest = x[i * stride] > largest ? x[i * stride] : largest;                                               \
-        return largest;                                                                                                \
-    }                                                                                                                  \
+    LINE_EXTREME(largest, >, T, suffix)                                                                                \
+    LINE_EXTREME(least, <, T, suffix)                                                                                  \
     /* y = exp(x - largest), or only their sum where y is NULL */                                                      \
     ALWAYS double exponentials_##suffix(const T *x, T *y, int64_t n, T largest) {                                      \
+        const bool near = line_least_##suffix(x, n) >= largest - 87;                                                   \
         double lane[LANES] = {0}, sum = 0;                                                                             \
-        for (int64_t i = 0; i < n; i += BLOCK) {                                                                       \
-            T e[BLOCK];                                                                                                \
-            int64_t width = n - i < BLOCK ? n - i : BLOCK;                                                             \
-            for (int64_t j = 0; j < width; j++)                                                                        \
-                e[j] = exp_of((T)(x[i + j] - largest));                                                                \
-            for (int64_t j = width; j < BLOCK; j++)                                                                    \
-                e[j] = 0;                                                                                              \
-            for (int64_t j = 0; j < BLOCK; j += LANES)                                                                 \
+        T room[PART];                                                                                                  \
+        for (int64_t i = 0; i < n; i += PART) {                                                                        \
+            const int64_t width = n - i < PART ? n - i : PART;                                                         \
+            T *e = y ? y + i : room;                                                                                   \
+            if (near) {                                                                                                \
+                INDEPENDENT                                                                                            \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    e[j] = exp_near_of((T)(x[i + j] - largest));                                                       \
+            } else {                                                                                                   \
+                INDEPENDENT                                                                                            \
+                for (int64_t j = 0; j < width; j++)                                                                    \
+                    e[j] = exp_of((T)(x[i + j] - largest));                                                            \
+            }                                                                                                          \
+            int64_t j = 0;                                                                                             \
+            for (; j + LANES <= width; j += LANES)                                                                     \
                 for (int l = 0; l < LANES; l++)                                                                        \
                     lane[l] += (double)e[j + l];                                                                       \
-            if (y)                                                                                                     \
-                memcpy(y + i, e, (size_t)width * sizeof(T));                                                           \
+            for (int l = 0; j + l < width; l++)                                                                        \
+                lane[l] += (double)e[j + l];                                                                           \
         }                                                                                                              \
         for (int l = 0; l < LANES; l++)                                                                                \
             sum += lane[l];                                                                                            \
         return sum;                                                                                                    \
     }                                                                                                                  \
-    TL_WIDE static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) {                      \
+    TL_WIDE static void softmax_##suffix(const void *from, void *to, int64_t n) {                                      \
         T *y = to;                                                                                                     \
-        const T largest = line_largest_##suffix(from, n, stride);                                                      \
-        const T factor = (T)(1 / exponentials_##suffix(from, y, n, largest));                                          \
+        const T factor = (T)(1 / exponentials_##suffix(from, y, n, line_largest_##suffix(from, n)));                   \
         for (int64_t i = 0; i < n; i++)                                                                                \
             y[i] *= factor;                                                                                            \
     }                                                                                                                  \
-    TL_WIDE static void log_softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) {                  \
+    TL_WIDE static void log_softmax_##suffix(const void *from, void *to, int64_t n) {                                  \
         const T *x = from;                                                                                             \
         T *y = to;                                                                                                     \
-        const T largest = line_largest_##suffix(x, n, stride);                                                         \
+        const T largest = line_largest_##suffix(x, n);                                                                 \
         const T shift = largest + (T)log(exponentials_##suffix(x, NULL, n, largest));                                  \
+        INDEPENDENT                                                                                                    \
         for (int64_t i = 0; i < n; i++)                                                                                \
             y[i] = x[i] - shift;                                                                                       \
     }                                                                                                                  \
@@ -210,7 +232,7 @@ static void forward_some(void *context, int64_t from, int64_t to) {
         int64_t start = line_start(&w->lines, i), side = inner - i % inner;
         count = side < to - i ? side : to - i;
         if (inner == 1)
-            w->line(w->x + start, w->y + start, w->lines.n, 1);
+            w->line(w->x + start, w->y + start, w->lines.n);
         else
             w->columns(w->x + start, w->y + start, w->lines.n, inner, count);
     }

@@ -15,34 +15,49 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
+/* Room for one inverse: numbers a row for getri, and a matrix up to SMALL. */
+enum { WORK_A_ROW = 64, SMALL = 256 };
+
 /* LAPACK's functions of one type: its letter, its C type. info is LAPACK's: 0, or positive where the matrix is
  * singular. */
-#define LAPACK(letter, T)                                                                                     \
-    void letter##getrf_(const int *m, const int *n, T *a, const int *lda, int *pivots, int *info);            \
-    void letter##getri_(const int *n, T *a, const int *lda, const int *pivots, T *work, const int *work_size, \
-                        int *info);                                                                           \
-    void letter##getrs_(const char *trans, const int *n, const int *columns, const T *a, const int *lda,      \
-                        const int *pivots, T *b, const int *ldb, int *info, size_t trans_length);             \
-    static int letter##_invert(int n, void *a, int *pivots, void *work, int work_size) {                      \
-        int info;                                                                                             \
-        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                         \
-        if (info == 0)                                                                                        \
-            letter##getri_(&n, a, &n, pivots, work, &work_size, &info);                                       \
-        return info;                                                                                          \
-    }                                                                                                         \
-    static int letter##_solve(int n, int columns, void *a, int *pivots, void *b) {                            \
-        int info;                                                                                             \
-        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                         \
-        if (info == 0)                                                                                        \
-            letter##getrs_("T", &n, &columns, a, &n, pivots, b, &n, &info, 1);                                \
-        return info;                                                                                          \
-    }                                                                                                         \
-    static void letter##_turn(const void *source, int64_t rows, int64_t columns, void *target) {              \
-        const T *from = source;                                                                               \
-        T *to = target;                                                                                       \
-        for (int64_t j = 0; j < columns; j++)                                                                 \
-            for (int64_t i = 0; i < rows; i++)                                                                \
-                to[j * rows + i] = from[i * columns + j];                                                     \
+#define LAPACK(letter, T)                                                                                           \
+    void letter##getrf_(const int *m, const int *n, T *a, const int *lda, int *pivots, int *info);                  \
+    void letter##getri_(const int *n, T *a, const int *lda, const int *pivots, T *work, const int *work_size,       \
+                        int *info);                                                                                 \
+    void letter##getrs_(const char *trans, const int *n, const int *columns, const T *a, const int *lda,            \
+                        const int *pivots, T *b, const int *ldb, int *info, size_t trans_length);                   \
+    /* Of small matrices BLAS makes more when it solves for the columns of 1 than when it turns triangles round. */ \
+    static int letter##_invert(int n, void *a, int *pivots, void *work) {                                           \
+        int info, work_size = n * WORK_A_ROW;                                                                       \
+        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                               \
+        if (info != 0)                                                                                              \
+            return info;                                                                                            \
+        if (n > SMALL) {                                                                                            \
+            letter##getri_(&n, a, &n, pivots, work, &work_size, &info);                                             \
+            return info;                                                                                            \
+        }                                                                                                           \
+        T *ones = work;                                                                                             \
+        const size_t bytes = sizeof(T) * (size_t)n * (size_t)n;                                                     \
+        memset(ones, 0, bytes);                                                                                     \
+        for (int64_t i = 0; i < n; i++)                                                                             \
+            ones[i * n + i] = 1;                                                                                    \
+        letter##getrs_("N", &n, &n, a, &n, pivots, ones, &n, &info, 1);                                             \
+        memcpy(a, ones, bytes);                                                                                     \
+        return info;                                                                                                \
+    }                                                                                                               \
+    static int letter##_solve(int n, int columns, void *a, int *pivots, void *b) {                                  \
+        int info;                                                                                                   \
+        letter##getrf_(&n, &n, a, &n, pivots, &info);                                                               \
+        if (info == 0)                                                                                              \
+            letter##getrs_("T", &n, &columns, a, &n, pivots, b, &n, &info, 1);                                      \
+        return info;                                                                                                \
+    }                                                                                                               \
+    static void letter##_turn(const void *source, int64_t rows, int64_t columns, void *target) {                    \
+        const T *from = source;                                                                                     \
+        T *to = target;                                                                                             \
+        for (int64_t j = 0; j < columns; j++)                                                                       \
+            for (int64_t i = 0; i < rows; i++)                                                                      \
+                to[j * rows + i] = from[i * columns + j];                                                           \
     }
 
 LAPACK(s, float)
@@ -50,7 +65,7 @@ LAPACK(d, double)
 
 typedef struct lapack {
     size_t element_bytes;
-    int (*invert)(int n, void *a, int *pivots, void *work, int work_size);
+    int (*invert)(int n, void *a, int *pivots, void *work);
     int (*solve)(int n, int columns, void *a, int *pivots, void *b); /* a is spent, b [columns, n] becomes x */
     void (*turn)(const void *source, int64_t rows, int64_t columns, void *target);
 } lapack;
@@ -93,13 +108,11 @@ static masu_status own_copy(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
 
 /* ---- inverses -------------------------------------------------------------------------------- */
 
-/* Room for one matrix: numbers for getri, a pivot for each row. */
-enum { WORK_A_ROW = 64 };
-
 static masu_status invert_all(tl_tensor *t) {
     const lapack *l = lapack_of(t);
     const int64_t n = t->shape[t->rank - 1], count = tl__matrices(t, n * n);
-    const size_t work_bytes = (size_t)n * WORK_A_ROW * l->element_bytes, bytes = work_bytes + (size_t)n * sizeof(int);
+    const size_t a_row = (size_t)(n > WORK_A_ROW && n <= SMALL ? n : WORK_A_ROW);
+    const size_t work_bytes = (size_t)n * a_row * l->element_bytes, bytes = work_bytes + (size_t)n * sizeof(int);
     void *work;
     int info = 0;
     masu_status status = count == 0 ? MASU_OK : tl__alloc(bytes, &work);
@@ -107,8 +120,7 @@ static masu_status invert_all(tl_tensor *t) {
         return status;
     int *pivots = (int *)(void *)((char *)work + work_bytes);
     for (int64_t i = 0; i < count && info == 0; i++)
-        info = l->invert((int)n, (char *)t->data + (size_t)(i * n * n) * l->element_bytes, pivots, work,
-                         (int)n * WORK_A_ROW);
+        info = l->invert((int)n, (char *)t->data + (size_t)(i * n * n) * l->element_bytes, pivots, work);
     tl__free(work, bytes);
     return info == 0 ? MASU_OK : tl__lapack_failed("inverse", info);
 }

@@ -82,6 +82,14 @@ static inline float tl__exp_below_0_f32(float x) {
     return value * tl__float_of((tl__bits_of(moved) << 23) + 0x3f800000u);
 }
 
+/* The bits of tl__exp_f32 for -87 <= x <= 87: the power is added to the exponent. */
+static inline float tl__exp_near_f32(float x) {
+    const float shift = 12582912.0f, high = 0.693359375f, low = -2.12194440e-4f;
+    float moved = x * 1.44269504088896341f + shift, n = moved - shift;
+    float value = tl__exp_near_0_f32((x - n * high) - n * low);
+    return tl__float_of(tl__bits_of(value) + (tl__bits_of(moved) << 23));
+}
+
 static inline float tl__sigmoid_f32(float x) {
     return 1.0f / (1.0f + tl__exp_f32(-x));
 }

@@ -1,6 +1,8 @@
 /* test_ops_reduce.c: reductions, softmax and losses against loops over plain numbers. */
 #include "ops_fixture.h"
 
+#include "runtime/ops/row_fold.h"
+
 static const double tolerance[TL_DTYPE_COUNT] = {1e-6, 1e-12, 0, 0};
 
 /* The judge: all lines of a along dim (all elements for dim -1), each given to `line`. */
@@ -153,6 +155,69 @@ static void long_sums_stay_exact(void **state) {
     close_ops(rt);
 }
 
+/* The sum of n elements that lie `stride` apart may be far from the right one by a rounding of the result and two of
+ * the elements' sizes. */
+static void check_sum(float got, const float *x, int64_t n, int64_t stride) {
+    double right = 0, sizes = 0;
+    for (int64_t i = 0; i < n; i++) {
+        right += (double)x[i * stride];
+        sizes += fabs((double)x[i * stride]);
+    }
+    if (!(fabs((double)got - right) <= (fabs(right) + 2 * sizes) * 0x1p-24))
+        fail_msg("%d elements, %d apart: %.9g, not %.17g", (int)n, (int)stride, (double)got, right);
+}
+
+/* What cancels must not leave more than four neighbours can: f32 alone would lose the small ones. */
+static void sums_by_fours_are_near(void **state) {
+    (void)state;
+    enum { N = 997, COLUMNS = 67 };
+    static float x[N * COLUMNS];
+    uint32_t bits = 7;
+    for (int i = 0; i < N * COLUMNS; i++) {
+        bits = bits * 1664525u + 1013904223u;
+        x[i] = (float)(int32_t)bits * (i % 3 ? 0x1p-31f : i % 2 ? 0x1p-17f : -0x1p-17f);
+    }
+    for (int64_t n = 1; n < N; n = n < 90 ? n + 1 : n + 77) {
+        tl_total total = {0};
+        float columns[COLUMNS], one;
+        tl__fold_sum[TL_F32].row(x, n, 1, &total);
+        tl__fold_sum[TL_F32].store(&total, &one);
+        check_sum(one, x, n, 1);
+        tl__fold_sum[TL_F32].columns(x, n, COLUMNS, COLUMNS, columns);
+        for (int j = 0; j < COLUMNS; j++) {
+            total = (tl_total){0};
+            check_sum(columns[j], x + j, n, COLUMNS);
+            tl__fold_sum[TL_F32].row(x + j, n, COLUMNS, &total);
+            tl__fold_sum[TL_F32].store(&total, &one);
+            assert_true(one == columns[j]);
+        }
+    }
+}
+
+/* Four that are infinite together are not added together. */
+static void sums_beyond_f32_come_back(void **state) {
+    (void)state;
+    enum { N = 128, COLUMNS = 5 };
+    float x[N * COLUMNS], columns[COLUMNS];
+    for (int i = 0; i < N * COLUMNS; i++)
+        x[i] = i / COLUMNS % 64 < 32 ? 3e38f : -3e38f;
+    tl__fold_sum[TL_F32].columns(x, N, COLUMNS, COLUMNS, columns);
+    for (int j = 0; j < COLUMNS; j++)
+        assert_true(columns[j] == 0);
+    for (int i = 0; i < N; i++)
+        x[i] = i < N / 2 ? 3e38f : -3e38f;
+    x[N - 1] = -2e38f;
+    tl_total total = {0};
+    tl__fold_sum[TL_F32].row(x, N, 1, &total);
+    assert_true(fabs(total.real - 1e38) < 1e32);
+    x[5] = INFINITY;
+    tl__fold_sum[TL_F32].row(x, N, 1, &total);
+    assert_true(isinf(total.real) && total.real > 0);
+    x[77] = NAN;
+    tl__fold_sum[TL_F32].row(x, N, 1, &total);
+    assert_true(isnan(total.real));
+}
+
 static void masks_are_counted(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -295,6 +360,13 @@ static void mean_of_squared_differences(void **state) {
     assert_close(item(tl_tensor_mse_loss(a, b)), (0 + 4 + 4 + 16) / 4.0, 1e-6, "mse", 0);
     assert_close(item(tl_tensor_mse_loss(whole, whole)), 0, 0, "mse", 0);
     assert_null(tl_tensor_mse_loss(a, wrong));
+    tl_tensor *threes = checked(tl_tensor_full(SHAPE(300, 1001), 3.0, false)); /* cut in slices and tiles */
+    tl_tensor *ones = checked(tl_tensor_ones(SHAPE(300, 1001), false)), *one = checked(tl_tensor_scalar(1.0));
+    assert_close(item(tl_tensor_mse_loss(threes, ones)), 4, 0, "mse", 0);
+    assert_close(item(tl_tensor_mse_loss(threes, one)), 4, 0, "mse", 0);
+    release(threes);
+    release(ones);
+    release(one);
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "mse_loss");
     release(a);
     release(b);
@@ -346,6 +418,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_match_plain_loops),
         cmocka_unit_test(long_sums_stay_exact),
+        cmocka_unit_test(sums_by_fours_are_near),
+        cmocka_unit_test(sums_beyond_f32_come_back),
         cmocka_unit_test(masks_are_counted),
         cmocka_unit_test(extremes_prefer_nan_and_the_first),
         cmocka_unit_test(extremes_of_long_lines),

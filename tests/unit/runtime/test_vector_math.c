@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/ops/rows_f32.h"
 #include "runtime/ops/vector_math.h"
 
 typedef struct function {
@@ -115,11 +116,77 @@ static void normal_below(void **state) {
     assert_true(tl__normal_f32(0.0f) == 0.5f && tl__normal_f32(-0.0f) == 0.5f);
 }
 
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+enum { ROW = 2048 + 21 };
+
+typedef struct row_function {
+    const char *name;
+    void (*row)(int64_t, const float *, float *);
+    float (*each)(float);
+} row_function;
+
+static float our_silu(float x) {
+    return x * tl__sigmoid_f32(x);
+}
+
+static float our_gelu(float x) {
+    return x * tl__normal_f32(x);
+}
+
+static const row_function rows[] = {
+    {"exp", tl__exp_row, our_exp},
+    {"sigmoid", tl__sigmoid_row, our_sigmoid},
+    {"silu", tl__silu_row, our_silu},
+    {"gelu", tl__gelu_row, our_gelu},
+};
+
+static void check_row(const row_function *f, int64_t n, const float *x) {
+    float out[ROW];
+    memcpy(out, x, sizeof out);
+    f->row(n, out, out);
+    for (int64_t i = 0; i < ROW; i++) {
+        const float wanted = i < n ? f->each(x[i]) : x[i];
+        if (isnan(wanted) ? !isnan(out[i]) : tl__bits_of(out[i]) != tl__bits_of(wanted))
+            fail_msg("%s of %.9g at %d of %d: %.9g, not %.9g", f->name, (double)x[i], (int)i, (int)n, (double)out[i],
+                     (double)wanted);
+    }
+}
+
+/* Blocks of numbers near 0, of all numbers, and of both: the same bits as one by one, in the place of the operand. */
+static void rows_say_what_their_functions_say(void **state) {
+    (void)state;
+    float x[ROW];
+    uint32_t bits = 1;
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < ROW; i++) {
+            bits = bits * 1664525u + 1013904223u;
+            const float near = (float)(int32_t)bits * (round % 2 ? 0x1p-29f : 0x1.5cp-25f); /* within 4, and 87 */
+            x[i] = round < 100 || (round < 200 && i != round * 10) ? near : tl__float_of(bits);
+        }
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+            check_row(&rows[k], ROW, x);
+            check_row(&rows[k], round % 70, x);
+        }
+    }
+    const float edges[] = {87.0f, -87.0f, 87.00001f, -87.00001f, 88.8f, -104.0f, 5.6f, -5.6f, NAN, INFINITY, -INFINITY};
+    for (size_t e = 0; e < sizeof edges / sizeof edges[0]; e++) {
+        for (int i = 0; i < ROW; i++)
+            x[i] = i % 40 == 7 ? edges[e] : 0.01f * (float)(i % 97);
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+            check_row(&rows[k], ROW, x);
+    }
+    x[1030] = tl__float_of(0x7f800001u); /* a NaN whose low bits a shift would move into the exponent */
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+        check_row(&rows[k], ROW, x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(within_units_of_the_last_place),
         cmocka_unit_test(at_the_seams),
         cmocka_unit_test(normal_below),
+        cmocka_unit_test(rows_say_what_their_functions_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
