@@ -4,7 +4,7 @@
  *     cross_entropy   -mean over rows of log_softmax(logits)[target]           saves the logarithms
  *                     -mean over rows of sum(target * log_softmax(logits))     and the targets
  */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
 

@@ -6,7 +6,7 @@
  * gelu is one chain of forty instructions that wait for each other. Processors with 256 bits find others to do
  * meanwhile where four chains are written side by side; those with 512 bits gain nothing.
  */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__OPTIMIZE__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
 #define INDEPENDENT _Pragma("GCC ivdep")
 #else
@@ -67,7 +67,7 @@ TL_WIDE static void gelu_each(int64_t n, const float *from, float *out) {
     }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__OPTIMIZE__)
 enum { CHAINS = 4, WIDTH = 8 };
 
 typedef float numbers __attribute__((vector_size(32), aligned(4)));
