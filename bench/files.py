@@ -3,7 +3,7 @@
     /usr/bin/python3 bench/files.py [MASU] [ROUNDS]      needs NumPy; PyTorch where it is there
 
 Each side is a process of its own, in turns, and does the same: `text` reads 4.7 million numbers (470,000 records of ten) and sums
-them; `npy` and `safetensors` write and read 256 MiB of f32. The medians of ROUNDS (5) rounds of user and system time are shown, start and
+them; `npy`, `npz` and `safetensors` write and read 256 MiB of f32. The medians of ROUNDS (5) rounds of user and system time are shown, start and
 imports (masu: compilation) cancelled by a run that does nothing.
 """
 import os
@@ -22,6 +22,8 @@ PYTHON = {
     "text, numpy.loadtxt": "import numpy as np\nprint(np.loadtxt(P, delimiter=',', skiprows=1).shape)",
     "npy, write": "import numpy as np\nx = np.ones((8192, 8192), np.float32)\nnp.save(Q + '.npy', x)\n",
     "npy, read": "import numpy as np\nprint(np.load(Q + '.npy').sum())",
+    "npz, write": "import numpy as np\nx = np.ones((8192, 8192), np.float32)\nnp.savez(Q + '.npz', x=x)\n",
+    "npz, read": "import numpy as np\nprint(np.load(Q + '.npz')['x'].sum())",
 }
 MASU = {
     "nothing": "fn main() {}",
@@ -33,6 +35,8 @@ MASU = {
                    "        for x in line.unwrap().split(',') { s += x.parse::<f64>().unwrap(); }\n    }\n    println!(\"{}\", s);\n}",
     "npy, write": 'fn main() { let x = Tensor::ones([8192, 8192]); x.save("Q.npy"); }',
     "npy, read": 'fn main() { let x: Tensor<f32, 2> = Tensor::load("Q.npy"); println!("{}", x.sum()); }',
+    "npz, write": 'fn main() { let x = Tensor::ones([8192, 8192]); x.save("Q.npz"); }',
+    "npz, read": 'fn main() { let x: Tensor<f32, 2> = Tensor::load("Q.npz"); println!("{}", x.sum()); }',
     "safetensors, write": 'fn main() { let x = Tensor::ones([8192, 8192]); x.save("Q.safetensors"); }',
     "safetensors, read": 'fn main() { let x: Tensor<f32, 2> = Tensor::load("Q.safetensors"); println!("{}", x.sum()); }',
 }
