@@ -2,6 +2,7 @@
  * not know (obstacles, rows kept apart: first_fit.c); then repair where a plan is highest. */
 #include "base/assert.h"
 #include "planner/search/solver.h"
+#include "planner/skyline/coarse.h"
 
 static const char *valley_name(masu__valley_key key) {
     static const char *const names[] = {
@@ -29,18 +30,33 @@ static bool first_plan_hurries(void *context, uint32_t left, bool over) {
     return limit > 0 && now + left * an_item > limit;
 }
 
-static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t seed) {
+static void try_lives(masu__solver *s, masu__valley *valley, const masu__valley_way *way, uint64_t seed) {
     masu__plan_stop stop = {masu__solver_stopped, s};
     masu__valley_pace pace = {first_plan_hurries, s};
-    masu__valley_set_pace(s->valley, s->best_height == INT64_MAX ? &pace : NULL);
-    int64_t height = masu__valley_place(s->valley, way, seed, s->best_height, &stop, s->offsets);
-    masu__valley_set_pace(s->valley, NULL);
+    masu__valley_set_pace(valley, s->best_height == INT64_MAX ? &pace : NULL);
+    int64_t height = masu__valley_place(valley, way, seed, s->best_height, &stop, s->offsets);
+    masu__valley_set_pace(valley, NULL);
     s->placements++;
     s->steps_granted += s->model.item_count;
     if (height != INT64_MAX)
         masu__solver_offer(s, s->offsets, height, valley_name(way->key));
     else if (s->best_height == INT64_MAX) /* the time was over before the first plan */
         masu__solver_sweep(s);
+}
+
+static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t seed) {
+    try_lives(s, s->valley, way, seed);
+}
+
+static void try_coarse(masu__solver *s, const masu__valley_way *way) {
+    masu__plan_model coarse;
+    bool opened = masu__coarse_open(&coarse, &s->model);
+    masu__valley *valley = opened ? masu__valley_create(&coarse, NULL) : NULL;
+    s->out_of_memory |= !valley;
+    if (valley)
+        try_lives(s, valley, way, s->options->seed);
+    masu__valley_destroy(valley);
+    masu__arena_destroy(&coarse.arena);
 }
 
 static const masu__valley_way first_ways[] = {
@@ -92,7 +108,7 @@ static const masu__valley_way many_ways[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, LITTLE = 4, TRIES = 12 };
+enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, QUICKEST = 1, LITTLE = 4, TRIES = 12 };
 
 enum { FEW_SIZES = 64 };
 
@@ -118,7 +134,11 @@ static void many_heuristics(masu__solver *s) {
     uint32_t items = s->model.item_count;
     if (has_few_sizes(&s->model))
         try_valley(s, &by_size, s->options->seed);
-    for (unsigned i = items <= VERY_MANY ? 0 : items <= MOST_FOR_CHOICE ? 2 : 1; i < COUNT(many_ways); i++) {
+    if (items > MOST_FOR_CHOICE) {
+        try_coarse(s, &many_ways[QUICKEST]);
+        masu__solver_repair(s, items / LITTLE, s->bound);
+    }
+    for (unsigned i = items <= VERY_MANY ? 0 : items <= MOST_FOR_CHOICE ? 2 : QUICKEST; i < COUNT(many_ways); i++) {
         if (s->best_height < INT64_MAX && masu__solver_finished(s))
             return;
         try_valley(s, &many_ways[i], s->options->seed);

@@ -8,7 +8,7 @@
 #include "base/meta.h"
 #include "base/rng.h"
 
-/* An item in order of offset, with what is asked of it in each attempt. */
+/* An item near the highest place, with what is asked of it in each attempt. */
 typedef struct standing {
     int64_t offset;
     uint32_t first, end, item;
@@ -17,8 +17,14 @@ typedef struct standing {
 struct masu__repair {
     const masu__plan_model *model;
     int64_t *offsets;
-    standing *order; /* [item_count] by offset, then item */
-    standing *spare; /* [item_count] for merging */
+    uint32_t *births, *first_of; /* as masu__plan_model_order_by_birth has them */
+    uint32_t leaves;             /* a power of two; of both trees */
+    uint32_t *latest;            /* over births: the latest end below */
+    uint32_t *highest;           /* over items: the one below that ends highest; MASU__PLAN_NONE */
+    uint32_t from, to;           /* the sections that `order` is about */
+    standing *order;             /* [near_count] all that live there, by offset */
+    standing *spare;             /* as many, for sorting */
+    uint32_t near_count;
     uint32_t *items; /* those taken out */
     uint32_t item_count;
     bool *out;            /* per item */
@@ -37,6 +43,10 @@ static void lay_out(masu__repair *r, char *at) {
     char *begin = at;
     size_t n = r->model->item_count, s = (size_t)r->model->section_count + 1;
     r->offsets = masu__plan_take(&at, n, sizeof *r->offsets);
+    r->births = masu__plan_take(&at, n, sizeof *r->births);
+    r->first_of = masu__plan_take(&at, s, sizeof *r->first_of);
+    r->latest = masu__plan_take(&at, 2 * (size_t)r->leaves, sizeof *r->latest);
+    r->highest = masu__plan_take(&at, 2 * (size_t)r->leaves, sizeof *r->highest);
     r->order = masu__plan_take(&at, n, sizeof *r->order);
     r->spare = masu__plan_take(&at, n, sizeof *r->spare);
     r->items = masu__plan_take(&at, n, sizeof *r->items);
@@ -46,11 +56,22 @@ static void lay_out(masu__repair *r, char *at) {
     r->memory_bytes = (size_t)(at - begin);
 }
 
+static void find_latest(masu__repair *r) {
+    const masu__plan_model *m = r->model;
+    masu__plan_model_order_by_birth(m, r->births, r->first_of);
+    for (uint32_t k = 0; k < r->leaves; k++)
+        r->latest[r->leaves + k] = k < m->item_count ? m->end[r->births[k]] : 0;
+    for (uint32_t k = r->leaves - 1; k > 0; k--)
+        r->latest[k] = r->latest[2 * k] > r->latest[2 * k + 1] ? r->latest[2 * k] : r->latest[2 * k + 1];
+}
+
 masu__repair *masu__repair_create(const masu__plan_model *model) {
     masu__repair *r = masu__meta_calloc(1, sizeof *r);
     if (!r)
         return NULL;
     r->model = model;
+    for (r->leaves = 1; r->leaves < model->item_count;)
+        r->leaves *= 2;
     lay_out(r, (char *)(uintptr_t)16); /* only to count */
     r->memory = masu__meta_alloc(r->memory_bytes + 16);
     if (!r->memory) {
@@ -58,6 +79,7 @@ masu__repair *masu__repair_create(const masu__plan_model *model) {
         return NULL;
     }
     lay_out(r, r->memory);
+    find_latest(r);
     return r;
 }
 
@@ -85,12 +107,21 @@ static int64_t end_of(const masu__repair *r, uint32_t item) {
     return r->offsets[item] + r->model->size[item];
 }
 
+/* Of equals the first. */
+static void join_highest(masu__repair *r, uint32_t at) {
+    uint32_t a = r->highest[2 * at], b = r->highest[2 * at + 1];
+    r->highest[at] = b == MASU__PLAN_NONE || end_of(r, a) >= end_of(r, b) ? a : b;
+}
+
+static void find_highest(masu__repair *r) {
+    for (uint32_t k = 0; k < r->leaves; k++)
+        r->highest[r->leaves + k] = k < r->model->item_count ? k : MASU__PLAN_NONE;
+    for (uint32_t k = r->leaves - 1; k > 0; k--)
+        join_highest(r, k);
+}
+
 static uint32_t highest_item(const masu__repair *r) {
-    uint32_t highest = 0;
-    for (uint32_t i = 1; i < r->model->item_count; i++)
-        if (end_of(r, i) > end_of(r, highest))
-            highest = i;
-    return highest;
+    return r->highest[1];
 }
 
 /* Not the bound at once: many places must be lowered, and each is easier when little is asked. */
@@ -106,9 +137,7 @@ void masu__repair_begin(masu__repair *r, const int64_t *offsets, int64_t height)
     const masu__plan_model *m = r->model;
     memcpy(r->offsets, offsets, m->item_count * sizeof *offsets);
     memset(r->out, 0, m->item_count * sizeof *r->out);
-    for (uint32_t i = 0; i < m->item_count; i++)
-        r->order[i] = standing_of(r, i);
-    qsort(r->order, m->item_count, sizeof *r->order, by_offset);
+    find_highest(r);
     r->height = height;
     set_target(r);
 }
@@ -117,15 +146,65 @@ const int64_t *masu__repair_offsets(const masu__repair *r) {
     return r->offsets;
 }
 
+/* ---- who is near ----------------------------------------------------------------------------- */
+
+/* All births below this node that live in [from, to) of the repair. */
+static void gather_below(masu__repair *r, uint32_t at, uint32_t first, uint32_t leaves) {
+    if (first >= r->first_of[r->to] || r->latest[at] <= r->from)
+        return;
+    if (leaves == 1) {
+        r->order[r->near_count++] = standing_of(r, r->births[first]);
+        return;
+    }
+    gather_below(r, 2 * at, first, leaves / 2);
+    gather_below(r, 2 * at + 1, first + leaves / 2, leaves / 2);
+}
+
+enum { DIGIT = 11, DIGITS = 1 << DIGIT, FEW = 2048 };
+
+/* Digit by digit: many are sorted several times as fast as by comparing. */
+static void sort_many(masu__repair *r) {
+    uint64_t all = 0;
+    for (uint32_t k = 0; k < r->near_count; k++)
+        all |= (uint64_t)r->order[k].offset;
+    for (unsigned shift = 0; shift < 64 && all >> shift > 0; shift += DIGIT) {
+        uint32_t count[DIGITS] = {0}, sum = 0;
+        for (uint32_t k = 0; k < r->near_count; k++)
+            count[(uint64_t)r->order[k].offset >> shift & (DIGITS - 1)]++;
+        for (uint32_t d = 0; d < DIGITS; d++) {
+            uint32_t here = count[d];
+            count[d] = sum;
+            sum += here;
+        }
+        for (uint32_t k = 0; k < r->near_count; k++)
+            r->spare[count[(uint64_t)r->order[k].offset >> shift & (DIGITS - 1)]++] = r->order[k];
+        standing *sorted = r->spare;
+        r->spare = r->order;
+        r->order = sorted;
+    }
+}
+
+static void gather(masu__repair *r, uint32_t from, uint32_t to) {
+    r->from = from;
+    r->to = to;
+    r->near_count = 0;
+    gather_below(r, 1, 0, r->leaves);
+    if (r->near_count < FEW)
+        qsort(r->order, r->near_count, sizeof *r->order, by_offset);
+    else
+        sort_many(r);
+}
+
 /* ---- taking out ------------------------------------------------------------------------------ */
 
 typedef struct pyramid {
     uint32_t from, to; /* sections */
-    uint32_t place;    /* of the first in order at or above the level */
+    int64_t level;
+    uint32_t place; /* of the first in order at or above the level */
 } pyramid;
 
 static uint32_t place_of_level(const masu__repair *r, int64_t level) {
-    uint32_t low = 0, high = r->model->item_count;
+    uint32_t low = 0, high = r->near_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (r->order[middle].offset < level)
@@ -136,8 +215,9 @@ static uint32_t place_of_level(const masu__repair *r, int64_t level) {
     return low;
 }
 
-static void take_out(masu__repair *r, pyramid *p) {
-    for (uint32_t k = p->place; k < r->model->item_count; k++) {
+/* False: what is taken out reaches beyond what was gathered. */
+static bool take_out(masu__repair *r, pyramid *p) {
+    for (uint32_t k = p->place; k < r->near_count && p->from >= r->from && p->to <= r->to; k++) {
         const standing *s = &r->order[k];
         if (s->first >= p->to || s->end <= p->from)
             continue;
@@ -146,6 +226,7 @@ static void take_out(masu__repair *r, pyramid *p) {
         r->items[r->item_count++] = s->item;
         r->out[s->item] = true;
     }
+    return p->from >= r->from && p->to <= r->to;
 }
 
 static void forget_out(masu__repair *r) {
@@ -155,14 +236,14 @@ static void forget_out(masu__repair *r) {
 }
 
 /* The floor, from the highest of what stays downwards: each section is painted once. Returns the
- * place of the lowest that ends above the target: it must come out as well; item_count: none. */
+ * place of the lowest that ends above the target: it must come out as well; near_count: none. */
 static uint32_t paint_floor(masu__repair *r, const pyramid *p) {
-    uint32_t *next = r->section_of, left = p->to - p->from, lowest = r->model->item_count;
+    uint32_t *next = r->section_of, left = p->to - p->from, lowest = r->near_count;
     for (uint32_t s = p->from; s <= p->to; s++)
         next[s] = s;
     for (uint32_t s = p->from; s < p->to; s++)
         r->top[s] = 0;
-    for (uint32_t k = r->model->item_count; k-- > 0 && left > 0;) {
+    for (uint32_t k = r->near_count; k-- > 0 && left > 0;) {
         const standing *it = &r->order[k];
         if (it->first >= p->to || it->end <= p->from || r->out[it->item])
             continue;
@@ -315,22 +396,17 @@ static bool place_again(masu__repair *r, small *s, bool wide, masu__rng *rng, co
 
 /* ---- an attempt ------------------------------------------------------------------------------ */
 
-/* Those taken out, by their new offsets, among those that stayed. */
+/* Those taken out, to their new offsets. */
 static void put_back(masu__repair *r, const int64_t *offsets) {
-    uint32_t stayed = 0, count = r->model->item_count;
-    for (uint32_t k = 0; k < count; k++)
-        if (!r->out[r->order[k].item])
-            r->spare[stayed++] = r->order[k];
-    standing *moved = r->spare + stayed;
-    for (uint32_t i = 0; i < r->item_count; i++) {
+    for (uint32_t i = 0; i < r->item_count; i++)
         r->offsets[r->items[i]] = offsets[i];
-        moved[i] = standing_of(r, r->items[i]);
+    if (r->item_count > r->leaves / 16) {
+        find_highest(r);
+        return;
     }
-    qsort(moved, r->item_count, sizeof *moved, by_offset);
-    for (uint32_t k = 0, a = 0, b = 0; k < count; k++) {
-        bool first = b == r->item_count || (a < stayed && by_offset(&r->spare[a], &moved[b]) < 0);
-        r->order[k] = first ? r->spare[a++] : moved[b++];
-    }
+    for (uint32_t i = 0; i < r->item_count; i++)
+        for (uint32_t at = (r->items[i] + r->leaves) / 2; at > 0; at /= 2)
+            join_highest(r, at);
 }
 
 /* The deeper and wider, the more often it has failed. */
@@ -339,9 +415,39 @@ static pyramid pyramid_over(const masu__repair *r, uint32_t item, masu__rng *rng
     const masu__plan_model *m = r->model;
     unsigned depth = r->failures < DEPTHS ? r->failures : (unsigned)masu__rng_below(rng, DEPTHS);
     int64_t level = (int64_t)((double)r->height * levels[depth]);
-    pyramid p = {.from = m->first[item], .to = m->end[item]};
-    p.place = place_of_level(r, level < r->offsets[item] ? level : r->offsets[item]);
-    return p;
+    level = level < r->offsets[item] ? level : r->offsets[item];
+    return (pyramid){.from = m->first[item], .to = m->end[item], .level = level};
+}
+
+static bool try_take_out(masu__repair *r, pyramid *p) {
+    uint32_t lower;
+    p->place = place_of_level(r, p->level);
+    if (!take_out(r, p))
+        return false;
+    while ((lower = paint_floor(r, p)) < r->near_count) {
+        p->place = lower < p->place ? lower : p->place;
+        forget_out(r);
+        if (!take_out(r, p))
+            return false;
+    }
+    return true;
+}
+
+/* Gathers from twice as far until nothing that is taken out reaches beyond. */
+static void take_out_all(masu__repair *r, pyramid *p) {
+    uint32_t sections = r->model->section_count;
+    for (;;) {
+        pyramid tried = *p;
+        uint32_t margin = p->to - p->from;
+        gather(r, p->from > margin ? p->from - margin : 0, sections - p->to > margin ? p->to + margin : sections);
+        if (try_take_out(r, &tried)) {
+            *p = tried;
+            return;
+        }
+        forget_out(r);
+        p->from = tried.from;
+        p->to = tried.to;
+    }
 }
 
 static void note_height(masu__repair *r) {
@@ -359,13 +465,7 @@ bool masu__repair_step(masu__repair *r, uint64_t seed, uint32_t most, const masu
     int64_t before = r->height;
     r->placed = 1;
     pyramid p = pyramid_over(r, highest_item(r), &rng);
-    uint32_t lower;
-    take_out(r, &p);
-    while ((lower = paint_floor(r, &p)) < r->model->item_count) {
-        p.place = lower < p.place ? lower : p.place;
-        forget_out(r);
-        take_out(r, &p);
-    }
+    take_out_all(r, &p);
     small s = {0};
     bool placed = false;
     if (r->item_count <= most && small_open(r, &p, &s)) {
@@ -396,9 +496,11 @@ uint64_t masu__repair_items(const masu__repair *r) {
 }
 
 bool masu__repair_valid(const masu__repair *r) {
-    for (uint32_t k = 0; k < r->model->item_count; k++)
-        if (r->order[k].offset != r->offsets[r->order[k].item] || r->out[r->order[k].item] ||
-            (k > 0 && by_offset(&r->order[k - 1], &r->order[k]) >= 0) || end_of(r, r->order[k].item) > r->height)
+    int64_t highest = 0;
+    for (uint32_t i = 0; i < r->model->item_count; i++) {
+        if (r->out[i])
             return false;
-    return true;
+        highest = end_of(r, i) > highest ? end_of(r, i) : highest;
+    }
+    return highest <= r->height && highest == end_of(r, highest_item(r));
 }

@@ -11,7 +11,8 @@
  *                 of offset, widens [from, to) to its own life
  *     each item not taken out that lives in [from, to) ends at or below the floor there
  *
- * One attempt costs O(items) to take out, and O(k log k) for each way of placing k items.
+ * One attempt costs O(k log k) for the k items that live near the highest place, and O(j log j) for each way of
+ * placing the j of them that are taken out.
  */
 #ifndef MASU_PLANNER_REPAIR_H
 #define MASU_PLANNER_REPAIR_H
@@ -20,7 +21,7 @@
 
 typedef struct masu__repair masu__repair;
 
-/* NULL when memory runs out. model must suit valleys and is borrowed. 90 bytes an item. */
+/* NULL when memory runs out. model must suit valleys and is borrowed. 100 to 120 bytes an item. */
 masu__repair *masu__repair_create(const masu__plan_model *model);
 void masu__repair_destroy(masu__repair *repair);
 

@@ -17,22 +17,32 @@ typedef struct node {
 #define NO_KEY (-1.0f) /* the keys of items are not below 0 */
 
 /* A flat stretch of the skyline, found by the section in which it begins.
- *     stretches follow each other: next[s] is the end of s, before[next[s]] == s
- *     neighbours differ in height; each is once in the heap */
+ *     stretches follow each other: next of s is its end, before of the stretch at next is s
+ *     neighbours differ in height */
+typedef struct stretch {
+    int64_t height;
+    uint32_t next, before;
+} stretch;
+
+/* A copy of an item, at its place in the order of births: what lives near it in time is near it in memory. */
+typedef struct life {
+    int64_t size, alignment;
+    uint32_t first, end, item;
+    float crowding; /* the largest load it lives through, over the bound */
+} life;
+
 struct masu__valley {
     const masu__plan_model *model;
     const int64_t *floor; /* may be NULL */
-    uint32_t *order;      /* items by birth, then by death */
-    uint32_t *first_of;   /* [section_count + 1]: the first in order born in this section or later */
-    float *keys;          /* per item */
-    float *crowding;      /* per item: the largest load it lives through, over the bound */
+    life *lives;          /* by birth, then by death */
+    uint32_t *first_of;   /* [section_count + 1]: the first in lives born in this section or later */
+    float *keys;          /* per life */
+    uint32_t *place_of;   /* per item: its place in lives */
     uint32_t leaves;      /* a power of two */
     node *tree;
     masu__demand demand;
     masu__demand_node *demand_nodes;
-    int64_t *height;
-    uint32_t *next, *before, *heap, *heap_position;
-    uint32_t heap_count;
+    stretch *skyline;              /* per section, where one begins */
     const masu__valley_pace *pace; /* may be NULL */
     void *memory;                  /* owned: all arrays */
     size_t memory_bytes;
@@ -47,23 +57,20 @@ static void lay_out(masu__valley *v, char *at) {
     size_t n = v->model->item_count, s = (size_t)v->model->section_count + 1;
     v->tree = masu__plan_take(&at, 2 * (size_t)v->leaves, sizeof *v->tree);
     v->demand_nodes = masu__plan_take(&at, masu__demand_nodes(v->model->section_count), sizeof *v->demand_nodes);
-    v->height = masu__plan_take(&at, s, sizeof *v->height);
-    v->order = masu__plan_take(&at, n, sizeof *v->order);
+    v->skyline = masu__plan_take(&at, s, sizeof *v->skyline);
+    v->lives = masu__plan_take(&at, n, sizeof *v->lives);
     v->keys = masu__plan_take(&at, n, sizeof *v->keys);
-    v->crowding = masu__plan_take(&at, n, sizeof *v->crowding);
+    v->place_of = masu__plan_take(&at, n, sizeof *v->place_of);
     v->first_of = masu__plan_take(&at, s, sizeof *v->first_of);
-    v->next = masu__plan_take(&at, s, sizeof *v->next);
-    v->before = masu__plan_take(&at, s, sizeof *v->before);
-    v->heap = masu__plan_take(&at, s, sizeof *v->heap);
-    v->heap_position = masu__plan_take(&at, s, sizeof *v->heap_position);
     v->memory_bytes = (size_t)(at - begin);
 }
 
-/* By birth is there; deaths within a birth, few or many, are sorted by counting: all by death first, and
- * those then dealt to their births. keys and heap lend the room: neither is in use yet. */
+/* Deaths within a birth, few or many, are sorted by counting: all by death first, and those then dealt to their
+ * births. keys, place_of and the skyline lend the room: none is in use yet. */
 static void order_by_life(masu__valley *v) {
     const masu__plan_model *m = v->model;
-    uint32_t *by_death = (uint32_t *)v->keys, *count = v->heap;
+    uint32_t *by_death = (uint32_t *)v->keys, *by_birth = v->place_of, *count = (uint32_t *)v->skyline;
+    masu__plan_model_order_by_birth(m, by_birth, v->first_of);
     memset(count, 0, ((size_t)m->section_count + 1) * sizeof *count);
     for (uint32_t i = 0; i < m->item_count; i++)
         count[m->end[i]]++;
@@ -73,10 +80,14 @@ static void order_by_life(masu__valley *v) {
         sum += here;
     }
     for (uint32_t k = 0; k < m->item_count; k++)
-        by_death[count[m->end[v->order[k]]]++] = v->order[k];
+        by_death[count[m->end[by_birth[k]]]++] = by_birth[k];
     memcpy(count, v->first_of, ((size_t)m->section_count + 1) * sizeof *count);
+    for (uint32_t k = 0; k < m->item_count; k++) {
+        uint32_t item = by_death[k], place = count[m->first[item]]++;
+        v->lives[place] = (life){m->size[item], m->alignment[item], m->first[item], m->end[item], item, 0};
+    }
     for (uint32_t k = 0; k < m->item_count; k++)
-        v->order[count[m->first[by_death[k]]]++] = by_death[k];
+        v->place_of[v->lives[k].item] = k;
 }
 
 /* A tree of largest loads over the sections. */
@@ -93,9 +104,9 @@ static bool find_crowding(masu__valley *v) {
         most[leaves + s] = (float)((double)m->load[s] / (double)m->bound);
     for (size_t k = leaves - 1; k > 0; k--)
         most[k] = most[2 * k] > most[2 * k + 1] ? most[2 * k] : most[2 * k + 1];
-    for (uint32_t i = 0; i < m->item_count; i++) {
+    for (uint32_t k = 0; k < m->item_count; k++) {
         float crowding = 0;
-        for (size_t l = m->first[i] + leaves, h = m->end[i] + leaves; l < h; l /= 2, h /= 2) {
+        for (size_t l = v->lives[k].first + leaves, h = v->lives[k].end + leaves; l < h; l /= 2, h /= 2) {
             if (l & 1) {
                 crowding = most[l] > crowding ? most[l] : crowding;
                 l++;
@@ -105,7 +116,7 @@ static bool find_crowding(masu__valley *v) {
                 crowding = most[h] > crowding ? most[h] : crowding;
             }
         }
-        v->crowding[i] = crowding;
+        v->lives[k].crowding = crowding;
     }
     masu__meta_free(most, bytes);
     return true;
@@ -127,7 +138,6 @@ masu__valley *masu__valley_create(const masu__plan_model *model, const int64_t *
         return NULL;
     }
     lay_out(v, v->memory);
-    masu__plan_model_order_by_birth(v->model, v->order, v->first_of);
     order_by_life(v);
     if (!find_crowding(v)) {
         masu__valley_destroy(v);
@@ -193,26 +203,25 @@ static void find_keys(masu__valley *v, const masu__valley_way *way, uint64_t see
     float most = 0;
     for (uint32_t i = 0; i < m->item_count; i++) {
         double factor = way->noise > 0 ? 1 + way->noise * masu__rng_uniform(&rng) : 1;
-        v->keys[i] = (float)rough_log2(key_of(m, way->key, i) * factor);
-        if (way->crowded > 0)
-            v->keys[i] += (float)(way->crowded * rough_log2((double)v->crowding[i]));
+        v->keys[v->place_of[i]] = (float)rough_log2(key_of(m, way->key, i) * factor);
     }
+    for (uint32_t k = 0; way->crowded > 0 && k < m->item_count; k++)
+        v->keys[k] += (float)(way->crowded * rough_log2((double)v->lives[k].crowding));
     float least = least_key(v);
-    for (uint32_t i = 0; i < m->item_count; i++) {
-        v->keys[i] -= least;
-        most = v->keys[i] > most ? v->keys[i] : most;
+    for (uint32_t k = 0; k < m->item_count; k++) {
+        v->keys[k] -= least;
+        most = v->keys[k] > most ? v->keys[k] : most;
     }
     most += (float)(2 * way->touch + 2 * way->level) + 1;
-    for (uint32_t i = 0; way->coarse > 0 && i < m->item_count; i++)
-        v->keys[i] += most * (float)(int)(v->crowding[i] / (float)way->coarse);
+    for (uint32_t k = 0; way->coarse > 0 && k < m->item_count; k++)
+        v->keys[k] += most * (float)(int)(v->lives[k].crowding / (float)way->coarse);
 }
 
 static void tree_fill(masu__valley *v) {
     const masu__plan_model *m = v->model;
     for (size_t k = 0; k < v->leaves; k++)
-        v->tree[v->leaves + k] = k < m->item_count
-                                     ? (node){m->end[v->order[k]], m->end[v->order[k]], v->keys[v->order[k]]}
-                                     : (node){NOWHERE, 0, NO_KEY};
+        v->tree[v->leaves + k] = k < m->item_count ? (node){v->lives[k].end, v->lives[k].end, v->keys[k]}
+                                                   : (node){NOWHERE, 0, NO_KEY};
     for (size_t k = v->leaves - 1; k > 0; k--)
         tree_join(v->tree, k);
 }
@@ -220,8 +229,13 @@ static void tree_fill(masu__valley *v) {
 static void tree_remove(masu__valley *v, uint32_t place) {
     size_t at = (size_t)v->leaves + place;
     v->tree[at] = (node){NOWHERE, 0, NO_KEY};
-    for (at /= 2; at > 0; at /= 2)
+    for (at /= 2; at > 0; at /= 2) {
+        node was = v->tree[at], *now = &v->tree[at];
         tree_join(v->tree, at);
+        if (now->earliest_end == was.earliest_end && now->latest_end == was.latest_end &&
+            now->largest_key == was.largest_key)
+            return;
+    }
 }
 
 /* The smallest node with all of places [from, to), from < to, below it. */
@@ -254,25 +268,32 @@ enum { PATIENCE = 96 };
  * items: among long lives many nodes do. Behind so many others the demand is not asked. */
 enum { VISITS = 1000, VISITS_IN_A_HURRY = 200 };
 
+/* Whether what lies below may hold a better one. */
+static inline bool node_promises(const node *n, const query *q) {
+    return n->largest_key > q->best_key && n->earliest_end <= q->end && n->latest_end > q->covered;
+}
+
 /* As deep as log2(items). */
 static void tree_search(const masu__valley *v, query *q, size_t at, uint32_t from, uint32_t to) {
-    const node *here = &v->tree[at];
-    if (to <= q->from || q->to <= from || here->earliest_end > q->end || here->latest_end <= q->covered ||
-        here->largest_key <= q->best_key || (q->patience == 0 && q->best != NOWHERE) || q->visits == 0)
+    if ((q->patience == 0 && q->best != NOWHERE) || q->visits == 0)
         return;
     q->patience -= q->patience > 0;
     q->visits--;
     if (to - from == 1) {
-        q->best_key = here->largest_key;
+        q->best_key = v->tree[at].largest_key;
         q->best = from;
         return;
     }
+    const node *left = &v->tree[2 * at], *right = left + 1;
     uint32_t middle = from + (to - from) / 2;
-    bool left_first = v->tree[2 * at].largest_key >= v->tree[2 * at + 1].largest_key;
-    if (left_first)
+    bool in_left = q->from < middle && node_promises(left, q);
+    bool in_right = middle < q->to && node_promises(right, q);
+    bool left_first = left->largest_key >= right->largest_key;
+    if (in_left && left_first)
         tree_search(v, q, 2 * at, from, middle);
-    tree_search(v, q, 2 * at + 1, middle, to);
-    if (!left_first)
+    if (in_right && (!left_first || node_promises(right, q)))
+        tree_search(v, q, 2 * at + 1, middle, to);
+    if (in_left && !left_first && node_promises(left, q))
         tree_search(v, q, 2 * at, from, middle);
 }
 
@@ -303,12 +324,11 @@ static double levelness(int64_t top, int64_t wall, int64_t size) {
 }
 
 static void choice_weigh(const masu__valley *v, choice *c, uint32_t place) {
-    const masu__plan_model *m = v->model;
-    uint32_t item = v->order[place];
-    int64_t size = m->size[item], top = masu__plan_align(c->floor, m->alignment[item]) + size;
-    double worth = (double)v->keys[item];
-    double slack = (m->end[item] - m->first[item]) * SLIVER;
-    double before = (m->first[item] - c->begin) / slack, behind = (c->end - m->end[item]) / slack;
+    const life *l = &v->lives[place];
+    int64_t size = l->size, top = masu__plan_align(c->floor, l->alignment) + size;
+    double worth = (double)v->keys[place];
+    double slack = (l->end - l->first) * SLIVER;
+    double before = (l->first - c->begin) / slack, behind = (c->end - l->end) / slack;
     if (before < 1)
         worth += (1 - before) * (c->way->touch + c->way->level * levelness(top, c->wall_before, size));
     if (behind < 1)
@@ -356,8 +376,8 @@ static void choice_among(const masu__valley *v, choice *c, uint32_t from, uint32
 
 /* Those near either wall first. */
 static uint32_t choose(const masu__valley *v, const masu__valley_way *way, uint32_t valley, const query *q) {
-    uint32_t end = v->next[valley], before = v->before[valley], longest = v->order[q->best];
-    uint32_t length = v->model->end[longest] - v->model->first[longest];
+    uint32_t end = v->skyline[valley].next, before = v->skyline[valley].before;
+    uint32_t length = v->lives[q->best].end - v->lives[q->best].first;
     if (length == end - valley) /* fits exactly */
         return q->best;
     uint32_t sliver = (uint32_t)(length * SLIVER) + 1;
@@ -366,9 +386,9 @@ static uint32_t choose(const masu__valley *v, const masu__valley_way *way, uint3
                 .most_to = q->to,
                 .least_key = (float)((double)q->best_key - way->within),
                 .begin = valley,
-                .floor = v->height[valley],
-                .wall_before = before != NOWHERE ? v->height[before] : INT64_MAX,
-                .wall_behind = end < v->model->section_count ? v->height[end] : INT64_MAX,
+                .floor = v->skyline[valley].height,
+                .wall_before = before != NOWHERE ? v->skyline[before].height : INT64_MAX,
+                .wall_behind = end < v->model->section_count ? v->skyline[end].height : INT64_MAX,
                 .way = way,
                 .best_worth = -1,
                 .best = q->best};
@@ -382,105 +402,65 @@ static uint32_t choose(const masu__valley *v, const masu__valley_way *way, uint3
 
 /* ---- the skyline ----------------------------------------------------------------------------- */
 
-static bool lower_than(const masu__valley *v, uint32_t a, uint32_t b) {
-    return v->height[a] != v->height[b] ? v->height[a] < v->height[b] : a < b;
-}
-
-static void heap_put(masu__valley *v, uint32_t at, uint32_t stretch) {
-    v->heap[at] = stretch;
-    v->heap_position[stretch] = at;
-}
-
-static void heap_rise(masu__valley *v, uint32_t at) {
-    uint32_t stretch = v->heap[at];
-    for (; at > 0 && lower_than(v, stretch, v->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        heap_put(v, at, v->heap[(at - 1) / 2]);
-    heap_put(v, at, stretch);
-}
-
-static void heap_sink(masu__valley *v, uint32_t at) {
-    uint32_t stretch = v->heap[at];
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= v->heap_count)
-            break;
-        if (child + 1 < v->heap_count && lower_than(v, v->heap[child + 1], v->heap[child]))
-            child++;
-        if (!lower_than(v, v->heap[child], stretch))
-            break;
-        heap_put(v, at, v->heap[child]);
-        at = child;
-    }
-    heap_put(v, at, stretch);
-}
-
-static void heap_insert(masu__valley *v, uint32_t stretch) {
-    heap_put(v, v->heap_count++, stretch);
-    heap_rise(v, v->heap_count - 1);
-}
-
-static void heap_remove(masu__valley *v, uint32_t stretch) {
-    uint32_t at = v->heap_position[stretch], last = v->heap[--v->heap_count];
-    if (at == v->heap_count)
-        return;
-    heap_put(v, at, last);
-    heap_rise(v, at);
-    heap_sink(v, v->heap_position[last]);
-}
-
 /* Appends the stretch [from, to) behind `behind` (NOWHERE: at the left edge), joined to it when
  * they are equally high. Returns the last stretch. */
 static uint32_t skyline_append(masu__valley *v, uint32_t behind, uint32_t from, uint32_t to, int64_t height) {
-    uint32_t last = from;
-    if (behind != NOWHERE && v->height[behind] == height) {
-        last = behind;
-    } else {
-        v->height[from] = height;
-        v->before[from] = behind;
-        heap_insert(v, from);
+    if (behind != NOWHERE && v->skyline[behind].height == height) {
+        v->skyline[behind].next = to;
+        return behind;
     }
-    v->next[last] = to;
-    return last;
+    v->skyline[from] = (stretch){height, to, behind};
+    return from;
 }
 
 /* Connects what follows at `to`, joined when equally high. */
 static void skyline_close(masu__valley *v, uint32_t last, uint32_t to) {
     if (to == v->model->section_count)
         return;
-    if (v->height[to] == v->height[last]) {
-        heap_remove(v, to);
-        v->next[last] = v->next[to];
-        if (v->next[to] < v->model->section_count)
-            v->before[v->next[to]] = last;
-    } else {
-        v->before[to] = last;
+    if (v->skyline[to].height == v->skyline[last].height) {
+        v->skyline[last].next = to = v->skyline[to].next;
+        if (to == v->model->section_count)
+            return;
     }
+    v->skyline[to].before = last;
 }
 
-/* [first, end) of the valley rises to top. */
-static void skyline_place(masu__valley *v, uint32_t valley, uint32_t first, uint32_t end, int64_t top) {
-    uint32_t valley_end = v->next[valley], last = v->before[valley];
-    int64_t floor = v->height[valley];
-    heap_remove(v, valley);
+/* [first, end) of the valley rises to top. Returns the first stretch of what the valley was, or the one it joined. */
+static uint32_t skyline_place(masu__valley *v, uint32_t valley, uint32_t first, uint32_t end, int64_t top) {
+    stretch was = v->skyline[valley];
+    uint32_t last = was.before;
     if (first > valley)
-        last = skyline_append(v, last, valley, first, floor);
+        last = skyline_append(v, last, valley, first, was.height);
     last = skyline_append(v, last, first, end, top);
-    if (end < valley_end)
-        last = skyline_append(v, last, end, valley_end, floor);
-    skyline_close(v, last, valley_end);
+    uint32_t here = first > valley ? valley : last;
+    if (end < was.next)
+        last = skyline_append(v, last, end, was.next, was.height);
+    skyline_close(v, last, was.next);
+    return here;
 }
 
-/* The whole valley rises to its lower neighbour. Returns its height. */
-static int64_t skyline_raise(masu__valley *v, uint32_t valley) {
-    uint32_t end = v->next[valley], before = v->before[valley];
-    int64_t left = before != NOWHERE ? v->height[before] : INT64_MAX;
-    int64_t right = end < v->model->section_count ? v->height[end] : INT64_MAX;
+/* The whole valley rises to its lower neighbour. Returns the stretch that it is part of then. */
+static uint32_t skyline_raise(masu__valley *v, uint32_t valley) {
+    uint32_t end = v->skyline[valley].next, before = v->skyline[valley].before;
+    int64_t left = before != NOWHERE ? v->skyline[before].height : INT64_MAX;
+    int64_t right = end < v->model->section_count ? v->skyline[end].height : INT64_MAX;
     MASU_DEBUG_ASSERT(left != INT64_MAX || right != INT64_MAX);
-    heap_remove(v, valley);
-    int64_t height = left < right ? left : right;
-    uint32_t last = skyline_append(v, before, valley, end, height);
+    uint32_t last = skyline_append(v, before, valley, end, left < right ? left : right);
     skyline_close(v, last, end);
-    return height;
+    return last;
+}
+
+/* A valley near `at`: downhill, to the left first, so that left of a valley all is uphill. */
+static uint32_t skyline_descend(const masu__valley *v, uint32_t at) {
+    for (;;) {
+        const stretch *here = &v->skyline[at];
+        if (here->before != NOWHERE && v->skyline[here->before].height < here->height)
+            at = here->before;
+        else if (here->next < v->model->section_count && v->skyline[here->next].height < here->height)
+            at = here->next;
+        else
+            return at;
+    }
 }
 
 /* ---- placing --------------------------------------------------------------------------------- */
@@ -488,7 +468,6 @@ static int64_t skyline_raise(masu__valley *v, uint32_t valley) {
 static void skyline_open(masu__valley *v) {
     const masu__plan_model *m = v->model;
     uint32_t last = NOWHERE;
-    v->heap_count = 0;
     for (uint32_t s = 0, end = 0; s < m->section_count; s = end) {
         int64_t height = v->floor ? v->floor[s] : 0;
         for (end = s + 1; end < m->section_count && (!v->floor || v->floor[end] == height);)
@@ -501,13 +480,14 @@ static void find_best(const masu__valley *v, query *q) {
     if (q->from == q->to)
         return;
     root over = root_over(v, q->from, q->to);
-    tree_search(v, q, over.at, over.from, over.to);
+    if (node_promises(&v->tree[over.at], q))
+        tree_search(v, q, over.at, over.from, over.to);
 }
 
-/* The next item, to the floor of the valley; NOWHERE: none lies within it. One that lives where the demand
+/* The place of the next item, to the floor of the valley; NOWHERE: none lies within it. One that lives where the demand
  * is most, if there is one: elsewhere is room to waste. */
 static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t valley, uint32_t where) {
-    uint32_t end = v->next[valley], from = v->first_of[valley];
+    uint32_t end = v->skyline[valley].next, from = v->first_of[valley];
     query q = {from, v->first_of[end], 0, end, NO_KEY, NOWHERE, PATIENCE, UINT32_MAX};
     if (way->demand) {
         uint32_t visits = way->among > 0 ? VISITS : VISITS_IN_A_HURRY;
@@ -519,10 +499,10 @@ static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t
         find_best(v, &q);
     if (q.best == NOWHERE)
         return NOWHERE;
-    if (way->among > 0 && v->crowding[v->order[q.best]] >= way->calm)
+    if (way->among > 0 && v->lives[q.best].crowding >= way->calm)
         q.best = choose(v, way, valley, &q);
     tree_remove(v, q.best);
-    return v->order[q.best];
+    return q.best;
 }
 
 static void open_way(masu__valley *v, const masu__valley_way *way, uint64_t seed) {
@@ -558,25 +538,27 @@ int64_t masu__valley_place(masu__valley *v, const masu__valley_way *how, uint64_
     open_way(v, &way, seed);
     if (v->pace && !go_on(v, 0, stop, &way))
         return INT64_MAX;
-    for (uint32_t placed = 0; placed < m->item_count;) {
-        uint32_t valley = v->heap[0], where = 0;
-        int64_t most = way.demand ? masu__demand_most(&v->demand, valley, v->next[valley], &where) : 0;
-        uint32_t item = take_next(v, &way, valley, where);
-        if (item == NOWHERE) {
-            if (skyline_raise(v, valley) + most >= limit)
+    for (uint32_t placed = 0, at = 0; placed < m->item_count;) {
+        uint32_t valley = skyline_descend(v, at), where = 0;
+        int64_t most = way.demand ? masu__demand_most(&v->demand, valley, v->skyline[valley].next, &where) : 0;
+        uint32_t place = take_next(v, &way, valley, where);
+        if (place == NOWHERE) {
+            at = skyline_raise(v, valley);
+            if (v->skyline[at].height + most >= limit)
                 return INT64_MAX;
             continue;
         }
-        offsets[item] = masu__plan_align(v->height[valley], m->alignment[item]);
-        int64_t top = offsets[item] + m->size[item];
+        const life *l = &v->lives[place];
+        offsets[l->item] = masu__plan_align(v->skyline[valley].height, l->alignment);
+        int64_t top = offsets[l->item] + l->size;
         if (top > height)
             height = top;
         placed++;
         if (height >= limit || !go_on(v, placed, stop, &way))
             return INT64_MAX;
-        skyline_place(v, valley, m->first[item], m->end[item], top);
+        at = skyline_place(v, valley, l->first, l->end, top);
         if (way.demand)
-            masu__demand_lower(&v->demand, m->first[item], m->end[item], m->size[item]);
+            masu__demand_lower(&v->demand, l->first, l->end, l->size);
     }
     return height;
 }

@@ -14,6 +14,7 @@
 #include "base/meta.h"
 #include "base/rng.h"
 #include "planner/search/solver.h"
+#include "planner/skyline/coarse.h"
 #include "planner/skyline/demand.h"
 
 enum { COUNT = 9000, SOME = 1500 };
@@ -92,6 +93,44 @@ static void repair_lowers_any_plan(void **state) {
     assert_true(height < model.bound * 3);                        /* it was fourteen times the bound and more */
     assert_false(masu__repair_step(repair, 1, 0, &stop, &lower)); /* nothing may be placed */
     masu__repair_destroy(repair);
+    masu__plan_model_close(&model);
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
+/* Coarse lives contain the lives, are at most 1/32 longer, and leave fewer sections; their load is the sum of what
+ * lives there. */
+static void coarse_lives_contain_lives(void **state) {
+    (void)state;
+    masu__rng rng;
+    masu__rng_seed(&rng, 8);
+    for (uint32_t i = 0; i < SOME; i++) {
+        int64_t at = (int64_t)masu__rng_below(&rng, 4000), length = 1 + (int64_t)masu__rng_below(&rng, 2000);
+        rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(&rng, 5000), .lower = at, .upper = at + length};
+    }
+    masu_plan_problem problem = {.rows = rows, .count = SOME};
+    masu__plan_model model, coarse;
+    assert_int_equal(masu__plan_model_open(&problem, NULL, &model), MASU_OK);
+    assert_true(masu__coarse_open(&coarse, &model));
+    assert_true(coarse.section_count < model.section_count);
+    static int64_t places[SOME], load[2 * SOME + 1];
+    memset(load, 0, sizeof load);
+    for (uint32_t i = 0; i < model.item_count; i++)
+        for (uint32_t s = coarse.first[i]; s < coarse.end[i]; s++)
+            load[s] += coarse.size[i];
+    assert_memory_equal(load, coarse.load, coarse.section_count * sizeof *load);
+    assert_true(coarse.bound >= model.bound && coarse.bound < model.bound + model.bound / 20);
+    for (uint32_t i = 0; i < model.item_count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            assert_true(model.end[i] <= model.first[j] || model.end[j] <= model.first[i] ||
+                        (coarse.first[i] < coarse.end[j] && coarse.first[j] < coarse.end[i]));
+    masu__valley *valley = masu__valley_create(&coarse, NULL);
+    assert_non_null(valley);
+    masu__valley_way way = {.key = MASU__VALLEY_AREA};
+    int64_t height = masu__valley_place(valley, &way, 0, INT64_MAX, NULL, places);
+    masu__plan_model_rows(&model, &problem, places, offsets);
+    assert_int_equal(masu_plan_check(rows, SOME, offsets, (uint64_t)height, NULL, NULL), MASU_PLAN_FINE);
+    masu__valley_destroy(valley);
+    masu__arena_destroy(&coarse.arena);
     masu__plan_model_close(&model);
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
@@ -309,6 +348,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_plans_are_near_the_bound),
         cmocka_unit_test(repair_lowers_any_plan),
+        cmocka_unit_test(coarse_lives_contain_lives),
         cmocka_unit_test(valleys_ask_and_obey),
         cmocka_unit_test(a_plan_at_once_when_time_is_over),
         cmocka_unit_test(a_plan_at_once_beside_fixed_rows),
