@@ -459,6 +459,7 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
 }
 
 static void check_expression(checker *c, expr **slot, const type *expected) {
+    const type *made_as = (*slot)->kind == EXPR_CALL ? (*slot)->becomes : NULL;
     const uint8_t holds = (*slot)->holds;                    /* so does what it becomes */
     const bool bound = (*slot)->is_kept && expected == NULL; /* let a = make_rc(): the Rc, not the value in it */
     bool kept = check_wants_reference(c, *slot, expected);
@@ -480,6 +481,8 @@ static void check_expression(checker *c, expr **slot, const type *expected) {
         check_unbox(c, slot);
     if (holds != 0)
         (*slot)->holds = holds;
+    if (made_as != NULL && expected == NULL && (*slot)->type->kind == TYPE_TENSOR)
+        check_create_as(c, slot, made_as);
 }
 
 const check_walk check_all_forms = {check_expression, check_let_statement, check_convert_to_dyn};

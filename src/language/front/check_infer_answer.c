@@ -113,6 +113,9 @@ static void answer(inference *n, const open_form *f) {
     case FORM_TRUTH:
         f->e->is_undecided = t->kind == TYPE_OPEN && infer_is_bracket(infer_value(n, f->element));
         return;
+    case FORM_MADE:
+        f->e->becomes = t->kind == TYPE_F64 ? type_tensor(n->c->types, t, -1) : NULL;
+        return;
     case FORM_FUNCTION:
         return;
     }

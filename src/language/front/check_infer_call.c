@@ -199,6 +199,8 @@ static const type *call_of_tensor(inference *n, expr *e, expr *const *args, cons
     const form meant = check_choose_offered(n->c, &of, offers, count);
     if (meant.row != TL_FN_COUNT) {
         const type *t = call_of_table(n, meant.row, method, arguments, count);
+        if (!method && e->kind == EXPR_CALL && check_creates(meant.row))
+            return infer_with_element(n, t, infer_form(n, FORM_MADE, e)->open);
         return infer_with_element(n, t,
                                   infer_by_rule(n, tl_abi_functions[meant.row].dtype, receiver, arguments, count));
     }

@@ -56,8 +56,11 @@ static bool is_surely_row(inference *n, const expr *e) {
 
 /* For a tensor, with so many numbers between the brackets. */
 static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
-    const type *element = tensor->tensor.element != NULL ? infer_value(n, tensor->tensor.element)
-                                                         : type_open_number(n->c->types, TYPE_F32, e->span);
+    const type *held = tensor->tensor.element == NULL ? NULL : infer_value(n, tensor->tensor.element);
+    const open_form *made = held == NULL ? NULL : infer_form_of(held); /* numbers that are put into it do not decide */
+    const type *element = held != NULL && (made == NULL || made->kind != FORM_MADE)
+                              ? held
+                              : type_open_number(n->c->types, TYPE_F32, e->span);
     bool is_element = tensor->tensor.rank == (int32_t)count;
     if (n->comprehensions > 0 || (is_element && !type_is_float(element)))
         return element;

@@ -135,6 +135,10 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
             infer_tensor(n, f->element);
         }
         return;
+    case FORM_MADE:
+        if (t->kind == TYPE_F64 && !type_is_open_number(t))
+            decide(f->open, t);
+        return;
     case FORM_FUNCTION:
         return;
     }

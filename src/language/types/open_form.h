@@ -9,6 +9,7 @@ typedef enum form_kind {
     FORM_ROW,   /* t[i] of a tensor: a number or, where its rank leaves that open or its history is wanted, a tensor */
     FORM_PAIR,  /* t.topk(k): the values, or these and where they are */
     FORM_TRUTH, /* a == b of brackets: one answer of lists, one for each element of tensors */
+    FORM_MADE,  /* the elements of Tensor::zeros([2]): f64 where it is stored as such or beside one that is */
     FORM_FUNCTION /* a closure */
 } form_kind;
 
