@@ -57,6 +57,7 @@ typedef struct settings {
     report_form report;
     const char *report_file; /* NULL: standard error; of the environment */
     const char *trace_file;  /* NULL: nothing is recorded */
+    const char *publish;     /* NULL: no page */
     size_t limit_bytes;      /* 0: none */
     size_t max_idle_bytes;   /* 0: no cap */
     uint64_t decay_ms;       /* 0: never */

@@ -2,16 +2,15 @@
 #include "adapter.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include <masu/publish.h>
 
 static masu_publisher *publisher;
 
 static __attribute__((constructor)) void publish_begin(void) {
-    const char *where = secure_getenv("MASU_PUBLISH");
+    const char *where = masu_malloc_settings()->publish;
     masu_publish_config config = {.struct_bytes = sizeof config, .program = program_invocation_name};
-    if (!where || !where[0])
+    if (!where)
         return;
     errno = 0;
     if (masu_publish_from_environment(&config, &publisher) == MASU_OK)

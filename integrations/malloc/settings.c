@@ -83,7 +83,15 @@ static report_form read_report(void) {
     return REPORT_NONE;
 }
 
-static void read_all(void) {
+/* Most programs are started without any: then nothing is looked for by its name, in code that they may never run. */
+static bool any_is_set(void) {
+    char **at = environ;
+    while (at && *at && strncmp(*at, "MASU_", 5) != 0)
+        at++;
+    return at && *at;
+}
+
+static void read_wanted(void) {
     uint64_t limit = 0, idle = 0;
     current.report = read_report();
     current.report_file = secure_getenv("MASU_REPORT_FILE");
@@ -92,6 +100,9 @@ static void read_all(void) {
     current.trace_file = secure_getenv("MASU_TRACE");
     if (current.trace_file && !current.trace_file[0])
         current.trace_file = NULL;
+    current.publish = secure_getenv("MASU_PUBLISH");
+    if (current.publish && !current.publish[0])
+        current.publish = NULL;
     current.huge_pages = read_switch("MASU_HUGE_PAGES");
     current.checked = read_switch("MASU_CHECKED");
     (void)read_number("MASU_FAIL_AT", &current.fail_at);
@@ -105,6 +116,11 @@ static void read_all(void) {
         masu_malloc_say("MASU_DECAY_THREAD=1 has no effect without MASU_DECAY_MS");
         current.decay_thread = false;
     }
+}
+
+static void read_all(void) {
+    if (any_is_set())
+        read_wanted();
     known = true;
 }
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/meta.h"
@@ -121,6 +122,12 @@ static masu_status host_carry(masu_device *device, const masu_device_carrying *w
 
 static const masu__device_ops host_ops = {host_alloc, host_free, host_destroy, host_purge, host_carry};
 
+/* By the system's calls alone: sysconf has a table of its own, whose pages a small program would have for this. */
+static uint64_t memory_bytes(void) {
+    struct sysinfo info;
+    return sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit : 0;
+}
+
 masu_status masu_device_create_host(masu_device **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -130,7 +137,7 @@ masu_status masu_device_create_host(masu_device **out) {
         return MASU_ERR_OUT_OF_MEMORY;
     masu_device *device = &host->head;
     masu__lock_init(&host->lock, MASU__RANK_DEVICE);
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)getpagesize();
     bool moves = masu__host_can_move();
     uint32_t flags = MASU_DEVICE_HOST_ACCESS | MASU_DEVICE_ZEROED | MASU_DEVICE_LAZY;
     masu__device_init(device, &host_ops,
@@ -141,7 +148,7 @@ masu_status masu_device_create_host(masu_device **out) {
                           .granularity_bytes = page,
                           .vm_granularity_bytes = moves ? MASU__HOST_GRANULE : 0,
                           .vm_large_bytes = MASU__HOST_LARGE,
-                          .memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * page,
+                          .memory_bytes = memory_bytes(),
                       });
     if (moves)
         device->vm = &masu__host_vm_ops;

@@ -140,7 +140,7 @@ static bool leave_for(void *from, void *to, size_t bytes) {
 }
 
 bool masu__host_can_move(void) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)getpagesize();
     char *from = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *to = mmap(NULL, page, PROT_NONE, NOBODY, -1, 0);
     bool can = from != MAP_FAILED && to != MAP_FAILED && move_pages(from, to, page);

@@ -120,8 +120,8 @@ static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment
     return status;
 }
 
-bool masu__bucket_bypass_used(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
-    masu__request request = {.bytes = bytes, .alignment = alignment, .client = pool->number};
+bool masu__bucket_bypass_used(masu_bucket *pool, uint32_t ground, size_t bytes, size_t alignment, void **out) {
+    masu__request request = {.bytes = bytes, .alignment = alignment, .client = pool->number, .ground = ground};
     if (!masu__bestfit_take_used(pool->backing, &request, out))
         return false;
     bypass_count(pool, bytes, false);

@@ -171,7 +171,7 @@ masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, siz
 /* The same; a block that bypasses keeps so many bytes behind it for its growth, if that can be. */
 masu_status masu__bucket_alloc_room(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out);
 /* A block above the classes that lies in used memory; false, and nothing has changed: there is none. */
-bool masu__bucket_bypass_used(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
+bool masu__bucket_bypass_used(masu_bucket *pool, uint32_t ground, size_t bytes, size_t alignment, void **out);
 /* Gives back a block that is in no slab; bytes 0: of any size. */
 masu_status masu__bucket_bypass_give(masu_bucket *pool, void *ptr, size_t bytes);
 /* As masu_bucket_resize, under the lock. */

@@ -68,16 +68,22 @@ static bool is_little(const masu__cache *cache) {
     return bytes > 0 && bytes <= masu__bestfit_used(cache->heap->caches->bestfit) / 2;
 }
 
+/* Where slabs lay. Not for blocks that would keep more of a slab from coming back than they take. */
+static bool cut_from_slabs(masu_bucket *bucket, size_t bytes, size_t alignment, void **out) {
+    return bytes > MASU__SLAB_BYTES / 2 && masu__bucket_bypass_used(bucket, MASU__GROUND_SLABS, bytes, alignment, out);
+}
+
 /* Each block that is given back here was freed by the thread since the last time: so the cost is a constant for each
  * free. */
 bool masu__large_cut(masu__cache *cache, size_t bytes, size_t alignment, void **out) {
     masu_bucket *bucket = cache->heap->caches->bucket;
     if (is_little(cache))
         masu__large_return_all(cache);
-    if (masu__bucket_bypass_used(bucket, bytes, alignment, out))
+    if (masu__bucket_bypass_used(bucket, MASU__GROUND_BLOCKS, bytes, alignment, out))
         return true;
     masu__large_before_new_pages(cache, MASU__GROUND_BLOCKS, bytes, alignment);
-    return masu__bucket_bypass_used(bucket, bytes, alignment, out);
+    return masu__bucket_bypass_used(bucket, MASU__GROUND_BLOCKS, bytes, alignment, out) ||
+           cut_from_slabs(bucket, bytes, alignment, out);
 }
 
 void masu__large_before_new_pages(masu__cache *cache, uint32_t ground, size_t bytes, size_t alignment) {

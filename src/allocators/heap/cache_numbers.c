@@ -98,8 +98,10 @@ bool masu__caches_valid(const masu_heap *heap) {
     uint64_t out = 0;
     for (unsigned i = 0; i < pool->class_count; i++) {
         out += pool->classes[i].lent_out - pool->classes[i].lent_back;
-        between += caches->transfer[i].count * masu__cache_class_bytes(heap, i);
-        if (caches->transfer[i].count > caches->transfer[i].room || caches->transfer[i].room > MASU__TRANSFER_SLOTS)
+        size_t block_bytes = masu__cache_class_bytes(heap, i);
+        between += caches->transfer[i].count * block_bytes;
+        if (caches->transfer[i].count > caches->transfer[i].room ||
+            caches->transfer[i].room > masu__transfer_most(block_bytes))
             return false;
     }
     return count == caches->count && granted == caches->granted_bytes && out >= t.blocks &&

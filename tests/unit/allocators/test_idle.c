@@ -307,6 +307,25 @@ static void phases_of_other_sizes_share_pages(void **state) {
     assert_true(masu_valid());
 }
 
+/* Small blocks are gone when large ones come, and these lie where their slabs lay: all but those that would keep more of
+ * a slab from coming back than they take. */
+static void large_blocks_take_the_pages_of_slabs(void **state) {
+    (void)state;
+    enum { SMALL = 1 * KIB, LARGE = 200 * KIB, BYTES = 12 * MIB };
+    if (blocks_go_alone())
+        skip();
+    assert_int_equal(masu_trim(0), MASU_OK);
+    empty(SMALL, fill(SMALL, BYTES));
+    size_t before = resident_bytes();
+    size_t count = fill(LARGE, BYTES);
+    size_t grown = resident_bytes() - before;
+    print_message("grown by %zu of %d KiB\n", grown / KIB, BYTES / KIB);
+    assert_true(grown < BYTES / 4);
+    empty(LARGE, count);
+    assert_int_equal(masu_trim(0), MASU_OK);
+    assert_true(masu_valid());
+}
+
 /* Where two holes would do, the tighter one is taken, though it was made of blocks that the thread kept: what is kept
  * merges before another block is cut. */
 static void what_is_kept_merges_before_a_block_is_cut(void **state) {
@@ -562,6 +581,7 @@ int main(void) {
         cmocka_unit_test(sizes_that_take_turns_keep_their_blocks),
         cmocka_unit_test(slabs_are_not_in_the_way_of_large_blocks),
         cmocka_unit_test(phases_of_other_sizes_share_pages),
+        cmocka_unit_test(large_blocks_take_the_pages_of_slabs),
         cmocka_unit_test(small_blocks_above_the_cap_leave_no_records),
         cmocka_unit_test(notes_between_threads_follow_use),
         cmocka_unit_test(idle_memory_decays),
