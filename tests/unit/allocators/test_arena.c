@@ -170,6 +170,31 @@ static void test_over_a_device_of_sizes(void **state) {
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
+/* The one piece for all that a reset asks for is wished for once: where it is refused, pieces double from what there is. */
+static void test_a_refused_wish_is_not_repeated(void **state) {
+    (void)state;
+    masu_device *device;
+    masu_heap *heap;
+    void *rest;
+    assert_int_equal(masu_device_create_null(1 << 20, &device), MASU_OK);
+    masu_heap_config config = masu_heap_config_default();
+    config.device = device;
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    masu_arena *arena = arena_of((masu_arena_config){.heap = heap, .block_bytes = 4 * KIB});
+    for (int i = 0; i < 100; i++)
+        assert_non_null(masu_arena_alloc(arena, 4 * KIB, 64));
+    masu_arena_reset(arena);
+    assert_int_equal(masu_heap_alloc(heap, 800 * KIB, 0, &rest), MASU_OK);
+    assert_non_null(masu_arena_alloc(arena, KIB, 64));
+    assert_int_equal(stats_of(arena).reserved_bytes, KIB);
+    assert_non_null(masu_arena_alloc(arena, KIB, 64));
+    assert_int_equal(stats_of(arena).reserved_bytes, KIB + 4 * KIB);
+    assert_int_equal(masu_arena_destroy(arena), MASU_OK);
+    assert_int_equal(masu_heap_free(heap, rest, 800 * KIB), MASU_OK);
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    assert_int_equal(masu_device_destroy(device), MASU_OK);
+}
+
 static void test_failing_memory_changes_nothing(void **state) {
     (void)state;
     masu_trace *trace;
@@ -427,6 +452,7 @@ int main(void) {
         cmocka_unit_test(test_a_trace_is_told_of_every_block),
         cmocka_unit_test(test_a_trace_is_told_of_a_ring),
         cmocka_unit_test(test_a_trace_may_be_switched),
+        cmocka_unit_test(test_a_refused_wish_is_not_repeated),
         cmocka_unit_test(test_failing_memory_changes_nothing),
         cmocka_unit_test(test_ring_goes_around),
         cmocka_unit_test(test_ring_against_a_list),
