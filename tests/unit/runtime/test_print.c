@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "runtime/value/display.h"
+
 typedef struct capture {
     tl_runtime *rt;
     FILE *file;
@@ -72,6 +74,45 @@ static void scalars(void **state) {
     tl_print_bytes((void *)"x", -1);
     assert_string_equal(printed(&c), "");
     capture_close(&c);
+}
+
+/* Every text of one and two bytes, and the borders of longer ones: what no character is written as is refused. */
+static void texts_are_utf8_or_not(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is;
+    } cases[] = {
+        {"", true},
+        {"ab\xC3\xA9 c", true},
+        {"\xE0\xA0\x80", true},
+        {"\xE0\x9F\xBF", false}, /* longer than it needs */
+        {"\xED\x9F\xBF", true},
+        {"\xED\xA0\x80", false}, /* half of a pair */
+        {"\xEE\x80\x80", true},
+        {"\xEF\xBF\xBF", true},
+        {"\xE1\x80", false},
+        {"\xE1\x80\x7F", false},
+        {"\xE1\x80\xC0", false},
+        {"\xF0\x90\x80\x80", true},
+        {"\xF0\x8F\xBF\xBF", false},
+        {"\xF4\x8F\xBF\xBF", true},
+        {"\xF4\x90\x80\x80", false}, /* above all characters */
+        {"\xF1\x80\x80", false},
+        {"\xF1\x80\x80\x80"
+         "a\x80",
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(tl__is_utf8(cases[i].text, strlen(cases[i].text)), cases[i].is);
+    for (int first = 0; first < 256; first++)
+        for (int second = -1; second < 256; second++) {
+            char text[2] = {(char)first, (char)second};
+            bool is = second < 0 ? first < 0x80
+                                 : (first < 0x80 && second < 0x80) ||
+                                       (first >= 0xC2 && first <= 0xDF && second >= 0x80 && second <= 0xBF);
+            assert_int_equal(tl__is_utf8(text, second < 0 ? 1 : 2), is);
+        }
 }
 
 static void characters_are_utf8(void **state) {
@@ -247,6 +288,7 @@ static void there_must_be_a_tensor(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scalars),
+        cmocka_unit_test(texts_are_utf8_or_not),
         cmocka_unit_test(characters_are_utf8),
         cmocka_unit_test(strings),
         cmocka_unit_test(rank_zero_is_a_scalar),

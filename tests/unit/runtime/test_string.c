@@ -2,6 +2,9 @@
 #include "runtime_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include "runtime/value/objects.h"
 
 static void literals_are_copied(void **state) {
     (void)state;
@@ -184,6 +187,48 @@ static void join_many(void) {
     tl_mem_function_exit(frame);
 }
 
+/* The parts of a list, each in brackets. */
+static void assert_parts(tl_object *list, const char *wanted) {
+    char text[256] = "";
+    const tl_vector *v = (const tl_vector *)list;
+    assert_non_null(list);
+    for (int64_t i = 0; i < v->length; i++) {
+        tl_object *part = (tl_object *)(intptr_t)v->words[i];
+        snprintf(text + strlen(text), sizeof text - strlen(text), "[%s]", tl__string_bytes(part));
+    }
+    assert_string_equal(text, wanted);
+    tl_ptr_release(list);
+}
+
+static void texts_are_taken_apart(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words, *by_comma;
+    } cases[] = {
+        {"", "", "[]"},
+        {"a", "[a]", "[a]"},
+        {"  ", "", "[  ]"},
+        {" ab  c\td\n", "[ab][c][d]", "[ ab  c\td\n]"},
+        {"ab c", "[ab][c]", "[ab c]"},
+        {",x,,yz,", "[,x,,yz,]", "[][x][][yz][]"},
+        {"a\xC2\xA0"
+         "b\xE2\x80\x83",
+         "[a][b]",
+         "[a\xC2\xA0"
+         "b\xE2\x80\x83]"}, /* blanks of two and three bytes */
+    };
+    tl_runtime *rt = open_runtime(NULL);
+    tl_object *comma = make_string(",");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tl_object *s = make_string(cases[i].text);
+        assert_parts(tl_string_words(s), cases[i].words);
+        assert_parts(tl_string_split(s, comma), cases[i].by_comma);
+        tl_ptr_release(s);
+    }
+    tl_ptr_release(comma);
+    close_runtime(rt);
+}
+
 static void every_failing_request_leaves_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -201,6 +246,7 @@ int main(void) {
         cmocka_unit_test(integers_are_read_as_rust_reads_them),
         cmocka_unit_test(floats_are_read_as_rust_reads_them),
         cmocka_unit_test(long_texts_are_cut_in_messages),
+        cmocka_unit_test(texts_are_taken_apart),
         cmocka_unit_test(every_failing_request_leaves_nothing),
     };
     return cmocka_run_group_tests_name("string", tests, NULL, NULL);
