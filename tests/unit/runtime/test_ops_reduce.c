@@ -414,6 +414,46 @@ static void cross_entropy_by_class_and_by_weight(void **state) {
     close_ops(rt);
 }
 
+/* Sums of products that no tensor holds: lines that lie side by side or one behind the other, shorter and longer than the
+ * tile they are multiplied in, and an operand that is broadcast. */
+static void sums_of_products(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    static const struct {
+        int rank, dim;
+        int64_t a[3], b[3];
+    } cases[] = {
+        {1, 0, {7}, {7}},
+        {2, 0, {5, 3}, {5, 3}},
+        {2, 1, {5, 3}, {1, 3}},
+        {3, 1, {2, 3, 1300}, {2, 3, 1300}}, /* more columns than a tile has */
+        {3, 1, {2, 3, 1300}, {1, 3, 1}},
+        {3, 2, {3, 130, 4}, {3, 130, 4}}, /* many short lines */
+        {2, 1, {2, 4000}, {2, 4000}},     /* a line above the tile */
+        {2, 0, {9, 1}, {9, 1}},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int t = 0; t < 2; t++) {
+            tl_dtype dtype = t ? TL_F64 : TL_F32;
+            static array a, b, product, wanted;
+            array_random(&a, cases[c].rank, cases[c].a, -2, 2);
+            array_random(&b, cases[c].rank, cases[c].b, -2, 2);
+            product = a;
+            for (int64_t i = 0; i < a.count; i++) {
+                int64_t index[TL_MAX_RANK];
+                unravel(&a, i, index);
+                product.v[i] *= array_at(&b, b.rank, index);
+            }
+            judge_lines(line_sum, &product, cases[c].dim, &wanted);
+            tl_tensor *x = tensor_of(&a, dtype), *y = tensor_of(&b, dtype);
+            assert_result(tl_tensor_vecdot(x, y, cases[c].dim), dtype, &wanted, dtype == TL_F32 ? 1e-3 : 1e-10,
+                          "vecdot");
+            release(x);
+            release(y);
+        }
+    close_ops(rt);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_match_plain_loops),
@@ -425,6 +465,7 @@ int main(void) {
         cmocka_unit_test(extremes_of_long_lines),
         cmocka_unit_test(nothing_to_reduce),
         cmocka_unit_test(softmax_matches_its_definition),
+        cmocka_unit_test(sums_of_products),
         cmocka_unit_test(softmax_of_large_numbers),
         cmocka_unit_test(mean_of_squared_differences),
         cmocka_unit_test(cross_entropy_by_class_and_by_weight),
