@@ -46,7 +46,9 @@ static plan plan_of(const tl_tensor *t) {
 
 /* ---- planes: result [down][across] from a source whose steps are 1 and `step` ------------------------------------ */
 
-enum { TILE_DOWN = 16, TILE_ACROSS = 64, CORNER = 4 };
+/* Lines of matrices of 2ⁿ columns lie in one set of the nearest cache, which has eight: no more lines of the result are
+ * written at a time, and each corner's lines of the source are used at once. */
+enum { TILE_DOWN = 16, TILE_ACROSS = 64, CORNER = 4, CORNERS_DOWN = 8 };
 
 static int64_t at_most(int64_t n, int64_t most) {
     return n < most ? n : most;
@@ -86,8 +88,8 @@ static void turn_corner(uint32_t *to, int64_t to_step, const uint32_t *from, int
 static void tile_of_corners(uint32_t *to, int64_t to_step, const uint32_t *from, int64_t step, int64_t down,
                             int64_t across) {
     const int64_t whole_down = down / CORNER * CORNER, whole_across = across / CORNER * CORNER;
-    for (int64_t i = 0; i < whole_down; i += CORNER)
-        for (int64_t j = 0; j < whole_across; j += CORNER)
+    for (int64_t j = 0; j < whole_across; j += CORNER)
+        for (int64_t i = 0; i < whole_down; i += CORNER)
             turn_corner(to + i * to_step + j, to_step, from + i + j * step, step);
     tile_uint32_t(to + whole_across, to_step, from + whole_across * step, step, whole_down, across - whole_across);
     tile_uint32_t(to + whole_down * to_step, to_step, from + whole_down, step, down - whole_down, across);
@@ -105,11 +107,11 @@ static void turn_tile(size_t size, char *to, int64_t to_step, const char *from, 
 
 static void turn_plane(size_t size, char *to, int64_t to_step, const char *from, int64_t step, int64_t down,
                        int64_t across) {
-    const int64_t bytes = (int64_t)size;
+    const int64_t bytes = (int64_t)size, high = size == sizeof(uint32_t) ? CORNERS_DOWN : TILE_DOWN;
     for (int64_t j = 0; j < across; j += TILE_ACROSS)
-        for (int64_t i = 0; i < down; i += TILE_DOWN)
+        for (int64_t i = 0; i < down; i += high)
             turn_tile(size, to + (i * to_step + j) * bytes, to_step, from + (i + j * step) * bytes, step,
-                      at_most(down - i, TILE_DOWN), at_most(across - j, TILE_ACROSS));
+                      at_most(down - i, high), at_most(across - j, TILE_ACROSS));
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
