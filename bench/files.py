@@ -4,7 +4,7 @@
 
 Each side is a process of its own, in turns, and does the same: `text` reads 4.7 million numbers (470,000 records of ten) and sums
 them; `npy`, `npz` and `safetensors` write and read 256 MiB of f32. The medians of ROUNDS (5) rounds of user and system time are shown, start and
-imports (masu: compilation) cancelled by a run that does nothing.
+imports (masu: compilation) cancelled by a run that does nothing; for tensors by one that writes or reads four numbers.
 """
 import os
 import random
@@ -19,6 +19,8 @@ PYTHON = {
     "text, csv module": "import csv\nr = csv.reader(open(P)); next(r)\nrows = [[float(x) for x in row] for row in r]\nprint(len(rows))",
     "text, split": "f = open(P); next(f)\ns = 0.0\nfor line in f:\n    for x in line.split(','): s += float(x)\nprint(s)",
     "nothing, numpy": "import numpy as np",
+    "nothing, write": "import numpy as np\nx = np.ones((2, 2), np.float32)\nnp.save(Q + '4.npy', x)\n",
+    "nothing, read": "import numpy as np\nprint(np.load(Q + '4.npy').sum())",
     "text, numpy.loadtxt": "import numpy as np\nprint(np.loadtxt(P, delimiter=',', skiprows=1).shape)",
     "npy, write": "import numpy as np\nx = np.ones((8192, 8192), np.float32)\nnp.save(Q + '.npy', x)\n",
     "npy, read": "import numpy as np\nprint(np.load(Q + '.npy').sum())",
@@ -27,6 +29,8 @@ PYTHON = {
 }
 MASU = {
     "nothing": "fn main() {}",
+    "nothing, write": 'fn main() { let x = Tensor::ones([2, 2]); x.save("Q.4.npy"); }',
+    "nothing, read": 'fn main() { let x: Tensor<f32, 2> = Tensor::load("Q.4.npy"); println!("{}", x.sum()); }',
     "text, Tensor::read_csv": 'fn main() { let t: Tensor<f64, 2> = Tensor::read_csv("P"); println!("{}", t.sum()); }',
     "text, records": "struct R { a: f64, b: f64, c: f64, d: f64, e: f64, f: f64, g: f64, h: f64, i: f64, j: f64 }\n"
                      'fn main() { let rows: Vec<R> = Csv::new("P").records(); println!("{}", rows.len()); }',
@@ -76,7 +80,9 @@ def main():
         for name, median in middle.items():
             if "nothing" in name:
                 continue
-            start = middle["masu: nothing"] if name[0] == "m" else middle["Python: nothing" + (", numpy" if "np." in PYTHON[name[8:]] else "")]
+            side, work = name.split(": ", 1)
+            ends = [", " + way for way in ("write", "read") if work.endswith(", " + way)] or [", numpy" if "numpy" in work else ""]
+            start = middle[f"{side}: nothing{ends[0]}"]
             print(f"{name:32} {median - start:7.3f} s   (lowest {min(times[name]) - start:.3f}, highest {max(times[name]) - start:.3f})")
 
 

@@ -369,9 +369,30 @@ static bool broken(tl__table *t, const tl__stored *s) {
     return tl__table_refuse(t, "the bytes of `%.200s` are damaged", s->name);
 }
 
-static bool read_plain(const tl__stored *s, tl_dtype kept, void *to, tl__table *t) {
+/* Many elements, just as they lie in the file: past the mapping, whose pages would come one fault after the other.
+ * False: the mapping is asked. */
+static bool read_straight(const tl__bytes *file, const tl__stored *s, tl_dtype kept, char *to) {
+    enum { WORTH = 1 << 20, MOST = 1 << 24 };
+    size_t left = s->elements * kept_bytes[kept];
+    if (file->descriptor < 0 || left < WORTH || s->swapped || kept == TL_BOOL ||
+        tl__stored_type_of(kept) != (tl__stored_type)s->type)
+        return false;
+    for (off_t at = s->bytes + s->skip - file->data; left > 0;) {
+        const ssize_t got = pread(file->descriptor, to, masu__min(left, MOST), at);
+        if (got <= 0)
+            return false;
+        at += got;
+        to += got;
+        left -= (size_t)got;
+    }
+    return true;
+}
+
+static bool read_plain(const tl__bytes *file, const tl__stored *s, tl_dtype kept, void *to, tl__table *t) {
     if (s->checked && crc32_z(0, s->bytes, s->length) != s->sum)
         return broken(t, s);
+    if (read_straight(file, s, kept, to))
+        return true;
     return s->elements == 0 || convert(s, s->bytes + s->skip, 0, s->elements, kept, to, t);
 }
 
@@ -456,7 +477,7 @@ bool tl__stored_read(const tl__bytes *file, const tl__stored *s, tl_dtype kept, 
     if (!tl__bytes_there(file))
         return tl__table_refuse(t, "it was cut off while it was open");
     masu__in_large_pages(to, s->elements * kept_bytes[kept]);
-    bool right = s->packing == TL_PACKED_NOT ? read_plain(s, kept, to, t) : read_packed(s, kept, to, t);
+    bool right = s->packing == TL_PACKED_NOT ? read_plain(file, s, kept, to, t) : read_packed(s, kept, to, t);
     if (!tl__bytes_there(file)) {
         t->words[0] = '\0'; /* what was found wrong is what is behind the end */
         return tl__table_refuse(t, "it was cut off while it was open");
