@@ -229,9 +229,8 @@ static bool is_mutable_source(const checker *c, const expr *e) {
 
 /* The places of its elements, of a map in the order of its keys. */
 static expr *whole_range(checker *c, const expr *all) {
-    const char *count = check_is_map(check_type_of(c, all)) ? "__settled" : "len";
-    return build_range(c, all->span, check_new_int(c, all->span, 0),
-                       build_method(c, all->span, check_alias_copy(c, all), count, NULL, 0));
+    return BUILD_QUOTE(c, all->span, check_is_map(check_type_of(c, all)) ? "0i64..$0.__settled()" : "0i64..$0.len()",
+                       check_alias_copy(c, all));
 }
 
 /* Descends to iter_mut() below the chain and puts the indices in its place. */

@@ -6,7 +6,6 @@
 #include "language/types/check_tree_made.h"
 
 expr *check_cast_as_written(checker *c, expr *value, const char *name); /* value as NAME */
-expr *check_closure_of_one(checker *c, source_span span);
 const char *check_std_name(checker *c, const char *name);
 
 #endif

@@ -76,7 +76,6 @@ static void check_assert(checker *c, expr **slot) {
         demand(c, slot, e->call.args[0], message_of(c, e, 1, ""));
 }
 
-/* assert_eq(a, b) is { let <left> = a; let <right> = b; if !(<left> == <right>) { panic(…) } } */
 static void check_assert_equal(checker *c, expr **slot, bool equal) {
     expr *e = *slot;
     source_span span = e->span;
@@ -86,34 +85,22 @@ static void check_assert_equal(checker *c, expr **slot, bool equal) {
         check_count(c, e, equal ? "assert_eq" : "assert_ne", 2, (source_span){0});
         return;
     }
-    block_builder b = build_block(c, span);
     if (check_free_literal(e->call.args[1])) {
         check_expr(c, &e->call.args[0], NULL);
         const type *t = type_resolve(c->types, e->call.args[0]->type);
         check_expr(c, &e->call.args[1], type_is_numeric(t) ? t : NULL);
     }
-    build_let(&b, "<left>", false, e->call.args[0]);
-    build_let(&b, "<right>", false, e->call.args[1]);
-    expr *compare = check_new(c, EXPR_BINARY, span, NULL);
-    compare->binary.op = equal ? BINARY_EQ : BINARY_NE;
-    compare->binary.op_span = span;
-    compare->binary.left = check_new_name(c, span, "<left>");
-    compare->binary.right = check_new_name(c, span, "<right>");
-    expr *text = check_new(c, EXPR_STRING, span, NULL);
-    text->string.data = equal ? "left is {:?}, right is {:?}" : "both are {:?}";
-    text->string.length = strlen(text->string.data);
-    expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 2);
-    args[0] = compare;
-    if (e->call.arg_count > 2) {
-        memcpy(args + 1, e->call.args + 2, (e->call.arg_count - 2) * sizeof *args);
-    } else {
-        args[1] = text;
-        args[2] = check_new_name(c, span, "<left>");
-        args[3] = check_new_name(c, span, "<right>");
-    }
-    uint32_t count = e->call.arg_count > 2 ? e->call.arg_count - 1 : equal ? 4 : 3;
-    build_stmt(&b, build_call(c, span, NULL, "assert", args, count));
-    *slot = build_finish(&b, NULL);
+    expr *message = NULL;
+    if (e->call.arg_count > 2)
+        message = build_call(c, span, NULL, "format", e->call.args + 2, e->call.arg_count - 2);
+    const char *text =
+        message == NULL
+            ? equal ? "{ let $left = $0; let $right = $1;"
+                      " assert($left == $right, \"left is {:?}, right is {:?}\", $left, $right); }"
+                    : "{ let $left = $0; let $right = $1; assert($left != $right, \"both are {:?}\", $left); }"
+        : equal ? "{ let $left = $0; let $right = $1; assert($left == $right, \"{}\", $2); }"
+                : "{ let $left = $0; let $right = $1; assert($left != $right, \"{}\", $2); }";
+    *slot = BUILD_QUOTE(c, span, text, e->call.args[0], e->call.args[1], message);
     check_expr(c, slot, NULL);
 }
 

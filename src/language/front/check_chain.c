@@ -217,21 +217,13 @@ static void take_next(const chain *h, block_builder *body, source from, expr *th
     checker *c = h->c;
     const expr *e = h->e;
     if (from == SOURCE_NEXT) {
-        expr *next = build_method(c, e->span, chain_name(c, e, "<i>"), "next", NULL, 0);
-        build_stmt(body, build_unpack(c, next, "<v 0>", then, chain_leave(h, e)));
+        build_stmt(body, BUILD_QUOTE(c, e->span, "match $$i.next() { Some($0) => $1, _ => $2 }",
+                                     chain_name(c, e, "<v 0>"), then, chain_leave(h, e)));
         return;
     }
     build_let(body, "<v 0>", false, chain_name(c, e, "<i>"));
-    expr *one = check_new(c, EXPR_INT, e->span, NULL); /* of the type that the range is of */
-    one->integer.value = 1;
-    one->integer.suffix = TYPE_VOID;
-    build_stmt(body, build_assign(c, e->span, chain_name(c, e, "<i>"),
-                                  check_new_binary(c, BINARY_ADD, chain_name(c, e, "<i>"), one, NULL)));
+    build_stmt(body, BUILD_QUOTE(c, e->span, "$$i = $$i + 1", NULL));
     build_stmt(body, then);
-}
-
-static expr *range_of(const chain *h, expr *low, expr *high) {
-    return build_range(h->c, h->e->span, low, high);
 }
 
 /* The numbers of the parts; each lies where the library says. */
@@ -245,27 +237,21 @@ static expr *places_of_parts(const chain *h, block_builder *before, block_builde
     const char *size = check_printf(c, "<size %u>", number);
     build_let(before, of->names[0], false, e->call.receiver);
     build_let(before, size, false, e->call.args[0]);
-    expr *asked[3][2] = {{chain_name(c, e, size)},
-                         {chain_name(c, e, "<at>"), chain_name(c, e, size)},
-                         {chain_name(c, e, "<at>"), chain_name(c, e, size)}};
-    for (int i = 1; i < 3; i++) {
-        const char *name = check_printf(c, i == 1 ? "__%s_low" : "__%s_length", e->call.name);
+    for (int i = 1; i < 3; i++)
         build_let(body, of->names[i], false,
-                  build_method(c, e->span, chain_name(c, e, of->names[0]), name, asked[i], 2));
-    }
+                  BUILD_QUOTE(c, e->span, "$0.$1($$at, $2)", chain_name(c, e, of->names[0]),
+                              chain_name(c, e, check_printf(c, i == 1 ? "__%s_low" : "__%s_length", e->call.name)),
+                              chain_name(c, e, size)));
     build_let_made(body, "<v 0>", of);
-    return range_of(h, check_new_int(c, e->span, 0),
-                    build_method(c, e->span, chain_name(c, e, of->names[0]),
-                                 check_printf(c, "__%s_count", e->call.name), asked[0], 1));
+    return BUILD_QUOTE(c, h->e->span, "0i64..$0.$1($2)", chain_name(c, e, of->names[0]),
+                       chain_name(c, e, check_printf(c, "__%s_count", e->call.name)), chain_name(c, e, size));
 }
 
 static expr *places_of_part(const chain *h, block_builder *body) {
     checker *c = h->c;
     const char *const *names = h->part->names;
-    build_let(body, "<v 0>", false, chain_element(c, h->e, chain_name(c, h->e, names[0]), chain_name(c, h->e, "<at>")));
-    return range_of(
-        h, chain_name(c, h->e, names[1]),
-        check_new_binary(c, BINARY_ADD, chain_name(c, h->e, names[1]), chain_name(c, h->e, names[2]), NULL));
+    build_let(body, "<v 0>", false, BUILD_QUOTE(c, h->e->span, "$0[$$at]", chain_name(c, h->e, names[0])));
+    return BUILD_QUOTE(c, h->e->span, "$0..$0 + $1", chain_name(c, h->e, names[1]), chain_name(c, h->e, names[2]));
 }
 
 /* The places of the list, from its end on, or of two lists, one behind the other: what the loop runs over. */
@@ -273,22 +259,15 @@ static expr *places_of(const chain *h, block_builder *before, block_builder *bod
     checker *c = h->c;
     const expr *e = h->e;
     build_let(before, "<list>", false, *h->start);
-    expr *range = range_of(h, check_new_int(c, e->span, 0), chain_length(c, e, "<list>"));
-    expr *at = chain_name(c, e, "<at>");
     if (h->backwards) {
-        expr *last = check_new_binary(c, BINARY_SUB, chain_length(c, e, "<list>"), check_new_int(c, e->span, 1), NULL);
-        build_let(body, "<v 0>", false,
-                  chain_element(c, e, chain_name(c, e, "<list>"), check_new_binary(c, BINARY_SUB, last, at, NULL)));
-        return range;
+        build_let(body, "<v 0>", false, BUILD_QUOTE(c, e->span, "$$list[$$list.len() - 1i64 - $$at]", NULL));
+        return BUILD_QUOTE(c, e->span, "0i64..$$list.len()", NULL);
     }
     build_let(before, "<behind>", false, h->behind);
-    range->range.high = check_new_binary(c, BINARY_ADD, range->range.high, chain_length(c, e, "<behind>"), NULL);
-    expr *past = check_new_binary(c, BINARY_SUB, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"), NULL);
-    expr *first = check_new_binary(c, BINARY_LT, chain_name(c, e, "<at>"), chain_length(c, e, "<list>"), NULL);
     build_let(body, "<v 0>", false,
-              build_if(c, first, chain_element(c, e, chain_name(c, e, "<list>"), at),
-                       chain_element(c, e, chain_name(c, e, "<behind>"), past), NULL));
-    return range;
+              BUILD_QUOTE(c, e->span, "if $$at < $$list.len() { $$list[$$at] } else { $$behind[$$at - $$list.len()] }",
+                          NULL));
+    return BUILD_QUOTE(c, e->span, "0i64..$$list.len() + $$behind.len()", NULL);
 }
 
 /* for <v 0> in source { … }, or loop { … }; `label`: what the program calls it. */

@@ -46,6 +46,7 @@ typedef struct chain_stage {
     library_said said; /* what the library says of such a method */
     uint32_t args;
     bool has_function, may_stop;
+    const char *way; /* a quote (check_stages.c) */
 } chain_stage;
 
 extern const chain_stage chain_stages[]; /* by stage_kind */
@@ -77,10 +78,6 @@ void chain_counters(const chain *h, block_builder *before);
 void chain_limits(const chain *h, uint32_t at, block_builder *body);
 expr *chain_leave(const chain *h, const expr *e); /* out of the loop over the source */
 
-/* Nodes that both write: a name, list[at], list.len(), counter = counter + 1. */
 expr *chain_name(checker *c, const expr *e, const char *n);
-expr *chain_element(checker *c, const expr *e, expr *list, expr *at);
-expr *chain_length(checker *c, const expr *e, const char *list);
-expr *chain_one_more(checker *c, const expr *e, const char *counter);
 
 #endif

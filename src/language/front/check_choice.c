@@ -138,16 +138,11 @@ static expr *rest_of(checker *c, const block *b, const stmt *s) {
 
 /* let P = place else { … }; */
 static expr *let_else(checker *c, const block *b, stmt *s) {
-    expr *e = check_new(c, EXPR_MATCH, s->span, NULL), *otherwise = rest_of(c, b, s);
-    pattern *any = CHECK_ARRAY(c, pattern, 1);
-    *any = (pattern){.span = s->pattern->span, .kind = PATTERN_WILDCARD};
-    e->match.value = s->value;
-    e->match.count = 2;
-    e->match.is_let = true;
-    e->match.arms = CHECK_ARRAY(c, match_arm, 2);
-    e->match.arms[0] = (match_arm){.pattern = s->pattern, .body = rest_of(c, b, s)};
+    expr *otherwise = rest_of(c, b, s);
     otherwise->block = s->otherwise;
-    e->match.arms[1] = (match_arm){.pattern = any, .body = otherwise};
+    expr *e = BUILD_QUOTE(c, s->span, "match $0 { _ => $1, _ => $2 }", s->value, rest_of(c, b, s), otherwise);
+    e->match.is_let = true;
+    e->match.arms[0].pattern = s->pattern;
     return e;
 }
 

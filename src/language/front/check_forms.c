@@ -161,46 +161,26 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
-/* w.adam_step(g, m, v, step, lr, beta1, beta2, eps, decay): w, m and v are assigned to.
- *
- *     { let <g> = g; …; m = m.__adam_mean(<g>, <beta1>); v = v.__adam_mean(<g> * <g>, <beta2>);
- *       w = w.__adam_step(m, v, <step>, <lr>, <beta1>, <beta2>, <eps>, <decay>); }
- */
+/* w.adam_step(g, m, v, step, lr, beta1, beta2, eps, decay): w, m and v are assigned to. */
 static bool adam_step(checker *c, expr **slot) {
-    enum { G, M, V, STEP, LR, BETA1, BETA2, EPS, DECAY, ARGUMENTS };
-    static const char *const names[] = {"<g>", NULL, NULL, "<step>", "<lr>", "<beta1>", "<beta2>", "<eps>", "<decay>"};
-    expr *e = *slot, **args = e->call.args, *w = e->call.receiver;
-    source_span span = e->span;
+    enum { ARGUMENTS = 9 };
+    expr *e = *slot, *parts[1 + ARGUMENTS] = {e->call.receiver};
     if (library_said_of(LIBRARY_form, e->call.name) != SAID_ADAM || e->call.arg_count != ARGUMENTS)
         return false;
-    block_builder b = build_block(c, span);
-    expr *values[ARGUMENTS];
-    for (int i = 0; i < ARGUMENTS; i++)
-        if (names[i] != NULL)
-            build_let(&b, names[i], false, args[i]);
-    for (int k = 0; k < 2; k++) { /* m of the gradient, v of its square */
-        expr *mean[2] = {check_new_name(c, span, "<g>"), check_new_name(c, span, k == 0 ? "<beta1>" : "<beta2>")};
-        if (k == 1)
-            mean[0] = check_new_binary(c, BINARY_MUL, mean[0], check_new_name(c, span, "<g>"), NULL);
-        build_stmt(&b, build_assign(c, span, args[M + k],
-                                    build_method(c, span, check_copy_place(c, args[M + k]), "__adam_mean", mean, 2)));
-    }
-    uint32_t count = 0;
-    for (int i = M; i < ARGUMENTS; i++)
-        values[count++] = names[i] != NULL ? check_new_name(c, span, names[i]) : check_copy_place(c, args[i]);
-    build_stmt(&b,
-               build_assign(c, span, check_copy_place(c, w), build_method(c, span, w, "__adam_step", values, count)));
-    *slot = build_finish(&b, NULL);
+    memcpy(parts + 1, e->call.args, ARGUMENTS * sizeof *parts);
+    *slot = build_quote(c, e->span,
+                        "{ let $g = $1; let $step = $4; let $lr = $5; let $beta1 = $6; let $beta2 = $7; let $eps = $8;"
+                        "  let $decay = $9;"
+                        "  $2 = $2.__adam_mean($g, $beta1);"
+                        "  $3 = $3.__adam_mean($g * $g, $beta2);"
+                        "  $0 = $0.__adam_step($2, $3, $step, $lr, $beta1, $beta2, $eps, $decay); }",
+                        parts, 1 + ARGUMENTS);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
 }
 
 /* x.batch_norm(mean, variance, weight, bias, training, momentum, eps): mean and variance, where the program may write
- * to them, move by momentum towards what this batch has.
- *
- *     { let <t> = training; let <x> = x; let <n> = <x>.batch_norm(…);
- *       mean = mean.__moved(<x>, <t>, momentum, false); …; <n> }
- */
+ * to them, move by momentum towards what this batch has. */
 static bool moving_batch_norm(checker *c, expr **slot) {
     enum { MEAN, VARIANCE, WEIGHT, BIAS, TRAINING, MOMENTUM, EPS, ARGUMENTS };
     expr *e = *slot, **args = e->call.args;
@@ -218,24 +198,19 @@ static bool moving_batch_norm(checker *c, expr **slot) {
     }
     if (!moves || type_resolve(c->types, args[TRAINING]->type)->kind != TYPE_BOOL)
         return false;
-    block_builder b = build_block(c, span);
-    build_let(&b, "<t>", false, args[TRAINING]);
-    build_let(&b, "<x>", false, e->call.receiver);
+    const bool paced = count > MOMENTUM;
+    expr *momentum = paced ? args[MOMENTUM] : NULL, *training = args[TRAINING];
     args[TRAINING] = check_new_name(c, span, "<t>");
-    if (count > MOMENTUM) {
-        build_let(&b, "<m>", false, args[MOMENTUM]);
+    if (paced)
         args[MOMENTUM] = check_new_name(c, span, "<m>");
-    }
     expr *normal = build_method(c, span, check_new_name(c, span, "<x>"), "__batch_norm", args, count);
-    build_let(&b, "<n>", false, normal);
-    for (int i = 0; i < WEIGHT; i++) {
-        expr *moved[4] = {check_new_name(c, span, "<x>"), check_new_name(c, span, "<t>"), check_new_int(c, span, i)};
-        if (count > MOMENTUM)
-            moved[3] = check_new_name(c, span, "<m>");
-        expr *value = build_method(c, span, check_copy_place(c, args[i]), "__moved", moved, count > MOMENTUM ? 4 : 3);
-        build_stmt(&b, build_assign(c, span, check_copy_place(c, args[i]), value));
-    }
-    *slot = build_finish(&b, check_new_name(c, span, "<n>"));
+    *slot = BUILD_QUOTE(c, span,
+                        paced ? "{ let $$t = $0; let $$x = $1; let $$m = $5; let $n = $2;"
+                                "  $3 = $3.__moved($$x, $$t, 0, $$m); $4 = $4.__moved($$x, $$t, 1, $$m); $n }"
+                              : "{ let $$t = $0; let $$x = $1; let $n = $2;"
+                                "  $3 = $3.__moved($$x, $$t, 0); $4 = $4.__moved($$x, $$t, 1); $n }",
+                        training, e->call.receiver, normal, check_copy_place(c, args[MEAN]),
+                        check_copy_place(c, args[VARIANCE]), momentum);
     check_expr(c, slot, NULL);
     return true;
 }

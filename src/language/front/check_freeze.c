@@ -148,13 +148,9 @@ static bool modify_entry(block_builder *b, const expr *place, const expr *key, e
     checker *c = b->c;
     if (f->kind != EXPR_CLOSURE || f->type != NULL || f->closure.parameter_count != 1)
         return false;
-    expr *name = check_alias_copy(c, key);
-    expr *value = build_method(c, f->span, check_alias_copy(c, place), "get_mut", &name, 1);
-    block_builder body = build_block(c, f->span), nothing = build_block(c, f->span);
-    build_stmt(&body, f->closure.body);
-    expr *choice = build_unpack(c, value, f->closure.parameters[0]->name, build_finish(&body, NULL),
-                                build_finish(&nothing, NULL));
-    build_stmt(b, choice);
+    build_stmt(b, BUILD_QUOTE(c, f->span, "match $0.get_mut($1) { Some($2) => { $3; } _ => {} }",
+                              check_alias_copy(c, place), check_alias_copy(c, key),
+                              check_new_name(c, f->span, f->closure.parameters[0]->name), f->closure.body));
     check_expr(c, &b->last->value, check_scalar(c, TYPE_VOID));
     return true;
 }

@@ -257,20 +257,6 @@ bool check_as_list(checker *c, expr **slot) {
 
 /* ---- for ------------------------------------------------------------------------------------------ */
 
-/* { let <one> = …; body } as the arm of what was found. */
-static expr *arm_of(checker *c, const loop_expr *loop, const char *found, source_span span) {
-    stmt *let = CHECK_ARRAY(c, stmt, 1);
-    *let = (stmt){
-        .kind = STMT_LET, .span = loop->pattern->span, .value = check_new_name(c, loop->pattern->span, found)};
-    let->pattern = loop->pattern;
-    expr *body = check_new(c, EXPR_BLOCK, loop->body->span, NULL);
-    body->block = loop->body;
-    block_builder b = build_block(c, span);
-    b.block->first = b.last = let;
-    build_stmt(&b, body);
-    return build_finish(&b, NULL);
-}
-
 /* The iterator that the program's own `into_iter` or `iter` of a struct makes, if it is one. */
 static void ask_for_iterator(checker *c, expr **source, const char *reference) {
     const type *t = check_iterated(c, (*source)->type);
@@ -318,9 +304,11 @@ void check_loop_by_next(checker *c, expr **slot) {
         build_let(&b, it, true, *source);
     expr *loop = check_new(c, EXPR_LOOP, e->span, NULL);
     expr *from = in_place ? check_alias_copy(c, *source) : check_new_name(c, span, it);
-    expr *next = build_method(c, span, from, "next", NULL, 0);
-    build_stmt(&body,
-               build_unpack(c, next, one, arm_of(c, e->loop, one, e->span), check_new(c, EXPR_BREAK, span, NULL)));
+    expr *inner = check_new(c, EXPR_BLOCK, e->loop->body->span, NULL);
+    inner->block = e->loop->body;
+    inner = build_bound(c, e->loop->pattern, check_new_name(c, e->loop->pattern->span, one), inner);
+    build_stmt(&body, BUILD_QUOTE(c, span, "match $0.next() { Some($1) => $2, _ => break }", from,
+                                  check_new_name(c, span, one), inner));
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->label = e->loop->label;
     loop->loop->body = body.block;
@@ -349,20 +337,16 @@ void check_range_as_list(checker *c, expr **slot) {
         *slot = check_map_cast(c, *slot, "char");
 }
 
-/* (a..b).contains(x): { let <x> = x; a <= <x> && <x> < b } */
+/* (a..b).contains(x) */
 void check_range_contains(checker *c, expr **slot) {
-    expr *e = *slot, *range = e->call.receiver;
-    source_span span = e->span;
-    block_builder b = build_block(c, span);
-    char *name = check_printf(c, "<x %u>", c->text_count++);
-    build_let(&b, name, false, e->call.args[0]);
-    expr *low = range->range.low == NULL
-                    ? check_new_bool(c, span, true)
-                    : check_new_binary(c, BINARY_GE, check_new_name(c, span, name), range->range.low, NULL);
-    expr *high = range->range.high == NULL ? check_new_bool(c, span, true)
-                                           : check_new_binary(c, range->range.inclusive ? BINARY_LE : BINARY_LT,
-                                                              check_new_name(c, span, name), range->range.high, NULL);
-    *slot = build_finish(&b, check_new_binary(c, BINARY_AND, low, high, NULL));
+    const expr *e = *slot, *ends = e->call.receiver;
+    const source_span span = e->span;
+    expr *low = ends->range.low == NULL ? check_new_bool(c, span, true)
+                                        : BUILD_QUOTE(c, span, "$$x >= $0", ends->range.low);
+    expr *high = ends->range.high == NULL
+                     ? check_new_bool(c, span, true)
+                     : BUILD_QUOTE(c, span, ends->range.inclusive ? "$$x <= $0" : "$$x < $0", ends->range.high);
+    *slot = BUILD_QUOTE(c, span, "{ let $$x = $0; $1 && $2 }", e->call.args[0], low, high);
     check_expr(c, slot, NULL);
 }
 

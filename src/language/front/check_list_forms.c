@@ -29,48 +29,17 @@ expr *check_cast_as_written(checker *c, expr *value, const char *name) {
     return e;
 }
 
-expr *check_closure_of_one(checker *c, source_span span) {
-    expr *f = check_new(c, EXPR_CLOSURE, span, NULL);
-    f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
-    f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
-    *f->closure.parameters[0] = (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
-    f->closure.parameter_count = 1;
-    return f;
-}
-
 expr *check_map_cast(checker *c, expr *list, const char *scalar) {
-    expr *f = check_closure_of_one(c, list->span);
-    f->closure.body = check_cast_as_written(c, check_new_name(c, list->span, "<0>"), scalar);
-    return build_method(c, list->span, list, "map", &f, 1);
-}
-
-/* { let <all> = value; (0..<all>.len()).map(|<0>| …) }: the dots are what part makes. */
-static expr *numbered(checker *c, expr *value, expr *(*part)(checker *, source_span)) {
-    source_span span = value->span;
-    block_builder b = build_block(c, span);
-    build_let(&b, "<all>", false, value);
-    expr *f = check_closure_of_one(c, span);
-    expr *range = build_range(c, span, check_new_int(c, span, 0),
-                              build_method(c, span, check_new_name(c, span, "<all>"), "len", NULL, 0));
-    f->closure.body = part(c, span);
-    return build_finish(&b, build_method(c, span, range, "map", &f, 1));
-}
-
-static expr *indexed(checker *c, source_span span) {
-    return build_index(c, span, check_new_name(c, span, "<all>"), check_new_name(c, span, "<0>"));
-}
-
-static expr *got(checker *c, source_span span) {
-    expr *number = check_new_name(c, span, "<0>");
-    return build_method(c, span, check_new_name(c, span, "<all>"), "get", &number, 1);
+    expr *item = check_new_name(c, list->span, "<one>");
+    return BUILD_QUOTE(c, list->span, "$0.map(|$$one| $1)", list, check_cast_as_written(c, item, scalar));
 }
 
 expr *check_tensor_as_list(checker *c, expr *t) {
-    return numbered(c, t, indexed);
+    return BUILD_QUOTE(c, t->span, "{ let $all = $0; (0i64..$all.len()).map(|$i| $all[$i]) }", t);
 }
 
 expr *check_numbered_parts(checker *c, expr *value) {
-    return numbered(c, value, got);
+    return BUILD_QUOTE(c, value->span, "{ let $all = $0; (0i64..$all.len()).map(|$i| $all.get($i)) }", value);
 }
 
 /* f64::sqrt, String::from, Some, Shape::Circle, Vec::new where a function is wanted: |…| name(…) */

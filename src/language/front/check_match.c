@@ -265,22 +265,8 @@ void check_match(checker *c, expr **slot, const type *expected) {
         b.block->type = (*slot)->type = e->type;
     }
 }
-/* ---- ? ---------------------------------------------------------------------------------------
- *
- *     e?   of Result   match e { Ok(v) => v, Err(w) => return Err(w) }
- *          of Option   match e { Some(v) => v, None => return None }
- */
 
-static pattern *variant_pattern(checker *c, source_span span, const char *name, const char *bound) {
-    pattern *p = CHECK_ARRAY(c, pattern, 1);
-    *p = (pattern){.span = span, .kind = PATTERN_VARIANT, .name = name};
-    if (bound != NULL) {
-        p->parts = CHECK_ARRAY(c, pattern *, 1);
-        p->parts[0] = build_name(c, span, bound, BINDING_LET);
-        p->part_count = 1;
-    }
-    return p;
-}
+/* ---- ? --------------------------------------------------------------------------------------- */
 
 static bool is_prelude(const checker *c, const type *t, const char *name) {
     return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
@@ -349,11 +335,9 @@ void check_finish_failure(checker *c, expr *e) {
 
 /* from: of an error that the function's own error is made of. */
 static expr *early_return(checker *c, source_span span, bool result, const char *from) {
-    expr *jump = check_new(c, EXPR_RETURN, span, NULL);
-    expr *failure = check_new_name(c, span, "<failure>");
-    failure = made_error(c, span, from, failure);
-    jump->jump.value = result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
-    return jump;
+    if (!result)
+        return BUILD_QUOTE(c, span, "return None", NULL);
+    return BUILD_QUOTE(c, span, "return Err($0)", made_error(c, span, from, check_new_name(c, span, "<failure>")));
 }
 
 expr *check_failure(checker *c, source_span span, expr *error, const type *result) {
@@ -416,19 +400,15 @@ void check_try(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
         return;
     }
-    expr *match = check_new(c, EXPR_MATCH, span, NULL);
-    match->match.value = e->attempt.operand;
-    match->match.count = 2;
-    match->match.arms = CHECK_ARRAY(c, match_arm, 2);
-    match->match.arms[0] = (match_arm){.pattern = variant_pattern(c, span, result ? "Ok" : "Some", "<value>"),
-                                       .body = check_new_name(c, span, "<value>")};
-    match->match.arms[1] = (match_arm){
-        .pattern = variant_pattern(c, span, result ? "Err" : "None", result ? "<failure>" : NULL),
-        .body = early_return(c, span, result, NULL)};
-    if (result && !fail_later(c, match->match.arms[1].body, t, yields)) {
+    expr *leaves = early_return(c, span, result, NULL);
+    if (result && !fail_later(c, leaves, t, yields)) {
         check_settle_late(c, type_resolve(c->types, t->structure->arguments[1]));
-        match->match.arms[1].body = early_return(c, span, true, error_maker(c, type_resolve(c->types, t), yields));
+        leaves = early_return(c, span, true, error_maker(c, type_resolve(c->types, t), yields));
     }
+    expr *match = BUILD_QUOTE(c, span,
+                              result ? "match $0 { Ok($$value) => $$value, Err($$failure) => $1 }"
+                                     : "match $0 { Some($$value) => $$value, None => $1 }",
+                              e->attempt.operand, leaves);
     *slot = match;
     check_keep_reference(match->match.arms[0].body); /* followed where a value is wanted */
     check_match(c, slot, NULL);

@@ -227,9 +227,7 @@ static bool deref_view(checker *c, expr **slot, const type *t, const type *expec
         return true;
     *slot = option;
     if (type_is_box(type_resolve(c->types, t->structure->arguments[0]))) {
-        expr *inner = check_new_name(c, e->span, "<inner>");
-        *slot = build_unpack(c, option, "<inner>", build_call(c, e->span, NULL, "Some", &inner, 1),
-                             check_new_name(c, e->span, "None"));
+        *slot = BUILD_QUOTE(c, e->span, "match $0 { Some($inner) => Some($inner), _ => None }", option);
         check_expr(c, slot, expected);
     }
     return true;

@@ -1,8 +1,4 @@
 /* check_nested.c: t.tolist(), the elements as lists in one another, one level for each dimension, as PyTorch has it.
- *
- *     m.tolist()      { let <t> = m; let <all> = Vec::new();
- *                       for <i> in 0..<t>.dim(0) { <all>.push(<t>[<i>].tolist()) } <all> }
- *
  * The type of the list has as many levels as the tensor has dimensions. Where the rank is not known it is stated, as
  * many levels as are wanted, one where nothing is: the tensor is looked at when the program runs (check_stated.c).
  */
@@ -14,19 +10,6 @@
 #include "language/front/check_tensor.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
-
-/* for <i> in 0..<t>.dim(0) { <all>.push(<t>[<i>].tolist()) } */
-static expr *over_rows(checker *c, const expr *e, const char *t, const char *all, const char *at) {
-    const source_span span = e->span;
-    expr *zero = check_new_int(c, span, 0);
-    expr *row = chain_element(c, e, check_new_name(c, span, t), check_new_name(c, span, at));
-    expr *list = build_method(c, span, row, e->call.name, NULL, 0);
-    block_builder body = build_block(c, span);
-    build_stmt(&body, build_method(c, span, check_new_name(c, span, all), "push", &list, 1));
-    expr *first = check_new_int(c, span, 0);
-    expr *rows = build_method(c, span, check_new_name(c, span, t), "dim", &first, 1);
-    return build_for(c, span, build_name(c, span, at, BINDING_LOOP), build_range(c, span, zero, rows), body.block);
-}
 
 static int32_t levels_of(checker *c, const type *expected) {
     int32_t levels = 0;
@@ -59,14 +42,10 @@ bool check_nested_list(checker *c, expr **slot, const type *t, const type *expec
         e->call.name = flat;
         return false;
     }
-    const uint32_t number = c->text_count++;
-    const char *whole = check_printf(c, "<rows of %u>", number), *all = check_printf(c, "<lists %u>", number),
-               *at = check_printf(c, "<row %u>", number);
-    block_builder b = build_block(c, e->span);
-    build_let(&b, whole, false, e->call.receiver);
-    build_let(&b, all, true, build_call(c, e->span, "Vec", "new", NULL, 0));
-    build_stmt(&b, over_rows(c, e, whole, all, at));
-    *slot = build_finish(&b, check_new_name(c, e->span, all));
+    *slot = BUILD_QUOTE(
+        c, e->span,
+        "{ let $rows = $0; let mut $all = Vec::new(); for $i in 0..$rows.dim(0) { $all.push($rows[$i].$1()); } $all }",
+        e->call.receiver, check_new_name(c, e->span, e->call.name));
     check_expr(c, slot, expected);
     return true;
 }

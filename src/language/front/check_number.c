@@ -163,21 +163,8 @@ bool check_number_function(checker *c, expr **slot) {
     const math_method *m = find_math(name);
     if (m == NULL || kind == TYPE_ERROR || m->arguments == MATH_WITH_INTEGER || !type_is_numeric(check_scalar(c, kind)))
         return false;
-    static const char *const names[2] = {"<x>", "<y>"};
-    uint32_t count = m->arguments == MATH_ALONE ? 1 : 2;
-    expr *f = check_new(c, EXPR_CLOSURE, e->span, NULL), *operands[2];
-    f->closure.parameters = CHECK_ARRAY(c, binding *, 2);
-    f->closure.parameter_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        binding *b = CHECK_ARRAY(c, binding, 1);
-        *b = (binding){.name = names[i], .span = e->span, .kind = BINDING_PARAMETER};
-        b->annotation = CHECK_ARRAY(c, type_expr, 1);
-        *b->annotation = (type_expr){.span = e->span, .kind = TYPE_EXPR_NAME, .name = e->name.scope};
-        f->closure.parameters[i] = b;
-        operands[i] = check_new_name(c, e->span, names[i]);
-    }
-    f->closure.body = build_method(c, e->span, operands[0], name, operands + 1, count - 1);
-    *slot = f;
+    *slot = BUILD_QUOTE(c, e->span, m->arguments == MATH_ALONE ? "|$x: $0| $x.$1()" : "|$x: $0, $y: $0| $x.$1($y)",
+                        check_new_name(c, e->span, e->name.scope), check_new_name(c, e->span, name));
     check_expr(c, slot, NULL);
     return true;
 }

@@ -42,10 +42,7 @@ expr *check_part_of(checker *c, source_span span, const char *name, const type *
 
 /* match first { Ordering::Equal => rest, <o> => <o> } */
 static expr *then(checker *c, source_span span, expr *first, expr *rest, bool partial) {
-    expr *both[2] = {first, rest};
-    return rest == NULL ? first
-           : partial    ? build_call(c, span, NULL, "__order_or", both, 2)
-                        : build_method(c, span, first, "__or", &rest, 1);
+    return rest == NULL ? first : BUILD_QUOTE(c, span, partial ? "__order_or($0, $1)" : "$0.__or($1)", first, rest);
 }
 
 static bool has(checker *c, const type *t, const char *name) {
@@ -157,14 +154,13 @@ bool check_order_operator(checker *c, expr **slot, const type *t, const type *ot
     if (tests[e->binary.op] == SAID_NOTHING || !(is_compound(t) || t->kind == TYPE_VEC) || !check_fits(c, other, t))
         return false;
     bool partial = has(c, t, "partial_cmp") || is_partial(c, t, &(seen_struct *){NULL});
-    expr *order = build_method(c, e->span, e->binary.left, partial ? "partial_cmp" : "cmp", &e->binary.right, 1);
-    if (partial) {
-        bool less = e->binary.op == BINARY_LT || e->binary.op == BINARY_LE;
-        expr *otherwise = check_new_name(c, e->span, less ? "Greater" : "Less");
-        otherwise->name.scope = "Ordering";
-        order = build_method(c, e->span, order, "unwrap_or", &otherwise, 1);
-    }
-    *slot = build_method(c, e->span, order, library_named(LIBRARY_order_test, tests[e->binary.op]), NULL, 0);
+    const bool less = e->binary.op == BINARY_LT || e->binary.op == BINARY_LE;
+    *slot = BUILD_QUOTE(c, e->span,
+                        !partial ? "$0.cmp($1).$2()"
+                        : less   ? "$0.partial_cmp($1).unwrap_or(Ordering::Greater).$2()"
+                                 : "$0.partial_cmp($1).unwrap_or(Ordering::Less).$2()",
+                        e->binary.left, e->binary.right,
+                        check_new_name(c, e->span, library_named(LIBRARY_order_test, tests[e->binary.op])));
     check_expr(c, slot, NULL);
     return true;
 }

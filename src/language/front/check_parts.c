@@ -270,19 +270,15 @@ bool check_assign_part(checker *c, expr **slot) {
     return true;
 }
 
-/* rows.concat(), rows.flatten() of the rows of a tensor: { let mut <all> = Vec::new();
- * for <row> in rows { <all>.extend(<row>.to_vec()); } <all> } */
+/* rows.concat(), rows.flatten() of the rows of a tensor. */
 bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     bool rows = t->kind == TYPE_VEC && type_resolve(c->types, t->vec.element)->kind == TYPE_TENSOR;
     if (!rows || e->call.arg_count > 0 || !library_says(LIBRARY_joins_rows, e->call.name))
         return false;
-    block_builder b = build_block(c, e->span), body = build_block(c, e->span);
-    build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
-    expr *row = build_method(c, e->span, check_new_name(c, e->span, "<row>"), "to_vec", NULL, 0);
-    build_stmt(&body, build_method(c, e->span, check_new_name(c, e->span, "<all>"), "extend", &row, 1));
-    build_stmt(&b, build_for(c, e->span, build_name(c, e->span, "<row>", BINDING_LOOP), e->call.receiver, body.block));
-    *slot = build_finish(&b, check_new_name(c, e->span, "<all>"));
+    *slot = BUILD_QUOTE(c, e->span,
+                        "{ let mut $all = Vec::new(); for $row in $0 { $all.extend($row.to_vec()); } $all }",
+                        e->call.receiver);
     check_expr(c, slot, expected);
     return true;
 }

@@ -184,8 +184,7 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
         return false;
     const source_span span = (*slot)->span;
     expr *reference = type_is_reference(content->type) ? content : check_reference_to_place(c, content, span);
-    *slot = build_if(c, build_method(c, span, check_alias_copy(c, place), "is_some", NULL, 0),
-                     build_call(c, span, NULL, "Some", &reference, 1), check_new_name(c, span, "None"), NULL);
+    *slot = BUILD_QUOTE(c, span, "if $0.is_some() { Some($1) } else { None }", check_alias_copy(c, place), reference);
     check_expr(c, slot, NULL);
     return true;
 }

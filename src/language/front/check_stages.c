@@ -9,34 +9,46 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 
+static const char gathers[] = "{ $$found = $$found.$8($6); }";
+
+/* `way`: what becomes of a value, with
+ *
+ *     $0  f(value)      $1  what is behind the stage      $2  its counter          $3  how many it counts to
+ *     $4  break         $5  the value behind it           $6  the value            $7  1, as the counter has it
+ *     $8  the other side of a zip; the method that gathers; what is asked at the head of an inner loop
+ */
 const chain_stage chain_stages[] = {
-    [STAGE_MAP] = {SAID_MAP, 1, true, false},
-    [STAGE_FILTER] = {SAID_FILTER, 1, true, false},
-    [STAGE_FILTER_MAP] = {SAID_FILTER_MAP, 1, true, false},
-    [STAGE_INSPECT] = {SAID_INSPECT, 1, true, false},
-    [STAGE_FLAT_MAP] = {SAID_FLAT_MAP, 1, true, false},
-    [STAGE_TAKE_WHILE] = {SAID_TAKE_WHILE, 1, true, true},
-    [STAGE_SKIP_WHILE] = {SAID_SKIP_WHILE, 1, true, false},
-    [STAGE_MAP_WHILE] = {SAID_MAP_WHILE, 1, true, true},
-    [STAGE_ENUMERATE] = {SAID_ENUMERATE, 0, false, false},
-    [STAGE_SKIP] = {SAID_SKIP, 1, false, false},
-    [STAGE_TAKE] = {SAID_TAKE, 1, false, true},
-    [STAGE_STEP_BY] = {SAID_STEP_BY, 1, false, false},
-    [STAGE_ZIP] = {SAID_ZIP, 1, false, true},
-    [STAGE_FIND] = {SAID_FIND, 1, true, true},
-    [STAGE_FIND_MAP] = {SAID_FIND_MAP, 1, true, true},
-    [STAGE_POSITION] = {SAID_POSITION, 1, true, true},
-    [STAGE_ANY] = {SAID_ANY, 1, true, true},
-    [STAGE_ALL] = {SAID_ALL, 1, true, true},
-    [STAGE_SUM] = {SAID_SUM, 0, false, false},
-    [STAGE_PRODUCT] = {SAID_PRODUCT, 0, false, false},
-    [STAGE_COUNT] = {SAID_COUNT, 0, false, false},
-    [STAGE_MAX] = {SAID_MAX, 0, false, false},
-    [STAGE_MIN] = {SAID_MIN, 0, false, false},
-    [STAGE_LAST] = {SAID_LAST, 0, false, false},
-    [STAGE_FOLD] = {SAID_FOLD, 2, true, false},
-    [STAGE_REDUCE] = {SAID_REDUCE, 1, true, false},
-    [STAGE_COLLECT] = {SAID_COLLECT, 0, false, false},
+    [STAGE_MAP] = {SAID_MAP, 1, true, false, "{ let $5 = $0; $1; }"},
+    [STAGE_FILTER] = {SAID_FILTER, 1, true, false, "{ if $0 { $1; }; }"},
+    [STAGE_FILTER_MAP] = {SAID_FILTER_MAP, 1, true, false, "{ match $0 { Some($5) => $1, _ => {} }; }"},
+    [STAGE_INSPECT] = {SAID_INSPECT, 1, true, false, "{ $0; $1; }"},
+    [STAGE_FLAT_MAP] = {SAID_FLAT_MAP, 1, true, false, "{ for $5 in $0 { $8; $1; }; }"},
+    [STAGE_TAKE_WHILE] = {SAID_TAKE_WHILE, 1, true, true, "{ if !$0 { $4; }; $1; }"},
+    [STAGE_SKIP_WHILE] = {SAID_SKIP_WHILE, 1, true, false, "{ $2 = $2 && $0; if !$2 { $1; }; }"},
+    [STAGE_MAP_WHILE] = {SAID_MAP_WHILE, 1, true, true, "{ match $0 { Some($5) => $1, _ => $4 }; }"},
+    [STAGE_ENUMERATE] = {SAID_ENUMERATE, 0, false, false, "{ let $5 = ($2, $6); $2 = $2 + $7; $1; }"},
+    [STAGE_SKIP] = {SAID_SKIP, 1, false, false, "{ $2 = $2 + $7; if $2 > $3 { $1; }; }"},
+    [STAGE_TAKE] = {SAID_TAKE, 1, false, true, "{ $2 = $2 + $7; $1; }"},
+    [STAGE_STEP_BY] = {SAID_STEP_BY, 1, false, false,
+                       "{ let $passes = $2 == 0; $2 = $2 + $7; if $2 >= $3 { $2 = 0; }; if $passes { $1; }; }"},
+    [STAGE_ZIP] = {SAID_ZIP, 1, false, true, "{ let $5 = ($6, $8[$2]); $2 = $2 + $7; $1; }"},
+    [STAGE_FIND] = {SAID_FIND, 1, true, true, "{ if $0 { $$found = Some($6); $4; }; }"},
+    [STAGE_FIND_MAP] = {SAID_FIND_MAP, 1, true, true,
+                        "{ match $0 { Some($5) => { $$found = Some($5); $4; } _ => {} }; }"},
+    [STAGE_POSITION] = {SAID_POSITION, 1, true, true, "{ if $0 { $$found = Some($2); $4; }; $2 = $2 + $7; }"},
+    [STAGE_ANY] = {SAID_ANY, 1, true, true, "{ if $0 { $$found = true; $4; }; }"},
+    [STAGE_ALL] = {SAID_ALL, 1, true, true, "{ if !$0 { $$found = false; $4; }; }"},
+    [STAGE_SUM] = {SAID_SUM, 0, false, false, gathers},
+    [STAGE_PRODUCT] = {SAID_PRODUCT, 0, false, false, gathers},
+    [STAGE_COUNT] = {SAID_COUNT, 0, false, false, "{ $$found = $$found + $7; }"},
+    [STAGE_MAX] = {SAID_MAX, 0, false, false, gathers},
+    [STAGE_MIN] = {SAID_MIN, 0, false, false, gathers},
+    [STAGE_LAST] = {SAID_LAST, 0, false, false, "{ $$found = Some($6); }"},
+    [STAGE_FOLD] = {SAID_FOLD, 2, true, false, "{ $$found = $0; }"},
+    /* the first value says what the type is */
+    [STAGE_REDUCE] = {SAID_REDUCE, 1, true, false,
+                      "{ if $$found.is_none() { $$found = Some($6); } else { $$found = Some($0); }; }"},
+    [STAGE_COLLECT] = {SAID_COLLECT, 0, false, false, "{ $$all.push($6); }"},
 };
 
 stage_kind chain_stage_named(const char *name) {
@@ -135,27 +147,6 @@ expr *chain_leave(const chain *h, const expr *e) {
     return jump;
 }
 
-/* if condition { then } */
-static expr *when(checker *c, expr *condition, expr *then) {
-    block_builder b = build_block(c, condition->span);
-    build_stmt(&b, then);
-    return build_if(c, condition, build_finish(&b, NULL), NULL, NULL);
-}
-
-static expr *negated(checker *c, expr *e) {
-    return build_unary(c, e->span, UNARY_NOT, e, NULL);
-}
-
-static expr *nothing(checker *c, const expr *e) {
-    block_builder b = build_block(c, e->span);
-    return build_finish(&b, NULL);
-}
-
-static expr *push(checker *c, const expr *e, const char *value) {
-    expr *item = chain_name(c, e, value);
-    return build_method(c, e->span, chain_name(c, e, "<all>"), "push", &item, 1);
-}
-
 /* Places are lengths; what skip and take count to is what they are given. */
 static bool counts_places(const expr *stage) {
     return chain_kind_of(stage) == STAGE_ENUMERATE || chain_kind_of(stage) == STAGE_POSITION;
@@ -166,26 +157,6 @@ static expr *number_of(checker *c, const expr *e, type_kind kind, uint64_t value
     number->type = check_scalar(c, kind);
     number->integer.suffix = kind;
     return number;
-}
-
-expr *chain_one_more(checker *c, const expr *e, const char *counter) {
-    bool places = counts_places(e) && counter[1] == 'n'; /* "<n …": what counter_of calls it */
-    expr *sum = check_new_binary(c, BINARY_ADD, chain_name(c, e, counter),
-                                 number_of(c, e, places ? TYPE_USIZE : TYPE_I64, 1), NULL);
-    return build_assign(c, e->span, chain_name(c, e, counter), sum);
-}
-
-/* { <found> = value; break } */
-static expr *found(const chain *h, const expr *e, expr *value) {
-    block_builder b = build_block(h->c, e->span);
-    build_stmt(&b, build_assign(h->c, e->span, chain_name(h->c, e, "<found>"), value));
-    build_stmt(&b, chain_leave(h, e));
-    return build_finish(&b, NULL);
-}
-
-static expr *some(checker *c, const expr *e, const char *value) {
-    expr *v = chain_name(c, e, value);
-    return build_call(c, e->span, NULL, "Some", &v, 1);
 }
 
 static char *counter_of(const chain *h, uint32_t at) {
@@ -201,23 +172,8 @@ static bool keeps_count(stage_kind k) {
 static expr *last_of(const chain *h, const char *value) {
     checker *c = h->c;
     if (h->last_body == NULL)
-        return push(c, h->e, value);
-    stmt *let = CHECK_ARRAY(c, stmt, 1);
-    *let = (stmt){.kind = STMT_LET, .span = h->pattern->span, .value = chain_name(c, h->e, value)};
-    let->pattern = h->pattern;
-    block_builder b = build_block(c, h->last_body->span);
-    b.block->first = b.last = let;
-    build_stmt(&b, h->last_body);
-    return build_finish(&b, NULL);
-}
-
-/* list[at] */
-expr *chain_element(checker *c, const expr *e, expr *list, expr *at) {
-    return build_index(c, e->span, list, at);
-}
-
-expr *chain_length(checker *c, const expr *e, const char *list) {
-    return build_method(c, e->span, chain_name(c, e, list), "len", NULL, 0);
+        return BUILD_QUOTE(c, h->e->span, "$$all.push($0)", chain_name(c, h->e, value));
+    return build_bound(c, h->pattern, chain_name(c, h->e, value), h->last_body);
 }
 
 /* Where elements can be had by their number and the end looks at all of them, Rust goes over the pairs: no function
@@ -236,9 +192,8 @@ static bool counts_pairs(const chain *h, uint32_t at) {
 static void leave_without_partner(const chain *h, uint32_t at, block_builder *body) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
-    expr *none = check_new_binary(c, BINARY_GE, chain_name(c, stage, counter_of(h, at)),
-                                  chain_length(c, stage, check_printf(c, "<other %u>", at)), NULL);
-    build_stmt(body, when(c, none, chain_leave(h, stage)));
+    build_stmt(body, BUILD_QUOTE(c, stage->span, "if $0 >= $1.len() { $2; }", chain_name(c, stage, counter_of(h, at)),
+                                 chain_name(c, stage, check_printf(c, "<other %u>", at)), chain_leave(h, stage)));
 }
 
 /* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
@@ -247,96 +202,41 @@ void chain_limits(const chain *h, uint32_t at, block_builder *body) {
     for (uint32_t i = at; i < h->count; i++) {
         const expr *stage = h->stages[i];
         if (chain_kind_of(stage) == STAGE_TAKE) {
-            expr *enough = check_new_binary(c, BINARY_GE, chain_name(c, stage, counter_of(h, i)),
-                                            chain_name(c, stage, check_printf(c, "<most %u>", i)), NULL);
-            build_stmt(body, when(c, enough, chain_leave(h, stage)));
+            build_stmt(body, BUILD_QUOTE(c, stage->span, "if $0 >= $1 { $2; }", chain_name(c, stage, counter_of(h, i)),
+                                         chain_name(c, stage, check_printf(c, "<most %u>", i)), chain_leave(h, stage)));
         } else if (at == 0 && chain_kind_of(stage) == STAGE_ZIP && counts_pairs(h, i)) {
             leave_without_partner(h, i, body);
         }
     }
 }
 
-/* for <v> in f(value) { … } */
-static expr *flattened(const chain *h, uint32_t at, const char *value, const char *next) {
+/* f(value), or of ends that look at every value f(so far, value). */
+static expr *applied(const chain *h, uint32_t at, const char *value) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
-    block_builder b = build_block(c, stage->span);
-    chain_limits(h, at + 1, &b);
-    build_stmt(&b, chain_body_of(h, at + 1, next));
-    return build_for(c, stage->span, build_name(c, stage->span, next, BINDING_LOOP), apply(h, at, value), b.block);
+    const stage_kind kind = chain_kind_of(stage);
+    if (kind != STAGE_FOLD && kind != STAGE_REDUCE)
+        return chain_stages[kind].has_function ? apply(h, at, value) : NULL;
+    expr *args[2] = {chain_name(c, stage, "<found>"), chain_name(c, stage, value)};
+    if (kind == STAGE_REDUCE)
+        args[0] = build_method(c, stage->span, args[0], "unwrap", NULL, 0);
+    return call_of(c, stage, stage->call.args[kind == STAGE_FOLD], args, 2);
 }
 
-/* (<n>, value) */
-static expr *numbered(const chain *h, uint32_t at, const char *value) {
-    expr *both[2] = {chain_name(h->c, h->stages[at], counter_of(h, at)), chain_name(h->c, h->stages[at], value)};
-    return build_list(h->c, EXPR_TUPLE, h->stages[at]->span, both, 2);
-}
-
-/* (value, <other>[<n>]), or out of the loop where there is none. */
-static void zipped(const chain *h, uint32_t at, const char *value, const char *next, block_builder *b) {
+/* The eighth part of a way. */
+static expr *beside(const chain *h, uint32_t at) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
-    const char *other = check_printf(c, "<other %u>", at), *counter = counter_of(h, at);
-    if (!counts_pairs(h, at))
-        leave_without_partner(h, at, b);
-    expr *partner = chain_element(c, stage, chain_name(c, stage, other), chain_name(c, stage, counter));
-    if (is_made(h, at)) {
-        let_pair(h, b, next, chain_name(c, stage, value), partner);
-    } else {
-        expr *both[2] = {chain_name(c, stage, value), partner};
-        build_let(b, next, false, build_list(c, EXPR_TUPLE, stage->span, both, 2));
+    const stage_kind kind = chain_kind_of(stage);
+    if (kind == STAGE_FLAT_MAP) {
+        block_builder b = build_block(c, stage->span);
+        chain_limits(h, at + 1, &b);
+        return build_finish(&b, NULL);
     }
-    build_stmt(b, chain_one_more(c, stage, counter));
-    build_stmt(b, chain_body_of(h, at + 1, next));
-}
-
-/* The first, and each that is `most` behind the last one that passed. */
-static void stepped(const chain *h, uint32_t at, const char *value, block_builder *b) {
-    checker *c = h->c;
-    const expr *stage = h->stages[at];
-    const char *passes = check_printf(c, "<passes %u>", at), *counter = counter_of(h, at);
-    build_let(b, passes, false,
-              check_new_binary(c, BINARY_EQ, chain_name(c, stage, counter), check_new_int(c, stage->span, 0), NULL));
-    build_stmt(b, chain_one_more(c, stage, counter));
-    build_stmt(b, when(c,
-                       check_new_binary(c, BINARY_GE, chain_name(c, stage, counter),
-                                        chain_name(c, stage, check_printf(c, "<most %u>", at)), NULL),
-                       build_assign(c, stage->span, chain_name(c, stage, counter), check_new_int(c, stage->span, 0))));
-    build_stmt(b, when(c, chain_name(c, stage, passes), chain_body_of(h, at + 1, value)));
-}
-
-/* <found> = what it is with one value more, for ends that look at every value. */
-static expr *gathered(const chain *h, const expr *stage, const char *value) {
-    checker *c = h->c;
-    expr *so_far = chain_name(c, stage, "<found>"), *args[2] = {so_far, chain_name(c, stage, value)};
-    stage_kind kind = chain_kind_of(stage);
-    expr *more;
-    switch (kind) {
-    case STAGE_COUNT:
-        return chain_one_more(c, stage, "<found>");
-    case STAGE_LAST:
-        more = some(c, stage, value);
-        break;
-    case STAGE_FOLD:
-        more = call_of(c, stage, stage->call.args[1], args, 2);
-        break;
-    case STAGE_REDUCE: { /* the first value says what the type is */
-        args[0] = build_method(c, stage->span, so_far, "unwrap", NULL, 0);
-        expr *both = call_of(c, stage, stage->call.args[0], args, 2);
-        expr *joined = build_call(c, stage->span, NULL, "Some", &both, 1);
-        expr *none = build_method(c, stage->span, chain_name(c, stage, "<found>"), "is_none", NULL, 0);
-        expr *first = when(c, none,
-                           build_assign(c, stage->span, chain_name(c, stage, "<found>"), some(c, stage, value)));
-        block_builder other = build_block(c, stage->span);
-        build_stmt(&other, build_assign(c, stage->span, chain_name(c, stage, "<found>"), joined));
-        first->branch.otherwise = build_finish(&other, NULL);
-        return first;
-    }
-    default:
-        more = build_method(c, stage->span, so_far, library_named(LIBRARY_gathers, chain_stages[kind].said), &args[1],
-                            1);
-    }
-    return build_assign(c, stage->span, chain_name(c, stage, "<found>"), more);
+    return kind == STAGE_ZIP ? chain_name(c, stage, check_printf(c, "<other %u>", at))
+           : chain_stages[kind].way == gathers
+               ? chain_name(c, stage, library_named(LIBRARY_gathers, chain_stages[kind].said))
+               : NULL;
 }
 
 /* The way of the value from stage `at` on. */
@@ -345,91 +245,29 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
         return last_of(h, value);
     checker *c = h->c;
     const expr *stage = h->stages[at];
-    stage_kind kind = chain_kind_of(stage);
+    const stage_kind kind = chain_kind_of(stage);
+    const char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
+    const bool renames = strstr(chain_stages[kind].way, "$5") != NULL;
+    expr *parts[] = {applied(h, at, value),
+                     kind < STAGE_FIND ? chain_body_of(h, at + 1, renames ? next : value) : NULL,
+                     chain_name(c, stage, counter),
+                     chain_name(c, stage, check_printf(c, "<most %u>", at)),
+                     chain_leave(h, stage),
+                     chain_name(c, stage, next),
+                     chain_name(c, stage, value),
+                     number_of(c, stage, counts_places(stage) ? TYPE_USIZE : TYPE_I64, 1),
+                     beside(h, at)};
+    const bool zips = kind == STAGE_ZIP, pair = (zips || kind == STAGE_ENUMERATE) && is_made(h, at);
     block_builder b = build_block(c, stage->span);
-    char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
-    switch (kind) {
-    case STAGE_MAP:
-        build_let(&b, next, false, apply(h, at, value));
-        build_stmt(&b, chain_body_of(h, at + 1, next));
-        break;
-    case STAGE_FILTER:
-        build_stmt(&b, when(c, apply(h, at, value), chain_body_of(h, at + 1, value)));
-        break;
-    case STAGE_FILTER_MAP:
-        build_stmt(&b, build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next), nothing(c, stage)));
-        break;
-    case STAGE_INSPECT:
-        build_stmt(&b, apply(h, at, value));
-        build_stmt(&b, chain_body_of(h, at + 1, value));
-        break;
-    case STAGE_FLAT_MAP:
-        build_stmt(&b, flattened(h, at, value, next));
-        break;
-    case STAGE_TAKE_WHILE:
-        build_stmt(&b, when(c, negated(c, apply(h, at, value)), chain_leave(h, stage)));
-        build_stmt(&b, chain_body_of(h, at + 1, value));
-        break;
-    case STAGE_SKIP_WHILE: {
-        expr *skips = chain_name(c, stage, counter);
-        expr *goes_on = check_new_binary(c, BINARY_AND, skips, apply(h, at, value), NULL);
-        build_stmt(&b, build_assign(c, stage->span, chain_name(c, stage, counter), goes_on));
-        build_stmt(&b, when(c, negated(c, chain_name(c, stage, counter)), chain_body_of(h, at + 1, value)));
-        break;
-    }
-    case STAGE_MAP_WHILE:
-        build_stmt(&b,
-                   build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next), chain_leave(h, stage)));
-        break;
-    case STAGE_ENUMERATE:
-        if (is_made(h, at))
-            let_pair(h, &b, next, chain_name(c, stage, counter), chain_name(c, stage, value));
-        else
-            build_let(&b, next, false, numbered(h, at, value));
-        build_stmt(&b, chain_one_more(c, stage, counter));
-        build_stmt(&b, chain_body_of(h, at + 1, next));
-        break;
-    case STAGE_SKIP: {
-        expr *past = check_new_binary(c, BINARY_GT, chain_name(c, stage, counter),
-                                      chain_name(c, stage, check_printf(c, "<most %u>", at)), NULL);
-        build_stmt(&b, chain_one_more(c, stage, counter));
-        build_stmt(&b, when(c, past, chain_body_of(h, at + 1, value)));
-        break;
-    }
-    case STAGE_TAKE:
-        build_stmt(&b, chain_one_more(c, stage, counter));
-        build_stmt(&b, chain_body_of(h, at + 1, value));
-        break;
-    case STAGE_STEP_BY:
-        stepped(h, at, value, &b);
-        break;
-    case STAGE_ZIP:
-        zipped(h, at, value, next, &b);
-        break;
-    case STAGE_FIND:
-        build_stmt(&b, when(c, apply(h, at, value), found(h, stage, some(c, stage, value))));
-        break;
-    case STAGE_FIND_MAP:
-        build_stmt(
-            &b, build_unpack(c, apply(h, at, value), next, found(h, stage, some(c, stage, next)), nothing(c, stage)));
-        break;
-    case STAGE_POSITION:
-        build_stmt(&b, when(c, apply(h, at, value), found(h, stage, some(c, stage, counter))));
-        build_stmt(&b, chain_one_more(c, stage, counter));
-        break;
-    case STAGE_ANY:
-        build_stmt(&b, when(c, apply(h, at, value), found(h, stage, check_new_bool(c, stage->span, true))));
-        break;
-    case STAGE_ALL:
-        build_stmt(&b,
-                   when(c, negated(c, apply(h, at, value)), found(h, stage, check_new_bool(c, stage->span, false))));
-        break;
-    case STAGE_COLLECT:
-        build_stmt(&b, push(c, stage, value));
-        break;
-    default:
-        build_stmt(&b, gathered(h, stage, value));
-    }
+    if (zips && !counts_pairs(h, at))
+        leave_without_partner(h, at, &b);
+    if (pair)
+        let_pair(h, &b, next, chain_name(c, stage, zips ? value : counter),
+                 zips ? build_index(c, stage->span, parts[8], chain_name(c, stage, counter)) : parts[6]);
+    expr *way = build_quote(c, stage->span, pair ? chain_stages[STAGE_TAKE].way : chain_stages[kind].way, parts, 9);
+    if (b.last == NULL)
+        return way;
+    b.last->next = way->block->first;
     return build_finish(&b, NULL);
 }
 

@@ -278,9 +278,7 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         *slot = build_method(c, span, e->call.receiver, "__whole", NULL, 0);
         check_expr(c, slot, NULL);
         if (inner->kind != TYPE_VEC && inner->kind != TYPE_OPEN) { /* of a map or text */
-            expr *f = check_closure_of_one(c, span);
-            f->closure.body = build_method(c, span, check_new_name(c, span, "<0>"), "collect", NULL, 0);
-            *slot = build_method(c, span, *slot, "map", &f, 1);
+            *slot = BUILD_QUOTE(c, span, "$0.map(|$x| $x.collect())", *slot);
             check_expr(c, slot, t);
         }
         return true;

@@ -217,18 +217,11 @@ bool check_has_form(checker *c, const type *t, int64_t how) {
            strcmp(method, check_shown[0].method) != 0;
 }
 
-/* { let mut <f> = __formatter(how); let <done> = value.fmt(&mut <f>); <f>.__text(<done>) } */
 static expr *own_text(checker *c, expr *value, const char *method, int64_t how) {
-    source_span span = value->span;
-    block_builder b = build_block(c, span);
-    const uint32_t number = c->text_count++;
-    char *name = check_printf(c, "<text %u>", number), *done = check_printf(c, "<done %u>", number);
-    expr *asked = how_number(c, span, how);
-    build_let(&b, name, true, build_call(c, span, NULL, "__formatter", &asked, 1));
-    expr *target = build_reference(c, span, check_new_name(c, span, name));
-    build_let(&b, done, false, build_method(c, span, value, method, &target, 1));
-    expr *answer = check_new_name(c, span, done);
-    expr *e = build_finish(&b, build_method(c, span, check_new_name(c, span, name), "__text", &answer, 1));
+    const source_span span = value->span;
+    expr *e = BUILD_QUOTE(c, span,
+                          "{ let mut $text = __formatter($0); let $done = $1.$2(&mut $text); $text.__text($done) }",
+                          how_number(c, span, how), value, check_new_name(c, span, method));
     check_expr(c, &e, NULL);
     return e;
 }
@@ -250,8 +243,7 @@ static bool shown_as(checker *c, expr **slot, const char *method) {
     return true;
 }
 
-/* fmt::Display::fmt(&value, f) of what has no such method itself: { let <how> = f.__how();
- * f.write_str(value.__…_text(<how>)) } */
+/* fmt::Display::fmt(&value, f) of what has no such method itself. */
 bool check_delegated_text(checker *c, expr **slot) {
     expr *e = *slot;
     size_t i = 0;
@@ -259,15 +251,10 @@ bool check_delegated_text(checker *c, expr **slot) {
         i++;
     if (i == CHECK_SHOWN_COUNT || e->call.arg_count != 1)
         return shown_as(c, slot, e->call.name);
-    source_span span = e->span;
     expr *f = *check_behind(&e->call.args[0]);
-    block_builder b = build_block(c, span);
-    char *name = check_printf(c, "<how %u>", c->text_count++);
-    build_let(&b, name, false, build_method(c, span, check_copy_place(c, f), "__how", NULL, 0));
-    expr *how = check_new_name(c, span, name);
-    expr *text = build_method(c, span, e->call.receiver, library_named(LIBRARY_shown_text, check_shown[i].trait), &how,
-                              1);
-    *slot = build_finish(&b, build_method(c, span, f, "write_str", &text, 1));
+    *slot = BUILD_QUOTE(c, e->span, "{ let $how = $0.__how(); $1.write_str($2.$3($how)) }", check_copy_place(c, f), f,
+                        e->call.receiver,
+                        check_new_name(c, e->span, library_named(LIBRARY_shown_text, check_shown[i].trait)));
     check_expr(c, slot, NULL);
     return true;
 }
@@ -284,8 +271,7 @@ static bool is_text_place(checker *c, expr *target) {
 /* write!(f, …) of a String: { f = f + format(…); Ok(()) }; of anything else: f.write_str(format(…)) */
 void check_write_text(checker *c, expr **slot, bool newline) {
     expr *e = *slot, *target = *check_behind(&e->call.args[0]);
-    source_span span = e->span;
-    block_builder b = build_block(c, span);
+    const source_span span = e->span;
     expr *text = build_call(c, span, NULL, "format", e->call.args + 1, e->call.arg_count - 1);
     if (newline)
         text = check_new_binary(c, BINARY_ADD, text, check_text_node(c, span, "\n", 1), NULL);
@@ -294,10 +280,7 @@ void check_write_text(checker *c, expr **slot, bool newline) {
         check_expr(c, slot, NULL);
         return;
     }
-    expr *sum = check_new_binary(c, BINARY_ADD, check_copy_place(c, target), text, NULL);
-    build_stmt(&b, build_assign(c, span, target, sum));
-    expr *nothing = check_new(c, EXPR_TUPLE, span, NULL);
-    *slot = build_finish(&b, build_call(c, span, NULL, "Ok", &nothing, 1));
+    *slot = BUILD_QUOTE(c, span, "{ $0 = $1 + $2; Ok(()) }", target, check_copy_place(c, target), text);
     check_expr(c, slot, check_bare_result(c));
 }
 

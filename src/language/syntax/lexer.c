@@ -173,6 +173,8 @@ static bool is_plain_part(char c) {
 
 static void lex_name(lexer *l) {
     uint32_t from = l->at, at = from, point;
+    while (at < l->end && l->text[at] == '$')
+        at++;
     for (;;) {
         while (at < l->end && is_plain_part(l->text[at]))
             at++;
@@ -348,7 +350,8 @@ static void lex_token(lexer *l) {
         }
     } else if (c == 'r' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '#') && lexer_raw_string(l)) {
         return;
-    } else if (utf8_decode(l->text + l->at, l->end - l->at, &point) > 0 && lexer_is_name_start(point)) {
+    } else if ((c == '$' && l->in_quote) ||
+               (utf8_decode(l->text + l->at, l->end - l->at, &point) > 0 && lexer_is_name_start(point))) {
         lex_name(l);
     } else if (!lex_mark(l)) {
         skip_strange(l);
@@ -464,6 +467,13 @@ masu_status lex_part(const source_file *file, uint32_t offset, uint32_t length, 
     lexer l = lexer_of(file, arena, diagnostics);
     l.at = offset;
     l.end = offset + length;
+    make_room(&l);
+    return lex_all(&l, false, out);
+}
+
+masu_status lex_quote(const source_file *file, masu__arena *arena, diagnostics *diagnostics, token_list *out) {
+    lexer l = lexer_of(file, arena, diagnostics);
+    l.in_quote = true;
     make_room(&l);
     return lex_all(&l, false, out);
 }

@@ -162,6 +162,9 @@ masu_status lex_heads(const source_file *file, masu__arena *arena, diagnostics *
 masu_status lex_part(const source_file *file, uint32_t offset, uint32_t length, masu__arena *arena,
                      diagnostics *diagnostics, token_list *out);
 
+/* All of a quote's text (quote.h). */
+masu_status lex_quote(const source_file *file, masu__arena *arena, diagnostics *diagnostics, token_list *out);
+
 /* "f32" to TYPE_F32, for the names of scalar types; TYPE_ERROR for any other name. */
 type_kind scalar_type_of_name(const char *name, size_t length);
 

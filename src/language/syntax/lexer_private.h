@@ -25,6 +25,7 @@ typedef struct lexer {
     locale_t locale; /* "C": numbers read the same everywhere */
     bool out_of_memory;
     bool in_bytes; /* b"…", b'…': \xff is one byte */
+    bool in_quote; /* names may begin with `$` */
     long_string long_string;
 } lexer;
 

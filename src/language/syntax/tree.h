@@ -315,6 +315,7 @@ typedef struct syntax_tree {
     bool has_reference_impls;  /* [check] a trait is implemented for some type and for a reference to it */
     bool has_destructors;      /* [check] some type has an `impl Drop` */
     uint32_t destructor_count; /* [check] types with one */
+    struct quoted *quotes;     /* [check] those that were used (quote.h) */
     const owner_marks *marks;  /* where owners move, as the text has it; NULL: no type has a destructor */
     bool is_broken;            /* an item's head or the braces are not what was meant: nothing is known of the rest */
 } syntax_tree;

@@ -1,15 +1,17 @@
-/* tree_copy.c: deep copies of unchecked trees: instances of generic functions.
+/* tree_copy.c: deep copies of unchecked trees: instances of generic functions, uses of quotes.
  *
  * The checker writes into the tree that it checks, so each instance needs nodes of its own. Names, texts and
- * places are shared: they are not written to.
+ * places are shared: they are not written to. A use of a quote has its own names and one place, and parts in its holes.
  */
 #include <setjmp.h>
 #include <string.h>
 
-#include "language/syntax/tree.h"
+#include "base/assert.h"
+#include "language/syntax/quote.h"
 
 typedef struct copier {
     masu__arena *arena;
+    quote_use *use; /* NULL: nothing is filled in */
     jmp_buf memory_ended;
 } copier;
 
@@ -26,6 +28,75 @@ static void *copy_bytes(copier *c, const void *from, size_t count, size_t size) 
 static expr *copy_expr(copier *c, const expr *e);
 static type_expr *copy_type(copier *c, const type_expr *t);
 static block *copy_block(copier *c, const block *b);
+
+/* ---- what a use of a quote makes of its text ------------------------------------------------------ */
+
+/* The number of the part that a name is the hole for; -1: it is a name. */
+static int hole_of(const char *name) {
+    return name != NULL && name[0] == '$' && name[1] >= '0' && name[1] <= '9' ? name[1] - '0' : -1;
+}
+
+static void fill_name(copier *c, const char **name) {
+    if (c->use == NULL || *name == NULL || (*name)[0] != '$')
+        return;
+    const int hole = hole_of(*name);
+    MASU_DEBUG_ASSERT(hole < (int)c->use->count);
+    *name = hole >= 0           ? c->use->parts[hole]->name.name
+            : (*name)[1] == '$' ? masu__arena_printf(c->arena, "<%s>", *name + 2)
+                                : masu__arena_printf(c->arena, "<%s %u>", *name + 1, c->use->number);
+    if (*name == NULL)
+        longjmp(c->memory_ended, 1);
+}
+
+static void fill_span(const copier *c, source_span *span) {
+    if (c->use != NULL)
+        *span = c->use->span;
+}
+
+/* The first time the part itself, which may be checked; then copies of it. */
+static expr *fill_hole(copier *c, int hole) {
+    quote_use *use = c->use;
+    MASU_DEBUG_ASSERT(hole < (int)use->count);
+    if ((use->used & 1u << hole) == 0) {
+        use->used |= 1u << hole;
+        return use->parts[hole];
+    }
+    c->use = NULL;
+    expr *copy = copy_expr(c, use->parts[hole]);
+    c->use = use;
+    return copy;
+}
+
+static void fill_node(copier *c, expr *e) {
+    fill_span(c, &e->span);
+    switch (e->kind) {
+    case EXPR_NAME:
+        fill_name(c, &e->name.name);
+        fill_name(c, &e->name.scope);
+        fill_span(c, &e->name.scope_span);
+        break;
+    case EXPR_CALL:
+    case EXPR_METHOD:
+        fill_name(c, &e->call.name);
+        fill_span(c, &e->call.name_span);
+        break;
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        fill_name(c, &e->field.name);
+        fill_span(c, &e->field.name_span);
+        break;
+    case EXPR_BINARY:
+        fill_span(c, &e->binary.op_span);
+        break;
+    case EXPR_ASSIGN:
+        fill_span(c, &e->assign.op_span);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- copies ---------------------------------------------------------------------------------------- */
 
 static expr **copy_list(copier *c, expr *const *items, uint32_t count) {
     expr **copy = copy_bytes(c, items, count, sizeof *items);
@@ -44,6 +115,8 @@ static type_expr **copy_types(copier *c, type_expr *const *items, uint32_t count
 static type_expr *copy_type(copier *c, const type_expr *t) {
     type_expr *copy = copy_bytes(c, t, t != NULL, sizeof *t);
     if (copy != NULL) {
+        fill_name(c, &copy->name);
+        fill_span(c, &copy->span);
         copy->arguments = copy_types(c, t->arguments, t->argument_count);
         copy->result = copy_type(c, t->result);
         copy->length = copy_expr(c, t->length);
@@ -53,8 +126,11 @@ static type_expr *copy_type(copier *c, const type_expr *t) {
 
 static binding *copy_binding(copier *c, const binding *b) {
     binding *copy = copy_bytes(c, b, b != NULL, sizeof *b);
-    if (copy != NULL)
+    if (copy != NULL) {
+        fill_name(c, &copy->name);
+        fill_span(c, &copy->span);
         copy->annotation = copy_type(c, b->annotation);
+    }
     return copy;
 }
 
@@ -69,6 +145,8 @@ static pattern *copy_pattern(copier *c, const pattern *p) {
     pattern *copy = copy_bytes(c, p, p != NULL, sizeof *p);
     if (copy == NULL)
         return NULL;
+    fill_name(c, &copy->name);
+    fill_span(c, &copy->span);
     copy->binding = copy_binding(c, p->binding);
     copy->parts = copy_bytes(c, p->parts, p->part_count, sizeof *p->parts);
     for (uint32_t i = 0; i < p->part_count; i++)
@@ -154,9 +232,14 @@ static void copy_parts(copier *c, expr *copy, const expr *e) {
 }
 
 static expr *copy_expr(copier *c, const expr *e) {
+    if (c->use != NULL && e != NULL && e->kind == EXPR_NAME && hole_of(e->name.name) >= 0 && e->name.scope == NULL)
+        return fill_hole(c, hole_of(e->name.name));
     expr *copy = copy_bytes(c, e, e != NULL, sizeof *e);
-    if (copy != NULL)
+    if (copy != NULL) {
         copy_parts(c, copy, e);
+        if (c->use != NULL)
+            fill_node(c, copy);
+    }
     return copy;
 }
 
@@ -164,9 +247,12 @@ static block *copy_block(copier *c, const block *b) {
     block *copy = copy_bytes(c, b, b != NULL, sizeof *b);
     if (copy == NULL)
         return NULL;
+    fill_span(c, &copy->span);
     stmt **next = &copy->first;
     for (const stmt *s = b->first; s != NULL; s = s->next) {
         stmt *made = copy_bytes(c, s, 1, sizeof *s);
+        fill_span(c, &made->span);
+        made->is_made |= c->use != NULL;
         made->pattern = copy_pattern(c, s->pattern);
         made->annotation = copy_type(c, s->annotation);
         made->value = copy_expr(c, s->value);
@@ -181,6 +267,11 @@ static block *copy_block(copier *c, const block *b) {
 expr *expr_copy(masu__arena *arena, const expr *e) {
     copier c = {.arena = arena};
     return setjmp(c.memory_ended) != 0 ? NULL : copy_expr(&c, e);
+}
+
+expr *expr_fill(masu__arena *arena, const expr *quote, quote_use *use) {
+    copier c = {.arena = arena, .use = use};
+    return setjmp(c.memory_ended) != 0 ? NULL : copy_expr(&c, quote);
 }
 
 function_item *function_copy(masu__arena *arena, const function_item *f) {

@@ -1,8 +1,16 @@
 /* check_build.c: nodes of trees that the checker writes in place of a shorter form. They are checked like any
  * other afterwards. Names that programs cannot write start with `<`. */
+#include "language/syntax/quote.h"
 #include "language/types/check_capture.h"
 #include "language/types/check_context.h"
 #include "language/types/check_tree_made.h"
+
+expr *build_quote(checker *c, source_span span, const char *text, expr *const *parts, uint32_t count) {
+    expr *e = quote_write(c->tree, text, span, c->text_count++, parts, count);
+    if (e == NULL)
+        check_out_of_memory(c);
+    return e;
+}
 
 block_builder build_block(checker *c, source_span span) {
     block *b = CHECK_ARRAY(c, block, 1);
@@ -161,18 +169,11 @@ expr *build_assign(checker *c, source_span span, expr *target, expr *value) {
     return e;
 }
 
-expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise) {
-    expr *e = check_new(c, EXPR_MATCH, option->span, NULL);
-    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1);
-    *some = (pattern){.span = option->span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
-    some->parts = CHECK_ARRAY(c, pattern *, 1);
-    some->parts[0] = build_name(c, option->span, value, BINDING_LET);
-    *none = (pattern){.span = option->span, .kind = PATTERN_WILDCARD};
-    e->match.value = option;
-    e->match.arms = CHECK_ARRAY(c, match_arm, 2);
-    e->match.arms[0] = (match_arm){some, NULL, body};
-    e->match.arms[1] = (match_arm){none, NULL, otherwise};
-    e->match.count = 2;
+expr *build_bound(checker *c, pattern *p, expr *value, expr *body) {
+    expr *e = BUILD_QUOTE(c, body->span, "{ let _ = $0; $1; }", value, body);
+    e->block->first->pattern = p;
+    e->block->first->span = p->span;
+    e->block->first->is_made = false;
     return e;
 }
 

@@ -11,6 +11,11 @@ typedef struct block_builder {
     source_span span;
 } block_builder;
 
+/* The tree that the text means (syntax/quote.h), its parts in the holes. Not checked yet. */
+expr *build_quote(checker *c, source_span span, const char *text, expr *const *parts, uint32_t count);
+#define BUILD_QUOTE(c, span, text, ...) \
+    build_quote((c), (span), (text), (expr *[]){__VA_ARGS__}, sizeof((expr *[]){__VA_ARGS__}) / sizeof(expr *))
+
 block_builder build_block(checker *c, source_span span);
 void build_let(block_builder *b, const char *name, bool is_mutable, expr *value);
 void build_let_made(block_builder *b, const char *name, const made_of *of); /* see check_part.c */
@@ -18,8 +23,7 @@ void build_stmt(block_builder *b, expr *e);
 expr *build_finish(block_builder *b, expr *result); /* NULL: no result */
 expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args, uint32_t count);
 expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args, uint32_t count);
-/* match option { Some(value) => body, None => otherwise } */
-expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise);
+expr *build_bound(checker *c, pattern *p, expr *value, expr *body); /* { let p = value; body; } */
 expr *build_field(checker *c, source_span span, expr *base, const char *name);
 expr *build_assign(checker *c, source_span span, expr *target, expr *value);
 void build_append(stmt **list, stmt *s);

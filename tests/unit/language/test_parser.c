@@ -3,6 +3,7 @@
  * Trees are compared as text: (+ a (* b c)).
  */
 #include "language/library/library.h"
+#include "language/syntax/quote.h"
 #include "unit/language/front_tree_text.h"
 
 /* ---- what the tests say ------------------------------------------------------------------------------------------ */
@@ -372,6 +373,37 @@ static void bodies_of_the_prelude(void **state) {
     masu__buffer_destroy(&text);
 }
 
+/* ---- quotes -------------------------------------------------------------------------------------- */
+
+static void quote_is(front *f, const char *text, uint32_t number, const char *expected) {
+    const block *body = f->tree->functions[0]->body;
+    expr *parts[] = {body->first->value, body->result};
+    masu__buffer shown = {0};
+    expr *e = quote_write(f->tree, text, body->span, number, parts, 2);
+    assert_non_null(e);
+    assert_int_equal(e->span.offset, body->span.offset);
+    show(e, &shown);
+    assert_string_equal(masu__buffer_text(&shown), expected);
+    masu__buffer_destroy(&shown);
+}
+
+/* Its own names are other ones at each use, its parts lie in the holes: the first time themselves. */
+static void quotes(void **state) {
+    (void)state;
+    static const char program[] = "fn f() { a.b(); m }", pair[] = "{ let mut $x = $0; $x.$1($$all, $0); $x }",
+                      twice[] = "$0 + $0";
+    front f;
+    front_parse(&f, program, sizeof program - 1);
+    quote_is(&f, pair, 3, "{let mut <x 3>=(.b a);(.m <x 3> <all> (.b a));<x 3>}");
+    quote_is(&f, pair, 4, "{let mut <x 4>=(.b a);(.m <x 4> <all> (.b a));<x 4>}");
+    expr *part = f.tree->functions[0]->body->first->value;
+    const expr *sum = quote_write(f.tree, twice, part->span, 5, &part, 1);
+    assert_ptr_equal(sum->binary.left, part);
+    assert_ptr_not_equal(sum->binary.right, part);
+    assert_int_equal(sum->binary.right->kind, EXPR_METHOD);
+    front_end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_of_the_prelude),
@@ -387,6 +419,7 @@ int main(void) {
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(many_errors_are_counted_not_shown),
         cmocka_unit_test(random_tokens),
+        cmocka_unit_test(quotes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
