@@ -96,6 +96,15 @@ expr *elaborate_binary(elaboration *el, binary_op op, expr *left, expr *right, c
     return e;
 }
 
+expr *elaborate_not(elaboration *el, expr *e) {
+    expr *negated = e ? elaborate_new(el, EXPR_UNARY, e->span, e->type) : NULL;
+    if (negated) {
+        negated->unary.op = UNARY_NOT;
+        negated->unary.operand = e;
+    }
+    return negated;
+}
+
 block *elaborate_block(elaboration *el, source_span span, stmt *steps, expr *result, const type *t) {
     block *b = MASU_ARENA_NEW(el->tree->arena, block);
     el->out_of_memory |= !b;
@@ -132,6 +141,8 @@ static void rewrite(expr *e, void *context) {
     } else if (e->kind == EXPR_CALL) {
         elaborate_never(el, e);
         elaborate_choice(el, e);
+    } else if (e->kind == EXPR_BINARY) {
+        elaborate_text(el, e);
     } else if (e->kind == EXPR_LIST) {
         elaborate_list(el, e);
     } else if (e->kind == EXPR_REPEAT) {
@@ -152,5 +163,9 @@ masu_status elaborate_tree(syntax_tree *tree, type_table *types) {
             rewrite(&body, &el);
         }
     }
+    el.function = NULL; /* values of constants are operators of literals: nothing is bound in them */
+    for (uint32_t i = 0; i < tree->constant_count; i++)
+        if (!tree->constants[i]->is_composed && tree->constants[i]->value->type)
+            rewrite(tree->constants[i]->value, &el);
     return el.out_of_memory || types->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
 }

@@ -9,6 +9,7 @@
  *     elaborate.c          the walk
  *     elaborate_update.c   t -= b as the step of an optimiser; s += text
  *     elaborate_never.c    calls that never come back
+ *     elaborate_text.c     operators of texts
  *     elaborate_list.c     [a, b] and [v; n], with vec! too
  *     elaborate_base.c     P { x: a, ..base }
  *     elaborate_choice.c   min, max and abs of whole numbers

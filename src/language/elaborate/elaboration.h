@@ -24,6 +24,7 @@ expr *elaborate_let(elaboration *el, stmt *s, const char *name, bool is_mutable,
 /* The variable of such a `let`, once more. */
 expr *elaborate_name(elaboration *el, source_span span, const stmt *let);
 expr *elaborate_binary(elaboration *el, binary_op op, expr *left, expr *right, const type *t);
+expr *elaborate_not(elaboration *el, expr *e);
 block *elaborate_block(elaboration *el, source_span span, stmt *steps, expr *result, const type *t);
 /* if condition { then } else { otherwise }, of the type of `then`; otherwise may be NULL. */
 expr *elaborate_if(elaboration *el, expr *condition, block *then, block *otherwise);
@@ -35,6 +36,7 @@ void elaborate_update(elaboration *el, expr *e);
 void elaborate_append(elaboration *el, expr *e);
 void elaborate_never(elaboration *el, expr *e);
 void elaborate_choice(elaboration *el, expr *e);
+void elaborate_text(elaboration *el, expr *e);
 void elaborate_list(elaboration *el, expr *e);
 void elaborate_repeat(elaboration *el, expr *e);
 void elaborate_base(elaboration *el, expr *e);

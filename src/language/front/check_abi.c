@@ -286,55 +286,29 @@ static const type *wanted_element(const checker *c, const type *expected) {
     return element == NULL || element->kind == TYPE_OPEN ? NULL : element;
 }
 
-static type_expr *written_type(checker *c, source_span span, const char *name, type_expr *argument) {
-    type_expr *t = CHECK_ARRAY(c, type_expr, 1);
-    *t = (type_expr){.span = span, .kind = TYPE_EXPR_NAME, .name = name};
-    t->arguments = CHECK_ARRAY(c, type_expr *, 1);
-    t->arguments[0] = argument;
-    t->argument_count = argument != NULL;
-    return t;
-}
-
-/* let <flat>: Tensor<f64> = Tensor::full([n], 0.1) */
-static expr *flat_of_element(abi_call *a, block_builder *b, expr *flat) {
-    checker *c = a->c;
-    build_let(b, "<flat>", false, flat);
-    b->last->annotation = written_type(c, flat->span, "Tensor",
-                                       written_type(c, flat->span, check_type_text(c, a->element), NULL));
-    return check_new_name(c, flat->span, "<flat>");
-}
-
 /* reshape(s) and zeros(s) where s is a tensor or a Vec: made flat, then given the shape when the program runs. */
 static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
     checker *c = a->c;
     expr *e = *slot, *shape = a->dynamic_shape;
     source_span span = e->span;
-    block_builder b = build_block(c, span);
+    const bool typed = a->element != NULL && check_creates(function), expands = function == TL_FN_tl_tensor_expand;
+    expr *flat = e->call.receiver, *element = NULL;
     if (shape->type->kind == TYPE_VEC)
         shape = build_call(c, span, "Tensor", "__shape", &shape, 1);
-    build_let(&b, "<shape>", false, shape);
-    expr *wanted = check_new_name(c, span, "<shape>"), *flat;
-    if (function == TL_FN_tl_tensor_reshape) {
-        flat = e->call.receiver;
-    } else if (function == TL_FN_tl_tensor_expand) {
-        *slot = build_method(c, span, e->call.receiver, "__expand_to", &wanted, 1);
-        *slot = build_finish(&b, *slot);
-        check_expr(c, slot, NULL);
-        return;
-    } else {
-        expr *elements = build_method(
-            c, span, build_method(c, span, check_new_name(c, span, "<shape>"), "prod", NULL, 0), "item_i64", NULL, 0);
-        expr *list = build_list(c, EXPR_ARRAY, span, &elements, 1);
+    if (!expands && function != TL_FN_tl_tensor_reshape) {
+        expr *list = build_quote(c, span, "[$$shape.prod().item_i64()]", NULL, 0);
         expr **args = check_join_list(c, list, e->call.args + 1, e->call.arg_count - 1);
         flat = build_call(c, span, a->grad ? "GradTensor" : "Tensor", a->name, args, e->call.arg_count);
-        if (a->element != NULL && check_creates(function))
-            flat = flat_of_element(a, &b, flat);
+        element = typed ? check_new_name(c, span, check_type_text(c, a->element)) : NULL;
     }
-    *slot = build_method(c, span, flat, "__reshape_to", &wanted, 1);
-    *slot = build_finish(&b, *slot);
+    *slot = BUILD_QUOTE(c, span,
+                        element != NULL
+                            ? "{ let $$shape = $0; let $flat: Tensor<$2> = $1; $flat.__reshape_to($$shape) }"
+                        : expands ? "{ let $$shape = $0; $1.__expand_to($$shape) }"
+                                  : "{ let $$shape = $0; $1.__reshape_to($$shape) }",
+                        shape, flat, element);
     check_expr(c, slot, NULL);
-    if (a->element != NULL && check_creates(function) && (*slot)->kind == EXPR_BLOCK &&
-        (*slot)->type->kind == TYPE_TENSOR) {
+    if (typed && (*slot)->kind == EXPR_BLOCK && (*slot)->type->kind == TYPE_TENSOR) {
         const type *t = type_tensor(c->types, a->element, (*slot)->type->tensor.rank);
         (*slot)->type = (*slot)->block->type = (*slot)->block->result->type = t;
     }

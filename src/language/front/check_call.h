@@ -47,7 +47,7 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count);
 void check_collect_parts(checker *c, expr **slot, const type *expected);
 bool check_collect(checker *c, expr **slot, const type *expected);
 /* Whether the variable of this name is, of `let x = v.get(i)`: then it is one. */
-bool check_is_used_as_option(checker *c, const char *name);
+bool check_is_used_as_option(checker *c, const stmt *let);
 /* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */
 void check_range_as_list(checker *c, expr **slot);
 /* (0..t.len()).map(|i| t[i]), of a tensor of one dimension. */

@@ -332,8 +332,8 @@ static void wrap_call(checker *c, expr **slot, const char *name, const struct_it
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *captured = s->fields[i].name;
         if (s->fields[i].is_written && !s->fields[i].by_reference) {
-            build_stmt(&b, build_assign(c, span, build_field(c, span, check_new_name(c, span, name), captured),
-                                        check_new_name(c, span, captured)));
+            build_stmt(&b, BUILD_QUOTE(c, span, "$0.$1 = $1", check_new_name(c, span, name),
+                                       check_new_name(c, span, captured)));
         }
     }
     if (value)
@@ -343,8 +343,8 @@ static void wrap_call(checker *c, expr **slot, const char *name, const struct_it
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *captured = s->fields[i].name;
         if (s->fields[i].is_written && !s->fields[i].by_reference) {
-            build_stmt(&b, build_assign(c, span, check_new_name(c, span, captured),
-                                        build_field(c, span, check_new_name(c, span, name), captured)));
+            build_stmt(&b, BUILD_QUOTE(c, span, "$1 = $0.$1", check_new_name(c, span, name),
+                                       check_new_name(c, span, captured)));
         }
     }
     *slot = build_finish(&b, value ? check_new_name(c, span, "<result>") : NULL);

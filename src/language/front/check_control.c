@@ -125,7 +125,7 @@ void check_let_statement(checker *c, stmt *s) {
         s->pattern->binding->form = check_form_of(s->value);
     if (named && t == NULL && s->value->kind == EXPR_METHOD &&
         library_word(LIBRARY_of_option, s->value->call.name) != NULL)
-        s->value->call.is_option = check_is_used_as_option(c, s->pattern->binding->name);
+        s->value->call.is_option = check_is_used_as_option(c, s);
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL && s->pattern->binding->name[0] == '<' &&
                s->value->kind == EXPR_NAME;
     const expr *outer = c->places->alias_place;
@@ -189,16 +189,8 @@ void check_block(checker *c, block *b, const type *expected) {
     uint32_t mark = check_scope_open(c);
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, ends = false;
     stmt *last = NULL;
-    uint32_t choices = c->places->choice_depth;
     for (stmt *s = b->first; s != NULL; s = s->next) {
         c->places->checked_up_to = NULL;
-        expr *choice = check_choice(c, b, s);
-        if (choice != NULL) {
-            *(last == NULL ? &b->first : &last->next) = NULL;
-            b->result = choice;
-            c->places->choice_depth++;
-            break;
-        }
         check_brief_statement(c, s);
         ends |= check_statement(c, s);
         if (c->places->checked_up_to != NULL) {
@@ -219,7 +211,6 @@ void check_block(checker *c, block *b, const type *expected) {
         else
             b->type = t;
     }
-    c->places->choice_depth = choices;
     check_scope_close(c, mark);
 }
 

@@ -33,6 +33,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK_NAMES, WALK_CLONE } walk_sort;
 
@@ -131,8 +132,8 @@ static holding holding_of(const seeker *k, const type *t, uint32_t depth) {
         some = larger(some, holding_of(k, t->tuple.items[i], depth - 1));
     if (t->kind != TYPE_STRUCT)
         return some;
-    return derive_is_option(t) ? holding_of(k, t->structure->arguments[0], depth - 1)
-                               : of_struct(k, t->structure, depth - 1);
+    return check_is_form(k->c, t, SAID_OPTION) ? holding_of(k, t->structure->arguments[0], depth - 1)
+                                               : of_struct(k, t->structure, depth - 1);
 }
 
 /* ---- the text -------------------------------------------------------------------------------------- */
@@ -183,7 +184,7 @@ static void put_walk(walk_text *w, const type *t, const char *place, const char 
             put_walk(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i),
                      check_printf(c, "%s + \".%u\"", path, i));
         }
-    } else if (derive_is_option(t)) {
+    } else if (check_is_form(c, t, SAID_OPTION)) {
         put_option(w, t, place, path);
     } else {
         put_call(w, place, path);

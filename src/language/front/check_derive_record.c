@@ -6,10 +6,11 @@
  */
 #include "language/front/check_derive_record.h"
 #include "language/front/check_types.h"
+#include "language/types/check_variants.h"
 
 bool derive_is_read(checker *c, const type *t) {
     t = type_resolve(c->types, t);
-    t = derive_is_option(t) ? type_resolve(c->types, t->structure->arguments[0]) : t;
+    t = check_is_form(c, t, SAID_OPTION) ? type_resolve(c->types, t->structure->arguments[0]) : t;
     return t->kind >= TYPE_BOOL && t->kind < TYPE_SCALAR_END;
 }
 

@@ -2,15 +2,8 @@
 #ifndef MASU_LANGUAGE_CHECK_DERIVE_RECORD_H
 #define MASU_LANGUAGE_CHECK_DERIVE_RECORD_H
 
-#include <string.h>
-
 #include "base/buffer.h"
 #include "language/types/check_context.h"
-
-static inline bool derive_is_option(const type *t) {
-    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           strcmp(t->structure->template->name, "Option") == 0;
-}
 
 /* Whether a field of this type is read from a text. */
 bool derive_is_read(checker *c, const type *t);

@@ -27,6 +27,7 @@
 #include "language/front/check_derive_record.h"
 #include "language/front/check_types.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 typedef struct walk_text {
     checker *c;
@@ -104,7 +105,7 @@ static const char *blank_of(checker *c, const type *t, const looked_at *outer) {
     if (t->kind == TYPE_VEC && t->vec.length == -1)
         return "Vec::new()";
     if (t->kind == TYPE_STRUCT)
-        return derive_is_option(t) ? "None" : blank_of_struct(c, t->structure, outer);
+        return check_is_form(c, t, SAID_OPTION) ? "None" : blank_of_struct(c, t->structure, outer);
     if (t->kind == TYPE_TUPLE) {
         const char *text = "(";
         for (uint32_t i = 0; i < t->tuple.count && text != NULL; i++) {
@@ -224,9 +225,9 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
             put_state(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i),
                       check_printf(c, "%s + \".%u\"", path, i));
         }
-    } else if (derive_is_option(t) && derive_is_said(type_resolve(c->types, t->structure->arguments[0]))) {
+    } else if (check_is_form(c, t, SAID_OPTION) && derive_is_said(type_resolve(c->types, t->structure->arguments[0]))) {
         put_said_option(w, t->structure->arguments[0], place, path, number);
-    } else if (derive_is_option(t)) {
+    } else if (check_is_form(c, t, SAID_OPTION)) {
         put_option(w, t->structure->arguments[0], place, path, number);
     } else {
         masu__buffer_printf(w->out, "%s.%s(%s, s);\n", place, state_method, path);

@@ -30,6 +30,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 #define HELD "<held "
 
@@ -130,7 +131,7 @@ static function_item *held_method(checker *c, dyn_type *d, const type *held, con
                          .span = d->s->span,
                          .has_self = true,
                          .parameter_count = 1,
-                         .result = check_struct_instance(c, check_struct_named(c, "Option"), item)->type};
+                         .result = check_struct_instance(c, check_form(c, SAID_OPTION), item)->type};
     f->parameters = CHECK_ARRAY(c, binding *, 1);
     f->parameters[0] = check_new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
     check_add_dyn_method(c, d, f);

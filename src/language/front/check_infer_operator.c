@@ -9,6 +9,7 @@
 #include "language/front/check_infer.h"
 #include "language/front/check_iterator.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 /* ---- indices ----------------------------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ static const type *type_of_element_at(inference *n, expr *e, const type *tensor,
 
 const type *infer_index(inference *n, expr *e, const type *base, const type **at) {
     const expr *only = e->index.count == 1 ? e->index.indices[0] : NULL;
-    bool part = only != NULL && (only->kind == EXPR_RANGE || check_is_range(n->c, at[0]));
+    bool part = only != NULL && (only->kind == EXPR_RANGE || check_is_form(n->c, at[0], SAID_RANGE));
     if (part && only->kind != EXPR_RANGE)
         check_part_by_range(n->c, e, at[0]);
     if (infer_is_bracket(base) && e->index.count > 1) {

@@ -25,6 +25,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 #include "language/types/check_written.h"
 
 /* The library's names that are known here. */
@@ -120,11 +121,6 @@ void check_range_value(checker *c, expr **slot, const type *expected) {
     check_expr(c, slot, expected);
 }
 
-bool check_is_range(const checker *c, const type *t) {
-    return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
-           library_said_of(LIBRARY_type_form, t->structure->name) == SAID_RANGE;
-}
-
 /* Names and fields, and clones of them: to be read twice. */
 static bool is_named(const expr *e) {
     while (e->kind == EXPR_FIELD || (e->kind == EXPR_METHOD && e->call.arg_count == 0 &&
@@ -145,7 +141,7 @@ static expr *range_of_named(checker *c, expr *r, const type *t) {
 }
 
 bool check_part_by_range(checker *c, expr *e, const type *t) {
-    if (e->index.count != 1 || !check_is_range(c, t) || !is_named(e->index.indices[0]))
+    if (e->index.count != 1 || !check_is_form(c, t, SAID_RANGE) || !is_named(e->index.indices[0]))
         return false;
     e->index.indices[0] = range_of_named(c, e->index.indices[0], t);
     return true;
@@ -159,7 +155,7 @@ bool check_index_by_range(checker *c, expr **slot, const type *expected) {
         return false;
     check_expr(c, &index, check_scalar(c, TYPE_I64));
     e->index.indices[0] = index;
-    index->is_unjudged = !check_is_range(c, type_resolve(c->types, index->type));
+    index->is_unjudged = !check_is_form(c, type_resolve(c->types, index->type), SAID_RANGE);
     if (index->is_unjudged)
         return false;
     block_builder b = build_block(c, e->span);
@@ -377,7 +373,7 @@ void check_split_range(checker *c, expr *e, const type *t) {
     if (range->kind == EXPR_NAME && range->type == NULL && check_find(c, "__ranged") != NULL) {
         check_expr(c, &range, NULL);
         const type *of = type_resolve(c->types, range->type);
-        e->call.args[0] = check_is_range(c, of) ? range_of_named(c, range, of) : range;
+        e->call.args[0] = check_is_form(c, of, SAID_RANGE) ? range_of_named(c, range, of) : range;
         range = e->call.args[0];
     }
     if (range->kind != EXPR_RANGE)

@@ -27,7 +27,6 @@ bool check_found_iterator(checker *c, expr **source, const char *reference);
 void check_loop_by_next(checker *c, expr **slot);
 void check_range_value(checker *c, expr **slot, const type *expected);
 const char *check_range_maker(const expr *e);
-bool check_is_range(const checker *c, const type *t); /* the type of `a..b` as a value */
 /* v[r] becomes v[r.__low()..r.__high()], where r, of type t, is a range that has a name. */
 bool check_part_by_range(checker *c, expr *e, const type *t);
 bool check_index_by_range(checker *c, expr **slot, const type *expected);

@@ -145,12 +145,12 @@ bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *
         const struct_field *field = &s->fields[i];
         if (!field->is_written || field->by_reference)
             continue;
+        expr *closure = check_new_name(c, span, name), *part = check_new_name(c, span, field->name);
         call_first(c, call,
-                   build_assign(c, span, build_field(c, span, check_new_name(c, span, name), field->name),
-                                captured_place(c, span, field->captured)));
+                   BUILD_QUOTE(c, span, "$0.$1 = $2", closure, part, captured_place(c, span, field->captured)));
+        closure = check_new_name(c, span, name);
         check_call_after(c, call,
-                         build_assign(c, span, captured_place(c, span, field->captured),
-                                      build_field(c, span, check_new_name(c, span, name), field->name)));
+                         BUILD_QUOTE(c, span, "$2 = $0.$1", closure, part, captured_place(c, span, field->captured)));
     }
     *slot = check_new_name(c, span, name);
     check_expr(c, slot, NULL);

@@ -268,11 +268,6 @@ void check_match(checker *c, expr **slot, const type *expected) {
 
 /* ---- ? --------------------------------------------------------------------------------------- */
 
-static bool is_prelude(const checker *c, const type *t, const char *name) {
-    return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
-           strcmp(t->structure->name, name) == 0;
-}
-
 /* In place of the name of a type with `from`. */
 static const char error_text[] = "<text>";
 
@@ -356,7 +351,7 @@ static bool try_of_error(checker *c, expr **slot) {
                  call->call.callee->kind == EXPR_NAME && call->call.callee->name.scope == NULL &&
                  call->call.arg_count == 1;
     const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
-    if (!fails || yields == NULL || !is_prelude(c, yields, "Result") ||
+    if (!fails || yields == NULL || !check_is_form(c, yields, SAID_RESULT) ||
         !library_says(LIBRARY_fails, call->call.callee->name.name))
         return false;
     const type *wanted = type_resolve(c->types, yields->structure->arguments[1]);
@@ -382,7 +377,7 @@ void check_try(checker *c, expr **slot, const type *expected) {
     check_expr(c, &e->attempt.operand, NULL);
     c->around->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->attempt.operand->type);
-    bool result = is_prelude(c, t, "Result"), option = is_prelude(c, t, "Option");
+    bool result = check_is_form(c, t, SAID_RESULT), option = check_is_form(c, t, SAID_OPTION);
     const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
     if (type_is_silent(t)) {
         check_make_error(c, e);
@@ -393,7 +388,7 @@ void check_try(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
         return;
     }
-    if (yields != NULL && !type_is_silent(yields) && !is_prelude(c, yields, result ? "Result" : "Option")) {
+    if (yields != NULL && !type_is_silent(yields) && !check_is_form(c, yields, result ? SAID_RESULT : SAID_OPTION)) {
         diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(question_mark_leaves_function),
                                         c->function->qualified, result ? "a `Result`" : "an `Option`");
         diagnostics_note(c->diagnostics, d, c->function->span, "it is declared here");

@@ -3,8 +3,8 @@
  *     match x { Some(y) => … }, x?, x.unwrap_or(0), x == None, {:?} of x, x as the result of a function -> Option<T>
  *
  * Of `v.get(i)` itself the method says it (choose_element_or_option): what is around it is known there. Behind a name
- * the uses of the name say it; they are looked at before they are checked. A name that another variable of the same
- * function has, too, counts as this one.
+ * the uses of the variable say it; they are looked at before they are checked: what is behind the `let` in its block,
+ * but for where another variable has the name.
  */
 #include <string.h>
 
@@ -12,9 +12,12 @@
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 typedef struct use_of_name {
     checker *c;
+    const stmt *let;
+    const block *block; /* that it is in; NULL: not found yet */
     const char *name;
     const struct_item *option;
     bool found;
@@ -103,19 +106,96 @@ static bool yields_option(const use_of_name *u) {
     return t != NULL && t->kind == TYPE_STRUCT && t->structure->template == u->option;
 }
 
+static bool binds(const use_of_name *u, const pattern *p) {
+    bool any = p != NULL && p->binding != NULL && strcmp(p->binding->name, u->name) == 0;
+    for (uint32_t i = 0; p != NULL && !any && i < p->part_count; i++)
+        any = binds(u, p->parts[i]);
+    return any;
+}
+
+static void look_at(expr *e, void *context);
+
+static void look_at_one(use_of_name *u, expr *e) {
+    if (e != NULL)
+        look_at(e, u);
+}
+
+/* Up to where another variable has the name. */
+static void look_from(use_of_name *u, const stmt *s, expr *result) {
+    for (; s != NULL; s = s->next) {
+        look_at_one(u, s->value);
+        if (s->otherwise != NULL)
+            look_from(u, s->otherwise->first, s->otherwise->result);
+        if (s->kind == STMT_LET && binds(u, s->pattern))
+            return;
+    }
+    look_at_one(u, result);
+}
+
+static void look_into(use_of_name *u, expr *e) {
+    bool hidden = false;
+    switch (e->kind) {
+    case EXPR_BLOCK:
+        look_from(u, e->block->first, e->block->result);
+        return;
+    case EXPR_IF:
+        look_at(e->branch.condition, u);
+        look_from(u, e->branch.then->first, e->branch.then->result);
+        look_at_one(u, e->branch.otherwise);
+        return;
+    case EXPR_MATCH:
+        look_at(e->match.value, u);
+        for (uint32_t i = 0; i < e->match.count; i++)
+            if (!binds(u, e->match.arms[i].pattern)) {
+                look_at_one(u, e->match.arms[i].guard);
+                look_at_one(u, e->match.arms[i].body);
+            }
+        return;
+    case EXPR_WHILE:
+    case EXPR_LOOP:
+    case EXPR_FOR:
+        look_at_one(u, e->loop->condition);
+        look_at_one(u, e->loop->iterable);
+        if (!binds(u, e->loop->pattern))
+            look_from(u, e->loop->body->first, e->loop->body->result);
+        return;
+    case EXPR_CLOSURE:
+        for (uint32_t i = 0; i < e->closure.parameter_count; i++)
+            hidden |= strcmp(e->closure.parameters[i]->name, u->name) == 0;
+        break;
+    default:
+        break;
+    }
+    if (!hidden)
+        expr_each_child(e, look_at, u);
+}
+
 static void look_at(expr *e, void *context) {
     use_of_name *u = context;
     const bool returned = e->kind == EXPR_RETURN && is_name(u, e->jump.value) && yields_option(u);
     u->found = u->found || returned || uses_as_option(u, e);
     if (!u->found)
-        expr_each_child(e, look_at, context);
+        look_into(u, e);
 }
 
-bool check_is_used_as_option(checker *c, const char *name) {
-    use_of_name u = {c, name, check_struct_named(c, "Option"), false};
+static void find_let(expr *e, void *context) {
+    use_of_name *u = context;
+    const block *b = e->kind == EXPR_BLOCK                                                  ? e->block
+                     : e->kind == EXPR_IF                                                   ? e->branch.then
+                     : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR ? e->loop->body
+                                                                                            : NULL;
+    for (const stmt *s = b == NULL ? NULL : b->first; s != NULL; s = s->next)
+        u->block = s == u->let ? b : u->block;
+    if (u->block == NULL)
+        expr_each_child(e, find_let, u);
+}
+
+bool check_is_used_as_option(checker *c, const stmt *let) {
+    use_of_name u = {c, let, NULL, let->pattern->binding->name, check_form(c, SAID_OPTION), false};
     if (u.option == NULL || c->function->body == NULL)
         return false;
     expr body = {.kind = EXPR_BLOCK, .block = c->function->body};
-    look_at(&body, &u);
-    return u.found || (is_name(&u, c->function->body->result) && yields_option(&u));
+    find_let(&body, &u);
+    look_from(&u, let->next, u.block == NULL ? NULL : u.block->result);
+    return u.found || (u.block == body.block && is_name(&u, u.block->result) && yields_option(&u));
 }

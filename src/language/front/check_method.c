@@ -21,6 +21,7 @@
 #include "language/syntax/elsewhere.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
 
@@ -220,8 +221,7 @@ static bool deref_view(checker *c, expr **slot, const type *t, const type *expec
     expr *e = *slot, *option = e->call.receiver;
     const library_said view = library_said_of(LIBRARY_option_view, e->call.name);
     bool named = view == SAID_DEREF || view == SAID_DEREF_MUT;
-    if (!named || e->call.arg_count > 0 || t->kind != TYPE_STRUCT ||
-        t->structure->template != check_struct_named(c, "Option"))
+    if (!named || e->call.arg_count > 0 || !check_is_form(c, t, SAID_OPTION))
         return false;
     if (view == SAID_DEREF_MUT && check_option_by_reference(c, slot, t))
         return true;
@@ -270,7 +270,7 @@ static bool method_of(checker *c, expr **slot, const type *t, const type *expect
 }
 
 static bool is_of_option(checker *c, const char *user) {
-    struct_item *option = check_struct_named(c, "Option");
+    struct_item *option = check_form(c, SAID_OPTION);
     return user != NULL && option != NULL &&
            (check_find_method(c, option, user) != NULL || (check_is_identity(user) && hand_on_of(user)->of_option));
 }
@@ -291,7 +291,6 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
                                      const pattern *arm) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     const type *element = type_resolve(c->types, t->vec.element);
-    struct_item *option = check_struct_named(c, "Option");
     bool wanted = e->call.is_option || (arm != NULL && arm->kind == PATTERN_VARIANT);
     bool own = user != NULL &&
                (element->kind == TYPE_STRUCT
@@ -299,8 +298,7 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
                     : element->kind == TYPE_TENSOR && check_has_method(c, element, user)); /* t.transpose(…) */
     wanted |= is_of_option(c, user) && !own;
     bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
-    if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
-        !(element->kind == TYPE_STRUCT && element->structure->template == option)) {
+    if (plain && check_is_form(c, wish, SAID_OPTION) && !check_is_form(c, element, SAID_OPTION)) {
         wanted = true;
         plain = false;
     }

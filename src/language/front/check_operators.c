@@ -1,7 +1,7 @@
 /* check_operators.c: unary and binary operators, casts.
  *
- * Operators on tensors and strings become calls of the table; what stays an operator has scalar
- * operands of one type.
+ * Operators on tensors become calls of the table; what stays an operator has two texts (until elaborate_text.c writes
+ * it out) or scalar operands of one type.
  */
 #include <string.h>
 
@@ -84,30 +84,12 @@ static bool compare_lengths(checker *c, expr **slot) {
 
 /* ---- binary on scalars and strings ----------------------------------------------------------- */
 
-static bool string_binary(checker *c, expr **slot) {
-    expr *e = *slot, *operands[2] = {e->binary.left, e->binary.right};
-    switch (e->binary.op) {
-    case BINARY_ADD:
-        *slot = check_new_abi(c, TL_FN_tl_string_concat, e->span, operands, 2);
-        return true;
-    case BINARY_EQ:
-        *slot = check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2);
-        return true;
-    case BINARY_NE:
-        *slot = negate(c, check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2));
-        return true;
-    case BINARY_LT:
-    case BINARY_LE:
-    case BINARY_GT:
-    case BINARY_GE: {
-        expr *order = check_new_abi(c, TL_FN_tl_string_compare, e->span, operands, 2);
-        *slot = check_new_binary(c, e->binary.op, order, check_new_int(c, e->span, 0), check_scalar(c, TYPE_BOOL));
-        check_cast_to(c, &(*slot)->binary.right, check_scalar(c, TYPE_I32));
-        return true;
-    }
-    default:
+static bool text_binary(checker *c, expr *e) {
+    const bool sum = e->binary.op == BINARY_ADD;
+    if (!sum && !check_is_comparison(e->binary.op))
         return false;
-    }
+    e->type = check_scalar(c, sum ? TYPE_STRING : TYPE_BOOL);
+    return true;
 }
 
 /* A character beside a text is a text; so is what + puts behind or before one. */
@@ -430,7 +412,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     } else if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
         done = check_tensor_binary(c, slot, &as_scalars, expected);
     } else if (left->kind == TYPE_STRING && right->kind == TYPE_STRING) {
-        done = string_binary(c, slot);
+        done = text_binary(c, e);
     } else if (left->kind == TYPE_STRUCT || left->kind == TYPE_TUPLE || left->kind == TYPE_VEC) {
         done = struct_binary(c, slot, left, right);
     } else if (right->kind == TYPE_STRUCT && scalar_times_struct(c, slot, left, right)) {

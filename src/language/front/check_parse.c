@@ -9,6 +9,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 /* impl FromStr for T */
 static bool reads_itself(checker *c, const type *t) {
@@ -80,7 +81,7 @@ static void parse_later(checker *c, expr **slot) {
     parts[0]->number->is_parsed = true;
     parts[1] = type_open(c->types, NULL);
     c->open->has_open = true;
-    e->type = check_struct_instance(c, check_struct_named(c, "Result"), parts)->type;
+    e->type = check_struct_instance(c, check_form(c, SAID_RESULT), parts)->type;
     expr *text = e->call.receiver;
     e->kind = EXPR_CALL;
     e->call.receiver = NULL;

@@ -5,7 +5,7 @@
  *     check_alias.c    names that are a place: `&mut`; check_alias_part.c: parts of it
  *     check_may_write.c  whether a method may write to self, before its body is checked
  *     check_freeze.c   expressions that refer to a place
- *     check_choice.c   a name for one of several
+ *     check_choice.c   arguments that choose one of several
  *     check_refer.c    references as values; types/check_reference.c: where one is wanted or followed;
  *                      types/check_reference_made.c: to a checked place
  *     check_deref.c    `impl Deref`; of what: types/check_leads.c
@@ -35,8 +35,6 @@ typedef struct maybe_place {
     expr *elements, *index;
 } maybe_place;
 
-/* The statements in place of s and all behind it in b, where s names one of several places; NULL: it does not. */
-expr *check_choice(checker *c, const block *b, stmt *s);
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 /* &mut e, or e itself where it is a place. */
 void check_make_reference(checker *c, expr **slot, const type *expected);
@@ -54,7 +52,6 @@ bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)
 void check_assign(checker *c, expr **slot);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);
 const expr *check_let_by_name(checker *c, stmt **slot);
-bool check_is_panic(const expr *e); /* panic(…) and its like, by name */
 /* let <what n> = e; checked, in b. Yields the variable's name. */
 expr *check_hold(block_builder *b, expr *e, const char *what);
 /* An argument of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */

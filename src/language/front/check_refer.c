@@ -103,7 +103,9 @@ void check_make_reference(checker *c, expr **slot, const type *expected) {
         expr *place = check_freeze(&b, operand);
         if (place == NULL) {
             check_expr(c, operand, NULL);
-            place = type_is_silent(check_type_of(c, *operand)) ? *operand : place_of_value(&b, *operand);
+            const expr *base = (*operand)->kind == EXPR_INDEX ? (*operand)->index.base : NULL;
+            const bool element = base != NULL && check_type_of(c, base)->kind == TYPE_TENSOR; /* refused */
+            place = element || type_is_silent(check_type_of(c, *operand)) ? *operand : place_of_value(&b, *operand);
         }
         check_unbox(c, &place);
         const type *t = check_type_of(c, place);

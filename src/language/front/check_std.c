@@ -21,6 +21,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 #include "language/types/check_written.h"
 
 /* ---- functions of modules -------------------------------------------------------------------- */
@@ -244,11 +245,6 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
 
 /* ---- collect --------------------------------------------------------------------------------- */
 
-static bool is_of_form(const type *t, library_said form) {
-    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           library_said_of(LIBRARY_type_form, t->structure->template->name) == form;
-}
-
 /* The receiver is a checked Vec. */
 bool check_collect(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
@@ -273,7 +269,7 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         check_expr(c, slot, NULL);
         return true;
     }
-    if (is_of_form(t, SAID_OPTION) || is_of_form(t, SAID_RESULT)) {
+    if (check_is_form(c, t, SAID_OPTION) || check_is_form(c, t, SAID_RESULT)) {
         const type *inner = type_resolve(c->types, t->structure->arguments[0]);
         *slot = build_method(c, span, e->call.receiver, "__whole", NULL, 0);
         check_expr(c, slot, NULL);

@@ -10,6 +10,7 @@
 #include "language/types/check_instances.h"
 #include "language/types/check_pieces.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 static const function_item *trait_method(const checker *c, const trait_item *trait, const char *name, int depth) {
     for (uint32_t i = 0; i < trait->method_count; i++)
@@ -73,7 +74,7 @@ static function_item *next_method(checker *c, const dyn_type *d) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     const type **item = CHECK_ARRAY(c, const type *, 1);
     item[0] = d->item;
-    struct_item *option = check_struct_instance(c, check_struct_named(c, "Option"), item);
+    struct_item *option = check_struct_instance(c, check_form(c, SAID_OPTION), item);
     *f = (function_item){.name = "next",
                          .qualified = "next",
                          .span = d->s->span,

@@ -4,18 +4,12 @@
 
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
+#include "language/types/check_variants.h"
 #include "language/types/check_written.h"
 #include "language/types/open_form.h"
 
-static bool is_instance_of(const type *t, const char *name) {
-    return t->kind == TYPE_STRUCT && t->structure->template != NULL && strcmp(t->structure->template->name, name) == 0;
-}
-
-static bool is_option(const type *t) {
-    return is_instance_of(t, "Option");
-}
-
-static const char *advice(const type *from, const type *to) {
+static const char *advice(const checker *c, const type *from, const type *to) {
+    const bool option = check_is_form(c, from, SAID_OPTION), result = check_is_form(c, from, SAID_RESULT);
     if (from->kind == TYPE_TENSOR && (type_is_numeric(to) || to->kind == TYPE_BOOL)) {
         if (from->tensor.rank > 0)
             return "only a tensor of rank 0 is a scalar; an element is read with `t[i]`";
@@ -33,13 +27,13 @@ static const char *advice(const type *from, const type *to) {
         return "`s.to_f32()` and `s.to_i64()` read the number in a text";
     if (to->kind == TYPE_STRING && type_is_numeric(from))
         return "`format(\"{}\", x)` makes a text of a value";
-    if (is_option(to) && !is_option(from))
+    if (check_is_form(c, to, SAID_OPTION) && !option)
         return "`Some(x)` is an `Option` with a value";
-    if (is_instance_of(to, "Result") && !is_instance_of(from, "Result"))
+    if (check_is_form(c, to, SAID_RESULT) && !result)
         return "`Ok(x)` is a `Result` with a value, `Err(e)` one with an error";
-    if (is_instance_of(from, "Result") && !is_instance_of(to, "Result"))
+    if (result && !check_is_form(c, to, SAID_RESULT))
         return "`?`, `unwrap()` or a `match` takes the value out";
-    if (is_option(from))
+    if (option)
         return "`?`, `unwrap_or(…)` or a `match` takes the value out";
     return NULL;
 }
@@ -88,8 +82,8 @@ diagnostic *check_mismatch(checker *c, const expr *found, const type *to, const 
         check_note_bracket(c, d, found);
     if (type_is_numeric(from) && type_is_numeric(to))
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`as %s` converts it", check_type_text(c, to));
-    else if (advice(from, to) != NULL)
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", advice(from, to));
+    else if (advice(c, from, to) != NULL)
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", advice(c, from, to));
     if (why != NULL)
         diagnostics_note(c->diagnostics, d, why->span, "%s", why->text);
     return d;

@@ -5,6 +5,15 @@
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 
+bool check_is_form(const checker *c, const type *t, library_said form) {
+    return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
+           library_said_of(LIBRARY_type_form, t->structure->name) == form;
+}
+
+struct_item *check_form(const checker *c, library_said form) {
+    return check_struct_named(c, library_named(LIBRARY_type_form, form));
+}
+
 int64_t check_find_variant(const struct_item *s, const char *name) {
     for (uint32_t i = 0; i < s->variant_count; i++)
         if (strcmp(s->variants[i].name, name) == 0)

@@ -2,8 +2,12 @@
 #ifndef MASU_LANGUAGE_TYPES_CHECK_VARIANTS_H
 #define MASU_LANGUAGE_TYPES_CHECK_VARIANTS_H
 
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 
+/* Whether t is the type of which the library says that form (`says type_form`), or an instance of it. */
+bool check_is_form(const checker *c, const type *t, library_said form);
+struct_item *check_form(const checker *c, library_said form);       /* that type */
 int64_t check_find_variant(const struct_item *s, const char *name); /* -1: none */
 void check_enum_tags(checker *c, struct_item *s);
 void check_import_variants(checker *c, struct_item *s);

@@ -22,7 +22,6 @@ typedef struct check_places {
     expr *alias_elements;    /* the Some(p) being checked is the index of one of these */
     bool alias_all;          /* see match_alias */
     stmt *checked_up_to;     /* statements that check_let put behind its own */
-    uint32_t choice_depth;   /* see check_choice.c */
     bool has_guards;         /* the program asks for a type of the library that is one: see check_brief.c */
 } check_places;
 
