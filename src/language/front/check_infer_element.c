@@ -3,8 +3,9 @@
  *     a + b       the widest of both          a / 2, a * 0.5 of whole numbers     real: not said
  *     a.sqrt()    real                        a == b                              bool
  *
- * What must stay true (tests/golden/lang_followed_mixed.tl): whole numbers and bools are said of no tensor that may hold something else, as an element that
- * is read as such ends the program then. f64 may be said of any: it holds every f32.
+ * What must stay true (tests/golden/lang_followed_mixed.tl): whole numbers and bools are said of no tensor that may
+ * hold something else, as an element that is read as such ends the program then. f64 may be said of any: it holds every
+ * f32.
  */
 #include "language/front/check_infer.h"
 #include "language/types/check_written.h"
