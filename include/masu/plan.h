@@ -110,7 +110,8 @@ typedef struct masu_plan_options {
     masu_plan_goal goal;
     double time_limit_s; /* wall clock; 0: none */
     uint64_t step_limit; /* nodes of the search, 0: none. With neither limit the search ends only
-                            with a proof */
+                            with a proof. MASU_PLAN_FIT: so many, and where they find no plan, as many again without
+                            the capacity, so that no plan is missed that MASU_PLAN_MINIMIZE finds */
     uint64_t seed;
     unsigned threads;                    /* 0: two */
     unsigned only;                       /* 0: everything; otherwise just the method of this number */

@@ -133,8 +133,8 @@ static bool has_choices(const masu_plan_problem *problem) {
     return false;
 }
 
-masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
-                           masu_plan_result *result) {
+masu_status masu__plan_find_once(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
+                                 masu_plan_result *result) {
     masu_plan_options defaults = masu_plan_options_default();
     if (!problem || !result || (problem->count > 0 && (!problem->rows || !offsets)) ||
         (problem->relation_count > 0 && !problem->relations))
@@ -147,6 +147,72 @@ masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_opt
                                   : masu__plan_find_merged(problem, NULL, options, offsets, result);
     if (status == MASU_OK)
         masu__plan_follow_hints(problem, options, offsets, result);
+    return status;
+}
+
+/* ---- the last resort to fit ------------------------------------------------------------------------ */
+
+static bool is_over(const masu_plan_options *o, double left_s) {
+    return (o->cancel && __atomic_load_n(&o->cancel->raised, __ATOMIC_RELAXED)) || (o->time_limit_s > 0 && left_s <= 0);
+}
+
+/* The better plan of both, the higher bound, the work of both; judged by the capacity. */
+static void take_better(const masu_plan_problem *p, const masu_plan_result *minimized, const uint64_t *lower,
+                        uint64_t *offsets, masu_plan_result *result) {
+    masu_plan_result both = *result;
+    if (minimized->height_bytes > 0 && (both.height_bytes == 0 || minimized->height_bytes < both.height_bytes)) {
+        both.height_bytes = minimized->height_bytes;
+        both.order = minimized->order;
+        memcpy(offsets, lower, p->count * sizeof *offsets);
+    }
+    if (minimized->lower_bound_bytes > both.lower_bound_bytes)
+        both.lower_bound_bytes = minimized->lower_bound_bytes;
+    bool fits = both.height_bytes > 0 && both.height_bytes <= p->capacity_bytes;
+    both.outcome = both.lower_bound_bytes > p->capacity_bytes    ? MASU_PLAN_INFEASIBLE
+                   : !fits                                       ? MASU_PLAN_UNKNOWN
+                   : both.height_bytes <= both.lower_bound_bytes ? MASU_PLAN_OPTIMAL
+                                                                 : MASU_PLAN_FEASIBLE;
+    both.optimal = both.outcome == MASU_PLAN_OPTIMAL;
+    both.height_bytes = both.outcome == MASU_PLAN_INFEASIBLE ? 0 : both.height_bytes;
+    both.steps += minimized->steps;
+    both.attempts += minimized->attempts;
+    both.placements += minimized->placements;
+    both.seconds += minimized->seconds;
+    *result = both;
+}
+
+/* A number of steps that finds a plan without a capacity finds it with one: what a search for the capacity did not
+ * find, the same call without one is asked for, with as many steps again. Where memory runs out the first answer
+ * stays. */
+static void minimize_instead(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
+                             masu_plan_result *result) {
+    masu_plan_problem question = *problem;
+    masu_plan_options mine = *options;
+    masu_plan_result minimized;
+    double left_s = options->time_limit_s - result->seconds;
+    size_t bytes = (problem->count + 1) * sizeof *offsets;
+    uint64_t *lower = is_over(options, left_s) ? NULL : masu__meta_calloc(1, bytes);
+    if (!lower)
+        return;
+    question.capacity_bytes = 0;
+    mine.goal = MASU_PLAN_MINIMIZE;
+    mine.time_limit_s = options->time_limit_s > 0 ? left_s : 0;
+    mine.improved = NULL;
+    uint64_t before = result->height_bytes;
+    if (masu__plan_find_once(&question, &mine, lower, &minimized) == MASU_OK) {
+        take_better(problem, &minimized, lower, offsets, result);
+        if (options->improved && result->height_bytes > 0 && (before == 0 || result->height_bytes < before))
+            options->improved(options->context, result, offsets);
+    }
+    masu__meta_free(lower, bytes);
+}
+
+masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
+                           masu_plan_result *result) {
+    masu_status status = masu__plan_find_once(problem, options, offsets, result);
+    if (status == MASU_OK && options && options->goal == MASU_PLAN_FIT && options->step_limit > 0 &&
+        options->only == 0 && problem->capacity_bytes > 0 && result->outcome == MASU_PLAN_UNKNOWN)
+        minimize_instead(problem, options, offsets, result);
     return status;
 }
 

@@ -38,7 +38,7 @@ static void plan_blocks(masu__solver *s, masu__assembly *a, const masu_plan_prob
     size_t bytes = (blocks->count + 1) * sizeof(uint64_t);
     uint64_t *offsets = masu__meta_calloc(1, bytes);
     masu_plan_result result;
-    masu_status status = offsets ? masu_plan_find(blocks, &options, offsets, &result) : MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = offsets ? masu__plan_find_once(blocks, &options, offsets, &result) : MASU_ERR_OUT_OF_MEMORY;
     s->out_of_memory |= status == MASU_ERR_OUT_OF_MEMORY;
     s->attempts++;
     s->steps_granted += options.step_limit;

@@ -167,7 +167,7 @@ static masu_status ask(hints *h, size_t from, size_t to, bool *found) {
             fix(h, k);
     question.rows = h->rows;
     question.capacity_bytes = h->height;
-    masu_status status = masu_plan_find(&question, &options, h->offsets, &result);
+    masu_status status = masu__plan_find_once(&question, &options, h->offsets, &result);
     *found = status == MASU_OK && (result.outcome == MASU_PLAN_OPTIMAL || result.outcome == MASU_PLAN_FEASIBLE);
     return status;
 }

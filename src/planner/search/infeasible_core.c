@@ -53,7 +53,7 @@ static masu_status is_infeasible(core *c, bool *infeasible) {
     }
     options.time_limit_s = left;
     options.step_limit = 400000;
-    masu_status status = masu_plan_find(&part, &options, c->offsets, &result);
+    masu_status status = masu__plan_find_once(&part, &options, c->offsets, &result);
     *infeasible = status == MASU_OK && result.outcome == MASU_PLAN_INFEASIBLE;
     c->undecided |= status == MASU_OK && result.outcome == MASU_PLAN_UNKNOWN;
     return status;

@@ -108,4 +108,11 @@ void masu__solver_halves(masu__solver *solver, int64_t enough, unsigned from, un
 void masu__solver_fit(masu__solver *solver, int64_t capacity);
 void masu__solver_minimize(masu__solver *solver);
 
+/* ---- a question of the planner's own -------------------------------------------------------------- */
+
+/* masu_plan_find without its last resort (plan.c), for the planner's own questions: to fit, an answer that was not
+ * found in time is not looked for a second time. */
+masu_status masu__plan_find_once(const masu_plan_problem *problem, const masu_plan_options *options, uint64_t *offsets,
+                                 masu_plan_result *result);
+
 #endif

@@ -103,7 +103,7 @@ static int64_t plan_half(stack *k, bool upper, unsigned turn, int64_t spare) {
     int64_t peak = rows_of_half(k, upper, &half);
     half.capacity_bytes = spare > 0 ? (uint64_t)(peak + spare) : 0;
     masu_plan_options options = options_of_half(s, turn, (int64_t)half.capacity_bytes);
-    masu_status status = masu_plan_find(&half, &options, k->offsets, &result);
+    masu_status status = masu__plan_find_once(&half, &options, k->offsets, &result);
     s->out_of_memory |= status == MASU_ERR_OUT_OF_MEMORY;
     s->attempts++;
     if (status != MASU_OK || result.height_bytes == 0)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "planner/search/solver.h"
+#include "planner/share/alias.h"
 #include "planner/share/best_set.h"
 
 enum { STEPS = 20000, CORE_ROWS = 64, MOST_ADDED = 32, MOST_DROPPED = 6, QUESTIONS = 10 };
@@ -152,7 +153,7 @@ static bool has_plan(division *d, uint64_t steps) {
     options.goal = d->capacity > 0 ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE;
     options.step_limit = steps > 0 ? steps : options.step_limit;
     options.time_limit_s /= QUESTIONS;
-    masu_status status = masu_plan_find(&part, &options, d->offsets, d->result);
+    masu_status status = masu__plan_find_once(&part, &options, d->offsets, d->result);
     d->status = d->status == MASU_OK ? status : d->status;
     if (status != MASU_OK || !plans(d->result))
         return false;

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "planner/search/solver.h"
+#include "planner/share/alias.h"
 #include "planner/share/least_cost.h"
 
 enum {
@@ -72,7 +73,7 @@ static masu_status fit(const payer *p, const masu_plan_problem *problem, bool sh
                                                                                          : STEPS_TO_FIT;
         options.time_limit_s /= SHARE_TO_FIT;
     }
-    return masu_plan_find(problem, &options, p->offsets, p->result);
+    return masu__plan_find_once(problem, &options, p->offsets, p->result);
 }
 
 static masu_status fit_apart(payer *p) {

@@ -113,6 +113,70 @@ static void never_worse_than_greedy(void **state) {
     }
 }
 
+/* The values of a network that is a chain, and its constants, are read once. Such a value costs as much on its way out
+ * of the fast memory and in again as where it is slow for life, so that moves save nothing, however large the fast
+ * memory is. A second reader is what they live on: then some fast memory shows it. */
+static uint64_t proven_cost(const masu_moves_problem *problem) {
+    masu_moves_plan plan;
+    masu_moves_options options = {0};
+    assert_int_equal(masu_moves_find(problem, &options, &plan), MASU_OK);
+    assert_int_equal(plan.outcome, MASU_MOVES_OPTIMAL);
+    assert_judged(problem, &plan);
+    uint64_t cost = plan.cost;
+    masu_moves_free(&plan);
+    return cost;
+}
+
+enum { CHAIN = 8, SHORTCUTS = 10, TENTHS = 10 };
+
+static void draw_chain(masu_moves_row *rows, masu_moves_use *uses, size_t *count, bool read_twice, masu__rng *rng) {
+    for (size_t i = 0; i < CHAIN; i++) { /* made by operator i, read by the next or a later one */
+        size_t reader = i + 1 + (masu__rng_below(rng, 4) == 0 ? masu__rng_below(rng, CHAIN - i) : 0);
+        rows[i] = (masu_moves_row){
+            1 + masu__rng_below(rng, 100), 1, i, reader + 1, MASU_MOVES_ANY, MASU_MOVES_ANY, false, 0};
+        uses[(*count)++] = (masu_moves_use){i, i, 0, 1};
+        uses[(*count)++] = (masu_moves_use){i, reader, 1, 0};
+        if (read_twice && reader > i + 1)
+            uses[(*count)++] = (masu_moves_use){i, i + 1, 1, 0};
+    }
+    for (size_t i = CHAIN; i < SHORTCUTS; i++) { /* constants: in the slow memory when the network begins */
+        size_t reader = 1 + masu__rng_below(rng, CHAIN);
+        rows[i] = (masu_moves_row){1 + masu__rng_below(rng, 100), 1, 0, reader + 1, MASU_MOVES_ANY, 1, false, 0};
+        uses[(*count)++] = (masu_moves_use){i, reader, 1, 0};
+    }
+}
+
+static void chains_have_nothing_to_gain(void **state) {
+    (void)state;
+    masu__rng rng;
+    masu__rng_seed(&rng, 77);
+    unsigned slow = 0, gained = 0;
+    for (int round = 0; round < 40; round++) {
+        masu_moves_row rows[SHORTCUTS];
+        masu_moves_use uses[3 * SHORTCUTS];
+        masu_moves_memory memories[2] = {{0, 0}, {0, 1}};
+        masu_moves_problem p = {.rows = rows,
+                                .count = SHORTCUTS,
+                                .uses = uses,
+                                .memories = memories,
+                                .memory_count = 2,
+                                .moment_count = CHAIN + 1};
+        bool twice = round % 2;
+        draw_chain(rows, uses, &p.use_count, twice, &rng);
+        for (uint64_t tenth = 1; tenth <= TENTHS; tenth++) {
+            memories[0].capacity_bytes = 40 * tenth;
+            p.stays = false;
+            uint64_t moving = proven_cost(&p);
+            p.stays = true;
+            uint64_t staying = proven_cost(&p);
+            assert_true(twice ? moving <= staying : moving == staying);
+            slow += moving > 0;
+            gained += moving < staying;
+        }
+    }
+    assert_true(slow > 100 && gained > 0);
+}
+
 /* The first, second, third … piece of memory is refused: each time that is said, and nothing stays behind. */
 static void refused_memory(void **state) {
     (void)state;
@@ -146,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_good_as_all_that_can_be_done),
         cmocka_unit_test(never_worse_than_greedy),
+        cmocka_unit_test(chains_have_nothing_to_gain),
         cmocka_unit_test(refused_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
