@@ -43,6 +43,16 @@ static void records_and_fields(void **state) {
     assert_reads("\"\",\"a\"\"b\"", ',', "()(a\"\"b)\n");
 }
 
+/* Each says where: lines count from 1, those between quotes and empty ones too. */
+static void what_is_wrong_has_a_place(void **state) {
+    (void)state;
+    assert_reads("a\n\"b\nc\"\n\nd\"e\n", ',',
+                 "[a]\n(b\nc)\n"
+                 "line 5, column 2: a quote within a field that does not begin with one");
+    assert_reads("a\n\"b", ',', "[a]\nline 2, column 1: this quote is not closed");
+    assert_reads("\"a\"b", ',', "line 1, column 4: behind the closing quote a field ends");
+}
+
 static void missing_is_not_empty(void **state) {
     (void)state;
     assert_true(tl__csv_is_missing(&(tl__csv_field){.text = ""}));
@@ -89,6 +99,7 @@ static void numbers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_and_fields),
+        cmocka_unit_test(what_is_wrong_has_a_place),
         cmocka_unit_test(missing_is_not_empty),
         cmocka_unit_test(numbers),
     };
