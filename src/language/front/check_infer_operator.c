@@ -92,6 +92,8 @@ const type *infer_index(inference *n, expr *e, const type *base, const type **at
         infer_tensor(n, base);
         base = infer_value(n, base);
     }
+    if (base->kind == TYPE_TENSOR && only != NULL && at[0]->kind == TYPE_TENSOR && n->comprehensions == 0)
+        return type_tensor(n->c->types, base->tensor.element, -1); /* t[mask], t[numbers] */
     switch (base->kind) {
     case TYPE_VEC:
         return part ? type_vec(n->c->types, base->vec.element) : base->vec.element;

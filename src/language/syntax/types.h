@@ -64,6 +64,7 @@ typedef struct open_number { /* the cell of one */
     const type *decided;     /* NULL: nothing has said more; may be open itself */
     const type *prefers;     /* what it becomes when nothing decides it; NULL: what its kind says */
     bool is_element;         /* an element of a tensor of unknown elements is in it: it holds none of them shortened */
+    bool is_real;            /* a real number that is written, or what is computed with one, is in it */
     bool is_parsed;          /* what parse() yields: real as soon as something real is wanted, or no number at all */
     source_span literal;     /* where it began */
     source_span because;     /* what decided it; no file: not known */

@@ -37,6 +37,7 @@ static void decide(checker *c, const type *open, const type *t) {
     if (t->number != NULL) {
         t->number->prefers = t->number->prefers != NULL ? t->number->prefers : open->number->prefers;
         t->number->is_element |= open->number->is_element;
+        t->number->is_real |= open->number->is_real;
         t->number->is_parsed |= open->number->is_parsed && type_is_float(t) == type_is_float(open);
     }
     open->number->because = c->open->deciding;
@@ -196,6 +197,8 @@ void check_float(checker *c, expr *e, const type *expected) {
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
     e->type = literal_type(c, e, e->floating.suffix, TYPE_F32, expected);
     const float single = (float)e->floating.value;
+    if (type_is_open_number(e->type))
+        e->type->number->is_real = true;
     if (type_is_open_number(e->type) && (isinf(single) || (single == 0 && e->floating.value != 0)))
         e->type->number->prefers = check_scalar(c, TYPE_F64);
     else if (!type_is_open_number(e->type))

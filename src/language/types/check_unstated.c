@@ -55,8 +55,20 @@ bool check_is_unstated(checker *c, const expr *e) {
     return base != NULL && base->kind == TYPE_TENSOR && base->tensor.element == NULL;
 }
 
+/* let k = y[i]; t[k]: what is nothing but elements of such tensors is whole where an index is wanted. */
+static bool becomes_whole(checker *c, const expr *e) {
+    const type *t = e->kind == EXPR_NAME && e->type != NULL ? type_resolve(c->types, e->type) : NULL;
+    const open_number *number = t != NULL && type_is_open_number(t) && type_is_float(t) ? t->number : NULL;
+    if (number == NULL || !number->is_element || number->is_real || number->is_parsed || number->prefers != NULL)
+        return false;
+    type_decide(t, check_scalar(c, TYPE_I64));
+    return true;
+}
+
 bool check_unstated_as(checker *c, expr *const *slot, const type *to) {
     const bool whole = to->kind == TYPE_I64 || to->kind == TYPE_USIZE;
+    if (whole && !type_is_open_number(to) && becomes_whole(c, *slot))
+        return true;
     if ((!whole && to->kind != TYPE_BOOL) || type_is_open_number(to) || !check_is_unstated(c, *slot) ||
         !type_is_open_number(type_resolve(c->types, (*slot)->type)) || (to->kind == TYPE_BOOL && is_item(*slot)))
         return false;
