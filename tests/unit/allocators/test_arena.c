@@ -170,7 +170,8 @@ static void test_over_a_device_of_sizes(void **state) {
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
-/* The one piece for all that a reset asks for is wished for once: where it is refused, pieces double from what there is. */
+/* The one piece for all that a reset asks for is wished for once: where it is refused, pieces double from what
+ * there is. */
 static void test_a_refused_wish_is_not_repeated(void **state) {
     (void)state;
     masu_device *device;

@@ -307,8 +307,8 @@ static void phases_of_other_sizes_share_pages(void **state) {
     assert_true(masu_valid());
 }
 
-/* Small blocks are gone when large ones come, and these lie where their slabs lay: all but those that would keep more of
- * a slab from coming back than they take. */
+/* Small blocks are gone when large ones come, and these lie where their slabs lay: all but those that would keep more
+ * of a slab from coming back than they take. */
 static void large_blocks_take_the_pages_of_slabs(void **state) {
     (void)state;
     enum { SMALL = 1 * KIB, LARGE = 200 * KIB, BYTES = 12 * MIB };

@@ -414,8 +414,8 @@ static void cross_entropy_by_class_and_by_weight(void **state) {
     close_ops(rt);
 }
 
-/* Sums of products that no tensor holds: lines that lie side by side or one behind the other, shorter and longer than the
- * tile they are multiplied in, and an operand that is broadcast. */
+/* Sums of products that no tensor holds: lines that lie side by side or one behind the other, shorter and longer than
+ * the tile they are multiplied in, and an operand that is broadcast. */
 static void sums_of_products(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
