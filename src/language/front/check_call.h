@@ -56,6 +56,8 @@ expr *check_tensor_as_list(checker *c, expr *t);
 expr *check_map_cast(checker *c, expr *list, const char *scalar);
 bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
+/* Makes an iterator of what the chain e starts from, where its functions have to wait: check_waits.c. */
+bool check_chain_waits(checker *c, expr *e, const type *expected);
 expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
 /* Decides t, the error type of a parse() or an into(), as far as it is known. */
 void check_settle_late(checker *c, const type *t);

@@ -119,7 +119,7 @@ void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to) {
     check_expr(c, slot, NULL);
 }
 
-/* fn <held T>(self) -> Option<T> */
+/* fn <held T>(&self) -> Option<T> */
 static function_item *held_method(checker *c, dyn_type *d, const type *held, const char *name) {
     function_item *f = check_find_method(c, d->s, name);
     if (f != NULL)
@@ -134,6 +134,7 @@ static function_item *held_method(checker *c, dyn_type *d, const type *held, con
                          .result = check_struct_instance(c, check_form(c, SAID_OPTION), item)->type};
     f->parameters = CHECK_ARRAY(c, binding *, 1);
     f->parameters[0] = check_new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
+    f->parameters[0]->is_shared = true;
     check_add_dyn_method(c, d, f);
     return f;
 }

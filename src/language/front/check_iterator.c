@@ -42,6 +42,10 @@ static function_item *method_of_trait(const checker *c, const char *name) {
     return NULL;
 }
 
+bool check_is_iterators_method(const checker *c, const char *name) {
+    return method_of_trait(c, name) != NULL;
+}
+
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name) {
     function_item *f = method_of_trait(c, name);
     function_item *next = f == NULL || owner->type == NULL ? NULL : check_next_of(c, owner->type);

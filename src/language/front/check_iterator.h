@@ -7,6 +7,7 @@
 
 /* The method of all iterators, made for this struct; NULL: there is none, or the struct is not an iterator. */
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
+bool check_is_iterators_method(const checker *c, const char *name); /* one of all iterators */
 /* Afterwards the value, not checked before or checked, is an iterator where it can be one. */
 void check_as_iterator(checker *c, expr **slot);
 void check_range_as_iterator(checker *c, expr **slot);               /* a..; anything else stays */

@@ -477,6 +477,7 @@ static bool method_of_led(checker *c, expr **slot, const type *t, const type *ex
 
 static void method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    check_chain_waits(c, e, expected);
     expected = check_wish_as_list(c, expected);
     const char *reference = check_reference_of(c, e->call.receiver);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&

@@ -24,6 +24,7 @@ typedef struct loader {
     bool *loaded;   /* by declaration */
     bool *renamed;  /* by name: the program has a type of this name */
     bool renames;   /* one is */
+    bool waits;     /* a chain is a value */
     uint16_t *work; /* names that were asked for, and what they ask for is not yet */
     size_t work_count;
 } loader;
@@ -181,6 +182,28 @@ static bool range_is_value(const token_list *list, uint32_t at) {
     return false;
 }
 
+/* The method at `at` is a stage of a chain that is a value: behind its `)` nothing is called on it, and no body of a
+ * `for` begins. Then its functions may have to wait (front/check_waits.c). */
+static bool chain_is_value(const char *text, const token_list *list, uint32_t at) {
+    char name[16] = {0};
+    const token *t = &list->tokens[at];
+    if (t->kind != TOKEN_NAME || t->length >= sizeof name || at == 0 || list->tokens[at - 1].kind != TOKEN_DOT)
+        return false;
+    memcpy(name, text + t->offset, t->length);
+    if (!library_says(LIBRARY_passes_on, name))
+        return false;
+    uint32_t deep = 0, to = at + 1;
+    for (; to < list->count; to++) {
+        const token_kind k = list->tokens[to].kind;
+        deep += k == TOKEN_LEFT_PAREN || k == TOKEN_LEFT_BRACKET || k == TOKEN_LEFT_BRACE;
+        deep -= deep > 0 && (k == TOKEN_RIGHT_PAREN || k == TOKEN_RIGHT_BRACKET || k == TOKEN_RIGHT_BRACE);
+        if (deep == 0)
+            break;
+    }
+    const token_kind next = to + 1 < list->count ? list->tokens[to + 1].kind : TOKEN_DOT;
+    return ends_range(next) || next == TOKEN_RIGHT_BRACKET;
+}
+
 static bool declares(const char *text, const token *t) {
     return t->kind == TOKEN_STRUCT || t->kind == TOKEN_ENUM || t->kind == TOKEN_TRAIT ||
            (t->length == 4 && memcmp(text + t->offset, "type", 4) == 0);
@@ -218,6 +241,12 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
             ask_text(l, "__range_from");
         if ((t->kind == TOKEN_DOT_DOT || t->kind == TOKEN_DOT_DOT_EQUAL) && range_is_value(&list, i))
             ask_text(l, t->kind == TOKEN_DOT_DOT ? "__ranged" : "__ranged_to");
+        if (!l->waits && t->kind == TOKEN_NAME && chain_is_value(program->text, &list, i)) {
+            l->waits = true;
+            ask_text(l, "__items");
+            ask_text(l, "__list");
+            ask_text(l, "__Iterator");
+        }
         if (t->length > 0 && may_ask(t->kind, text[0]) && !is_renamed(l, text, t->length))
             ask_token(l, text, t);
     }
@@ -291,6 +320,7 @@ static masu_status load_asked(const source_file *program, bool everything, masu_
     loader l = {MASU_ARENA_ARRAY(arena, bool, library_names_count),
                 MASU_ARENA_ARRAY(arena, bool, library_declarations_count),
                 MASU_ARENA_ARRAY(arena, bool, library_names_count),
+                false,
                 false,
                 MASU_ARENA_ARRAY(arena, uint16_t, library_names_count),
                 0};

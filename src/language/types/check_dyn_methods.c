@@ -31,7 +31,7 @@ binding *check_new_parameter(checker *c, source_span span, binding_kind kind, co
     return b;
 }
 
-/* Of functions: fn call(self, …) of the signature. */
+/* Of functions: fn call(&mut self, …) of the signature. */
 static function_item *call_method(checker *c, const dyn_type *d) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     *f = (function_item){.name = "call",
@@ -42,6 +42,7 @@ static function_item *call_method(checker *c, const dyn_type *d) {
                          .result = d->signature.result};
     f->parameters = CHECK_ARRAY(c, binding *, f->parameter_count);
     f->parameters[0] = check_new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
+    f->parameters[0]->is_lent = true;
     for (uint32_t i = 1; i < f->parameter_count; i++) {
         f->parameters[i] = check_new_parameter(c, f->span, BINDING_PARAMETER, check_printf(c, "<%u>", i),
                                                d->signature.parameters[i - 1]);
@@ -50,7 +51,7 @@ static function_item *call_method(checker *c, const dyn_type *d) {
     return f;
 }
 
-/* fn fmt(self, f: &mut Formatter) -> fmt::Result */
+/* fn fmt(&self, f: &mut Formatter) -> fmt::Result */
 static function_item *fmt_method(checker *c, const dyn_type *d, const char *name) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     type_expr *types = CHECK_ARRAY(c, type_expr, 2);
@@ -64,6 +65,7 @@ static function_item *fmt_method(checker *c, const dyn_type *d, const char *name
                          .result_annotation = &types[1]};
     f->parameters = CHECK_ARRAY(c, binding *, 2);
     f->parameters[0] = check_new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
+    f->parameters[0]->is_shared = true;
     f->parameters[1] = check_new_parameter(c, f->span, BINDING_PARAMETER, "<1>", NULL);
     f->parameters[1]->annotation = &types[0];
     return f;
@@ -83,6 +85,7 @@ static function_item *next_method(checker *c, const dyn_type *d) {
                          .result = option->type};
     f->parameters = CHECK_ARRAY(c, binding *, 1);
     f->parameters[0] = check_new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
+    f->parameters[0]->is_lent = true;
     return f;
 }
 
