@@ -120,6 +120,7 @@ value build_block_value(builder *b, block *body);
 value borrow_new_join(builder *b, source_span span);
 uint32_t borrow_find_name(const builder *b, const char *name);
 uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s);
+void borrow_forget_names(builder *b, uint32_t count); /* the first `count` stay */
 void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget);
 void borrow_go_to(builder *b, uint32_t block);
 void borrow_start_block(builder *b, uint32_t block);

@@ -46,6 +46,12 @@ uint32_t borrow_declare_name(builder *b, const char *name, source_span span, con
     return n.variable;
 }
 
+void borrow_forget_names(builder *b, uint32_t count) {
+    for (uint32_t i = b->name_count; i-- > count;)
+        b->buckets[b->names[i].hash & (b->bucket_count - 1)] = b->names[i].before;
+    b->name_count = count;
+}
+
 /* The variables behind the first `count` end here; they stay known when this is a jump out of their block. */
 void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget) {
     for (uint32_t i = b->name_count; i-- > count;) {
@@ -524,6 +530,8 @@ static value build_plain(builder *b, expr *e) {
 
 value build_expr(builder *b, expr *e) {
     value v = build_plain(b, e);
+    if (e->is_followed)
+        borrow_mark(b, e->span, MARK_LOOKED);
     if (e->is_followed && v.sort->kind == SORT_REFERENCE)
         v = borrow_follow(b, v, e->span);
     return v;

@@ -88,6 +88,22 @@ static value behind(builder *b, const pattern *p, value v) {
     return v;
 }
 
+/* A(x) | B(x): x is what the first one binds, and refers to what any of them does. */
+static void bind_alternatives(builder *b, const pattern *p, value v, binding_mode mode) {
+    bind(b, p->parts[0], v, mode);
+    for (uint32_t i = 1; i < p->part_count; i++) {
+        const uint32_t kept = b->name_count;
+        bind(b, p->parts[i], v, mode);
+        const uint32_t bound = b->name_count;
+        borrow_forget_names(b, kept);
+        for (uint32_t k = kept; k < bound; k++) {
+            const uint32_t first = borrow_find_name(b, b->names[k].name), other = b->names[k].variable;
+            if (first != NO_VARIABLE && sort_holds(b->g.variables[other].sort))
+                borrow_flow(b, first, other, p->span);
+        }
+    }
+}
+
 static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
     if (p->is_behind) {
         v = behind(b, p, v);
@@ -102,6 +118,9 @@ static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
         if (p->binding != NULL)
             bind_name(b, p->binding, v, mode);
         bind(b, p->parts[0], borrow_plain_value(&sort_unknown), mode);
+        break;
+    case PATTERN_OR:
+        bind_alternatives(b, p, v, mode);
         break;
     case PATTERN_TUPLE:
         v = open_reference(b, v, &mode, p->span);

@@ -19,6 +19,7 @@
 #include "language/library/library.h"
 #include "language/syntax/elsewhere.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/hints.h"
 
@@ -365,6 +366,16 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
     return true;
 }
 
+/* Vec::len(&v), Vec::clone(&v) */
+static bool call_of_list(checker *c, expr **slot, const struct_item *owner, const type *expected) {
+    const char *name = (*slot)->call.callee->name.name;
+    const bool has = check_is_list_method(name) || library_said_of(LIBRARY_hands_on, name) == SAID_CLONE;
+    if (!has || owner == NULL || owner != c->instances->builtin_owners[TYPE_VEC] || (*slot)->call.arg_count == 0)
+        return false;
+    check_first_as_receiver(c, slot, name, expected);
+    return true;
+}
+
 static void call_scoped(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const name_expr *callee = &e->call.callee->name;
@@ -434,7 +445,8 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     if (check_scalar_call(c, slot, last == NULL ? scope : last + 1, name, expected))
         return;
-    if (call_of_trait(c, slot, last == NULL ? scope : last + 1, name, expected))
+    if (call_of_list(c, slot, owner, expected) ||
+        call_of_trait(c, slot, last == NULL ? scope : last + 1, name, expected))
         return;
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);

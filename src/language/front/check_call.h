@@ -36,6 +36,11 @@ void check_lent_lists(expr *e);
 bool check_order_method(checker *c, expr **slot, const type *t);
 /* Part i of the variable with that name, which is a t: a struct or tuple. */
 expr *check_part_of(checker *c, source_span span, const char *name, const type *t, uint32_t i);
+/* The variant of an enum whose the part is; NULL: it is a part of all, or of another type. */
+const variant_item *check_variant_of_part(const type *t, uint32_t part);
+/* Whether t or a part of it has a method of one of these names (the last is NULL). The budget bounds the search; where
+ * it ends, the answer is yes. */
+bool check_asks_itself(const checker *c, const type *t, const char *const *names, int *budget);
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
 bool check_hash_method(checker *c, expr **slot, const type *t);
 bool check_default_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
@@ -56,6 +61,7 @@ expr *check_tensor_as_list(checker *c, expr *t);
 expr *check_map_cast(checker *c, expr *list, const char *scalar);
 bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
+bool check_flattened(checker *c, expr **slot, const type *t, const type *expected);
 /* Makes an iterator of what the chain e starts from, where its functions have to wait: check_waits.c. */
 bool check_chain_waits(checker *c, expr *e, const type *expected);
 expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */

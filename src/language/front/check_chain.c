@@ -75,6 +75,10 @@ static bool makes_iterator(const expr *e) {
 
 /* x.iter() and its like, when a list comes out of it and its elements are values. */
 static bool is_list(checker *c, expr **start) {
+    if ((*start)->type != NULL) {
+        const type *t = type_resolve(c->types, (*start)->type);
+        return t->kind == TYPE_VEC && !type_is_reference(type_resolve(c->types, t->vec.element));
+    }
     bool named = (*start)->kind == EXPR_METHOD && library_says(LIBRARY_goes_over, (*start)->call.name);
     for (const expr *e = *start; named && e->kind == EXPR_METHOD; e = e->call.receiver)
         named &= !makes_iterator(e);
@@ -363,6 +367,28 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
         value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);
     *slot = build_finish(&b, value);
     check_expr(c, slot, kind >= STAGE_SUM ? expected : NULL);
+    return true;
+}
+
+/* sets.flatten(), of what a `for` runs over: sets.flat_map(|<row>| <row>) */
+bool check_flattened(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    const library_said by = library_said_of(LIBRARY_goes_over_each, e->call.name);
+    const type *row = by != SAID_FLAT_MAP || t->kind != TYPE_VEC ? NULL : type_resolve(c->types, t->vec.element);
+    if (row == NULL || e->call.arg_count > 0 || row->kind != TYPE_STRUCT)
+        return false;
+    expr *f = check_new(c, EXPR_CLOSURE, e->span, NULL);
+    binding *b = CHECK_ARRAY(c, binding, 1);
+    *b = (binding){.name = "<row>", .span = e->span, .kind = BINDING_PARAMETER};
+    f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
+    f->closure.parameters[0] = b;
+    f->closure.parameter_count = 1;
+    f->closure.body = check_new_name(c, e->span, b->name);
+    e->call.args = CHECK_ARRAY(c, expr *, 1);
+    e->call.args[0] = f;
+    e->call.arg_count = 1;
+    e->call.name = library_named(LIBRARY_stage, by);
+    check_again(c, slot, expected);
     return true;
 }
 

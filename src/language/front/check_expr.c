@@ -91,9 +91,10 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (check_variant_name(c, e, expected) || check_function_name(c, e))
         return;
-    const char *scope = e->name.scope;
-    struct_item *owner = check_struct_named(c, scope);
-    const type *of = owner == NULL ? check_scope_type(c, scope) : NULL;
+    const type *of = e->name.of == NULL ? NULL : type_resolve(c->types, check_type(c, e->name.of));
+    const char *scope = e->name.scope = of == NULL ? e->name.scope : check_type_text(c, of);
+    struct_item *owner = of == NULL ? check_struct_named(c, scope) : NULL;
+    of = owner == NULL && of == NULL ? check_scope_type(c, scope) : of;
     if (owner != NULL)
         of = check_struct_open(c, owner, e->name.arguments, e->name.argument_count)->type;
     symbol *known = check_find(c, check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
@@ -101,7 +102,8 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
         check_constant_use(c, slot, known->constant, of);
         return;
     }
-    const_item *associated = check_associated_constant(c, scope, e->name.name);
+    const_item *associated = check_associated_constant(c, owner == NULL ? of : check_scope_type(c, scope),
+                                                       e->name.name);
     if (associated != NULL) {
         check_constant_use(c, slot, associated, of);
         return;
@@ -460,8 +462,9 @@ static bool yields_place(checker *c, const expr *e, const type *expected) {
 
 static void check_expression(checker *c, expr **slot, const type *expected) {
     const type *made_as = (*slot)->kind == EXPR_CALL ? (*slot)->becomes : NULL;
-    const uint8_t holds = (*slot)->holds;                    /* so does what it becomes */
-    const bool bound = (*slot)->is_kept && expected == NULL; /* let a = make_rc(): the Rc, not the value in it */
+    const uint8_t holds = (*slot)->holds; /* so does what it becomes */
+    const bool bound = (*slot)->is_kept && (expected == NULL || type_resolve(c->types, expected)->kind == TYPE_OPEN) &&
+                       !(*slot)->is_followed; /* let a = make_rc(): the Rc, not the value in it */
     bool kept = check_wants_reference(c, *slot, expected);
     const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
     const bool place = kept && yields_place(c, *slot, expected);
@@ -473,7 +476,7 @@ static void check_expression(checker *c, expr **slot, const type *expected) {
     if (!kept)
         check_follow(c, slot);
     check_follow_stars(c, slot, written, stars, expected);
-    bool made = (*slot)->is_boxed || (bound && type_is_shared(type_resolve(c->types, (*slot)->type)));
+    bool made = (*slot)->is_boxed || (bound && type_is_box(type_resolve(c->types, (*slot)->type)));
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID)
         check_dyn_convert(c, slot, wish);

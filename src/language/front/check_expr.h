@@ -54,4 +54,9 @@ bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *
 void check_struct(checker *c, expr *e, const type *expected);
 void check_unknown_field(checker *c, expr *e, const struct_item *s);
 
+/* left op right, where it has a value: arithmetic, and comparisons as 0 and 1. */
+bool check_combine(binary_op op, int64_t left, int64_t right, int64_t *out);
+/* A number in place of an expression with calls of functions (*calls), where their bodies say which: check_known.c. */
+bool check_known_call(checker *c, expr **slot, bool *calls);
+
 #endif

@@ -24,6 +24,7 @@
 #include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_operator_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 #include "language/types/check_written.h"
@@ -229,7 +230,10 @@ static bool list_of_parts(checker *c, expr **slot, const type *t) {
         get->parameter_count != 2)
         return false;
     *slot = check_numbered_parts(c, *slot);
+    const char *outer = c->around->receiver_of;
+    c->around->receiver_of = all_of_it; /* all are asked for at once */
     check_expr(c, slot, NULL);
+    c->around->receiver_of = outer;
     return true;
 }
 

@@ -12,7 +12,7 @@
 #include "language/front/check_variant.h"
 #include "language/types/check_context.h"
 
-static bool combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
+bool check_combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
     switch (op) {
     case BINARY_ADD:
         return !__builtin_add_overflow(a, b, out);
@@ -29,6 +29,18 @@ static bool combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
     case BINARY_SHL:
         *out = a >= 0 && b >= 0 && b < 62 && a < (INT64_C(1) << (62 - b)) ? a << b : -1;
         return *out >= 0;
+    case BINARY_EQ:
+    case BINARY_NE:
+        *out = (a == b) == (op == BINARY_EQ);
+        return true;
+    case BINARY_LT:
+    case BINARY_GE:
+        *out = (a < b) == (op == BINARY_LT);
+        return true;
+    case BINARY_GT:
+    case BINARY_LE:
+        *out = (a > b) == (op == BINARY_GT);
+        return true;
     default:
         return false;
     }
@@ -45,7 +57,7 @@ static bool evaluate(const expr *e, int64_t *out, int depth) {
     if (e->kind == EXPR_BINARY) {
         int64_t left, right;
         return type_is_integer(e->type) && evaluate(e->binary.left, &left, depth + 1) &&
-               evaluate(e->binary.right, &right, depth + 1) && combine(e->binary.op, left, right, out);
+               evaluate(e->binary.right, &right, depth + 1) && check_combine(e->binary.op, left, right, out);
     }
     if (e->kind == EXPR_INT && type_is_integer(e->type)) {
         *out = (int64_t)e->integer.value;
@@ -56,6 +68,12 @@ static bool evaluate(const expr *e, int64_t *out, int depth) {
 
 bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what) {
     const type *integer = check_scalar(c, TYPE_I64);
+    bool calls = false;
+    if (!check_known_call(c, slot, &calls) && calls) {
+        diagnostics_say(c->diagnostics, (*slot)->span, SAY(is_whole_number_known_beforehand), what);
+        check_make_error(c, *slot);
+        return false;
+    }
     check_expr(c, slot, integer);
     const expr *e = *slot;
     if (evaluate(e, out, 0))

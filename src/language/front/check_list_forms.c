@@ -60,6 +60,8 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     bool method = known != NULL && known->has_self; /* Result::unwrap */
     if (known != NULL && !known->has_self && !known->is_template)
         return;
+    const bool own = owner != NULL && owner->span.file != c->tree->prelude;
+    method |= !plain && known == NULL && !own && check_is_list_method(e->name.name); /* Vec::len */
     method |= !plain && library_says(LIBRARY_method_trait, e->name.scope);
     method |= !plain && names_trait(c->names, e->name.scope) != NULL;
     expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);

@@ -540,8 +540,9 @@ static void method(checker *c, expr **slot, const type *expected) {
     if (type_is_silent(t)) {
         check_lost_arguments(c, e);
         check_make_error(c, e);
-    } else if (!method_of(c, slot, t, expected) && !(check_is_guard(c, t) && method_of_led(c, slot, t, expected)) &&
-               !check_order_method(c, slot, t) && !check_hash_method(c, slot, t) && !check_delegated_text(c, slot) &&
+    } else if (!method_of(c, slot, t, expected) && !check_flattened(c, slot, t, expected) &&
+               !(check_is_guard(c, t) && method_of_led(c, slot, t, expected)) && !check_order_method(c, slot, t) &&
+               !check_hash_method(c, slot, t) && !check_delegated_text(c, slot) &&
                !check_to_string(c, slot, t, expected) && !identity_method(c, slot, t) &&
                !method_of_list(c, slot, t, expected) && !check_method_of_row(c, slot, t, expected) &&
                !method_of_led(c, slot, t, expected)) {

@@ -128,7 +128,19 @@ static bool has_equality(const checker *c, const type *t, int *budget) {
     }
 }
 
-/* All parts are equal. The parts of other variants are nothing on both sides, and nothing equals nothing. */
+/* Of an enum: left is another variant, or the parts are equal. */
+static expr *in_its_variant(checker *c, expr *equal, const char *left, const type *t, uint32_t part) {
+    const variant_item *v = check_variant_of_part(t, part);
+    const char *const names[] = {check_operator_method(BINARY_EQ), NULL};
+    if (v == NULL || !check_asks_itself(c, t->structure->fields[part].type, names, &(int){100}))
+        return equal;
+    expr *tag = check_part_of(c, equal->span, left, t, 0), *number = check_new_int(c, equal->span, v->tag);
+    expr *other = check_new_binary(c, BINARY_NE, tag, number, check_scalar(c, TYPE_BOOL));
+    return check_new_binary(c, BINARY_OR, other, equal, check_scalar(c, TYPE_BOOL));
+}
+
+/* All parts are equal. The parts of other variants are nothing on both sides, and nothing equals nothing; what says
+ * itself what is equal is not asked about nothing. */
 static void compare_parts(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
     source_span span = e->span;
@@ -150,6 +162,7 @@ static void compare_parts(checker *c, expr **slot, const type *t) {
         equal->binary.left = check_part_of(c, span, left, t, i);
         equal->binary.right = check_part_of(c, span, right, t, i);
         check_expr(c, &equal, NULL);
+        equal = in_its_variant(c, equal, left, t, i);
         all = all == NULL ? equal : check_new_binary(c, BINARY_AND, all, equal, check_scalar(c, TYPE_BOOL));
     }
     check_scope_close(c, mark);

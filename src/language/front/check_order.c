@@ -49,6 +49,46 @@ static bool has(checker *c, const type *t, const char *name) {
     return t->kind == TYPE_STRUCT && check_method_named(c, t->structure, name) != NULL;
 }
 
+bool check_asks_itself(const checker *c, const type *t, const char *const *names, int *budget) {
+    t = type_resolve(c->types, t);
+    bool asks = --*budget < 0;
+    if (t->kind == TYPE_STRUCT) {
+        const struct_item *s = t->structure->template != NULL ? t->structure->template : t->structure;
+        for (uint32_t i = 0; names[i] != NULL; i++)
+            asks |= check_find_method(c, s, names[i]) != NULL;
+        for (uint32_t i = 0; i < t->structure->field_count && !asks; i++)
+            asks = check_asks_itself(c, t->structure->fields[i].type, names, budget);
+    }
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count && !asks; i++)
+        asks = check_asks_itself(c, t->tuple.items[i], names, budget);
+    return asks || (type_is_box(t) && check_asks_itself(c, t->vec.element, names, budget));
+}
+
+const variant_item *check_variant_of_part(const type *t, uint32_t part) {
+    const struct_item *s = t->kind == TYPE_STRUCT ? t->structure : NULL;
+    for (uint32_t i = 0; s != NULL && s->is_enum && i < s->variant_count; i++)
+        if (part >= s->variants[i].first && part < s->variants[i].first + s->variants[i].count)
+            return &s->variants[i];
+    return NULL;
+}
+
+/* Of an enum: equal, or what the parts are where both are of the variant that has them. */
+static expr *in_its_variant(checker *c, expr *order, const char *const *both, const type *t, uint32_t part,
+                            bool partial) {
+    const variant_item *v = check_variant_of_part(t, part);
+    static const char *const names[] = {"cmp", "partial_cmp", NULL};
+    if (v == NULL || !check_asks_itself(c, t->structure->fields[part].type, names, &(int){100}))
+        return order;
+    expr *is[2];
+    for (int i = 0; i < 2; i++)
+        is[i] = check_new_binary(c, BINARY_EQ, check_part_of(c, order->span, both[i], t, 0),
+                                 check_new_int(c, order->span, v->tag), check_scalar(c, TYPE_BOOL));
+    expr *equal = check_new_name(c, order->span, "Equal");
+    equal->name.scope = "Ordering";
+    return build_if(c, check_new_binary(c, BINARY_AND, is[0], is[1], check_scalar(c, TYPE_BOOL)), order,
+                    partial ? build_call(c, order->span, NULL, "Some", &equal, 1) : equal, NULL);
+}
+
 typedef struct seen_struct {
     const struct_item *s;
     struct seen_struct *before;
@@ -92,7 +132,9 @@ static expr *order_of(checker *c, expr *left, expr *right, const type *t, bool p
         expr *mine = check_part_of(c, span, l, t, i);
         bool box = type_is_box(mine->type); /* it may hold a t itself */
         const char *how = partial ? (box ? "__partial_order" : "partial_cmp") : (box ? "__order" : "cmp");
-        all = then(c, span, build_method(c, span, mine, how, &other, 1), all, partial);
+        expr *order = build_method(c, span, mine, how, &other, 1);
+        order = in_its_variant(c, order, (const char *const[]){l, r}, t, i, partial);
+        all = then(c, span, order, all, partial);
     }
     if (all == NULL) {
         all = check_new_name(c, span, "Equal");

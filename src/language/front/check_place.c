@@ -330,6 +330,13 @@ static bool assign_by_method(checker *c, expr **slot) {
     expr *target = check_copy_place(c, e->assign.target);
     check_expr(c, &target, NULL);
     const type *t = type_resolve(c->types, target->type);
+    if (t->kind == TYPE_OPEN) { /* nothing said yet what it is: what is added to it */
+        check_expr(c, &e->assign.value, NULL);
+        const type *given = type_resolve(c->types, e->assign.value->type);
+        if (given->kind == TYPE_STRUCT && check_method_named(c, given->structure, name) != NULL)
+            check_fits(c, t, given);
+        t = type_resolve(c->types, t);
+    }
     if (t->kind != TYPE_STRUCT || check_method_named(c, t->structure, name) == NULL)
         return false;
     *slot = build_method(c, e->span, e->assign.target, name, &e->assign.value, 1);

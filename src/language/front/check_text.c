@@ -354,6 +354,10 @@ static expr *text_by_tensor(checker *c, expr *value, int64_t how) {
 expr *check_text_of(checker *c, expr *value, int64_t how) {
     const type *t = type_resolve(c->types, value->type);
     source_span span = value->span;
+    if (type_is_reference(t) && !type_is_slice(t)) { /* in an Option, a tuple: the value there */
+        check_follow(c, &value);
+        t = type_resolve(c->types, value->type);
+    }
     if (type_is_open_number(t) && check_is_unstated(c, value) && (how & HOW(HOW_MORE)) == 0)
         return text_by_tensor(c, value, how);
     if (t->may_have_open && !c->open->is_closing && c->function != NULL)

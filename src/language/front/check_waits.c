@@ -15,10 +15,10 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
-#include "language/types/check_operator_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
+#include "language/types/check_operator_types.h"
 #include "language/types/check_scopes.h"
 
 enum { LOOK_DEPTH = 4 };

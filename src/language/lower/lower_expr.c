@@ -229,11 +229,18 @@ static void by_kind(lower_fn *fn, const expr *e, ir_value *out) {
     }
 }
 
+/* A call that yields `&T`: what is there has its owner. */
+static bool is_lent(const expr *e) {
+    const type_expr *t = e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION ? e->call.function->result_annotation
+                                                                               : NULL;
+    return t && (t->is_shared || t->is_place);
+}
+
 void lower_any(lower_fn *fn, const expr *e, ir_value *out) {
     if (!lower_open(fn) || (fn->owns && lower_moved(fn, e, out)))
         return;
     by_kind(fn, e, out);
-    if (fn->owns && lower_open(fn) && lower_drops(fn->l, e->type) && !lower_is_place(e) &&
+    if (fn->owns && lower_open(fn) && lower_drops(fn->l, e->type) && !lower_is_place(e) && !is_lent(e) &&
         lower_marked(fn, e->span, MARK_LOOKED))
         lower_temporary(fn, e->type, out, e->span);
 }

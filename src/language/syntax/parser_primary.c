@@ -363,8 +363,9 @@ static expr *parse_closure(parser *p) {
 static expr *parse_qualified(parser *p) {
     expr *e = parser_new(p, EXPR_NAME, parser_span(p));
     type_expr *t = parse_qualified_scope(p);
-    e->name.of = t->name == NULL ? t : NULL;
-    e->name.scope = t->name == NULL ? "<type>" : t->name;
+    const bool named = t->name != NULL && t->scope == NULL; /* else [T; N], P::Next */
+    e->name.of = named ? NULL : t;
+    e->name.scope = named ? t->name : "<type>";
     e->name.scope_span = t->span;
     e->name.arguments = t->arguments;
     e->name.argument_count = t->argument_count;

@@ -124,8 +124,7 @@ const type *check_alias_type(checker *c, type_expr *t) {
     return means == SAID_SAME && type_is_numeric(owner) ? owner : NULL;
 }
 
-const_item *check_associated_constant(checker *c, const char *scope, const char *name) {
-    const type *t = check_scope_type(c, scope);
+const_item *check_associated_constant(checker *c, const type *t, const char *name) {
     const char *owner = t == NULL ? NULL : owner_name(c, t);
     const symbol *s = owner == NULL ? NULL : check_find(c, check_printf(c, "%s::%s", owner, name));
     return s == NULL ? NULL : s->constant;

@@ -86,11 +86,14 @@ static void instance_fields(checker *c, struct_item *s, const struct_item *templ
     type_environment environment = {.parameters = &template->generics, .arguments = s->arguments};
     const type_environment *outer = c->environment;
     c->environment = &environment;
+    const struct_item *around = c->instances->declares;
+    c->instances->declares = s;
     for (uint32_t i = 0; i < s->field_count; i++) {
         s->fields[i] = template->fields[i];
         s->fields[i].type = s->fields[i].annotation == NULL ? check_scalar(c, TYPE_I64)
                                                             : check_held_type(c, s->fields[i].annotation);
     }
+    c->instances->declares = around;
     c->environment = outer;
     c->instances->struct_depth--;
 }

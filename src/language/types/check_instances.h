@@ -40,7 +40,8 @@ typedef struct check_instances {
     uint32_t struct_depth; /* instances of generic structs whose fields are being made */
     bool refused;          /* the last one asked for, with a message */
     bool structs_are_measured;
-    iterators_known iterators; /* structs with next() */
+    const struct_item *declares; /* whose fields are looked at; NULL: none's */
+    iterators_known iterators;   /* structs with next() */
     struct dyn_type *dyns;
     chain_sums sums;
     /* check_constant_integer: what is written in a type is checked as any expression is. */

@@ -73,6 +73,8 @@ static bool printable(const checker *c, const type *t, int *budget) {
             if (!printable(c, t->structure->fields[i].type, budget))
                 return false;
         return true;
+    case TYPE_REFERENCE:
+        return !type_is_slice(t) && printable(c, type_target(c->types, t), budget);
     default:
         return t->kind == TYPE_OPEN;
     }

@@ -74,9 +74,18 @@ static const type *tensor_type(checker *c, type_expr *t) {
     return type_tensor(c->types, element, rank);
 }
 
+/* struct Env<'e> { around: Option<&'e Env<'e>> }: what nothing may change as long as it is looked at is a value, and one
+ * that lies elsewhere. Where there are destructors, a value has one owner. */
+static bool leads_to_its_like(const checker *c, const type_expr *t, const type *whole) {
+    return t->is_shared && !t->is_place && whole->kind == TYPE_STRUCT && c->instances->declares == whole->structure &&
+           !c->tree->has_destructors;
+}
+
 /* Inside of another type `&mut T` is a reference; elsewhere it says that the place itself is meant. */
 const type *check_part_type(checker *c, type_expr *t) {
     const type *whole = check_type(c, t);
+    if (leads_to_its_like(c, t, whole))
+        return type_array(c->types, whole, TYPE_SHARED);
     if (!t->is_place || type_is_silent(whole) || whole->kind == TYPE_VOID)
         return whole;
     bool slice = t->kind == TYPE_EXPR_ARRAY && t->length == NULL && whole->kind == TYPE_VEC;
@@ -342,6 +351,7 @@ const type *check_type(checker *c, type_expr *t) {
 /* ---- structs --------------------------------------------------------------------------------- */
 
 static void check_fields(checker *c, struct_item *s) {
+    c->instances->declares = s;
     for (uint32_t i = 0; i < s->field_count; i++) {
         struct_field *field = &s->fields[i];
         if (field->annotation == NULL) { /* the tag of an enum */
@@ -354,6 +364,7 @@ static void check_fields(checker *c, struct_item *s) {
             field->type = check_scalar(c, TYPE_ERROR);
         }
     }
+    c->instances->declares = NULL;
 }
 
 /* Fields of one struct by name: quadratic only in the fields of one struct that has few. */

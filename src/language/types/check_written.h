@@ -23,7 +23,7 @@ void check_alias_scope(checker *c, name_expr *callee);
 /* The type that `Self` or a type parameter means; NULL: the scope is neither. */
 const type *check_scope_type(checker *c, const char *scope);
 /* The constant T::NAME of what T is; NULL: there is none. */
-const_item *check_associated_constant(checker *c, const char *scope, const char *name);
+const_item *check_associated_constant(checker *c, const type *t, const char *name);
 const char *check_type_text(checker *c, const type *t);
 /* The same, or the error type after a message when it is too large. */
 const type *check_bounded(checker *c, const type *t, source_span span);

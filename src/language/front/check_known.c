@@ -1,0 +1,103 @@
+/* check_known.c: calls where a whole number has to be known before anything runs.
+ *
+ *     const fn square(n: usize) -> usize { n * n }        [0; square(4)] is [0; 16]
+ *
+ * Nothing is checked when the first lengths are asked for, so this reads what is written. What must stay true: it ends
+ * (a bound on the steps), and what it does not know it does not guess.
+ */
+#include <string.h>
+
+#include "language/front/check_expr.h"
+#include "language/types/check_context.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_scopes.h"
+
+enum { STEPS_MAX = 10000, CALLS_MAX = 100, ARGUMENTS_MAX = 8 };
+
+typedef struct known {
+    checker *c;
+    const function_item *f; /* whose parameters are known; NULL: none */
+    const int64_t *arguments;
+    uint32_t depth, *steps;
+} known;
+
+static bool value_of(const known *k, const expr *e, int64_t *out);
+
+static bool value_of_name(const known *k, const expr *e, int64_t *out) {
+    for (uint32_t i = 0; e->name.scope == NULL && k->f != NULL && i < k->f->parameter_count; i++)
+        if (strcmp(k->f->parameters[i]->name, e->name.name) == 0) {
+            *out = k->arguments[i];
+            return true;
+        }
+    const symbol *s = e->name.scope == NULL ? check_find(k->c, e->name.name) : NULL;
+    const known outside = {.c = k->c, .depth = k->depth + 1, .steps = k->steps};
+    return s != NULL && s->constant != NULL && s->constant->value != NULL &&
+           value_of(&outside, s->constant->value, out);
+}
+
+static bool value_of_call(const known *k, const expr *e, int64_t *out) {
+    const expr *callee = e->call.callee;
+    const symbol *s = callee->kind == EXPR_NAME && callee->name.scope == NULL ? check_find(k->c, callee->name.name)
+                                                                              : NULL;
+    function_item *f = s == NULL ? NULL : s->function;
+    int64_t arguments[ARGUMENTS_MAX];
+    if (f == NULL || e->call.arg_count != f->parameter_count || e->call.arg_count > ARGUMENTS_MAX)
+        return false;
+    for (uint32_t i = 0; i < e->call.arg_count; i++)
+        if (!value_of(k, e->call.args[i], &arguments[i]))
+            return false;
+    check_read_body(k->c, f);
+    const known inside = {.c = k->c, .f = f, .arguments = arguments, .depth = k->depth + 1, .steps = k->steps};
+    const expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    return f->body != NULL && value_of(&inside, &body, out);
+}
+
+static bool value_of_binary(const known *k, const expr *e, int64_t *out) {
+    int64_t left, right;
+    const bool both = value_of(k, e->binary.left, &left) && value_of(k, e->binary.right, &right);
+    return both && check_combine(e->binary.op, left, right, out);
+}
+
+static bool value_of(const known *k, const expr *e, int64_t *out) {
+    int64_t condition;
+    if (k->depth > CALLS_MAX || ++*k->steps > STEPS_MAX)
+        return false;
+    switch (e->kind) {
+    case EXPR_INT:
+        *out = (int64_t)e->integer.value;
+        return true;
+    case EXPR_NAME:
+        return value_of_name(k, e, out);
+    case EXPR_BINARY:
+        return value_of_binary(k, e, out);
+    case EXPR_CAST:
+        return value_of(k, e->cast.operand, out);
+    case EXPR_BLOCK:
+        return e->block->first == NULL && e->block->result != NULL && value_of(k, e->block->result, out);
+    case EXPR_IF:
+        if (e->branch.otherwise == NULL || !value_of(k, e->branch.condition, &condition))
+            return false;
+        return condition != 0 ? value_of(k, &(expr){.kind = EXPR_BLOCK, .block = e->branch.then}, out)
+                              : value_of(k, e->branch.otherwise, out);
+    case EXPR_CALL:
+        return value_of_call(k, e, out);
+    default:
+        return false;
+    }
+}
+
+static void find_call(expr *e, void *found) {
+    *(bool *)found |= e->kind == EXPR_CALL && e->type == NULL && e->call.callee->kind == EXPR_NAME &&
+                      e->call.callee->name.scope == NULL;
+    if (!*(bool *)found)
+        expr_each_child(e, find_call, found);
+}
+
+bool check_known_call(checker *c, expr **slot, bool *calls) {
+    int64_t value;
+    find_call(*slot, calls);
+    if (!*calls || !value_of(&(known){.c = c, .steps = &(uint32_t){0}}, *slot, &value) || value < 0)
+        return false;
+    *slot = check_new_int(c, (*slot)->span, value);
+    return true;
+}
