@@ -2,8 +2,9 @@
  *
  *     const fn square(n: usize) -> usize { n * n }        [0; square(4)] is [0; 16]
  *
- * Nothing is checked when the first lengths are asked for, so this reads what is written. What must stay true: it ends
- * (a bound on the steps), and what it does not know it does not guess.
+ * Nothing is checked when the first lengths are asked for, so this reads what is written. What must stay true
+ * (tests/rust/programs/lengths_of_const_fn.tl): it ends (a bound on the steps), and what it does not know it does not
+ * guess.
  */
 #include <string.h>
 

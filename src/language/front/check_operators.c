@@ -128,7 +128,7 @@ static bool has_equality(const checker *c, const type *t, int *budget) {
     }
 }
 
-/* Of an enum: left is another variant, or the parts are equal. */
+/* In an enum left is another variant, or the parts are equal. */
 static expr *in_its_variant(checker *c, expr *equal, const char *left, const type *t, uint32_t part) {
     const variant_item *v = check_variant_of_part(t, part);
     const char *const names[] = {check_operator_method(BINARY_EQ), NULL};

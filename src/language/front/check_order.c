@@ -72,11 +72,12 @@ const variant_item *check_variant_of_part(const type *t, uint32_t part) {
     return NULL;
 }
 
-/* Of an enum: equal, or what the parts are where both are of the variant that has them. */
+/* In an enum the parts are compared where both values are of the variant that has them, else equal. */
 static expr *in_its_variant(checker *c, expr *order, const char *const *both, const type *t, uint32_t part,
                             bool partial) {
     const variant_item *v = check_variant_of_part(t, part);
-    static const char *const names[] = {"cmp", "partial_cmp", NULL};
+    const char *const names[] = {library_named(LIBRARY_form, SAID_CMP), library_named(LIBRARY_form, SAID_PARTIAL),
+                                 NULL};
     if (v == NULL || !check_asks_itself(c, t->structure->fields[part].type, names, &(int){100}))
         return order;
     expr *is[2];

@@ -3,10 +3,12 @@
  *     let it = v.iter().map(|x| { println!("{}", x); x + 1 });    ─►    __items(v.iter()).map(…)
  *
  * A method that makes a list of a list runs its function for every element at once (iter.tl), one that makes an
- * iterator of an iterator as the program asks for elements (iterator.tl). Where the functions only compute, nobody sees
- * which, and the list is faster. What must stay true: a function whose run can be seen, or of which that is not known,
- * runs for an element when the program asks for that one. A chain that ends in a method that wants all elements at once
- * asks for them there and then, and so does a `for` over it (check_chain.c).
+ * iterator of an iterator as the program asks for elements (iterator.tl). Where the functions only compute, that cannot
+ * be seen, and the list is faster. A chain that ends in a method that wants all elements at once asks for them there
+ * and then, and so does a `for` over it (check_chain.c).
+ *
+ * What must stay true (tests/rust/programs/chains_wait.tl): a function whose run can be seen, or of which that is not
+ * known, runs for an element when the program asks for that one.
  */
 #include <string.h>
 

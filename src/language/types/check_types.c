@@ -74,8 +74,8 @@ static const type *tensor_type(checker *c, type_expr *t) {
     return type_tensor(c->types, element, rank);
 }
 
-/* struct Env<'e> { around: Option<&'e Env<'e>> }: what nothing may change as long as it is looked at is a value, and one
- * that lies elsewhere. Where there are destructors, a value has one owner. */
+/* struct Env<'e> { around: Option<&'e Env<'e>> }: nothing may change what is looked at, so it is a value, and one that
+ * lies elsewhere. Where there are destructors, a value has one owner. */
 static bool leads_to_its_like(const checker *c, const type_expr *t, const type *whole) {
     return t->is_shared && !t->is_place && whole->kind == TYPE_STRUCT && c->instances->declares == whole->structure &&
            !c->tree->has_destructors;
