@@ -1,11 +1,11 @@
 /* coarse.c: lives on a coarse grid. See coarse.h. */
 #include "planner/skyline/coarse.h"
 
-enum { CELLS_A_LIFE = 64 };
+enum { CELLS_A_LIFE = 128 };
 
 #define NEW(model, type, count) MASU_ARENA_ARRAY(&(model)->arena, type, (size_t)(count) + 1)
 
-/* A power of two, at most 1/64 of the life, or 1. */
+/* A power of two, at most 1/128 of the life, or 1. */
 static uint32_t cell_of(const masu__plan_model *m, uint32_t item) {
     uint32_t cells = (m->end[item] - m->first[item]) / CELLS_A_LIFE;
     return cells > 1 ? UINT32_C(1) << (31 - __builtin_clz(cells)) : 1;

@@ -1,7 +1,7 @@
 /* coarse.h: the same items with lives that begin and end on a coarse grid, for a first plan of very many.
  *
  *     life          ├──────────────────────┤             a long life is moved out to multiples of a power of two,
- *     coarse      ├──────────────────────────┤           at most 1/64 of it: so it grows by less than 1/32
+ *     coarse      ├──────────────────────────┤           at most 1/128 of it: it grows by less than 1/64
  *     grid        ┊       ┊       ┊       ┊
  *
  *     a coarse life contains the life: each plan for the coarse lives is one for the lives

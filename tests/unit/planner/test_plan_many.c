@@ -97,7 +97,7 @@ static void repair_lowers_any_plan(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-/* Coarse lives contain the lives, are at most 1/32 longer, and leave fewer sections; their load is the sum of what
+/* Coarse lives contain the lives, are at most 1/64 longer, and leave fewer sections; their load is the sum of what
  * lives there. */
 static void coarse_lives_contain_lives(void **state) {
     (void)state;
