@@ -48,6 +48,8 @@ def numbers(kind, mark, n, dims):
         return "i64", [str(i * 7 % int(mark[1:])) for i in range(n)]
     if mark == "?" or kind == "b":
         return "", ["true" if i % 3 else "false" for i in range(n)]
+    if kind == "i" and mark == "%":
+        return "i64", [str(i * 5 % 7 % 2) for i in range(n)]
     if kind == "i":
         return "i64", [str(1 + i * 5 % 7) for i in range(n)]
     if mark in ("~", "!"):

@@ -28,16 +28,6 @@ TL_WIDE static bool all_below(const int64_t *at, int64_t count, int64_t n) {
     return wrong == 0;
 }
 
-/* The index as whole numbers, row by row. */
-static masu_status dense_index(tl_tensor *index, tl_tensor **out) {
-    tl_tensor *whole;
-    masu_status status = tl__as_dtype(index, TL_I64, &whole);
-    if (status == MASU_OK)
-        status = tl__tensor_contiguous(whole, out);
-    tl__tensor_drop(whole);
-    return status;
-}
-
 /* Names the first one that is out of range. */
 static masu_status index_error(const char *what, const tl_tensor *dense, int64_t n) {
     const int64_t *at = dense->data;
@@ -49,7 +39,7 @@ static masu_status index_error(const char *what, const tl_tensor *dense, int64_t
 
 masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
     tl_tensor *dense;
-    masu_status status = dense_index(index, &dense);
+    masu_status status = tl__dense_places(what, index, &dense);
     if (status != MASU_OK)
         return status;
     if (!all_below(dense->data, dense->elements, n)) {
@@ -330,7 +320,7 @@ static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor
         status = tl__error(TL_SAY(gather_index_shape_for_shape), tl__shape_text(index->rank, index->shape, other),
                            tl__shape_text(t->rank, t->shape, shape));
     if (status == MASU_OK)
-        status = dense_index(index, &rows);
+        status = tl__dense_places("gather", index, &rows);
     if (status != MASU_OK)
         return status;
     status = gather_ready(t, at, rows, out);

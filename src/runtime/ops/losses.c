@@ -382,7 +382,8 @@ static masu_status by_rows(tl_tensor *logits, tl_tensor *targets, bool by_class,
     masu_status status = tl__log_softmax(logits, logits->rank - 1, &logs);
     if (status != MASU_OK)
         return status;
-    status = tl__dense_as(targets, by_class ? TL_I64 : (tl_dtype)logs->dtype, &ready);
+    status = by_class ? tl__dense_places("cross_entropy", targets, &ready)
+                      : tl__dense_as(targets, (tl_dtype)logs->dtype, &ready);
     if (status == MASU_OK) {
         status = cross_entropy_of(logits, targets, logs, ready, out);
         tl__tensor_drop(ready);

@@ -71,6 +71,8 @@ masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64
 masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
 /* The same, its elements in rows without gaps. */
 masu_status tl__dense_as(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
+/* The same of places or lengths, as i64: a fraction is MASU_ERR_INVALID_ARGUMENT, named as an index of `what`. */
+masu_status tl__dense_places(const char *what, tl_tensor *t, tl_tensor **out);
 /* The same of two; what is not made is NULL, both are to be dropped. */
 masu_status tl__both_as(tl_tensor *a, tl_tensor *b, tl_dtype dtype, tl_tensor **x, tl_tensor **y);
 

@@ -72,6 +72,39 @@ masu_status tl__dense_as(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
     return status;
 }
 
+/* Refuses the first element that is not a whole number. */
+#define FIRST_FRACTION(T)                                           \
+    int64_t i = 0;                                                  \
+    while (i < dense->elements && at[i] == (T)trunc((double)at[i])) \
+        i++;                                                        \
+    if (i < dense->elements)                                        \
+        return tl__error(TL_SAY(index_is_no_whole_number), what, (double)at[i]);
+
+static masu_status refuse_fraction(const char *what, const tl_tensor *dense) {
+    if (dense->dtype == TL_F32) {
+        const float *at = dense->data;
+        FIRST_FRACTION(float)
+    } else if (dense->dtype == TL_F64) {
+        const double *at = dense->data;
+        FIRST_FRACTION(double)
+    }
+    return MASU_OK;
+}
+
+masu_status tl__dense_places(const char *what, tl_tensor *t, tl_tensor **out) {
+    if (!tl__is_float(t))
+        return tl__dense_as(t, TL_I64, out);
+    tl_tensor *dense;
+    masu_status status = tl__tensor_contiguous(t, &dense);
+    if (status != MASU_OK)
+        return status;
+    status = refuse_fraction(what, dense);
+    if (status == MASU_OK)
+        status = tl__dense_as(dense, TL_I64, out);
+    tl__tensor_drop(dense);
+    return status;
+}
+
 masu_status tl__both_as(tl_tensor *a, tl_tensor *b, tl_dtype dtype, tl_tensor **x, tl_tensor **y) {
     *y = NULL;
     masu_status status = tl__as_dtype(a, dtype, x);

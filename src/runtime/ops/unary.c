@@ -188,7 +188,9 @@ static double whole_bound(double bound) {
     return bound < -0x1p63 ? -0x1p63 : bound > largest ? largest : bound;
 }
 
+/* Where the bounds cross, every element becomes the upper one, as in PyTorch. */
 static masu_status clamp(tl_tensor *t, double low, double high, tl_tensor **out) {
+    low = low > high ? high : low;
     tl_dtype dtype = (tl_dtype)t->dtype;
     if (!tl__is_float(t)) {
         low = isinf(low) ? whole_bound(low) : low;

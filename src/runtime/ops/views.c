@@ -472,14 +472,11 @@ tl_tensor *tl_tensor_row(tl_tensor *t, int64_t index) {
 
 /* The elements of `wanted`, a vector of at most TL_MAX_RANK lengths. */
 static masu_status read_shape(tl_tensor *wanted, int64_t *rank, int64_t shape[TL_MAX_RANK]) {
-    tl_tensor *whole, *dense;
+    tl_tensor *dense;
     char text[TL_SHAPE_TEXT];
     if (wanted->rank != 1 || wanted->elements > TL_MAX_RANK)
         return tl__error(TL_SAY(tensor_shape_is_no_shape), tl__shape_text(wanted->rank, wanted->shape, text));
-    masu_status status = tl__as_dtype(wanted, TL_I64, &whole);
-    if (status == MASU_OK)
-        status = tl__tensor_contiguous(whole, &dense);
-    tl__tensor_drop(whole);
+    masu_status status = tl__dense_places("reshape", wanted, &dense);
     if (status != MASU_OK)
         return status;
     *rank = dense->elements;
