@@ -141,7 +141,7 @@ typedef enum tl_abi_kind {
 
 typedef enum tl_abi_mode { TL_VALUE, TL_BORROWED, TL_OWNED, TL_LIST } tl_abi_mode;
 
-enum tl_abi_effects { NONE = 0, FAILS = 1, READS_GRAD = 2, REPLACES = 4, PURE = 8, ENDS = 16 };
+enum tl_abi_effects { NONE = 0, FAILS = 1, READS_GRAD = 2, REPLACES = 4, PURE = 8, ENDS = 16, SCOPED = 32 };
 
 /* How the result's shape follows: see language/pass/shapes.c for the code, one case each. */
 typedef enum tl_shape_rule {

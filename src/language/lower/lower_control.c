@@ -106,6 +106,8 @@ static void lower_stmt(lower_fn *fn, const stmt *s, bool is_step) {
  * of. */
 static void lower_block_at(lower_fn *fn, const block *b, bool is_within, const type *wanted, ir_value *out) {
     uint32_t mark = lower_scope_open(fn);
+    if (fn->l->tree->has_scoped_calls)
+        lower_arena_open(fn, b);
     for (const stmt *s = b->first; s && lower_open(fn); s = s->next)
         lower_stmt(fn, s, is_within && s->is_made);
     memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);

@@ -74,7 +74,7 @@ void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value
 
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
-static void push_kept(lower_fn *fn, ir_variable v, bool drops) {
+void lower_push_kept(lower_fn *fn, kept_leaf leaf) {
     if (fn->kept_count == fn->kept_capacity) {
         uint32_t larger = fn->kept_capacity ? 2 * fn->kept_capacity : 32;
         kept_leaf *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger, sizeof *room,
@@ -86,7 +86,7 @@ static void push_kept(lower_fn *fn, ir_variable v, bool drops) {
         fn->kept = room;
         fn->kept_capacity = larger;
     }
-    fn->kept[fn->kept_count++] = (kept_leaf){v, drops, false};
+    fn->kept[fn->kept_count++] = leaf;
 }
 
 /* The last leaf is the first to end; so of what has destructors the leaves lie on the stack in reverse order. */
@@ -100,7 +100,7 @@ static void keep_managed(lower_fn *fn, const type *t, ir_variable first, bool dr
     lower_leaf_types(fn->l, t, types);
     for (uint32_t i = 0; i < count; i++)
         if (ir_type_managed(types[drops ? count - 1 - i : i]))
-            push_kept(fn, first + (drops ? count - 1 - i : i), drops);
+            lower_push_kept(fn, (kept_leaf){.variable = first + (drops ? count - 1 - i : i), .drops = drops});
 }
 
 void lower_keep_values(lower_fn *fn, const type *t, ir_variable first) {
@@ -141,7 +141,7 @@ void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
         if (!lower_open(fn))
             return;
         ir_write_last(fn->b, lies, cell);
-        push_kept(fn, lies, owns_destructor(fn, b));
+        lower_push_kept(fn, (kept_leaf){.variable = lies, .drops = owns_destructor(fn, b)});
         return;
     }
     uint32_t count = lower_leaf_count(fn->l, b->type);
@@ -155,6 +155,10 @@ void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
 }
 
 static void keep_leaf(lower_fn *fn, const kept_leaf *leaf, int64_t how, source_span span) {
+    if (leaf->is_offset) {
+        lower_arena_close(fn, leaf->variable, span);
+        return;
+    }
     ir_value v = ir_read(fn->b, leaf->variable, span);
     ir_instr *keep = ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
     if (keep)

@@ -58,6 +58,7 @@ typedef struct kept_leaf {
     ir_variable variable;
     bool drops;        /* it may have a destructor, which runs where its scope ends */
     bool is_temporary; /* it has no name: it lives to the end of the statement */
+    bool is_offset;    /* not a value that is kept: where the arena was when the scope began (lower_arena.c) */
 } kept_leaf;
 
 struct lower_fn {
@@ -166,6 +167,11 @@ void lower_read(lower_fn *fn, ir_variable first, uint32_t count, ir_value *out, 
 void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values, source_span span);
 void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values);
 uint32_t lower_scope_open(lower_fn *fn);
+/* The variable is an end of the innermost scope, as a managed leaf is. */
+void lower_push_kept(lower_fn *fn, kept_leaf leaf);
+/* Where a block begins that asks for bytes of the arena: they go back on each way out of it (lower_arena.c). */
+void lower_arena_open(lower_fn *fn, const block *b);
+void lower_arena_close(lower_fn *fn, ir_variable offset, source_span span);
 void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span);
 /* Keeps everything above mark alive until here, without leaving the scope: on the way out of it. */
 void lower_keep(lower_fn *fn, uint32_t mark, source_span span);

@@ -314,6 +314,7 @@ typedef struct syntax_tree {
     bool unrecords; /* the program says `no_grad` somewhere: any function of it may run where nothing is recorded */
     bool has_reference_impls;  /* [check] a trait is implemented for some type and for a reference to it */
     bool has_destructors;      /* [check] some type has an `impl Drop` */
+    bool has_scoped_calls;     /* [check] something calls a function with the effect SCOPED */
     uint32_t destructor_count; /* [check] types with one */
     struct quoted *quotes;     /* [check] those that were used (quote.h) */
     const owner_marks *marks;  /* where owners move, as the text has it; NULL: no type has a destructor */

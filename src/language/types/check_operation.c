@@ -11,6 +11,7 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
     e->kind = EXPR_CALL;
     e->call = (call_expr){
         .name_span = name_span, .kind = CALL_ABI, .abi = abi, .operands = copy, .operand_count = count};
+    c->tree->has_scoped_calls |= (tl_abi_functions[abi].effects & SCOPED) != 0;
     e->type = tl_abi_functions[abi].effects & ENDS ? check_scalar(c, TYPE_NEVER) : check_abi_result(c, e);
 }
 

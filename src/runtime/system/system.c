@@ -110,8 +110,8 @@ tl_object *tl_read_line(void) {
 
 /* ---- Arena::… ------------------------------------------------------------------------------------ */
 
-/* The seeds' arena of the program's own: a number of bytes, given out from the front and never back. A second init
- * begins again. Addresses are offsets: programs have no pointers. */
+/* The seeds' arena of the program's own: a number of bytes, given out from the front; where a block ends, what it asked
+ * for goes back (lower/lower_arena.c). A second init begins again. Addresses are offsets: programs have no pointers. */
 void tl_arena_init(int64_t bytes) {
     tl_runtime *rt = tl__runtime();
     void *memory = NULL;
@@ -152,4 +152,10 @@ int64_t tl_arena_alloc(int64_t bytes) {
 
 int64_t tl_arena_get_offset(void) {
     return (int64_t)tl__runtime()->own_arena_used;
+}
+
+void tl_arena_return(int64_t offset) {
+    tl_runtime *rt = tl__runtime();
+    if ((uint64_t)offset < rt->own_arena_used)
+        rt->own_arena_used = (size_t)offset;
 }
