@@ -15,6 +15,7 @@
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/types/check_context.h"
+#include "language/types/check_item.h"
 
 typedef struct format {
     checker *c;
@@ -88,7 +89,10 @@ static void push_value(format *f, expr **slot, int64_t how) {
             diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_has_no_value_to_print));
             return;
         }
-        diagnostics_say(c->diagnostics, (*slot)->span, SAY(cannot_be_printed), check_type_text(c, t));
+        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(cannot_be_printed), check_type_text(c, t));
+        if (check_is_iterator(c, t))
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "it is an iterator; `.collect::<Vec<_>>()` makes a list of what it yields");
         return;
     }
     if (!type_is_silent(t) && (how != 0 || !check_is_plain(t) || check_is_unstated(c, *slot))) {
