@@ -4,12 +4,11 @@
 
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
-#include "language/types/check_item.h"
 #include "language/types/check_variants.h"
 #include "language/types/check_written.h"
 #include "language/types/open_form.h"
 
-static const char *advice(checker *c, const type *from, const type *to) {
+static const char *advice(const checker *c, const type *from, const type *to) {
     const bool option = check_is_form(c, from, SAID_OPTION), result = check_is_form(c, from, SAID_RESULT);
     if (from->kind == TYPE_TENSOR && (type_is_numeric(to) || to->kind == TYPE_BOOL)) {
         if (from->tensor.rank > 0)
@@ -32,8 +31,6 @@ static const char *advice(checker *c, const type *from, const type *to) {
         return "`Some(x)` is an `Option` with a value";
     if (check_is_form(c, to, SAID_RESULT) && !result)
         return "`Ok(x)` is a `Result` with a value, `Err(e)` one with an error";
-    if (to->kind == TYPE_VEC && check_is_iterator(c, from))
-        return "it is an iterator; `.collect()` makes a list of what it yields";
     if (result && !check_is_form(c, to, SAID_RESULT))
         return "`?`, `unwrap()` or a `match` takes the value out";
     if (option)
