@@ -297,13 +297,16 @@ bool check_found_iterator(checker *c, expr **source, const char *reference) {
     return check_is_iterator(c, (*source)->type);
 }
 
-void check_loop_by_next(checker *c, expr **slot) {
+void check_loop_by_next(checker *c, expr **slot, bool by_name) {
     expr *e = *slot, **source = &e->loop->iterable;
     source_span span = (*source)->span;
     char *it = check_printf(c, "<it %u>", c->text_count), *one = check_printf(c, "<one %u>", c->text_count++);
     block_builder b = build_block(c, e->span), body = build_block(c, e->span);
     const binding *root = check_is_place(*source) ? check_root(*source) : NULL;
-    bool in_place = root != NULL && (root->is_mutable || root->kind == BINDING_SELF);
+    /* A variable's iterator moves into the loop, which can be seen where it ends with it. */
+    bool moves = by_name && c->tree->has_destructors && root != NULL && root->kind == BINDING_LET &&
+                 !type_is_reference(type_resolve(c->types, (*source)->type));
+    bool in_place = root != NULL && !moves && (root->is_mutable || root->kind == BINDING_SELF);
     if (!in_place)
         build_let(&b, it, true, *source);
     expr *loop = check_new(c, EXPR_LOOP, e->span, NULL);

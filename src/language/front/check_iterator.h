@@ -25,7 +25,8 @@ bool check_as_list(checker *c, expr **slot);
 /* That of `impl IntoIterator for &mut T`; NULL: there is none. */
 const function_item *check_iterator_of_places(checker *c, const type *t);
 bool check_found_iterator(checker *c, expr **source, const char *reference);
-void check_loop_by_next(checker *c, expr **slot);
+/* by_name: what it runs over is written as a variable, not as `&mut it` or `it.by_ref()`, which look alike by now. */
+void check_loop_by_next(checker *c, expr **slot, bool by_name);
 void check_range_value(checker *c, expr **slot, const type *expected);
 const char *check_range_maker(const expr *e);
 /* v[r] becomes v[r.__low()..r.__high()], where r, of type t, is a range that has a name. */

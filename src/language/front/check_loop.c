@@ -119,6 +119,7 @@ static void ask_by_reference(checker *c, expr **slot) {
 
 void check_loop(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    const bool by_name = e->kind == EXPR_FOR && e->loop->iterable->kind == EXPR_NAME;
     if (e->kind == EXPR_FOR)
         ask_by_reference(c, &e->loop->iterable);
     if (e->kind == EXPR_FOR)
@@ -133,7 +134,7 @@ void check_loop(checker *c, expr **slot, const type *expected) {
     uint32_t mark = check_scope_open(c);
     if (!check_head(c, e, mark, &alias)) {
         check_scope_close(c, outer);
-        check_loop_by_next(c, slot);
+        check_loop_by_next(c, slot, by_name);
         return;
     }
     bool wanted = e->kind == EXPR_LOOP && expected != NULL && expected->kind != TYPE_VOID;
