@@ -48,11 +48,15 @@ static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t se
     try_lives(s, s->valley, way, seed);
 }
 
+enum { MOST_COARSER = 100 };
+
+/* Where the grid alone raises the load, as of nested lives, the lives are planned as they are. */
 static void try_coarse(masu__solver *s, const masu__valley_way *way) {
     masu__plan_model coarse;
     bool opened = masu__coarse_open(&coarse, &s->model);
-    masu__valley *valley = opened ? masu__valley_create(&coarse, NULL) : NULL;
-    s->out_of_memory |= !valley;
+    bool worth = opened && coarse.bound - s->model.bound <= s->model.bound / MOST_COARSER;
+    masu__valley *valley = worth ? masu__valley_create(&coarse, NULL) : NULL;
+    s->out_of_memory |= !opened || (worth && !valley);
     if (valley)
         try_lives(s, valley, way, s->options->seed);
     masu__valley_destroy(valley);
