@@ -12,6 +12,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 enum { STEPS_MAX = 10000, CALLS_MAX = 100, ARGUMENTS_MAX = 8 };
 
@@ -59,6 +60,15 @@ static bool value_of_binary(const known *k, const expr *e, int64_t *out) {
     return both && check_combine(e->binary.op, left, right, out);
 }
 
+/* A cast that would cut the value is not followed. */
+static bool holds(const type *to, int64_t value) {
+    const uint32_t bits = type_is_integer(to) ? type_bits(to) : 0;
+    if (bits == 0 || (value < 0 && !type_is_signed(to)))
+        return false;
+    const uint32_t room = type_is_signed(to) ? bits - 1 : bits;
+    return room >= 63 || (value < INT64_C(1) << room && value >= -(INT64_C(1) << room));
+}
+
 static bool value_of(const known *k, const expr *e, int64_t *out) {
     int64_t condition;
     if (k->depth > CALLS_MAX || ++*k->steps > STEPS_MAX)
@@ -72,7 +82,7 @@ static bool value_of(const known *k, const expr *e, int64_t *out) {
     case EXPR_BINARY:
         return value_of_binary(k, e, out);
     case EXPR_CAST:
-        return value_of(k, e->cast.operand, out);
+        return value_of(k, e->cast.operand, out) && holds(check_type(k->c, e->cast.target), *out);
     case EXPR_BLOCK:
         return e->block->first == NULL && e->block->result != NULL && value_of(k, e->block->result, out);
     case EXPR_IF:
