@@ -119,6 +119,30 @@ static tl_tensor *call_classes(tl_tensor *const *x) {
     return loss;
 }
 
+/* Windows that step by other lengths down than across, of images that are not square. */
+static tl_tensor *call_convolve(tl_tensor *const *x) {
+    return tl_tensor_convolve(x[0], x[1], 8, (const int64_t[]){3, 4, 2, 3, 1, 2, 1, 1});
+}
+
+static tl_tensor *call_convolve_apart(tl_tensor *const *x) {
+    return tl_tensor_convolve(x[0], x[1], 8, (const int64_t[]){2, 2, 3, 1, 0, 1, 2, 3});
+}
+
+static tl_tensor *scattered(tl_tensor *function(tl_tensor *, int64_t, tl_tensor *, tl_tensor *), tl_tensor *const *x) {
+    tl_tensor *index = tl_tensor_literal_i64(2, 8, (const int64_t[]){2, 3, 3, 0, 2, 1, 3, 0});
+    tl_tensor *out = function(x[0], 1, index, x[1]);
+    release(index);
+    return out;
+}
+
+static tl_tensor *call_scatter(tl_tensor *const *x) {
+    return scattered(tl_tensor_scatter, x);
+}
+
+static tl_tensor *call_scatter_add(tl_tensor *const *x) {
+    return scattered(tl_tensor_scatter_add, x);
+}
+
 /* One value used along three paths, through views and broadcasting. */
 static tl_tensor *call_woven(tl_tensor *const *x) {
     tl_tensor *h = tl_tensor_tanh(x[0]), *turned = tl_tensor_transpose(h, 0, 1), *p = tl_tensor_matmul(h, turned);
@@ -230,6 +254,10 @@ static const gradient_case cases[] = {
     {"cat_last", call_cat_last, 2, {2, 2}, {{2, 3}, {2, 1}}, -2, 2},
     {"cat_self", call_cat_self, 1, {2}, {{2, 3}}, -2, 2},
     {"stack", call_stack, 2, {2, 2}, {{2, 3}, {2, 3}}, -2, 2},
+    {"convolve", call_convolve, 2, {4, 4}, {{2, 2, 5, 7}, {3, 2, 3, 4}}, -2, 2},
+    {"convolve apart", call_convolve_apart, 2, {4, 4}, {{1, 1, 8, 5}, {2, 1, 2, 2}}, -2, 2},
+    {"scatter", call_scatter, 2, {2, 2}, {{2, 4}, {2, 3}}, -2, 2},
+    {"scatter_add", call_scatter_add, 2, {2, 2}, {{2, 4}, {2, 3}}, -2, 2},
     {"woven", call_woven, 1, {2}, {{3, 4}}, 0.3, 2},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
@@ -383,6 +411,41 @@ static void a_kept_graph_gives_the_same_again(void **state) {
     close_ops(rt);
 }
 
+/* An operation's formula and its kernel say the same of each operand. */
+static void formulas_say_what_kernels_say(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    masu__rng_seed(&test_rng, 43);
+    for (int i = 0; i < CASES; i++) {
+        now.c = &cases[i];
+        tl_tensor *leaves[OPERANDS];
+        for (int k = 0; k < now.c->operands; k++) {
+            now.how[k] = LIES_DENSE;
+            array_random(&now.base[k], now.c->rank[k], now.c->shape[k], now.c->low, now.c->high);
+            leaves[k] = leaf_of(tensor_of(&now.base[k], TL_F64));
+        }
+        now.weights.rank = -1;
+        tl_tensor *loss = weighted(leaves);
+        for (int k = 0; k < now.c->operands; k++) {
+            tl_tensor *formula = checked(tl_tensor_gradient(loss, leaves[k], true));
+            for (int64_t e = 0; e < formula->elements; e++)
+                now.base[k].v[e] = read_number(formula, e);
+            release(formula);
+        }
+        tl_tensor_backward(loss, false);
+        for (int k = 0; k < now.c->operands; k++) {
+            tl_tensor *kernel = checked(tl_tensor_grad(leaves[k]));
+            for (int64_t e = 0; e < kernel->elements; e++)
+                assert_close(now.base[k].v[e], read_number(kernel, e), 1e-12, now.c->name, e);
+            release(kernel);
+            release(leaves[k]);
+        }
+        release(loss);
+        no_history_left(rt);
+    }
+    close_ops(rt);
+}
+
 /* Operands of f32 and f64, bool and i64 together: each leaf's gradient has the leaf's type. */
 static void gradients_have_the_type_of_their_leaf(void **state) {
     (void)state;
@@ -421,9 +484,8 @@ static void whole_numbers_have_no_history(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_match_finite_differences),
-        cmocka_unit_test(a_kept_graph_gives_the_same_again),
-        cmocka_unit_test(gradients_have_the_type_of_their_leaf),
+        cmocka_unit_test(gradients_match_finite_differences), cmocka_unit_test(a_kept_graph_gives_the_same_again),
+        cmocka_unit_test(formulas_say_what_kernels_say),      cmocka_unit_test(gradients_have_the_type_of_their_leaf),
         cmocka_unit_test(whole_numbers_have_no_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,6 +201,42 @@ static void zip64(void **state) {
     expect_words(file, ALL, "directory is damaged");
 }
 
+/* One entry, its own header in front and its record behind. Deflated, its bytes are one block that is stored. */
+static void packed_by(unsigned method, const char *words) {
+    static const char npy[] = "\x93NUMPY\1\0\x38\0{'descr': '|i1', 'fortran_order': False, 'shape': (1,)}\na";
+    enum { NAME = 5, BODY = sizeof npy - 1, BLOCK = 5, FRONT = 30 + NAME, RECORD = 46 + NAME, END = 22 };
+    unsigned char file[FRONT + BLOCK + BODY + RECORD + END] = "PK\3\4", *at = file + FRONT;
+    file[26] = NAME;
+    memcpy(file + 30, "a.npy", NAME);
+    if (method == 8) {
+        memcpy(at, (unsigned char[BLOCK]){1, BODY, 0, 255 - BODY, 255}, BLOCK);
+        at += BLOCK;
+    }
+    memcpy(at, npy, BODY);
+    unsigned char *record = at + BODY, *end = record + RECORD;
+    memcpy(record, "PK\1\2", 4);
+    record[10] = (unsigned char)method;
+    record[20] = (unsigned char)(record - file - FRONT);
+    record[24] = BODY;
+    record[28] = NAME;
+    memcpy(record + 46, "a.npy", NAME);
+    memcpy(end, "PK\5\6", 4);
+    end[8] = end[10] = 1;
+    end[12] = RECORD;
+    end[16] = (unsigned char)(record - file);
+    expect_words(file, (size_t)(end + END - file), words);
+}
+
+static void zip_methods(void **state) {
+    (void)state;
+    packed_by(0, NULL);
+    packed_by(8, NULL);
+    packed_by(1, "`a` in it is packed by method 1; stored and deflated ones are read");
+    packed_by(7, "packed by method 7");
+    packed_by(9, "packed by method 9");
+    packed_by(12, "packed by method 12");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(safetensors_right),
                                        cmocka_unit_test(safetensors_long_headers),
@@ -209,6 +245,7 @@ int main(void) {
                                        cmocka_unit_test(npy),
                                        cmocka_unit_test(idx),
                                        cmocka_unit_test(zip),
-                                       cmocka_unit_test(zip64)};
+                                       cmocka_unit_test(zip64),
+                                       cmocka_unit_test(zip_methods)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
