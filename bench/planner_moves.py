@@ -6,6 +6,7 @@
 The fast memory has 25, 50 and 75 % of the least arena. First the traffic of the slow one, by operators and by moves,
 also in place and in another order (both factors are against one memory for life, nothing in place). Then what operators alone
 read and write there, weights that begin in it included, when moves are free and the channel carries a quarter of the fast memory beside each operator.
+--family: networks with MobileNet's blocks and shortcuts alone. --curve: MobileNet v1 over the whole range of fast memories.
 A transformer (three layers that encode, three that decode and look at what was encoded) and MobileNet v1 are written here as .onnx.
 """
 import json
@@ -110,6 +111,8 @@ def factor(before, now):
 def main():
     masu = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "build", "release", "masu")
     data = os.path.join(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("MASU_DATA", ""), "models")
+    if "--family" in sys.argv:
+        return family(masu, data)
     folder = tempfile.TemporaryDirectory()
     written = []
     for name, made in (("transformer, 3 + 3 layers", transformer()), ("MobileNet v1", mobilenet())):
@@ -147,6 +150,27 @@ def main():
 def parts(masu, options):
     whole = arena(masu, *options)
     return [(part, whole * part // 100 // 64 * 64) for part in (25, 50, 75)]
+
+
+FAMILY = (("MobileNet v2, int8", "tflm_mobilenet_v2_quantized_1x3x224x224"), ("selfie segmentation (v3 with a decoder)", "selfie_segmentation_landscape"),
+          ("text direction, PP-OCR (v3 small)", "ch_ppocr_mobile_v2.0_cls_infer"), ("hand landmarks (v2 blocks)", "hand_landmark_full"))
+
+
+def family(masu, data):
+    """Of fast memories of 2, 4, … 98 % of the arena those where moves help most: networks of MobileNet's family with shortcuts."""
+    print("| network | arena | fast memories where moves help | most at | one memory for life | with moves | ÷ |\n" + 7 * "|---" + "|")
+    for name, file in FAMILY:
+        options = [os.path.join(data, file + ".csv"), "--ops", os.path.join(data, file + ".ops.csv")]
+        whole, found = arena(masu, *options), []
+        for part in range(2, 100, 2):
+            done = subprocess.run([masu, "plan", *options, "--memory", "fast=%d,slow" % (whole * part // 100), "--moves", "--time", "2", "--json"],
+                                  capture_output=True, text=True)
+            plan = json.loads(done.stdout)
+            if plan["cost"] < plan["for_life"]["cost"]:
+                found.append((plan["for_life"]["cost"] / plan["cost"] if plan["cost"] else 1e9, part, plan))
+        most, part, plan = max(found, key=lambda f: (f[0], -f[1]))
+        print("| %s | %s | %d of 49 | %d %% | %s | %s | %s |" % (name, "{:,}".format(whole), len(found), part, mark(plan["for_life"]), mark(plan),
+                                                              factor(plan["for_life"]["cost"], plan["cost"])), flush=True)
 
 
 def curve(masu, options):

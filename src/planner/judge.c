@@ -1,8 +1,13 @@
-/* judge.c: the judge of plans. Every row against every other, written to be believed. It shares no
- * code with the planner. */
+/* judge.c: the judge of plans, written to be believed: rows with gaps, and those that may share, against every other;
+ * the others as time passes (judge_sweep.h), so that a million can be judged. It shares no code with the planner.
+ *
+ *     the verdict   that of the first row with a fault; an overlap is said of the first row that lies on one before it,
+ *                   and of the first of those: as if every row were compared with each before it
+ */
 #include <masu/plan.h>
 
 #include "base/meta.h"
+#include "planner/judge_sweep.h"
 
 static void say(size_t *where, size_t row) {
     if (where)
@@ -108,23 +113,95 @@ static masu_plan_verdict check_relations(const masu_plan_problem *problem, const
     return MASU_PLAN_FINE;
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static masu_plan_verdict check_alone(const masu_plan_row *row, uint64_t offset, uint64_t height_bytes) {
+    if (row->size_bytes > height_bytes || offset > height_bytes - row->size_bytes)
+        return MASU_PLAN_OUTSIDE;
+    if (row->alignment_bytes != 0 && offset % row->alignment_bytes != 0)
+        return MASU_PLAN_MISALIGNED;
+    if (row->is_fixed && row->size_bytes > 0 && offset != row->fixed_offset)
+        return MASU_PLAN_MOVED;
+    return MASU_PLAN_FINE;
+}
+
+/* A question about rows; each in its place of the problem. */
+typedef struct judge {
+    const masu_plan_problem *problem;
+    const uint64_t *offsets;
+    const size_t *first; /* as find_ties has it */
+    const bool *odd;     /* NULL: all are */
+} judge;
+
+static bool may_not_meet(const judge *c, size_t a, size_t b) {
+    const masu_plan_row *rows = c->problem->rows;
+    return collide(&rows[a], c->offsets[a], &rows[b], c->offsets[b]) &&
+           !(c->offsets[a] == c->offsets[b] && may_share(c->problem, c->first, a, b));
+}
+
+/* Rows with gaps, and those that may share bytes: each of them is compared with every other. */
+static bool *find_odd(const masu_plan_problem *problem) {
+    bool *odd = masu__meta_calloc(problem->count + 1, sizeof *odd);
+    for (size_t i = 0; odd && i < problem->count; i++)
+        odd[i] = problem->rows[i].gap_count > 0;
+    for (size_t i = 0; odd && i < problem->relation_count; i++)
+        if (problem->relations[i].kind != MASU_PLAN_MUST_NOT_SHARE)
+            odd[problem->relations[i].a] = odd[problem->relations[i].b] = true;
+    return odd;
+}
+
+static bool is_odd(const judge *c, size_t row) {
+    return !c->odd || c->odd[row];
+}
+
+/* The first of the first `count` rows that lies on one before it, one of the two being odd; count: none. */
+static size_t first_odd_on_another(const judge *c, size_t count) {
+    size_t found = count;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; is_odd(c, i) && j < count; j++) {
+            size_t later = i > j ? i : j;
+            bool asked_before = j >= i && is_odd(c, j);
+            if (later < found && !asked_before && may_not_meet(c, i, j))
+                found = later;
+        }
+    return found;
+}
+
+/* The first of the first `count` rows that lies on one before it; count: none. Without memory every row is odd. */
+static size_t first_on_another(judge *c, size_t count) {
+    bool *odd = find_odd(c->problem);
+    size_t plain = count;
+    if (odd && !masu__judge_first_on_another(c->problem->rows, c->offsets, odd, count, &plain)) {
+        masu__meta_free(odd, (c->problem->count + 1) * sizeof *odd);
+        odd = NULL;
+    }
+    c->odd = odd;
+    size_t found = first_odd_on_another(c, plain);
+    if (odd)
+        masu__meta_free(odd, (c->problem->count + 1) * sizeof *odd);
+    return found;
+}
+
+/* The first row with a fault, of which those it has by itself come first. */
 static masu_plan_verdict check_rows(const masu_plan_problem *problem, const size_t *first, const uint64_t *offsets,
                                     uint64_t height_bytes, size_t *row_a, size_t *row_b) {
-    const masu_plan_row *rows = problem->rows;
-    for (size_t i = 0; i < problem->count; i++) {
-        say(row_a, i);
-        if (rows[i].size_bytes > height_bytes || offsets[i] > height_bytes - rows[i].size_bytes)
-            return MASU_PLAN_OUTSIDE;
-        if (rows[i].alignment_bytes != 0 && offsets[i] % rows[i].alignment_bytes != 0)
-            return MASU_PLAN_MISALIGNED;
-        if (rows[i].is_fixed && rows[i].size_bytes > 0 && offsets[i] != rows[i].fixed_offset)
-            return MASU_PLAN_MOVED;
-        for (size_t j = 0; j < i; j++)
-            if (collide(&rows[i], offsets[i], &rows[j], offsets[j]) &&
-                !(offsets[i] == offsets[j] && may_share(problem, first, i, j)))
-                return say_pair(MASU_PLAN_OVERLAP, row_a, row_b, j, i);
+    judge c = {.problem = problem, .offsets = offsets, .first = first};
+    masu_plan_verdict alone = MASU_PLAN_FINE;
+    size_t right = 0;
+    while (right < problem->count && alone == MASU_PLAN_FINE) {
+        alone = check_alone(&problem->rows[right], offsets[right], height_bytes);
+        right += alone == MASU_PLAN_FINE;
     }
-    return MASU_PLAN_FINE;
+    size_t on_another = first_on_another(&c, right);
+    if (on_another == right) {
+        if (alone != MASU_PLAN_FINE)
+            say(row_a, right);
+        return alone;
+    }
+    size_t below = 0;
+    while (!may_not_meet(&c, on_another, below))
+        below++;
+    return say_pair(MASU_PLAN_OVERLAP, row_a, row_b, below, on_another);
 }
 
 masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem, const uint64_t *offsets,

@@ -155,7 +155,18 @@ assert sorted(found) == ["x", "y"] and found["y"]["shape"] == [5, 12], found
 found = buffers(model(graph(chain, [info("x", [None, 3, 4])], [info("y", None)], constants)), "--dim", "x:0=2")
 assert found["y"]["shape"] == [2, 12], found
 refused(model(graph(chain, [info("x", ["batch", 3, 4])], [info("y", None)], constants)), "`x` (a dimension is open: batch)")
-refused(model(graph(chain, [info("x", ["batch", 3, 4])], [info("y", None)], constants)), "--dim size: no open dimension", "--dim", "size=5")
+refused(model(graph(chain, [info("x", ["batch", 3, 4])], [info("y", None)], constants)), "--dim size: no open dimension of an input has this name; there are: batch", "--dim", "size=5")
+# The words name each open dimension once, in the order of the inputs; one that was given a value is not asked for again, but is known by its name.
+two_inputs = model(graph([node("Add", ["x", "w"], ["y"])], [info("x", ["batch", None, 4]), info("w", ["batch", "time", 4])], [info("y", None)]))
+refused(two_inputs, "; open in the inputs: batch, x:1, time: give each a number, --dim batch=1")
+refused(two_inputs, "; open in the inputs: x:1, time: give each a number, --dim x:1=1", "--dim", "batch=2")
+refused(two_inputs, "--dim btach: no open dimension of an input has this name; there are: batch, x:1, time", "--dim", "btach=2", "--dim", "time=3")
+refused(two_inputs, "there are: batch, time", "--dim", "btach=2", "--dim", "x:1=3")
+refused(two_inputs, "there are: batch, x:1, time", "--dim", "btach=1..4")
+found = buffers(two_inputs, "--dim", "batch=2", "--dim", "time=3", "--dim", "x:1=3")
+assert found["y"]["shape"] == [2, 3, 4], found
+closed = model(graph([node("Relu", ["x"], ["y"])], [info("x", [4, 4])], [info("y", None)]))
+refused(closed, "no open dimension of an input has this name; none is open", "--dim", "batch=1")
 halves = [node("Shape", ["x"], ["s"]), node("Div", ["s", "two"], ["h"]), node("Slice", ["h", "a", "b"], ["part"]), node("ConstantOfShape", ["part"], ["z"]),
           node("Range", ["zero", "six", "two0"], ["r"]), node("Gather", ["x", "r"], ["y"], axis=1)]
 found = buffers(model(graph(halves, [info("x", [8, 6])], [info("y", None)], [("two", ints(2)), ("a", ints(1)), ("b", ints(2)), ("zero", np.array(0, np.int64)),
@@ -164,7 +175,7 @@ assert sorted(found) == ["x", "y"] and found["y"]["shape"] == [8, 3], found
 
 # ---- what cannot be known --------------------------------------------------------------------------------------------
 one = [info("x", [4, 4])]
-refused(model(graph([node("NonZero", ["x"], ["i"]), node("Relu", ["x"], ["y"])], one, [info("y", None), info("i", None)])), "`i` (a dimension is open; made by NonZero)")
+refused(model(graph([node("NonZero", ["x"], ["i"]), node("Relu", ["x"], ["y"])], one, [info("y", None), info("i", None)])), "`i` (a dimension is open; made by NonZero); no dimension of an input is open: write the shapes into the file (value_info)")
 refused(model(graph([node("Mystery", ["x"], ["y"], domain="mine")], one, [info("y", None)])), "made by the custom operator Mystery")
 refused(model(graph([node("Reshape", ["x", "s"], ["y"])], one + [info("s", [2], INT64)], [info("y", None)])), "`y` (a dimension is open; made by Reshape)")
 found = buffers(model(graph([node("Mystery", ["x"], ["m"], domain="mine"), node("Relu", ["m"], ["y"])], one, [info("y", None)], infos=[info("m", [7])])))

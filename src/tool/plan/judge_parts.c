@@ -1,5 +1,5 @@
-/* judge_parts.c: the judge on parts of a plan. The judge itself compares every row with every other; here it is
- * asked about the rows of one memory, or of one window of time after the other.
+/* judge_parts.c: the judge on parts of a plan: it is asked about the rows of one memory, or of one window of time after
+ * the other.
  *
  *     rows in the order of their births:   0 … 511 │ 512 … 1023 │ 1024 …
  *     window 1 judges:                     those alive at the birth of 512, and 512 … 1023

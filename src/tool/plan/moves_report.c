@@ -158,7 +158,7 @@ void moves_report_text(const moves_work *w, masu__buffer *out) {
     if (!w->is_judged)
         masu__buffer_puts(out, "  not judged on bytes: too many\n");
     if (w->plan.move_count > 0)
-        masu__buffer_printf(out, "%zu moves:\n", w->plan.move_count);
+        masu__buffer_printf(out, "%zu move%s:\n", w->plan.move_count, w->plan.move_count == 1 ? "" : "s");
     for (size_t i = 0; i < w->plan.move_count && i < MOST_SAID; i++)
         put_move(w, &w->plan.moves[i], out);
     if (w->plan.move_count > MOST_SAID)

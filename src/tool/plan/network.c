@@ -9,7 +9,7 @@
 
 #include "tool/plan/network.h"
 
-enum { TFLITE_ALIGNMENT = 16, ONNX_ALIGNMENT = 64, MOST_SAID = 8, MOST_NAME = 160 };
+enum { TFLITE_ALIGNMENT = 16, ONNX_ALIGNMENT = 64, MOST_SAID = 8, MOST_DIMS_SAID = 16, MOST_NAME = 160 };
 
 static int complain(const network *n, masu__buffer *why) {
     fprintf(stderr, "%s: error: %s\n", n->args->path, masu__buffer_text(why));
@@ -123,6 +123,62 @@ static void say_open(const network *n, size_t tensor, masu__buffer *why) {
     masu__buffer_putc(why, ')');
 }
 
+/* Names a dimension of an input as --dim does: by its name, or INPUT:AXIS. False: it has a size, or no name that can be
+ * typed. */
+static bool name_dim(const masu__model_tensor *t, size_t axis, bool open_only, masu__buffer *out) {
+    masu__model_text name = t->dim_names ? t->dim_names[axis] : (masu__model_text){0};
+    if (t->dims[axis] >= 0 && (open_only || name.length == 0))
+        return false;
+    if (is_plain(name))
+        masu__buffer_printf(out, "%.*s", MASU__MODEL_TEXT(name));
+    else if (is_plain(t->name))
+        masu__buffer_printf(out, "%.*s:%zu", MASU__MODEL_TEXT(t->name), axis);
+    else
+        return false;
+    return true;
+}
+
+static bool was_said(const masu__buffer *said, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = masu__buffer_text(said); (at = strstr(at, name)); at += length)
+        if ((at == masu__buffer_text(said) || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+size_t network_say_dims(const network *n, bool open_only, masu__buffer *out) {
+    masu__buffer said = {0};
+    size_t count = 0;
+    const masu__model_graph *g = &n->model.graphs[0];
+    for (size_t i = 0; i < g->input_count && count < MOST_DIMS_SAID; i++) {
+        const masu__model_tensor *t = g->inputs[i] >= 0 ? &n->model.tensors[g->inputs[i]] : NULL;
+        for (size_t axis = 0; t && !t->is_constant && t->has_shape && axis < t->rank && count < MOST_DIMS_SAID;
+             axis++) {
+            masu__buffer name = {0};
+            if (name_dim(t, axis, open_only, &name) && !was_said(&said, masu__buffer_text(&name)))
+                masu__buffer_printf(&said, "%s%s", count++ ? ", " : "", masu__buffer_text(&name));
+            masu__buffer_destroy(&name);
+        }
+    }
+    if (count > 0)
+        masu__buffer_printf(out, "%s%s", masu__buffer_text(&said), count == MOST_DIMS_SAID ? ", ..." : "");
+    masu__buffer_destroy(&said);
+    return count;
+}
+
+static void say_how_to_close(const network *n, masu__buffer *why) {
+    masu__buffer dims = {0};
+    size_t count = n->model.format == MASU__MODEL_ONNX ? network_say_dims(n, true, &dims) : 0;
+    if (n->model.format != MASU__MODEL_ONNX)
+        masu__buffer_puts(why, "; the file must have a fixed shape for each tensor");
+    else if (count == 0)
+        masu__buffer_puts(why, "; no dimension of an input is open: write the shapes into the file (value_info)");
+    else
+        masu__buffer_printf(why, "; open in the inputs: %s: give each a number, --dim %.*s=1", masu__buffer_text(&dims),
+                            (int)strcspn(masu__buffer_text(&dims), ","), masu__buffer_text(&dims));
+    masu__buffer_destroy(&dims);
+}
+
 /* Lists the tensors of unknown size, up to a few. */
 static bool sizes_known(network *n, masu__buffer *why) {
     size_t missing = 0;
@@ -143,11 +199,7 @@ static bool sizes_known(network *n, masu__buffer *why) {
         return true;
     if (missing > MOST_SAID)
         masu__buffer_printf(why, " and %zu more", missing - MOST_SAID);
-    masu__buffer_puts(
-        why, n->model.format == MASU__MODEL_ONNX
-                 ? "; give open dimensions of inputs with --dim NAME=N or --dim INPUT:AXIS=N, or write the shapes "
-                   "into the file (value_info)"
-                 : "; the file must have a fixed shape for each tensor");
+    say_how_to_close(n, why);
     return false;
 }
 

@@ -65,6 +65,9 @@ void network_unrelate(network *n);
 /* "operator 3 CONV_2D", for people. */
 void network_say_operator(const network *n, const masu__model_moment *moment, masu__buffer *out);
 
+/* "batch, x:2": what --dim may name, each once, at most 16; open_only: those without a value yet. Returns how many. */
+size_t network_say_dims(const network *n, bool open_only, masu__buffer *out);
+
 /* A custom operator that names both rows; NULL: there is none. */
 const masu__model_moment *network_custom_of(const network *n, size_t a, size_t b);
 /* The plan inside the file is for its tensors. */
@@ -110,7 +113,7 @@ uint64_t runtime_greedy(const masu_plan_row *rows, size_t count, uint64_t *offse
 uint64_t runtime_best_fit(const network *n, uint64_t *offsets, masu__arena *arena, bool *enough);
 
 /* Each --dim names a dimension that is there. TOOL_OK or TOOL_FAILED with words. */
-int network_check_dims(const plan_arguments *args, const masu__model_dim *dims);
+int network_check_dims(const network *n, const masu__model_dim *dims);
 /* A dimension with a range of values, or the largest that fits (network_range.c). */
 int network_run_range(const plan_arguments *args, const tool_text *text);
 

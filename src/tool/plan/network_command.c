@@ -252,13 +252,18 @@ static int plan_memories(network *n, const tool_text *text) {
     return write_all(n, NULL, offsets, &in, text);
 }
 
-int network_check_dims(const plan_arguments *args, const masu__model_dim *dims) {
-    for (size_t i = 0; i < args->dim_count; i++)
-        if (!dims[i].was_used) {
-            fprintf(stderr, "masu plan: --dim %.*s: no open dimension of an input has this name\n",
-                    MASU__MODEL_TEXT(dims[i].name));
-            return TOOL_FAILED;
-        }
+int network_check_dims(const network *n, const masu__model_dim *dims) {
+    for (size_t i = 0; i < n->args->dim_count; i++) {
+        masu__buffer known = {0};
+        if (dims[i].was_used)
+            continue;
+        size_t count = network_say_dims(n, false, &known);
+        fprintf(stderr, "masu plan: --dim %.*s: no open dimension of an input has this name; %s%s\n",
+                MASU__MODEL_TEXT(dims[i].name), count > 0 ? "there are: " : "none is open",
+                count > 0 ? masu__buffer_text(&known) : "");
+        masu__buffer_destroy(&known);
+        return TOOL_FAILED;
+    }
     return TOOL_OK;
 }
 
@@ -277,7 +282,7 @@ int network_run(const plan_arguments *args, masu__model_format format, const too
         masu__buffer_destroy(&why);
         return TOOL_FAILED;
     }
-    status = network_check_dims(args, dims);
+    status = network_check_dims(&n, dims);
     if (status == TOOL_OK)
         status = network_make(&n, args);
     if (status == TOOL_OK && args->compare) {

@@ -54,7 +54,7 @@ static int load(const plan_arguments *args, const tool_text *text, int64_t value
         masu__buffer_destroy(&why);
         return TOOL_FAILED;
     }
-    int status = network_check_dims(args, dims);
+    int status = network_check_dims(n, dims);
     return status == TOOL_OK ? network_make(n, args) : status;
 }
 
