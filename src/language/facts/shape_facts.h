@@ -22,7 +22,7 @@ typedef struct shape_fact {
     ir_shape shape; /* when known; dimensions: see shape_symbols.h */
 } shape_fact;
 
-typedef struct number_fact { /* about a value of type i64 */
+typedef struct number_fact { /* about a value of type i64 or bool */
     shape_state state;
     int64_t number;  /* when known */
     uint32_t symbol; /* when unknown; 0: not named yet */
@@ -66,9 +66,13 @@ ir_value shape_tensor(const shape_query *q, uint32_t n);             /* the n-th
 shape_list shape_list_of(const shape_query *q);
 /* A whole number that is known now: by its fact, or a constant, perhaps negated or converted. */
 bool shape_known_number(const shape_query *q, ir_value v, int64_t *out);
+/* Values of which a number_fact is kept. */
+static inline bool shape_is_number(ir_type type) {
+    return type == IR_I64 || type == IR_BOOL;
+}
 /* Nothing has reached the number yet: what depends on it has no fact either. */
 static inline bool shape_number_unset(const shape_query *q, ir_value v) {
-    return ir_type_of(q->f, v) == IR_I64 && q->numbers[v].state == SHAPE_IS_UNSET;
+    return shape_is_number(ir_type_of(q->f, v)) && q->numbers[v].state == SHAPE_IS_UNSET;
 }
 /* The same as a length: a symbol when it is not known. */
 shape_length shape_number_length(const shape_query *q, ir_value v);
@@ -101,9 +105,9 @@ shape_fact shape_rule_permute(const shape_query *q, const ir_shape *s);
 shape_fact shape_rule_flatten(const shape_query *q, const ir_shape *s);
 shape_fact shape_rule_stack(const shape_query *q, shape_fault *fault);
 
-/* The fact about the i64 result of any operation (shape_numbers.c): constants and their sums,
+/* The fact about the i64 or bool result of any operation (shape_numbers.c): constants and their sums,
  * products and quotients, so that `2 * n - 1` is a length; ranks and lengths of tensors whose
- * shape is known. */
+ * shape is known; what comparisons of these say. */
 number_fact shape_number_apply(const shape_query *q);
 
 /* Which edges of a branch on `condition` can be taken as far as is known; 0: nothing has reached

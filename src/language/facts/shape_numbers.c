@@ -77,7 +77,37 @@ static number_fact of_unary(const shape_query *q) {
         return q->i->op == IR_NOT ? unknown
                                   : of_length(shape_combine(q->symbols, IR_MUL, shape_number_length(q, q->i->args[0]),
                                                             (shape_length){.known = true, .number = -1}));
-    return known(q->i->op == IR_NOT ? ~a->number : (int64_t)(0 - (uint64_t)a->number));
+    if (q->i->op == IR_NOT)
+        return known(ir_type_of(q->f, q->i->result) == IR_BOOL ? !a->number : ~a->number);
+    return known((int64_t)(0 - (uint64_t)a->number));
+}
+
+static bool holds(ir_opcode relation, int64_t a, int64_t b) {
+    switch (relation) {
+    case IR_EQ:
+        return a == b;
+    case IR_NE:
+        return a != b;
+    case IR_LT:
+        return a < b;
+    case IR_LE:
+        return a <= b;
+    case IR_GT:
+        return a > b;
+    default:
+        return a >= b;
+    }
+}
+
+static number_fact of_comparison(const shape_query *q) {
+    const number_fact *a = &q->numbers[q->i->args[0]], *b = &q->numbers[q->i->args[1]];
+    if (!shape_is_number(ir_type_of(q->f, q->i->args[0])))
+        return unknown;
+    if (a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET)
+        return unset;
+    if (a->state == SHAPE_IS_UNKNOWN || b->state == SHAPE_IS_UNKNOWN)
+        return unknown;
+    return known(holds(q->i->op, a->number, b->number));
 }
 
 /* How long the tensor is along the dimension. */
@@ -146,40 +176,13 @@ number_fact shape_number_apply(const shape_query *q) {
     case IR_ABI:
         return of_tensor(q);
     default:
-        return unknown;
-    }
-}
-
-/* ---- conditions ------------------------------------------------------------------------------ */
-
-static bool holds(ir_opcode relation, int64_t a, int64_t b) {
-    switch (relation) {
-    case IR_EQ:
-        return a == b;
-    case IR_NE:
-        return a != b;
-    case IR_LT:
-        return a < b;
-    case IR_LE:
-        return a <= b;
-    case IR_GT:
-        return a > b;
-    default:
-        return a >= b;
+        return i->op >= IR_EQ && i->op <= IR_GE ? of_comparison(q) : unknown;
     }
 }
 
 unsigned shape_condition(const shape_query *q, ir_value condition) {
-    const ir_instr *def = q->f->values[condition].def;
     int64_t constant;
-    if (ir_const_int(q->f, condition, &constant))
+    if (shape_known_number(q, condition, &constant))
         return constant ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND;
-    if (!def || def->op < IR_EQ || def->op > IR_GE || ir_type_of(q->f, def->args[0]) != IR_I64)
-        return SHAPE_TAKES_FIRST | SHAPE_TAKES_SECOND;
-    const number_fact *a = &q->numbers[def->args[0]], *b = &q->numbers[def->args[1]];
-    if (a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET)
-        return 0;
-    if (a->state == SHAPE_IS_UNKNOWN || b->state == SHAPE_IS_UNKNOWN)
-        return SHAPE_TAKES_FIRST | SHAPE_TAKES_SECOND;
-    return holds(def->op, a->number, b->number) ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND;
+    return q->numbers[condition].state == SHAPE_IS_UNSET ? 0 : SHAPE_TAKES_FIRST | SHAPE_TAKES_SECOND;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "language/facts/shape_facts.h"
+
 typedef struct user_walk {
     const ir_function *f;
     value_users *users;
@@ -13,7 +15,7 @@ typedef struct user_walk {
 static void note_user(user_walk *w, ir_value v, const ir_block *b) {
     const ir_value_info *info = &w->f->values[v];
     bool own = info->block == b && !info->is_parameter;
-    if ((info->type != IR_TENSOR && info->type != IR_I64) || own || w->latest[v] == b->id + 1)
+    if ((info->type != IR_TENSOR && !shape_is_number(info->type)) || own || w->latest[v] == b->id + 1)
         return;
     w->latest[v] = b->id + 1;
     if (w->fill)

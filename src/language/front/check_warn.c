@@ -14,6 +14,7 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
 #include "language/types/check_context.h"
+#include "language/types/check_operation.h"
 #include "language/types/check_written.h"
 
 /* ---- let mut --------------------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ static void warn_of_unread(checker *c, const function_item *f) {
 
 typedef struct read_search {
     checker *c;
-    uint8_t *is_read; /* by the number of the binding */
+    uint32_t *reads; /* by the number of the binding */
     const source_span
         *target; /* of the variable that the assignment around this writes: `x += 1` reads it for itself */
 } read_search;
@@ -75,7 +76,7 @@ static const expr *find_written(expr *place, read_search *s) {
 static void find_read(expr *e, void *context) {
     read_search *s = context;
     if (e->kind == EXPR_NAME && e->name.binding != NULL && !same_place(s->target, &e->span))
-        s->is_read[e->name.binding->id] = 1;
+        s->reads[e->name.binding->id]++;
     const expr *written = e->kind == EXPR_ASSIGN ? find_written(e->assign.target, s) : NULL;
     if (written == NULL) {
         expr_each_child(e, find_read, s);
@@ -86,22 +87,67 @@ static void find_read(expr *e, void *context) {
     find_read(e->assign.value, &inside);
 }
 
+static bool writes_receiver_in_place(const expr *e) {
+    if (e->call.kind == CALL_ABI)
+        return (tl_abi_functions[e->call.abi].effects & REPLACES) != 0;
+    return e->call.kind == CALL_FUNCTION && e->call.function->has_self && e->call.function->writes_self;
+}
+
+/* `x.fill_(3.0);`, `x.push(3);`: all that the library's method does with the variable is to write it. A list of the
+ * function's own may be there to keep what it holds. */
+static void take_back_receivers(const block *b, read_search *s) {
+    for (const stmt *st = b->first; st != NULL; st = st->next) {
+        const expr *e = st->value;
+        bool call = st->kind == STMT_EXPR && e != NULL && e->kind == EXPR_CALL && e->call.operand_count > 0;
+        if (!call || !(e->call.kind == CALL_VEC_PUSH || writes_receiver_in_place(e)) ||
+            (e->call.kind == CALL_FUNCTION && e->call.function->span.file != s->c->tree->prelude))
+            continue;
+        const binding *root = check_root(e->call.operands[0]);
+        bool lost = root != NULL && (root->kind == BINDING_PARAMETER || e->call.operands[0]->type->kind == TYPE_TENSOR);
+        if (lost && s->reads[root->id] > 0)
+            s->reads[root->id]--;
+    }
+}
+
+static void find_block(expr *e, void *context) {
+    if (e->kind == EXPR_BLOCK)
+        take_back_receivers(e->block, context);
+    else if (e->kind == EXPR_IF)
+        take_back_receivers(e->branch.then, context);
+    else if (e->kind == EXPR_FOR || e->kind == EXPR_WHILE || e->kind == EXPR_LOOP)
+        take_back_receivers(e->loop->body, context);
+    expr_each_child(e, find_block, context);
+}
+
+static bool is_own_value(checker *c, const binding *b) {
+    if (b->kind == BINDING_LET || b->kind == BINDING_LOOP)
+        return b->is_mutable && b->alias == NULL && !refers(c, b);
+    return b->kind == BINDING_PARAMETER && !b->by_reference && !check_comes_back(b) && !check_is_shared(b) &&
+           !refers(c, b);
+}
+
+static void say_only_written(checker *c, const binding *b) {
+    diagnostic *d = diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_read), b->name);
+    if (b->kind == BINDING_LOOP)
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "it is a copy; loop over `&mut list`, match `&mut value` to write where it comes from");
+    else if (b->kind == BINDING_PARAMETER)
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "it is the function's own value; `%s: &mut %s` writes the caller's", b->name,
+                         check_type_text(c, b->type));
+    else
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write `_%s` if this is intentional", b->name);
+}
+
 static void warn_of_only_written(checker *c, const function_item *f) {
-    read_search s = {.c = c, .is_read = CHECK_ARRAY(c, uint8_t, f->binding_count + 1)};
+    read_search s = {.c = c, .reads = CHECK_ARRAY(c, uint32_t, f->binding_count + 1)};
     expr body = {.kind = EXPR_BLOCK, .block = f->body};
     expr_each_child(&body, find_read, &s);
+    find_block(&body, &s);
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *b = f->bindings[i];
-        bool counts = (b->kind == BINDING_LET || b->kind == BINDING_LOOP) && b->is_mutable && b->is_written &&
-                      b->alias == NULL && !s.is_read[b->id] && !refers(c, b);
-        if (!counts || b->name[0] == '<' || b->name[0] == '_')
-            continue;
-        diagnostic *d = diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_read), b->name);
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         b->kind == BINDING_LOOP ? "it is a copy; loop over `&mut list`, match `&mut value` to write "
-                                                   "where it comes from"
-                                                 : "write `_%s` if this is intentional",
-                         b->name);
+        if (b->is_written && s.reads[b->id] == 0 && is_own_value(c, b) && b->name[0] != '<' && b->name[0] != '_')
+            say_only_written(c, b);
     }
 }
 
@@ -121,12 +167,6 @@ static void warn_of_unreached(checker *c, const block *b) {
 }
 
 /* ---- dropped tensors ------------------------------------------------------------------------- */
-
-static bool writes_receiver_in_place(const expr *e) {
-    if (e->call.kind == CALL_ABI)
-        return (tl_abi_functions[e->call.abi].effects & REPLACES) != 0;
-    return e->call.kind == CALL_FUNCTION && e->call.function->has_self && e->call.function->writes_self;
-}
 
 /* Rows, views and results are values: a write into one reaches no variable. */
 static void warn_of_unseen(checker *c, const stmt *s) {

@@ -119,22 +119,69 @@ static void refusal(const shape_query *q, shape_fault *fault) {
     masu__buffer_destroy(&text);
 }
 
-/* The first fault on the way that every run takes; the values that it is about are those of the function. */
-static bool find_first(shaper *s, const ir_function *f, shape_fault *fault, int depth) {
-    const ir_block *b = f->blocks[0];
-    for (uint32_t steps = 0; b && steps < f->block_count; steps++) {
-        for (const ir_instr *i = b->first; i; i = i->next) {
-            shape_query q = shape_query_of(s, f, i);
-            if (ir_is_panic(i))
-                refusal(&q, fault);
-            else if (i->op == IR_ABI)
-                shape_rule_apply(&q, fault);
-            if (fault->text.length > 0 || (i->op == IR_CALL && find_in_call(s, f, i, fault, depth + 1)))
-                return true;
-        }
-        b = next_certain(s, f, b);
+/* ---- ways through a function ------------------------------------------------------------------------------------ */
+
+enum { WAYS_MAX = 64 }; /* blocks of one function that are looked at */
+
+typedef enum way { WAY_NOT_SEEN, WAY_LEADS_ON, WAY_FAILS } way;
+
+typedef struct ways {
+    const ir_function *f;
+    way *from; /* by block; one that is being looked at leads on: a loop may go on for ever */
+    uint32_t left;
+    int depth;
+} ways;
+
+static bool fails_from(shaper *s, ways *w, const ir_block *b, shape_fault *fault);
+
+/* A panic whose text is not known ends the way as well, but says nothing. */
+static bool fails_here(shaper *s, const ways *w, const ir_block *b, shape_fault *fault) {
+    for (const ir_instr *i = b->first; i; i = i->next) {
+        shape_query q = shape_query_of(s, w->f, i);
+        if (ir_is_panic(i))
+            refusal(&q, fault);
+        else if (i->op == IR_ABI)
+            shape_rule_apply(&q, fault);
+        if (ir_is_panic(i) || fault->text.length > 0 ||
+            (i->op == IR_CALL && find_in_call(s, w->f, i, fault, w->depth + 1)))
+            return true;
     }
     return false;
+}
+
+/* Both ways on. The fault is that of the first one that says something. */
+static bool both_fail(shaper *s, ways *w, const ir_instr *branch, shape_fault *fault) {
+    shape_fault other = {.symbols = &s->symbols};
+    if (!fails_from(s, w, branch->target[0].block, fault))
+        return false;
+    bool fail = fails_from(s, w, branch->target[1].block, fault->text.length > 0 ? &other : fault);
+    masu__buffer_destroy(&other.text);
+    return fail;
+}
+
+/* Every way from the block on fails. */
+static bool fails_from(shaper *s, ways *w, const ir_block *b, shape_fault *fault) {
+    if (w->from[b->id] != WAY_NOT_SEEN || w->left == 0)
+        return w->from[b->id] == WAY_FAILS;
+    w->left--;
+    w->from[b->id] = WAY_LEADS_ON;
+    const ir_block *certain = next_certain(s, w->f, b);
+    if (fails_here(s, w, b, fault) || (certain && fails_from(s, w, certain, fault)) ||
+        (!certain && b->last->op == IR_BRANCH && both_fail(s, w, b->last, fault)))
+        w->from[b->id] = WAY_FAILS;
+    return w->from[b->id] == WAY_FAILS;
+}
+
+/* A fault where every run of the function meets one; the values that it is about are those of the function. */
+static bool find_first(shaper *s, const ir_function *f, shape_fault *fault, int depth) {
+    ways w = {.f = f, .left = WAYS_MAX, .depth = depth};
+    w.from = MASU_ARENA_ARRAY(&s->calls, way, f->block_count);
+    bool found = w.from != NULL && fails_from(s, &w, f->blocks[0], fault) && fault->text.length > 0;
+    if (!found) { /* one way failed, another did not */
+        masu__buffer_truncate(&fault->text, 0);
+        fault->about_count = 0;
+    }
+    return found;
 }
 
 static bool prepare_call(shaper *s, const function_facts *ff, const ir_instr *call, function_facts *made) {

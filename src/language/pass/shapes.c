@@ -80,7 +80,7 @@ static bool set_shape(shaper *s, const ir_function *f, ir_value v, shape_fact fa
 
 static bool set_number(shaper *s, const ir_function *f, ir_value v, number_fact fact) {
     number_fact *known = &shape_facts_of(s, f)->numbers[v];
-    if (fact.state == SHAPE_IS_UNKNOWN && !fact.symbol)
+    if (fact.state == SHAPE_IS_UNKNOWN && !fact.symbol && ir_type_of(f, v) == IR_I64)
         fact.symbol = shape_symbol_value(&s->symbols, f, v);
     if (fact.state == known->state && (fact.state != SHAPE_IS_KNOWN || fact.number == known->number) &&
         (fact.state != SHAPE_IS_UNKNOWN || fact.symbol == known->symbol))
@@ -115,7 +115,7 @@ static bool flow_argument(shaper *s, const ir_function *f, ir_value from, const 
     }
     number_fact fact = ff->numbers[from];
     fact.symbol = 0;
-    return ir_type_of(f, from) == IR_I64 && meet_number(s, callee, to, &fact);
+    return shape_is_number(ir_type_of(f, from)) && meet_number(s, callee, to, &fact);
 }
 
 typedef struct call_site {
@@ -155,7 +155,7 @@ static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i
                     fact.shape.dim[d] = shape_dim_of_length(
                         shape_translate(&s->symbols, shape_symbol_of_dim(fact.shape.dim[d]), at_call, &call));
             set_shape(s, f, v, fact);
-        } else if (ir_type_of(f, v) == IR_I64) {
+        } else if (shape_is_number(ir_type_of(f, v))) {
             number_fact fact = callee->number_results[r];
             shape_length l = {0};
             if (fact.state == SHAPE_IS_UNKNOWN)
@@ -189,7 +189,7 @@ static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const 
     for (uint32_t a = 0; a < i->arg_count; a++)
         if (f->results[a] == IR_TENSOR)
             news |= shape_fact_meet(&ff->results[a], &ff->facts[i->args[a]]);
-        else if (f->results[a] == IR_I64)
+        else if (shape_is_number(f->results[a]))
             news |= number_fact_meet(&ff->number_results[a], &ff->numbers[i->args[a]]);
     for (caller *c = ff->callers; news && c; c = c->next) {
         make_stale(shape_facts_of(s, c->function), c->call->block);
@@ -212,7 +212,7 @@ static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, cons
             ir_value from = target->args[a], to = target->block->params[a];
             if (ir_type_of(f, from) == IR_TENSOR)
                 news |= meet_shape(s, f, to, &ff->facts[from]);
-            else if (ir_type_of(f, from) == IR_I64)
+            else if (shape_is_number(ir_type_of(f, from)))
                 news |= meet_number(s, f, to, &ff->numbers[from]);
         }
         if (news)
@@ -226,7 +226,7 @@ static void flow_result(shaper *s, const ir_function *f, const ir_instr *i) {
     if (type == IR_TENSOR) {
         bool ruled = i->op == IR_ABI || i->op == IR_COMPREHEND;
         set_shape(s, f, i->result, ruled ? shape_rule_apply(&q, NULL) : shape_unknown);
-    } else if (type == IR_I64) {
+    } else if (shape_is_number(type)) {
         set_number(s, f, i->result, shape_number_apply(&q));
     }
 }

@@ -57,7 +57,7 @@ static const word_hint known_words[] = {
      "`net.parameters().clip_grad_norm(1.0)` scales all gradients alike"},
     {" DataLoader Dataset TensorDataset ",
      "a batch is a part of a tensor: `x[from..to]`, `x.index_select(0, numbers)`"},
-    {" set_seed random_seed srand ", "`manual_seed(n)` and `masu run --seed N` draw the same numbers each time"},
+    {" seed set_seed random_seed srand ", "`manual_seed(n)` and `masu run --seed N` draw the same numbers each time"},
     {" cuda device ", "tensors live where the program runs: nothing moves them"},
     {" args argv env sys os ", "`std::env::args()` are the program's name and its arguments"},
     {" io stdin input ", "`std::io::stdin().lines()` reads the standard input, `read_line(\"prompt\")` a line of it"},
