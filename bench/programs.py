@@ -1,6 +1,6 @@
 """Other people's programs on masu and on the best general allocators: time and peak resident memory.
 
-    bench/programs.py CHECKOUT BUILD [--rounds N] [NAME …]        NAME: a program, traces, growth, torch
+    bench/programs.py CHECKOUT BUILD [--rounds N] [NAME …]        NAME: a program, traces, growth, torch, shares
 
 CHECKOUT is a copy of mimalloc-bench whose programs lie built in CHECKOUT/out/bench, as its own script leaves them; of BUILD
 come libmasu-malloc.so (integrations/malloc), libmasu.a and the headers. `none` instead of CHECKOUT: the traces and buffers that grow
@@ -9,6 +9,10 @@ so that the load of the machine meets all alike; the tables have the lowest of a
 fixed time and counts what it did is compared by processor time for so much work. Ratios are masu's to the best peer of that row. `$MASU_DATA/traces` (default
 ../shared/data beside the project): recorded training steps, replayed by bench/programs/replay.c, with masu inlined. What is missing is
 said and passed over.
+
+shares --times FILE: how much of each program's time each peer has (`perf record -e cpu-clock` for ten seconds), and from that what
+the ratios of time could be at best: of an allocator that costs nothing, and of one that costs half of the best peer. FILE is
+what an earlier run has printed: its times are taken.
 """
 import glob
 import math
@@ -135,15 +139,15 @@ def keep_lowest(into, key, value):
 
 def measure_programs(built, chosen, sides, rounds, folder, bench):
     results = {}
-    for name, (target, arguments, own_time) in PROGRAMS.items():
+    for name in PROGRAMS:
+        target, words, own_time, stdin = words_of(name, bench)
         if (chosen and name not in chosen) or target not in built:
             continue
-        words = arguments.replace("{bench}", bench).replace("{n}", str(PROCESSORS)).replace("{2n}", str(2 * PROCESSORS))
         time, memory = results[name] = ({}, {})
         for _ in range(rounds):
             for side, preload in sides.items():
-                stdin = open(os.path.join(bench, "barnes", "input")) if target == "barnes" else None
-                got = run([built[target]] + words.split(), preload, folder, own_time, stdin)
+                with open(stdin) as file:
+                    got = run([built[target]] + words, preload, folder, own_time, file)
                 if got is None:
                     print(f"{name} fails with {side}", file=sys.stderr)
                     continue
@@ -222,8 +226,75 @@ def measure_torch(sides, rounds, folder):
     print(f"\nLast losses that were seen: {' '.join(sorted(s.strip() for s in said))}")
 
 
+def words_of(name, bench):
+    target, arguments, own_time = PROGRAMS[name]
+    words = arguments.replace("{bench}", bench).replace("{n}", str(PROCESSORS)).replace("{2n}", str(2 * PROCESSORS)).split()
+    return target, words, own_time, os.path.join(bench, "barnes", "input") if target == "barnes" else os.devnull
+
+
+# Of the C library only these are its malloc.
+GLIBC_MALLOC = r"_int_(malloc|free|realloc|memalign)|malloc|free|calloc|realloc|memalign|unlink_chunk|sysmalloc|systrim|tcache\w*|arena_get\w*"
+
+
+def share_of(command, preload, folder, stdin):
+    """The part of the samples that lie in the preloaded library, or in the malloc of the C library."""
+    data = os.path.join(folder, "perf.data")
+    environment = [f"LD_PRELOAD={preload}"] if preload else []
+    with open(stdin) as file:
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "-o", data, "timeout", "10", "env"] + environment + command,
+                       stdin=file, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    text = call("perf", "report", "-i", data, "--stdio", "--sort", "dso,symbol", "--comm", os.path.basename(command[0])[:15],
+                stdin=subprocess.DEVNULL)
+    own = re.escape(os.path.basename(os.path.realpath(preload))) if preload else r"libc\.so\.6"
+    share = all_of_it = 0.0
+    for line in text.splitlines():
+        found = re.match(r"\s*([0-9.]+)%\s+(\S+)\s+\[[.k]\]\s+(?:__GI_+)?(?:__libc_)?(\S+)", line)
+        if not found:
+            continue
+        all_of_it += float(found.group(1))
+        if re.fullmatch(own, found.group(2)) and (preload or re.fullmatch(GLIBC_MALLOC, found.group(3).split("@")[0])):
+            share += float(found.group(1))
+    return share / all_of_it
+
+
+def read_times(file):
+    """The times of the programs in the output of an earlier run."""
+    times, names = {}, []
+    for line in open(file).read().split("Processor time: seconds, or for so much work")[1].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| | "):
+            names = cells[1:-1]
+        elif names and cells[0] in PROGRAMS:
+            times[cells[0]] = {n: float(v) for n, v in zip(names, cells[1:]) if v != "-"}
+        elif names and not line:
+            break
+    return times
+
+
+def measure_shares(built, sides, times, folder, bench):
+    """What is left beside the allocator is taken from the peer with which it is least."""
+    peers = [side for side in sides if side != "masu"]
+    print(f"\nShare of the processor time inside the allocator, and bounds of the ratio to the best peer\n\n"
+          f"| | {' | '.join(peers)} | costs nothing | costs half |\n|---|{'---|' * (len(peers) + 2)}")
+    nothing, half = [], []
+    for name in PROGRAMS:
+        target, words, _, stdin = words_of(name, bench)
+        if target not in built or name not in times:
+            continue
+        time = times[name]
+        shares = {side: share_of([built[target]] + words, sides[side], folder, stdin) for side in peers}
+        best = min(peers, key=lambda side: time[side])
+        beside = min(min(time[side] * (1 - shares[side]) for side in peers), time[best])
+        nothing.append(beside / time[best])
+        half.append((beside / time[best] + 1) / 2)
+        cells = " | ".join(f"{100 * shares[side]:.0f} %" for side in peers)
+        print(f"| {name} | {cells} | {nothing[-1]:.2f} | {half[-1]:.2f} |", flush=True)
+    print(f"\nGeometric means: an allocator that costs nothing {geometric_mean(nothing):.3f}, one that costs half "
+          f"{geometric_mean(half):.3f}")
+
+
 def main():
-    words, options = [], {"--rounds": "5"}
+    words, options = [], {"--rounds": "5", "--times": ""}
     arguments = iter(sys.argv[1:])
     for word in arguments:
         if word in options:
@@ -253,7 +324,9 @@ def main():
         measure_growth(sides, rounds, folder)
     if "torch" in chosen:
         measure_torch(sides, rounds, folder)
-    if checkout != "none" and not set(chosen) & {"traces", "growth", "torch"}:
+    if checkout != "none" and "shares" in chosen:
+        measure_shares(find_programs(checkout), sides, read_times(options["--times"]), folder, bench)
+    elif checkout != "none" and not set(chosen) & {"traces", "growth", "torch"}:
         measure_programs(find_programs(checkout), chosen, sides, rounds, folder, bench)
 
 

@@ -88,7 +88,9 @@ if(TARGET masu_static AND NOT MASU_SANITIZE)
         # Every validity check at every malloc of a program would be too slow for any: that is what the tests of the
         # layers are for.
         target_compile_definitions(${pool} PRIVATE MASU_META_PAGES=1 MASU_HIDDEN=1)
-        target_compile_options(${pool} PRIVATE -UMASU_HEAVY -ftls-model=initial-exec -ffunction-sections -fdata-sections)
+        # No exception passes through it: tables for unwinding would be a sixth of its pages. Debuggers have .debug_frame.
+        target_compile_options(${pool} PRIVATE -UMASU_HEAVY -ftls-model=initial-exec -ffunction-sections -fdata-sections
+            -fno-asynchronous-unwind-tables)
     endforeach()
     add_library(masu_malloc SHARED ${malloc_sources} $<TARGET_OBJECTS:masu_malloc_often>
         $<TARGET_OBJECTS:masu_malloc_seldom>)
