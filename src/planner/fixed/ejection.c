@@ -8,10 +8,8 @@
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
-#include "planner/fixed/obstacles.h"
-#include "planner/model/alive.h"
 
-enum { MOST_ITEMS = 1 << 15, MOST_PAIRS = 2 << 20, NOWHERE = UINT32_MAX, ASK_EVERY = 64 };
+enum { NOWHERE = UINT32_MAX, ASK_EVERY = 64 };
 
 /* Why an offset may not be had: what lies there, or NOWHERE: nothing can be done about it. Neither end included. */
 typedef struct forbidden {
@@ -25,21 +23,12 @@ typedef struct border {
     uint32_t of; /* in found */
 } border;
 
-/* Two items that meet: pieces of theirs at the same time, or a relation that keeps them apart. */
-typedef struct pair {
-    uint32_t other;
-    int64_t below, above; /* at `other`'s offset + below … + above, neither included, they collide */
-} pair;
-
 struct masu__ejection {
     const masu__plan_model *model;
-    uint32_t *pair_start; /* [items + 1] into pairs */
-    pair *pairs;
-    uint32_t *hard_start; /* [items + 1] into hard */
-    masu__block *hard;    /* what obstacles forbid */
-    double *worth;        /* per item: what it weighs at first */
-    double *weight;       /* per item: now */
-    int64_t *offsets;     /* the caller's; of what is placed */
+    masu__clashes clashes;
+    double *worth;    /* per item: what it weighs at first */
+    double *weight;   /* per item: now */
+    int64_t *offsets; /* the caller's; of what is placed */
     bool *placed;
     uint32_t *waiting, waiting_count; /* a heap */
     forbidden *found;                 /* scratch, in no order */
@@ -56,92 +45,12 @@ struct masu__ejection {
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-/* Adds, or only counts while pairs is NULL. */
-static void add_pair(masu__ejection *e, uint32_t item, pair p) {
-    if (e->pairs)
-        e->pairs[e->pair_start[item]] = p;
-    e->pair_start[item + (e->pairs ? 0 : 1)]++;
-}
-
-static void add_pieces(masu__ejection *e, uint32_t item, uint32_t other) {
-    const masu__plan_model *m = e->model;
-    for (uint32_t i = m->kept_start[item]; i < m->kept_start[item + 1]; i++)
-        for (uint32_t j = m->kept_start[other]; j < m->kept_start[other + 1]; j++) {
-            const masu__plan_piece *a = &m->kept[i], *b = &m->kept[j];
-            if (a->first < b->end && b->first < a->end)
-                add_pair(e, item, (pair){other, b->base - a->base - a->height, b->base + b->height - a->base});
-        }
-}
-
-static void each_pair(masu__ejection *e, const masu__alive *alive, uint32_t *with) {
-    const masu__plan_model *m = e->model;
-    for (uint32_t i = 0; i < m->item_count; i++) {
-        uint32_t count = masu__alive_with(alive, i, with);
-        for (uint32_t k = 0; k < count; k++)
-            add_pieces(e, i, with[k]);
-    }
-    for (uint32_t r = 0; r < m->apart_count; r++) {
-        const masu__plan_apart *apart = &m->apart[r];
-        add_pair(e, apart->a, (pair){apart->b, -apart->height_a, apart->height_b});
-        add_pair(e, apart->b, (pair){apart->a, -apart->height_b, apart->height_a});
-    }
-}
-
-static void sum_up(uint32_t *start, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        start[i + 1] += start[i];
-}
-
-static void step_back(uint32_t *start, uint32_t count) {
-    memmove(start + 1, start, count * sizeof *start);
-    start[0] = 0;
-}
-
-static bool find_pairs(masu__ejection *e, const masu__alive *alive) {
-    uint32_t n = e->model->item_count;
-    uint32_t *with = NEW(e, uint32_t, n);
-    e->pair_start = NEW(e, uint32_t, n + 1);
-    if (!with || !e->pair_start)
-        return false;
-    each_pair(e, alive, with);
-    sum_up(e->pair_start, n);
-    e->pairs = NEW(e, pair, e->pair_start[n]);
-    if (!e->pairs)
-        return false;
-    each_pair(e, alive, with);
-    step_back(e->pair_start, n);
-    return true;
-}
-
-static bool find_hard(masu__ejection *e) {
-    const masu__plan_model *m = e->model;
-    masu__obstacles obstacles;
-    size_t count = 0;
-    bool right = masu__obstacles_open(&obstacles, m);
-    e->hard_start = NEW(e, uint32_t, m->item_count + 1);
-    right = right && e->hard_start;
-    for (int pass = 0; pass < 2 && right; pass++) {
-        for (uint32_t i = 0; i < m->item_count && right; i++) {
-            const masu__block *blocks = masu__obstacles_blocks(&obstacles, i, &count);
-            right = count != SIZE_MAX;
-            if (right && pass == 0)
-                e->hard_start[i + 1] = e->hard_start[i] + (uint32_t)count;
-            else if (right && count > 0)
-                memcpy(e->hard + e->hard_start[i], blocks, count * sizeof *blocks);
-        }
-        if (pass == 0 && right)
-            e->hard = NEW(e, masu__block, e->hard_start[m->item_count]);
-        right = right && e->hard;
-    }
-    masu__obstacles_close(&obstacles);
-    return right;
-}
-
 static bool find_arrays(masu__ejection *e) {
     const masu__plan_model *m = e->model;
     uint32_t n = m->item_count, most = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t meets = e->pair_start[i + 1] - e->pair_start[i] + e->hard_start[i + 1] - e->hard_start[i];
+        uint32_t meets = e->clashes.pair_start[i + 1] - e->clashes.pair_start[i] + e->clashes.hard_start[i + 1] -
+                         e->clashes.hard_start[i];
         most = meets > most ? meets : most;
     }
     e->worth = NEW(e, double, n);
@@ -161,14 +70,11 @@ static bool find_arrays(masu__ejection *e) {
 
 masu__ejection *masu__ejection_create(const masu__plan_model *model, bool *too_large) {
     masu__ejection *e = masu__meta_calloc(1, sizeof *e);
-    masu__alive alive;
     *too_large = false;
     if (!e)
         return NULL;
     e->model = model;
-    bool right = masu__alive_open(&alive, model, &e->arena);
-    *too_large = right && (model->item_count > MOST_ITEMS || masu__alive_pairs(&alive) > MOST_PAIRS);
-    if (right && !*too_large && find_pairs(e, &alive) && find_hard(e) && find_arrays(e))
+    if (masu__clashes_open(&e->clashes, model, &e->arena, too_large) && find_arrays(e))
         return e;
     masu__ejection_destroy(e);
     return NULL;
@@ -234,10 +140,10 @@ static void sort_borders(border *b, uint32_t count) {
 /* Everything that is in the item's way now. */
 static void find_forbidden(masu__ejection *e, uint32_t item) {
     uint32_t count = 0;
-    for (uint32_t k = e->hard_start[item]; k < e->hard_start[item + 1]; k++)
-        e->found[count++] = (forbidden){e->hard[k].from, e->hard[k].to, INFINITY, NOWHERE};
-    for (uint32_t k = e->pair_start[item]; k < e->pair_start[item + 1]; k++) {
-        const pair *p = &e->pairs[k];
+    for (uint32_t k = e->clashes.hard_start[item]; k < e->clashes.hard_start[item + 1]; k++)
+        e->found[count++] = (forbidden){e->clashes.hard[k].from, e->clashes.hard[k].to, INFINITY, NOWHERE};
+    for (uint32_t k = e->clashes.pair_start[item]; k < e->clashes.pair_start[item + 1]; k++) {
+        const masu__clash *p = &e->clashes.pairs[k];
         if (e->placed[p->other])
             e->found[count++] = (forbidden){e->offsets[p->other] + p->below, e->offsets[p->other] + p->above,
                                             e->weight[p->other], p->other};
@@ -361,6 +267,10 @@ masu__search_end masu__ejection_run(masu__ejection *e, int64_t height, uint64_t 
     return MASU__SEARCH_FOUND;
 }
 
+const masu__clashes *masu__ejection_clashes(const masu__ejection *e) {
+    return &e->clashes;
+}
+
 uint64_t masu__ejection_steps(const masu__ejection *e) {
     return e->steps;
 }
@@ -371,8 +281,8 @@ bool masu__ejection_valid(const masu__ejection *e) {
             continue;
         if (e->offsets[i] < 0 || e->offsets[i] + e->model->size[i] > e->height)
             return false;
-        for (uint32_t k = e->pair_start[i]; k < e->pair_start[i + 1]; k++) {
-            const pair *p = &e->pairs[k];
+        for (uint32_t k = e->clashes.pair_start[i]; k < e->clashes.pair_start[i + 1]; k++) {
+            const masu__clash *p = &e->clashes.pairs[k];
             int64_t apart = e->offsets[i] - e->offsets[p->other];
             if (e->placed[p->other] && p->below < apart && apart < p->above)
                 return false;

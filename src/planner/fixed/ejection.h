@@ -15,6 +15,7 @@
 #ifndef MASU_PLANNER_EJECTION_H
 #define MASU_PLANNER_EJECTION_H
 
+#include "planner/fixed/clashes.h"
 #include "planner/search/search.h"
 
 typedef struct masu__ejection masu__ejection;
@@ -28,6 +29,9 @@ void masu__ejection_destroy(masu__ejection *ejection);
 masu__search_end masu__ejection_run(masu__ejection *ejection, int64_t height, uint64_t seed, uint64_t steps,
                                     const masu__plan_stop *stop, int64_t *offsets);
 uint64_t masu__ejection_steps(const masu__ejection *ejection); /* of the last run */
+
+/* The ejection's own, as long as it is there. */
+const masu__clashes *masu__ejection_clashes(const masu__ejection *ejection);
 
 bool masu__ejection_valid(const masu__ejection *ejection);
 

@@ -10,7 +10,7 @@
  * Two programs at once are divided and stacked (stack.c): behind each round; where a round is long, before it.
  *
  * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below
- * the best plan.
+ * the best plan; and then overlaps are untangled, from the best plan down.
  *
  * To minimise: down a ladder. Each few orders ask for the bound and, in turns with it, for a height
  * below the best plan: half way to the bound, or less far when that was not found. What is found gives
@@ -29,6 +29,7 @@ enum {
     EJECTIONS = 8,
     BLOCKS = 6,
     MORE_BLOCKS = 3,
+    DOWN_BY = 12,
     HALVES = 16
 };
 
@@ -110,6 +111,16 @@ static void eject(masu__solver *s, unsigned from, unsigned to, int64_t enough) {
     }
 }
 
+/* Behind ejections, which are the first to see whether there is room: from the best plan down by small parts, of which
+ * each begins with the plan before. */
+static void untangle(masu__solver *s, unsigned round, int64_t enough) {
+    while (!s->model.simple && !(enough > 0 ? reached(s, enough) : masu__solver_finished(s))) {
+        int64_t lowest = lowest_height(s), wanted = enough > lowest ? round_down(s, enough) : lowest;
+        if (s->best_height == INT64_MAX || !masu__solver_untangle(s, below_best(s, wanted, DOWN_BY), round))
+            return;
+    }
+}
+
 /* Where the bound wastes little the blocks are more than all the heuristics find, so these only see to a first plan. */
 static void begin(masu__solver *s, int64_t enough) {
     if (!s->valley)
@@ -128,6 +139,7 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
         masu__solver_blocks(s, capacity, BLOCKS + MORE_BLOCKS * round, BLOCKS + MORE_BLOCKS * (round + 1));
         eject(s, EJECTIONS * round, EJECTIONS * (round + 1), capacity);
+        untangle(s, round, capacity);
         if (reached(s, capacity))
             break;
         if (s->given_up > capacity) /* what the search does not see, ejections may still find */
@@ -162,6 +174,7 @@ void masu__solver_minimize(masu__solver *s) {
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
         masu__solver_blocks(s, s->bound, BLOCKS + MORE_BLOCKS * level, BLOCKS + MORE_BLOCKS * (level + 1));
         eject(s, EJECTIONS * level, EJECTIONS * (level + 1), 0);
+        untangle(s, level, 0);
         descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);
         if (!s->searchable)
             break;

@@ -1,5 +1,7 @@
 /* heuristics.c: plans at once: the valley heuristic in its ways, and first fit for what it does
  * not know (obstacles, rows kept apart: first_fit.c); then repair where a plan is highest. */
+#include <string.h>
+
 #include "base/assert.h"
 #include "planner/search/solver.h"
 #include "planner/skyline/coarse.h"
@@ -295,6 +297,35 @@ bool masu__solver_eject(masu__solver *s, int64_t height, unsigned round) {
     s->ejected += masu__ejection_steps(s->ejection);
     if (end == MASU__SEARCH_FOUND)
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), "ejections");
+    return end == MASU__SEARCH_FOUND;
+}
+
+/* ---- untangling ------------------------------------------------------------------------------ */
+
+/* Moves an item in the first round; twice as many in each later one. */
+enum { MOVES_AN_ITEM = 500, UNTANGLE_SHARE = 6, MOST_PACES = 20 };
+
+bool masu__solver_untangle(masu__solver *s, int64_t height, unsigned round) {
+    masu__plan_stop stop = {masu__solver_stopped, s};
+    if (!s->ejection || s->best_height == INT64_MAX || masu__solver_finished(s))
+        return false;
+    if (!s->untangle)
+        s->untangle = masu__untangle_create(masu__ejection_clashes(s->ejection));
+    s->out_of_memory |= !s->untangle;
+    unsigned paces = round < MOST_PACES ? round : MOST_PACES;
+    uint64_t steps = (uint64_t)MOVES_AN_ITEM * s->model.item_count << paces;
+    uint64_t most = s->options->step_limit / UNTANGLE_SHARE;
+    if (!s->untangle || (most > 0 && s->untangled >= most))
+        return false;
+    steps = most > 0 && steps > most - s->untangled ? most - s->untangled : steps;
+    memcpy(s->offsets, s->best_offsets, s->model.item_count * sizeof *s->offsets);
+    masu__search_end end = masu__untangle_run(s->untangle, height, s->options->seed + round, steps, &stop, s->offsets);
+    s->attempts++;
+    s->steps += masu__untangle_steps(s->untangle);
+    s->steps_granted += masu__untangle_steps(s->untangle);
+    s->untangled += masu__untangle_steps(s->untangle);
+    if (end == MASU__SEARCH_FOUND)
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), "overlaps untangled");
     return end == MASU__SEARCH_FOUND;
 }
 

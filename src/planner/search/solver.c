@@ -68,6 +68,7 @@ void masu__solver_close(masu__solver *s) {
     masu__valley_destroy(s->valley);
     masu__slots_destroy(s->slots);
     masu__corner_destroy(s->corner);
+    masu__untangle_destroy(s->untangle);
     masu__ejection_destroy(s->ejection);
     masu__meta_free(s->offsets, s->offsets ? items * sizeof *s->offsets : 0);
     masu__meta_free(s->best_offsets, s->best_offsets ? items * sizeof *s->best_offsets : 0);

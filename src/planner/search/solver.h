@@ -11,6 +11,7 @@
 
 #include "planner/fixed/ejection.h"
 #include "planner/fixed/most_constrained.h"
+#include "planner/fixed/untangle.h"
 #include "planner/search/search.h"
 #include "planner/skyline/jigsaw.h"
 #include "planner/skyline/repair.h"
@@ -30,6 +31,8 @@ typedef struct masu__solver {
     masu__ejection *ejection;                             /* made when needed */
     bool no_ejection;                                     /* the model is too large for it */
     uint64_t ejected;                                     /* its steps */
+    masu__untangle *untangle;                             /* made when needed, of the ejection's clashes */
+    uint64_t untangled;                                   /* its steps */
     masu__plan_search *searches[MASU__PLAN_MOST_THREADS]; /* one a thread; made when needed */
     unsigned thread_count;
     bool searchable;
@@ -94,6 +97,10 @@ bool masu__solver_is_jigsaw(masu__solver *solver);
 
 /* heuristics.c: throws out what is in the way at this height; rounds of growing length. Whether a plan was found. */
 bool masu__solver_eject(masu__solver *solver, int64_t height, unsigned round);
+
+/* heuristics.c: all items at once from the best plan on, overlaps made fewer until there are none at this height. As
+ * many rounds as ejections have been asked for. Whether a plan was found. */
+bool masu__solver_untangle(masu__solver *solver, int64_t height, unsigned round);
 
 /* blocks.c: where a plan at the bound wastes little: joins what fits together, and plans that, in turns [from, to),
  * until the best plan is no higher than enough. */

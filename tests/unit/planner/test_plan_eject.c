@@ -12,6 +12,7 @@
 #include "base/meta.h"
 #include "base/rng.h"
 #include "planner/fixed/ejection.h"
+#include "planner/fixed/untangle.h"
 
 enum { MOST = 1000, UNIT = 64, HEIGHT = 1 << 20 };
 
@@ -170,7 +171,7 @@ static void unlike_alignments(void **state) {
     const masu__plan_stop go_on = {never, NULL};
     masu__rng rng;
     masu__rng_seed(&rng, 77);
-    int found = 0;
+    int found = 0, untangled = 0;
     for (int round = 0; round < ROUNDS; round++) {
         masu_plan_row rows[ROWS] = {0};
         masu_plan_gap gaps[ROWS];
@@ -201,10 +202,69 @@ static void unlike_alignments(void **state) {
             assert_int_equal(masu_plan_check_problem(&problem, row_offsets, (uint64_t)height, NULL, NULL),
                              MASU_PLAN_FINE);
         }
+        masu__untangle *u = masu__untangle_create(masu__ejection_clashes(e));
+        assert_non_null(u);
+        while (masu__ejection_run(e, height, (uint64_t)round, 2000, &go_on, offsets) != MASU__SEARCH_FOUND)
+            height += height / 4;
+        for (;; untangled++) {
+            height = masu__plan_model_height(&model, offsets) - 1;
+            if (height < model.bound ||
+                masu__untangle_run(u, height, (uint64_t)round, 500, &go_on, offsets) != MASU__SEARCH_FOUND)
+                break;
+            assert_true(masu__untangle_valid(u));
+            masu__plan_model_rows(&model, &problem, offsets, row_offsets);
+            assert_int_equal(masu_plan_check_problem(&problem, row_offsets, (uint64_t)height, NULL, NULL),
+                             MASU_PLAN_FINE);
+        }
+        masu__untangle_destroy(u);
         masu__ejection_destroy(e);
         masu__plan_model_close(&model);
     }
-    assert_true(found > ROUNDS / 4);
+    assert_true(found > ROUNDS / 4 && untangled > ROUNDS / 4);
+}
+
+/* Overlaps made fewer: from a plan a fourth too high down to the height that was cut, the same way each time. */
+static void overlaps_are_untangled(void **state) {
+    (void)state;
+    static cut c;
+    static int64_t offsets[MOST], lower[MOST];
+    masu__plan_model model;
+    bool too_large;
+    const masu__plan_stop go_on = {never, NULL}, stop = {at_once, NULL};
+    cut_rectangle(&c, 200, 0.1, 0.1, 5);
+    assert_int_equal(masu__plan_model_open(&c.problem, NULL, &model), MASU_OK);
+    masu__ejection *e = masu__ejection_create(&model, &too_large);
+    assert_non_null(e);
+    assert_int_equal(masu__ejection_run(e, HEIGHT * 5 / 4, 0, UINT64_MAX, &go_on, offsets), MASU__SEARCH_FOUND);
+    assert_true(masu__plan_model_height(&model, offsets) > HEIGHT);
+    for (uint64_t nth = 1;; nth++) {
+        masu__fault_arm(nth);
+        masu__untangle *u = masu__untangle_create(masu__ejection_clashes(e));
+        bool fired = masu__fault_fired();
+        masu__fault_arm(0);
+        assert_int_equal(u == NULL, fired);
+        if (!u)
+            continue;
+        uint64_t steps = 0;
+        for (int again = 0; again < 2; again++) {
+            memcpy(lower, offsets, sizeof lower);
+            assert_int_equal(masu__untangle_run(u, HEIGHT, 3, 400000, &go_on, lower), MASU__SEARCH_FOUND);
+            assert_true(masu__plan_model_height(&model, lower) <= HEIGHT && masu__untangle_valid(u));
+            assert_true(again == 0 || masu__untangle_steps(u) == steps);
+            steps = masu__untangle_steps(u);
+        }
+        memcpy(lower, offsets, sizeof lower);
+        assert_int_equal(masu__untangle_run(u, HEIGHT, 3, steps - 1, &go_on, lower), MASU__SEARCH_LIMIT);
+        memcpy(lower, offsets, sizeof lower);
+        assert_int_equal(masu__untangle_run(u, HEIGHT, 3, UINT64_MAX, &stop, lower), MASU__SEARCH_STOPPED);
+        memcpy(lower, offsets, sizeof lower);
+        assert_int_equal(masu__untangle_run(u, UNIT, 3, UINT64_MAX, &go_on, lower), MASU__SEARCH_EXHAUSTED);
+        masu__untangle_destroy(u);
+        break;
+    }
+    masu__ejection_destroy(e);
+    masu__plan_model_close(&model);
+    assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
 /* Rows one after the other, and rows that all live at once: more than it looks at. */
@@ -233,6 +293,7 @@ int main(void) {
         cmocka_unit_test(windows_let_others_pass_below),
         cmocka_unit_test(ends_and_memory),
         cmocka_unit_test(unlike_alignments),
+        cmocka_unit_test(overlaps_are_untangled),
         cmocka_unit_test(what_is_too_large_is_left_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
