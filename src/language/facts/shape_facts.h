@@ -22,7 +22,7 @@ typedef struct shape_fact {
     ir_shape shape; /* when known; dimensions: see shape_symbols.h */
 } shape_fact;
 
-typedef struct number_fact { /* about a value of type i64 or bool */
+typedef struct number_fact { /* about a value of a type that shape_is_number; of u64 below 2^63 */
     shape_state state;
     int64_t number;  /* when known */
     uint32_t symbol; /* when unknown; 0: not named yet */
@@ -68,7 +68,7 @@ shape_list shape_list_of(const shape_query *q);
 bool shape_known_number(const shape_query *q, ir_value v, int64_t *out);
 /* Values of which a number_fact is kept. */
 static inline bool shape_is_number(ir_type type) {
-    return type == IR_I64 || type == IR_BOOL;
+    return type == IR_I64 || type == IR_U64 || type == IR_BOOL;
 }
 /* Nothing has reached the number yet: what depends on it has no fact either. */
 static inline bool shape_number_unset(const shape_query *q, ir_value v) {
@@ -105,7 +105,7 @@ shape_fact shape_rule_permute(const shape_query *q, const ir_shape *s);
 shape_fact shape_rule_flatten(const shape_query *q, const ir_shape *s);
 shape_fact shape_rule_stack(const shape_query *q, shape_fault *fault);
 
-/* The fact about the i64 or bool result of any operation (shape_numbers.c): constants and their sums,
+/* The fact about the number that any operation yields (shape_numbers.c): constants and their sums,
  * products and quotients, so that `2 * n - 1` is a length; ranks and lengths of tensors whose
  * shape is known; what comparisons of these say. */
 number_fact shape_number_apply(const shape_query *q);

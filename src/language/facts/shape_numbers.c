@@ -33,6 +33,8 @@ static number_fact combine(ir_opcode op, int64_t a, int64_t b) {
         return known((int64_t)((uint64_t)a + (uint64_t)b));
     case IR_SUB:
         return known((int64_t)((uint64_t)a - (uint64_t)b));
+    case IR_SUB_LENGTH:
+        return a >= b ? known(a - b) : unknown;
     case IR_MUL:
         return known((int64_t)((uint64_t)a * (uint64_t)b));
     case IR_DIV:
@@ -69,10 +71,12 @@ static number_fact of_binary(const shape_query *q) {
 static number_fact of_unary(const shape_query *q) {
     const number_fact *a = &q->numbers[q->i->args[0]];
     int64_t number;
-    if (q->i->op == IR_CAST) /* from another type: constants only */
+    if (q->i->op == IR_CAST && !shape_is_number(ir_type_of(q->f, q->i->args[0]))) /* constants only */
         return shape_known_number(q, q->i->result, &number) ? known(number) : unknown;
     if (a->state == SHAPE_IS_UNSET)
         return unset;
+    if (q->i->op == IR_CAST)
+        return a->state == SHAPE_IS_KNOWN && a->number >= 0 ? *a : unknown;
     if (a->state == SHAPE_IS_UNKNOWN)
         return q->i->op == IR_NOT ? unknown
                                   : of_length(shape_combine(q->symbols, IR_MUL, shape_number_length(q, q->i->args[0]),
@@ -153,7 +157,7 @@ static number_fact of_tensor(const shape_query *q) {
     }
 }
 
-number_fact shape_number_apply(const shape_query *q) {
+static number_fact any_number(const shape_query *q) {
     const ir_instr *i = q->i;
     int64_t number;
     switch (i->op) {
@@ -165,6 +169,7 @@ number_fact shape_number_apply(const shape_query *q) {
         return of_unary(q);
     case IR_ADD:
     case IR_SUB:
+    case IR_SUB_LENGTH:
     case IR_MUL:
     case IR_DIV:
     case IR_REM:
@@ -178,6 +183,12 @@ number_fact shape_number_apply(const shape_query *q) {
     default:
         return i->op >= IR_EQ && i->op <= IR_GE ? of_comparison(q) : unknown;
     }
+}
+
+number_fact shape_number_apply(const shape_query *q) {
+    number_fact fact = any_number(q);
+    bool beyond = fact.state == SHAPE_IS_KNOWN && fact.number < 0 && ir_type_of(q->f, q->i->result) == IR_U64;
+    return beyond ? unknown : fact;
 }
 
 unsigned shape_condition(const shape_query *q, ir_value condition) {

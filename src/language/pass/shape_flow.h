@@ -4,6 +4,8 @@
 #ifndef MASU_LANGUAGE_SHAPE_FLOW_H
 #define MASU_LANGUAGE_SHAPE_FLOW_H
 
+#include <string.h>
+
 #include "language/facts/shape_facts.h"
 #include "language/facts/shape_users.h"
 #include "language/ir/cfg.h"
@@ -57,5 +59,14 @@ void shape_flow_function(shaper *s, const ir_function *f);
 
 /* Reports what fails whenever it is reached. */
 void shape_find_faults(shaper *s, const ir_function *f);
+
+/* Of the language's own library: its faults are those of the call. */
+static inline bool shape_is_library(const ir_function *f) {
+    return f->span.file && strcmp(f->span.file->path, "<prelude>") == 0;
+}
+
+/* Runs a call of f that leads to the library on shapes (shape_trial.c). Where every way through it fails, fills `fault`
+ * (zeroed before) with the first failure, in terms of the call's arguments. Costs a bounded number of blocks. */
+void shape_try_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault);
 
 #endif
