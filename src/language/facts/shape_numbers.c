@@ -169,7 +169,6 @@ static number_fact any_number(const shape_query *q) {
         return of_unary(q);
     case IR_ADD:
     case IR_SUB:
-    case IR_SUB_LENGTH:
     case IR_MUL:
     case IR_DIV:
     case IR_REM:
@@ -177,6 +176,7 @@ static number_fact any_number(const shape_query *q) {
     case IR_OR:
     case IR_XOR:
     case IR_SHR:
+    case IR_SUB_LENGTH:
         return of_binary(q);
     case IR_ABI:
         return of_tensor(q);

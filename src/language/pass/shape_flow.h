@@ -29,6 +29,7 @@ typedef struct function_facts {
     ir_order order;
     bool reached, queued, is_flowing;
     bool of_kernel; /* a kernel calls it */
+    bool refuses;   /* some operands, by `__refuse` in its own body */
     caller *callers;
 } function_facts;
 
@@ -60,7 +61,7 @@ void shape_flow_function(shaper *s, const ir_function *f);
 /* Reports what fails whenever it is reached. */
 void shape_find_faults(shaper *s, const ir_function *f);
 
-/* Of the language's own library: its faults are those of the call. */
+/* Written in the library of the language: its faults are those of the call. */
 static inline bool shape_is_library(const ir_function *f) {
     return f->span.file && strcmp(f->span.file->path, "<prelude>") == 0;
 }

@@ -2,10 +2,10 @@
  *
  *     a.sum([0, 5])  ─►  dims = [0, 5], a: [2, 3]  ─►  for d in dims { … }  ─►  the sum along 5 of [1, 3] fails
  *
- * Each block on the way runs once for each time that the program would run it: values have the facts of that moment, and
- * lists know their elements. Where a condition is not known, both ways run, and the call fails when both do. Its results
- * are what the ways that return agree on; one that leads back to before the condition, as in a loop, would change what
- * the other way begins with, so such a call may return anything. There is room for BLOCKS_MAX blocks.
+ * Each block on the way runs once for each time that the program would run it: values have the facts of that moment,
+ * and lists know their elements. Where a condition is not known, both ways run, and the call fails when both do. Its
+ * results are what the ways that return agree on; one that leads back to before the condition, as in a loop, would
+ * change what the other way begins with, so such a call may return anything. There is room for BLOCKS_MAX blocks.
  *
  * What must stay true: what a run says of a value holds whenever the program runs that way. So what is not known has no
  * symbol of the callee, as the next round of a loop would give it the same one; the caller's symbols stay.
@@ -401,9 +401,9 @@ static bool run_call(trial *t, frame *fr, const ir_instr *i, shape_fault *fault)
     return false;
 }
 
-/* Whether shapes have a say in it. */
-static bool has_tensors(const ir_function *f) {
-    bool found = false;
+/* Shapes have a say in it, or it looks at its operands itself. */
+static bool may_fail(shaper *s, const ir_function *f) {
+    bool found = shape_facts_of(s, f)->refuses;
     for (uint32_t p = 0; p < f->param_count && !found; p++)
         found = ir_type_of(f, f->params[p]) == IR_TENSOR;
     for (uint32_t r = 0; r < f->result_count && !found; r++)
@@ -412,7 +412,7 @@ static bool has_tensors(const ir_function *f) {
 }
 
 void shape_try_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault) {
-    if (!has_tensors(call->callee))
+    if (!may_fail(s, call->callee))
         return;
     function_facts *ff = shape_facts_of(s, f);
     trial t = {.s = s, .left = BLOCKS_MAX};

@@ -313,6 +313,7 @@ static void flow_program(shaper *s) {
 static bool add_callers(shaper *s, ir_function *f) {
     for (uint32_t b = 0; b < f->block_count; b++) {
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
+            shape_facts_of(s, f)->refuses |= i->op == IR_ABI && i->abi == TL_FN_tl_refuse;
             if (i->op != IR_CALL)
                 continue;
             function_facts *callee = shape_facts_of(s, i->callee);
