@@ -116,6 +116,18 @@ static void run(const char *text, size_t length, const way *w, outcome *out, mas
     masu_program_destroy(p);
 }
 
+/* Every error says that something is changed or moved away while it is referred to. */
+static bool refused_for_references(const char *text) {
+    static const char mark[] = ": error: ";
+    const char *error = strstr(text, mark);
+    bool all = error != NULL;
+    for (; error && all; error = strstr(error + sizeof mark, mark)) {
+        const char *end = strchr(error, '\n'), *why = strstr(error, " refers to it");
+        all = end && why && why < end;
+    }
+    return all;
+}
+
 /* ---- agreement ------------------------------------------------------------------------------------- */
 
 static size_t word_length(const char *text) {
@@ -232,7 +244,9 @@ comparison compare(const char *text, size_t length, compare_depth depth, masu__b
     comparison result = COMPARED_NOTHING;
     if (wanted.how == INTERPRETED_WELL || wanted.how == INTERPRETED_ERROR) {
         compare_all(text, length, depth, &wanted, why);
-        result = why->length > 0 ? COMPARED_DIFFERENT : COMPARED_SAME;
+        result = why->length == 0                                 ? COMPARED_SAME
+                 : refused_for_references(masu__buffer_text(why)) ? COMPARED_REFUSED
+                                                                  : COMPARED_DIFFERENT;
     } else {
         masu__buffer_puts(why, wanted.how == INTERPRETED_NOT ? "no program" : wanted.text);
     }

@@ -16,6 +16,7 @@
 typedef enum comparison {
     COMPARED_SAME,
     COMPARED_DIFFERENT, /* why is said */
+    COMPARED_REFUSED,   /* by the rules of references, which the generator does not know; why is said */
     COMPARED_NOTHING    /* no program, or more than the interpreter does; why is said */
 } comparison;
 
