@@ -137,11 +137,14 @@ static bool has_few_sizes(const masu__plan_model *m) {
 /* Where only a little need be placed again, that is worth more than the next way. */
 static void many_heuristics(masu__solver *s) {
     static const masu__valley_way by_size = {.key = MASU__VALLEY_SIZE};
+    static const masu__valley_way for_coarse = {
+        .key = MASU__VALLEY_LONGEST, .coarse = 0.01, .demand = true, .thorough = true};
     uint32_t items = s->model.item_count;
-    if (has_few_sizes(&s->model))
+    bool few_sizes = has_few_sizes(&s->model);
+    if (few_sizes)
         try_valley(s, &by_size, s->options->seed);
     if (items > MOST_FOR_CHOICE) {
-        try_coarse(s, &many_ways[QUICKEST]);
+        try_coarse(s, few_sizes ? &many_ways[QUICKEST] : &for_coarse);
         masu__solver_repair(s, items / LITTLE, s->bound);
     }
     for (unsigned i = items <= VERY_MANY ? 0 : items <= MOST_FOR_CHOICE ? 2 : QUICKEST; i < COUNT(many_ways); i++) {

@@ -262,11 +262,11 @@ typedef struct query {
 
 /* Where lives differ in everything, the last tenth of a per cent of a key would cost most of the
  * time. */
-enum { PATIENCE = 96 };
+enum { PATIENCE = 96, PATIENCE_THOROUGH = 220 };
 
 /* That an item lives where the demand is most and dies in time takes two conditions, which a node may meet by two
  * items: among long lives many nodes do. Behind so many others the demand is not asked. */
-enum { VISITS = 1000, VISITS_IN_A_HURRY = 200 };
+enum { VISITS = 1000, VISITS_THOROUGH = 500, VISITS_IN_A_HURRY = 200 };
 
 /* Whether what lies below may hold a better one. */
 static inline bool node_promises(const node *n, const query *q) {
@@ -488,10 +488,11 @@ static void find_best(const masu__valley *v, query *q) {
  * is most, if there is one: elsewhere is room to waste. */
 static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t valley, uint32_t where) {
     uint32_t end = v->skyline[valley].next, from = v->first_of[valley];
-    query q = {from, v->first_of[end], 0, end, NO_KEY, NOWHERE, PATIENCE, UINT32_MAX};
+    uint32_t patience = way->thorough ? PATIENCE_THOROUGH : PATIENCE;
+    query q = {from, v->first_of[end], 0, end, NO_KEY, NOWHERE, patience, UINT32_MAX};
     if (way->demand) {
-        uint32_t visits = way->among > 0 ? VISITS : VISITS_IN_A_HURRY;
-        query needed = {from, v->first_of[where + 1], where, end, NO_KEY, NOWHERE, PATIENCE, visits};
+        uint32_t visits = way->among > 0 ? VISITS : way->thorough ? VISITS_THOROUGH : VISITS_IN_A_HURRY;
+        query needed = {from, v->first_of[where + 1], where, end, NO_KEY, NOWHERE, patience, visits};
         find_best(v, &needed);
         q = needed.best != NOWHERE ? needed : q;
     }
@@ -523,8 +524,10 @@ static bool go_on(const masu__valley *v, uint32_t placed, const masu__plan_stop 
         return true;
     bool over = stop && stop->asked(stop->context);
     bool hurry = v->pace && v->pace->hurry(v->pace->context, v->model->item_count - placed, over);
-    if (hurry)
+    if (hurry) {
         way->among = 0;
+        way->thorough = false;
+    }
     return hurry || !over;
 }
 

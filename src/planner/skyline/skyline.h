@@ -46,10 +46,11 @@ typedef struct masu__valley_way {
     double noise;   /* and random factors in [1, 1 + noise) */
     uint32_t among; /* at most so many items whose key's logarithm is within `within` of the best */
     double within;
-    double calm;  /* but by the key alone where crowding is less */
-    bool demand;  /* first those that live where most is still to be placed (demand.h) */
-    double touch; /* added to the logarithm for each wall that is touched */
-    double level; /* and up to this much for ending at its height */
+    double calm;   /* but by the key alone where crowding is less */
+    bool demand;   /* first those that live where most is still to be placed (demand.h) */
+    bool thorough; /* looks twice as long for the largest key: lower plans of many long lives, a sixth more time */
+    double touch;  /* added to the logarithm for each wall that is touched */
+    double level;  /* and up to this much for ending at its height */
 } masu__valley_way;
 
 typedef struct masu__valley masu__valley;
