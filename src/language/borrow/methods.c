@@ -1,6 +1,5 @@
 /* methods.c: methods: what they take, change and yield; of those of the library it is said there (//! says lends). */
 #include <stdlib.h>
-#include <string.h>
 
 #include "language/borrow/builder.h"
 #include "language/library/library.h"

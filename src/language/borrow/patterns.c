@@ -1,6 +1,5 @@
 /* patterns.c: what the names of a pattern are: references into the place that it takes apart, or parts of a value. */
 #include <ctype.h>
-#include <string.h>
 
 #include "language/borrow/builder.h"
 

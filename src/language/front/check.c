@@ -243,24 +243,17 @@ static void check_statements(checker *c, function_item *f) {
     c->function = NULL;
 }
 
-static function_item *copied(checker *c, const function_item *f) {
-    function_item *copy = function_copy(c->arena, f);
-    if (copy == NULL)
-        check_out_of_memory(c);
-    return copy;
-}
-
 /* Calls of f find their results from it (check_infer_result.c). */
 static void keep_as_written(checker *c, function_item *f, function_item *copy) {
     inference n = {.c = c};
     bool own = f->span.file != c->tree->prelude && !f->is_closure && !f->is_wide && f->template == NULL;
     if (own && f->body != NULL && f->result != NULL && infer_leaves_elements(&n, f->result))
-        f->as_written = copy != NULL ? copy : copied(c, f);
+        f->as_written = copy != NULL ? copy : check_copy_function(c, f);
 }
 
 static void add_wide(checker *c, function_item *f, function_item *copy) {
     if (f->as_written == copy)
-        f->as_written = copied(c, copy);
+        f->as_written = check_copy_function(c, copy);
     check_signature(c, check_add_wide(c, f, copy));
 }
 

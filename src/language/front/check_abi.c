@@ -9,18 +9,17 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- choosing a line of the table ------------------------------------------------------------ */
 
@@ -62,13 +61,6 @@ static void push_operand(abi_call *a, expr *operand) {
     CHECK_PUSH(c, a->operands, a->count, a->capacity, operand);
 }
 
-static const char *argument_text(abi_call *a, const char *parameter) {
-    const char *text = masu__arena_printf(a->c->arena, "parameter `%s` of `%s`", parameter, a->name);
-    if (text == NULL)
-        check_out_of_memory(a->c);
-    return text;
-}
-
 /* 2, -1: f64 where a parameter wants that, but a whole number as it is written. */
 static bool is_whole_literal(const expr *e) {
     while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
@@ -83,12 +75,6 @@ static void make_literal_f64(expr *e, const type *wanted) {
         e = e->unary.operand;
     }
     e->type = wanted;
-}
-
-static bool is_real_literal(const expr *e) {
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
-        e = e->unary.operand;
-    return e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
 }
 
 static bool holds_f64(checker *c, const expr *e) {
@@ -116,11 +102,11 @@ static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     bool whole = is_whole_literal(*slot);
     if ((*slot)->type == NULL)
         check_expr(c, slot, wanted);
-    else if (wanted->kind == TYPE_F64 && is_real_literal(*slot))
+    else if (wanted->kind == TYPE_F64 && check_is_real_literal(*slot))
         make_literal_f64(*slot, wanted);
     const type *found = type_resolve(c->types, (*slot)->type);
     if (wanted->kind == TYPE_TENSOR && type_is_numeric(found) && a->broadcasts) {
-        if (is_real_literal(*slot) && beside_f64(a, wanted))
+        if (check_is_real_literal(*slot) && beside_f64(a, wanted))
             make_literal_f64(*slot, check_scalar(c, TYPE_F64));
         check_number_as_tensor(c, slot);
         found = (*slot)->type;
@@ -128,7 +114,8 @@ static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     bool fits = (found->kind == TYPE_TENSOR && wanted->kind == TYPE_TENSOR) || found == wanted ||
                 (type_is_numeric(found) && type_is_numeric(wanted) && check_widens(found, wanted));
     a->has_real |= !whole && type_is_float(found);
-    const coerce_reason why = {(source_span){0}, fits ? NULL : argument_text(a, p->name)};
+    const coerce_reason why = {(source_span){0},
+                               fits ? NULL : check_printf(c, "parameter `%s` of `%s`", p->name, a->name)};
     if (!check_coerce(c, slot, wanted, fits ? NULL : &why) || type_is_silent((*slot)->type))
         a->broken = true;
     push_operand(a, *slot);

@@ -17,40 +17,25 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "language/front/check_build.h"
 #include "language/front/check_chain.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
 
 /* ---- let ------------------------------------------------------------------------------------- */
 
-typedef struct move_search {
-    const char *name;
-    bool found;
-} move_search;
-
 /* name = &mut …: the variable is made to refer to something else. */
-static void find_move(expr *e, void *context) {
-    move_search *s = context;
+static bool moves_on(const expr *e, void *name) {
     const expr *target = e->kind == EXPR_ASSIGN ? e->assign.target : NULL;
-    s->found |= target != NULL && target->kind == EXPR_NAME && !target->is_followed &&
-                strcmp(target->name.name, s->name) == 0 && e->assign.op == BINARY_NONE;
-    if (!s->found)
-        expr_each_child(e, find_move, s);
-}
-
-static bool is_moved_on(expr *body, const char *name) {
-    move_search s = {.name = name};
-    expr_each_child(body, find_move, &s);
-    return s.found;
+    return target != NULL && target->kind == EXPR_NAME && !target->is_followed &&
+           strcmp(target->name.name, name) == 0 && e->assign.op == BINARY_NONE;
 }
 
 __attribute__((unused)) static bool stays_put(const expr *e) {
@@ -75,8 +60,7 @@ bool check_let_alias(checker *c, stmt *s) {
     if (e->kind == EXPR_METHOD && library_says(LIBRARY_lends_perhaps, e->call.name))
         return false;
     binding *name = s->pattern->binding;
-    expr body = {.kind = EXPR_BLOCK, .block = c->function->body};
-    if (name->is_mutable && is_moved_on(&body, name->name))
+    if (name->is_mutable && block_any(c->function->body, moves_on, (void *)name->name))
         return false; /* a reference, which may be another one later */
     block_builder b = build_block(c, s->span);
     expr *place = check_freeze(&b, &s->value);
@@ -128,18 +112,16 @@ bool check_alias_element(checker *c, pattern *p, const type *t) {
 
 /* ---- match ----------------------------------------------------------------------------------- */
 
-static bool has_ref_mut(const pattern *p) {
-    bool found = p->binding != NULL && p->binding->is_alias;
-    for (uint32_t i = 0; !found && i < p->part_count; i++)
-        found = has_ref_mut(p->parts[i]);
-    return found;
+static bool is_ref_mut(const pattern *p, void *context) {
+    (void)context;
+    return p->binding != NULL && p->binding->is_alias;
 }
 
 /* let S { ref mut x, .. } = place: x means the part of the place. What the place needs comes before; *slot is the
  * let. */
 const expr *check_let_by_name(checker *c, stmt **slot) {
     stmt *s = *slot;
-    if (s->value->type != NULL || s->otherwise != NULL || !has_ref_mut(s->pattern))
+    if (s->value->type != NULL || s->otherwise != NULL || !pattern_any(s->pattern, is_ref_mut, NULL))
         return NULL;
     block_builder b = build_block(c, s->span);
     expr *place = check_freeze(&b, &s->value);
@@ -162,13 +144,11 @@ const expr *check_let_by_name(checker *c, stmt **slot) {
     return place;
 }
 
-/* Every value fits it, as far as its form says. */
-static bool takes_all(const pattern *p) {
-    bool all = p->kind == PATTERN_WILDCARD || p->kind == PATTERN_TUPLE ||
-               (p->kind == PATTERN_NAME && (p->binding == NULL || !isupper((unsigned char)p->binding->name[0])));
-    for (uint32_t i = 0; all && i < p->part_count; i++)
-        all = takes_all(p->parts[i]);
-    return all;
+/* Not every value fits it, as far as its form says. */
+static bool asks(const pattern *p, void *context) {
+    (void)context;
+    return p->kind != PATTERN_WILDCARD && p->kind != PATTERN_TUPLE &&
+           (p->kind != PATTERN_NAME || (p->binding != NULL && isupper((unsigned char)p->binding->name[0])));
 }
 
 /* Some(p) for any element: the patterns do not look into the elements, so that their index will do. */
@@ -178,7 +158,7 @@ static bool takes_elements(const expr *e) {
         const pattern *p = e->match.arms[i].pattern;
         all = p->kind != PATTERN_BOUND;
         for (uint32_t k = 0; all && k < p->part_count; k++)
-            all = takes_all(p->parts[k]);
+            all = !pattern_any(p->parts[k], asks, NULL);
     }
     return all;
 }
@@ -188,7 +168,7 @@ void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) 
     *out = (match_alias){0};
     bool refers = check_refers(c, e->match.value) && !e->match.value->is_followed, by_name = false;
     for (uint32_t i = 0; i < e->match.count; i++)
-        by_name |= has_ref_mut(e->match.arms[i].pattern);
+        by_name |= pattern_any(e->match.arms[i].pattern, is_ref_mut, NULL);
     if (!refers && !by_name)
         return;
     maybe_place maybe;

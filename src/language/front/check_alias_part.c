@@ -1,8 +1,8 @@
 /* check_alias_part.c: a place, or a part of it that a pattern names, under a name. */
-#include "language/front/check_closure.h"
-#include "language/front/check_convert.h"
 #include "language/front/check_place.h"
+#include "language/types/check_capture.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
 #include "language/types/check_scopes.h"
 
 expr *check_alias_copy(checker *c, const expr *e) {

@@ -1,5 +1,4 @@
 /* check_bind.c: patterns of `let`, parameters and loops: each name is declared, each part has the type of its part. */
-#include <string.h>
 
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"

@@ -12,11 +12,10 @@
  */
 #include <string.h>
 
-#include "language/front/check_closure.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_place.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
 
 typedef struct guard_scan {

@@ -1,26 +1,23 @@
 /* check_builtin.c: assert, System, and the methods of strings and vectors. */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/syntax/lexer.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_written.h"
 
 /* ---- panic, assert --------------------------------------------------------------------------- */
 
 /* The arguments from `first` on as one text; "panic" and its like when there are none. */
 static expr *message_of(checker *c, const expr *e, uint32_t first, const char *otherwise) {
-    expr *message = check_new(c, EXPR_STRING, e->span, check_scalar(c, TYPE_STRING));
-    message->string.data = otherwise;
-    message->string.length = strlen(otherwise);
+    expr *message = check_text_node(c, e->span, otherwise, strlen(otherwise));
     if (e->call.arg_count > first) {
         message = build_call(c, e->span, NULL, "format", e->call.args + first, e->call.arg_count - first);
         check_format(c, &message);
@@ -48,20 +45,6 @@ static void check_refuse(checker *c, expr *e) {
     check_become_abi(c, e, TL_FN_tl_refuse, parts, 2);
 }
 
-/* if !condition { panic(message) } */
-static void demand(checker *c, expr **slot, expr *condition, expr *message) {
-    expr *e = *slot;
-    expr *negated = build_unary(c, condition->span, UNARY_NOT, condition, check_scalar(c, TYPE_BOOL));
-    expr *panic = check_new_abi(c, TL_FN_tl_panic, e->span, &message, 1);
-    stmt *s = CHECK_ARRAY(c, stmt, 1);
-    *s = (stmt){.kind = STMT_EXPR, .span = e->span, .value = panic};
-    block *b = CHECK_ARRAY(c, block, 1);
-    *b = (block){.span = e->span, .first = s, .type = check_scalar(c, TYPE_NEVER)};
-    *slot = check_new(c, EXPR_IF, e->span, check_scalar(c, TYPE_VOID));
-    (*slot)->branch.condition = negated;
-    (*slot)->branch.then = b;
-}
-
 static void check_assert(checker *c, expr **slot) {
     expr *e = *slot;
     e->type = check_scalar(c, TYPE_VOID);
@@ -70,10 +53,14 @@ static void check_assert(checker *c, expr **slot) {
         return;
     }
     check_condition(c, &e->call.args[0]);
-    if (e->call.arg_count == 1)
+    if (e->call.arg_count == 1) {
         check_become_abi(c, e, TL_FN_tl_assert, e->call.args, 1);
-    else
-        demand(c, slot, e->call.args[0], message_of(c, e, 1, ""));
+        return;
+    }
+    expr *message = message_of(c, e, 1, "");
+    *slot = BUILD_QUOTE(c, e->span, "if !$0 { $1; }", e->call.args[0],
+                        check_new_abi(c, TL_FN_tl_panic, e->span, &message, 1));
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
 }
 
 static void check_assert_equal(checker *c, expr **slot, bool equal) {
@@ -375,13 +362,8 @@ bool check_string_method(checker *c, expr **slot, const type *expected) {
         expr *operands[2] = {e->call.receiver, e->call.args[0]};
         check_become_abi(c, e, TL_FN_tl_string_is_number, operands, 2);
     } else if (args == 1 && said == SAID_PUSH) {
-        expr *copy = check_copy_place(c, e->call.receiver);
-        expr *sum = check_new(c, EXPR_BINARY, e->span, NULL);
-        sum->binary.op = BINARY_ADD;
-        sum->binary.op_span = e->span;
-        sum->binary.left = e->call.receiver;
-        sum->binary.right = e->call.args[0];
-        *slot = build_assign(c, e->span, copy, sum);
+        *slot = BUILD_QUOTE(c, e->span, "$0 = $1 + $2", check_copy_place(c, e->call.receiver), e->call.receiver,
+                            e->call.args[0]);
         check_expr(c, slot, NULL);
     } else {
         return room_method(c, slot) || check_string_parse(c, slot, expected) || table_method(c, slot);

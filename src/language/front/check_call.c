@@ -2,7 +2,6 @@
  * check_builtin.c and check_abi.c. */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
@@ -10,7 +9,6 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_text.h"
@@ -459,15 +457,11 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         unknown_scope(c, callee->scope_span, scope, name);
 }
 
-/* (|x| …)(a) is { let mut <called> = |x| …; <called>(a) }: a closure writes to what it captures by way of its
- * variable. */
+/* (|x| …)(a): a closure writes to what it captures by way of its variable. */
 static void call_of_literal(checker *c, expr **slot, const type *expected) {
-    expr *e = *slot;
-    block_builder b = build_block(c, e->span);
-    char *name = check_printf(c, "<called %u>", c->text_count++);
-    build_let(&b, name, true, e->call.callee);
-    e->call.callee = check_new_name(c, e->call.callee->span, name);
-    *slot = build_finish(&b, e);
+    expr *e = *slot, *called = e->call.callee;
+    e->call.callee = check_new_name(c, called->span, "<called>");
+    *slot = BUILD_QUOTE(c, e->span, "{ let mut $$called = $0; $1 }", called, e);
     check_expr(c, slot, expected);
 }
 

@@ -23,20 +23,18 @@
  * to say the same. Methods that are not stages here (partition, …) work on what a chain yields, or yield what it starts
  * from.
  */
-#include <string.h>
 
-#include "base/assert.h"
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
 #include "language/front/check_chain.h"
-#include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
-#include "language/front/check_iterator.h"
+#include "base/assert.h"
+#include "language/front/check_call.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_item.h"
+#include "language/types/check_written.h"
 
 /* ---- where a chain starts ------------------------------------------------------------------------ */
 
@@ -377,15 +375,7 @@ bool check_flattened(checker *c, expr **slot, const type *t, const type *expecte
     const type *row = by != SAID_FLAT_MAP || t->kind != TYPE_VEC ? NULL : type_resolve(c->types, t->vec.element);
     if (row == NULL || e->call.arg_count > 0 || row->kind != TYPE_STRUCT)
         return false;
-    expr *f = check_new(c, EXPR_CLOSURE, e->span, NULL);
-    binding *b = CHECK_ARRAY(c, binding, 1);
-    *b = (binding){.name = "<row>", .span = e->span, .kind = BINDING_PARAMETER};
-    f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
-    f->closure.parameters[0] = b;
-    f->closure.parameter_count = 1;
-    f->closure.body = check_new_name(c, e->span, b->name);
-    e->call.args = CHECK_ARRAY(c, expr *, 1);
-    e->call.args[0] = f;
+    e->call.args = check_join_list(c, BUILD_QUOTE(c, e->span, "|$$row| $$row", NULL), NULL, 0);
     e->call.arg_count = 1;
     e->call.name = library_named(LIBRARY_stage, by);
     check_again(c, slot, expected);

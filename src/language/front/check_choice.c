@@ -4,8 +4,6 @@
  */
 #include <string.h>
 
-#include "base/assert.h"
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_place.h"
 #include "language/library/library.h"
@@ -75,11 +73,8 @@ bool check_choice_argument(checker *c, expr **slot) {
         expr *arg = e->call.args[i];
         if ((arg->kind != EXPR_IF && arg->kind != EXPR_MATCH) || arg->type != NULL || !yields_place(c, arg, false))
             continue;
-        const char *name = check_printf(c, "<place %u>", c->text_count++);
-        block_builder b = build_block(c, e->span);
-        build_let(&b, name, true, arg);
-        e->call.args[i] = check_new_name(c, arg->span, name);
-        *slot = build_finish(&b, e);
+        e->call.args[i] = check_new_name(c, arg->span, "<place>");
+        *slot = BUILD_QUOTE(c, e->span, "{ let mut $$place = $0; $1 }", arg, e);
         return true;
     }
     return false;

@@ -23,11 +23,10 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
-#include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 
 typedef enum degree { NOT, AS_OTHER, WIDENED, AS_IS } degree;

@@ -14,16 +14,15 @@
  * variable belongs to copies it in before and out after. Handed on, such a closure holds references (check_capture.c).
  */
 #include "language/front/check_closure.h"
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
-#include "language/front/check_variant.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 static const char self_name[] = "<closure>";
 

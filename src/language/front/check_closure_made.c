@@ -1,7 +1,7 @@
 /* check_closure_made.c: the struct that a closure, or the name of a function as a value, is; and its end. */
 #include "language/front/check_closure.h"
-#include "language/front/check_convert.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
 #include "language/types/check_scopes.h"
 
 struct_item *check_new_closure_struct(checker *c, expr *e, function_item *f) {

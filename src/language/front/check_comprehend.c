@@ -9,14 +9,13 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 enum { CLAUSES_MAX = 64 };
 
@@ -63,13 +62,8 @@ static bool names_and_fields(const expr *e) {
 static void add_generator(generator_search *search, const expr *base, const expr *index, uint32_t position) {
     checker *c = search->checker;
     comprehension_expr *e = search->comprehension;
-    expr *extent = check_new(c, EXPR_METHOD, index->span, NULL);
-    extent->call.receiver = check_copy_place(c, base);
-    extent->call.name = "dim";
-    extent->call.name_span = index->span;
-    extent->call.args = CHECK_ARRAY(c, expr *, 1);
-    extent->call.args[0] = check_new_int(c, index->span, position);
-    extent->call.arg_count = 1;
+    expr *at = check_new_int(c, index->span, position);
+    expr *extent = build_method(c, index->span, check_copy_place(c, base), "dim", &at, 1);
     binding *b = CHECK_ARRAY(c, binding, 1);
     *b = (binding){.name = index->name.name, .span = index->span, .kind = BINDING_INDEX};
     comprehension_clause clause = {
@@ -315,8 +309,6 @@ static void hoist_calls(expr *e, void *context) {
         return;
     checker *c = h->checker;
     char *name = check_printf(c, "<whole %u.%u>", c->nest->comprehension_count, h->count++);
-    if (name == NULL)
-        check_out_of_memory(c);
     build_let(&h->builder, name, false, e->index.base);
     e->index.base = check_new_name(c, e->index.base->span, name);
 }
@@ -373,13 +365,6 @@ static void find_mentioned(expr *e, void *context) {
     expr_each_child(e, find_mentioned, context);
 }
 
-static expr *copy_of(checker *c, const expr *e) {
-    expr *copy = expr_copy(c->arena, e);
-    if (copy == NULL)
-        check_out_of_memory(c);
-    return copy;
-}
-
 static binding *index_again(checker *c, const binding *index) {
     binding *b = CHECK_ARRAY(c, binding, 1);
     *b = (binding){.name = index->name, .span = index->span, .kind = BINDING_INDEX};
@@ -400,13 +385,13 @@ static expr *all_values(const ragged *r, const expr *bound) {
         const comprehension_clause *clause = &from->clauses[i];
         made->clauses[made->clause_count++] = (comprehension_clause){.span = clause->span,
                                                                      .index = index_again(c, clause->index),
-                                                                     .low = copy_of(c, clause->low),
-                                                                     .high = copy_of(c, clause->high),
+                                                                     .low = check_copy_tree(c, clause->low),
+                                                                     .high = check_copy_tree(c, clause->high),
                                                                      .inclusive = clause->inclusive};
         made->output_names[made->output_count] = clause->index->name;
         made->output_spans[made->output_count++] = bound->span;
     }
-    made->body = copy_of(c, bound);
+    made->body = check_copy_tree(c, bound);
     expr *e = check_new(c, EXPR_COMPREHENSION, bound->span, NULL);
     e->comprehension = made;
     return e;
@@ -422,8 +407,6 @@ static bool widen_bound(ragged *r, expr **bound, const char *word, binary_op op,
     expr *values = build_method(c, (*bound)->span, all_values(r, *bound), op == BINARY_GE ? "__least" : "__widest",
                                 NULL, 0);
     char *name = check_printf(c, "<%s %u>", word, r->clause);
-    if (name == NULL)
-        check_out_of_memory(c);
     build_let(&r->builder, name, false, values);
     const binding *index = r->comprehension->clauses[r->clause].index;
     *guard = check_new_binary(c, op, check_new_name(c, index->span, index->name), *bound, NULL);

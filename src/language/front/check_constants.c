@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "language/front/check_convert.h"
-#include "language/front/check_expr.h"
 #include "language/front/check_types.h"
+#include "language/front/check_walk.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 

@@ -7,11 +7,11 @@
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
@@ -39,10 +39,9 @@ static bool is_assigned(checker *c, const char *name) {
     while (f->is_closure)
         f = f->outer;
     if (c->writes->assigned_in != f) {
-        expr body = {.kind = EXPR_BLOCK, .block = f->body};
         c->writes->assigned_in = f;
         c->writes->assigned_count = 0;
-        find_assigned(&body, c);
+        block_each_child(f->body, find_assigned, c);
     }
     for (uint32_t i = 0; i < c->writes->assigned_count; i++)
         if (strcmp(c->writes->assigned[i], name) == 0)

@@ -7,17 +7,15 @@
  * Everything else needs `as`.
  */
 #include "language/front/check_convert.h"
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_derive.h"
-#include "language/front/check_dyn.h"
-#include "language/front/check_expr.h"
-#include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_seen.h"
-#include "language/front/check_types.h"
-#include "language/front/check_variant.h"
+#include "language/front/check_walk.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 /* ---- structure ------------------------------------------------------------------------------- */
 
@@ -55,8 +53,7 @@ static bool become_unit(checker *c, expr **slot) {
     expr *unit = check_new(c, EXPR_TUPLE, (*slot)->span, NULL);
     check_unit_value(c, &unit);
     build_stmt(&b, *slot);
-    *slot = build_finish(&b, unit);
-    (*slot)->type = (*slot)->block->type = unit->type;
+    *slot = build_checked(&b, unit);
     return true;
 }
 

@@ -10,12 +10,11 @@
  * What must stay true (asserted: what was made is what was asked for): nothing is changed unless all of it can be made;
  * what draws real numbers makes no whole ones.
  */
-#include <string.h>
 
 #include "base/assert.h"
 #include "language/front/check_call.h"
-#include "language/front/check_convert.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_operation.h"
 
@@ -47,13 +46,6 @@ static const creator *creator_of(tl_abi_index abi) {
 
 bool check_creates(tl_abi_index abi) {
     return creator_of(abi) != NULL;
-}
-
-/* The literal 0.1 or -0.1 behind a conversion, or NULL. */
-static bool is_real_literal(const expr *e) {
-    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
-        e = e->unary.operand;
-    return e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
 }
 
 static bool is_tracking(const expr *e, const creator *made) {
@@ -114,7 +106,7 @@ static bool list_can_be(const expr *e, const type *element, int depth) {
     bool all = depth < DEPTH_MAX && element->kind == TYPE_F64;
     for (uint32_t i = 0; all && i < e->list.count; i++) {
         const expr *item = e->list.items[i];
-        all = item->kind == EXPR_ARRAY ? list_can_be(item, element, depth + 1) : is_real_literal(item);
+        all = item->kind == EXPR_ARRAY ? list_can_be(item, element, depth + 1) : check_is_real_literal(item);
     }
     return all;
 }
@@ -158,7 +150,7 @@ static bool can_be(checker *c, const expr *e, const type *element, int depth) {
     if (made != NULL)
         return element->kind == TYPE_F64 || (!made->draws && !is_tracking(e, made));
     if (e->call.abi == TL_FN_tl_tensor_literal_f32) /* a number beside a tensor */
-        return element->kind == TYPE_F64 && e->call.operand_count == 2 && is_real_literal(e->call.operands[1]);
+        return element->kind == TYPE_F64 && e->call.operand_count == 2 && check_is_real_literal(e->call.operands[1]);
     return keeps_elements(e->call.abi, element) && operands_can_be(c, e, element, depth);
 }
 

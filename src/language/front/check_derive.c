@@ -27,13 +27,12 @@
 #include "language/front/check_derive_clone.h"
 #include "language/front/check_derive_record.h"
 #include "language/front/check_derive_state.h"
-#include "language/front/check_generic.h"
-#include "language/front/check_iterator.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK_NAMES, WALK_CLONE } walk_sort;
 
@@ -274,14 +273,6 @@ bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *t
 
 /* ---- methods ----------------------------------------------------------------------------------------- */
 
-static function_item *method_of_trait(const checker *c, const char *trait, const char *name) {
-    const symbol *s = check_find(c, trait);
-    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++)
-        if (strcmp(s->trait->methods[i]->name, name) == 0)
-            return s->trait->methods[i];
-    return NULL;
-}
-
 static bool is_seen(const seeker *k, const type *t) {
     switch (k->walk->sort) {
     case WALK_STATE:
@@ -346,9 +337,7 @@ static bool is_there(const seeker *k, struct_item *owner, source_span span) {
 
 static function_item *make_method(const seeker *k, struct_item *owner, const function_item *f, bool is_written) {
     checker *c = k->c;
-    function_item *made = function_copy(c->arena, f);
-    if (made == NULL)
-        check_out_of_memory(c);
+    function_item *made = check_copy_function(c, f);
     if (is_written) {
         made->body = NULL;
         made->unread = text_as_source(c, body_of(k, owner));
@@ -368,7 +357,7 @@ static function_item *make_method(const seeker *k, struct_item *owner, const fun
 static const derived_walk *walk_of(const checker *c, const char *name, function_item **method) {
     const derived_walk *walk = NULL;
     for (uint32_t i = 0; i < WALKS; i++) {
-        function_item *f = method_of_trait(c, library_named(LIBRARY_walk_trait, walks[i].trait), name);
+        function_item *f = check_method_of_trait(c, library_named(LIBRARY_walk_trait, walks[i].trait), name);
         if (f != NULL && (walk == NULL || strcmp(name, written_of(&walks[i])) == 0)) {
             walk = &walks[i];
             *method = f;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "language/front/check_derive_clone.h"
-#include "language/front/check_generic.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 
 const char check_clone_method[] = "clone";

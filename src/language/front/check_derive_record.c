@@ -5,8 +5,8 @@
  *         { Self { name: r.__text(0), age: if r.__is_missing(1) { None } else { Some(r.__whole(1)) } } }
  */
 #include "language/front/check_derive_record.h"
-#include "language/front/check_types.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 bool derive_is_read(checker *c, const type *t) {
     t = type_resolve(c->types, t);

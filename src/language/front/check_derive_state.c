@@ -24,8 +24,6 @@
  * compared (mode 1), nothing of the value is written, only what was made.
  */
 #include "language/front/check_derive_state.h"
-#include "language/front/check_derive_record.h"
-#include "language/front/check_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 

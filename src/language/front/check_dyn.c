@@ -16,21 +16,18 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "language/front/check_build.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
-#include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
-#include "language/front/check_items.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
-#include "language/front/check_text.h"
-#include "language/front/check_types.h"
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 #define HELD "<held "
 
@@ -170,10 +167,7 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
     body->span = span;
     expr *result;
     if (count == 0) {
-        expr *text = check_new(c, EXPR_STRING, span, NULL);
-        text->string.data = "no such value";
-        text->string.length = strlen(text->string.data);
-        result = build_call(c, span, NULL, "panic", &text, 1);
+        result = BUILD_QUOTE(c, span, "panic(\"no such value\")", NULL);
     } else {
         result = check_new(c, EXPR_MATCH, span, NULL);
         result->match.value = check_new_name(c, span, "self");

@@ -1,13 +1,11 @@
 /* check_expr.c: dispatch, literals, names, fields, struct literals, tuples. */
 #include <string.h>
 
-#include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
@@ -15,6 +13,7 @@
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/hints.h"
 
@@ -62,9 +61,7 @@ static void copy_constant(checker *c, expr **slot, const const_item *item, const
         c->environment = &environment;
     }
     source_span span = (*slot)->span;
-    *slot = expr_copy(c->arena, item->value);
-    if (*slot == NULL)
-        check_out_of_memory(c);
+    *slot = check_copy_tree(c, item->value);
     check_expr(c, slot, t);
     check_coerce_branch(c, slot, t, NULL);
     (*slot)->span = span;

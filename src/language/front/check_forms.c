@@ -8,20 +8,19 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/syntax/lexer.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- other names ----------------------------------------------------------------------------- */
 
@@ -264,10 +263,8 @@ static bool name_list(checker *c, expr **slot, const type *t, const type *expect
         check_expr(c, slot, type_vec(c->types, held));
         return true;
     }
-    if ((type_is_numeric(held) || held->kind == TYPE_BOOL) && held->kind != TYPE_F32) {
-        const char *name = masu__arena_printf(c->arena, "__vec_%s", check_type_text(c, held));
-        e->call.name = name != NULL ? name : e->call.name;
-    }
+    if ((type_is_numeric(held) || held->kind == TYPE_BOOL) && held->kind != TYPE_F32)
+        e->call.name = check_printf(c, "__vec_%s", check_type_text(c, held));
     return false;
 }
 
@@ -387,13 +384,8 @@ void check_written_value(checker *c, expr **slot) {
     if (e->kind == EXPR_METHOD && library_says(LIBRARY_writes_value, e->call.name)) {
         check_expr(c, &e->call.receiver, NULL);
         bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
-        if (tensor && check_is_place(e->call.receiver)) {
-            block_builder b = build_block(c, e->span);
-            expr *result = check_copy_place(c, e->call.receiver);
-            build_stmt(&b, e);
-            *slot = build_finish(&b, result);
-        }
-        return;
+        if (tensor && check_is_place(e->call.receiver))
+            *slot = BUILD_QUOTE(c, e->span, "{ $0; $1 }", e, check_copy_place(c, e->call.receiver));
     }
 }
 
@@ -452,17 +444,12 @@ static void value_as_tensor(checker *c, expr **slot, bool grad, const type *expe
     check_expr(c, &value, value->kind == EXPR_ARRAY && !value->is_vec ? expected : NULL);
     const type *t = type_resolve(c->types, value->type);
     *slot = value;
-    if (t->kind == TYPE_VEC) {
+    if (t->kind == TYPE_VEC)
         *slot = build_call(c, e->span, "Tensor", "from_vec", &value, 1);
-    } else if (type_is_numeric(t)) {
-        expr *shape = check_new(c, EXPR_ARRAY, e->span, NULL);
-        *slot = build_call(c, e->span, "Tensor", "full", (expr *[]){shape, value}, 2);
-    }
-    if (grad) {
-        expr *track = check_new(c, EXPR_BOOL, e->span, NULL);
-        track->boolean = true;
-        *slot = build_method(c, e->span, *slot, "detach", &track, 1);
-    }
+    else if (type_is_numeric(t))
+        *slot = BUILD_QUOTE(c, e->span, "Tensor::full([], $0)", value);
+    if (grad)
+        *slot = BUILD_QUOTE(c, e->span, "$0.detach(true)", *slot);
     if ((*slot)->type == NULL)
         check_expr(c, slot, expected);
 }
@@ -509,13 +496,10 @@ bool check_update_method(checker *c, expr **slot) {
     const library_said said = library_said_of(LIBRARY_updates_and_yields, e->call.name);
     if (said == SAID_NOTHING || e->call.arg_count != 1 || !check_is_place(e->call.receiver))
         return false;
-    block_builder b = build_block(c, e->span);
     check_number_beside(c, &e->call.args[0], e->call.receiver->type);
     expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);
     update->assign.op = check_operator_said(said);
-    expr *result = check_copy_place(c, e->call.receiver);
-    build_stmt(&b, update);
-    *slot = build_finish(&b, result);
+    *slot = BUILD_QUOTE(c, e->span, "{ $0; $1 }", update, check_copy_place(c, e->call.receiver));
     check_expr(c, slot, NULL);
     return true;
 }

@@ -7,18 +7,15 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
-#include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 #include "language/types/check_written.h"
 
 /* ---- freezing -------------------------------------------------------------------------------- */
@@ -271,11 +268,7 @@ static void stay_receiver(checker *c, expr *e, expr *place, const function_item 
 /* The argument, as the caller's names have it: a parameter may be called like one of them. */
 static expr *hold_given(block_builder *b, const binding *parameter, expr *argument, const type_environment *own) {
     checker *c = b->c;
-    const type_environment *outer = c->environment;
-    c->environment = own;
-    type_expr *written = parameter->annotation;
-    const type *wanted = written == NULL ? NULL : check_type(c, written);
-    c->environment = outer;
+    const type *wanted = check_type_in(c, own, parameter->annotation);
     if (wanted != NULL && type_is(type_resolve(c->types, wanted), TYPE_TUPLE))
         check_expr(c, &argument, wanted);
     return check_hold_argument(b, argument, wanted);
@@ -333,9 +326,7 @@ static expr *freeze_simple(block_builder *b, expr *e) {
     }
     function_item whole = *written;
     whole.body = written->unchecked;
-    function_item *copy = function_copy(c->arena, &whole);
-    if (copy == NULL)
-        check_out_of_memory(c);
+    function_item *copy = check_copy_function(c, &whole);
     type_environment own = environment_of(c, copy, place);
     const type_environment *outer = c->environment;
     expr **held = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
@@ -580,8 +571,7 @@ bool check_entry_value(checker *c, expr **slot) {
     check_scope_close(c, mark);
     if (place == NULL)
         return false;
-    *slot = build_finish(&b, place);
-    b.block->type = (*slot)->type = place->type;
+    *slot = build_checked(&b, place);
     return true;
 }
 

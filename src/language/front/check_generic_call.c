@@ -9,7 +9,6 @@
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_text.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
@@ -208,10 +207,9 @@ static bool has_wrong_argument(const expr *e) {
     return false;
 }
 
-static void find_cast(expr *e, void *context) {
-    bool *found = context;
-    *found |= e->kind == EXPR_CAST;
-    expr_each_child(e, find_cast, context);
+static bool is_cast(const expr *e, void *context) {
+    (void)context;
+    return e->kind == EXPR_CAST;
 }
 
 /* The number in what is folded; the parts of a pair have to agree. */
@@ -232,15 +230,14 @@ static void start_of_fold(checker *c, expr *e, const function_item *f, const typ
                  e->call.arg_count == 2 && e->call.args[0]->type == NULL && check_free_literal(e->call.args[0]) &&
                  e->call.receiver != NULL && e->call.args[1]->kind == EXPR_CLOSURE && f->generics.count > 0;
     const type *t = folds ? type_resolve(c->types, e->call.receiver->type) : NULL;
-    bool casts = false;
     if (t == NULL || t->kind != TYPE_VEC || type_resolve(c->types, at->arguments[0])->kind != TYPE_OPEN)
         return;
-    find_cast(e->call.args[1], &casts);
     t = number_in(c, t->vec.element);
     const expr *start = e->call.args[0];
     while (start->kind == EXPR_UNARY)
         start = start->unary.operand;
-    if (!casts && (start->kind == EXPR_FLOAT ? type_is_float(t) : type_is_integer(t)))
+    if (!expr_any(e->call.args[1], is_cast, NULL) &&
+        (start->kind == EXPR_FLOAT ? type_is_float(t) : type_is_integer(t)))
         check_fits(c, at->arguments[0], t);
 }
 

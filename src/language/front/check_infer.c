@@ -21,14 +21,12 @@
  */
 #include <string.h>
 
-#include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_variant.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 /* ---- names ------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /* check_infer_answer.c: the walk of a function's body (check_infer.c), what is preferred where nothing was demanded,
  * and the answers, written into the brackets, indices and pairs.
  */
-#include "language/front/check_dyn.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_tensor.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 
 /* ---- the whole --------------------------------------------------------------------------------- */
@@ -152,20 +152,12 @@ static bool leaves_elements(inference *n) {
     return leaves;
 }
 
-typedef struct question {
-    bool found;
-    bool calls; /* a call is one */
-} question;
-
-static void find_question(expr *e, void *context) {
-    question *q = context;
-    bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
-    if (bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX ||
-        (e->kind == EXPR_METHOD && check_has_places(e)))
-        q->found = true;
-    q->found |= q->calls && (e->kind == EXPR_METHOD || e->kind == EXPR_CALL);
-    if (!q->found)
-        expr_each_child(e, find_question, context);
+/* calls: a call is a question, too. */
+static bool is_question(const expr *e, void *calls) {
+    const bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
+    return bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX ||
+           (e->kind == EXPR_METHOD && check_has_places(e)) ||
+           (*(bool *)calls && (e->kind == EXPR_METHOD || e->kind == EXPR_CALL));
 }
 
 static bool asks_in_block(inference *n, const block *b) {
@@ -175,10 +167,7 @@ static bool asks_in_block(inference *n, const block *b) {
         if (*left == ELEMENTS_LEFT_SOME)
             infer_mark_changed(n);
     }
-    question q = {.calls = *left == ELEMENTS_LEFT_SOME};
-    expr body = {.kind = EXPR_BLOCK, .block = (block *)b};
-    expr_each_child(&body, find_question, &q);
-    return q.found;
+    return block_any(b, is_question, &(bool){*left == ELEMENTS_LEFT_SOME});
 }
 
 static void walk_body(inference *n, function_item *f) {

@@ -7,15 +7,15 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
-#include "language/front/check_variant.h"
 #include "language/library/library.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 /* ---- signatures -------------------------------------------------------------------------------- */
 

@@ -88,9 +88,7 @@ void infer_mark_changed(inference *n) {
     }
     for (uint32_t i = 0; i < tree->function_count && m.count > 0; i++) {
         const function_item *f = tree->functions[i], *written = f->is_checked ? f->as_written : f;
-        if (f->span.file == tree->prelude || written == NULL || written->body == NULL)
-            continue;
-        expr body = {.kind = EXPR_BLOCK, .block = written->body};
-        expr_each_child(&body, find, &m);
+        if (f->span.file != tree->prelude && written != NULL && written->body != NULL)
+            block_each_child(written->body, find, &m);
     }
 }

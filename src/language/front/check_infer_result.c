@@ -12,11 +12,9 @@
  * checked, and the walk leaves no answer in it. Cost: the body for each of a function's first WALKS_MAX kinds of
  * arguments; a function that calls itself says nothing.
  */
-#include "language/front/check_call.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
-#include "language/types/check_written.h"
 
 enum { WALKS_MAX = 8, WALKS_OF_TEMPLATE_MAX = 64, NESTED_MAX = 8 };
 

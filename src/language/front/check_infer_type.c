@@ -4,7 +4,7 @@
  * variables that meet are one from then on. What contradicts is passed over: the check says so, where the use is.
  */
 #include "language/front/check_infer.h"
-#include "language/front/check_types.h"
+#include "language/types/check_written.h"
 
 const type *infer_open(inference *n) {
     return type_open(n->c->types, NULL);

@@ -13,17 +13,15 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_operator_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
@@ -35,26 +33,16 @@ static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoItera
 
 /* ---- methods ----------------------------------------------------------------------------------- */
 
-static function_item *method_of_trait(const checker *c, const char *name) {
-    const symbol *s = check_find(c, iterator_trait);
-    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++)
-        if (strcmp(s->trait->methods[i]->name, name) == 0)
-            return s->trait->methods[i];
-    return NULL;
-}
-
 bool check_is_iterators_method(const checker *c, const char *name) {
-    return method_of_trait(c, name) != NULL;
+    return check_method_of_trait(c, iterator_trait, name) != NULL;
 }
 
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name) {
-    function_item *f = method_of_trait(c, name);
+    function_item *f = check_method_of_trait(c, iterator_trait, name);
     function_item *next = f == NULL || owner->type == NULL ? NULL : check_next_of(c, owner->type);
     if (next == NULL || next->owner == NULL)
         return NULL;
-    function_item *made = function_copy(c->arena, f);
-    if (made == NULL)
-        check_out_of_memory(c);
+    function_item *made = check_copy_function(c, f);
     made->owner_name = next->owner_name;
     made->owner_span = next->owner_span;
     made->qualified = check_printf(c, "%s::%s", names_plain(c->names, next->owner_name), name);
@@ -139,7 +127,7 @@ static expr *range_of_named(checker *c, expr *r, const type *t) {
     expr *range = check_new(c, EXPR_RANGE, r->span, NULL);
     const bool low = check_method_named(c, t->structure, "__low") != NULL,
                high = check_method_named(c, t->structure, "__high") != NULL;
-    expr *again = r->type == NULL ? expr_copy(c->arena, r) : check_copy_place(c, r);
+    expr *again = r->type == NULL ? check_copy_tree(c, r) : check_copy_place(c, r);
     range->range.low = low ? build_method(c, r->span, r, "__low", NULL, 0) : NULL;
     range->range.high = high ? build_method(c, r->span, low ? again : r, "__high", NULL, 0) : NULL;
     return range;
@@ -152,7 +140,7 @@ bool check_part_by_range(checker *c, expr *e, const type *t) {
     return true;
 }
 
-/* v[f()], where f yields a range: { let <range> = f(); v[<range>] } */
+/* v[f()], where f yields a range */
 bool check_index_by_range(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *index = e->index.count == 1 ? e->index.indices[0] : NULL;
     if (index == NULL || index->type != NULL || check_find(c, "__ranged") == NULL ||
@@ -163,13 +151,10 @@ bool check_index_by_range(checker *c, expr **slot, const type *expected) {
     index->is_unjudged = !check_is_form(c, type_resolve(c->types, index->type), SAID_RANGE);
     if (index->is_unjudged)
         return false;
-    block_builder b = build_block(c, e->span);
-    char *name = check_printf(c, "<range %u>", c->text_count++);
-    build_let(&b, name, false, index);
-    e->index.indices[0] = check_new_name(c, index->span, name);
+    e->index.indices[0] = check_new_name(c, index->span, "<range>");
     check_part_by_range(c, e, type_resolve(c->types, index->type));
     e->type = NULL;
-    *slot = build_finish(&b, e);
+    *slot = BUILD_QUOTE(c, e->span, "{ let $$range = $0; $1 }", index, e);
     check_expr(c, slot, expected);
     return true;
 }
@@ -202,7 +187,7 @@ void check_items_as_argument(checker *c, expr **slot, const function_item *f, co
 /* list.zip(fib), list.chain(fib): what the list gives one by one, where an iterator is among the arguments. */
 bool check_list_beside_iterator(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    const function_item *f = method_of_trait(c, e->call.name);
+    const function_item *f = check_method_of_trait(c, iterator_trait, e->call.name);
     for (uint32_t i = 0; f != NULL && i < e->call.arg_count && i + 1 < f->parameter_count; i++) {
         if (!check_takes_iterator(f, f->parameters[i + 1]))
             continue;

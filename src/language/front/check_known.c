@@ -97,16 +97,15 @@ static bool value_of(const known *k, const expr *e, int64_t *out) {
     }
 }
 
-static void find_call(expr *e, void *found) {
-    *(bool *)found |= e->kind == EXPR_CALL && e->type == NULL && e->call.callee->kind == EXPR_NAME &&
-                      e->call.callee->name.scope == NULL;
-    if (!*(bool *)found)
-        expr_each_child(e, find_call, found);
+static bool is_plain_call(const expr *e, void *context) {
+    (void)context;
+    return e->kind == EXPR_CALL && e->type == NULL && e->call.callee->kind == EXPR_NAME &&
+           e->call.callee->name.scope == NULL;
 }
 
 bool check_known_call(checker *c, expr **slot, bool *calls) {
     int64_t value;
-    find_call(*slot, calls);
+    *calls = expr_any(*slot, is_plain_call, NULL);
     if (!*calls || !value_of(&(known){.c = c, .steps = &(uint32_t){0}}, *slot, &value) || value < 0)
         return false;
     *slot = check_new_int(c, (*slot)->span, value);

@@ -10,7 +10,6 @@
  * assignment to a variable without `mut` the first. A loop is walked without a word until what its begin knows changes
  * no more, then once more to speak.
  */
-#include <string.h>
 
 #include "language/front/check_expr.h"
 #include "language/types/check_context.h"

@@ -5,11 +5,9 @@
  *
  * The parameter that receives one comes back like one of type `&mut T` does.
  */
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_expr.h"
 #include "language/front/check_place.h"
+#include "language/front/check_walk.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"

@@ -4,13 +4,12 @@
  *
  * A list in brackets is a tensor, unless an array or Vec is wanted or its items are nothing that a tensor holds.
  */
-#include "language/front/check_build.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_derive_clone.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
-#include "language/front/check_variant.h"
 #include "language/types/check_context.h"
+#include "language/types/check_variants.h"
 
 bool check_combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
     switch (op) {

@@ -1,17 +1,16 @@
 /* check_loop.c: loops, what `for` runs over, and the jumps out of them. */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
@@ -109,7 +108,7 @@ static void ask_by_reference(checker *c, expr **slot) {
     if (e->kind != EXPR_UNARY || e->unary.op != UNARY_REFERENCE || !e->unary.is_mutable || named->kind != EXPR_NAME ||
         check_find(c, named->name.name) == NULL || check_find(c, named->name.name)->binding == NULL)
         return;
-    expr *read = expr_copy(c->arena, e->unary.operand);
+    expr *read = check_copy_tree(c, e->unary.operand);
     check_expr(c, &read, NULL);
     const type *t = type_resolve(c->types, read->type);
     const function_item *f = t->kind == TYPE_STRUCT ? check_iterator_of_places(c, t) : NULL;
@@ -144,11 +143,7 @@ void check_loop(checker *c, expr **slot, const type *expected) {
     c->nest->loop = context.outer;
     check_scope_close(c, outer);
     e->type = loop_type(c, e, &context);
-    if (b.block->first != NULL) { /* what the place needs is evaluated before */
-        build_stmt(&b, e);
-        *slot = build_finish(&b, NULL);
-        b.block->type = (*slot)->type = e->type;
-    }
+    *slot = build_checked(&b, e); /* what the place needs is evaluated before */
 }
 
 /* ---- jumps ----------------------------------------------------------------------------------- */

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_items.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_tree_made.h"
 
 static function_item *main_with_result(const syntax_tree *tree) {
     for (uint32_t i = 0; i < tree->function_count; i++) {

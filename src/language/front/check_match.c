@@ -1,18 +1,15 @@
 /* check_match.c: match, the patterns of its arms, and `?`, which is one. */
-#include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
@@ -154,12 +151,10 @@ static void join_arms(checker *c, expr *e, const type *expected) {
         check_coerce_branch(c, &e->match.arms[i].body, joined, NULL);
 }
 
-static bool binds_names(const pattern *p) {
-    bool found = p->kind == PATTERN_BOUND || (p->kind == PATTERN_NAME && p->binding != NULL &&
-                                              p->binding->name[0] >= 'a' && p->binding->name[0] <= 'z');
-    for (uint32_t i = 0; !found && i < p->part_count; i++)
-        found = binds_names(p->parts[i]);
-    return found;
+static bool binds_name(const pattern *p, void *context) {
+    (void)context;
+    return p->kind == PATTERN_BOUND ||
+           (p->kind == PATTERN_NAME && p->binding != NULL && p->binding->name[0] >= 'a' && p->binding->name[0] <= 'z');
 }
 
 /* A(x) | B(x) => e is two arms. */
@@ -168,16 +163,14 @@ static void split_alternatives(checker *c, expr *e) {
     match_arm *arms = NULL;
     for (uint32_t i = 0; i < e->match.count; i++) {
         match_arm arm = e->match.arms[i];
-        bool split = arm.pattern->kind == PATTERN_OR && binds_names(arm.pattern);
+        bool split = arm.pattern->kind == PATTERN_OR && pattern_any(arm.pattern, binds_name, NULL);
         for (uint32_t k = 0; k < (split ? arm.pattern->part_count : 1); k++) {
             match_arm part = arm;
             if (split)
                 part.pattern = arm.pattern->parts[k];
             if (k > 0) {
-                part.guard = arm.guard == NULL ? NULL : expr_copy(c->arena, e->match.arms[i].guard);
-                part.body = expr_copy(c->arena, e->match.arms[i].body);
-                if (part.body == NULL || (arm.guard != NULL && part.guard == NULL))
-                    check_out_of_memory(c);
+                part.guard = check_copy_tree(c, arm.guard);
+                part.body = check_copy_tree(c, arm.body);
             }
             CHECK_PUSH(c, arms, count, capacity, part);
         }
@@ -255,15 +248,7 @@ void check_match(checker *c, expr **slot, const type *expected) {
     check_match_alias(c, e, &b, &alias);
     match_of(c, e, expected, &alias);
     check_scope_close(c, mark);
-    if (b.block->first != NULL) { /* what the place needs is evaluated before */
-        bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
-        *slot = build_finish(&b, NULL);
-        if (value)
-            b.block->result = e;
-        else
-            build_stmt(&b, e);
-        b.block->type = (*slot)->type = e->type;
-    }
+    *slot = build_checked(&b, e); /* what the place needs is evaluated before */
 }
 
 /* ---- ? --------------------------------------------------------------------------------------- */
@@ -307,13 +292,7 @@ static bool fail_later(checker *c, expr *jump, const type *from, const type *to)
                  type_is(type_resolve(c->types, from->structure->arguments[1]), TYPE_OPEN);
     if (later) {
         expr **error = &jump->jump.value->call.args[0];
-        expr *e = check_new(c, EXPR_CALL, jump->span, NULL);
-        e->call.name_span = jump->span;
-        e->call.operands = check_join_list(c, *error, NULL, 0);
-        e->call.operand_count = 1;
-        e->call.late = CHECK_ARRAY(c, late_call, 1);
-        e->call.late->failure = wanted;
-        *error = e;
+        *error = check_new_late(c, jump->span, *error, NULL, (late_call){.failure = wanted});
     }
     return later;
 }
@@ -333,15 +312,6 @@ static expr *early_return(checker *c, source_span span, bool result, const char 
     if (!result)
         return BUILD_QUOTE(c, span, "return None", NULL);
     return BUILD_QUOTE(c, span, "return Err($0)", made_error(c, span, from, check_new_name(c, span, "<failure>")));
-}
-
-expr *check_failure(checker *c, source_span span, expr *error, const type *result) {
-    expr *jump = early_return(c, span, error != NULL, NULL);
-    const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
-    const char *from = error == NULL ? NULL : error_maker(c, result, yields);
-    if (error != NULL)
-        jump->jump.value->call.args[0] = made_error(c, span, from, error);
-    return jump;
 }
 
 /* Err(e)?, which always leaves. */

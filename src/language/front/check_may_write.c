@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "language/front/check_closure.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 
 enum { SEARCH_DEPTH = 6 };
@@ -15,7 +15,6 @@ typedef struct write_search {
     const function_item *f;
     const struct write_search *outer; /* of the method that calls it on self; NULL: none does */
     int depth;
-    bool found;
 } write_search;
 
 static bool starts_at_self(const expr *e) {
@@ -41,20 +40,15 @@ static bool some_method_writes(const checker *c, const char *name) {
     return check_changes_receiver(name);
 }
 
-static void find_write(expr *e, void *context) {
-    write_search *s = context;
-    if (e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target)) {
-        s->found = true;
-    } else if (e->kind == EXPR_METHOD && starts_at_self(e->call.receiver)) {
-        function_item *called = e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
-                                    ? check_find_method(
-                                          s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
-                                          e->call.name)
-                                    : NULL;
-        s->found |= called != NULL ? search_writes(s->c, called, s) : some_method_writes(s->c, e->call.name);
-    }
-    if (!s->found)
-        expr_each_child(e, find_write, s);
+static bool writes(const expr *e, void *context) {
+    const write_search *s = context;
+    if (e->kind != EXPR_METHOD || !starts_at_self(e->call.receiver))
+        return e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target);
+    const struct_item *owner = e->call.receiver->kind == EXPR_NAME ? s->f->owner : NULL;
+    function_item *called = owner == NULL ? NULL
+                                          : check_find_method(s->c, owner->template != NULL ? owner->template : owner,
+                                                              e->call.name);
+    return called != NULL ? search_writes(s->c, called, s) : some_method_writes(s->c, e->call.name);
 }
 
 /* A method that calls itself, or another one of its name, on self: that is being looked at. */
@@ -83,9 +77,7 @@ static bool search_writes(checker *c, function_item *f, const write_search *oute
         return false;
     }
     check_read_body(c, f);
-    expr body = {.kind = EXPR_BLOCK, .block = f->body};
-    expr_each_child(&body, find_write, &s);
-    return s.found;
+    return block_any(f->body, writes, &s);
 }
 
 bool check_may_write_self(checker *c, function_item *f) {

@@ -106,11 +106,12 @@ static bool yields_option(const use_of_name *u) {
     return t != NULL && t->kind == TYPE_STRUCT && t->structure->template == u->option;
 }
 
+static bool is_named(const pattern *p, void *name) {
+    return p->binding != NULL && strcmp(p->binding->name, name) == 0;
+}
+
 static bool binds(const use_of_name *u, const pattern *p) {
-    bool any = p != NULL && p->binding != NULL && strcmp(p->binding->name, u->name) == 0;
-    for (uint32_t i = 0; p != NULL && !any && i < p->part_count; i++)
-        any = binds(u, p->parts[i]);
-    return any;
+    return p != NULL && pattern_any(p, is_named, (void *)u->name);
 }
 
 static void look_at(expr *e, void *context);

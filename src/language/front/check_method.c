@@ -1,14 +1,10 @@
 /* check_method.c: x.m(…): whose method it is, and the few that are written out as something else. */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
-#include "language/front/check_convert.h"
 #include "language/front/check_derive.h"
 #include "language/front/check_derive_clone.h"
-#include "language/front/check_drop.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
@@ -16,12 +12,15 @@
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_text.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/syntax/elsewhere.h"
 #include "language/types/check_context.h"
+#include "language/types/check_destructor.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_fits.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
 
@@ -310,18 +309,6 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
         e->call.name = of_element;
 }
 
-/* { statements of b; *slot }, all of it checked. */
-static void end_block_of(block_builder *b, expr **slot) {
-    const type *t = (*slot)->type;
-    bool value = t->kind != TYPE_VOID && t->kind != TYPE_NEVER;
-    if (b->block->first == NULL)
-        return;
-    if (!value)
-        build_stmt(b, *slot);
-    *slot = build_finish(b, value ? *slot : NULL);
-    b->block->type = (*slot)->type = t;
-}
-
 /* map.entry(k).or_insert(v).push(x): { let <at> = …; place.push(x) } */
 static bool method_of_found(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
@@ -335,7 +322,7 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     check_method(c, slot, expected);
     check_call_wrap(c, slot); /* what is lent to it comes back here, behind the places that were looked up */
     check_scope_close(c, mark);
-    end_block_of(&b, slot);
+    *slot = build_checked(&b, *slot);
     return true;
 }
 
@@ -471,7 +458,7 @@ static bool method_of_led(checker *c, expr **slot, const type *t, const type *ex
     check_method(c, slot, expected);
     check_call_wrap(c, slot);
     check_scope_close(c, mark);
-    end_block_of(&b, slot);
+    *slot = build_checked(&b, *slot);
     return true;
 }
 

@@ -2,12 +2,10 @@
  * The type of the list has as many levels as the tensor has dimensions. Where the rank is not known it is stated, as
  * many levels as are wanted, one where nothing is: the tensor is looked at when the program runs (check_stated.c).
  */
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
 #include "language/front/check_chain.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_expr.h"
 #include "language/front/check_tensor.h"
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 

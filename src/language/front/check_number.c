@@ -1,15 +1,15 @@
 /* check_number.c: methods of numbers: x.sqrt(), n.max(m), f.to_i64(). */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
-#include "language/front/check_convert.h"
-#include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/syntax/lexer.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_tree_made.h"
 
 typedef struct math_method {
     library_said said;

@@ -8,18 +8,18 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_text.h"
-#include "language/front/check_types.h"
-#include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 #include "language/types/hints.h"
 
 /* ---- unary ----------------------------------------------------------------------------------- */
@@ -167,8 +167,7 @@ static void compare_parts(checker *c, expr **slot, const type *t) {
     }
     check_scope_close(c, mark);
     all = all == NULL ? check_new_bool(c, span, true) : all;
-    *slot = build_finish(&b, e->binary.op == BINARY_NE ? negate(c, all) : all);
-    (*slot)->type = (*slot)->block->type = check_scalar(c, TYPE_BOOL);
+    *slot = build_checked(&b, e->binary.op == BINARY_NE ? negate(c, all) : all);
 }
 
 static bool is_plain_enum(const type *t) {
@@ -317,10 +316,7 @@ static const type *operand_wanted(checker *c, binary_op op, const type *t) {
     type_environment environment = check_environment_new(c, f);
     environment.self = owner;
     check_impl_fits(c, f, owner, &environment);
-    const type_environment *outer = c->environment;
-    c->environment = &environment;
-    const type *wanted = type_resolve(c->types, check_type(c, f->parameters[1]->annotation));
-    c->environment = outer;
+    const type *wanted = type_resolve(c->types, check_type_in(c, &environment, f->parameters[1]->annotation));
     return wanted->may_have_open ? NULL : wanted;
 }
 

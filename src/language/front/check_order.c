@@ -6,18 +6,17 @@
  *
  * An enum is compared by its tag first: the fields of other variants are nothing on both sides.
  */
-#include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_text.h"
-#include "language/front/check_types.h"
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_tree_made.h"
+#include "language/types/check_written.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -84,10 +83,10 @@ static expr *in_its_variant(checker *c, expr *order, const char *const *both, co
     for (int i = 0; i < 2; i++)
         is[i] = check_new_binary(c, BINARY_EQ, check_part_of(c, order->span, both[i], t, 0),
                                  check_new_int(c, order->span, v->tag), check_scalar(c, TYPE_BOOL));
-    expr *equal = check_new_name(c, order->span, "Equal");
-    equal->name.scope = "Ordering";
-    return build_if(c, check_new_binary(c, BINARY_AND, is[0], is[1], check_scalar(c, TYPE_BOOL)), order,
-                    partial ? build_call(c, order->span, NULL, "Some", &equal, 1) : equal, NULL);
+    return BUILD_QUOTE(c, order->span,
+                       partial ? "if $0 && $1 { $2 } else { Some(Ordering::Equal) }"
+                               : "if $0 && $1 { $2 } else { Ordering::Equal }",
+                       is[0], is[1], order);
 }
 
 typedef struct seen_struct {
@@ -137,15 +136,11 @@ static expr *order_of(checker *c, expr *left, expr *right, const type *t, bool p
         order = in_its_variant(c, order, (const char *const[]){l, r}, t, i, partial);
         all = then(c, span, order, all, partial);
     }
-    if (all == NULL) {
-        all = check_new_name(c, span, "Equal");
-        all->name.scope = "Ordering";
-    }
+    if (all == NULL)
+        all = BUILD_QUOTE(c, span, "Ordering::Equal", NULL);
     check_expr(c, &all, NULL);
     check_scope_close(c, mark);
-    expr *e = build_finish(&b, all);
-    e->type = e->block->type = all->type;
-    return e;
+    return build_checked(&b, all);
 }
 
 /* x.cmp(y), x.partial_cmp(y), x.max(y), x.min(y) and their like, of types that do not say themselves. */

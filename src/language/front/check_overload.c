@@ -8,21 +8,17 @@
  * arguments alone, never from what is wanted. A parameter of the trait in a method that an impl takes over is
  * written out when the impl is declared.
  */
-#include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
-#include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
-#include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
+#include "language/front/check_walk.h"
 #include "language/syntax/lexer.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_fits.h"
 #include "language/types/check_scopes.h"
 
 /* ---- which one is meant ------------------------------------------------------------------------ */

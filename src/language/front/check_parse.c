@@ -1,15 +1,15 @@
 /* check_parse.c: s.parse() and x.into(), also where what is wanted of them is only known when the body has been
  * read. */
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_tree_made.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 /* impl FromStr for T */
 static bool reads_itself(checker *c, const type *t) {

@@ -15,12 +15,11 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "language/front/check_call.h"
-#include "language/front/check_convert.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_operation.h"
 #include "language/types/check_scopes.h"
 
 static binding *named_by(const checker *c, const expr *e) {

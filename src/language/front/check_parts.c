@@ -7,15 +7,14 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_operation.h"
 
 static const int64_t select_one = INT64_MIN, to_the_end = INT64_MAX;
 

@@ -2,14 +2,13 @@
  * decides which of them may be assigned to.
  */
 #include "language/front/check_place.h"
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_part.h"
 #include "language/front/check_tensor.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_operation.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 #include "language/types/hints.h"
@@ -17,19 +16,12 @@
 /* ---- op= ------------------------------------------------------------------------------------- */
 
 /* Puts `let <index> = e;` into the block and the name where e stood. */
-static void hoist(checker *c, block *b, stmt **last, expr **slot, uint32_t number) {
-    char *name = check_printf(c, "<index %u>", number);
-    if (name == NULL)
-        check_out_of_memory(c);
-    stmt *s = CHECK_ARRAY(c, stmt, 1);
-    *s = (stmt){.kind = STMT_LET, .span = (*slot)->span, .value = *slot};
-    s->pattern = build_name(c, s->span, name, BINDING_LET);
-    if (*last == NULL)
-        b->first = s;
-    else
-        (*last)->next = s;
-    *last = s;
-    *slot = check_new_name(c, s->span, name);
+static void hoist(block_builder *b, expr **slot, uint32_t number) {
+    char *name = check_printf(b->c, "<index %u>", number);
+    const source_span span = (*slot)->span;
+    build_let(b, name, false, *slot);
+    b->last->span = b->last->pattern->span = b->last->pattern->binding->span = span;
+    *slot = check_new_name(b->c, span, name);
 }
 
 static bool place_form(const expr *e) {
@@ -40,14 +32,14 @@ static bool place_form(const expr *e) {
 
 /* Indices with effects are bound first, so that the place can be written twice. Innermost first, as
  * they are evaluated. */
-static void hoist_indices(checker *c, expr *place, block *b, stmt **last, uint32_t *number) {
+static void hoist_indices(block_builder *b, expr *place, uint32_t *number) {
     if (place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD) {
-        hoist_indices(c, place->field.base, b, last, number);
+        hoist_indices(b, place->field.base, number);
     } else if (place->kind == EXPR_INDEX) {
-        hoist_indices(c, place->index.base, b, last, number);
+        hoist_indices(b, place->index.base, number);
         for (uint32_t i = 0; i < place->index.count; i++)
             if (!check_is_harmless(place->index.indices[i], 0) && place->index.indices[i]->kind != EXPR_RANGE)
-                hoist(c, b, last, &place->index.indices[i], (*number)++);
+                hoist(b, &place->index.indices[i], (*number)++);
     }
 }
 
@@ -64,10 +56,9 @@ static bool has_range_index(const expr *e) {
 /* a op= b becomes a = a op b, in a block with the hoisted indices where there are some. */
 static void write_out(checker *c, expr **slot) {
     expr *e = *slot;
-    block *b = CHECK_ARRAY(c, block, 1);
-    stmt *last = NULL;
+    block_builder b = build_block(c, e->span);
     uint32_t number = 0;
-    hoist_indices(c, e->assign.target, b, &last, &number);
+    hoist_indices(&b, e->assign.target, &number);
     expr *operation = check_new(c, EXPR_BINARY, source_span_join(e->assign.target->span, e->assign.value->span), NULL);
     operation->binary.op = e->assign.op;
     operation->binary.op_span = e->assign.op_span;
@@ -76,17 +67,10 @@ static void write_out(checker *c, expr **slot) {
     operation->binary.right = e->assign.value;
     e->assign.value = operation;
     e->assign.op = BINARY_NONE;
-    if (last == NULL)
+    if (b.last == NULL)
         return;
-    stmt *assignment = CHECK_ARRAY(c, stmt, 1);
-    assignment->kind = STMT_EXPR;
-    assignment->span = e->span;
-    assignment->value = e;
-    last->next = assignment;
-    b->span = e->span;
-    expr *whole = check_new(c, EXPR_BLOCK, e->span, NULL);
-    whole->block = b;
-    *slot = whole;
+    build_stmt(&b, e);
+    *slot = build_finish(&b, NULL);
 }
 
 /* ---- = --------------------------------------------------------------------------------------- */
@@ -282,8 +266,6 @@ static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p,
     p->kind = PATTERN_NAME;
     p->binding = CHECK_ARRAY(c, binding, 1);
     char *name = check_printf(c, "<part %u>", (*count)++);
-    if (name == NULL)
-        check_out_of_memory(c);
     *p->binding = (binding){.name = name, .span = target->span, .kind = BINDING_LET};
     for (uint32_t i = 0; target->kind == EXPR_ARRAY && i < target->list.count; i++) { /* [a, b] = v */
         expr *item = build_index(c, target->span, check_new_name(c, target->span, name),
@@ -360,9 +342,7 @@ static bool assign_to_found(checker *c, expr **slot) {
         assign(c, e);
     }
     check_scope_close(c, mark);
-    build_stmt(&b, e);
-    *slot = build_finish(&b, NULL);
-    b.block->type = (*slot)->type = check_scalar(c, TYPE_VOID);
+    *slot = build_checked(&b, e);
     return true;
 }
 
@@ -391,9 +371,8 @@ static bool update_found(checker *c, expr **slot) {
     else
         check_assign(c, &e);
     check_scope_close(c, mark);
-    build_stmt(&b, e);
-    *slot = build_finish(&b, NULL);
-    e->type = b.block->type = (*slot)->type = check_scalar(c, TYPE_VOID);
+    e->type = check_scalar(c, TYPE_VOID);
+    *slot = build_checked(&b, e);
     return true;
 }
 
@@ -429,12 +408,9 @@ static bool value_first(checker *c, expr **slot) {
     const char *method = e->assign.op == BINARY_NONE ? NULL : check_assigning_method(c, e->assign.op);
     if (!of_value.any || (method != NULL && some_type_has(c, method)))
         return false;
-    block_builder b = build_block(c, e->span);
-    char *name = check_printf(c, "<value %u>", c->text_count++);
-    build_let(&b, name, false, e->assign.value);
-    e->assign.value = check_new_name(c, e->assign.value->span, name);
-    build_stmt(&b, e);
-    *slot = build_finish(&b, NULL);
+    expr *value = e->assign.value;
+    e->assign.value = check_new_name(c, value->span, "<value>");
+    *slot = BUILD_QUOTE(c, e->span, "{ let $$value = $0; $1; }", value, e);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
 }

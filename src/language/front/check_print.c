@@ -7,15 +7,15 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
-#include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_text.h"
-#include "language/front/check_types.h"
-#include "language/front/check_variant.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
 #include "language/types/check_item.h"
+#include "language/types/check_operation.h"
+#include "language/types/check_tree_made.h"
+#include "language/types/check_variants.h"
+#include "language/types/check_written.h"
 
 typedef struct format {
     checker *c;
@@ -149,14 +149,9 @@ static bool name_character(char c, bool first) {
 
 /* `name = value` behind the text. NULL: there is none of that name. */
 static expr *named_argument(format *f, const char *name) {
-    for (uint32_t i = 0; i < f->named_count; i++) {
-        if (strcmp(f->named[i]->assign.target->name.name, name) == 0) {
-            expr *copy = expr_copy(f->c->arena, f->named[i]->assign.value);
-            if (copy == NULL)
-                check_out_of_memory(f->c);
-            return copy;
-        }
-    }
+    for (uint32_t i = 0; i < f->named_count; i++)
+        if (strcmp(f->named[i]->assign.target->name.name, name) == 0)
+            return check_copy_tree(f->c, f->named[i]->assign.value);
     return NULL;
 }
 
@@ -178,6 +173,7 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
     expr *value = NULL;
     if (shift != 0 && at < end && *at == '*' && f->unnamed < f->arg_count) {
         value = f->args[f->unnamed];
+        f->again[f->unnamed] = check_copy_tree(c, value);
         f->is_used[f->unnamed++] = true;
         f->holes = f->unnamed > f->holes ? f->unnamed : f->holes;
         at++;
@@ -186,9 +182,7 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
             at++;
         if (at == start || at == end || *at != '$')
             return NULL;
-        char *name = masu__arena_strndup(c->arena, start, (size_t)(at - start));
-        if (name == NULL)
-            check_out_of_memory(c);
+        char *name = check_text_between(c, start, at);
         int64_t index;
         at++;
         if (*name >= '0' && *name <= '9') {
@@ -196,17 +190,12 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
             if (index >= (int64_t)f->arg_count)
                 return NULL;
             f->holes = index + 1 > (int64_t)f->holes ? (uint32_t)(index + 1) : f->holes;
-            const expr *from = f->args[index]->type == NULL ? f->args[index] : f->again[index];
-            value = expr_copy(c->arena, from);
-            if (value == NULL && from != NULL)
-                check_out_of_memory(c);
+            value = check_copy_tree(c, f->args[index]->type == NULL ? f->args[index] : f->again[index]);
         } else {
             value = named_argument(f, name);
             value = value != NULL ? value : name_in_text(f, name);
         }
     }
-    if (value == NULL)
-        check_out_of_memory(c);
     expr *bits = build_call(c, f->text->span, NULL, shift == 0 ? "__width" : "__precision", &value, 1);
     c->around->how_more = c->around->how_more == NULL
                               ? bits
@@ -273,9 +262,7 @@ static const char *read_how(format *f, const char *at, const char *end, int64_t 
 static void push_argument(format *f, uint64_t index, int64_t how) {
     if (index < f->arg_count) {
         if (f->is_used[index] && f->again[index] != NULL) {
-            expr *copy = expr_copy(f->c->arena, f->again[index]);
-            if (copy == NULL)
-                check_out_of_memory(f->c);
+            expr *copy = check_copy_tree(f->c, f->again[index]);
             push_value(f, &copy, how);
             return;
         }
@@ -283,11 +270,8 @@ static void push_argument(format *f, uint64_t index, int64_t how) {
             diagnostics_say(f->c->diagnostics, f->args[index]->span, SAY(this_value_is_printed_twice_bind));
             return;
         }
-        if (f->args[index]->type == NULL) {
-            f->again[index] = expr_copy(f->c->arena, f->args[index]);
-            if (f->again[index] == NULL)
-                check_out_of_memory(f->c);
-        }
+        if (f->args[index]->type == NULL)
+            f->again[index] = check_copy_tree(f->c, f->args[index]);
         f->is_used[index] = true;
         push_value(f, &f->args[index], how);
     }
@@ -305,9 +289,7 @@ static const char *hole(format *f, const char *at, const char *end) {
     } else if (at < end && name_character(*at, true)) {
         while (at < end && name_character(*at, false))
             at++;
-        char *name = masu__arena_strndup(c->arena, start, (size_t)(at - start));
-        if (name == NULL)
-            check_out_of_memory(c);
+        char *name = check_text_between(c, start, at);
         named = named_argument(f, name);
         named = named != NULL ? named : name_in_text(f, name);
     }

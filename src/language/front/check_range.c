@@ -1,8 +1,8 @@
 /* check_range.c: the ends of a range, and range(a, b) as a list. */
-#include "language/front/check_build.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/types/check_context.h"
+#include "language/types/check_tree_made.h"
 
 /* Elsewhere, and with a step: the list of its numbers. */
 void check_range_call(checker *c, expr **slot) {

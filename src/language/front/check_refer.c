@@ -11,20 +11,14 @@
  * What must stay true (tests/golden/err_part_is_written, err_shared_self): no write through a `&mut place` is done to a
  * copy; what cannot be written through is refused.
  */
-#include <string.h>
 
-#include "language/front/check_build.h"
-#include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
-#include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 
 /* ---- making one ------------------------------------------------------------------------------------- */
 
@@ -53,15 +47,6 @@ static bool is_part(const expr *e) {
 static bool wants_slice(checker *c, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     return wish != NULL && type_is_slice(wish);
-}
-
-static expr *block_of(checker *c, block_builder *b, expr *value) {
-    if (b->block->first == NULL)
-        return value;
-    expr *whole = build_finish(b, value);
-    b->block->type = whole->type = value->type;
-    (void)c;
-    return whole;
 }
 
 /* The reference to a part of a list that *slot names by a range; NULL: it is something else, whose base is checked
@@ -117,7 +102,7 @@ void check_make_reference(checker *c, expr **slot, const type *expected) {
             made = check_reference_to_place(c, place, e->span);
     }
     check_scope_close(c, mark);
-    *slot = block_of(c, &b, made);
+    *slot = build_checked(&b, made);
 }
 
 expr *check_freeze_part(block_builder *b, expr *e) {
@@ -165,7 +150,7 @@ bool check_part_receiver(checker *c, expr **slot) {
     expr *made = part_by_range(&b, *slot);
     if (made == NULL)
         return false;
-    *slot = block_of(c, &b, made);
+    *slot = build_checked(&b, made);
     check_follow(c, slot);
     return true;
 }
@@ -193,13 +178,10 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
 
 /* ---- patterns ------------------------------------------------------------------------------------------- */
 
-static bool asks(const pattern *p) { /* not every value has its form */
-    bool any = p->kind == PATTERN_LITERAL || p->kind == PATTERN_RANGE || p->kind == PATTERN_OR ||
-               p->kind == PATTERN_BOUND ||
-               (p->kind == PATTERN_VARIANT && p->structure != NULL && p->structure->is_enum);
-    for (uint32_t i = 0; !any && i < p->part_count; i++)
-        any = asks(p->parts[i]);
-    return any;
+static bool asks(const pattern *p, void *context) { /* not every value has its form */
+    (void)context;
+    return p->kind == PATTERN_LITERAL || p->kind == PATTERN_RANGE || p->kind == PATTERN_OR ||
+           p->kind == PATTERN_BOUND || (p->kind == PATTERN_VARIANT && p->structure != NULL && p->structure->is_enum);
 }
 
 /* A pattern that takes apart what a reference leads to: its names mean the parts. */
@@ -224,7 +206,7 @@ bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)
     check_part(c, parts, check_type_of(c, place));
     c->places->alias_place = outer;
     c->places->alias_all = all;
-    if (asks(parts)) { /* <at> @ parts: what is asked lies behind it */
+    if (pattern_any(parts, asks, NULL)) { /* <at> @ parts: what is asked lies behind it */
         p->kind = PATTERN_BOUND;
         p->parts = CHECK_ARRAY(c, pattern *, 1);
         p->parts[0] = parts;

@@ -1,8 +1,8 @@
 /* check_refers.c: which expressions refer to a place, by their form. Nothing is checked for it. */
-#include "language/front/check_call.h"
 #include "language/front/check_place.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_operation.h"
 #include "language/types/check_scopes.h"
 
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */

@@ -8,12 +8,11 @@
  * of the two is seen through the other, and who counts them counts both.
  */
 #include "language/front/check_seen.h"
-#include "language/front/check_build.h"
-#include "language/front/check_convert.h"
 #include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
+#include "language/types/check_tree_made.h"
 
 /* NULL: the type holds nothing that could be seen as another. */
 static const char *way_over(const type *t) {
@@ -42,13 +41,13 @@ bool check_is_seen_as(checker *c, const type *from, const type *to) {
 
 bool check_see_as(checker *c, expr **slot, const type *to) {
     const type *inside = type_resolve(c->types, to->structure->arguments[0]);
-    const char *over = way_over(to), *name = check_printf(c, "<seen %u>", c->text_count++);
+    const char *over = way_over(to);
     const char *place = check_is_dyn(inside) ? library_word(LIBRARY_seen_place, to->structure->template->name)
                                              : library_word(LIBRARY_seen_value, to->structure->template->name);
     const source_span whole = (*slot)->span;
     const source_span span = {.file = whole.file, .offset = whole.offset}; /* only the value itself moves */
     block_builder b = build_block(c, whole);
-    build_let(&b, name, false, *slot);
+    const char *name = build_named(&b, "seen", *slot);
     expr *seen = build_method(c, span, check_new_name(c, span, name), place, NULL, 0);
     *slot = build_finish(&b, build_method(c, span, check_new_name(c, span, name), over, &seen, 1));
     check_expr(c, slot, to);

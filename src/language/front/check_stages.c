@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
 #include "language/library/library.h"
@@ -84,10 +83,9 @@ static expr *call_of(checker *c, const expr *e, expr *f, expr **args, uint32_t c
     return call;
 }
 
-static void find_way_out(expr *e, void *found) {
-    *(bool *)found |= e->kind == EXPR_RETURN || e->kind == EXPR_TRY;
-    if (!*(bool *)found)
-        expr_each_child(e, find_way_out, found);
+static bool leaves(const expr *e, void *context) {
+    (void)context;
+    return e->kind == EXPR_RETURN || e->kind == EXPR_TRY;
 }
 
 /* |p| body of a part of a list: { let p = value; body } NULL: it has to be called. */
@@ -96,9 +94,7 @@ static expr *written_out(checker *c, const expr *f, const char *value) {
     if (!one || f->closure.is_move || f->closure.result != NULL || f->closure.parameters[0]->is_mutable ||
         f->closure.parameters[0]->annotation != NULL)
         return NULL;
-    bool leaves = false;
-    find_way_out(f->closure.body, &leaves);
-    if (leaves)
+    if (expr_any(f->closure.body, leaves, NULL))
         return NULL;
     block_builder b = build_block(c, f->span);
     build_let(&b, f->closure.parameters[0]->name, false, check_new_name(c, f->span, value));

@@ -13,13 +13,13 @@
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_derive_clone.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 #include "language/types/check_written.h"
@@ -120,8 +120,7 @@ static void list_as_array(checker *c, expr **slot, const type *array, const type
                             build_call(c, e->span, NULL, "Err", &other, 1), NULL);
     check_expr(c, &branch, expected);
     check_scope_close(c, mark);
-    *slot = build_finish(&b, branch);
-    b.block->type = (*slot)->type = branch->type;
+    *slot = build_checked(&b, branch);
 }
 
 bool check_try_into(checker *c, expr **slot, const type *expected) {
@@ -318,10 +317,11 @@ void check_collect_parts(checker *c, expr **slot, const type *expected) {
 const type *check_bound_of_into(checker *c, const expr *value) {
     const binding *b = value->kind == EXPR_NAME ? value->name.binding : NULL;
     const function_item *f = c->function;
-    bool named = b != NULL && b->kind == BINDING_PARAMETER && b->annotation != NULL &&
-                 b->annotation->kind == TYPE_EXPR_NAME && f->template != NULL;
+    if (f == NULL || f->template == NULL || b == NULL || b->kind != BINDING_PARAMETER || b->annotation == NULL ||
+        b->annotation->kind != TYPE_EXPR_NAME)
+        return NULL;
     const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
-    for (int l = 0; named && l < 2; l++) {
+    for (int l = 0; l < 2; l++) {
         for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
             const type_parameter *p = &lists[l]->items[i];
             for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++)
@@ -337,7 +337,7 @@ const type *check_bound_of_into(checker *c, const expr *value) {
 /* x.into() is T::from(x) where a T is wanted that has it; else the value will do. */
 void check_become_from(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot, *value = e->call.receiver;
-    const type *wish = expected == NULL ? check_bound_of_into(c, value) : type_resolve(c->types, expected);
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     struct_item *owner = wish == NULL || type_is_silent(wish) || wish == t ? NULL
                          : wish->kind == TYPE_STRUCT                       ? wish->structure
                          : t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE ? check_owner_of(c, wish)

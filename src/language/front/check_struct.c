@@ -1,5 +1,4 @@
 /* check_struct.c: struct literals: each field once, the others from a base. */
-#include <string.h>
 
 #include "language/front/check_closure.h"
 #include "language/front/check_convert.h"

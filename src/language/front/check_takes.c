@@ -1,13 +1,11 @@
 /* check_takes.c: `&[2, 3]` as an argument of an operation, and which operations have places beside their values:
  * t.topk(k) and its like.
  */
-#include <string.h>
 
 #include "language/front/check_call.h"
 #include "language/front/check_tensor.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
-#include "language/types/check_scopes.h"
 
 void check_lent_lists(expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {

@@ -1,15 +1,14 @@
 /* check_tensor.c: tensor literals and indexing. */
 #include "language/front/check_tensor.h"
-#include "language/front/check_build.h"
-#include "language/front/check_call.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_operation.h"
+#include "language/types/check_written.h"
 
 /* ---- literals --------------------------------------------------------------------------------
  *

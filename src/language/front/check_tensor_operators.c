@@ -1,9 +1,9 @@
 /* check_tensor_operators.c: operators of which one side is a tensor at least, as operations of the table. */
-#include "language/front/check_call.h"
-#include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_tensor.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_operation.h"
 
 typedef struct tensor_operator {
     tl_abi_index both, right_scalar, left_scalar;

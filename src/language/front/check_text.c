@@ -6,17 +6,15 @@
  */
 #include <string.h>
 
-#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_text.h"
-#include "language/front/check_types.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_fits.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
@@ -27,9 +25,7 @@ static expr *how_number(checker *c, source_span span, int64_t how) {
     expr *number = check_new_int(c, span, how & ~HOW(HOW_MORE));
     if ((how & HOW(HOW_MORE)) == 0)
         return number;
-    expr *more = c->around->how_more->type != NULL ? c->around->how_more : expr_copy(c->arena, c->around->how_more);
-    if (more == NULL)
-        check_out_of_memory(c);
+    expr *more = c->around->how_more->type != NULL ? c->around->how_more : check_copy_tree(c, c->around->how_more);
     expr *all = check_new_binary(c, BINARY_BIT_OR, number, more, NULL);
     check_expr(c, &all, NULL);
     return all;
@@ -286,18 +282,11 @@ void check_write_text(checker *c, expr **slot, bool newline) {
 
 /* How a number is shown follows from its type, which is not known yet. */
 static expr *late_text_of(checker *c, expr *value, int64_t how) {
-    expr *e = check_new(c, EXPR_CALL, value->span, check_scalar(c, TYPE_STRING));
-    e->call.name_span = value->span;
-    e->call.operands = check_join_list(c, value, NULL, 0);
-    e->call.operand_count = 1;
-    e->call.late = CHECK_ARRAY(c, late_call, 1);
-    expr *more = c->around->how_more == NULL ? NULL : expr_copy(c->arena, c->around->how_more);
-    if (c->around->how_more != NULL && more == NULL)
-        check_out_of_memory(c);
+    expr *more = check_copy_tree(c, c->around->how_more);
     if (more != NULL) /* its names are in sight here */
         check_expr(c, &more, NULL);
-    *e->call.late = (late_call){.how = how, .how_more = more};
-    return e;
+    return check_new_late(c, value->span, value, check_scalar(c, TYPE_STRING),
+                          (late_call){.how = how, .how_more = more});
 }
 
 void check_finish_text(checker *c, expr *e) {
@@ -345,9 +334,7 @@ static expr *text_by_tensor(checker *c, expr *value, int64_t how) {
     expr *kind = check_new_abi(c, TL_FN_tl_tensor_kind, span, operands, 1);
     expr *narrow = check_new_binary(c, BINARY_EQ, kind, check_new_int(c, span, TL_F32), check_scalar(c, TYPE_BOOL));
     expr *choice = build_if(c, narrow, texts[0], texts[1], check_scalar(c, TYPE_STRING));
-    expr *e = build_finish(&b, choice);
-    e->type = e->block->type = choice->type;
-    return e;
+    return build_checked(&b, choice);
 }
 
 /* Rust shows what is inside of another value as the source would write it. */
@@ -401,9 +388,7 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     expr *all = t->kind == TYPE_TUPLE ? tuple_text(c, span, name, t, how)
                                       : fields_text(c, span, name, t->structure, how);
     check_scope_close(c, mark);
-    expr *e = build_finish(&b, all);
-    e->type = e->block->type = check_scalar(c, TYPE_STRING);
-    return e;
+    return build_checked(&b, all);
 }
 
 bool check_to_string(checker *c, expr **slot, const type *t, const type *expected) {
@@ -416,12 +401,15 @@ bool check_to_string(checker *c, expr **slot, const type *t, const type *expecte
         return true;
     }
     if (library_said_of(LIBRARY_form, e->call.name) == SAID_INTO && e->call.arg_count == 0) {
-        const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+        const type *bound = expected == NULL ? check_bound_of_into(c, e->call.receiver) : NULL;
+        const type *wish = expected == NULL ? bound : type_resolve(c->types, expected);
         if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->open->is_closing) {
             check_into_later(c, slot);
             return true;
         }
-        check_become_from(c, slot, t, expected);
+        check_become_from(c, slot, t, wish);
+        if (bound != NULL)
+            check_coerce(c, slot, bound, NULL);
         return true;
     }
     shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;

@@ -3,14 +3,14 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_types.h"
 #include "language/front/check_variant.h"
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
 

@@ -17,8 +17,6 @@ void check_pattern(checker *c, pattern *p, const type *t); /* of a match; declar
 void check_exhaustive(checker *c, const expr *match, const type *t);
 void check_try(checker *c, expr **slot, const type *expected);
 void check_match(checker *c, expr **slot, const type *expected);
-/* return Err(error), of a Result of type `result` whose error may have to become another one; NULL: return None */
-expr *check_failure(checker *c, source_span span, expr *error, const type *result);
 void check_finish_failure(checker *c, expr *e);
 
 #endif

@@ -14,9 +14,8 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
-#include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
+#include "language/front/check_walk.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
@@ -49,8 +48,7 @@ static void look_at_functions(look *l, const char *scope, const char *name, bool
         check_read_body(c, f);
         if (f->body == NULL)
             continue;
-        expr body = {.kind = EXPR_BLOCK, .block = f->body};
-        expr_each_child(&body, look_at, &inside);
+        block_each_child(f->body, look_at, &inside);
         l->seen |= inside.seen;
     }
 }

@@ -219,8 +219,8 @@ typedef struct loop_scan {
     uint32_t count;
     const binding *weights[8]; /* of which, or of a field of which, grad() is read there */
     uint32_t weight_count;
-    uint32_t depth;      /* of methods that are looked into */
-    bool calls_backward; /* in such a method: it gathers what it was given */
+    uint32_t depth; /* of methods that are looked into */
+    bool calls_backward;
 } loop_scan;
 
 static void find_losses(expr *e, void *context) {
@@ -279,11 +279,9 @@ static const binding *gathers_loss(const loop_scan *scan, const expr *e) {
     return e->call.kind == CALL_FUNCTION ? method_that_gathers(scan, e) : NULL;
 }
 
-static void find_gathered(expr *e, void *context) {
-    loop_scan *scan = context;
+static bool gathers_into_self(const expr *e, void *scan) {
     const binding *into = gathers_loss(scan, e);
-    scan->calls_backward |= into != NULL && into->kind == BINDING_SELF;
-    expr_each_child(e, find_gathered, scan);
+    return into != NULL && into->kind == BINDING_SELF;
 }
 
 /* log.add(loss) of a method that does so with its parameter. */
@@ -293,10 +291,7 @@ static const binding *method_that_gathers(const loop_scan *scan, const expr *e) 
     bool gathers = false;
     for (uint32_t i = 1; into != NULL && !gathers && i < e->call.operand_count && i < f->parameter_count; i++) {
         loop_scan inside = {.c = scan->c, .losses = {f->parameters[i]}, .count = 1, .depth = scan->depth + 1};
-        expr body = {.kind = EXPR_BLOCK, .block = f->body};
-        if (holds_loss(scan, e->call.operands[i]))
-            expr_each_child(&body, find_gathered, &inside);
-        gathers = inside.calls_backward;
+        gathers = holds_loss(scan, e->call.operands[i]) && block_any(f->body, gathers_into_self, &inside);
     }
     return gathers ? into : NULL;
 }
@@ -322,19 +317,10 @@ typedef struct state_search {
     bool has_state, has_weight, detaches;
 } state_search;
 
-static void find_detach(expr *e, void *context) {
-    bool *found = context;
-    *found |= e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
-              (e->call.abi == TL_FN_tl_tensor_detach || e->call.abi == TL_FN_tl_tensor_item);
-    expr_each_child(e, find_detach, context);
-}
-
-static bool body_detaches(const function_item *f) {
-    bool found = f->body == NULL;
-    expr body = {.kind = EXPR_BLOCK, .block = f->body};
-    if (!found)
-        expr_each_child(&body, find_detach, &found);
-    return found;
+static bool detaches(const expr *e, void *context) {
+    (void)context;
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
+           (e->call.abi == TL_FN_tl_tensor_detach || e->call.abi == TL_FN_tl_tensor_item);
 }
 
 static void find_carried(expr *e, void *context) {
@@ -349,26 +335,20 @@ static void find_carried(expr *e, void *context) {
     if (e->kind != EXPR_CALL)
         return;
     s->detaches |= e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_detach;
-    s->detaches |= e->call.kind == CALL_FUNCTION && body_detaches(e->call.function);
+    s->detaches |= e->call.kind == CALL_FUNCTION &&
+                   (e->call.function->body == NULL || block_any(e->call.function->body, detaches, NULL));
     if ((e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR) || e->call.kind == CALL_FUNCTION)
         expr_each_child(e, find_carried, s);
 }
 
-typedef struct restart_search {
-    const loop_scan *scan;
-    const binding *state;
-    bool found;
-} restart_search;
-
-/* Some assignment in the loop begins the state again. */
-static void find_restart(expr *e, void *context) {
-    restart_search *r = context;
-    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME && e->assign.target->name.binding == r->state) {
-        state_search s = {.scan = r->scan, .state = r->state};
-        find_carried(e->assign.value, &s);
-        r->found |= !s.has_state || s.detaches;
-    }
-    expr_each_child(e, find_restart, context);
+/* An assignment that begins the state again. */
+static bool restarts(const expr *e, void *context) {
+    const state_search *of = context;
+    if (e->kind != EXPR_ASSIGN || e->assign.target->kind != EXPR_NAME || e->assign.target->name.binding != of->state)
+        return false;
+    state_search s = {.scan = of->scan, .state = of->state};
+    find_carried(e->assign.value, &s);
+    return !s.has_state || s.detaches;
 }
 
 static void find_states(expr *e, void *context) {
@@ -380,12 +360,8 @@ static void find_states(expr *e, void *context) {
         for (uint32_t i = 0; i < scan->weight_count; i++)
             outlives &= state != scan->weights[i];
         state_search s = {.scan = scan, .state = state};
-        restart_search again = {.scan = scan, .state = state};
-        expr body = {.kind = EXPR_BLOCK, .block = scan->body};
         find_carried(e->assign.value, &s);
-        if (outlives && s.has_state && s.has_weight && !s.detaches)
-            expr_each_child(&body, find_restart, &again);
-        if (outlives && s.has_state && s.has_weight && !s.detaches && !again.found) {
+        if (outlives && s.has_state && s.has_weight && !s.detaches && !block_any(scan->body, restarts, &s)) {
             diagnostic *d = diagnostics_say(scan->c->diagnostics, e->span, SAY(takes_its_history_into_next_iteration),
                                             state->name);
             diagnostics_note(scan->c->diagnostics, d, (source_span){0},
@@ -397,12 +373,11 @@ static void find_states(expr *e, void *context) {
 
 static void warn_of_history(checker *c, block *body) {
     loop_scan scan = {.c = c, .body = body};
-    expr e = {.kind = EXPR_BLOCK, .block = body};
-    expr_each_child(&e, find_losses, &scan);
+    block_each_child(body, find_losses, &scan);
     if (scan.count > 0)
-        expr_each_child(&e, find_growing, &scan);
+        block_each_child(body, find_growing, &scan);
     if (scan.calls_backward && scan.weight_count > 0)
-        expr_each_child(&e, find_states, &scan);
+        block_each_child(body, find_states, &scan);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

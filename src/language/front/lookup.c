@@ -83,9 +83,8 @@ bool lookup_at(const syntax_tree *tree, const source_file *file, uint32_t offset
         if (at_binding(&l, f, out))
             return true;
         if (holds(&l, f->body->span)) {
-            expr body = {.kind = EXPR_BLOCK, .block = f->body};
             const expr *before = l.best;
-            expr_each_child(&body, look, &l);
+            block_each_child(f->body, look, &l);
             l.within = l.best != before ? f : l.within;
         }
     }

@@ -58,11 +58,13 @@ static bool is_unknown(const type *t) {
     return t && (t->kind == TYPE_ERROR || t->kind == TYPE_OPEN);
 }
 
+static bool part_is_unknown(const pattern *p, void *context) {
+    (void)context;
+    return is_unknown(p->type);
+}
+
 static bool pattern_is_unknown(const pattern *p) {
-    bool unknown = is_unknown(p->type);
-    for (uint32_t i = 0; !unknown && i < p->part_count; i++)
-        unknown = pattern_is_unknown(p->parts[i]);
-    return unknown;
+    return pattern_any(p, part_is_unknown, NULL);
 }
 
 static bool block_is_unknown(const block *b) {
@@ -93,18 +95,14 @@ static bool patterns_are_unknown(const expr *e) {
     }
 }
 
-static void look_for_unknown(expr *e, void *context) {
-    bool *unknown = context;
-    *unknown = *unknown || is_unknown(e->type) || patterns_are_unknown(e);
-    if (!*unknown)
-        expr_each_child(e, look_for_unknown, context);
+static bool has_unknown(const expr *e, void *context) {
+    (void)context;
+    return is_unknown(e->type) || patterns_are_unknown(e);
 }
 
 static bool body_has_unknown(const function_item *f) {
-    expr body = {.kind = EXPR_BLOCK, .block = f->body};
-    bool unknown = false;
-    look_for_unknown(&body, &unknown);
-    return unknown;
+    const expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    return expr_any(&body, has_unknown, NULL);
 }
 
 static bool has_signature(const function_item *f) {

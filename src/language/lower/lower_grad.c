@@ -4,33 +4,22 @@
  */
 #include "language/lower/lowering.h"
 
-typedef struct scan {
-    const lowering *l;
-    bool found;
-} scan;
-
 static bool call_runs(const lowering *l, const call_expr *c) {
     if (c->kind == CALL_ABI)
         return c->abi == TL_FN_tl_tensor_backward || c->abi == TL_FN_tl_tensor_backward_from;
     return c->kind == CALL_FUNCTION && l->runs_backward[c->function->index];
 }
 
-static void scan_expr(expr *e, void *context) {
-    scan *s = context;
-    s->found = s->found || (e->kind == EXPR_CALL && call_runs(s->l, &e->call));
-    if (!s->found)
-        expr_each_child(e, scan_expr, s);
+static bool runs(const expr *e, void *l) {
+    return e->kind == EXPR_CALL && call_runs(l, &e->call);
 }
 
 bool lower_runs_backward(const lowering *l, const expr *e) {
-    scan s = {.l = l};
-    scan_expr((expr *)e, &s); /* the visitor's type allows writing; this one only looks */
-    return s.found;
+    return expr_any(e, runs, (void *)l);
 }
 
 bool lower_block_runs_backward(const lowering *l, const block *b) {
-    expr e = {.kind = EXPR_BLOCK, .block = (block *)b};
-    return lower_runs_backward(l, &e);
+    return block_any(b, runs, (void *)l);
 }
 
 /* ---- over the call graph ----------------------------------------------------------------------------------------- */
@@ -74,8 +63,7 @@ bool lower_find_backward(lowering *l) {
         if (l->broken[f] || l->tree->functions[f]->is_template || l->tree->functions[f]->body == NULL)
             continue;
         g.caller = f;
-        expr body = {.kind = EXPR_BLOCK, .block = l->tree->functions[f]->body};
-        collect_calls(&body, &g);
+        block_each_child(l->tree->functions[f]->body, collect_calls, &g);
     }
     for (bool changed = true; changed && !g.out_of_memory;) {
         changed = false;

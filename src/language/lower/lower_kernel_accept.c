@@ -139,18 +139,12 @@ typedef struct search {
     bool found;
 } search;
 
-static void find_inside(expr *e, void *context) {
-    search *s = context;
-    if (e->kind == EXPR_NAME && e->name.binding && s->lk->inside[e->name.binding->id])
-        s->found = true;
-    if (!s->found)
-        expr_each_child(e, find_inside, s);
+static bool is_inside(const expr *e, void *inside) {
+    return e->kind == EXPR_NAME && e->name.binding && ((const bool *)inside)[e->name.binding->id];
 }
 
 bool kernel_mentions_inside(const lower_kernel *lk, const expr *e) {
-    search s = {.lk = lk};
-    find_inside((expr *)e, &s); /* the visitor's type allows writing; this one only looks */
-    return s.found;
+    return expr_any(e, is_inside, lk->inside);
 }
 
 static void find_danger(expr *e, void *context) {

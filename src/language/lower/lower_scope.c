@@ -216,17 +216,15 @@ static const ir_value *behind_of(lower_fn *fn, const pattern *p, const ir_value 
     return is_behind(p) ? lower_read_behind(fn, p->parts[0]->type, values, p->span) : values;
 }
 
-static bool binds(const pattern *p) {
-    bool any = p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND;
-    for (uint32_t i = 0; !any && i < p->part_count; i++)
-        any = binds(p->parts[i]);
-    return any;
+static bool binds(const pattern *p, void *context) {
+    (void)context;
+    return p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND;
 }
 
 void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values) {
     if (p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND)
         lower_bind(fn, p->binding, values);
-    if (p->kind == PATTERN_BOUND && (!is_behind(p) || binds(p->parts[0])))
+    if (p->kind == PATTERN_BOUND && (!is_behind(p) || pattern_any(p->parts[0], binds, NULL)))
         lower_pattern_bind(fn, p->parts[0], behind_of(fn, p, values));
     if (has_parts(p) && lower_open(fn))
         values = parts_of(fn, p, values);
@@ -267,17 +265,15 @@ static ir_value and_then(lower_fn *fn, ir_value first, const pattern *rest, cons
     return both;
 }
 
-static bool looks_inside(const pattern *p) { /* of a text, or behind a reference */
-    bool found = (p->kind == PATTERN_LITERAL && p->low->type->kind == TYPE_STRING) || is_behind(p);
-    for (uint32_t i = 0; i < p->part_count; i++)
-        found |= looks_inside(p->parts[i]);
-    return found;
+static bool looks_inside(const pattern *p, void *context) { /* of a text, or behind a reference */
+    (void)context;
+    return (p->kind == PATTERN_LITERAL && p->low->type->kind == TYPE_STRING) || is_behind(p);
 }
 
 static ir_value parts_test(lower_fn *fn, const pattern *p, const ir_value *values, ir_value all) {
     for (uint32_t i = 0; i < p->part_count; i++) {
         const ir_value *part_values = values + part_offset(fn, p, i);
-        if (all && looks_inside(p->parts[i])) {
+        if (all && pattern_any(p->parts[i], looks_inside, NULL)) {
             all = and_then(fn, all, p->parts[i], part_values, p->span);
             continue;
         }

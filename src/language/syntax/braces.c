@@ -11,7 +11,6 @@
  * What must stay true (tests/golden/err_teach_syntax): a file whose braces come out even is left as it is; an error is
  * reported for each `}` that is added.
  */
-#include <string.h>
 
 #include "language/syntax/parser_private.h"
 

@@ -23,11 +23,11 @@ static void maybe(expr *e, visitor *visit, void *context) {
         visit(e, context);
 }
 
-static void in_block(block *b, visitor *visit, void *context) {
+void block_each_child(block *b, visitor *visit, void *context) {
     for (stmt *s = b->first; s != NULL; s = s->next) {
         maybe(s->value, visit, context);
         if (s->otherwise != NULL)
-            in_block(s->otherwise, visit, context);
+            block_each_child(s->otherwise, visit, context);
     }
     maybe(b->result, visit, context);
 }
@@ -78,7 +78,7 @@ static void walk_struct(expr *e, visitor *visit, void *context) {
 static void walk_loop(expr *e, visitor *visit, void *context) {
     maybe(e->loop->condition, visit, context);
     maybe(e->loop->iterable, visit, context);
-    in_block(e->loop->body, visit, context);
+    block_each_child(e->loop->body, visit, context);
 }
 
 /* Its body belongs to another function once it is checked. */
@@ -92,7 +92,7 @@ void expr_each_child(expr *e, visitor *visit, void *context) {
 #define NOTHING
 #define ONE(field)         maybe(e->field, visit, context);
 #define LIST(items, count) each(e->items, e->count, visit, context);
-#define BLOCK(field)       in_block(e->field, visit, context);
+#define BLOCK(field)       block_each_child(e->field, visit, context);
 #define TYPE(field)
 #define TYPES(items, count)
 #define OWN(name) walk_##name(e, visit, context);
@@ -104,4 +104,36 @@ void expr_each_child(expr *e, visitor *visit, void *context) {
     case EXPR_KIND_COUNT:
         break;
     }
+}
+
+typedef struct any_search {
+    expr_test *test;
+    void *context;
+    bool found;
+} any_search;
+
+static void look(expr *e, void *context) {
+    any_search *s = context;
+    s->found = s->found || s->test(e, s->context);
+    if (!s->found)
+        expr_each_child(e, look, s);
+}
+
+bool expr_any(const expr *e, expr_test *test, void *context) {
+    any_search s = {test, context, false};
+    look((expr *)e, &s); /* the visitor's type allows writing; this one only looks */
+    return s.found;
+}
+
+bool block_any(const block *b, expr_test *test, void *context) {
+    any_search s = {test, context, false};
+    block_each_child((block *)b, look, &s);
+    return s.found;
+}
+
+bool pattern_any(const pattern *p, pattern_test *test, void *context) {
+    bool found = test(p, context);
+    for (uint32_t i = 0; !found && i < p->part_count; i++)
+        found = pattern_any(p->parts[i], test, context);
+    return found;
 }

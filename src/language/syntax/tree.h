@@ -325,6 +325,15 @@ typedef struct syntax_tree {
  * included; types, patterns and names are not visited. Before a check the arguments of a call,
  * after it the operands. */
 void expr_each_child(expr *e, void (*visit)(expr *child, void *context), void *context);
+void block_each_child(block *b, void (*visit)(expr *child, void *context), void *context);
+
+/* Whether the test holds for e or an expression below it; behind the first none is asked. */
+typedef bool expr_test(const expr *e, void *context);
+bool expr_any(const expr *e, expr_test *test, void *context);
+bool block_any(const block *b, expr_test *test, void *context);
+
+typedef bool pattern_test(const pattern *p, void *context);
+bool pattern_any(const pattern *p, pattern_test *test, void *context);
 
 /* The same of an unchecked expression. */
 expr *expr_copy(masu__arena *arena, const expr *e);

@@ -72,11 +72,8 @@ static bool is_impl_for(checker *c, const impl_item *impl, const type *t) {
 enum { ALIAS_DEPTH_MAX = 4 };
 
 static const type *follow(checker *c, alias_item *a, const type_environment *e) {
-    const type_environment *outer = c->environment;
     a->is_open++;
-    c->environment = e;
-    const type *found = check_type(c, a->type);
-    c->environment = outer;
+    const type *found = check_type_in(c, e, a->type);
     a->is_open--;
     return found;
 }

@@ -11,12 +11,8 @@
 /* F: Fn(A) -> B of a function that is known says what B is. */
 static void function_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     const function_item *f = t->kind == TYPE_STRUCT ? t->structure->closure : NULL;
-    if (f == NULL || f->result == NULL || bound->result == NULL)
-        return;
-    const type_environment *outer = c->environment;
-    c->environment = e;
-    check_fits(c, check_type(c, bound->result), f->result);
-    c->environment = outer;
+    if (f != NULL && f->result != NULL && bound->result != NULL)
+        check_fits(c, check_type_in(c, e, bound->result), f->result);
 }
 
 /* T: Num of a number that nothing decided: where one type of its kind has the trait, it is that one. Among several Rust
@@ -39,12 +35,8 @@ static void number_decided(checker *c, const type *t, const trait_item *trait) {
 /* I: IntoIterator<Item = i32> of a list of numbers that nothing decided: they are i32. */
 static void item_decided(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     const type *item = t->kind == TYPE_VEC || t->kind == TYPE_STRUCT ? check_item_of(c, t) : NULL;
-    if (item == NULL)
-        return;
-    const type_environment *outer = c->environment;
-    c->environment = e;
-    check_fits(c, check_type(c, bound->arguments[0]), item);
-    c->environment = outer;
+    if (item != NULL)
+        check_fits(c, check_type_in(c, e, bound->arguments[0]), item);
 }
 
 /* (A, B): Num by `impl<A: Num, B: Num> Num for (A, B)`: its parts are asked in turn. */
@@ -80,7 +72,6 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
     if (trait == NULL || bound->argument_count == 0 || t->may_have_open)
         return;
     const struct_item *owner = check_owner_of(c, t);
-    const type_environment *outer = c->environment;
     for (uint32_t i = 0; i < c->instances->implementation_count; i++) {
         const implementation *made = &c->instances->implementations[i];
         bool known = made->trait == trait && owner != NULL &&
@@ -90,13 +81,11 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
         if (known && made->impl->generics.count > 0)
             of_impl = check_impl_environment(c, made->impl, t);
         for (uint32_t k = 0; known && k < bound->argument_count; k++) {
-            c->environment = of_impl.parameters == NULL ? NULL : &of_impl;
-            const type *is = check_type(c, made->impl->trait_type->arguments[k]);
-            c->environment = e;
-            check_fits(c, check_type(c, bound->arguments[k]), is);
+            const type *is = check_type_in(c, of_impl.parameters == NULL ? NULL : &of_impl,
+                                           made->impl->trait_type->arguments[k]);
+            check_fits(c, check_type_in(c, e, bound->arguments[k]), is);
         }
     }
-    c->environment = outer;
 }
 
 void check_bounds_decide(checker *c, const type_environment *e) {

@@ -53,6 +53,17 @@ expr *build_finish(block_builder *b, expr *result) {
     return e;
 }
 
+expr *build_checked(block_builder *b, expr *e) {
+    const bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
+    if (b->block->first == NULL)
+        return e;
+    if (!value)
+        build_stmt(b, e);
+    expr *whole = build_finish(b, value ? e : NULL);
+    b->block->type = whole->type = e->type;
+    return whole;
+}
+
 pattern *build_name(checker *c, source_span span, const char *name, binding_kind kind) {
     pattern *p = CHECK_ARRAY(c, pattern, 1);
     *p = (pattern){.span = span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};

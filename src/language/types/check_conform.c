@@ -17,8 +17,6 @@
 #include "language/types/check_declare.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
-#include "language/types/check_item.h"
-#include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
 /* ---- constants and types ------------------------------------------------------------------------- */

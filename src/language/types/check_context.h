@@ -72,10 +72,16 @@ static inline const type *check_scalar(const checker *c, type_kind kind) {
 _Noreturn void check_out_of_memory(checker *c);
 void *check_alloc(checker *c, size_t count, size_t bytes); /* zeroed */
 char *check_printf(checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *check_text_between(checker *c, const char *start, const char *end);
+/* The tree is not checked yet. NULL where e is. */
+expr *check_copy_tree(checker *c, const expr *e);
+function_item *check_copy_function(checker *c, const function_item *f);
 /* first (unless NULL) and then the items, in an array of the arena. */
 expr **check_join_list(checker *c, expr *first, expr *const *items, uint32_t count);
 #define CHECK_ARRAY(c, type, count) ((type *)check_alloc((c), (count), sizeof(type)))
 expr *check_new(checker *c, expr_kind kind, source_span span, const type *t);
+/* A call that is decided when the body is closed (check_late.c). */
+expr *check_new_late(checker *c, source_span span, expr *operand, const type *t, late_call late);
 expr *check_new_int(checker *c, source_span span, int64_t value);
 expr *check_new_float(checker *c, source_span span, double value, const type *t);
 expr *check_new_bool(checker *c, source_span span, bool value);

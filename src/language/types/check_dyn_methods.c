@@ -95,9 +95,7 @@ static function_item *copy_method(checker *c, const dyn_type *d, const char *nam
         return check_is_shown_by(name) && check_dyn_is_shown(c, d->s->type) ? fmt_method(c, d, name) : NULL;
     if (!declared->has_self || declared->generics.count > 0)
         return NULL;
-    function_item *f = function_copy(c->arena, declared);
-    if (f == NULL)
-        check_out_of_memory(c);
+    function_item *f = check_copy_function(c, declared);
     f->unchecked = NULL;
     for (uint32_t i = 0; i < f->parameter_count; i++) /* `mut x: &mut T` would be another reference later */
         f->parameters[i]->is_mutable = f->parameters[i]->annotation == NULL || !f->parameters[i]->annotation->is_place;

@@ -84,7 +84,8 @@ void check_close_unstated(expr *e);
 /* Before f's body is checked: a copy for what check_add_wide makes of it; NULL: f needs none. */
 function_item *check_wide_copy(checker *c, const function_item *f);
 function_item *check_add_wide(checker *c, function_item *f, function_item *copy);
-bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
+bool check_free_literal(const expr *e);    /* a number without a suffix, or arithmetic of such */
+bool check_is_real_literal(const expr *e); /* 0.1, -0.1 */
 /* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
 bool check_item(checker *c, expr **slot);
 void check_read_item(checker *c, expr **slot); /* whatever the rank: one element is demanded at run time */

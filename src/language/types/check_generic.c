@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "language/syntax/lexer.h"
-#include "language/syntax/parser.h"
 #include "language/types/check_capture.h"
 #include "language/types/check_context.h"
 #include "language/types/check_declare.h"
@@ -297,9 +296,7 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
         c->instances->refused = true;
         return NULL;
     }
-    made = function_copy(c->arena, f);
-    if (made == NULL)
-        check_out_of_memory(c);
+    made = check_copy_function(c, f);
     check_read_body(c, made);
     made->template = f;
     made->called_from = span.file != c->tree->prelude || c->function == NULL ? span : c->function->called_from;

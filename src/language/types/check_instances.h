@@ -71,6 +71,8 @@ bool check_mentions(const type_expr *t, const char *name); /* in it or in its ar
 /* The impl block's own method; NULL: it has none of this name. */
 function_item *check_method_of_impl(const checker *c, const struct_item *owner, const impl_item *impl,
                                     const char *name);
+/* The method of the trait of this name; NULL: there is none. */
+function_item *check_method_of_trait(const checker *c, const char *trait, const char *name);
 /* A copy of the trait's method f with Self and the trait's parameters as in this impl block. */
 function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *owner, const function_item *f);
 /* V: Visitor<R> of a V that is known says what R is. */

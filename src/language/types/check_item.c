@@ -44,14 +44,11 @@ const type *check_item_of(checker *c, const type *t) {
     const function_item *next = check_next_of(c, t);
     if (next == NULL)
         return NULL;
-    const type_environment *outer = c->environment;
     type_environment e = {.self = t->structure};
     if (next->impl != NULL)
         e = check_impl_environment(c, next->impl, t);
-    c->environment = &e;
-    const type *option = next->result_annotation == NULL ? next->result : check_type(c, next->result_annotation);
+    const type *option = next->result_annotation == NULL ? next->result : check_type_in(c, &e, next->result_annotation);
     option = option == NULL ? check_scalar(c, TYPE_ERROR) : type_resolve(c->types, option);
-    c->environment = outer;
     return option->kind == TYPE_STRUCT && option->structure->template != NULL
                ? type_resolve(c->types, option->structure->arguments[0])
                : NULL;

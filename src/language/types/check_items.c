@@ -185,11 +185,17 @@ static struct_item *impl_owner(checker *c, const impl_item *impl) {
     return builtin != NULL ? builtin : s == NULL ? NULL : s->structure;
 }
 
+function_item *check_method_of_trait(const checker *c, const char *trait, const char *name) {
+    const symbol *s = check_find(c, trait);
+    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++)
+        if (strcmp(s->trait->methods[i]->name, name) == 0)
+            return s->trait->methods[i];
+    return NULL;
+}
+
 function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
-    function_item *made = function_copy(c->arena, f);
-    char *qualified = masu__arena_printf(c->arena, "%s::%s", impl->owner->name, f->name);
-    if (made == NULL || qualified == NULL)
-        check_out_of_memory(c);
+    function_item *made = check_copy_function(c, f);
+    char *qualified = check_printf(c, "%s::%s", impl->owner->name, f->name);
     check_trait_arguments(c, impl, made);
     made->qualified = qualified;
     made->owner_name = impl->owner->name;
@@ -221,7 +227,7 @@ static void default_constants(checker *c, const impl_item *impl) {
             *made = *impl->trait->constants[i];
             made->name = name;
             made->impl = impl;
-            made->value = expr_copy(c->arena, made->value);
+            made->value = check_copy_tree(c, made->value);
             CHECK_PUSH(c, c->tree->constants, c->tree->constant_count, c->tree->constant_capacity, made);
         }
     }

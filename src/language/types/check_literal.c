@@ -24,7 +24,6 @@
  * method) waits until then.
  */
 #include <math.h>
-#include <string.h>
 
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
@@ -256,4 +255,10 @@ void check_close_number(checker *c, expr *e, const type *before) {
     } else if (was_open && (e->kind == EXPR_UNARY || e->kind == EXPR_BINARY)) {
         check_close_operator(c, e);
     }
+}
+
+bool check_is_real_literal(const expr *e) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG)
+        e = e->unary.operand;
+    return e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
 }

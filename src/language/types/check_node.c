@@ -26,6 +26,24 @@ char *check_printf(checker *c, const char *format, ...) {
     return made;
 }
 
+char *check_text_between(checker *c, const char *start, const char *end) {
+    return check_printf(c, "%.*s", (int)(end - start), start);
+}
+
+expr *check_copy_tree(checker *c, const expr *e) {
+    expr *copy = expr_copy(c->arena, e);
+    if (copy == NULL && e != NULL)
+        check_out_of_memory(c);
+    return copy;
+}
+
+function_item *check_copy_function(checker *c, const function_item *f) {
+    function_item *copy = function_copy(c->arena, f);
+    if (copy == NULL)
+        check_out_of_memory(c);
+    return copy;
+}
+
 expr **check_join_list(checker *c, expr *first, expr *const *items, uint32_t count) {
     uint32_t at = 0;
     expr **list = CHECK_ARRAY(c, expr *, count + 1);
@@ -42,6 +60,16 @@ expr *check_new(checker *c, expr_kind kind, source_span span, const type *t) {
     e->span = span;
     e->type = t;
     e->height = 1;
+    return e;
+}
+
+expr *check_new_late(checker *c, source_span span, expr *operand, const type *t, late_call late) {
+    expr *e = check_new(c, EXPR_CALL, span, t);
+    e->call = (call_expr){.name_span = span,
+                          .operands = check_join_list(c, operand, NULL, 0),
+                          .operand_count = 1,
+                          .late = CHECK_ARRAY(c, late_call, 1)};
+    *e->call.late = late;
     return e;
 }
 

@@ -6,20 +6,11 @@
 #include "language/types/check_context.h"
 #include "language/types/check_operator_types.h"
 
-static void find_grad(expr *e, void *context) {
-    bool *found = context;
+static bool reads_grad(const expr *e, void *context) {
+    (void)context;
     bool method = e->kind == EXPR_METHOD && library_said_of(LIBRARY_form, e->call.name) == SAID_GRAD;
     bool checked = e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_grad;
-    *found = *found || method || checked;
-    if (!*found)
-        expr_each_child(e, find_grad, context);
-}
-
-static bool reads_gradients(const function_item *f) {
-    bool found = false;
-    expr body = {.kind = EXPR_BLOCK, .block = f->body};
-    find_grad(&body, &found);
-    return found;
+    return method || checked;
 }
 
 static bool has_update(const expr *value) {
@@ -62,7 +53,8 @@ bool check_is_step(checker *c, const expr *e) {
         return false;
     const expr *target = e->assign.target, *value = e->assign.value;
     const bool unrecorded = c->around->unrecorded || (c->tree->unrecords && c->function->span.file != c->tree->prelude);
-    if (!has_update(value) || !may_be_real(c, target->type) || (!unrecorded && !reads_gradients(c->function)))
+    if (!has_update(value) || !may_be_real(c, target->type) ||
+        (!unrecorded && !block_any(c->function->body, reads_grad, NULL)))
         return false;
     const expr *by = value->call.operands[1];
     const bool number = type_is_numeric(type_resolve(c->types, by->type));

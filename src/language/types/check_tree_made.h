@@ -21,6 +21,8 @@ void build_let(block_builder *b, const char *name, bool is_mutable, expr *value)
 void build_let_made(block_builder *b, const char *name, const made_of *of); /* see check_part.c */
 void build_stmt(block_builder *b, expr *e);
 expr *build_finish(block_builder *b, expr *result); /* NULL: no result */
+/* { what is in b; e }, all of it checked, e as a statement where it has no value; e where nothing is in b. */
+expr *build_checked(block_builder *b, expr *e);
 expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args, uint32_t count);
 expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args, uint32_t count);
 expr *build_bound(checker *c, pattern *p, expr *value, expr *body); /* { let p = value; body; } */

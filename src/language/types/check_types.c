@@ -320,6 +320,14 @@ static const type *tuple_type(checker *c, type_expr *t) {
                   : check_bounded(c, type_tuple(c->types, items, t->argument_count), t->span);
 }
 
+const type *check_type_in(checker *c, const type_environment *e, type_expr *t) {
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    const type *found = t == NULL ? NULL : check_type(c, t);
+    c->environment = outer;
+    return found;
+}
+
 const type *check_type(checker *c, type_expr *t) {
     switch (t->kind) {
     case TYPE_EXPR_NAME:

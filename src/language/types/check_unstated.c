@@ -143,10 +143,7 @@ function_item *check_wide_copy(checker *c, const function_item *f) {
         takes = f->parameters[i]->type != NULL && may_hold_unstated(f->parameters[i]->type);
     if (!takes || f->is_closure || f->is_wide || f->body == NULL)
         return NULL;
-    function_item *copy = function_copy(c->arena, f);
-    if (copy == NULL)
-        check_out_of_memory(c);
-    return copy;
+    return check_copy_function(c, f);
 }
 
 function_item *check_add_wide(checker *c, function_item *f, function_item *copy) {
