@@ -82,7 +82,8 @@ bool masu__arena_valid(const masu__arena *arena);
                 on_failure;                                                                         \
             }                                                                                       \
         }                                                                                           \
-        (array)[(count)++] = (item);                                                                \
+        if ((count) < (capacity))                                                                   \
+            (array)[(count)++] = (item);                                                            \
     } while (0)
 
 #endif

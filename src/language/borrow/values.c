@@ -4,17 +4,9 @@
 void borrow_mark(builder *b, source_span span, owner_mark_kind kind) {
     owner_marks *m = b->world->marks;
     if (m != NULL && span.file != NULL) {
-        owner_mark made = {span, kind};
-        if (m->count == m->capacity) { /* they outlive the graph */
-            uint32_t larger = m->capacity == 0 ? 64 : 2 * m->capacity;
-            owner_mark *grown = masu__arena_grow(b->world->tree->arena, m->items, m->count, larger, sizeof *grown,
-                                                 _Alignof(owner_mark));
-            if (grown == NULL)
-                longjmp(*b->g.memory_ended, 1);
-            m->items = grown;
-            m->capacity = larger;
-        }
-        m->items[m->count++] = made;
+        const owner_mark made = {span, kind};
+        MASU_ARENA_PUSH(b->world->tree->arena, m->items, m->count, m->capacity, made, /* they outlive the graph */
+                        longjmp(*b->g.memory_ended, 1));
     }
 }
 

@@ -272,24 +272,12 @@ static void check_body(checker *c, function_item *f) {
     c->types->elements_are_wide = false;
 }
 
-static bool holds_destructor(const checker *c, const type *t, int depth) {
-    t = type_resolve(c->types, t);
-    if (t->kind == TYPE_VEC)
-        return holds_destructor(c, t->vec.element, depth + 1);
-    if (depth > 64)
-        return false;
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
-        if (holds_destructor(c, t->tuple.items[i], depth + 1))
-            return true;
+static type_verdict is_destroyed(const type *t, void *context) {
+    const checker *c = context;
     if (t->kind != TYPE_STRUCT)
-        return false;
-    const struct_item *s = t->structure, *made = s->template != NULL ? s->template : s;
-    if (made->drop != NULL && made->span.file != c->tree->prelude)
-        return true;
-    for (uint32_t i = 0; i < s->field_count; i++)
-        if (s->fields[i].type != NULL && holds_destructor(c, s->fields[i].type, depth + 1))
-            return true;
-    return false;
+        return t->kind == TYPE_VEC || t->kind == TYPE_TUPLE ? TYPE_LOOK_INSIDE : TYPE_LACKS;
+    const struct_item *made = t->structure->template != NULL ? t->structure->template : t->structure;
+    return made->drop != NULL && made->span.file != c->tree->prelude ? TYPE_HAS : TYPE_LOOK_INSIDE;
 }
 
 static void finish_struct(checker *c, struct_item *s) {
@@ -298,7 +286,7 @@ static void finish_struct(checker *c, struct_item *s) {
         (s->template == NULL && s->generics.count > 0))
         return;
     if (library_says(LIBRARY_drops_parts, s->name) && f->span.file == c->tree->prelude &&
-        !holds_destructor(c, s->type, 0))
+        !type_any(c->types, s->type, is_destroyed, c))
         return;
     s->drop = f;
     if (check_is_template(c, f)) {

@@ -192,32 +192,19 @@ static void put_walk(walk_text *w, const type *t, const char *place, const char 
 
 /* ---- what a checkpoint reaches ---------------------------------------------------------------------- */
 
-static bool has_state(checker *c, const type *t, const looked_at *outer);
-
-static bool struct_has_state(checker *c, struct_item *s, const looked_at *outer) {
-    if (derive_is_looked_at(outer, s) || check_method_named(c, s, library_named(LIBRARY_walks, SAID_STATE)) != NULL)
-        return true;
-    const looked_at inner = {s, outer};
-    bool all = s->dyn == NULL && s->closure == NULL && !s->is_builtin;
-    for (uint32_t i = 0; all && i < s->field_count; i++)
-        all = s->fields[i].type == NULL || has_state(c, s->fields[i].type, &inner);
-    return all;
-}
-
-static bool has_state(checker *c, const type *t, const looked_at *outer) {
-    t = type_resolve(c->types, t);
+static type_verdict lacks_state(const type *t, void *c) {
+    const struct_item *s = t->kind == TYPE_STRUCT ? t->structure : NULL;
     if (derive_is_said(t) || t->kind == TYPE_TENSOR)
-        return true;
-    if (t->kind == TYPE_VEC)
-        return has_state(c, t->vec.element, outer);
-    bool all = t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT;
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
-        all = all && has_state(c, t->tuple.items[i], outer);
-    return all && (t->kind == TYPE_TUPLE || struct_has_state(c, t->structure, outer));
+        return TYPE_LACKS;
+    if (s == NULL)
+        return t->kind == TYPE_VEC || t->kind == TYPE_TUPLE ? TYPE_LOOK_INSIDE : TYPE_HAS;
+    if (check_method_named(c, (struct_item *)s, library_named(LIBRARY_walks, SAID_STATE)) != NULL)
+        return TYPE_LACKS;
+    return s->dyn != NULL || s->closure != NULL || s->is_builtin ? TYPE_HAS : TYPE_LOOK_INSIDE;
 }
 
 static bool is_in_checkpoint(checker *c, const type *t) {
-    return has_state(c, t, NULL);
+    return !type_any(c->types, t, lacks_state, c);
 }
 
 static void put_fields(walk_text *w, const struct_item *s) {

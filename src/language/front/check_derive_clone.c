@@ -15,45 +15,24 @@
 
 const char check_clone_method[] = "clone";
 
-/* The structs that are being looked at: one that holds itself is judged by the rest of it. */
-typedef struct looked_at {
-    const struct_item *item;
-    const struct looked_at *outer;
-} looked_at;
-
-static bool differs(const checker *c, const type *t, const looked_at *outer);
-
 /* Written in the program or the library; what was derived says nothing new. */
-static bool says_itself(const checker *c, const struct_item *s) {
-    const struct_item *declared = s->template != NULL ? s->template : s;
+static bool says_itself(const checker *c, const struct_item *declared) {
     const function_item *f = check_find_method(c, declared, check_clone_method);
     return f != NULL && f->has_self;
 }
 
-static bool struct_differs(const checker *c, const struct_item *s, const looked_at *outer) {
+static type_verdict differs_itself(const type *t, void *c) {
+    const struct_item *s = t->kind == TYPE_STRUCT ? t->structure : NULL;
+    if (s == NULL)
+        return t->kind == TYPE_TUPLE || (t->kind == TYPE_VEC && !type_is_shared(t)) ? TYPE_LOOK_INSIDE : TYPE_LACKS;
     const struct_item *declared = s->template != NULL ? s->template : s;
-    bool seen = false;
-    for (const looked_at *l = outer; l != NULL && !seen; l = l->outer)
-        seen = l->item == s;
-    if (seen || s->dyn != NULL || s->closure != NULL)
-        return false;
-    if (says_itself(c, s) || (declared->drop != NULL && declared->is_clone))
-        return true;
-    const looked_at inner = {s, outer};
-    bool some = false;
-    for (uint32_t i = 0; i < s->field_count && !some; i++)
-        some = s->fields[i].type != NULL && differs(c, s->fields[i].type, &inner);
-    return some;
+    return s->dyn != NULL || s->closure != NULL                                         ? TYPE_LACKS
+           : says_itself(c, declared) || (declared->drop != NULL && declared->is_clone) ? TYPE_HAS
+                                                                                        : TYPE_LOOK_INSIDE;
 }
 
-static bool differs(const checker *c, const type *t, const looked_at *outer) {
-    t = type_resolve(c->types, t);
-    if (t->kind == TYPE_VEC)
-        return !type_is_shared(t) && differs(c, t->vec.element, outer);
-    bool some = false;
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count && !some; i++)
-        some = differs(c, t->tuple.items[i], outer);
-    return some || (t->kind == TYPE_STRUCT && struct_differs(c, t->structure, outer));
+static bool differs(checker *c, const type *t) {
+    return type_any(c->types, t, differs_itself, c);
 }
 
 /* Whether the program or what it loads of the library has any such method. */
@@ -67,13 +46,13 @@ static bool some_say(checker *c) {
 }
 
 bool check_clone_differs(checker *c, const type *t) {
-    return some_say(c) && differs(c, t, NULL);
+    return some_say(c) && differs(c, t);
 }
 
 /* ---- the text ------------------------------------------------------------------------------------- */
 
 static void put_part(checker *c, masu__buffer *out, const type *t, const char *place) {
-    masu__buffer_printf(out, differs(c, t, NULL) ? "%s.clone()" : "%s", place);
+    masu__buffer_printf(out, differs(c, t) ? "%s.clone()" : "%s", place);
 }
 
 static void put_struct(checker *c, masu__buffer *out, const struct_item *s) {

@@ -42,6 +42,12 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
 
 /* ---- blanks: values that say nothing, to make of the file what it says ------------------------------ */
 
+/* The structs that are being looked at: one that holds itself has no blank. */
+typedef struct looked_at {
+    const struct_item *item;
+    const struct looked_at *outer;
+} looked_at;
+
 static const char *blank_of(checker *c, const type *t, const looked_at *outer);
 
 /* name(a, b) or name { x: a, y: b }; NULL: a field has no blank. */
@@ -66,8 +72,10 @@ static const char *blank_of_variant(checker *c, const struct_item *s, const vari
 /* A type with a destructor has none: its values are compared, and made again. */
 static const char *blank_of_struct(checker *c, const struct_item *s, const looked_at *outer) {
     const struct_item *declared = s->template != NULL ? s->template : s;
-    if (derive_is_looked_at(outer, s) || s->dyn != NULL || s->closure != NULL || s->is_builtin ||
-        declared->drop != NULL)
+    bool none = s->dyn != NULL || s->closure != NULL || s->is_builtin || declared->drop != NULL;
+    for (const looked_at *l = outer; l != NULL && !none; l = l->outer)
+        none = l->item == s;
+    if (none)
         return NULL;
     const looked_at inner = {s, outer};
     if (!s->is_enum)
@@ -121,17 +129,9 @@ static const char *blank_of(checker *c, const type *t, const looked_at *outer) {
 
 /* ---- lists and options ------------------------------------------------------------------------------ */
 
-static bool has_tensor(checker *c, const type *t, const looked_at *outer) {
-    t = type_resolve(c->types, t);
-    bool some = t->kind == TYPE_TENSOR || (t->kind == TYPE_VEC && has_tensor(c, t->vec.element, outer));
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count && !some; i++)
-        some = has_tensor(c, t->tuple.items[i], outer);
-    if (t->kind != TYPE_STRUCT || derive_is_looked_at(outer, t->structure))
-        return some;
-    const looked_at inner = {t->structure, outer};
-    for (uint32_t i = 0; i < t->structure->field_count && !some; i++)
-        some = t->structure->fields[i].type != NULL && has_tensor(c, t->structure->fields[i].type, &inner);
-    return some;
+static type_verdict is_tensor(const type *t, void *context) {
+    (void)context;
+    return t->kind == TYPE_TENSOR ? TYPE_HAS : t->kind == TYPE_REFERENCE ? TYPE_LACKS : TYPE_LOOK_INSIDE;
 }
 
 /* Text that takes the length and the elements of the file, or compares them. */
@@ -158,9 +158,9 @@ static void put_list(walk_text *w, const type *list, const char *place, const ch
     const type *element = type_resolve(c->types, list->vec.element);
     const char *one = check_printf(c, "%s + \".\" + __%u.to_string()", path, number);
     bool grows = list->vec.length == -1 && blank_of(c, element, NULL) != NULL;
-    const char *can = !grows                         ? "false"
-                      : has_tensor(c, element, NULL) ? check_printf(c, "%s.is_empty()", place)
-                                                     : "true";
+    const char *can = !grows                                         ? "false"
+                      : type_any(c->types, element, is_tensor, NULL) ? check_printf(c, "%s.is_empty()", place)
+                                                                     : "true";
     masu__buffer_printf(w->out, "match s.__grows(%s, %s.len(), %s) {\n", path, place, can);
     if (grows)
         put_growing(w, element, place, path, one, number);

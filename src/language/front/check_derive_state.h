@@ -10,18 +10,6 @@ static inline bool derive_is_said(const type *t) {
     return t->kind >= TYPE_BOOL && t->kind < TYPE_SCALAR_END;
 }
 
-/* The structs that are being looked at: one that holds itself is reached when the rest of it is. */
-typedef struct looked_at {
-    const struct_item *item;
-    const struct looked_at *outer;
-} looked_at;
-
-static inline bool derive_is_looked_at(const looked_at *l, const struct_item *item) {
-    while (l != NULL && l->item != item)
-        l = l->outer;
-    return l != NULL;
-}
-
 /* Whether a checkpoint reaches all of a value of this type. */
 typedef bool derive_reaches(checker *c, const type *t);
 /* The body of __states. */

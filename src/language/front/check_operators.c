@@ -103,29 +103,16 @@ static void widen_to_text(checker *c, binary_op op, expr **slot, const type *oth
 
 /* ---- binary on structs ------------------------------------------------------------------------ */
 
-/* budget: a type may hold Vecs of itself, several times over. */
-static bool has_equality(const checker *c, const type *t, int *budget) {
-    if (--*budget < 0)
-        return true;
-    switch (t->kind) {
-    case TYPE_STRUCT:
-        if (check_find_method(c, t->structure->template != NULL ? t->structure->template : t->structure,
-                              check_operator_method(BINARY_EQ)) != NULL)
-            return true; /* it says itself what is equal */
-        for (uint32_t i = 0; i < t->structure->field_count; i++)
-            if (!has_equality(c, t->structure->fields[i].type, budget))
-                return false;
-        return t->structure->closure == NULL;
-    case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++)
-            if (!has_equality(c, t->tuple.items[i], budget))
-                return false;
-        return true;
-    case TYPE_VEC:
-        return has_equality(c, t->vec.element, budget);
-    default:
-        return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_STRING;
-    }
+static type_verdict lacks_equality(const type *t, void *c) {
+    if (t->kind == TYPE_VEC || t->kind == TYPE_TUPLE)
+        return TYPE_LOOK_INSIDE;
+    if (t->kind != TYPE_STRUCT)
+        return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_STRING ? TYPE_LACKS
+                                                                                                            : TYPE_HAS;
+    if (check_find_method(c, t->structure->template != NULL ? t->structure->template : t->structure,
+                          check_operator_method(BINARY_EQ)) != NULL)
+        return TYPE_LACKS; /* it says itself what is equal */
+    return t->structure->closure != NULL ? TYPE_HAS : TYPE_LOOK_INSIDE;
 }
 
 /* In an enum left is another variant, or the parts are equal. */
@@ -203,7 +190,7 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
         return true;
     bool lists = t->kind == TYPE_VEC && other->kind == TYPE_VEC; /* a Vec equals an array */
     bool fits = check_fits(c, t, other) || (lists && check_fits(c, other, t));
-    if (!equality || !fits || !has_equality(c, t, &(int){1000}))
+    if (!equality || !fits || type_any(c->types, t, lacks_equality, c))
         return false;
     if (t->kind == TYPE_VEC) {
         bool negated = e->binary.op == BINARY_NE;

@@ -89,31 +89,17 @@ static expr *in_its_variant(checker *c, expr *order, const char *const *both, co
                        is[0], is[1], order);
 }
 
-typedef struct seen_struct {
-    const struct_item *s;
-    struct seen_struct *before;
-} seen_struct;
-
-/* Whether two values may have no order: there is a fraction in them, or a part that says so itself. */
-static bool is_partial(checker *c, const type *t, seen_struct **seen) {
-    t = type_resolve(c->types, t);
+/* Two values may have no order: there is a fraction in them, or a part that says so itself. */
+static type_verdict lacks_order(const type *t, void *c) {
     if (t->kind == TYPE_VEC)
-        return is_partial(c, t->vec.element, seen);
-    if (!is_compound(t) || has(c, t, "cmp") || has(c, t, "partial_cmp"))
-        return type_is_float(t) || (is_compound(t) && !has(c, t, "cmp"));
-    for (const seen_struct *s = *seen; t->kind == TYPE_STRUCT && s != NULL; s = s->before)
-        if (s->s == t->structure)
-            return false;
-    if (t->kind == TYPE_STRUCT) {
-        seen_struct *now = CHECK_ARRAY(c, seen_struct, 1);
-        *now = (seen_struct){t->structure, *seen};
-        *seen = now;
-    }
-    uint32_t count = t->kind == TYPE_TUPLE ? t->tuple.count : t->structure->field_count;
-    bool partial = false;
-    for (uint32_t i = 0; i < count && !partial; i++)
-        partial = is_partial(c, part_type(c, t, i), seen);
-    return partial;
+        return TYPE_LOOK_INSIDE;
+    if (!is_compound(t))
+        return type_is_float(t) ? TYPE_HAS : TYPE_LACKS;
+    return has(c, t, "cmp") ? TYPE_LACKS : has(c, t, "partial_cmp") ? TYPE_HAS : TYPE_LOOK_INSIDE;
+}
+
+static bool is_partial(checker *c, const type *t) {
+    return type_any(c->types, t, lacks_order, c);
 }
 
 static expr *order_of(checker *c, expr *left, expr *right, const type *t, bool partial) {
@@ -173,7 +159,7 @@ bool check_order_method(checker *c, expr **slot, const type *t) {
     } else {
         check_expr(c, &e->call.args[0], t);
         check_coerce(c, &e->call.args[0], t, NULL);
-        bool unordered = partial && is_partial(c, t, &(seen_struct *){NULL});
+        bool unordered = partial && is_partial(c, t);
         *slot = order_of(c, e->call.receiver, e->call.args[0], t, unordered);
         partial = partial && !unordered;
     }
@@ -191,7 +177,7 @@ bool check_order_operator(checker *c, expr **slot, const type *t, const type *ot
     expr *e = *slot;
     if (tests[e->binary.op] == SAID_NOTHING || !(is_compound(t) || t->kind == TYPE_VEC) || !check_fits(c, other, t))
         return false;
-    bool partial = has(c, t, "partial_cmp") || is_partial(c, t, &(seen_struct *){NULL});
+    bool partial = has(c, t, "partial_cmp") || is_partial(c, t);
     const bool less = e->binary.op == BINARY_LT || e->binary.op == BINARY_LE;
     *slot = BUILD_QUOTE(c, e->span,
                         !partial ? "$0.cmp($1).$2()"

@@ -415,18 +415,7 @@ typedef struct literal {
 } literal;
 
 static void literal_push(lower_fn *fn, literal *l, ir_value v) {
-    if (l->count == l->capacity) {
-        uint32_t larger = l->capacity ? 2 * l->capacity : 16;
-        ir_value *room = masu__arena_grow(fn->l->scratch, l->numbers, l->count, larger, sizeof *room,
-                                          _Alignof(ir_value));
-        if (!room) {
-            fn->l->m->out_of_memory = true;
-            return;
-        }
-        l->numbers = room;
-        l->capacity = larger;
-    }
-    l->numbers[l->count++] = v;
+    MASU_ARENA_PUSH(fn->l->scratch, l->numbers, l->count, l->capacity, v, fn->l->m->out_of_memory = true);
 }
 
 /* A number of the list: a constant is made in the list's type at once. */

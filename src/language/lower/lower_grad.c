@@ -41,18 +41,8 @@ static void collect_calls(expr *e, void *context) {
     if (e->kind == EXPR_CALL && call_runs(g->l, &e->call))
         g->l->runs_backward[g->caller] = true;
     if (e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION) {
-        if (g->count == g->capacity) {
-            uint32_t larger = g->capacity ? 2 * g->capacity : 64;
-            call_edge *room = masu__arena_grow(g->l->scratch, g->edges, g->count, larger, sizeof *room,
-                                               _Alignof(call_edge));
-            if (!room) {
-                g->out_of_memory = true;
-                return;
-            }
-            g->edges = room;
-            g->capacity = larger;
-        }
-        g->edges[g->count++] = (call_edge){g->caller, e->call.function->index};
+        const call_edge edge = {g->caller, e->call.function->index};
+        MASU_ARENA_PUSH(g->l->scratch, g->edges, g->count, g->capacity, edge, g->out_of_memory = true);
     }
     expr_each_child(e, collect_calls, g);
 }

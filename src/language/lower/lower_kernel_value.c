@@ -7,19 +7,6 @@
 
 /* ---- from outside ------------------------------------------------------------------------------------------------ */
 
-static void *grow(lowering *l, void *array, uint32_t count, uint32_t *capacity, size_t size) {
-    if (count < *capacity)
-        return array;
-    uint32_t larger = *capacity ? 2 * *capacity : 8;
-    void *room = masu__arena_grow(l->scratch, array, count, larger, size, _Alignof(max_align_t));
-    if (!room) {
-        l->m->out_of_memory = true;
-        return NULL;
-    }
-    *capacity = larger;
-    return room;
-}
-
 static bool is_capture(const kernel_capture *have, const kernel_capture *wanted) {
     return have->rank == wanted->rank && have->dtype == wanted->dtype && have->is_leaf == wanted->is_leaf &&
            (have->is_leaf ? have->variable == wanted->variable : have->e == wanted->e);
@@ -32,16 +19,13 @@ uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span s
     for (uint32_t i = 0; i < lk->capture_count; i++)
         if (is_capture(&lk->captures[i], &wanted))
             return i;
-    kernel_capture *room = grow(outer->l, lk->captures, lk->capture_count, &lk->capture_capacity, sizeof *room);
-    if (!room)
-        return 0;
-    lk->captures = room;
     wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, r->tensor);
     if (r->is_looked_at && lower_open(outer))
         lower_abi(outer, TL_FN_tl_tensor_read_as,
                   (ir_value[]){wanted.outer, lower_int(outer, IR_I64, (int64_t)r->dtype, span)}, 2, span);
-    lk->captures[lk->capture_count] = wanted;
-    return lk->capture_count++;
+    MASU_ARENA_PUSH(outer->l->scratch, lk->captures, lk->capture_count, lk->capture_capacity, wanted,
+                    outer->l->m->out_of_memory = true);
+    return lk->capture_count > 0 ? lk->capture_count - 1 : 0;
 }
 
 static uint32_t find_cell(lower_kernel *lk, kernel_cell wanted, source_span span) {
@@ -51,15 +35,12 @@ static uint32_t find_cell(lower_kernel *lk, kernel_cell wanted, source_span span
                                                   : lk->cells[i].e == wanted.e))
         i++;
     if (i == lk->cell_count) {
-        kernel_cell *room = grow(outer->l, lk->cells, lk->cell_count, &lk->cell_capacity, sizeof *room);
-        if (!room)
-            return UINT32_MAX;
-        lk->cells = room;
         wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, wanted.e);
         wanted.type = wanted.outer ? ir_type_of(outer->f, wanted.outer) : IR_I64;
-        lk->cells[lk->cell_count++] = wanted;
+        MASU_ARENA_PUSH(outer->l->scratch, lk->cells, lk->cell_count, lk->cell_capacity, wanted,
+                        outer->l->m->out_of_memory = true);
     }
-    return i;
+    return i < lk->cell_count ? i : UINT32_MAX;
 }
 
 static ir_value cell(kernel_fn *kf, kernel_cell wanted, source_span span) {

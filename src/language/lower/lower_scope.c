@@ -75,18 +75,7 @@ void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
 void lower_push_kept(lower_fn *fn, kept_leaf leaf) {
-    if (fn->kept_count == fn->kept_capacity) {
-        uint32_t larger = fn->kept_capacity ? 2 * fn->kept_capacity : 32;
-        kept_leaf *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger, sizeof *room,
-                                           _Alignof(kept_leaf));
-        if (!room) {
-            fn->l->m->out_of_memory = true;
-            return;
-        }
-        fn->kept = room;
-        fn->kept_capacity = larger;
-    }
-    fn->kept[fn->kept_count++] = leaf;
+    MASU_ARENA_PUSH(fn->l->scratch, fn->kept, fn->kept_count, fn->kept_capacity, leaf, fn->l->m->out_of_memory = true);
 }
 
 /* The last leaf is the first to end; so of what has destructors the leaves lie on the stack in reverse order. */

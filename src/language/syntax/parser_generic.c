@@ -114,26 +114,34 @@ static void skip_to_close(parser *p, token_kind close) {
         p->panic = false;
 }
 
-static void parse_fields(parser *p, struct_item *s, token_kind close) {
-    uint32_t capacity = 0;
+static void push_field(parser *p, struct_item *s, uint32_t *capacity, struct_field field) {
+    PARSER_PUSH(p, s->fields, s->field_count, *capacity, field);
+}
+
+/* Those of the variant; NULL: of a struct. */
+static void parse_fields(parser *p, struct_item *s, variant_item *v, uint32_t *capacity, token_kind close) {
+    const bool positional = v != NULL ? v->positional : s->positional;
     while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
         struct_field field = {.span = parser_span(p)};
-        if (parser_accept(p, TOKEN_PUB) && parser_is(p, TOKEN_LEFT_PAREN))
+        if (v == NULL && parser_accept(p, TOKEN_PUB) && parser_is(p, TOKEN_LEFT_PAREN))
             parser_skip_group(p);
-        if (s->positional) {
-            field.name = parser_printf(p, "%u", s->field_count);
+        if (positional) {
+            field.name = parser_printf(p, "%u", v != NULL ? v->count : s->field_count);
         } else {
             field.name = parser_name(p, &field.span);
             parser_expect(p, TOKEN_COLON);
         }
         field.annotation = parse_type(p);
-        if (!p->panic && field.name != NULL)
-            PARSER_PUSH(p, s->fields, s->field_count, capacity, field);
+        if (!p->panic && field.name != NULL) {
+            push_field(p, s, capacity, field);
+            if (v != NULL)
+                v->count++;
+        }
         parser_synchronise_list(p, close);
-        if (!parser_accept(p, TOKEN_COMMA) && !field_ends_with_line(p, s))
+        if (!parser_accept(p, TOKEN_COMMA) && (v != NULL || !field_ends_with_line(p, s)))
             break;
     }
-    if (!parser_expect(p, close)) /* the rest of the fields is not an item */
+    if (!parser_expect(p, close) && v == NULL) /* the rest of the fields is not an item */
         skip_to_close(p, close);
 }
 
@@ -144,10 +152,10 @@ void parse_struct(parser *p) {
         return;
     }
     if (parser_accept(p, TOKEN_LEFT_BRACE)) {
-        parse_fields(p, s, TOKEN_RIGHT_BRACE);
+        parse_fields(p, s, NULL, &(uint32_t){0}, TOKEN_RIGHT_BRACE);
     } else if (parser_accept(p, TOKEN_LEFT_PAREN)) {
         s->positional = true;
-        parse_fields(p, s, TOKEN_RIGHT_PAREN);
+        parse_fields(p, s, NULL, &(uint32_t){0}, TOKEN_RIGHT_PAREN);
         parser_accept(p, TOKEN_SEMICOLON);
     } else if (!parser_accept(p, TOKEN_SEMICOLON)) {
         parser_expected(p, "`{`");
@@ -158,32 +166,10 @@ void parse_struct(parser *p) {
 
 /* ---- enums ----------------------------------------------------------------------------------- */
 
-static void push_field(parser *p, struct_item *s, uint32_t *capacity, struct_field field) {
-    PARSER_PUSH(p, s->fields, s->field_count, *capacity, field);
-}
-
 static void parse_variant_fields(parser *p, struct_item *s, variant_item *v, uint32_t *capacity) {
-    token_kind close = parser_is(p, TOKEN_LEFT_PAREN) ? TOKEN_RIGHT_PAREN : TOKEN_RIGHT_BRACE;
-    v->positional = close == TOKEN_RIGHT_PAREN;
+    v->positional = parser_is(p, TOKEN_LEFT_PAREN);
     parser_advance(p);
-    while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
-        struct_field field = {.span = parser_span(p)};
-        if (v->positional) {
-            field.name = parser_printf(p, "%u", v->count);
-        } else {
-            field.name = parser_name(p, &field.span);
-            parser_expect(p, TOKEN_COLON);
-        }
-        field.annotation = parse_type(p);
-        if (!p->panic && field.name != NULL) {
-            push_field(p, s, capacity, field);
-            v->count++;
-        }
-        parser_synchronise_list(p, close);
-        if (!parser_accept(p, TOKEN_COMMA))
-            break;
-    }
-    parser_expect(p, close);
+    parse_fields(p, s, v, capacity, v->positional ? TOKEN_RIGHT_PAREN : TOKEN_RIGHT_BRACE);
 }
 
 static void parse_variants(parser *p, struct_item *s) {

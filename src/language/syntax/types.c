@@ -197,32 +197,17 @@ const type *type_open(type_table *table, struct open_form *form) {
     return intern(table, &(type){.kind = TYPE_OPEN, .open = {cell, form}});
 }
 
-/* Room for one more; false when memory runs out. */
-static bool room(type_table *table, void *items, uint32_t count, uint32_t *capacity) {
-    if (count < *capacity)
-        return true;
-    void **all = items;
-    uint32_t larger = *capacity == 0 ? 32 : *capacity * 2;
-    void *grown = masu__arena_grow(table->arena, *all, *capacity, larger, sizeof(void *), _Alignof(max_align_t));
-    if (grown == NULL) {
-        table->out_of_memory = true;
-        return false;
-    }
-    *all = grown;
-    *capacity = larger;
-    return true;
-}
-
 const type *type_open_number(type_table *table, type_kind kind, source_span literal) {
     open_number *cell = MASU_ARENA_NEW(table->arena, open_number);
-    if (cell == NULL || !room(table, &table->numbers, table->number_count, &table->number_capacity)) {
+    if (cell == NULL) {
         table->out_of_memory = true;
         return table->scalars[kind];
     }
     cell->literal = literal;
     const type *t = intern(table, &(type){.kind = kind, .number = cell});
     if (t->number != NULL)
-        table->numbers[table->number_count++] = t;
+        MASU_ARENA_PUSH(table->arena, table->numbers, table->number_count, table->number_capacity, t,
+                        table->out_of_memory = true);
     return t;
 }
 
@@ -452,4 +437,46 @@ bool type_table_valid(const type_table *table) {
         }
     }
     return found == table->count && (table->bucket_count & (table->bucket_count - 1)) == 0;
+}
+
+/* ---- looking into types ---------------------------------------------------------------------------- */
+
+enum { PARTS_MAX = 4096 };
+
+typedef struct looked_into {
+    const struct_item *item;
+    const struct looked_into *outer;
+} looked_into;
+
+typedef struct type_search {
+    type_table *table;
+    type_test *test;
+    void *context;
+    uint32_t parts;
+} type_search;
+
+static bool any_in(type_search *s, const type *t, const looked_into *outer) {
+    t = type_resolve(s->table, t);
+    const type_verdict verdict = ++s->parts > PARTS_MAX ? TYPE_LACKS : s->test(t, s->context);
+    if (verdict != TYPE_LOOK_INSIDE)
+        return verdict == TYPE_HAS;
+    if (t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE)
+        return any_in(s, t->vec.element, outer);
+    bool some = false;
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && !some && i < t->tuple.count; i++)
+        some = any_in(s, t->tuple.items[i], outer);
+    if (t->kind != TYPE_STRUCT)
+        return some;
+    const looked_into here = {t->structure, outer};
+    for (const looked_into *l = outer; l != NULL; l = l->outer)
+        if (l->item == t->structure)
+            return false;
+    for (uint32_t i = 0; !some && i < t->structure->field_count; i++)
+        some = t->structure->fields[i].type != NULL && any_in(s, t->structure->fields[i].type, &here);
+    return some;
+}
+
+bool type_any(type_table *table, const type *t, type_test *test, void *context) {
+    type_search s = {.table = table, .test = test, .context = context};
+    return any_in(&s, t, NULL);
 }

@@ -158,6 +158,14 @@ const type *type_target(type_table *table, const type *reference);
 /* The type with every decided TYPE_OPEN and open number replaced; one that is not decided stays. */
 const type *type_resolve(type_table *table, const type *t);
 
+/* TYPE_LOOK_INSIDE: what the type is made of says it, the element of a list, box or reference, the items of a tuple,
+ * the fields of a struct. */
+typedef enum type_verdict { TYPE_LACKS, TYPE_HAS, TYPE_LOOK_INSIDE } type_verdict;
+typedef type_verdict type_test(const type *t, void *context);
+/* Whether the test finds something in t, which it is given resolved. A struct that holds itself is looked into once; of
+ * very many parts only the first are asked. */
+bool type_any(type_table *table, const type *t, type_test *test, void *context);
+
 static inline bool type_is_box(const type *t) {
     return t->kind == TYPE_VEC && (t->vec.length == TYPE_BOX || t->vec.length == TYPE_SHARED);
 }

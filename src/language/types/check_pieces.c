@@ -50,34 +50,20 @@ bool check_is_plain(const type *t) {
            t->kind == TYPE_TENSOR;
 }
 
-/* budget: a type may hold Vecs of itself, several times over. */
-static bool printable(const checker *c, const type *t, int *budget) {
-    if (check_is_plain(t) || type_is_silent(t) || --*budget < 0)
-        return true;
+static type_verdict is_not_shown(const type *t, void *context) {
+    checker *c = context;
+    if (check_is_plain(t) || type_is_silent(t) || t->kind == TYPE_OPEN)
+        return TYPE_LACKS;
     if (t->kind == TYPE_STRUCT && t->structure->closure != NULL)
-        return false;
+        return TYPE_HAS;
     if (check_is_dyn(t))
-        return check_dyn_is_shown(c, t);
+        return check_dyn_is_shown(c, t) ? TYPE_LACKS : TYPE_HAS;
     if (t->kind == TYPE_STRUCT && check_shows_itself(c, t->structure))
-        return true;
-    switch (t->kind) {
-    case TYPE_VEC:
-        return printable(c, t->vec.element, budget);
-    case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++)
-            if (!printable(c, t->tuple.items[i], budget))
-                return false;
-        return true;
-    case TYPE_STRUCT:
-        for (uint32_t i = 0; i < t->structure->field_count; i++)
-            if (!printable(c, t->structure->fields[i].type, budget))
-                return false;
-        return true;
-    case TYPE_REFERENCE:
-        return !type_is_slice(t) && printable(c, type_target(c->types, t), budget);
-    default:
-        return t->kind == TYPE_OPEN;
-    }
+        return TYPE_LACKS;
+    return t->kind == TYPE_VEC || t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT ||
+                   (t->kind == TYPE_REFERENCE && !type_is_slice(t))
+               ? TYPE_LOOK_INSIDE
+               : TYPE_HAS;
 }
 
 expr *check_text_node(checker *c, source_span span, const char *text, size_t length) {
@@ -93,5 +79,5 @@ void check_add_piece(text_pieces *p, expr *e) {
 }
 
 bool check_printable(const checker *c, const type *t) {
-    return printable(c, t, &(int){1000});
+    return !type_any(c->types, t, is_not_shown, (void *)c);
 }
