@@ -43,14 +43,14 @@ masu_status borrow_begin(const syntax_tree *tree, borrow_source *out) {
 
 /* ---- what the check found out ------------------------------------------------------------------------------ */
 
-static int types_by_place(const void *a, const void *b) {
+int borrow_by_place(const void *a, const void *b) {
     const known_type *x = a, *y = b;
     if (x->span.file != y->span.file)
         return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
     return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
 }
 
-static int functions_by_name(const void *a, const void *b) {
+int borrow_by_name(const void *a, const void *b) {
     const function_item *x = *(function_item *const *)a, *y = *(function_item *const *)b;
     return strcmp(x->name, y->name);
 }
@@ -88,8 +88,8 @@ static bool make_world(const syntax_tree *tree, const borrow_source *source, mas
                 w->types[w->type_count++] = (known_type){f->bindings[k]->span, f->bindings[k]->type};
     }
     memcpy(w->functions, source->functions, source->count * sizeof *w->functions);
-    qsort(w->types, w->type_count, sizeof *w->types, types_by_place);
-    qsort(w->functions, w->function_count, sizeof *w->functions, functions_by_name);
+    qsort(w->types, w->type_count, sizeof *w->types, borrow_by_place);
+    qsort(w->functions, w->function_count, sizeof *w->functions, borrow_by_name);
     return true;
 }
 

@@ -111,6 +111,10 @@ void borrow_write_to(builder *b, value target, value from, source_span span);
 void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span, const char *by);
 bool borrow_place_is_free(const place *p); /* behind a shared reference */
 
+/* ---- borrow.c: the orders of the world's lists ---- */
+int borrow_by_place(const void *a, const void *b); /* known types */
+int borrow_by_name(const void *a, const void *b);  /* functions */
+
 /* ---- expressions.c ---- */
 value build_expr(builder *b, expr *e);
 value build_taken(builder *b, expr *e);

@@ -8,18 +8,13 @@
 
 /* ---- functions of the program ------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b) {
-    const function_item *x = *(function_item *const *)a, *y = *(function_item *const *)b;
-    return strcmp(x->name, y->name);
-}
-
 /* The functions with that name, one behind the other. */
 static uint32_t functions_named(const builder *b, const char *name, function_item ***first) {
     function_item key = {.name = name}, *wanted = &key;
     function_item **all = b->world->functions, **end = all + b->world->function_count;
     *first = b->world->function_count == 0 || name == NULL
                  ? NULL
-                 : bsearch(&wanted, all, b->world->function_count, sizeof *all, by_name);
+                 : bsearch(&wanted, all, b->world->function_count, sizeof *all, borrow_by_name);
     uint32_t count = 0;
     if (*first != NULL) {
         while (*first > all && strcmp((*first)[-1]->name, name) == 0)

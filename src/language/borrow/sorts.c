@@ -228,18 +228,11 @@ const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint3
     return &sort_unknown;
 }
 
-static int by_place(const void *a, const void *b) {
-    const known_type *x = a, *y = b;
-    if (x->span.file != y->span.file)
-        return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
-    return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
-}
-
 const type *borrow_known_type_at(const builder *b, source_span span) {
     known_type wanted = {.span = span};
-    const known_type *found = b->world->type_count == 0
-                                  ? NULL
-                                  : bsearch(&wanted, b->world->types, b->world->type_count, sizeof wanted, by_place);
+    const known_type *found = b->world->type_count == 0 ? NULL
+                                                        : bsearch(&wanted, b->world->types, b->world->type_count,
+                                                                  sizeof wanted, borrow_by_place);
     return found == NULL ? NULL : found->type;
 }
 

@@ -99,13 +99,7 @@ bool check_alias_element(checker *c, pattern *p, const type *t) {
     expr *n = check_new_name(c, part->span, name);
     check_expr(c, &n, NULL);
     expr *element = check_element_at(c, check_alias_copy(c, elements), n);
-    const expr *outer = c->places->alias_place;
-    bool all = c->places->alias_all;
-    c->places->alias_place = element;
-    c->places->alias_all = true;
-    check_bind(c, part, check_type_of(c, element));
-    c->places->alias_place = outer;
-    c->places->alias_all = all;
+    check_bind_at(c, part, element, check_bind);
     c->places->alias_elements = elements;
     return true;
 }
@@ -294,19 +288,12 @@ void check_for_element(checker *c, const for_alias *f) {
     check_coerce(c, &at, check_scalar(c, TYPE_I64), NULL);
     bool pair = check_is_map(t) && f->element->kind == PATTERN_TUPLE && f->element->part_count == 2 && !f->values;
     expr *element = check_element_at(c, check_elements_of(c, f->place), check_alias_copy(c, at));
-    const expr *outer = c->places->alias_place;
-    bool all = c->places->alias_all;
-    c->places->alias_all = true;
     pattern *value = f->element;
     if (pair) { /* (k, v) in map.iter_mut() */
         expr *keys = build_field(c, f->element->span, check_alias_copy(c, f->place), "keys");
         check_expr(c, &keys, NULL);
-        c->places->alias_place = check_element_at(c, keys, check_alias_copy(c, at));
-        check_bind(c, f->element->parts[0], check_type_of(c, c->places->alias_place));
+        check_bind_at(c, f->element->parts[0], check_element_at(c, keys, check_alias_copy(c, at)), check_bind);
         value = f->element->parts[1];
     }
-    c->places->alias_place = element;
-    check_bind(c, value, check_type_of(c, element));
-    c->places->alias_place = outer;
-    c->places->alias_all = all;
+    check_bind_at(c, value, element, check_bind);
 }

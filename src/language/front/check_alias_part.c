@@ -5,6 +5,16 @@
 #include "language/types/check_fits.h"
 #include "language/types/check_scopes.h"
 
+void check_bind_at(checker *c, pattern *p, const expr *place, void (*check_part)(checker *, pattern *, const type *)) {
+    const expr *outer = c->places->alias_place;
+    const bool all = c->places->alias_all;
+    c->places->alias_place = place;
+    c->places->alias_all = true;
+    check_part(c, p, check_type_of(c, place));
+    c->places->alias_place = outer;
+    c->places->alias_all = all;
+}
+
 expr *check_alias_copy(checker *c, const expr *e) {
     expr *copy = check_new(c, e->kind, e->span, NULL);
     *copy = *e;

@@ -234,18 +234,13 @@ bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
 
 /* ---- methods of strings ---------------------------------------------------------------------- */
 
-static void become_length(checker *c, expr **slot, expr *length, bool is_empty) {
+static void become_length(checker *c, expr **slot, tl_abi_index abi, bool is_empty) {
     source_span span = (*slot)->span;
+    expr *length = check_new_abi(c, abi, span, &(*slot)->call.receiver, 1);
     *slot = !is_empty ? length
                       : check_new_binary(c, BINARY_EQ, length, check_new_int(c, span, 0), check_scalar(c, TYPE_BOOL));
     if (!is_empty)
         check_cast_to(c, slot, check_scalar(c, TYPE_USIZE));
-}
-
-static void string_length(checker *c, expr **slot, bool is_empty) {
-    expr *e = *slot;
-    expr *length = check_new_abi(c, TL_FN_tl_string_len, e->span, &e->call.receiver, 1);
-    become_length(c, slot, length, is_empty);
 }
 
 /* Functions of the runtime that the library says methods of String are. What they take is texts and whole numbers.
@@ -353,7 +348,7 @@ bool check_string_method(checker *c, expr **slot, const type *expected) {
     uint32_t args = e->call.arg_count;
     const library_said said = library_said_of(LIBRARY_of_texts, name);
     if (args == 0 && (said == SAID_LENGTH || said == SAID_EMPTY)) {
-        string_length(c, slot, said == SAID_EMPTY);
+        become_length(c, slot, TL_FN_tl_string_len, said == SAID_EMPTY);
     } else if (args == 0 && to != NULL && to[0] == 'f') {
         check_become_abi(c, e, TL_FN_tl_string_to_f64, &e->call.receiver, 1);
         check_cast_to(c, slot, check_scalar(c, scalar_type_of_name(to, strlen(to))));
@@ -385,12 +380,6 @@ static void become_vec_call(checker *c, expr *e, call_kind kind, const type *t) 
         e->call.writes_receiver = check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
 }
 
-static void vec_length(checker *c, expr **slot, bool is_empty) {
-    expr *e = *slot;
-    expr *length = check_new_abi(c, TL_FN_tl_vec_len, e->span, &e->call.receiver, 1);
-    become_length(c, slot, length, is_empty);
-}
-
 static void vec_argument(checker *c, expr **slot, const type *t) {
     check_expr(c, slot, t->kind == TYPE_OPEN ? NULL : t);
     check_coerce_branch(c, slot, type_resolve(c->types, t), NULL);
@@ -412,7 +401,7 @@ bool check_vec_method(checker *c, expr **slot) {
     uint32_t args = e->call.arg_count;
     const library_said said = library_said_of(LIBRARY_of_lists, name);
     if (args == 0 && (said == SAID_LENGTH || said == SAID_EMPTY)) {
-        vec_length(c, slot, said == SAID_EMPTY);
+        become_length(c, slot, TL_FN_tl_vec_len, said == SAID_EMPTY);
     } else if (args == 0 && said == SAID_POP) {
         become_vec_call(c, e, CALL_VEC_POP, element);
     } else if (args == 1 && said == SAID_OUT) {

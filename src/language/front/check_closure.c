@@ -322,30 +322,25 @@ static bool writes_outside(const checker *c, const struct_item *s) {
     return false;
 }
 
+static void copy_captures(block_builder *b, const char *closure, const struct_item *s, const char *text) {
+    for (uint32_t i = 0; i < s->field_count; i++)
+        if (s->fields[i].is_written && !s->fields[i].by_reference)
+            build_stmt(b, BUILD_QUOTE(b->c, b->span, text, check_new_name(b->c, b->span, closure),
+                                      check_new_name(b->c, b->span, s->fields[i].name)));
+}
+
 /* { f.n = n; let r = f(…); n = f.n; r } */
 static void wrap_call(checker *c, expr **slot, const char *name, const struct_item *s) {
     expr *e = *slot;
     source_span span = e->span;
     block_builder b = build_block(c, span);
     bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        const char *captured = s->fields[i].name;
-        if (s->fields[i].is_written && !s->fields[i].by_reference) {
-            build_stmt(&b, BUILD_QUOTE(c, span, "$0.$1 = $1", check_new_name(c, span, name),
-                                       check_new_name(c, span, captured)));
-        }
-    }
+    copy_captures(&b, name, s, "$0.$1 = $1");
     if (value)
         build_let(&b, "<result>", false, e);
     else
         build_stmt(&b, e);
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        const char *captured = s->fields[i].name;
-        if (s->fields[i].is_written && !s->fields[i].by_reference) {
-            build_stmt(&b, BUILD_QUOTE(c, span, "$1 = $0.$1", check_new_name(c, span, name),
-                                       check_new_name(c, span, captured)));
-        }
-    }
+    copy_captures(&b, name, s, "$1 = $0.$1");
     *slot = build_finish(&b, value ? check_new_name(c, span, "<result>") : NULL);
     check_expr(c, slot, NULL);
 }

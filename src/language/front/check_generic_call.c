@@ -207,40 +207,6 @@ static bool has_wrong_argument(const expr *e) {
     return false;
 }
 
-static bool is_cast(const expr *e, void *context) {
-    (void)context;
-    return e->kind == EXPR_CAST;
-}
-
-/* The number in what is folded; the parts of a pair have to agree. */
-static const type *number_in(checker *c, const type *t) {
-    t = type_resolve(c->types, t);
-    if (t->kind != TYPE_TUPLE)
-        return t;
-    const type *first = number_in(c, t->tuple.items[0]);
-    for (uint32_t i = 1; i < t->tuple.count; i++)
-        if (number_in(c, t->tuple.items[i]) != first)
-            return check_scalar(c, TYPE_ERROR);
-    return first;
-}
-
-/* v.fold(0.0, |a, x| a + x) of a Vec<f64> starts with an f64, where no cast says otherwise. */
-static void start_of_fold(checker *c, expr *e, const function_item *f, const type_environment *at) {
-    bool folds = f->span.file == c->tree->prelude && library_said_of(LIBRARY_stage, f->name) == SAID_FOLD &&
-                 e->call.arg_count == 2 && e->call.args[0]->type == NULL && check_free_literal(e->call.args[0]) &&
-                 e->call.receiver != NULL && e->call.args[1]->kind == EXPR_CLOSURE && f->generics.count > 0;
-    const type *t = folds ? type_resolve(c->types, e->call.receiver->type) : NULL;
-    if (t == NULL || t->kind != TYPE_VEC || type_resolve(c->types, at->arguments[0])->kind != TYPE_OPEN)
-        return;
-    t = number_in(c, t->vec.element);
-    const expr *start = e->call.args[0];
-    while (start->kind == EXPR_UNARY)
-        start = start->unary.operand;
-    if (!expr_any(e->call.args[1], is_cast, NULL) &&
-        (start->kind == EXPR_FLOAT ? type_is_float(t) : type_is_integer(t)))
-        check_fits(c, at->arguments[0], t);
-}
-
 static bool holds_length(const type_expr *t) {
     bool holds = t->kind == TYPE_EXPR_ARRAY && t->length != NULL;
     for (uint32_t i = 0; !holds && i < t->argument_count; i++)
@@ -273,7 +239,6 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
                                                       : check_part_type(c, f->result_annotation);
     c->environment = outer;
     use_expectation(c, result, expected);
-    start_of_fold(c, e, f, &environment);
     for (uint32_t i = 0; i < e->call.arg_count; i++)
         if (first + i < f->parameter_count)
             check_argument(c, e, &e->call.args[i], f, f->parameters[first + i], &environment);

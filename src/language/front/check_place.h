@@ -48,6 +48,8 @@ bool check_part_receiver(checker *c, expr **slot);
 void check_find_guards(checker *c);
 void check_brief_guards(checker *c, expr *e);
 void check_brief_statement(checker *c, stmt *s);
+/* The names of p mean the parts of the place, which check_part gives their types. */
+void check_bind_at(checker *c, pattern *p, const expr *place, void (*check_part)(checker *, pattern *, const type *));
 bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)(checker *, pattern *, const type *));
 void check_assign(checker *c, expr **slot);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);

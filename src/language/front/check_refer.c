@@ -199,13 +199,7 @@ bool check_bind_behind(checker *c, pattern *p, const type *t, void (*check_part)
     expr *place = check_new_name(c, p->span, name);
     check_expr(c, &place, type_reference(c->types, type_open(c->types, NULL), type_is_slice(t)));
     check_follow(c, &place);
-    const expr *outer = c->places->alias_place;
-    bool all = c->places->alias_all;
-    c->places->alias_place = place;
-    c->places->alias_all = true;
-    check_part(c, parts, check_type_of(c, place));
-    c->places->alias_place = outer;
-    c->places->alias_all = all;
+    check_bind_at(c, parts, place, check_part);
     if (pattern_any(parts, asks, NULL)) { /* <at> @ parts: what is asked lies behind it */
         p->kind = PATTERN_BOUND;
         p->parts = CHECK_ARRAY(c, pattern *, 1);
