@@ -52,13 +52,16 @@ static void mark(block *b, size_t bytes) {
 
 static block *make(size_t bytes, unsigned way) {
     void *at = NULL;
+    size_t alignment = way % 8 == 1 ? (size_t)16 << (way / 8 % 13) : 16;
     errno = 0;
     if (way % 8 == 0)
         at = calloc(1, bytes);
     else if (way % 8 == 1)
-        errno = posix_memalign(&at, 16u << (way / 8 % 6), bytes);
+        errno = posix_memalign(&at, alignment, bytes);
     else
         at = malloc(bytes);
+    if ((uintptr_t)at % alignment != 0)
+        end("not aligned\n");
     if (!at) {
         if (!may_refuse || errno != ENOMEM)
             end("refused, or not said\n");
