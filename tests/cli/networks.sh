@@ -147,6 +147,8 @@ expect_in_stdout 'arena 1,104 bytes'
 expect_status 0 $plan "$skip" --scratch CONCATENATION=100 --scratch 0=16 --csv
 [ "$(ways)" = 'TensorFlow Lite Micro 320; planned 320; in place 320' ] || fail "scratch: $(ways)"
 expect_status 1 $plan "$skip" --scratch POOL=16
+expect_in_stderr '--scratch POOL: no operator has this number, type or name; types are: '
+grep -q 'types are:.* CONCATENATION' "$MASU_TMP.stderr" || fail "types: $(cat "$MASU_TMP.stderr")"
 expect_in_stderr 'no operator has this number, type or name'
 expect_status 0 $plan "$skip" --memory fast=96 --memory slow --header "$MASU_TMP/skip.h"
 expect_in_stdout 'fast: '
@@ -238,6 +240,9 @@ for file in "$folder"/*.tflite; do
     ! grep -q ',no$' "$MASU_TMP.stdout" || fail "$file: not proven: $(cat "$MASU_TMP.stdout")"
     expect_status 0 $plan --verify "$MASU_TMP/with.tflite"
 done
+expect_status 0 $plan "$folder/tflm_person_detect_vela.tflite" # its plan lays an accelerator's tensors on each other
+expect_in_stdout '1 operator, 4 tensors in the arena'
+expect_in_stdout 'The peak, 158,160 bytes (154.5 KiB), is at operator 0 ethos-u (more than the arena: '
 expect_status 0 $plan --verify "$folder/tflm_person_detect_vela.tflite"
 expect_in_stdout 'is custom and must know'
 expect_in_stdout 'FINE: 4 of 4 buffers'

@@ -9,7 +9,7 @@
 
 #include "tool/plan/network.h"
 
-enum { TFLITE_ALIGNMENT = 16, ONNX_ALIGNMENT = 64, MOST_SAID = 8, MOST_DIMS_SAID = 16, MOST_NAME = 160 };
+enum { TFLITE_ALIGNMENT = 16, ONNX_ALIGNMENT = 64, MOST_SAID = 8, MOST_NAMED = 16, MOST_NAME = 160 };
 
 static int complain(const network *n, masu__buffer *why) {
     fprintf(stderr, "%s: error: %s\n", n->args->path, masu__buffer_text(why));
@@ -150,10 +150,9 @@ size_t network_say_dims(const network *n, bool open_only, masu__buffer *out) {
     masu__buffer said = {0};
     size_t count = 0;
     const masu__model_graph *g = &n->model.graphs[0];
-    for (size_t i = 0; i < g->input_count && count < MOST_DIMS_SAID; i++) {
+    for (size_t i = 0; i < g->input_count && count < MOST_NAMED; i++) {
         const masu__model_tensor *t = g->inputs[i] >= 0 ? &n->model.tensors[g->inputs[i]] : NULL;
-        for (size_t axis = 0; t && !t->is_constant && t->has_shape && axis < t->rank && count < MOST_DIMS_SAID;
-             axis++) {
+        for (size_t axis = 0; t && !t->is_constant && t->has_shape && axis < t->rank && count < MOST_NAMED; axis++) {
             masu__buffer name = {0};
             if (name_dim(t, axis, open_only, &name) && !was_said(&said, masu__buffer_text(&name)))
                 masu__buffer_printf(&said, "%s%s", count++ ? ", " : "", masu__buffer_text(&name));
@@ -161,7 +160,7 @@ size_t network_say_dims(const network *n, bool open_only, masu__buffer *out) {
         }
     }
     if (count > 0)
-        masu__buffer_printf(out, "%s%s", masu__buffer_text(&said), count == MOST_DIMS_SAID ? ", ..." : "");
+        masu__buffer_printf(out, "%s%s", masu__buffer_text(&said), count == MOST_NAMED ? ", ..." : "");
     masu__buffer_destroy(&said);
     return count;
 }
@@ -223,6 +222,23 @@ static bool add_tensors(network *n) {
     return true;
 }
 
+/* "CONV_2D, PAD", each once, of all graphs; the first few. */
+static void say_types(const network *n, masu__buffer *out) {
+    size_t count = 0;
+    for (size_t k = 0; k < n->lives.moment_count && count < MOST_NAMED; k++) {
+        const masu__model_moment *m = &n->lives.moments[k];
+        masu__buffer type = {0};
+        masu__model_text name = n->model.graphs[m->graph].operators[m->index].type;
+        if (is_plain(name))
+            masu__buffer_printf(&type, "%.*s", MASU__MODEL_TEXT(name));
+        if (is_plain(name) && !was_said(out, masu__buffer_text(&type)))
+            masu__buffer_printf(out, "%s%s", count++ ? ", " : "", masu__buffer_text(&type));
+        masu__buffer_destroy(&type);
+    }
+    if (count == MOST_NAMED)
+        masu__buffer_puts(out, ", ...");
+}
+
 static bool is_called(const masu__model_operator *op, size_t index, size_t graph, const char *name) {
     size_t length = strlen(name);
     char *end;
@@ -251,8 +267,11 @@ static int add_scratch(network *n) {
     }
     for (size_t s = 0; s < n->args->scratch_count; s++)
         if (!used[s]) {
-            fprintf(stderr, "masu plan: --scratch %s: no operator has this number, type or name\n",
-                    n->args->scratch[s].name);
+            masu__buffer types = {0};
+            say_types(n, &types);
+            fprintf(stderr, "masu plan: --scratch %s: no operator has this number, type or name; types are: %s\n",
+                    n->args->scratch[s].name, masu__buffer_text(&types));
+            masu__buffer_destroy(&types);
             return TOOL_FAILED;
         }
     return TOOL_OK;

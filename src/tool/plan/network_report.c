@@ -139,11 +139,16 @@ static void put_advice(const network *n, const network_plans *plans, const peak 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+static const char *plural(size_t count) {
+    return count == 1 ? "" : "s";
+}
+
 static void put_head(const network *n, masu__buffer *out) {
-    masu__buffer_printf(out, "%s: %s, %zu graph%s, %zu operators, %zu tensors in the arena, aligned to %" PRIu64 "\n",
+    size_t operators = n->lives.moment_count, tensors = n->table.count - n->scratch_count;
+    masu__buffer_printf(out, "%s: %s, %zu graph%s, %zu operator%s, %zu tensor%s in the arena, aligned to %" PRIu64 "\n",
                         n->args->path, n->model.format == MASU__MODEL_TFLITE ? "TensorFlow Lite" : "ONNX",
-                        n->model.graph_count, n->model.graph_count > 1 ? "s" : "", n->lives.moment_count,
-                        n->table.count - n->scratch_count, n->alignment);
+                        n->model.graph_count, plural(n->model.graph_count), operators, plural(operators), tensors,
+                        plural(tensors), n->alignment);
     masu__buffer_printf(out, "Not in it: %zu constants (", n->constant_count);
     put_bytes(out, n->constant_bytes);
     masu__buffer_puts(out, ")");
@@ -206,6 +211,8 @@ void network_report_text(const network *n, const network_plans *plans, masu__buf
         masu__buffer_puts(out, "at "), network_say_operator(n, p.op, out);
     else
         masu__buffer_puts(out, "before the first operator");
+    if (p.load > plain->result.height_bytes)
+        masu__buffer_puts(out, " (more than the arena: the file lays some of these on the same bytes)");
     masu__buffer_puts(out, ":\n");
     size_t shown = 0, row = SIZE_MAX;
     while (shown < MOST_SHOWN && (row = next_largest(n, p.moment, row)) != SIZE_MAX) {
