@@ -43,18 +43,6 @@ masu_status borrow_begin(const syntax_tree *tree, borrow_source *out) {
 
 /* ---- what the check found out ------------------------------------------------------------------------------ */
 
-int borrow_by_place(const void *a, const void *b) {
-    const known_type *x = a, *y = b;
-    if (x->span.file != y->span.file)
-        return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
-    return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
-}
-
-int borrow_by_name(const void *a, const void *b) {
-    const function_item *x = *(function_item *const *)a, *y = *(function_item *const *)b;
-    return strcmp(x->name, y->name);
-}
-
 static int structs_by_name(const void *a, const void *b) {
     const struct_item *x = *(struct_item *const *)a, *y = *(struct_item *const *)b;
     int order = strcmp(x->name, y->name);

@@ -11,6 +11,8 @@
 #ifndef MASU_LANGUAGE_BORROW_BUILDER_H
 #define MASU_LANGUAGE_BORROW_BUILDER_H
 
+#include <string.h>
+
 #include "language/borrow/graph.h"
 
 typedef struct known_type { /* of a variable, by the place of its name */
@@ -29,6 +31,19 @@ typedef struct world {
     uint32_t type_count;
     owner_marks *marks; /* NULL: no type has a destructor */
 } world;
+
+/* The orders of its lists of types and of functions; here, so that a search has them inside. */
+static inline int borrow_by_place(const void *a, const void *b) {
+    const known_type *x = a, *y = b;
+    if (x->span.file != y->span.file)
+        return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
+    return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
+}
+
+static inline int borrow_by_name(const void *a, const void *b) {
+    const function_item *x = *(function_item *const *)a, *y = *(function_item *const *)b;
+    return strcmp(x->name, y->name);
+}
 
 typedef struct bound_name {
     const char *name;
@@ -110,10 +125,6 @@ value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span);
 void borrow_write_to(builder *b, value target, value from, source_span span);
 void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span, const char *by);
 bool borrow_place_is_free(const place *p); /* behind a shared reference */
-
-/* ---- borrow.c: the orders of the world's lists ---- */
-int borrow_by_place(const void *a, const void *b); /* known types */
-int borrow_by_name(const void *a, const void *b);  /* functions */
 
 /* ---- expressions.c ---- */
 value build_expr(builder *b, expr *e);

@@ -64,16 +64,7 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     method |= !plain && known == NULL && !own && check_is_list_method(e->name.name); /* Vec::len */
     method |= !plain && library_says(LIBRARY_method_trait, e->name.scope);
     method |= !plain && names_trait(c->names, e->name.scope) != NULL;
-    expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);
-    expr **args = CHECK_ARRAY(c, expr *, count + 1);
-    closure->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);
-    closure->closure.parameter_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        const char *name = check_printf(c, "<%u>", i);
-        closure->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
-        *closure->closure.parameters[i] = (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
-        args[i] = check_new_name(c, e->span, name);
-    }
+    expr **args = CHECK_ARRAY(c, expr *, count + 1), *closure = build_closure(c, e->span, count, args);
     closure->closure.body = method && count > 0 ? build_method(c, e->span, args[0], e->name.name, args + 1, count - 1)
                                                 : build_call(c, e->span, e->name.scope, e->name.name, args, count);
     *slot = closure;

@@ -31,10 +31,10 @@ static bool search_writes(checker *c, function_item *f, const write_search *oute
 
 /* self.part.m(…): whichever type the part is of, some method of that name may write to it. */
 static bool some_method_writes(const checker *c, const char *name) {
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i];
-        if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0 &&
-            !f->parameters[0]->is_shared)
+    const syntax_tree *tree = c->tree;
+    for (uint32_t i = 0; i < tree->function_count; i++) {
+        const function_item *f = tree->functions[i];
+        if (f->span.file != tree->prelude && f->has_self && strcmp(f->name, name) == 0 && !f->parameters[0]->is_shared)
             return true;
     }
     return check_changes_receiver(name);

@@ -12,16 +12,6 @@
 
 /* ---- signatures -------------------------------------------------------------------------------------------------- */
 
-static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
-    *count = lower_leaf_count(l, t);
-    ir_type *types = MASU_ARENA_ARRAY(l->scratch, ir_type, *count);
-    if (types)
-        lower_leaf_types(l, t, types);
-    else
-        l->m->out_of_memory = true;
-    return types;
-}
-
 /* The result, then what the parameters that come back have become, in their order. */
 static void declare_results(lowering *l, const function_item *item, ir_function *f) {
     uint32_t count = lower_leaf_count(l, item->result), at = 0;
@@ -49,7 +39,7 @@ static void declare_function(lowering *l, const function_item *item) {
     for (uint32_t p = 0; f && p < item->parameter_count; p++) {
         const binding *b = item->parameters[p];
         uint32_t count;
-        ir_type *types = leaf_types(l, b->type, &count);
+        ir_type *types = lower_types_of(l, b->type, &count);
         for (uint32_t i = 0; types && i < count; i++)
             ir_function_add_param(f, types[i], NULL, b->span);
     }

@@ -185,13 +185,10 @@ static void lower_math(lower_fn *fn, const expr *e, ir_value *out) {
 }
 
 static void lower_nothings(lower_fn *fn, const expr *e, ir_value *out) {
-    uint32_t count = lower_leaf_count(fn->l, e->type);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count + 1);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
+    uint32_t count;
+    ir_type *types = lower_types_of(fn->l, e->type, &count);
+    if (!types)
         return;
-    }
-    lower_leaf_types(fn->l, e->type, types);
     for (uint32_t i = 0; i < count; i++)
         out[i] = lower_nothing(fn, types[i], e->span);
 }

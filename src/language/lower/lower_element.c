@@ -53,13 +53,10 @@ ir_value lower_record_begin(lower_fn *fn, const type *element, source_span span)
 }
 
 void lower_record_end(lower_fn *fn, ir_value record, const type *element, ir_value *out, source_span span) {
-    uint32_t count = lower_leaf_count(fn->l, element);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
+    uint32_t count;
+    ir_type *types = lower_types_of(fn->l, element, &count);
+    if (!types)
         return;
-    }
-    lower_leaf_types(fn->l, element, types);
     for (uint32_t i = 0; i < count; i++) {
         ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record, 1, &types[i], 1, span);
         if (!word)
@@ -80,13 +77,10 @@ ir_value lower_words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value i
 }
 
 bool lower_holds_counts(lower_fn *fn, const type *element) {
-    uint32_t count = lower_leaf_count(fn->l, element);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
+    uint32_t count;
+    ir_type *types = lower_types_of(fn->l, element, &count);
+    if (!types)
         return false;
-    }
-    lower_leaf_types(fn->l, element, types);
     while (count > 0 && !ir_type_managed(types[count - 1]))
         count--;
     return count > 0;

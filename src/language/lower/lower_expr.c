@@ -88,13 +88,10 @@ static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
 /* A number; or what holds tensors of which the type says more; or what lies open and holds lengths where i64 are
  * wanted: leaf by leaf. */
 static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
-    uint32_t count = lower_leaf_count(fn->l, e->type);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
+    uint32_t count;
+    ir_type *types = lower_types_of(fn->l, e->type, &count);
+    if (!types)
         return;
-    }
-    lower_leaf_types(fn->l, e->type, types);
     lower_expr(fn, e->cast.operand, out);
     for (uint32_t i = 0; i < count; i++)
         if (types[i] != IR_OBJECT && types[i] != IR_TENSOR)

@@ -55,6 +55,16 @@ uint32_t lower_field_offset(const lowering *l, const type *t, uint32_t field) {
     return offset;
 }
 
+ir_type *lower_types_of(lowering *l, const type *t, uint32_t *count) {
+    *count = lower_leaf_count(l, t);
+    ir_type *types = MASU_ARENA_ARRAY(l->scratch, ir_type, *count);
+    if (types)
+        lower_leaf_types(l, t, types);
+    else
+        l->m->out_of_memory = true;
+    return types;
+}
+
 void lower_leaf_types(const lowering *l, const type *t, ir_type *out) {
     if (t->kind == TYPE_REFERENCE) {
         out[0] = IR_OBJECT;

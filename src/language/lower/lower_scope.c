@@ -46,13 +46,10 @@ static const char *leaf_name(lower_fn *fn, const type *t, const char *name, uint
 }
 
 ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, source_span span) {
-    uint32_t count = lower_leaf_count(fn->l, t);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
+    uint32_t count;
+    ir_type *types = lower_types_of(fn->l, t, &count);
+    if (!types)
         return 0;
-    }
-    lower_leaf_types(fn->l, t, types);
     ir_variable first = 0;
     for (uint32_t i = 0; i < count; i++) {
         ir_variable v = ir_variable_new(fn->b, types[i], name ? leaf_name(fn, t, name, i) : NULL, span);
@@ -80,13 +77,10 @@ void lower_push_kept(lower_fn *fn, kept_leaf leaf) {
 
 /* The last leaf is the first to end; so of what has destructors the leaves lie on the stack in reverse order. */
 static void keep_managed(lower_fn *fn, const type *t, ir_variable first, bool drops) {
-    uint32_t count = lower_leaf_count(fn->l, t);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
+    uint32_t count;
+    ir_type *types = lower_types_of(fn->l, t, &count);
+    if (!types)
         return;
-    }
-    lower_leaf_types(fn->l, t, types);
     for (uint32_t i = 0; i < count; i++)
         if (ir_type_managed(types[drops ? count - 1 - i : i]))
             lower_push_kept(fn, (kept_leaf){.variable = first + (drops ? count - 1 - i : i), .drops = drops});

@@ -125,6 +125,8 @@ void lower_run_destructors(lower_fn *fn, source_span span);
 uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most TYPE_SIZE_MAX */
 ir_type lower_scalar_type(const type *t);                    /* of a type with one leaf and no fields */
 void lower_leaf_types(const lowering *l, const type *t, ir_type *out);
+/* Those of t in an array; NULL: memory ended, which is noted. */
+ir_type *lower_types_of(lowering *l, const type *t, uint32_t *count);
 uint32_t lower_field_count(const type *t); /* struct or tuple, else 0 */
 uint32_t lower_field_offset(const lowering *l, const type *t, uint32_t field);
 const type *lower_field_type(const type *t, uint32_t field);

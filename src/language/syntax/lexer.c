@@ -41,22 +41,39 @@ uint32_t utf8_decode(const char *text, size_t available, uint32_t *point) {
     return length;
 }
 
+static void *grow(lexer *l, void *array, uint32_t count, uint32_t *capacity, size_t size, size_t alignment) {
+    if (count < *capacity)
+        return array;
+    uint32_t larger = *capacity == 0 ? 64 : *capacity * 2;
+    void *grown = masu__arena_grow(l->arena, array, *capacity, larger, size, alignment);
+    if (grown == NULL) {
+        l->out_of_memory = true;
+        return NULL;
+    }
+    *capacity = larger;
+    return grown;
+}
+
 void lexer_emit(lexer *l, token_kind kind, uint32_t from) {
-    const token *before = l->list.count > 0 ? &l->list.tokens[l->list.count - 1] : NULL;
+    token *grown = grow(l, l->list.tokens, l->list.count, &l->token_capacity, sizeof(token), _Alignof(token));
+    if (grown == NULL)
+        return;
+    const token *before = l->list.count > 0 ? &grown[l->list.count - 1] : NULL;
     MASU_DEBUG_ASSERT(before == NULL || (before->offset + before->length <= from && before->kind != TOKEN_END));
-    (void)before;
-    const token made = {.kind = kind, .offset = from, .length = l->at - from};
-    MASU_ARENA_PUSH(l->arena, l->list.tokens, l->list.count, l->token_capacity, made, l->out_of_memory = true);
+    l->list.tokens = grown;
+    grown[l->list.count++] = (token){.kind = kind, .offset = from, .length = l->at - from};
 }
 
 void lexer_emit_literal(lexer *l, token_kind kind, uint32_t from, literal value) {
-    const uint32_t before = l->list.count;
+    literal *grown = grow(l, l->list.literals, l->list.literal_count, &l->literal_capacity, sizeof(literal),
+                          _Alignof(literal));
+    uint32_t before = l->list.count;
     lexer_emit(l, kind, from);
-    if (l->list.count == before)
+    if (grown == NULL || l->list.count == before)
         return;
-    l->list.tokens[before].literal = l->list.literal_count;
-    MASU_ARENA_PUSH(l->arena, l->list.literals, l->list.literal_count, l->literal_capacity, value,
-                    l->out_of_memory = true);
+    l->list.literals = grown;
+    grown[l->list.literal_count] = value;
+    l->list.tokens[before].literal = l->list.literal_count++;
 }
 
 /* ---- blanks and comments --------------------------------------------------------------------- */

@@ -188,6 +188,19 @@ expr *build_bound(checker *c, pattern *p, expr *value, expr *body) {
     return e;
 }
 
+expr *build_closure(checker *c, source_span span, uint32_t count, expr **args) {
+    expr *e = check_new(c, EXPR_CLOSURE, span, NULL);
+    e->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);
+    e->closure.parameter_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = check_printf(c, "<given %u>", c->text_count++);
+        e->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
+        *e->closure.parameters[i] = (binding){.name = name, .span = span, .kind = BINDING_PARAMETER};
+        args[i] = check_new_name(c, span, name);
+    }
+    return e;
+}
+
 void build_append(stmt **list, stmt *s) {
     while (*list != NULL)
         list = &(*list)->next;

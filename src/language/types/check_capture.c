@@ -120,21 +120,13 @@ void check_call_through(checker *c, expr **slot, const closure_signature *signat
         *slot = f;
         return;
     }
-    expr *through = check_new(c, EXPR_CLOSURE, e->span, NULL), *call = check_new(c, EXPR_CALL, e->span, NULL);
-    through->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);
-    through->closure.parameter_count = count;
-    through->closure.body = call;
+    expr *call = check_new(c, EXPR_CALL, e->span, NULL);
     call->call.callee = f;
     call->call.name_span = f->span;
     call->call.args = CHECK_ARRAY(c, expr *, count + 1);
     call->call.arg_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        char *name = check_printf(c, "<given %u>", c->text_count++);
-        binding *b = through->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
-        *b = (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
-        call->call.args[i] = check_new_name(c, e->span, name);
-    }
-    *slot = through;
+    *slot = build_closure(c, e->span, count, call->call.args);
+    (*slot)->closure.body = call;
 }
 
 bool check_is_lent(const type *t) {

@@ -28,6 +28,8 @@ expr *build_call(checker *c, source_span span, const char *scope, const char *na
 expr *build_bound(checker *c, pattern *p, expr *value, expr *body); /* { let p = value; body; } */
 expr *build_field(checker *c, source_span span, expr *base, const char *name);
 expr *build_assign(checker *c, source_span span, expr *target, expr *value);
+/* |…| of so many parameters, its body still to come; args: a name of each. */
+expr *build_closure(checker *c, source_span span, uint32_t count, expr **args);
 void build_append(stmt **list, stmt *s);
 pattern *build_name(checker *c, source_span span, const char *name, binding_kind kind);
 expr *build_for(checker *c, source_span span, pattern *p, expr *over, block *body);
