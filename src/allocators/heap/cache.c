@@ -49,6 +49,16 @@ static void transfers_flush(masu_heap *heap) {
     caches_move_cap(heap);
 }
 
+/* And the slots that they lay in. */
+static void transfers_close(masu_heap *heap) {
+    transfers_flush(heap);
+    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++) {
+        masu__transfer *t = &heap->caches->transfer[i];
+        masu__meta_free(t->slots, t->room * sizeof *t->slots);
+        *t = (masu__transfer){0};
+    }
+}
+
 void masu__caches_fit_threads(masu_heap *heap) {
     masu__caches *caches = heap->caches;
     size_t wanted = caches->configured_max_bytes;
@@ -229,7 +239,7 @@ void masu__caches_recall(masu_heap *heap) {
         else
             cache_show(cache, &masu__no_cache);
     }
-    transfers_flush(heap);
+    transfers_close(heap);
 }
 
 /* Does what was asked of this thread since it was here last. Under the lock, by the thread. */

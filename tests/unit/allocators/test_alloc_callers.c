@@ -175,10 +175,43 @@ static void freeing_keeps_errno(void **state) {
     assert_all_is_home();
 }
 
+enum { NOTED = 8000 };
+static void *noted[NOTED];
+
+static void *frees_what_is_noted(void *wrong) {
+    for (int i = 0; i < NOTED; i++)
+        if (masu_free(noted[i], 1024) != MASU_OK)
+            return wrong;
+    return NULL;
+}
+
+/* What a thread leaves to the others is noted in slots: a trim takes those of blocks that have gone, too. */
+static void a_trim_leaves_no_notes(void **state) {
+    (void)state;
+    masu_heap_stats full, trimmed;
+    pthread_t thread;
+    void *wrong = NULL;
+    if (!WITH_CACHES)
+        skip();
+    for (int i = 0; i < NOTED; i++)
+        assert_non_null(noted[i] = masu_alloc(1024));
+    assert_int_equal(pthread_create(&thread, NULL, frees_what_is_noted, &wrong), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    masu_get_stats(&full);
+    assert_int_equal(masu_trim(0), MASU_OK);
+    masu_get_stats(&trimmed);
+    assert_in_range(trimmed.metadata_bytes, 0, full.metadata_bytes - NOTED * sizeof(void *) / 2);
+    assert_true(masu_valid());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thousand_threads_at_once), cmocka_unit_test(a_handler_neither_hangs_nor_aborts),
-        cmocka_unit_test(what_a_handler_gets_inside), cmocka_unit_test(calls_after_the_cache_has_ended),
+        cmocka_unit_test(a_trim_leaves_no_notes),
+        cmocka_unit_test(a_thousand_threads_at_once),
+        cmocka_unit_test(a_handler_neither_hangs_nor_aborts),
+        cmocka_unit_test(what_a_handler_gets_inside),
+        cmocka_unit_test(calls_after_the_cache_has_ended),
         cmocka_unit_test(freeing_keeps_errno),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
