@@ -14,6 +14,7 @@
 #define MASU_LANGUAGE_CHECK_INFER_H
 
 #include "language/front/check_convert.h"
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/open_form.h"
 
@@ -72,6 +73,8 @@ typedef struct inference {
     inferred_loop *loops;
     indexed_place *places;
     uint32_t place_count, place_capacity;
+    expr **collected; /* calls of collect(), by the number in their types */
+    uint32_t collected_count, collected_capacity;
     const type *result;     /* of the function or closure */
     unsigned result_states; /* the same of `result` */
     const type *any;        /* nothing is known, and nothing will be */
@@ -81,6 +84,7 @@ typedef struct inference {
     unsigned mixes;  /* MIXED_: of what ways met that differ */
     unsigned plain;  /* so that it is not followed: of elements only f64 is */
     bool drops;      /* the result of the expression being walked is dropped */
+    bool collects;   /* into something else than a list: some such call has its answer */
     bool deeper;     /* a tensor has more dimensions than an index of it met so far could know */
 } inference;
 
@@ -95,6 +99,18 @@ void infer_pattern(inference *n, const pattern *p, const type *t);
 void infer_name(inference *n, binding *b, const type *t);
 /* e: base[at[0], …] */
 const type *infer_index(inference *n, expr *e, const type *base, const type **at);
+
+/* Whether it is collect(), and does not say into what. */
+static inline bool infer_collects(const expr *e) {
+    return e->kind == EXPR_METHOD && e->call.arg_count == 0 && e->call.type_argument_count == 0 &&
+           library_said_of(LIBRARY_stage, e->call.name) == SAID_COLLECT;
+}
+
+void infer_shown(inference *n, const expr *e, const char *name, const type **arguments); /* by the function `name` */
+/* The list that such a call yields (check_infer_collected.c), or what a use of it wanted in an earlier walk. */
+const type *infer_collected(inference *n, expr *e, const type *element);
+void infer_collected_meets(inference *n, const type *list,
+                           const type *wanted); /* both are known, list perhaps not one */
 
 void infer_close_names(inference *n, uint32_t mark);
 /* All that are in sight are hidden, and seen again. */

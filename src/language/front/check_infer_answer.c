@@ -156,7 +156,7 @@ static bool leaves_elements(inference *n) {
 static bool is_question(const expr *e, void *calls) {
     const bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
     return bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX ||
-           (e->kind == EXPR_METHOD && check_has_places(e)) ||
+           (e->kind == EXPR_METHOD && (check_has_places(e) || infer_collects(e))) ||
            (*(bool *)calls && (e->kind == EXPR_METHOD || e->kind == EXPR_CALL));
 }
 
@@ -196,7 +196,7 @@ void check_infer(checker *c, function_item *f) {
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
     walk_body(&n, f);
-    if (n.deeper ||
+    if (n.deeper || n.collects ||
         n.mixes != 0) { /* t[i] of a tensor that is t[i, j] elsewhere is a row: its uses are those of a row */
         const inference first = n;
         start.plain = n.mixes;

@@ -339,6 +339,10 @@ static const type *method_of_bracket(inference *n, expr *e, const type *t, bool 
     open_form *f = t->open.form;
     const char *name = e->call.name;
     f->grows |= library_says(LIBRARY_resizes, name);
+    if (infer_collects(e)) {
+        infer_same(n, t, type_vec(n->c->types, infer_open(n)));
+        return NULL; /* asked again, now of a list */
+    }
     bool lists = check_only_lists_have(n->c, name);
     if (!lists && (check_is_identity(name) ||
                    library_said_of(LIBRARY_form, name) == SAID_INTO)) { /* what is wanted of that is wanted of it */
@@ -352,7 +356,7 @@ static const type *method_of_bracket(inference *n, expr *e, const type *t, bool 
     return NULL;
 }
 
-const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped) {
+static const type *method_of_known(inference *n, expr *e, const type *t, const type **arguments, bool dropped) {
     if (infer_is_bracket(t)) {
         const type *same = method_of_bracket(n, e, t, dropped);
         if (same != NULL)
@@ -384,7 +388,7 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         const type *led = found == NULL ? infer_led(n, t) : NULL;
         if (led != NULL) {
             infer_holds(n, e->call.receiver, led);
-            return infer_method_of(n, e, led, arguments, dropped);
+            return method_of_known(n, e, led, arguments, dropped);
         }
         bool of_key = found == NULL && t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                       e->call.arg_count == 1;
@@ -394,6 +398,20 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         return found != NULL ? found : type_is_numeric(t) || check_is_identity(e->call.name) ? t : n->any;
     }
     }
+}
+
+/* collect() makes a list of its own, but a type of the program may have another method of that name. */
+const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped) {
+    const type *result = method_of_known(n, e, t, arguments, dropped);
+    if (result == NULL || !infer_collects(e) || e->becomes == result)
+        return result;
+    const type *list = infer_value(n, result);
+    bool is_list = list->kind == TYPE_VEC && list->vec.length > TYPE_COLLECTED;
+    if (!is_list && list->kind != TYPE_ERROR)
+        return result;
+    const type *element = is_list ? list->vec.element : infer_open(n), *made = infer_collected(n, e, element);
+    infer_same(n, made, type_vec(n->c->types, element));
+    return made;
 }
 
 const type *infer_method(inference *n, expr *e) {
@@ -451,39 +469,6 @@ const type *infer_struct(inference *n, expr *e) {
 
 /* ---- calls ------------------------------------------------------------------------------------- */
 
-static bool is_shown_by(library_said function) {
-    return function == SAID_PRINT || function == SAID_PRINT_LINE || function == SAID_PRINT_ERROR ||
-           function == SAID_PRINT_ERROR_LINE || function == SAID_FORMAT;
-}
-
-/* `{:?}` in the text that is printed. A row that is shown is shown as what it is when the program runs. */
-static void shown(inference *n, const expr *e, const char *name, const type **arguments) {
-    for (uint32_t i = 0; i < e->call.arg_count && is_shown_by(library_said_of(LIBRARY_function, name)); i++) {
-        const open_form *f = infer_form_of(infer_value(n, arguments[i]));
-        const type *row = f != NULL && f->kind == FORM_TRUTH ? infer_value(n, f->element)
-                                                             : infer_value(n, arguments[i]);
-        if (infer_is_row(row))
-            row->open.form->is_shown = true;
-    }
-    const expr *text = e->call.arg_count > 1 ? e->call.args[0] : NULL;
-    if (text == NULL || text->kind != EXPR_STRING)
-        return;
-    uint32_t next = 1;
-    const char *at = text->string.data, *end = at + text->string.length;
-    for (; at < end && next < e->call.arg_count; at++) {
-        if (at + 1 < end && *at == '{' && at[1] == '{') {
-            at++;
-        } else if (*at == '{') {
-            const char *close = memchr(at, '}', (size_t)(end - at));
-            bool debug = close != NULL && close[-1] == '?';
-            bool unnamed = close != NULL && (at[1] == '}' || at[1] == ':');
-            if (unnamed && debug)
-                infer_prefer_list(n, arguments[next]);
-            next += unnamed;
-        }
-    }
-}
-
 static const type *call_of_closure(inference *n, const open_form *f, const type **arguments, uint32_t count) {
     for (uint32_t i = 0; i < count && i < f->count; i++)
         infer_into(n, arguments[i], f->parameters[i], MIXED_RANKS);
@@ -514,7 +499,7 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
     } else if (count > 0 && said == SAID_ASSERT) {
         infer_same(n, arguments[0], check_scalar(c, TYPE_BOOL));
     }
-    shown(n, e, name, arguments);
+    infer_shown(n, e, name, arguments);
     if (check_is_tensor_maker(name) && count == 1)
         return tensor_of_values(n, arguments[0]);
     if (check_is_tensor_function(c, name, count)) /* zeros([2, 3]) */

@@ -204,6 +204,8 @@ void infer_same(inference *n, const type *a, const type *b) {
     b = infer_value(n, b);
     if (a == b || type_is_silent(a) || type_is_silent(b) || a->kind == TYPE_VOID || b->kind == TYPE_VOID)
         return;
+    infer_collected_meets(n, a, b);
+    infer_collected_meets(n, b, a);
     if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN)
         open_meets(n, a, b);
     else if (type_is_numeric(a) && type_is_numeric(b))

@@ -249,7 +249,7 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (library_said_of(LIBRARY_stage, e->call.name) != SAID_COLLECT || e->call.arg_count != 0)
         return false;
-    const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *t = expected == NULL ? e->becomes : type_resolve(c->types, expected);
     if (e->call.type_argument_count == 1)
         t = check_type(c, e->call.type_arguments[0]);
     source_span span = e->span;

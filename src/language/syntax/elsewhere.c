@@ -126,6 +126,8 @@ static const word_hint known_methods[] = {
     {" endswith endsWith ", "did you mean `ends_with`?"},
     {" substr slice_str ", "did you mean `substring`?"},
     {" to_str toString str ", "`format(\"{}\", x)` makes a text of a value"},
+    {" gen_range random_range randrange next_u32 next_f64 next_int gen_bool below ",
+     "a `Generator` draws `g.range(low, high)`, `g.random()`, `g.uniform(low, high)` and `g.chance(p)`"},
     {" mm bmm mv ", "the matrix product is `a.matmul(b)`"},
     {" concat concatenate ", "did you mean `cat`?"},
     {" map filter fold for_each enumerate ", "lists have it; `t.to_vec()` is the list of a tensor's elements"},

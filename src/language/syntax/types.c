@@ -411,7 +411,8 @@ static bool type_valid(const type_table *table, const type *t) {
     case TYPE_TUPLE:
         return t->tuple.count > 0 && t->tuple.items != NULL;
     case TYPE_VEC:
-        return t->vec.element != NULL && (t->vec.length >= TYPE_BOX || t->vec.length == TYPE_SHARED);
+        return t->vec.element != NULL &&
+               (t->vec.length >= TYPE_BOX || t->vec.length == TYPE_SHARED || t->vec.length <= TYPE_COLLECTED);
     case TYPE_REFERENCE:
         return t->vec.element != NULL && (t->vec.length == TYPE_PLACE || t->vec.length == TYPE_SLICE);
     case TYPE_OPEN:

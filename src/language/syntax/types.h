@@ -104,6 +104,7 @@ struct type {
  * its element (check_unbox), so that no other part of the checker meets it. Of other types Box<T> is T. An Rc is one
  * that its clone is, too. */
 enum { TYPE_BOX = -2, TYPE_PLACE = -3, TYPE_SLICE = -4, TYPE_SHARED = -5 };
+enum { TYPE_COLLECTED = -1000 }; /* and below: lists of check_infer.c alone, by the call that collects them */
 static inline bool type_is_box(const type *t);
 
 /* Larger types are refused where they arise: without a bound a program of n lines can name a type
