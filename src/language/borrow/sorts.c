@@ -94,6 +94,13 @@ static bool yields_plain(const builder *b, const type_expr *t, const type *known
            !type_is_reference(known) && !type_is_box(known) && type_is_copied(b, known->vec.element, 0);
 }
 
+/* Peekable<Lexer<'t>>: the library's struct has what it yields behind the Lexer. NULL: it is another type. */
+static const sort *yielded_by(builder *b, const type_expr *t, const type *known) {
+    const bool holds_both = known != NULL && known->kind == TYPE_STRUCT && known->structure->template != NULL &&
+                            known->structure->template->generics.count == 2 && t->argument_count == 1;
+    return holds_both ? sort_of_type(b, known->structure->arguments[1]) : NULL;
+}
+
 static const sort *sort_of_name(builder *b, const type_expr *t, const type *known) {
     const char *name = t->name;
     if (name != NULL && strcmp(name, "_") == 0)
@@ -105,6 +112,7 @@ static const sort *sort_of_name(builder *b, const type_expr *t, const type *know
         return value_of(b, SORT_VIEW, known != NULL ? known : s->type);
     if (yields_plain(b, t, known))
         return sort_holder(b, sort_of_type(b, known->vec.element), true);
+    const sort *yields = yielded_by(b, t, known);
     for (uint32_t i = 0; i < t->argument_count; i++) {
         const type_expr *a = t->arguments[i];
         const sort *item = a->kind == TYPE_EXPR_NUMBER ? &sort_value : sort_of_written(b, a, a->type);
@@ -112,7 +120,7 @@ static const sort *sort_of_name(builder *b, const type_expr *t, const type *know
         if (bound && a->argument_count > 0) /* impl Iterator<Item = T> */
             return sort_holder(b, sort_of_written(b, a->arguments[0], a->arguments[0]->type), t->lifetime != NULL);
         if (sort_holds(item) || item->kind == SORT_UNKNOWN)
-            return sort_holder(b, item, false);
+            return sort_holder(b, yields != NULL ? yields : item, false);
     }
     return t->lifetime != NULL ? value_of(b, SORT_VIEW, known)
            : known != NULL     ? value_of(b, SORT_VALUE, known)

@@ -22,10 +22,19 @@ void check_constant_now(checker *c, const_item *item, source_span from) {
     check_constant(c, item, from, 0);
 }
 
-static bool makes_constants(const checker *c, const name_expr *callee) {
-    const symbol *s = check_find(c, callee->name);
-    bool constant = s != NULL && s->function != NULL && s->function->is_const;
-    return callee->scope == NULL && ((callee->name[0] >= 'A' && callee->name[0] <= 'Z') || constant);
+/* P(1, 2), Shape::Round(2), f(1) and P::f(1) of a const fn. */
+static bool makes_constants(const constant_walk *walk, const name_expr *callee) {
+    const bool capital = callee->name[0] >= 'A' && callee->name[0] <= 'Z';
+    if (callee->scope == NULL) {
+        const symbol *s = check_find(walk->c, callee->name);
+        return capital || (s != NULL && s->function != NULL && s->function->is_const);
+    }
+    const char *scope = names_without_modules(walk->c->names, callee->scope);
+    if (scope != NULL && strcmp(scope, "Self") == 0 && walk->item->impl != NULL)
+        scope = walk->item->impl->owner->name;
+    const struct_item *s = scope == NULL ? NULL : check_struct_named(walk->c, scope);
+    const function_item *f = s == NULL ? NULL : check_find_method(walk->c, s, callee->name);
+    return s != NULL && (f != NULL ? f->is_const : s->is_enum && capital);
 }
 
 /* Before the check of a value: what it is made of, and the constants that it needs first. */
@@ -61,9 +70,9 @@ static void constant_part(expr *e, void *context) {
         }
         break;
     }
-    case EXPR_CALL: /* P(1, 2), f(1) of a const fn */
+    case EXPR_CALL:
         if (walk->item->annotation != NULL && e->call.callee != NULL && e->call.callee->kind == EXPR_NAME &&
-            makes_constants(walk->c, &e->call.callee->name)) {
+            makes_constants(walk, &e->call.callee->name)) {
             walk->item->is_composed = true;
             for (uint32_t i = 0; i < e->call.arg_count; i++)
                 constant_part(e->call.args[i], context);

@@ -147,6 +147,8 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         return;
     const type_environment *outer = c->environment;
     const type_expr *bound = check_function_bound(f, parameter);
+    if (bound != NULL && f->span.file != c->tree->prelude)
+        check_items_decide(c, e);
     c->environment = e;
     if (parameter->annotation != NULL)
         decide_length(c, parameter->annotation, slot, outer);

@@ -358,6 +358,11 @@ void check_ranges_as_lists(checker *c, expr *e, const type *t) {
     }
 }
 
+/* range, range_mut of what has an order. */
+static void name_part(checker *c, expr *e, const char *part) {
+    e->call.name = library_says(LIBRARY_exclusive, e->call.name) ? check_printf(c, "%s_mut", part) : part;
+}
+
 /* drain(a..b), get(a..b): two numbers. */
 void check_split_range(checker *c, expr *e, const type *t) {
     expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
@@ -379,20 +384,23 @@ void check_split_range(checker *c, expr *e, const type *t) {
     bool half = !all && ordered && (range->range.low == NULL || range->range.high == NULL);
     if (half) {
         e->call.args[0] = range->range.low != NULL ? range->range.low : range->range.high;
-        e->call.name = range->range.low != NULL ? "__from" : range->range.inclusive ? "__until_with" : "__until";
+        name_part(c, e, range->range.low != NULL ? "__from" : range->range.inclusive ? "__until_with" : "__until");
         return;
     }
-    const uint32_t rest = e->call.arg_count - 1; /* splice(a..b, items) */
+    const bool last = ordered && !all && range->range.inclusive; /* keys need not have a next one */
+    const uint32_t rest = e->call.arg_count - 1;                 /* splice(a..b, items) */
     expr **args = CHECK_ARRAY(c, expr *, 2 + rest);
     memcpy(args + 2, e->call.args + 1, rest * sizeof *args);
     args[0] = range->range.low != NULL ? range->range.low : check_new_int(c, range->span, 0);
     args[1] = range->range.high != NULL
                   ? range->range.high
                   : build_method(c, range->span, check_alias_copy(c, e->call.receiver), "len", NULL, 0);
-    if (range->range.inclusive)
+    if (range->range.inclusive && !last)
         args[1] = check_new_binary(c, BINARY_ADD, args[1], check_new_int(c, range->span, 1), NULL);
     e->call.args = args;
     e->call.arg_count = all ? 0 : 2 + rest;
-    if (gets || library_said_of(LIBRARY_function, e->call.name) == SAID_RANGE)
+    if (ordered && !all)
+        name_part(c, e, last ? "__between_with" : "__between");
+    else if (gets || library_said_of(LIBRARY_function, e->call.name) == SAID_RANGE)
         e->call.name = all ? "iter" : "__between";
 }

@@ -263,10 +263,21 @@ static expr *default_list(checker *c, source_span span, const type *t, int depth
     return e;
 }
 
+static expr *default_box(checker *c, source_span span, const type *t, int depth) {
+    expr *e = default_of(c, span, t->vec.element, depth + 1);
+    if (e == NULL)
+        return NULL;
+    check_coerce(c, &e, t, NULL);
+    e->is_boxed = true;
+    return e;
+}
+
 static expr *default_of(checker *c, source_span span, const type *t, int depth) {
     t = type_resolve(c->types, t);
     if (depth > 30)
         return NULL;
+    if (t->kind == TYPE_VEC && type_is_box(t))
+        return default_box(c, span, t, depth);
     if (type_is_float(t))
         return check_new_float(c, span, 0.0, t);
     if (type_is_integer(t)) {

@@ -125,9 +125,27 @@ static void let_pair(const chain *h, block_builder *b, const char *name, expr *f
     build_let_made(b, name, of);
 }
 
+/* filter_map(|i| v.get(i)): what the function ends with is an Option. */
+static void want_option(expr *e) {
+    if (e == NULL)
+        return;
+    if (e->kind == EXPR_METHOD) {
+        e->call.is_option |= library_word(LIBRARY_of_option, e->call.name) != NULL;
+    } else if (e->kind == EXPR_BLOCK) {
+        want_option(e->block->result);
+    } else if (e->kind == EXPR_IF) {
+        want_option(e->branch.then->result);
+        want_option(e->branch.otherwise);
+    }
+}
+
 static expr *apply(const chain *h, uint32_t at, const char *value) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
+    const stage_kind kind = chain_kind_of(stage);
+    const bool takes_apart = kind == STAGE_FILTER_MAP || kind == STAGE_MAP_WHILE || kind == STAGE_FIND_MAP;
+    if (takes_apart && stage->call.args[0]->kind == EXPR_CLOSURE && stage->call.args[0]->type == NULL)
+        want_option(stage->call.args[0]->closure.body);
     expr *inside = is_made(h, at) ? written_out(c, stage->call.args[0], value) : NULL;
     if (inside != NULL)
         return inside;

@@ -52,22 +52,32 @@ static type_parameter *find_parameter(type_parameters *all, const char *name) {
     return NULL;
 }
 
+/* One clause: `T: Bound`. Those of other types (C::Item: Debug, Vec<T>: Debug, 'a: 'b) say nothing to masu. */
+static void parse_clause(parser *p, type_parameters *own, type_parameters *of_impl) {
+    type_parameter unknown = {.span = parser_span(p)}, *t = NULL;
+    if (parser_accept(p, TOKEN_FOR)) { /* for<'a> F: Fn(&'a T) */
+        type_parameters lifetimes = {0};
+        parse_type_parameters(p, &lifetimes);
+    }
+    if (parser_is(p, TOKEN_LABEL)) {
+        parser_advance(p);
+    } else if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_COLON) {
+        unknown.name = parser_name(p, &unknown.span);
+        t = find_parameter(own, unknown.name);
+        t = t == NULL ? find_parameter(of_impl, unknown.name) : t;
+    } else {
+        parse_type(p);
+    }
+    if (parser_expect(p, TOKEN_COLON))
+        parse_bounds(p, t == NULL ? &unknown : t);
+}
+
 void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
     if (!parser_is_word(p, "where"))
         return;
     parser_advance(p);
-    while (parser_is(p, TOKEN_NAME) && !p->panic) {
-        source_span span;
-        const char *name = parser_name(p, &span);
-        type_parameter unknown = {.name = name, .span = span};
-        type_parameter *t = find_parameter(own, name);
-        t = t == NULL ? find_parameter(of_impl, name) : t;
-        while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) { /* C::Item: Debug */
-            parser_name(p, &span);
-            t = NULL;
-        }
-        if (parser_expect(p, TOKEN_COLON))
-            parse_bounds(p, t == NULL ? &unknown : t);
+    while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_END) && !p->panic) {
+        parse_clause(p, own, of_impl);
         if (!parser_accept(p, TOKEN_COMMA))
             return;
     }

@@ -167,7 +167,7 @@ pattern *parse_pattern(parser *p);
 pattern *parse_pattern_no_or(parser *p); /* parameters of closures: `|` ends them */
 /* `<T: Bound, U>`, when it is there. */
 void parse_type_parameters(parser *p, type_parameters *out);
-type_expr *parse_qualified_scope(parser *p);
+type_expr *parse_qualified_scope(parser *p, type_expr **trait);
 /* `where T: Bound`, when it is there: bounds of parameters of either list. */
 void parse_where(parser *p, type_parameters *own, type_parameters *of_impl);
 void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics);

@@ -108,6 +108,15 @@ static bool is_plain(const pattern *part) {
                                               (name[0] == '<' || name[0] == '_' || (name[0] >= 'a' && name[0] <= 'z')));
 }
 
+/* [ref mut a, ..] is of the list where it lies, not of a copy. */
+static bool writes_list(pattern *const *parts, uint32_t count, const pattern *rest) {
+    bool writes = rest != NULL && rest->binding->is_alias;
+    for (uint32_t i = 0; !writes && i < count; i++)
+        writes = (parts[i]->binding != NULL && parts[i]->binding->is_alias) ||
+                 writes_list(parts[i]->parts, parts[i]->part_count, NULL);
+    return writes;
+}
+
 /* A part that does not match everything is tested; what it binds is taken apart after the test. */
 static void add_part(parser *p, pattern *part, expr *value) {
     if (is_plain(part)) {
@@ -140,15 +149,18 @@ static void add_rest(parser *p, pattern *rest, const char *list, uint32_t before
 static bool at_rest(parser *p, pattern **bound) {
     *bound = NULL;
     uint32_t ahead = parser_is_word(p, "ref") ? 1 : 0;
+    const bool is_alias = ahead == 1 && parser_ahead(p, 1) == TOKEN_MUT;
+    ahead += is_alias;
     if (parser_ahead(p, ahead) == TOKEN_NAME && parser_ahead(p, ahead + 1) == TOKEN_AT &&
         parser_ahead(p, ahead + 2) == TOKEN_DOT_DOT) {
         source_span span;
-        if (ahead == 1)
+        for (uint32_t i = 0; i < ahead; i++)
             parser_advance(p);
         const char *name = parser_name(p, &span);
         *bound = PARSER_NEW(p, pattern);
         **bound = (pattern){.span = span, .kind = PATTERN_NAME};
-        (*bound)->binding = parser_new_binding(p, name, span, BINDING_LET, false);
+        (*bound)->binding = parser_new_binding(p, name, span, BINDING_LET, is_alias);
+        (*bound)->binding->is_alias = is_alias;
         parser_advance(p);
         parser_advance(p);
         return true;
@@ -179,6 +191,7 @@ void parse_slice_pattern(parser *p, pattern *made) {
     span = parser_span_from(p, span);
     *made = (pattern){.span = span, .kind = PATTERN_NAME};
     made->binding = parser_new_binding(p, list, span, BINDING_LET, false);
+    made->binding->is_alias = writes_list(parts, count, rest);
     /* The steps of inner lists come after those that bind these lists. */
     uint32_t inner = p->step_count - first;
     pattern_step *later = parser_alloc(p, (inner + 1) * sizeof *later);

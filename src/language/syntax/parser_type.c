@@ -70,6 +70,18 @@ void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
     parse_arguments_of(p, arguments, count, &lifetime);
 }
 
+/* &(T), &mut Box<dyn T>: a reference to T. One to a function is the function. */
+static void become(type_expr *t, const type_expr *inner) {
+    const type_expr outer = *t;
+    *t = *inner;
+    if (inner->kind == TYPE_EXPR_FUNCTION)
+        return;
+    t->is_place |= outer.is_place;
+    t->is_shared |= outer.is_shared;
+    t->leads_twice |= outer.leads_twice;
+    t->lifetime = outer.lifetime != NULL ? outer.lifetime : t->lifetime;
+}
+
 static void parse_tuple_type(parser *p, type_expr *t) {
     uint32_t capacity = 0;
     bool comma = false;
@@ -83,7 +95,7 @@ static void parse_tuple_type(parser *p, type_expr *t) {
     }
     parser_expect(p, TOKEN_RIGHT_PAREN);
     if (t->argument_count == 1 && !comma) /* (T) is T */
-        *t = *t->arguments[0];
+        become(t, t->arguments[0]);
 }
 
 /* The library brings a struct of its own along then. */
@@ -120,7 +132,7 @@ static void parse_named_type(parser *p, type_expr *t) {
                (strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0);
     if (box && !(t->arguments[0]->kind == TYPE_EXPR_DYN && parser_is_counted(p, t->name)) &&
         (t->arguments[0]->kind != TYPE_EXPR_NAME || t->arguments[0]->name == NULL || t->arguments[0]->name[0] == '<'))
-        *t = *t->arguments[0]; /* a boxed function is the function */
+        become(t, t->arguments[0]); /* a boxed function is the function */
     t->span = parser_span_from(p, t->span);
 }
 
@@ -172,15 +184,15 @@ static void parse_impl_type(parser *p, type_expr *t) {
     if (t->argument_count == 0)
         t->kind = TYPE_EXPR_ERROR;
     else if (t->arguments[0]->kind == TYPE_EXPR_FUNCTION)
-        *t = *t->arguments[0];
+        become(t, t->arguments[0]);
 }
 
 /* `<T as Trait>`, in front of `::` */
-type_expr *parse_qualified_scope(parser *p) {
+type_expr *parse_qualified_scope(parser *p, type_expr **trait) {
     parser_advance(p);
     type_expr *t = parse_type(p);
     if (parser_accept(p, TOKEN_AS))
-        parse_type(p);
+        *trait = parse_type(p);
     parser_expect(p, TOKEN_GREATER);
     return t;
 }
@@ -189,9 +201,9 @@ static void parse_type_into(parser *p, type_expr *t) {
     parser_skip_self(p);
     switch (parser_kind(p)) {
     case TOKEN_LESS: {
-        const type_expr *scope = parse_qualified_scope(p);
+        t->of = parse_qualified_scope(p, &t->trait);
         parser_expect(p, TOKEN_COLON_COLON);
-        t->scope = scope->name;
+        t->scope = t->of->name;
         t->name = parser_name(p, &t->span);
         t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
         return;

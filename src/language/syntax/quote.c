@@ -8,8 +8,34 @@
 struct quoted {
     const char *text;
     const expr *tree;
+    const trait_item *trait; /* of a text that is one */
     struct quoted *next;
 };
+
+const trait_item *quote_trait(syntax_tree *tree, const char *text) {
+    struct quoted *q = tree->quotes;
+    while (q != NULL && q->text != text)
+        q = q->next;
+    if (q != NULL)
+        return q->trait;
+    q = MASU_ARENA_NEW(tree->arena, struct quoted);
+    source_file *file = MASU_ARENA_NEW(tree->arena, source_file);
+    syntax_tree *apart = MASU_ARENA_NEW(tree->arena, syntax_tree);
+    diagnostics found;
+    diagnostics_init(&found, tree->arena);
+    if (q == NULL || file == NULL || apart == NULL ||
+        source_file_init(file, tree->arena, "<quote>", text, strlen(text)) != MASU_OK)
+        return NULL;
+    *apart = (syntax_tree){.arena = tree->arena, .file = file};
+    parser p = {.file = file, .arena = tree->arena, .diagnostics = &found, .tree = apart};
+    if (lex_source(file, tree->arena, &found, &p.list) != MASU_OK || setjmp(p.memory_ended) != 0)
+        return NULL;
+    parse_trait(&p);
+    MASU_DEBUG_ASSERT(found.count == 0 && apart->trait_count == 1);
+    *q = (struct quoted){.text = text, .trait = apart->traits[0], .next = tree->quotes};
+    tree->quotes = q;
+    return q->trait;
+}
 
 static expr *read_quote(syntax_tree *tree, const char *text) {
     source_file *file = MASU_ARENA_NEW(tree->arena, source_file);
@@ -36,7 +62,7 @@ expr *quote_write(syntax_tree *tree, const char *text, source_span span, uint32_
         const expr *e = q == NULL ? NULL : read_quote(tree, text);
         if (e == NULL)
             return NULL;
-        *q = (struct quoted){text, e, tree->quotes};
+        *q = (struct quoted){.text = text, .tree = e, .next = tree->quotes};
         tree->quotes = q;
     }
     return expr_fill(tree->arena, q->tree, &(quote_use){span, number, parts, count, 0});

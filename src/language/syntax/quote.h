@@ -21,6 +21,10 @@
 expr *quote_write(syntax_tree *tree, const char *text, source_span span, uint32_t number, expr *const *parts,
                   uint32_t count);
 
+/* `trait N { … }` as a tree of its own, which nothing finds by its name; read once for a program. NULL: out of
+ * memory. */
+const trait_item *quote_trait(syntax_tree *tree, const char *text);
+
 /* tree_copy.c */
 typedef struct quote_use {
     source_span span;

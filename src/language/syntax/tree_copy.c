@@ -119,6 +119,8 @@ static type_expr *copy_type(copier *c, const type_expr *t) {
         fill_span(c, &copy->span);
         copy->arguments = copy_types(c, t->arguments, t->argument_count);
         copy->result = copy_type(c, t->result);
+        copy->of = copy_type(c, t->of);
+        copy->trait = copy_type(c, t->trait);
         copy->length = copy_expr(c, t->length);
     }
     return copy;

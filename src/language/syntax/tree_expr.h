@@ -97,6 +97,7 @@ struct type_expr {
     type_expr *result;    /* of a function; NULL: nothing */
     expr *length;         /* of an array */
     const char *name, *scope; /* scope: what stood before the last `::`; NULL: nothing */
+    type_expr *of, *trait;    /* of `<of as trait>::name`; NULL: it is not one; trait NULL: `<of>::name` */
     type_expr **arguments;
     uint32_t argument_count;
     uint64_t number;

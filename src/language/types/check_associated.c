@@ -90,9 +90,47 @@ static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
     return follow(c, a, &e);
 }
 
+/* Mul<f64> is for f64, Mul alone for Self. */
+static const type *trait_argument(checker *c, const type_expr *trait, uint32_t i, const type *self,
+                                  const type_environment *e) {
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    const type *t = i < trait->argument_count ? check_type(c, trait->arguments[i]) : self;
+    c->environment = outer;
+    return type_resolve(c->types, t);
+}
+
+/* <T as Mul<f64>>::Output: what the impl of Mul<f64> says, not that of Mul<T>. */
+static bool is_of_trait(checker *c, const impl_item *impl, const type_environment *e, const type_expr *wanted,
+                        const type *self) {
+    bool same = impl->trait_type != NULL;
+    for (uint32_t i = 0; same && (i < wanted->argument_count || i < impl->trait_type->argument_count); i++)
+        same = trait_argument(c, impl->trait_type, i, self, e) == trait_argument(c, wanted, i, self, c->environment);
+    return same;
+}
+
+static const type *of_impl(checker *c, const type_expr *t, const type *owner) {
+    for (alias_item *a = c->tree->aliases; owner != NULL && a != NULL; a = a->next) {
+        if (a->is_open >= ALIAS_DEPTH_MAX || a->impl == NULL || strcmp(a->name, t->name) != 0 ||
+            !is_impl_for(c, a->impl, owner))
+            continue;
+        const type_environment e = check_impl_environment(c, a->impl, owner);
+        if (t->trait == NULL || is_of_trait(c, a->impl, &e, t->trait, owner))
+            return follow(c, a, &e);
+    }
+    return NULL;
+}
+
+static bool names_open_type(checker *c, const type_expr *trait) {
+    for (uint32_t i = 0; trait != NULL && i < trait->argument_count; i++)
+        if (type_resolve(c->types, check_type(c, trait->arguments[i]))->may_have_open)
+            return true;
+    return false;
+}
+
 const type *check_alias_type(checker *c, type_expr *t) {
-    const type *owner = check_scope_type(c, t->scope);
-    if (owner != NULL && owner->kind == TYPE_OPEN) { /* of a call whose arguments will say it */
+    const type *owner = t->of == NULL ? check_scope_type(c, t->scope) : type_resolve(c->types, check_type(c, t->of));
+    if (owner != NULL && (owner->kind == TYPE_OPEN || names_open_type(c, t->trait))) { /* arguments will say it */
         c->open->has_open = true;
         return type_open(c->types, NULL);
     }
@@ -108,16 +146,14 @@ const type *check_alias_type(checker *c, type_expr *t) {
         if (a->impl == NULL || (of_self && (own || a->impl == here)))
             return follow(c, a, c->environment);
     }
-    for (alias_item *a = c->tree->aliases; owner != NULL && a != NULL; a = a->next) {
-        if (a->is_open < ALIAS_DEPTH_MAX && a->impl != NULL && strcmp(a->name, t->name) == 0 &&
-            is_impl_for(c, a->impl, owner)) {
-            type_environment e = check_impl_environment(c, a->impl, owner);
-            return follow(c, a, &e);
-        }
-    }
+    const type *found = of_impl(c, t, owner);
+    if (found != NULL)
+        return found;
     const library_said means = owner == NULL ? SAID_NOTHING : library_said_of(LIBRARY_associated, t->name);
     if (means == SAID_INNER)
         return check_item_of(c, owner);
+    if (means == SAID_ITERATE) /* a list is its own iterator */
+        return check_item_of(c, owner) != NULL ? owner : NULL;
     return means == SAID_SAME && type_is_numeric(owner) ? owner : NULL;
 }
 

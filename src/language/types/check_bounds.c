@@ -1,6 +1,9 @@
 /* check_bounds.c: what the bounds of type parameters decide: `F: Fn(A) -> B` of a known F says what B is, `T: Num` of a
  * number that nothing decided which number it is.
  */
+#include <string.h>
+
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
@@ -53,6 +56,30 @@ static void parts_decided(checker *c, const type *t, const trait_item *trait) {
     }
 }
 
+/* T: Mul<f64> of a number that nothing decided: numbers have operators beside their like alone, so it is an f64.
+ * T: Mul<U> of a V that has `impl Mul<f64> for V`: U is f64 where it is a fraction that nothing decided. */
+static void operator_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    const type *beside = type_resolve(c->types, check_type(c, bound->arguments[0])), *only = NULL;
+    c->environment = NULL;
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && type_is_open_number(beside) && i < c->tree->impl_count; i++) {
+        const impl_item *impl = c->tree->impls[i];
+        if (impl->trait_name == NULL || strcmp(impl->trait_name, bound->name) != 0 || impl->generics.count > 0 ||
+            impl->trait_type->argument_count == 0 || check_type(c, impl->owner) != t)
+            continue;
+        const type *of = check_type(c, impl->trait_type->arguments[0]);
+        const bool fits = type_is_float(beside) ? type_is_float(of) : type_is_integer(of);
+        only = fits ? of : only;
+    }
+    c->environment = outer;
+    if (only != NULL)
+        check_unify_numbers(c, beside, only);
+    else if (type_is_open_number(t) && type_is_numeric(beside) && !type_is_open_number(beside) &&
+             type_is_float(t) == type_is_float(beside))
+        check_unify_numbers(c, t, beside);
+}
+
 static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
         function_decides(c, e, t, bound);
@@ -61,6 +88,11 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
     const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
     if (trait == NULL && check_bounds_items(bound) && bound->argument_count > 0) {
         item_decided(c, e, t, bound);
+        return;
+    }
+    if (trait == NULL && bound->argument_count > 0 && bound->kind == TYPE_EXPR_NAME &&
+        library_said_of(LIBRARY_trait_form, bound->name) == SAID_OPERATOR) {
+        operator_decides(c, e, t, bound);
         return;
     }
     if (trait != NULL && bound->argument_count == 0 && type_is_open_number(t)) {
@@ -97,5 +129,15 @@ void check_bounds_decide(checker *c, const type_environment *e) {
             for (uint32_t b = 0; b < p->bound_count; b++)
                 bound_decides(c, e, type_resolve(c->types, arguments[l][i]), p->bounds[b]);
         }
+    }
+}
+
+void check_items_decide(checker *c, const type_environment *e) {
+    for (uint32_t i = 0; e->parameters != NULL && i < e->parameters->count; i++) {
+        const type_parameter *p = &e->parameters->items[i];
+        const type *t = type_resolve(c->types, e->arguments[i]);
+        for (uint32_t b = 0; t->kind != TYPE_OPEN && b < p->bound_count; b++)
+            if (check_bounds_items(p->bounds[b]) && p->bounds[b]->argument_count > 0)
+                item_decided(c, e, t, p->bounds[b]);
     }
 }

@@ -5,7 +5,8 @@
  *     impl Shape for Disc { … }    SIDES: u32; a type Unit; area of &self, the Unit of Disc, -> f64
  *
  * The trait's signature is read once more with Self, its parameters and its types as this impl block has them. Where
- * either of the two is generic, only their forms are compared: the types are judged where they are called.
+ * either of the two is generic, their texts are compared (check_alike.c). Rust's own traits have contracts
+ * (check_contract.c).
  *
  * An impl block may ask for less of its receiver (`&self` where the trait lends `&mut self`), never for more: who calls
  * through `&dyn Shape` has lent nothing to write to.
@@ -14,6 +15,8 @@
 
 #include <string.h>
 
+#include "language/types/check_alike.h"
+#include "language/types/check_contract.h"
 #include "language/types/check_declare.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
@@ -58,20 +61,26 @@ static bool depends_on_impl(const type_expr *t) {
     return depends;
 }
 
+static void report_constant(checker *c, const impl_item *impl, const const_item *own, const const_item *declared) {
+    diagnostic *d = diagnostics_say(c->diagnostics, own->span, SAY(is_declared_otherwise_in), own->name,
+                                    names_trait_text(impl->trait));
+    diagnostics_note(c->diagnostics, d, declared->span, "it is declared here");
+}
+
 static bool constants_conform(checker *c, const impl_item *impl) {
+    const alike_pair pair = {.c = c, .impl = impl, .trait = impl->trait};
     bool all = true;
     for (uint32_t i = 0; i < impl->trait->constant_count; i++) {
         const const_item *declared = impl->trait->constants[i];
         const const_item *own = constant_of_impl(c, impl, declared->name);
-        if (own == NULL) {
+        if (own == NULL)
             all = report_missing(c, impl, "constant", declared->name, declared->span);
-        } else if (declared->annotation != NULL && own->annotation != NULL && impl->generics.count == 0 &&
-                   !depends_on_impl(declared->annotation) && !depends_on_impl(own->annotation) &&
-                   !check_fits(c, check_type(c, own->annotation), check_type(c, declared->annotation))) {
-            diagnostic *d = diagnostics_say(c->diagnostics, own->span, SAY(is_declared_otherwise_in), own->name,
-                                            names_trait_text(impl->trait));
-            diagnostics_note(c->diagnostics, d, declared->span, "it is declared here");
-        }
+        else if (declared->annotation != NULL && own->annotation != NULL && impl->generics.count == 0 &&
+                 !depends_on_impl(declared->annotation) && !depends_on_impl(own->annotation) &&
+                 !check_fits(c, check_type(c, own->annotation), check_type(c, declared->annotation)))
+            report_constant(c, impl, own, declared);
+        else if (impl->generics.count > 0 && check_is_otherwise(&pair, own->annotation, declared->annotation))
+            report_constant(c, impl, own, declared);
     }
     return all;
 }
@@ -147,13 +156,33 @@ static void signatures_conform(checker *c, const function_item *own, const funct
     }
 }
 
+/* Where either is generic. */
+static void texts_conform(checker *c, const implementation *made, const function_item *own,
+                          const function_item *declared) {
+    const alike_pair pair = {c, made->impl, made->trait, own, declared};
+    for (uint32_t i = own->has_self; i < own->parameter_count; i++) {
+        const binding *a = own->parameters[i], *b = declared->parameters[i];
+        if (check_is_otherwise(&pair, a->annotation, b->annotation)) {
+            report_otherwise(c, own, a->span, declared, b->span);
+            return;
+        }
+    }
+    if (check_is_otherwise(&pair, own->result_annotation, declared->result_annotation))
+        report_otherwise(c, own, own->result_annotation == NULL ? own->span : own->result_annotation->span, declared,
+                         declared->result_annotation == NULL ? declared->span : declared->result_annotation->span);
+}
+
 static void methods_conform(checker *c, const implementation *made) {
     for (uint32_t i = 0; i < made->trait->method_count; i++) {
         const function_item *declared = made->trait->methods[i];
         const function_item *own = check_method_of_impl(c, made->owner, made->impl, declared->name);
         bool comparable = own != NULL && own->parameter_count == declared->parameter_count &&
                           own->has_self == declared->has_self && own->span.offset != declared->span.offset;
-        if (comparable && forms_conform(c, own, declared) && !own->is_template)
+        if (!comparable || !forms_conform(c, own, declared))
+            continue;
+        if (own->is_template)
+            texts_conform(c, made, own, declared);
+        else
             signatures_conform(c, own, declared);
     }
 }
@@ -167,7 +196,9 @@ void check_conform(checker *c) {
         bool complete = supertraits_conform(c, &made);
         complete &= constants_conform(c, made.impl);
         complete &= types_conform(c, made.impl);
+        check_extra_items(c, made.impl, made.trait);
         if (complete)
             methods_conform(c, &made);
     }
+    check_contracts(c);
 }

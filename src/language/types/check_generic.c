@@ -229,7 +229,7 @@ static function_item *fitting_method(checker *c, const struct_item *owner, const
 function_item *check_method_named(checker *c, struct_item *owner, const char *name) {
     function_item *f = check_find_method(c, owner, name);
     if (f == NULL && owner->dyn != NULL)
-        return check_dyn_method(c, owner, name);
+        f = check_dyn_method(c, owner, name);
     if (f == NULL && owner->template != NULL)
         f = fitting_method(c, owner, owner->template, name);
     bool asks_any = f == NULL && check_any_owner(c) != NULL && owner->type != NULL && !check_is_vague(c, owner->type);

@@ -77,6 +77,8 @@ function_item *check_method_of_trait(const checker *c, const char *trait, const 
 function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *owner, const function_item *f);
 /* V: Visitor<R> of a V that is known says what R is. */
 void check_bounds_decide(checker *c, const type_environment *e);
+/* I: IntoIterator<Item = V> alone: before a function that takes a V is looked at. */
+void check_items_decide(checker *c, const type_environment *e);
 /* Parts of check_generic.c that check_generic_call.c needs. */
 function_item *check_instance_of(checker *c, function_item *f, struct_item *owner, type_environment *e,
                                  source_span span);

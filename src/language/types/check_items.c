@@ -410,8 +410,8 @@ void check_declare_items(checker *c) {
     declare_renames(c);
     uint32_t written = c->tree->constant_count;
     declare_constants(c, 0); /* fields may be arrays of so many */
-    check_struct_types(c);
     declare_functions(c);
+    check_struct_types(c); /* Peekable<Lexer> is one thing or another by the methods of Lexer */
     declare_impls(c);
     declare_constants(c, written);
     declare_renames(c);

@@ -233,6 +233,8 @@ static const type *iterator_type(checker *c, const type_expr *t) {
         return one ? type_vec(c->types, place_of(c, t->arguments[0])) : NULL;
     case SAID_PIECES:
         return one ? type_vec(c->types, type_vec(c->types, check_held_type(c, t->arguments[0]))) : NULL;
+    case SAID_SLICES: /* chunks_mut */
+        return one ? type_vec(c->types, type_reference(c->types, check_held_type(c, t->arguments[0]), true)) : NULL;
     case SAID_KEYS:
         return t->argument_count == 2 ? type_vec(c->types, check_held_type(c, t->arguments[0])) : NULL;
     case SAID_VALUES:
