@@ -125,6 +125,9 @@ void check_let_statement(checker *c, stmt *s) {
     if (named && t == NULL && s->value->kind == EXPR_METHOD &&
         library_word(LIBRARY_of_option, s->value->call.name) != NULL)
         s->value->call.is_option = check_is_used_as_option(c, s);
+    if (s->pattern->kind == PATTERN_VARIANT && s->value->kind == EXPR_METHOD &&
+        library_word(LIBRARY_of_option, s->value->call.name) != NULL)
+        s->value->call.is_option = true; /* let Some(x) = v.get(i) else { … } */
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL && s->pattern->binding->name[0] == '<' &&
                s->value->kind == EXPR_NAME;
     const expr *outer = c->places->alias_place;

@@ -11,6 +11,8 @@
 #include "language/front/check_text.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
+#include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_writes.h"
 #include "language/types/check_written.h"
@@ -216,6 +218,48 @@ static bool holds_length(const type_expr *t) {
     return holds;
 }
 
+/* -> impl Iterator<Item = T>, -> Box<dyn Iterator<Item = T>>, -> impl Fn(T) -> T */
+static bool yields_dyn(const type_expr *t) {
+    const bool some = t->kind == TYPE_EXPR_DYN || (t->kind == TYPE_EXPR_NAME && t->name != NULL && t->name[0] == '<');
+    return t->kind == TYPE_EXPR_FUNCTION || (some && t->argument_count > 0 && check_bounds_items(t->arguments[0]));
+}
+
+/* Numbers that nothing has decided up to here. */
+static void decide_numbers(checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    if (type_is_open_number(t))
+        type_decide(t, type_default_number(c->types, t));
+    else if (t->kind == TYPE_VEC && t->may_have_open)
+        decide_numbers(c, t->vec.element);
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
+        decide_numbers(c, t->tuple.items[i]);
+}
+
+/* let f: Box<dyn Fn(i32) -> i32> = adder(3): T is an i32. The environment is the call's. */
+static void expect_dyn(checker *c, const type_expr *written, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (wish == NULL || !check_is_dyn(wish))
+        return;
+    const closure_signature *signature = check_dyn_signature(wish);
+    const type_expr *bound = written->kind == TYPE_EXPR_FUNCTION ? written : written->arguments[0];
+    if (bound->kind == TYPE_EXPR_FUNCTION && signature != NULL && signature->count == bound->argument_count) {
+        const closure_signature own = check_closure_signature(c, bound);
+        for (uint32_t i = 0; i < own.count; i++)
+            check_fits(c, own.parameters[i], signature->parameters[i]);
+        check_fits(c, own.result, signature->result);
+    } else if (bound->kind != TYPE_EXPR_FUNCTION && bound->argument_count == 1 && check_item_of(c, wish) != NULL) {
+        check_fits(c, check_part_type(c, bound->arguments[0]), check_item_of(c, wish));
+    }
+}
+
+/* Before f yields any iterator or function of such types: which ones there are is known by these. */
+static void decide_all_numbers(checker *c, const function_item *f, const type_environment *e) {
+    for (uint32_t i = 0; i < f->generics.count; i++)
+        decide_numbers(c, e->arguments[i]);
+    for (uint32_t i = 0; i < check_type_count(e->more); i++)
+        decide_numbers(c, e->more_arguments[i]);
+}
+
 void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner, const type *expected) {
     type_environment environment = check_environment_new(c, f);
     const type_environment *outer = c->environment;
@@ -237,8 +281,13 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         check_impl_fits(c, f, owner, &environment);
     check_lends_references(c, f);
     c->environment = &environment;
+    const bool is_dyn = f->result_annotation != NULL && f->span.file != c->tree->prelude &&
+                        yields_dyn(f->result_annotation);
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
+                         : is_dyn                     ? type_open(c->types, NULL) /* its types are known below */
                                                       : check_part_type(c, f->result_annotation);
+    if (is_dyn)
+        expect_dyn(c, f->result_annotation, expected);
     c->environment = outer;
     use_expectation(c, result, expected);
     for (uint32_t i = 0; i < e->call.arg_count; i++)
@@ -247,13 +296,17 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         else
             check_expr(c, &e->call.args[i], NULL);
     bool lengths = f->result_annotation != NULL && holds_length(f->result_annotation);
+    if (is_dyn)
+        decide_all_numbers(c, f, &environment);
+    if (is_dyn && owner != NULL && owner->type != NULL)
+        owner = environment.self = check_owner_of(c, type_resolve(c->types, owner->type));
     if (lengths || (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open)) {
         c->environment = &environment;   /* T::Item and [T; N], now that T and N are known */
         if (lengths && expected != NULL) /* let a: [i32; 2] = f(); */
             decide_inner_lengths(c, f->result_annotation, expected);
         const type *known = check_part_type(c, f->result_annotation);
         check_fits(c, result, known);
-        result = lengths ? known : result;
+        result = lengths || (is_dyn && check_is_dyn(known)) ? known : result;
         c->environment = outer;
     }
     result = type_resolve(c->types, result);
@@ -317,6 +370,12 @@ void check_pending_call(checker *c, expr *e) {
         diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(nothing_says_what_of_is), name,
                                         f->qualified);
         diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
+        check_make_error(c, e);
+        return;
+    }
+    if (check_is_dyn(made->result) && !check_is_dyn(type_resolve(c->types, e->type))) {
+        diagnostics_say(c->diagnostics, e->call.name_span, SAY(nothing_says_what_of_is),
+                        f->generics.count > 0 ? f->generics.items[0].name : "T", f->qualified);
         check_make_error(c, e);
         return;
     }

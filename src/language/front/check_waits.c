@@ -66,6 +66,14 @@ static void look_at_call(look *l, const expr *callee) {
         look_at_functions(l, callee->name.scope, name, false);
 }
 
+/* v.push(1) can be seen; v.iter_mut() only lends. */
+static bool changes(const char *method) {
+    const library_said lends = library_said_of(LIBRARY_lends, method);
+    const bool only_lends = lends == SAID_ELEMENTS || lends == SAID_PIECES || lends == SAID_MAYBE ||
+                            lends == SAID_PART || lends == SAID_TWO || lends == SAID_MAYBE_TWO;
+    return library_says(LIBRARY_writes, method) || (library_says(LIBRARY_exclusive, method) && !only_lends);
+}
+
 static void look_at(expr *e, void *context) {
     look *l = context;
     if (e->type != NULL)
@@ -74,8 +82,7 @@ static void look_at(expr *e, void *context) {
     if (e->kind == EXPR_CALL) {
         look_at_call(l, e->call.callee);
     } else if (e->kind == EXPR_METHOD) {
-        l->seen |= library_says(LIBRARY_writes, e->call.name) || library_says(LIBRARY_exclusive, e->call.name) ||
-                   library_says(LIBRARY_writes_briefly, e->call.name);
+        l->seen |= changes(e->call.name) || library_says(LIBRARY_writes_briefly, e->call.name);
         if (!l->seen)
             look_at_functions(l, "", e->call.name, true);
     }

@@ -117,10 +117,18 @@ static bool writes_list(pattern *const *parts, uint32_t count, const pattern *re
     return writes;
 }
 
+/* A tuple of names matches everything, too. */
+static bool takes_all(const pattern *part) {
+    bool all = is_plain(part) || (part->kind == PATTERN_TUPLE && !part->rest);
+    for (uint32_t i = 0; all && i < part->part_count; i++)
+        all = takes_all(part->parts[i]);
+    return all;
+}
+
 /* A part that does not match everything is tested; what it binds is taken apart after the test. */
 static void add_part(parser *p, pattern *part, expr *value) {
-    if (is_plain(part)) {
-        if (part->kind == PATTERN_NAME)
+    if (takes_all(part)) {
+        if (part->kind != PATTERN_WILDCARD)
             add_let(p, part, value);
         return;
     }
