@@ -34,8 +34,10 @@ static void walk_block(surveyor *s, const liveness *l, const ir_block *b) {
         s->now++;
         for (uint32_t a = 0; a < i->arg_count; a++)
             touch(s, i->args[a]);
-        for (uint32_t r = 0; r < i->result_count; r++)
+        for (uint32_t r = 0; r < i->result_count; r++) {
             touch(s, i->result + r);
+            s->lives[i->result + r].made = s->now;
+        }
     }
     for (int t = 0; t < ir_target_count(b->last); t++) {
         touch_set(s, l->in[b->last->target[t].block->id]);

@@ -14,6 +14,7 @@
 
 typedef struct place_life {
     int64_t first, last; /* of the value; -1: it has none */
+    int64_t made;        /* by its operation; not `first` where a block of its life comes before in the order */
     int64_t until;       /* of its elements, wherever they flow to; >= last */
     int64_t others; /* the first point at which a value lives that its elements may have flowed to; INT64_MAX: none */
     bool flows;     /* its elements go on in another value */

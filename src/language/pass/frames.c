@@ -66,7 +66,7 @@ static const char *reason_against(const framer *p, const ir_instr *i, ir_value v
     bool recursive = p->facts->recursive[p->f->id];
     if (recursive && !p->points[v].deep)
         return MAY_CALL_ITSELF;
-    if (p->points[v].others < p->points[v].first)
+    if (p->points[v].others < p->points[v].made)
         return "a loop carries it";
     uint64_t bytes = place_bytes_of(p->facts, p->f, v);
     if (bytes > (recursive ? MOST_DEEP_BYTES : MOST_BYTES))

@@ -109,9 +109,8 @@ static void gather(grower *g) {
         const place_life *l = &g->lives[v];
         if (!g->fits[v])
             continue;
-        bool carried = l->others < l->first;
-        g->spare += carried;
-        g->tenants[g->count++] = (tenant){v, carried ? l->others : l->first, l->until};
+        g->spare += l->others < l->made; /* a loop carries it */
+        g->tenants[g->count++] = (tenant){v, l->others < l->first ? l->others : l->first, l->until};
         g->f->values[v].pooled = NULL;
     }
     if (g->count > 0)
