@@ -236,7 +236,8 @@ void emit_call(emit *e, const ir_instr *i) {
         args[count++] = destination = emit_room(e, codegen_results_type(cg, i->callee), "results");
     for (uint32_t k = 0; k < i->arg_count; k++)
         args[count++] = emit_arg(e, i, k);
-    emit_site(e, i);
+    if (emit_may_raise(i))
+        emit_site(e, i);
     if (i->places)
         store_dests(e, i);
     LLVMTypeRef type = codegen_function_type(cg, i->callee);

@@ -107,6 +107,8 @@ static inline ir_type emit_result_type(const emit *e, const ir_instr *i) {
 /* Address `bytes` behind base. */
 LLVMValueRef emit_offset(emit *e, LLVMValueRef base, int64_t bytes);
 void emit_site(emit *e, const ir_instr *i);
+/* A call too, if the function may. Else no place is stored for it: in a loop the store would keep loads from moving. */
+bool emit_may_raise(const ir_instr *i);
 LLVMBasicBlockRef emit_new_block(emit *e, const char *name);
 
 /* ---- arithmetic.c --------------------------------------------------------------------------------------------- */

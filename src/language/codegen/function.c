@@ -296,7 +296,7 @@ static bool is_leaf(const ir_function *f, int deep) {
     return true;
 }
 
-static bool may_raise(const ir_instr *i) {
+bool emit_may_raise(const ir_instr *i) {
     return i->op == IR_CALL ? !is_leaf(i->callee, LEAF_DEEP) : ir_may_raise(i);
 }
 
@@ -305,7 +305,7 @@ static bool needs_frame(const ir_function *f) {
         return true;
     for (uint32_t b = 0; b < f->block_count; b++)
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
-            if (may_raise(i))
+            if (emit_may_raise(i))
                 return true;
     return false;
 }
@@ -359,7 +359,7 @@ static void enter(emit *e) {
 static bool is_calm(const ir_function *f, const ir_block *b) {
     for (const ir_instr *i = b->first; i; i = i->next) {
         bool inside = i->op == IR_DIV || i->op == IR_REM || i->op == IR_SUB_LENGTH || emit_is_list_access(f, i);
-        if (!inside && (i->op == IR_ABI || may_raise(i)))
+        if (!inside && (i->op == IR_ABI || emit_may_raise(i)))
             return false;
     }
     return true;

@@ -80,6 +80,7 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine) {
  *     mergefunc              equal comprehensions share their loops
  *     inline                 small functions of numbers; those that enter a frame are marked noinline
  *     loop-rotate … indvars  loops as the vectoriser likes them, what does not change moved out
+ *     simple-loop-unswitch   whether the last place is one of the list is asked before the loop
  *     gvn, loop-vectorize    one load for each element; several elements at a time
  *
  * instcombine runs to its first fixed point: more rounds were not found to change the code of any example. */
@@ -88,7 +89,8 @@ static const char passes[] =
     "max-iterations=1;no-verify-fixpoint>),ipsccp,globaldce,"
     "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
     "instcombine<max-iterations=1;no-verify-fixpoint>)),"
-    "function(loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,loop(indvars,loop-idiom,loop-deletion),gvn,"
+    "function(loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,loop(indvars,loop-idiom,loop-deletion),"
+    "loop-mssa(simple-loop-unswitch,licm<allowspeculation>),gvn,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-vectorize,loop-mssa(licm<allowspeculation>),dse,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),globaldce";
 

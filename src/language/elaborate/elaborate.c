@@ -147,6 +147,8 @@ static void rewrite(expr *e, void *context) {
         elaborate_list(el, e);
     } else if (e->kind == EXPR_REPEAT) {
         elaborate_repeat(el, e);
+    } else if (e->kind == EXPR_BLOCK) {
+        elaborate_total(el, e);
     } else if (e->kind == EXPR_STRUCT) {
         elaborate_base(el, e);
     }
@@ -158,7 +160,7 @@ masu_status elaborate_tree(syntax_tree *tree, type_table *types) {
     elaboration el = {.tree = tree, .types = types};
     for (uint32_t i = 0; i < tree->function_count; i++) {
         function_item *f = el.function = tree->functions[i];
-        if (f->body && f->is_checked) {
+        if (f->body && f->is_checked && !f->is_left_out) {
             expr body = {.kind = EXPR_BLOCK, .block = f->body};
             rewrite(&body, &el);
         }

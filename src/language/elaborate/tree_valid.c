@@ -547,6 +547,6 @@ bool check_tree_valid(const syntax_tree *tree, masu__buffer *out) {
         if (!tree->constants[i]->is_composed && tree->constants[i]->value->type != NULL) /* else it is never used */
             judge_expr(tree->constants[i]->value, &j);
     for (uint32_t i = 0; i < tree->function_count; i++)
-        j.good &= check_function_valid(tree, tree->functions[i], out);
+        j.good &= tree->functions[i]->is_left_out || check_function_valid(tree, tree->functions[i], out);
     return j.good;
 }

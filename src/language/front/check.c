@@ -251,10 +251,30 @@ static void keep_as_written(checker *c, function_item *f, function_item *copy) {
         f->as_written = copy != NULL ? copy : check_copy_function(c, f);
 }
 
-static void add_wide(checker *c, function_item *f, function_item *copy) {
+/* Adds the copies that run where the tensors passed hold something else than f32. */
+static void add_copies(checker *c, function_item *f, function_item *copy) {
+    function_item *whole = check_is_whole_otherwise(c, f, copy) ? check_copy_function(c, copy) : NULL;
     if (f->as_written == copy)
         f->as_written = check_copy_function(c, copy);
-    check_signature(c, check_add_wide(c, f, copy));
+    if (c->types->guessed > 0)
+        check_signature(c, check_add_wide(c, f, copy));
+    if (whole != NULL)
+        check_signature(c, check_add_whole(c, f, whole));
+}
+
+/* Checks the copy for whole numbers. Where something is wrong with it, nothing calls it. */
+static void check_whole(checker *c, function_item *f) {
+    const diagnostics before = *c->diagnostics;
+    const uint32_t functions = c->tree->function_count;
+    c->types->whole = f->whole_elements;
+    check_statements(c, f);
+    c->types->whole = NULL;
+    if (c->diagnostics->error_count == before.error_count)
+        return;
+    diagnostics_return_to(c->diagnostics, &before);
+    f->is_left_out = true;
+    for (uint32_t i = functions; i < c->tree->function_count; i++)
+        c->tree->functions[i]->is_left_out = c->tree->functions[i]->is_closure;
 }
 
 static void check_body(checker *c, function_item *f) {
@@ -264,11 +284,14 @@ static void check_body(checker *c, function_item *f) {
     const uint32_t errors = c->diagnostics->error_count;
     keep_as_written(c, f, copy);
     check_infer(c, f);
-    c->types->elements_are_wide = f->is_wide;
-    c->types->guessed = 0;
-    check_statements(c, f);
-    if (copy != NULL && c->types->guessed > 0 && c->diagnostics->error_count == errors)
-        add_wide(c, f, copy);
+    c->types->elements_are_wide = f->is_wide && !f->is_whole;
+    c->types->guessed = c->types->may_be_whole.count = 0;
+    if (f->is_whole)
+        check_whole(c, f);
+    else
+        check_statements(c, f);
+    if (copy != NULL && c->diagnostics->error_count == errors)
+        add_copies(c, f, copy);
     c->types->elements_are_wide = false;
 }
 

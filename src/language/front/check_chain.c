@@ -256,20 +256,35 @@ static expr *places_of_part(const chain *h, block_builder *body) {
     return BUILD_QUOTE(c, h->e->span, "$0..$0 + $1", chain_name(c, h->e, names[1]), chain_name(c, h->e, names[2]));
 }
 
-/* The places of the list, from its end on, or of two lists, one behind the other: what the loop runs over. */
+/* The places of the list that there are: what the loop runs over. */
 static expr *places_of(const chain *h, block_builder *before, block_builder *body) {
+    checker *c = h->c;
+    build_let(before, "<list>", false, *h->start);
+    chain_places(h, before);
+    build_let(body, "<v 0>", false, BUILD_QUOTE(c, h->e->span, "$$list[$$first + $$at * $$stride]", NULL));
+    return BUILD_QUOTE(c, h->e->span, "0i64..$$count as i64", NULL);
+}
+
+/* for <side> in 0..2 { let <part> = one list, then the other; loop over it } */
+static expr *one_behind_the_other(const chain *h, expr *loop, block_builder *before) {
     checker *c = h->c;
     const expr *e = h->e;
     build_let(before, "<list>", false, *h->start);
-    if (h->backwards) {
-        build_let(body, "<v 0>", false, BUILD_QUOTE(c, e->span, "$$list[$$list.len() - 1i64 - $$at]", NULL));
-        return BUILD_QUOTE(c, e->span, "0i64..$$list.len()", NULL);
-    }
     build_let(before, "<behind>", false, h->behind);
-    build_let(body, "<v 0>", false,
-              BUILD_QUOTE(c, e->span, "if $$at < $$list.len() { $$list[$$at] } else { $$behind[$$at - $$list.len()] }",
-                          NULL));
-    return BUILD_QUOTE(c, e->span, "0i64..$$list.len() + $$behind.len()", NULL);
+    block_builder both = build_block(c, e->span);
+    build_let(&both, "<part>", false, BUILD_QUOTE(c, e->span, "if $$side == 0i64 { $$list } else { $$behind }", NULL));
+    build_stmt(&both, loop);
+    return build_for(c, e->span, build_name(c, e->span, "<side>", BINDING_LOOP),
+                     BUILD_QUOTE(c, e->span, "0i64..2i64", NULL), both.block);
+}
+
+/* The stages that only choose places of the list that the chain starts from. */
+static void find_placing(chain *h, source from) {
+    bool list = from == SOURCE_LIST && h->last_body == NULL && (*h->start)->kind != EXPR_RANGE && h->behind == NULL &&
+                h->parts == NULL && h->part == NULL;
+    while (list && h->placing < h->count && chain_is_placing(h->stages[h->placing]))
+        h->placing++;
+    h->pairs = list && h->placing < h->count && chain_kind_of(h->stages[h->placing]) == STAGE_ZIP;
 }
 
 /* for <v 0> in source { … }, or loop { … }; `label`: what the program calls it. */
@@ -277,21 +292,29 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     checker *c = h->c;
     const expr *e = h->e;
     for (uint32_t i = 0; i < h->count; i++) {
-        bool nested = chain_kind_of(h->stages[i]) == STAGE_FLAT_MAP;
+        bool nested = chain_kind_of(h->stages[i]) == STAGE_FLAT_MAP || h->behind != NULL;
         h->label = nested && h->label == NULL ? check_printf(c, "<chain %u>", c->text_count++) : h->label;
     }
     h->label = label != NULL ? label : h->label;
     block_builder body = build_block(c, e->span);
-    chain_counters(h, before);
-    chain_limits(h, 0, &body);
-    bool by_place = h->backwards || h->behind != NULL || h->parts != NULL || h->part != NULL;
+    find_placing(h, from);
+    bool by_place = h->backwards || h->placing > 0 || h->pairs || h->parts != NULL || h->part != NULL;
     expr *places = h->parts != NULL  ? places_of_parts(h, before, &body)
                    : h->part != NULL ? places_of_part(h, &body)
                    : by_place        ? places_of(h, before, &body)
                                      : NULL;
-    expr *then = chain_body_of(h, 0, "<v 0>");
+    chain_counters(h, before);
+    chain_limits(h, h->placing, &body);
+    expr *then = chain_body_of(h, h->placing, "<v 0>");
     pattern *one = build_name(c, e->span, by_place ? "<at>" : "<v 0>", BINDING_LOOP);
-    expr *loop = build_for(c, e->span, one, by_place ? places : *h->start, body.block);
+    expr *over = by_place ? places : h->behind != NULL ? chain_name(c, e, "<part>") : *h->start;
+    expr *loop = build_for(c, e->span, one, over, body.block);
+    if (h->behind != NULL) {
+        build_stmt(&body, then);
+        loop = one_behind_the_other(h, loop, before);
+        loop->loop->label = h->label;
+        return loop;
+    }
     loop->loop->label = h->label;
     if (from == SOURCE_LIST) {
         build_stmt(&body, then);
@@ -354,6 +377,9 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
     bool listed = kind < STAGE_FIND || kind == STAGE_COLLECT;
     const char *result = listed ? "<all>" : "<found>";
     build_let(&b, result, true, listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind));
+    b.last->pattern->binding->gathers = kind == STAGE_SUM       ? BINARY_ADD
+                                        : kind == STAGE_PRODUCT ? BINARY_MUL
+                                                                : BINARY_NONE;
     build_stmt(&b, build_loop_of(&h, from, NULL, &b));
     expr *value = chain_name(c, e, result);
     if (kind == STAGE_COLLECT) {

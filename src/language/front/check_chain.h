@@ -58,6 +58,8 @@ typedef struct chain {
     uint32_t count;
     expr **start;
     bool backwards;      /* the list that the chain starts from, from its end on */
+    uint32_t placing;    /* stages at its beginning that only say which places of the list there are */
+    bool pairs;          /* the stage behind them is a zip of that list and another: one number is the place in both */
     expr *behind;        /* another list that follows it; NULL: none */
     expr *parts;         /* the method whose parts of a list the chain starts from; NULL: it starts from elements */
     const made_of *part; /* the part whose elements it starts from; NULL: another list */
@@ -74,6 +76,9 @@ bool chain_passes_on(const expr *e);     /* a stage that does not end the chain 
 expr *chain_body_of(const chain *h, uint32_t at, const char *value);
 /* The counters of the stages: how many came through, how many may. */
 void chain_counters(const chain *h, block_builder *before);
+/* rev, skip, take and step_by of a list are arithmetic: where to begin, how many there are, how far apart. */
+bool chain_is_placing(const expr *stage);
+void chain_places(const chain *h, block_builder *before);
 /* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
 void chain_limits(const chain *h, uint32_t at, block_builder *body);
 expr *chain_leave(const chain *h, const expr *e); /* out of the loop over the source */

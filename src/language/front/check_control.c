@@ -140,6 +140,8 @@ void check_let_statement(checker *c, stmt *s) {
     check_expr(c, &s->value, t);
     if (named && t == NULL)
         s->pattern->binding->is_lengths = !s->pattern->binding->is_mutable && check_yields_lengths(s->value);
+    if (named)
+        s->pattern->binding->is_element = check_may_be_element(s->value);
     if (t != NULL && t->kind == TYPE_ERROR && s->value->type->may_have_open)
         check_make_error(c, s->value); /* what it holds was to follow from the type */
     if (t != NULL) {

@@ -50,6 +50,7 @@ void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what 
 bool check_arithmetic_as_row(checker *c, expr **slot);
 /* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was
  * given. */
+bool check_may_be_element(const expr *e); /* of another tensor: see expr.is_element */
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
 void check_struct(checker *c, expr *e, const type *expected);
 void check_unknown_field(checker *c, expr *e, const struct_item *s);

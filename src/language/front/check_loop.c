@@ -84,6 +84,10 @@ static const type *loop_type(checker *c, const expr *e, const loop_context *cont
     return e->kind == EXPR_LOOP && context->break_type != NULL ? context->break_type : check_scalar(c, TYPE_VOID);
 }
 
+static bool is_over_tensor(const expr *iterable) {
+    return iterable->type != NULL && type_is(iterable->type, TYPE_TENSOR);
+}
+
 /* False: what the loop runs over is an iterator. */
 static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alias) {
     if (e->kind == EXPR_WHILE) {
@@ -94,6 +98,8 @@ static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
             return false;
         mark_loop_bindings(e->loop->pattern);
         check_bind(c, e->loop->pattern, t);
+        if (e->loop->pattern->kind == PATTERN_NAME && e->loop->pattern->binding != NULL)
+            e->loop->pattern->binding->is_element = is_over_tensor(e->loop->iterable);
         check_for_element(c, alias);
         check_twice(c, mark);
     }

@@ -46,6 +46,24 @@ void check_count_from_end(checker *c, expr *e, uint32_t first) {
     }
 }
 
+/* f(x)[0, -1]: { let <tensor> = f(x); <tensor>[0, -1] }, whose length can be asked for. Nothing is checked yet. */
+bool check_count_from_end_of_value(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot, **base = slot;
+    bool from_end = false;
+    for (; (*base)->kind == EXPR_INDEX && (base == slot || !(*base)->in_parentheses); base = &(*base)->index.base)
+        for (uint32_t i = 0; i < (*base)->index.count; i++)
+            from_end |= is_negative_literal((*base)->index.indices[i]);
+    if (!from_end || (*base)->type != NULL || ((*base)->kind != EXPR_CALL && (*base)->kind != EXPR_METHOD))
+        return false;
+    const char *name = check_printf(c, "<tensor %u>", c->text_count++);
+    block_builder b = build_block(c, e->span);
+    build_let(&b, name, false, *base);
+    *base = check_new_name(c, (*base)->span, name);
+    *slot = build_finish(&b, e);
+    check_expr(c, slot, expected);
+    return true;
+}
+
 /* The end of a range that is written, exclusive. */
 static expr *end_of(checker *c, const expr *range) {
     expr *high = range->range.high;

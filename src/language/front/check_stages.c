@@ -161,9 +161,10 @@ expr *chain_leave(const chain *h, const expr *e) {
     return jump;
 }
 
-/* Places are lengths; what skip and take count to is what they are given. */
+/* They count with usize. */
 static bool counts_places(const expr *stage) {
-    return chain_kind_of(stage) == STAGE_ENUMERATE || chain_kind_of(stage) == STAGE_POSITION;
+    const stage_kind k = chain_kind_of(stage);
+    return k == STAGE_ENUMERATE || k == STAGE_POSITION || k == STAGE_SKIP || k == STAGE_TAKE;
 }
 
 static expr *number_of(checker *c, const expr *e, type_kind kind, uint64_t value) {
@@ -173,8 +174,13 @@ static expr *number_of(checker *c, const expr *e, type_kind kind, uint64_t value
     return number;
 }
 
-static char *counter_of(const chain *h, uint32_t at) {
-    return check_printf(h->c, "<n %u>", at);
+/* A zip of two lists, from their places. */
+static bool is_by_place(const chain *h, uint32_t at) {
+    return h->pairs && at == h->placing;
+}
+
+static const char *counter_of(const chain *h, uint32_t at) {
+    return is_by_place(h, at) ? "<at>" : check_printf(h->c, "<n %u>", at);
 }
 
 static bool keeps_count(stage_kind k) {
@@ -218,7 +224,7 @@ void chain_limits(const chain *h, uint32_t at, block_builder *body) {
         if (chain_kind_of(stage) == STAGE_TAKE) {
             build_stmt(body, BUILD_QUOTE(c, stage->span, "if $0 >= $1 { $2; }", chain_name(c, stage, counter_of(h, i)),
                                          chain_name(c, stage, check_printf(c, "<most %u>", i)), chain_leave(h, stage)));
-        } else if (at == 0 && chain_kind_of(stage) == STAGE_ZIP && counts_pairs(h, i)) {
+        } else if (at == h->placing && !is_by_place(h, i) && chain_kind_of(stage) == STAGE_ZIP && counts_pairs(h, i)) {
             leave_without_partner(h, i, body);
         }
     }
@@ -261,7 +267,8 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     const expr *stage = h->stages[at];
     const stage_kind kind = chain_kind_of(stage);
     const char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
-    const bool renames = strstr(chain_stages[kind].way, "$5") != NULL;
+    const char *plain = is_by_place(h, at) ? "{ let $5 = ($6, $8[$2]); $1; }" : chain_stages[kind].way;
+    const bool renames = strstr(plain, "$5") != NULL;
     expr *parts[] = {applied(h, at, value),
                      kind < STAGE_FIND ? chain_body_of(h, at + 1, renames ? next : value) : NULL,
                      chain_name(c, stage, counter),
@@ -273,36 +280,83 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
                      beside(h, at)};
     const bool zips = kind == STAGE_ZIP, pair = (zips || kind == STAGE_ENUMERATE) && is_made(h, at);
     block_builder b = build_block(c, stage->span);
-    if (zips && !counts_pairs(h, at))
+    if (zips && !counts_pairs(h, at) && !is_by_place(h, at))
         leave_without_partner(h, at, &b);
     if (pair)
         let_pair(h, &b, next, chain_name(c, stage, zips ? value : counter),
                  zips ? build_index(c, stage->span, parts[8], chain_name(c, stage, counter)) : parts[6]);
-    expr *way = build_quote(c, stage->span, pair ? chain_stages[STAGE_TAKE].way : chain_stages[kind].way, parts, 9);
+    expr *way = build_quote(c, stage->span, pair ? chain_stages[STAGE_TAKE].way : plain, parts, 9);
     if (b.last == NULL)
         return way;
     b.last->next = way->block->first;
     return build_finish(&b, NULL);
 }
 
+/* let <most> = the number that the stage is given */
+static void let_most(const chain *h, uint32_t at, block_builder *before) {
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    const stage_kind kind = chain_kind_of(stage);
+    const char *most = check_printf(c, "<most %u>", at), *judge = kind == STAGE_STEP_BY ? "__step" : "__places";
+    if (kind == STAGE_SKIP || kind == STAGE_TAKE || kind == STAGE_STEP_BY)
+        build_let(before, most, false, build_call(c, stage->span, NULL, judge, stage->call.args, 1));
+}
+
 /* The counters of the stages: how many came through, how many may. */
 void chain_counters(const chain *h, block_builder *before) {
     checker *c = h->c;
-    for (uint32_t i = 0; i < h->count; i++) {
+    for (uint32_t i = h->placing + h->pairs; i < h->count; i++) {
         const expr *stage = h->stages[i];
         stage_kind kind = chain_kind_of(stage);
-        char *counter = counter_of(h, i), *most = check_printf(c, "<most %u>", i);
+        const char *counter = counter_of(h, i);
         if (kind == STAGE_SKIP_WHILE) {
             build_let(before, counter, true, check_new_bool(c, stage->span, true));
         } else if (keeps_count(kind)) {
             type_kind counted = counts_places(stage) ? TYPE_USIZE : TYPE_I64;
             build_let(before, counter, true, number_of(c, stage, counted, 0));
         }
-        if (kind == STAGE_SKIP || kind == STAGE_TAKE)
-            build_let(before, most, false, stage->call.args[0]);
-        else if (kind == STAGE_STEP_BY)
-            build_let(before, most, false, build_call(c, stage->span, NULL, "__step", stage->call.args, 1));
-        else if (kind == STAGE_ZIP)
+        let_most(h, i, before);
+        if (kind == STAGE_ZIP)
             build_let(before, check_printf(c, "<other %u>", i), false, stage->call.args[0]);
     }
+}
+
+/* $0: what the stage is given */
+static const char *placing_way(const expr *stage) {
+    switch (chain_kind_of(stage)) {
+    case STAGE_SKIP:
+        return "{ let $$skipped = if $0 < $$count { $0 } else { $$count };"
+               " $$first = $$first + $$skipped as i64 * $$stride; $$count = $$count - $$skipped; }";
+    case STAGE_TAKE:
+        return "{ if $0 < $$count { $$count = $0; }; }";
+    case STAGE_STEP_BY:
+        return "{ if $$count > 0 { $$count = ($$count - 1) / $0 as usize + 1; }; $$stride = $$stride * $0; }";
+    default:
+        return NULL;
+    }
+}
+
+bool chain_is_placing(const expr *stage) {
+    return placing_way(stage) != NULL;
+}
+
+void chain_places(const chain *h, block_builder *before) {
+    checker *c = h->c;
+    const source_span span = h->e->span;
+    build_let(before, "<count>", true, BUILD_QUOTE(c, span, "$$list.len()", NULL));
+    build_let(before, "<first>", true, BUILD_QUOTE(c, span, h->backwards ? "$$list.len() as i64 - 1" : "0i64", NULL));
+    build_let(before, "<stride>", true, BUILD_QUOTE(c, span, h->backwards ? "-1i64" : "1i64", NULL));
+    for (uint32_t i = 0; i < h->placing; i++) {
+        const expr *stage = h->stages[i];
+        let_most(h, i, before);
+        build_stmt(before, BUILD_QUOTE(c, stage->span, placing_way(stage),
+                                       chain_name(c, stage, check_printf(c, "<most %u>", i))));
+    }
+    if (!h->pairs)
+        return;
+    const expr *zip = h->stages[h->placing];
+    const char *other = check_printf(c, "<other %u>", h->placing);
+    build_let(before, other, false, zip->call.args[0]);
+    build_stmt(before,
+               BUILD_QUOTE(c, zip->span, "if $0.len() < $$count { $$count = $0.len(); }", chain_name(c, zip, other)));
 }

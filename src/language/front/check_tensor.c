@@ -365,6 +365,8 @@ void check_index(checker *c, expr **slot, const type *expected) {
         }
     }
     bool goes_on = c->around->index_goes_on;
+    if (!goes_on && check_count_from_end_of_value(c, slot, expected))
+        return;
     c->around->index_goes_on = e->index.base->kind == EXPR_INDEX && !e->index.base->in_parentheses;
     check_expr(c, &e->index.base, NULL);
     c->around->index_goes_on = false;

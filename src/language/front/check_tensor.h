@@ -35,6 +35,8 @@ bool check_ragged(checker *c, expr **slot, const type *expected);
 bool check_part(checker *c, expr **slot, const type *base);
 bool check_assign_part(checker *c, expr **slot);
 void check_count_from_end(checker *c, expr *e, uint32_t first);
+/* Where the base is not a place. */
+bool check_count_from_end_of_value(checker *c, expr **slot, const type *expected);
 /* t[i][j] becomes t[i, j] where t is a tensor; the base is checked. */
 void check_merge_indices(checker *c, expr *e);
 /* The indices of e, checked; true: one of them is a tensor of places or a mask, and then all are tensors. */

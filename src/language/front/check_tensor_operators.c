@@ -4,6 +4,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_operation.h"
+#include "language/types/check_tree_made.h"
 
 typedef struct tensor_operator {
     tl_abi_index both, right_scalar, left_scalar;
@@ -128,11 +129,108 @@ bool check_arithmetic_as_row(checker *c, expr **slot) {
     return (left || right) && check_tensor_binary(c, slot, &(bool){false}, NULL);
 }
 
+static bool is_element_or_number(const expr *e) {
+    return type_is_numeric(e->type) || check_may_be_element(e);
+}
+
+/* An operation element by element, or one of the library that takes tensors only: a.max(b) */
+static bool is_of_elements(const call_expr *call) {
+    const bool abi = call->kind == CALL_ABI;
+    uint32_t tensors = 0;
+    if (abi && tl_abi_functions[call->abi].shape != tl_abi_functions[TL_FN_tl_tensor_add].shape &&
+        tl_abi_functions[call->abi].shape != tl_abi_functions[TL_FN_tl_tensor_abs].shape)
+        return false;
+    for (uint32_t i = 0; i < call->operand_count; i++) {
+        tensors += call->operands[i]->type->kind == TYPE_TENSOR;
+        if (!is_element_or_number(call->operands[i]))
+            return false;
+    }
+    return abi ? tensors > 0 : tensors > 1 && tensors == call->operand_count;
+}
+
+/* t[i], v of `for v in t`, and what is computed of these: an element where the rank of t is 1. */
+bool check_may_be_element(const expr *e) {
+    if (e->type == NULL || e->type->kind != TYPE_TENSOR || e->type->tensor.rank > 0)
+        return false;
+    switch (e->kind) {
+    case EXPR_NAME:
+        return e->name.binding != NULL && e->name.binding->is_element;
+    case EXPR_CALL:
+        return e->is_element ||
+               ((e->call.kind == CALL_ABI || e->call.kind == CALL_FUNCTION) && is_of_elements(&e->call));
+    case EXPR_BLOCK:
+        return e->block->result != NULL && check_may_be_element(e->block->result);
+    case EXPR_IF:
+        return e->branch.then->result != NULL && e->branch.otherwise != NULL &&
+               check_may_be_element(e->branch.then->result) && check_may_be_element(e->branch.otherwise);
+    case EXPR_MATCH:
+        for (uint32_t i = 0; i < e->match.count; i++)
+            if (!check_may_be_element(e->match.arms[i].body))
+                return false;
+        return true;
+    default:
+        return e->is_element;
+    }
+}
+
+/* An element of whole numbers for certain. */
+static bool is_whole_element(const expr *e) {
+    const type *t = e->type;
+    return t->kind == TYPE_TENSOR && t->tensor.rank == 0 && t->tensor.element != NULL &&
+           type_is_integer(t->tensor.element);
+}
+
+/* A number that is whole as it is written, whatever is beside it. */
+static bool is_whole_number(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (e->kind == EXPR_CAST && e->cast.implicit && type_is_integer(e->cast.operand->type))
+        *slot = e->cast.operand;
+    else if (e->kind == EXPR_INT && e->integer.suffix == TYPE_VOID && type_is_float(type_resolve(c->types, e->type)))
+        e->type = check_scalar(c, TYPE_I64);
+    else if (e->kind == EXPR_FLOAT && e->floating.is_whole && e->floating.suffix == TYPE_VOID)
+        *slot = check_new_int(c, e->span, e->is_negative ? 0 - (int64_t)e->floating.whole : (int64_t)e->floating.whole);
+    return type_is_integer(type_resolve(c->types, (*slot)->type));
+}
+
+/* t[i] / 2, of elements and numbers: of whole ones whole, as it is where t[i] is known to be a number. The running
+ * program knows whether t[i] is an element or a row, which is divided as a tensor is. */
+static bool divide_elements(checker *c, expr **slot, bool *as_scalars, const type *expected) {
+    expr *e = *slot, **sides[2] = {&e->binary.left, &e->binary.right};
+    const bool divides = e->binary.op == BINARY_DIV;
+    bool known = expected == NULL || expected->kind != TYPE_TENSOR;
+    if (!divides && e->binary.op != BINARY_REM)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const bool number = type_is_numeric((*sides[i])->type);
+        if (number && !is_whole_number(c, sides[i]))
+            return false;
+        known &= number || is_whole_element(*sides[i]);
+    }
+    int32_t rank = 0;
+    for (int i = 0; i < 2; i++) {
+        const bool number = type_is_numeric((*sides[i])->type);
+        rank = !number && (*sides[i])->type->tensor.rank < 0 ? -1 : rank;
+        if (known && !number)
+            check_read_item(c, sides[i]);
+        else if (!known && number)
+            check_number_as_tensor(c, sides[i]);
+    }
+    *as_scalars = known;
+    if (known)
+        return true;
+    *slot = BUILD_QUOTE(c, e->span, divides ? "$0.__quotient($1)" : "$0.__remainder($1)", e->binary.left,
+                        e->binary.right);
+    check_expr(c, slot, NULL);
+    (*slot)->type = type_tensor(c->types, NULL, rank);
+    (*slot)->is_element = true;
+    return true;
+}
+
 static const type *tensor_of(const expr *e, bool left) {
     return left ? e->binary.left->type : e->binary.right->type;
 }
 
-bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected) {
+static bool operate(checker *c, expr **slot, bool *as_scalars, const type *expected) {
     expr *e = *slot;
     bool left = e->binary.left->type->kind == TYPE_TENSOR, right = e->binary.right->type->kind == TYPE_TENSOR;
     if (left && right)
@@ -151,6 +249,18 @@ bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *
         return true;
     }
     return with_scalar(c, slot, right);
+}
+
+bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected) {
+    const expr *e = *slot;
+    const bool elements = is_element_or_number(e->binary.left) && is_element_or_number(e->binary.right),
+               arithmetic = tensor_operator_of(e->binary.op) != NULL;
+    if (elements && divide_elements(c, slot, as_scalars, expected))
+        return true;
+    if (!operate(c, slot, as_scalars, expected))
+        return false;
+    (*slot)->is_element = elements && arithmetic && !*as_scalars;
+    return true;
 }
 
 static int64_t dtype_of(const type *element) {
@@ -209,6 +319,7 @@ void check_select_rows(checker *c, expr **slot, const type *base) {
         part = check_new_abi(c, TL_FN_tl_tensor_row, e->span, operands, 2);
         part->type = t;
     }
+    part->is_element = part->type->tensor.rank <= 0;
     *slot = part;
 }
 

@@ -77,8 +77,8 @@ static void lower_function(lowering *l, const function_item *item) {
     }
     if (item == l->tree->main)
         lower_run_destructors(&fn, item->span);
-    if (item->wide)
-        lower_begin_with_wide(&fn);
+    if (item->wide || item->whole)
+        lower_begin_with_copies(&fn);
     bind_parameters(&fn);
     lower_block_as(&fn, item->body, item->result, result);
     const expr *last = item->body->result;

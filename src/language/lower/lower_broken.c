@@ -124,5 +124,7 @@ bool lower_mark_broken(lowering *l) {
     l->broken = MASU_ARENA_ARRAY(l->scratch, bool, l->tree->function_count);
     for (uint32_t f = 0; l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
         l->broken[f] = is_broken(l, l->tree->functions[f]);
+    for (uint32_t f = 0; l->broken && f < l->tree->function_count; f++)
+        l->broken[f] |= l->tree->functions[f]->is_left_out;
     return l->broken;
 }

@@ -200,7 +200,7 @@ void lower_effect(lower_fn *fn, const expr *e); /* the value is dropped */
  * (lower_stated.c). */
 void lower_stated(lower_fn *fn, const type *from, const type *to, const ir_value *values, source_span span);
 /* At the function's beginning: where a tensor passed holds f64, its copy for these runs (lower_wide.c). */
-void lower_begin_with_wide(lower_fn *fn);
+void lower_begin_with_copies(lower_fn *fn);
 
 /* ---- elements (lower_element.c) ---------------------------------------------------------------------------------- */
 

@@ -130,9 +130,13 @@ static const word_hint known_methods[] = {
      "a `Generator` draws `g.range(low, high)`, `g.random()`, `g.uniform(low, high)` and `g.chance(p)`"},
     {" mm bmm mv ", "the matrix product is `a.matmul(b)`"},
     {" concat concatenate ", "did you mean `cat`?"},
-    {" map filter fold for_each enumerate ", "lists have it; `t.to_vec()` is the list of a tensor's elements"},
+    {" map filter fold for_each enumerate zip rev any all position skip collect ",
+     "lists have it; `t.to_vec()` is the list of a tensor's elements"},
     {" device ", "tensors live where the program runs: nothing moves them"},
     {" numpy tolist ", "did you mean `to_vec`?"},
+    {" freeze unfreeze clip_grad_norm clip_grad_norm_ clip_grad_value clip_grad_value_ grad_norm count average bytes ",
+     "the tensors that train have it, together: `net.parameters().freeze(\"encoder\")`, "
+     "`net.parameters().clip_grad_norm(1.0)`"},
     {" zero_ zero_grad ",
      "a gradient that was read is cleared at the end of the loop's iteration; `net.parameters().zero_grad()` clears "
      "all of them earlier"},

@@ -169,6 +169,10 @@ struct function_item {
     bool refers, refers_is_known;    /* its parameters of type `&mut T` are references: see check_refer.c */
     bool is_wide;                    /* of a copy: elements of which nothing says the type are f64 (check_unstated.c) */
     function_item *wide;             /* that copy, which runs where a tensor passed holds f64; NULL: none is needed */
+    bool is_whole;                   /* of a copy: elements of which nothing says that they are real are i64 */
+    const span_list *whole_elements; /* of it: those */
+    bool is_left_out;                /* of it: it has errors, so nothing calls it */
+    function_item *whole;            /* that copy, which runs where all tensors passed hold i64; NULL: none */
     function_item *as_written;       /* [check] an unchecked copy, where tensors of unknown elements are yielded */
     struct inferred_result *results; /* [check] what these hold, by the arguments (check_infer_result.c) */
     bool is_walked;                  /* [check] that is being found out */

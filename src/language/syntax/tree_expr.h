@@ -52,11 +52,13 @@ struct binding {
     bool is_read;                 /* [check] */
     bool is_late;                 /* [check] it gets its value behind its `let`: see check_late.c */
     bool is_once;                 /* [check] and is assigned once: `is_mutable` then says so for the rest */
+    bool is_element;              /* [check] its tensor may be an element of another: see expr.is_element */
     uint8_t first_rank;           /* [check] of the tensor that a variable starts as, where it is assigned to; else 0 */
     const struct open_form *form; /* [check] of the bracket that it is bound to; NULL: it is none */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
+    uint8_t gathers;      /* [check] of the total of a chain: how values are gathered in it (binary_op) */
     bool comes_back;      /* [check] parameter of a closure that is a `&mut T` */
     bool is_alias;        /* `ref mut` */
     bool is_lent;         /* `&mut self` */
@@ -347,8 +349,9 @@ struct expr {
     bool is_undecided : 1; /* [check] a comparison of brackets that nothing makes lists or tensors */
     bool is_converted : 1; /* [check] `t[i] as i64` of a tensor of unknown elements: any will do, towards 0 */
     bool is_updated : 1;   /* [check] the t[i] that is read in `t[i] += x` */
-    bool is_boxed : 1;     /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
-    uint8_t holds : 5; /* [check] a tensor whose type says no elements: its ways say these (type_kind); 0: nothing */
+    bool is_element : 1; /* [check] a tensor that may be of rank 0: an element then, which is divided as a number is */
+    bool is_boxed : 1;   /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
+    uint8_t holds : 5;   /* [check] a tensor whose type says no elements: its ways say these (type_kind); 0: nothing */
     source_span span;
     const type *type; /* [check] */
     /* [check] what its uses make of it, found before it is checked (check_infer.c): of a bracket a list or a tensor, of

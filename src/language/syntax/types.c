@@ -216,18 +216,44 @@ void type_decide(const type *open, const type *t) {
     *cell = t;
 }
 
-const type *type_default_number(type_table *table, const type *open) {
+void type_may_be_whole(type_table *table, source_span element) {
+    span_list *l = &table->may_be_whole;
+    MASU_ARENA_PUSH(table->arena, l->spans, l->count, l->capacity, element, {
+        table->out_of_memory = true;
+        return;
+    });
+}
+
+/* The elements among the numbers that are one with `open`; NULL: with any that is still open. */
+static void note_elements(type_table *table, const type *open) {
+    for (uint32_t i = 0; i < table->number_count; i++) {
+        const open_number *number = table->numbers[i]->number;
+        const type *t = number->is_element ? type_resolve(table, table->numbers[i]) : NULL;
+        bool meant = t != NULL && t->number != NULL && (open == NULL || t == open);
+        if (meant && !t->number->is_real && !t->number->is_parsed)
+            type_may_be_whole(table, number->literal);
+    }
+}
+
+static const type *default_number(type_table *table, const type *open) {
     if (open->number->prefers != NULL)
         return open->number->prefers;
     table->guessed += open->number->is_element;
     return table->scalars[open->number->is_element && table->elements_are_wide ? TYPE_F64 : open->kind];
 }
 
+const type *type_settle_number(type_table *table, const type *open) {
+    if (open->number->is_element)
+        note_elements(table, open);
+    return default_number(table, open);
+}
+
 void type_default_numbers(type_table *table) {
+    note_elements(table, NULL);
     for (uint32_t i = 0; i < table->number_count; i++) {
         const type *t = type_resolve(table, table->numbers[i]);
         if (t->number != NULL)
-            t->number->decided = type_default_number(table, t);
+            t->number->decided = default_number(table, t);
     }
     table->number_count = 0;
 }

@@ -70,6 +70,11 @@ typedef struct open_number { /* the cell of one */
     source_span because;     /* what decided it; no file: not known */
 } open_number;
 
+typedef struct span_list {
+    source_span *spans;
+    uint32_t count, capacity;
+} span_list;
+
 struct type {
     type_kind kind;
     uint32_t id;         /* dense from 0 in order of creation */
@@ -124,6 +129,8 @@ typedef struct type_table {
     void *instance_context;
     bool elements_are_wide; /* elements that nothing decides are f64, not f32 */
     uint32_t guessed;       /* of those so far */
+    span_list may_be_whole; /* elements that nothing says are real: whole numbers where the tensor holds those */
+    const span_list *whole; /* those that are whole in the function that is being checked; NULL: none */
     bool out_of_memory;     /* sticky; then the makers below return the error type */
     const type **numbers;   /* open ones that were made since the last type_default_numbers */
     uint32_t number_count, number_capacity;
@@ -147,8 +154,10 @@ const type *type_open(type_table *table, struct open_form *form);
 const type *type_open_number(type_table *table, type_kind kind, source_span literal);
 /* Fills the cell of a type that is open. Cost: O(1). */
 void type_decide(const type *open, const type *t);
-/* The default type of an open number. */
-const type *type_default_number(type_table *table, const type *open);
+/* The default type of an open number, which it gets now. */
+const type *type_settle_number(type_table *table, const type *open);
+/* An element of which nothing says that it is real. */
+void type_may_be_whole(type_table *table, source_span element);
 /* Numbers that are still open become what they are when nothing says more. */
 void type_default_numbers(type_table *table);
 /* &mut T; of a part of a list &mut [T]. A reference to a reference is that reference: both lead to the same place. */

@@ -231,6 +231,8 @@ void check_read_item(checker *c, expr **slot) {
     if (element == NULL) {
         *slot = check_new_abi(c, TL_FN_tl_tensor_exact_f32, e->span, &e, 1);
         (*slot)->type = check_unstated_element(c, e->span, e, NULL);
+        if (!type_is_open_number((*slot)->type))
+            check_close_unstated(*slot);
         return;
     }
     tl_abi_index abi = type_is_integer(element)     ? TL_FN_tl_tensor_item_i64

@@ -84,6 +84,10 @@ void check_close_unstated(expr *e);
 /* Before f's body is checked: a copy for what check_add_wide makes of it; NULL: f needs none. */
 function_item *check_wide_copy(checker *c, const function_item *f);
 function_item *check_add_wide(checker *c, function_item *f, function_item *copy);
+/* Behind the check of f's body, of which `unchecked` is a copy: whether it may mean something else where the tensors
+ * passed hold whole numbers. */
+bool check_is_whole_otherwise(const checker *c, const function_item *f, const function_item *unchecked);
+function_item *check_add_whole(checker *c, function_item *f, function_item *copy);
 bool check_free_literal(const expr *e);    /* a number without a suffix, or arithmetic of such */
 bool check_is_real_literal(const expr *e); /* 0.1, -0.1 */
 /* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */

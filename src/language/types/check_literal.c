@@ -75,7 +75,7 @@ bool check_unify_numbers(checker *c, const type *a, const type *b) {
 const type *check_settle_number(checker *c, const type *t) {
     t = type_resolve(c->types, t);
     if (type_is_open_number(t))
-        decide(c, t, type_default_number(c->types, t));
+        decide(c, t, type_settle_number(c->types, t));
     return type_resolve(c->types, t);
 }
 

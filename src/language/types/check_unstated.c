@@ -13,18 +13,38 @@
  *
  * What nothing decides is f64, i64 or bool where the way of the tensor says that it holds those: from where it was made
  * through functions of the program, records and lists (check_infer_result.c, check_infer_record.c). Where that is not
- * known either, it is f32 where the tensor holds f32 and f64 where it holds f64: a function with such elements and
- * tensors among its parameters, or in them, is compiled twice, and the tensors passed say which runs (lower_wide.c).
+ * known either, it is f32 where the tensor holds f32, f64 where it holds f64 and i64 where it holds those: a function
+ * with such elements and tensors among its parameters, or in them, is compiled for each, and the tensors passed say
+ * which runs (lower_wide.c). `t[i] / 2` is what it is of a `Tensor<i64>`, also where the compiler does not know t.
  *
  * What must stay true (tests/golden/lang_unstated_*.tl): an element of a type that is known is never one of these.
  */
+#include <stdlib.h>
+
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
 
+static int by_place(const void *a, const void *b) {
+    const source_span *x = a, *y = b;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->length > y->length) - (x->length < y->length);
+}
+
+static bool is_among(const span_list *l, source_span span) {
+    return bsearch(&span, l->spans, l->count, sizeof span, by_place) != NULL;
+}
+
 const type *check_unstated_element(checker *c, source_span span, const expr *tensor, const type *expected) {
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (expected != NULL && expected->kind == TYPE_F64)
+    if (c->types->whole != NULL && is_among(c->types->whole, span))
+        return check_scalar(c, TYPE_I64);
+    if (expected != NULL && expected->kind == TYPE_F64) {
+        type_may_be_whole(c->types, span);
         return expected;
+    }
     const bool real = expected != NULL && type_is_float(expected);
     if ((tensor->holds == TYPE_I64 && !real) ||
         (tensor->holds == TYPE_BOOL && (expected == NULL || !type_is_numeric(expected))))
@@ -34,7 +54,8 @@ const type *check_unstated_element(checker *c, source_span span, const expr *ten
     const type *t = type_open_number(c->types, TYPE_F32, span);
     if (t->number != NULL) {
         t->number->is_element = true;
-        t->number->prefers = tensor->holds == TYPE_F64 ? check_scalar(c, TYPE_F64) : NULL;
+        t->number->is_real = tensor->holds == TYPE_F64;
+        t->number->prefers = t->number->is_real ? check_scalar(c, TYPE_F64) : NULL;
     }
     c->open->has_open = true;
     return t;
@@ -114,7 +135,7 @@ void check_close_unstated(expr *e) {
         e->call.abi = TL_FN_tl_tensor_exact_i64;
 }
 
-/* ---- once more for f64 ------------------------------------------------------------------------- */
+/* ---- once more for f64, and for i64 ------------------------------------------------------------ */
 
 enum { PARTS_MAX = 64 };
 
@@ -146,12 +167,44 @@ function_item *check_wide_copy(checker *c, const function_item *f) {
     return check_copy_function(c, f);
 }
 
-function_item *check_add_wide(checker *c, function_item *f, function_item *copy) {
+static function_item *add(checker *c, function_item *copy) {
     copy->is_wide = true;
     copy->exported = (source_span){0};
     copy->next_in_bucket = copy->instances = copy->next_instance = NULL;
     copy->index = c->tree->function_count;
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, copy);
-    f->wide = copy;
+    return copy;
+}
+
+function_item *check_add_wide(checker *c, function_item *f, function_item *copy) {
+    return f->wide = add(c, copy);
+}
+
+static void find_quotient(expr *e, void *context) {
+    bool *found = context;
+    *found |= (e->kind == EXPR_BINARY && e->binary.op == BINARY_DIV) ||
+              (e->kind == EXPR_ASSIGN && e->assign.op == BINARY_DIV);
+    if (!*found)
+        expr_each_child(e, find_quotient, context);
+}
+
+bool check_is_whole_otherwise(const checker *c, const function_item *f, const function_item *unchecked) {
+    expr body = {.kind = EXPR_BLOCK, .block = unchecked->body};
+    bool quotient = false;
+    if (c->types->may_be_whole.count == 0 || f->span.file == c->tree->prelude)
+        return false;
+    find_quotient(&body, &quotient);
+    return quotient || c->types->guessed > 0;
+}
+
+function_item *check_add_whole(checker *c, function_item *f, function_item *copy) {
+    span_list *all = CHECK_ARRAY(c, span_list, 1);
+    *all = c->types->may_be_whole;
+    all->capacity = all->count;
+    c->types->may_be_whole = (span_list){0};
+    qsort(all->spans, all->count, sizeof *all->spans, by_place);
+    f->whole = add(c, copy);
+    copy->is_whole = true;
+    copy->whole_elements = all;
     return copy;
 }
