@@ -228,7 +228,7 @@ static bool yields_dyn(const type_expr *t) {
 static void decide_numbers(checker *c, const type *t) {
     t = type_resolve(c->types, t);
     if (type_is_open_number(t))
-        type_decide(t, type_default_number(c->types, t));
+        type_decide(t, type_settle_number(c->types, t));
     else if (t->kind == TYPE_VEC && t->may_have_open)
         decide_numbers(c, t->vec.element);
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
