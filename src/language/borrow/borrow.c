@@ -135,13 +135,27 @@ static masu_status check_function(const world *w, const function_item *f, masu__
     return MASU_OK;
 }
 
+/* The call of a dyn FnOnce takes it, and so does the function that chooses among what it may be. */
+static masu_status mark_functions(const world *w, masu__arena *arena) {
+    jmp_buf memory_ended;
+    builder *b = MASU_ARENA_NEW(arena, builder);
+    if (b == NULL || setjmp(memory_ended) != 0)
+        return MASU_ERR_OUT_OF_MEMORY;
+    b->g.memory_ended = &memory_ended;
+    b->world = w;
+    for (uint32_t i = 0; i < w->tree->struct_count; i++)
+        if (w->tree->structs[i]->is_once)
+            borrow_mark(b, w->tree->structs[i]->span, MARK_TAKEN);
+    return MASU_OK;
+}
+
 masu_status borrow_check(syntax_tree *tree, const borrow_source *source, diagnostics *found) {
     masu__arena scratch = {.first_block_bytes = 64 << 10};
     world w;
     masu_status status = make_world(tree, source, &scratch, &w) ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
     if (tree->has_destructors && status == MASU_OK) {
         w.marks = masu__arena_calloc(tree->arena, 1, sizeof *w.marks, _Alignof(owner_marks));
-        status = w.marks == NULL ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
+        status = w.marks == NULL ? MASU_ERR_OUT_OF_MEMORY : mark_functions(&w, &scratch);
     }
     masu__arena_mark before = masu__arena_get_mark(&scratch);
     for (uint32_t i = 0; i < source->count && status == MASU_OK; i++) {

@@ -107,6 +107,10 @@ void borrow_mark(builder *b, source_span span, owner_mark_kind kind);
 /* A reference, or a list, Option, tuple or iterator of some; a struct with references in it is a value like any
  * other. */
 bool borrow_is_lent(const sort *s);
+/* F of `F: FnOnce()` */
+bool sort_is_once_parameter(const type_parameters *all, const char *name);
+/* The same as a function that its call takes. */
+const sort *sort_once(builder *b, const sort *s);
 /* v is taken at the place that `span` says. */
 void borrow_mark_taken(builder *b, value v, source_span span);
 uint32_t borrow_new_temporary(builder *b, source_span span, const sort *s);
@@ -151,18 +155,21 @@ touch_mode borrow_mode_of_self(const function_item *f);
 bool borrow_has_lifetime(const type_expr *t, int depth);
 /* Whether references in the result may come from that parameter. */
 bool borrow_result_from(const builder *b, const function_item *f, uint32_t parameter);
+/* Whether f calls what it gets as parameter i once at most. */
+bool borrow_calls_once(const function_item *f, uint32_t i);
 /* f(arguments); given[i] is what goes to parameter i. */
 value borrow_result_of(builder *b, const function_item *f, const value *given, source_span span);
 void borrow_use_all(builder *b, const value *given, uint32_t count, source_span span);
-value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value *yields);
+value build_argument(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields);
 
 /* ---- methods.c ---- */
 value build_method_value(builder *b, expr *e);
 
 /* ---- closures.c ---- */
 value build_closure_value(builder *b, expr *e);
-/* A closure that a call runs, any number of times, on items that `held` holds; `yields` is what its body yields. */
-value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, value *yields);
+/* A closure that a call runs, any number of times or at most once, on items that `held` holds; `yields` is what its
+ * body yields. */
+value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields);
 
 /* ---- patterns.c ---- */
 void borrow_bind_pattern(builder *b, const pattern *p, value v);

@@ -135,9 +135,9 @@ value borrow_result_of(builder *b, const function_item *f, const value *given, s
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
+value build_argument(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields) {
     if (e->kind == EXPR_CLOSURE)
-        return build_lent_closure(b, e, item, held, yields);
+        return build_lent_closure(b, e, item, held, is_once, yields);
     value v = build_taken(b, e);
     *yields = v;
     return v;
@@ -235,21 +235,62 @@ static value build_constructor(builder *b, expr *e, const value *given, bool wra
     return made;
 }
 
+bool borrow_calls_once(const function_item *f, uint32_t i) {
+    const type_expr *t = i < f->parameter_count ? f->parameters[i]->annotation : NULL;
+    bool once = t != NULL && t->is_once;
+    const type_parameters *all[] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
+    for (int k = 0; t != NULL && t->kind == TYPE_EXPR_NAME && k < 2; k++)
+        once |= all[k] != NULL && sort_is_once_parameter(all[k], t->name);
+    for (uint32_t k = 0; t != NULL && k < t->argument_count; k++) /* Box<dyn FnOnce()> */
+        once |= t->arguments[k]->is_once;
+    return once;
+}
+
 static value build_function(builder *b, expr *e, const function_item *f) {
     value *given = GRAPH_ARRAY(&b->g, value, f->parameter_count + e->call.arg_count + 1), yields;
     for (uint32_t i = 0; i < f->parameter_count + e->call.arg_count; i++)
         given[i] = borrow_plain_value(&sort_value);
     for (uint32_t i = 0; i < e->call.arg_count; i++)
-        given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
+        given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, borrow_calls_once(f, i), &yields);
     borrow_use_all(b, given, e->call.arg_count, e->span);
     return borrow_result_of(b, f, given, e->span);
+}
+
+static value named(builder *b, uint32_t variable) {
+    value v = borrow_plain_value(b->g.variables[variable].sort);
+    v.place = borrow_place_of_variable(b, variable);
+    return v;
+}
+
+static void take_function(builder *b, value v, source_span span) {
+    if (!v.sort->is_once || v.place == NULL)
+        return;
+    borrow_mark_taken(b, v, span);
+    if (v.place->count == 0)
+        borrow_touch(b, v.place, TOUCH_MOVE, span, NULL);
+}
+
+static void build_callee(builder *b, expr *e) {
+    value v = build_expr(b, e);
+    if (!v.sort->is_once)
+        borrow_mark(b, e->span, MARK_LOOKED);
+    borrow_look_at_value(b, v, e->span);
+    take_function(b, v, e->span);
+}
+
+/* Box::new(x) */
+static bool makes_pointer(const expr *e) {
+    const name_expr *callee = &e->call.callee->name;
+    const char *owner = last_part(callee->scope);
+    return owner != NULL && library_said_of(LIBRARY_form, callee->name) == SAID_NEW && e->call.arg_count == 1 &&
+           library_says(LIBRARY_pointer, owner);
 }
 
 value build_call_value(builder *b, expr *e) {
     const expr *callee = e->call.callee;
     if (callee == NULL || callee->kind != EXPR_NAME) {
         if (callee != NULL)
-            build_look(b, e->call.callee);
+            build_callee(b, e->call.callee);
         for (uint32_t i = 0; i < e->call.arg_count; i++)
             borrow_use(b, build_taken(b, e->call.args[i]).held, e->span);
         return borrow_plain_value(&sort_unknown);
@@ -261,18 +302,18 @@ value build_call_value(builder *b, expr *e) {
     if (local == NO_VARIABLE && callee->name.scope == NULL && library_says(LIBRARY_looks_at, callee->name.name))
         return build_print(b, e);
     value *given = GRAPH_ARRAY(&b->g, value, e->call.arg_count + 1), yields;
+    const bool boxed = makes_pointer(e);
     for (uint32_t i = 0; i < e->call.arg_count; i++)
-        given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
+        given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, boxed, &yields);
     borrow_use_all(b, given, e->call.arg_count, e->span);
     if (local != NO_VARIABLE) {
         borrow_use(b, local, e->span);
+        take_function(b, named(b, local), callee->span);
         return borrow_plain_value(&sort_unknown);
     }
-    const char *owner = last_part(callee->name.scope);
-    bool boxed = owner != NULL && library_said_of(LIBRARY_form, callee->name.name) == SAID_NEW &&
-                 e->call.arg_count == 1 && library_says(LIBRARY_pointer, owner);
     if (boxed)
         return given[0];
+    const char *owner = last_part(callee->name.scope);
     bool wraps = owner == NULL;
     return isupper((unsigned char)callee->name.name[0]) ? build_constructor(b, e, given, wraps)
                                                         : borrow_plain_value(&sort_value);

@@ -75,10 +75,18 @@ static uint32_t collect_captures(builder *b, uint32_t first, uint32_t outer, cap
     return count;
 }
 
-static value hold_captures(builder *b, const expr *e, const capture *all, uint32_t count) {
+static const sort *sort_of_part(builder *b, const sort *s, const place *p) {
+    for (uint32_t i = 0; i < p->count; i++)
+        s = sort_field(b, s, p->steps[i].name);
+    return s;
+}
+
+static value hold_captures(builder *b, const expr *e, const capture *all, uint32_t count, bool may_be_once) {
     value made = borrow_plain_value(&sort_value);
+    bool once = false;
     for (uint32_t i = 0; i < count; i++) {
         const capture *c = &all[i];
+        once |= may_be_once && c->mode == TOUCH_MOVE;
         variable *v = &b->g.variables[c->place.root];
         bool copies = e->closure.is_move && c->place.count == 0;
         bool holds = sort_holds(v->sort);
@@ -90,7 +98,8 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         place *p = GRAPH_ARRAY(&b->g, place, 1);
         *p = c->place;
         if (e->closure.is_move && (p->count == 0 || !holds)) {
-            bool moved = v->sort->kind == SORT_VALUE && !sort_is_copied(b, v->sort);
+            const sort *s = sort_of_part(b, v->sort, p);
+            bool moved = s->kind == SORT_VALUE && !sort_is_copied(b, s);
             if (!borrow_is_lent(v->sort))
                 borrow_mark(b, v->span, p->count == 0 ? MARK_CAPTURED : MARK_CAPTURED_PART);
             borrow_touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, c->span, NULL);
@@ -104,6 +113,10 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         }
         if (holds)
             borrow_flow(b, made.held, c->place.root, e->span);
+    }
+    if (once) {
+        borrow_mark(b, e->span, MARK_ONCE);
+        made.sort = sort_once(b, made.sort);
     }
     return made;
 }
@@ -146,10 +159,10 @@ value build_closure_value(builder *b, expr *e) {
     build_closure_body(b, e, NULL, NO_VARIABLE, borrow_new_join(b, e->span));
     uint32_t count = collect_captures(b, first, outer, all);
     borrow_start_block(b, at);
-    return hold_captures(b, e, all, count);
+    return hold_captures(b, e, all, count, true);
 }
 
-value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
+value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields) {
     uint32_t outer = b->g.variable_count, again = graph_new_block(&b->g), first = graph_new_block(&b->g);
     capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
     const value joined = borrow_new_join(b, e->span);
@@ -161,5 +174,5 @@ value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, v
     uint32_t count = collect_captures(b, first, outer, all), behind = graph_new_block(&b->g);
     graph_edge(&b->g, again, behind);
     borrow_start_block(b, behind);
-    return hold_captures(b, e, all, count);
+    return hold_captures(b, e, all, count, is_once);
 }

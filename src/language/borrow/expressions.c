@@ -181,6 +181,35 @@ static value build_list(builder *b, expr *e) {
     return all;
 }
 
+static bool is_given(const struct_expr *s, const char *field) {
+    for (uint32_t i = 0; i < s->init_count; i++)
+        if (strcmp(s->inits[i].name, field) == 0)
+            return true;
+    return false;
+}
+
+/* ..base: the fields that are not given are taken out of it. */
+static void build_base(builder *b, expr *e) {
+    expr *base = e->structure.base;
+    value v = build_expr(b, base);
+    const struct_item *s = v.sort->type != NULL && v.sort->type->kind == TYPE_STRUCT ? v.sort->type->structure : NULL;
+    if (v.place == NULL || s == NULL) {
+        borrow_mark(b, base->span, MARK_LOOKED);
+        borrow_look_at_value(b, v, base->span);
+        return;
+    }
+    v = borrow_follow(b, v, base->span);
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        const char *name = s->fields[i].name;
+        if (is_given(&e->structure, name))
+            continue;
+        value part = borrow_step_to(b, v, (step){.kind = STEP_FIELD, .name = name}, sort_field(b, v.sort, name),
+                                    base->span);
+        borrow_mark_taken(b, part, base->span);
+        borrow_take_value(b, part, base->span);
+    }
+}
+
 static value build_struct(builder *b, expr *e) {
     const struct_item *s = borrow_struct_named(b, e->structure.name);
     value all = borrow_new_join(b, e->span);
@@ -191,7 +220,7 @@ static value build_struct(builder *b, expr *e) {
         join_into(b, &all, v, e->span);
     }
     if (e->structure.base != NULL)
-        build_look(b, e->structure.base);
+        build_base(b, e);
     sort *made = GRAPH_ARRAY(&b->g, sort, 1);
     bool view = s == NULL || (s->is_enum && !borrow_refers_to_nothing(b, s)) || borrow_struct_is_view(b, s);
     *made = (sort){.kind = holds && view ? SORT_VIEW : SORT_VALUE,
@@ -217,6 +246,22 @@ static void mark_pointer(builder *b, const stmt *s) {
 }
 
 /* ---- branches ---------------------------------------------------------------------------------------------- */
+
+/* let [a, b] = v; of an array the parts are its own, of what only lends its elements they are references. */
+static value part_of_list(builder *b, const stmt *s, value v) {
+    bool copied = v.sort->kind == SORT_VALUE && sort_is_copied(b, v.sort);
+    if (v.place == NULL || copied || s->pattern->kind != PATTERN_NAME)
+        return v;
+    const sort *list = b->g.variables[v.place->root].sort;
+    const type *t = list->kind == SORT_VALUE ? list->type : NULL;
+    if (list->kind == SORT_REFERENCE)
+        return borrow_refer_to(b, v, list->is_mutable, s->span);
+    if (t == NULL || t->kind != TYPE_VEC || t->vec.length < 0)
+        return v;
+    borrow_mark(b, s->pattern->binding->span, MARK_TAKEN);
+    borrow_touch(b, v.place, TOUCH_READ, s->span, NULL);
+    return borrow_plain_value(v.sort);
+}
 
 value build_block_value(builder *b, block *body) {
     uint32_t names = b->name_count;
@@ -256,7 +301,7 @@ value build_block_value(builder *b, block *body) {
             build_block_value(b, s->otherwise);
             borrow_start_block(b, fits);
         }
-        borrow_bind_pattern(b, s->pattern, v);
+        borrow_bind_pattern(b, s->pattern, s->is_part ? part_of_list(b, s, v) : v);
     }
     value result = borrow_plain_value(&sort_value);
     if (body->result != NULL)

@@ -32,6 +32,8 @@ typedef struct sort {
     sort_kind kind;
     bool is_mutable; /* of a reference */
     bool is_lazy;    /* of a holder: an iterator, which borrows what it runs over */
+    bool is_once;    /* a function that its call takes */
+    bool is_copied;  /* of a value: a reference that outlives all */
     const struct sort *item;
     const struct sort **parts; /* of a tuple */
     uint32_t count;

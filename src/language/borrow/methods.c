@@ -312,7 +312,8 @@ value build_method_value(builder *b, expr *e) {
         given[i] = borrow_plain_value(&sort_unknown);
     uint32_t held = m.receiver.place != NULL ? m.receiver.place->root : m.receiver.held;
     for (uint32_t i = 0; i < count; i++) {
-        given[i + 1] = build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, &m.yields);
+        bool once = f == NULL ? library_says(LIBRARY_calls_once, e->call.name) : borrow_calls_once(f, i + 1);
+        given[i + 1] = build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, once, &m.yields);
         m.argument = given[i + 1];
     }
     mark_receiver(&m, f);

@@ -15,7 +15,7 @@ static void bind_name(builder *b, const binding *n, value v, binding_mode mode) 
         v = borrow_take_value(b, v, n->span);
     }
     const sort *s = mode == BY_VALUE ? v.sort : sort_reference(b, v.sort, mode == BY_MUTABLE);
-    if (s->kind == SORT_VALUE && s->type == NULL) {
+    if (s->kind == SORT_VALUE && s->type == NULL && !s->is_once) {
         const type *t = borrow_known_type_at(b, n->span);
         s = t == NULL || type_is_reference(t) ? s : sort_of_type(b, t);
     }

@@ -28,7 +28,23 @@ const sort *sort_holder(builder *b, const sort *item, bool is_lazy) {
 static const sort *value_of(builder *b, sort_kind kind, const type *t) {
     sort *s = new_sort(b, kind);
     s->type = t;
+    s->is_once = t != NULL && t->kind == TYPE_STRUCT && t->structure->is_once;
     return s;
+}
+
+const sort *sort_once(builder *b, const sort *s) {
+    sort *made = new_sort(b, s->kind);
+    *made = *s;
+    made->is_once = true;
+    return made;
+}
+
+bool sort_is_once_parameter(const type_parameters *all, const char *name) {
+    bool once = false;
+    for (uint32_t i = 0; i < all->count; i++)
+        for (uint32_t k = 0; strcmp(all->items[i].name, name) == 0 && k < all->items[i].bound_count; k++)
+            once |= all->items[i].bounds[k]->is_once;
+    return once;
 }
 
 const struct_item *borrow_struct_named(const builder *b, const char *name) {
@@ -107,6 +123,10 @@ static const sort *sort_of_name(builder *b, const type_expr *t, const type *know
         return &sort_unknown;
     if (name != NULL && strcmp(name, "Self") == 0)
         name = b->function->owner_name;
+    const impl_item *impl = b->function->impl;
+    if (name != NULL && (sort_is_once_parameter(&b->function->generics, name) ||
+                         (impl != NULL && sort_is_once_parameter(&impl->generics, name))))
+        return sort_once(b, &sort_value);
     const struct_item *s = borrow_struct_named(b, name);
     if (s != NULL && !s->is_builtin && borrow_struct_is_view(b, s))
         return value_of(b, SORT_VIEW, known != NULL ? known : s->type);
@@ -140,8 +160,12 @@ static const sort *sort_of_tuple(builder *b, const type_expr *t) {
 const sort *sort_of_written(builder *b, const type_expr *t, const type *known) {
     if (t == NULL)
         return &sort_unknown;
-    if (known != NULL && t->is_shared && !t->is_place && is_forever(t)) /* NULL: what a body yields has to be one */
-        return value_of(b, SORT_VALUE, known);
+    if (known != NULL && t->is_shared && !t->is_place && is_forever(t)) { /* NULL: what a body yields has to be one */
+        sort *s = new_sort(b, SORT_VALUE);
+        s->type = known;
+        s->is_copied = true;
+        return s;
+    }
     if (t->is_place || t->is_shared) {
         type_expr bare = *t;
         bare.is_place = bare.is_shared = false;
@@ -162,6 +186,8 @@ const sort *sort_of_written(builder *b, const type_expr *t, const type *known) {
                : known != NULL  ? value_of(b, SORT_VALUE, known)
                                 : sort_holder(b, item, false);
     }
+    case TYPE_EXPR_FUNCTION:
+        return t->is_once ? sort_once(b, &sort_value) : &sort_value;
     default:
         return &sort_value;
     }
@@ -197,7 +223,7 @@ const sort *sort_element(builder *b, const sort *s) {
 static const sort *sort_of_field(builder *b, const struct_item *s, uint32_t i) {
     const struct_field *field = &s->fields[i];
     const sort *written = sort_of_written(b, field->annotation, field->type);
-    return sort_holds(written) || field->type == NULL ? written : sort_of_type(b, field->type);
+    return sort_holds(written) || written->is_copied || field->type == NULL ? written : sort_of_type(b, field->type);
 }
 
 const sort *sort_field(builder *b, const sort *s, const char *name) {
@@ -268,5 +294,5 @@ static bool type_is_copied(const builder *b, const type *t, int depth) {
 }
 
 bool sort_is_copied(const builder *b, const sort *s) {
-    return s->kind != SORT_VALUE || type_is_copied(b, s->type, 0);
+    return s->kind != SORT_VALUE || s->is_copied || type_is_copied(b, s->type, 0);
 }

@@ -141,6 +141,7 @@ static void rewrite(expr *e, void *context) {
     } else if (e->kind == EXPR_CALL) {
         elaborate_never(el, e);
         elaborate_choice(el, e);
+        elaborate_capture(el, e);
     } else if (e->kind == EXPR_BINARY) {
         elaborate_text(el, e);
     } else if (e->kind == EXPR_LIST) {

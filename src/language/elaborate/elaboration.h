@@ -41,5 +41,6 @@ void elaborate_list(elaboration *el, expr *e);
 void elaborate_repeat(elaboration *el, expr *e);
 void elaborate_base(elaboration *el, expr *e);
 void elaborate_total(elaboration *el, expr *e);
+void elaborate_capture(elaboration *el, expr *e);
 
 #endif

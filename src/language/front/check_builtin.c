@@ -211,6 +211,8 @@ static bool string_static(checker *c, expr **slot, const char *name) {
     }
     if ((form == SAID_FROM || form == SAID_FROM_TEXT) && e->call.arg_count == 1) {
         check_expr(c, &e->call.args[0], check_scalar(c, TYPE_STRING));
+        if (type_resolve(c->types, e->call.args[0]->type)->kind == TYPE_CHAR)
+            e->call.args[0] = check_text_of(c, e->call.args[0], 0);
         check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
         *slot = e->call.args[0];
         return true;
@@ -284,6 +286,23 @@ static const type *letter_type(checker *c, char letter) {
     }
 }
 
+/* s.split(&separators[..]): a list of characters, or a function. */
+static bool takes_letters(checker *c, expr *e) {
+    if (e->call.arg_count == 0)
+        return false;
+    expr **slot = &e->call.args[0];
+    const expr *bare = *check_behind(slot);
+    bool view = bare->kind == EXPR_METHOD && bare->call.arg_count == 0 && bare->call.receiver->kind == EXPR_NAME &&
+                library_said_of(LIBRARY_form, bare->call.name) == SAID_NOTHING;
+    if (bare->kind != EXPR_NAME && bare->kind != EXPR_FIELD && bare->kind != EXPR_INDEX && !view)
+        return false;
+    if ((*slot)->type == NULL)
+        check_expr(c, slot, NULL);
+    const type *t = type_resolve(c->types, (*slot)->type);
+    return t->kind == TYPE_VEC || (type_is_reference(t) && type_is_slice(t)) ||
+           (t->kind == TYPE_STRUCT && t->structure->closure != NULL);
+}
+
 static bool table_method(checker *c, expr **slot) {
     expr *e = *slot;
     const expr *first = e->call.arg_count > 0 ? *check_behind(&e->call.args[0]) : NULL;
@@ -291,7 +310,7 @@ static bool table_method(checker *c, expr **slot) {
                     (first->kind == EXPR_CLOSURE || first->kind == EXPR_ARRAY ||
                      (first->kind == EXPR_NAME && first->name.scope != NULL));
     const text_function *f = function ? NULL : text_function_of(e->call.name);
-    if (f == NULL)
+    if (f == NULL || takes_letters(c, e))
         return false;
     const tl_abi_parameter *takes = tl_abi_functions[f->abi].parameters + 1; /* behind the text itself */
     uint32_t count = 0;

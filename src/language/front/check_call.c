@@ -318,6 +318,8 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     bool open = wish == NULL || wish->kind == TYPE_OPEN;
     *slot = (*slot)->call.args[0];
     bool text = wish != NULL && wish->kind == TYPE_STRING; /* Box<dyn Display> is one */
+    expr *bare = *check_behind(slot);
+    bare->is_vec |= bare->kind == EXPR_ARRAY && (open || check_is_dyn(wish));
     check_expr(c, slot, box ? wish->vec.element : open || text ? NULL : wish);
     const type *t = type_resolve(c->types, (*slot)->type);
     if (text && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL) {
@@ -389,6 +391,8 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     }
     const type *argument = callee->of != NULL ? check_type(c, callee->of) : check_type_argument(c, scope);
+    if (argument != NULL && check_array_from(c, slot, type_resolve(c->types, argument), expected))
+        return;
     struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
                                           : check_struct_named(c, scope);
     if (owner == NULL && argument == NULL &&

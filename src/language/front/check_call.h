@@ -20,6 +20,8 @@
 bool check_refuse_shared(checker *c, expr *arg, const binding *parameter);
 void check_suggest_functions(const checker *c, suggestion *s);
 /* x.try_into(): T::try_from(x) of the T that is wanted. */
+/* <[T; N]>::try_from(list) */
+bool check_array_from(checker *c, expr **slot, const type *array, const type *expected);
 bool check_try_into(checker *c, expr **slot, const type *expected);
 void check_finish_call(checker *c, expr *e, function_item *f);
 /* `mut self` of a type that is `Copy` is a copy, as in Rust: x.m() is { x }.m() */

@@ -227,7 +227,7 @@ static degree meets(checker *c, const offer *o, const demand *d) {
 typedef struct score {
     degree worst;
     uint32_t sum;
-    uint32_t said; /* of lists in lists */
+    uint32_t said; /* how much the parameters say: of types, and of lists in lists */
 } score;
 
 static void add_degree(score *s, degree d) {
@@ -253,6 +253,8 @@ static score score_of_written(checker *c, const function_item *f, bool method, c
     for (uint32_t i = 0; i < count; i++) {
         demand d = demand_of_parameter(c, f, i + (method && f->has_self));
         add_degree(&s, meets(c, &offers[i], &d));
+        if (f->span.file != c->tree->prelude) /* impl Mul<Matrix<T>> before impl Mul<T> */
+            s.said += d.kind != TYPE_OPEN || d.function;
         for (const demand *held = d.held; held != NULL; held = held->held)
             s.said++;
     }

@@ -316,15 +316,14 @@ static void check_first_call(checker *c, expr *e, struct_item *s) {
 
 static bool writes_outside(const checker *c, const struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++)
-        if (s->fields[i].is_written && !s->fields[i].by_reference && s->closure->outer == c->function &&
-            !s->closure->is_move)
+        if (check_writes_through(s, &s->fields[i]) && !s->fields[i].by_reference && s->closure->outer == c->function)
             return true;
     return false;
 }
 
 static void copy_captures(block_builder *b, const char *closure, const struct_item *s, const char *text) {
     for (uint32_t i = 0; i < s->field_count; i++)
-        if (s->fields[i].is_written && !s->fields[i].by_reference)
+        if (check_writes_through(s, &s->fields[i]) && !s->fields[i].by_reference)
             build_stmt(b, BUILD_QUOTE(b->c, b->span, text, check_new_name(b->c, b->span, closure),
                                       check_new_name(b->c, b->span, s->fields[i].name)));
 }

@@ -109,7 +109,7 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
     const type_environment *outer = c->environment;
     type_environment environment = {0};
     if (item->impl != NULL) {
-        environment.self = check_struct_named(c, item->impl->owner->name);
+        environment.self = check_constant_self(c, item);
         c->environment = &environment;
     }
     constant_part(item->value, &walk);

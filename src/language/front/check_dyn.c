@@ -170,7 +170,7 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
         result = BUILD_QUOTE(c, span, "panic(\"no such value\")", NULL);
     } else {
         result = check_new(c, EXPR_MATCH, span, NULL);
-        result->match.value = check_new_name(c, span, "self");
+        result->match.value = check_new_name(c, (source_span){span.file, span.offset, 0}, "self"); /* only <it> moves */
         result->match.arms = CHECK_ARRAY(c, match_arm, count);
         result->match.count = count;
     }

@@ -57,7 +57,7 @@ static void copy_constant(checker *c, expr **slot, const const_item *item, const
         c->environment = &environment;
         t = check_type(c, item->annotation);
     } else if (item->impl != NULL) {
-        environment.self = check_struct_named(c, item->impl->owner->name);
+        environment.self = check_constant_self(c, item);
         c->environment = &environment;
     }
     source_span span = (*slot)->span;
@@ -96,7 +96,7 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
         of = check_struct_open(c, owner, e->name.arguments, e->name.argument_count)->type;
     symbol *known = check_find(c, check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
     if (known != NULL && known->constant != NULL && known->constant->type != NULL) {
-        check_constant_use(c, slot, known->constant, of);
+        check_constant_use(c, slot, check_constant_for(c, known->constant, of), of);
         return;
     }
     const_item *associated = check_associated_constant(c, owner == NULL ? of : check_scope_type(c, scope),
@@ -163,6 +163,7 @@ static void check_name(checker *c, expr **slot, const type *expected) {
     if (s != NULL && s->binding != NULL && s->binding->alias != NULL) {
         s->binding->is_read = true;
         *slot = check_alias_copy(c, s->binding->alias);
+        check_captured_by_alias(c, *slot);
         return;
     }
     if (s != NULL && s->binding != NULL && s->binding->is_late)

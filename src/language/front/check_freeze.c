@@ -77,12 +77,6 @@ static expr *entry_step(expr *e, library_said step) {
                : NULL;
 }
 
-bool check_views_place(const expr *e) {
-    const library_said view = e->kind == EXPR_METHOD ? library_said_of(LIBRARY_option_view, e->call.name)
-                                                     : SAID_NOTHING;
-    return view == SAID_MUT || view == SAID_DEREF_MUT;
-}
-
 expr *check_elements_of(checker *c, const expr *m) {
     expr *all = check_alias_copy(c, m);
     if (check_is_map(check_type_of(c, m))) {
@@ -473,6 +467,13 @@ expr *check_freeze_to(block_builder *b, expr **slot, const type *wanted) {
     return place;
 }
 
+/* slot.borrow_mut().as_mut(): of what a guard leads to. */
+static expr *freeze_view(block_builder *b, expr **slot) {
+    expr *place = check_freeze(b, slot);
+    place = place != NULL ? place : freeze_guard(b, slot);
+    return place != NULL && check_is_guard(b->c, check_type_of(b->c, place)) ? freeze_on(b, place) : place;
+}
+
 expr *check_freeze(block_builder *b, expr **slot) {
     checker *c = b->c;
     expr *e = *slot;
@@ -492,7 +493,7 @@ expr *check_freeze(block_builder *b, expr **slot) {
         return freeze_part(b, slot);
     case EXPR_METHOD: {
         if (library_says(LIBRARY_is_view, e->call.name) && e->call.arg_count == 0)
-            return check_freeze(b, &e->call.receiver);
+            return freeze_view(b, &e->call.receiver);
         const bool lends = check_may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);

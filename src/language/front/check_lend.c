@@ -132,8 +132,8 @@ static void hold_earlier(checker *c, expr *call, expr *const *slot) {
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s) {
     bool writes = false;
     for (uint32_t i = 0; i < s->field_count; i++)
-        writes |= s->fields[i].is_written && !s->fields[i].by_reference;
-    if (call == NULL || !writes || s->closure->is_move || s->closure->outer != c->function)
+        writes |= check_writes_through(s, &s->fields[i]) && !s->fields[i].by_reference;
+    if (call == NULL || !writes || s->closure->outer != c->function)
         return false;
     hold_earlier(c, call, slot);
     source_span span = (*slot)->span;
@@ -141,7 +141,7 @@ bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *
     check_call_before(c, call, name, *slot);
     for (uint32_t i = 0; i < s->field_count; i++) {
         const struct_field *field = &s->fields[i];
-        if (!field->is_written || field->by_reference)
+        if (!check_writes_through(s, field) || field->by_reference)
             continue;
         expr *closure = check_new_name(c, span, name), *part = check_new_name(c, span, field->name);
         call_first(c, call,

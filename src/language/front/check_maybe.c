@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "language/front/check_call.h"
+#include "language/front/check_place.h"
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
@@ -199,4 +201,10 @@ bool check_is_used_as_option(checker *c, const stmt *let) {
     find_let(&body, &u);
     look_from(&u, let->next, u.block == NULL ? NULL : u.block->result);
     return u.found || (u.block == body.block && is_name(&u, u.block->result) && yields_option(&u));
+}
+
+bool check_views_place(const expr *e) {
+    const library_said view = e->kind == EXPR_METHOD ? library_said_of(LIBRARY_option_view, e->call.name)
+                                                     : SAID_NOTHING;
+    return view == SAID_MUT || view == SAID_DEREF_MUT;
 }

@@ -383,10 +383,11 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
     const type *element = t->kind == TYPE_VEC ? type_resolve(c->types, t->vec.element) : t;
     const library_said stage = library_said_of(LIBRARY_stage, e->call.name);
     bool sums = stage == SAID_SUM || stage == SAID_PRODUCT;
-    if (!sums || e->call.arg_count > 0 || t->kind != TYPE_VEC || element->kind != TYPE_STRUCT ||
-        check_method_named(c, element->structure, e->call.name) == NULL)
+    const type *of = element->kind == TYPE_STRUCT || expected == NULL ? element : type_resolve(c->types, expected);
+    if (!sums || e->call.arg_count > 0 || t->kind != TYPE_VEC || of->kind != TYPE_STRUCT ||
+        check_method_named(c, of->structure, e->call.name) == NULL)
         return false;
-    const struct_item *owner = element->structure;
+    const struct_item *owner = of->structure; /* impl Product<u64> for Big */
     *slot = build_call(c, e->span, owner->template != NULL ? owner->template->name : owner->name, e->call.name,
                        &e->call.receiver, 1);
     check_expr(c, slot, expected);

@@ -123,6 +123,16 @@ static void list_as_array(checker *c, expr **slot, const type *array, const type
     *slot = build_checked(&b, branch);
 }
 
+bool check_array_from(checker *c, expr **slot, const type *array, const type *expected) {
+    expr *e = *slot;
+    if (array->kind != TYPE_VEC || array->vec.length < 0 || e->call.arg_count != 1 ||
+        library_said_of(LIBRARY_form, e->call.callee->name.name) != SAID_TRY_FROM)
+        return false;
+    e->call.receiver = e->call.args[0];
+    list_as_array(c, slot, array, expected);
+    return true;
+}
+
 bool check_try_into(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (library_said_of(LIBRARY_form, e->call.name) != SAID_TRY_INTO || e->call.arg_count > 0)
@@ -136,6 +146,11 @@ bool check_try_into(checker *c, expr **slot, const type *expected) {
     const type *from = e->call.receiver->type == NULL ? NULL : type_resolve(c->types, e->call.receiver->type);
     if (to != NULL && from != NULL && to->kind == TYPE_VEC && to->vec.length >= 0 && from->kind == TYPE_VEC) {
         list_as_array(c, slot, to, expected);
+        return true;
+    }
+    if (to != NULL && from != NULL && to->kind == TYPE_VEC && to->vec.length == -1 && from->kind == TYPE_VEC) {
+        *slot = build_call(c, e->span, NULL, "__whole_list", &e->call.receiver, 1); /* it takes any length */
+        check_expr(c, slot, expected);
         return true;
     }
     bool number = to != NULL && type_is_integer(to);

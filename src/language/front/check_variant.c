@@ -117,12 +117,18 @@ static bool hides_variant(const struct_item *s, bool in_braces) {
     return s != NULL && !s->is_enum && (in_braces || s->positional || s->field_count == 0);
 }
 
+static bool is_one_of(checker *c, const type *expected, const struct_item *of) {
+    const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
+    return t != NULL && t->kind == TYPE_STRUCT && (t->structure == of || t->structure->template == of);
+}
+
 /* T::V or V, with or without scope: which enum and variant it names. */
 static struct_item *named_variant(checker *c, const char *scope, const char *name, source_span span, uint32_t *variant,
                                   const type *expected, bool in_braces) {
     if (scope == NULL) {
         symbol *s = check_find(c, name);
-        if (s == NULL || s->variant_of == NULL || hides_variant(s->structure, in_braces))
+        if (s == NULL || s->variant_of == NULL ||
+            (hides_variant(s->structure, in_braces) && !is_one_of(c, expected, s->variant_of)))
             return NULL;
         *variant = s->variant;
         if (s->variant_too != NULL)
@@ -176,6 +182,7 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
     s = instance_for(c, s, expected, w->type_arguments, w->type_argument_count);
     const variant_item *v = &s->variants[variant];
     expr **operands = CHECK_ARRAY(c, expr *, v->count + 1);
+    uint32_t *order = CHECK_ARRAY(c, uint32_t, v->count + 1), placed = 0;
     bool good = true;
     e->type = s->type;
     for (uint32_t i = 0; i < w->init_count; i++) {
@@ -191,6 +198,7 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
         }
         check_operand(c, &w->inits[i].value, &s->fields[v->first + at]);
         operands[at] = w->inits[i].value;
+        order[placed++] = at;
     }
     for (uint32_t i = 0; i < v->count && good; i++) {
         if (operands[i] == NULL) {
@@ -200,8 +208,10 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
             good = false;
         }
     }
-    if (good)
+    if (good) {
         become_variant(c, e, s, variant, operands);
+        e->call.order = order;
+    }
     return true;
 }
 

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
 #include "language/front/check_iterator.h"
@@ -106,7 +107,8 @@ static bool waits(const checker *c, const expr *e) {
     const stage_kind kind = chain_stage_named(e->call.name);
     if (library_says(LIBRARY_goes_over, e->call.name) || library_says(LIBRARY_lends_each, e->call.name))
         return false;
-    return kind == STAGE_NONE ? check_is_iterators_method(c, e->call.name) : kind < STAGE_FIND;
+    const bool asks = library_said_of(LIBRARY_form, e->call.name) == SAID_NEXT && e->call.arg_count == 0;
+    return kind == STAGE_NONE ? asks || check_is_iterators_method(c, e->call.name) : kind < STAGE_FIND;
 }
 
 /* Every method of this name yields a list: that can be said before anything is checked. */
@@ -124,7 +126,36 @@ static bool yields_list(const checker *c, const char *name) {
     return lists;
 }
 
+static bool may_turn(const expr *e) {
+    if (e->kind != EXPR_METHOD || e->type != NULL || e->call.arg_count != 1)
+        return false;
+    const stage_kind kind = chain_stage_named(e->call.name);
+    return kind == STAGE_MAP || kind == STAGE_FILTER || kind == STAGE_FILTER_MAP || kind == STAGE_INSPECT;
+}
+
+/* v.iter().map(f).rev() is v.iter().rev().map(f), where it can be seen when f runs. */
+static void turn_chain(checker *c, expr *e) {
+    const library_said turns = library_said_of(LIBRARY_turns, e->call.name);
+    expr *last = NULL, *root = e->call.receiver;
+    bool seen = false;
+    if (turns == SAID_NOTHING || e->call.arg_count > 0)
+        return;
+    for (; may_turn(root); root = root->call.receiver) {
+        seen = seen || is_seen(c, root->call.args[0]);
+        last = root;
+    }
+    const bool called = root->kind == EXPR_METHOD && root->type == NULL;
+    if (!seen || (called ? !yields_list(c, root->call.name) : root->kind != EXPR_RANGE))
+        return;
+    last->call.receiver = build_method(c, root->span, root, "rev", NULL, 0);
+    if (turns == SAID_ALL)
+        *e = *e->call.receiver;
+    else
+        e->call.name = "next";
+}
+
 bool check_chain_waits(checker *c, expr *e, const type *expected) {
+    turn_chain(c, e);
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (c->around->receiver_of != NULL || !waits(c, e) || check_find(c, "__items") == NULL ||
         (wish != NULL && wish->kind == TYPE_VEC))

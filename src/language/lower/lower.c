@@ -57,6 +57,9 @@ static void bind_parameters(lower_fn *fn) {
         const binding *b = fn->item->parameters[p];
         lower_bind(fn, b, fn->f->params + at);
         at += lower_leaf_count(fn->l, b->type);
+        for (const stmt *s = fn->item->body->first; s && (s->is_opening || s->is_part) && lower_open(fn); s = s->next)
+            if (s->is_opening && s->value->kind == EXPR_NAME && s->value->name.binding == b)
+                lower_opening(fn, s);
     }
 }
 

@@ -76,6 +76,26 @@ void lower_pass_on(lower_fn *fn, ir_function *callee, source_span span) {
     ir_emit_ret(fn->b, results, callee->result_count, span);
 }
 
+/* A FnOnce ends with its call, where that is written. */
+static bool takes_closure(const lower_fn *fn, const call_expr *c) {
+    return c->function->is_closure && c->function->has_self && lower_is_place(c->operands[0]) &&
+           lower_marked(fn, c->operands[0]->span, MARK_TAKEN) && lower_drops(fn->l, c->operands[0]->type);
+}
+
+/* Captured values with a destructor that it still holds end with it; the others are not looked at, and stay. */
+static void end_closure(lower_fn *fn, const type *t, lower_place *p, source_span span) {
+    for (uint32_t i = 0; i < lower_field_count(t) && lower_open(fn); i++) {
+        const type *part = lower_field_type(t, i);
+        if (t->structure->fields[i].by_reference || !lower_drops(fn->l, part))
+            continue;
+        ir_value *held = lower_room(fn, lower_leaf_count(fn->l, part));
+        if (!held)
+            return;
+        lower_take_out(fn, p, lower_field_offset(fn->l, t, i), part, held, span);
+        lower_end_values(fn, part, held, span);
+    }
+}
+
 /* The operands that the call writes: their places at once, their values when all others are known. */
 static receiver *operands_begin(lower_fn *fn, const call_expr *c, ir_value *args) {
     receiver *all = MASU_ARENA_ARRAY(fn->l->scratch, receiver, c->operand_count);
@@ -87,7 +107,9 @@ static receiver *operands_begin(lower_fn *fn, const call_expr *c, ir_value *args
     for (uint32_t i = 0; i < c->operand_count; i++) {
         const type *t = c->function->parameters[i]->type;
         if (i == 0 && c->function->has_self)
-            all[i] = receiver_begin(fn, c->operands[0], c->writes_receiver && !lower_takes_self(fn->l, c->function));
+            all[i] = receiver_begin(fn, c->operands[0],
+                                    takes_closure(fn, c) ||
+                                        (c->writes_receiver && !lower_takes_self(fn->l, c->function)));
         else if (c->writes_back && c->writes_back[i])
             all[i] = receiver_begin(fn, c->operands[i], true);
         else
@@ -143,6 +165,8 @@ static void lower_function_call(lower_fn *fn, const expr *e, ir_value *out) {
         receiver_write(fn, &written[i], results + at);
         at += lower_leaf_count(fn->l, item->parameters[i]->type);
     }
+    if (takes_closure(fn, c) && written[0].place)
+        end_closure(fn, c->operands[0]->type, written[0].place, e->span);
 }
 
 /* ---- functions of the runtime ------------------------------------------------------------------------------------ */
@@ -208,9 +232,11 @@ static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
         return;
     }
     lower_leaf_types(fn->l, inside, types);
-    for (uint32_t i = 0; i < e->call.operand_count; i++)
+    for (uint32_t k = 0; k < e->call.operand_count; k++) {
+        uint32_t i = e->call.order ? e->call.order[k] : k;
         lower_expr_as(fn, e->call.operands[i], lower_field_type(e->type, v->first + i),
                       out + lower_field_offset(fn->l, e->type, v->first + i));
+    }
     for (uint32_t i = 1; i < count && lower_open(fn); i++)
         if (i < first || i >= last)
             out[i] = lower_nothing(fn, types[i], e->span);
@@ -221,15 +247,12 @@ static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
 
 /* The variable does not own any more what a closure takes away. */
 static void capture(lower_fn *fn, const expr *e, const binding *captured, const function_item *closure) {
-    bool moves = fn->owns && lower_open(fn) && lower_drops(fn->l, captured->type) && lower_is_place(e) &&
+    bool moves = fn->owns && lower_open(fn) && lower_drops(fn->l, e->type) && lower_is_place(e) &&
                  (closure->is_move || lower_marked(fn, captured->span, MARK_CAPTURED)) &&
                  !lower_marked(fn, captured->span, MARK_LENT);
-    if (moves && !lower_marked(fn, captured->span, MARK_CAPTURED | MARK_POINTER) &&
-        lower_marked(fn, captured->span, MARK_CAPTURED_PART))
-        lower_refuse_capture(fn, e->span);
     lower_place *p = moves ? lower_place_of(fn, e) : NULL;
     if (p)
-        lower_clear(fn, p, 0, captured->type, e->span);
+        lower_clear(fn, p, 0, e->type, e->span);
 }
 
 static void lower_fields(lower_fn *fn, const expr *e, ir_value *out) {

@@ -71,11 +71,33 @@ static scrutinee scrutinee_of(lower_fn *fn, const expr *e, const type *t, bool h
     return s;
 }
 
+/* let [a, b] = v; where the parts move out of v. */
+static bool takes_part(const lower_fn *fn, const stmt *s) {
+    const expr *e = s->value;
+    return s->is_part && fn->owns && s->pattern->kind == PATTERN_NAME && lower_drops(fn->l, s->pattern->type) &&
+           lower_marked(fn, s->pattern->binding->span, MARK_TAKEN) && e->kind == EXPR_INDEX &&
+           e->index.base->kind == EXPR_NAME && e->index.base->name.binding && !e->index.base->name.binding->in_cell;
+}
+
+static void lower_part(lower_fn *fn, const stmt *s, ir_value *values) {
+    const binding *list = s->value->index.base->name.binding;
+    if (s->is_tried)
+        lower_refuse_part(fn, s->span);
+    ir_value at = lower_scalar(fn, s->value->index.indices[0]);
+    lower_vec_take(fn, fn->variables[list->id], at, list->type->vec.element, values, s->span);
+    if (lower_open(fn))
+        lower_pattern_bind(fn, s->pattern, values);
+}
+
 static void lower_let(lower_fn *fn, const stmt *s, bool is_step) {
     const type *t = s->pattern->type;
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, t));
     if (!values || !s->value)
         return;
+    if (takes_part(fn, s)) {
+        lower_part(fn, s, values);
+        return;
+    }
     uint32_t mark = fn->kept_count;
     if (s->is_base && fn->owns && lower_drops(fn->l, t) && lower_is_place(s->value))
         lower_refuse_update(fn, s->value->span);
@@ -89,6 +111,10 @@ static void lower_let(lower_fn *fn, const stmt *s, bool is_step) {
         lower_clear_bound(fn, from.place, s->pattern, from.is_value);
     if (!is_step)
         lower_end_temporaries(fn, mark, end, s->span);
+}
+
+void lower_opening(lower_fn *fn, const stmt *s) {
+    lower_let(fn, s, false);
 }
 
 static void lower_stmt(lower_fn *fn, const stmt *s, bool is_step) {
@@ -109,7 +135,8 @@ static void lower_block_at(lower_fn *fn, const block *b, bool is_within, const t
     if (fn->l->tree->has_scoped_calls)
         lower_arena_open(fn, b);
     for (const stmt *s = b->first; s && lower_open(fn); s = s->next)
-        lower_stmt(fn, s, is_within && s->is_made);
+        if (!s->is_opening || !fn->item || b != fn->item->body) /* of what is written out in another function: here */
+            lower_stmt(fn, s, is_within && s->is_made);
     memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);
     uint32_t names = fn->kept_count;
     if (b->result)

@@ -104,8 +104,8 @@ static void refuse(lower_fn *fn, source_span span, message_row row, const char *
     fn->l->m->refusals = r;
 }
 
-void lower_refuse_capture(lower_fn *fn, source_span span) {
-    refuse(fn, span, SAY(closure_takes_a_part));
+void lower_refuse_part(lower_fn *fn, source_span span) {
+    refuse(fn, span, SAY(value_does_not_move_from_behind));
 }
 
 void lower_refuse_update(lower_fn *fn, source_span span) {
@@ -138,13 +138,13 @@ bool lower_moved(lower_fn *fn, const expr *e, ir_value *out) {
         return false;
     if (is_in_cell(e))
         refuse(fn, e->span, SAY(value_does_not_move_out_of_destructor));
-    if (is_captured(e))
+    if (is_captured(e) &&
+        !(fn->item->is_closure && lower_comes_back(fn->l, fn->item, 0) && lower_marked(fn, fn->item->span, MARK_ONCE)))
         refuse(fn, e->span, SAY(value_does_not_move_out_of_closure));
     lower_place *p = lower_place_of(fn, e);
     if (!p)
         return true;
-    lower_place_read(fn, p, out);
-    lower_clear(fn, p, 0, e->type, e->span);
+    lower_take_out(fn, p, 0, e->type, out, e->span);
     return true;
 }
 
@@ -309,8 +309,16 @@ void lower_run_destructors(lower_fn *fn, source_span span) {
     }
 }
 
+/* A closure that gives away what it captured: its caller's keeps what is left. */
+static bool is_once(lowering *l, const function_item *item) {
+    return item->is_closure && (owner_marks_at(l->tree->marks, item->span) & MARK_ONCE) != 0 &&
+           lower_drops(l, item->parameters[0]->type);
+}
+
 bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter) {
     const binding *b = item->parameters[parameter];
+    if (parameter == 0 && is_once(l, item))
+        return true;
     if (b->by_reference || (parameter == 0 && lower_takes_self(l, item)))
         return false;
     if (b->kind == BINDING_SELF || (parameter == 0 && item->has_self))

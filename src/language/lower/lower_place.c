@@ -488,22 +488,37 @@ void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values) {
     }
 }
 
+static bool is_captured(const lower_fn *fn, const lower_place *p) {
+    const binding *self = fn->item && fn->item->is_closure ? fn->item->parameters[0] : NULL;
+    ir_variable first = self ? fn->variables[self->id] : 0;
+    return self && p->first >= first && p->first < first + lower_leaf_count(fn->l, self->type);
+}
+
 void lower_clear(lower_fn *fn, const lower_place *p, uint32_t offset, const type *t, source_span span) {
+    ir_value *taken = lower_room(fn, lower_leaf_count(fn->l, t));
+    if (taken)
+        lower_take_out(fn, p, offset, t, taken, span);
+}
+
+void lower_take_out(lower_fn *fn, const lower_place *p, uint32_t offset, const type *t, ir_value *taken,
+                    source_span span) {
     lower_place part = *p;
     part.count = lower_leaf_count(fn->l, t);
     part.type = t;
     part.span = span;
     ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, part.count);
-    ir_value *nothings = lower_room(fn, part.count), *taken = lower_room(fn, part.count);
-    if (!types || !nothings || !taken)
+    ir_value *nothings = lower_room(fn, part.count);
+    if (!types || !nothings)
         return;
     lower_leaf_types(fn->l, t, types);
+    if (p->kind == PLACE_VARIABLES)
+        lower_read(fn, p->first + offset, part.count, taken, span);
     for (uint32_t i = 0; i < part.count && lower_open(fn); i++) {
         if (p->kind == PLACE_VARIABLES && !ir_type_managed(types[i]))
             continue;
         nothings[i] = lower_nothing(fn, types[i], span);
         if (nothings[i] && ir_type_managed(types[i]))
-            fn->f->values[nothings[i]].def->imm.i = p->kind == PLACE_VARIABLES;
+            fn->f->values[nothings[i]].def->imm.i = p->kind != PLACE_VARIABLES ? 0 : is_captured(fn, p) ? 2 : 1;
         if (nothings[i] && p->kind == PLACE_VARIABLES)
             fn->f->values[nothings[i]].name = ir_variable_name(fn->b, p->first + offset + i);
         if (p->kind == PLACE_VARIABLES)

@@ -94,14 +94,17 @@ uint32_t lower_destructor_of(const type *inside);
 /* Something in a value of type t has a destructor. */
 bool lower_drops(lowering *l, const type *t);
 /* An error: Rust's closure takes a part of the variable, this one all of it. */
-void lower_refuse_capture(lower_fn *fn, source_span span);
 /* An error: T { a: …, ..base } of a base that has a name. */
+void lower_refuse_part(lower_fn *fn, source_span span);
 void lower_refuse_update(lower_fn *fn, source_span span);
 bool lower_marked(const lower_fn *fn, source_span span, unsigned kinds);
 /* The value of e, which moves out of where it lies; false: e does not move. */
 bool lower_moved(lower_fn *fn, const expr *e, ir_value *out);
 /* Leaves [offset, + those of t) of p hold nothing from now on: their value moved. */
 void lower_clear(lower_fn *fn, const lower_place *p, uint32_t offset, const type *t, source_span span);
+/* The same, and what lay there. */
+void lower_take_out(lower_fn *fn, const lower_place *p, uint32_t offset, const type *t, ir_value *taken,
+                    source_span span);
 /* The parts that the pattern binds moved out of p. is_value: p is a value that only the pattern sees. */
 void lower_clear_bound(lower_fn *fn, const lower_place *p, const pattern *bound, bool is_value);
 /* A value that lives to the end of the statement, as a place. */
@@ -263,6 +266,8 @@ bool lower_field_by_reference(const expr *e);
 void lower_call(lower_fn *fn, const expr *e, ir_value *out);
 void lower_array(lower_fn *fn, const expr *e, ir_value *out);
 void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
+/* A statement that takes a parameter apart, right behind the parameter. */
+void lower_opening(lower_fn *fn, const stmt *s);
 /* A block as a part of an expression. */
 void lower_block_within(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
 void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);

@@ -33,7 +33,7 @@ static ir_instr *move_of(const moves *m, ir_value v) {
 static void note_made(moves *m) {
     for (uint32_t b = 0; b < m->f->block_count; b++)
         for (ir_instr *i = m->f->blocks[b]->first; i; i = i->next)
-            if (i->op == IR_NOTHING && i->imm.i == 1)
+            if (i->op == IR_NOTHING && i->imm.i >= 1)
                 m->from[i->result] = i;
 }
 
@@ -59,11 +59,16 @@ static void report_use(pass_context *context, const ir_function *f, const ir_ins
         context->report(context->user, use->span, ROW_value_is_used_behind_its_move, text, &note, 1);
 }
 
+/* A value that a FnOnce gave away goes back to its caller as nothing. */
+static bool is_use(const ir_instr *i, const ir_instr *move) {
+    return move && i->op != IR_KEEP && !(i->op == IR_RET && move->imm.i == 2);
+}
+
 static void find_uses(moves *m, pass_context *context) {
     for (uint32_t b = 0; b < m->f->block_count; b++)
         for (const ir_instr *i = m->f->blocks[b]->first; i; i = i->next)
-            for (uint32_t a = 0; a < i->arg_count && i->op != IR_KEEP; a++)
-                if (move_of(m, i->args[a])) {
+            for (uint32_t a = 0; a < i->arg_count; a++)
+                if (is_use(i, move_of(m, i->args[a]))) {
                     report_use(context, m->f, i, move_of(m, i->args[a]));
                     return;
                 }
@@ -72,7 +77,7 @@ static void find_uses(moves *m, pass_context *context) {
 static bool has_moves(const ir_function *f) {
     for (uint32_t b = 0; b < f->block_count; b++)
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
-            if (i->op == IR_NOTHING && i->imm.i == 1)
+            if (i->op == IR_NOTHING && i->imm.i >= 1)
                 return true;
     return false;
 }

@@ -17,7 +17,8 @@ typedef enum owner_mark_kind {
     MARK_RUN_OVER = 32,       /* what a `for` runs over by reference */
     MARK_CAPTURED = 64,       /* a name: a closure takes it away */
     MARK_CAPTURED_PART = 128, /* a name: a closure with `move` uses a part of it only */
-    MARK_POINTER = 256        /* a name: of a Box or Rc, of which nothing is a part */
+    MARK_POINTER = 256,       /* a name: of a Box or Rc, of which nothing is a part */
+    MARK_ONCE = 512           /* a closure: its body gives away what it captured, so that it is called once */
 } owner_mark_kind;
 
 typedef struct owner_mark {

@@ -37,15 +37,29 @@ static binding *parse_annotated(parser *p, binding *parameter) {
     return parameter;
 }
 
+/* At a pattern that is more than a name: `(`, `[`, `&(`, `Point {`, `W(`, `shapes::W(`. */
+static bool at_parts(const parser *p, bool reference) {
+    token_kind next = parser_ahead(p, 1);
+    return reference || parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LEFT_BRACKET) ||
+           (parser_is(p, TOKEN_NAME) &&
+            (next == TOKEN_LEFT_PAREN || next == TOKEN_LEFT_BRACE || next == TOKEN_COLON_COLON));
+}
+
 /* (a, b): (A, B) is a parameter of a hidden name, taken apart by the first statement of the body. */
-static binding *parse_parts(parser *p, function_item *f) {
+static binding *parse_parts(parser *p, function_item *f, bool reference) {
     stmt *s = PARSER_NEW(p, stmt);
+    const uint32_t from = p->step_count;
     *s = (stmt){.kind = STMT_LET, .span = parser_span(p), .pattern = parse_pattern(p)};
+    s->pattern->is_behind |= reference;
     const char *name = parser_printf(p, "<parameter %u>", f->parameter_count);
     s->value = parser_new(p, EXPR_NAME, s->span);
     s->value->name.name = name;
-    s->next = f->opening;
-    f->opening = s;
+    s->is_opening = true;
+    stmt **last = &f->opening;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = s;
+    s->next = parser_step_lets(p, from);
     return parse_annotated(p, parser_new_binding(p, name, s->span, BINDING_PARAMETER, false));
 }
 
@@ -63,8 +77,8 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
         self->lifetime = lifetime;
         return self;
     }
-    if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable)
-        return parse_parts(p, f);
+    if (!is_mutable && at_parts(p, reference))
+        return parse_parts(p, f, reference);
     if (reference) {
         parser_expected(p, "a name");
         return NULL;

@@ -98,7 +98,7 @@ static void add_step(parser *p, expr *test, stmt *let) {
 
 static void add_let(parser *p, pattern *part, expr *value) {
     stmt *s = PARSER_NEW(p, stmt);
-    *s = (stmt){.kind = STMT_LET, .span = part->span, .pattern = part, .value = value};
+    *s = (stmt){.kind = STMT_LET, .span = part->span, .pattern = part, .value = value, .is_part = true};
     add_step(p, NULL, s);
 }
 
@@ -252,13 +252,24 @@ static stmt *all_lets(parser *p, uint32_t from) {
     return first;
 }
 
+/* Names of the program are for its own guard; those of lists inside the list are for tests. */
+static bool is_for_guard(const stmt *let, const expr *guard) {
+    const pattern *part = let->pattern;
+    bool hidden = part->kind == PATTERN_NAME && part->binding->name[0] == '<';
+    return hidden || guard->kind != EXPR_BOOL;
+}
+
 /* { let …; if test { … guard … } else { false } } */
 static expr *guard_of(parser *p, uint32_t from, expr *guard) {
     expr *all = guard;
     for (uint32_t i = p->step_count; i-- > from;) {
         pattern_step *step = &p->steps[i];
         if (step->let != NULL) {
-            all = block_of(p, copy_let(p, step->let), all);
+            stmt *let = is_for_guard(step->let, guard) ? copy_let(p, step->let) : NULL;
+            if (let != NULL) {
+                let->is_tried = let->is_part;
+                all = block_of(p, let, all);
+            }
             continue;
         }
         all = binary(p, BINARY_AND, copy_of(p, step->test), all);

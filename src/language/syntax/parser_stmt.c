@@ -74,7 +74,7 @@ static stmt *let_later(parser *p, stmt *s, pattern *names, type_expr *annotation
 
 static void parse_let(parser *p, stmt *s) {
     s->kind = STMT_LET;
-    parser_advance(p);
+    parser_accept(p, TOKEN_LET);
     uint32_t from = p->step_count;
     s->pattern = parse_pattern(p);
     comprehension_expr *einstein = NULL;
@@ -162,7 +162,7 @@ static void parse_statement(parser *p, block *b, stmt **last) {
     stmt *s = PARSER_NEW(p, stmt);
     s->span = parser_span(p);
     bool result = false;
-    if (parser_is(p, TOKEN_LET))
+    if (parser_is(p, TOKEN_LET) || (parser_is_word(p, "_") && parser_ahead(p, 1) == TOKEN_EQUAL)) /* _ = f(); */
         parse_let(p, s);
     else
         result = parse_expression_statement(p, s);

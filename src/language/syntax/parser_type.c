@@ -231,6 +231,7 @@ static void parse_type_into(parser *p, type_expr *t) {
         }
         if ((parser_is_word(p, "Fn") || parser_is_word(p, "FnMut") || parser_is_word(p, "FnOnce")) &&
             parser_ahead(p, 1) == TOKEN_LEFT_PAREN) {
+            t->is_once = parser_is_word(p, "FnOnce");
             parser_advance(p);
             parse_function_type(p, t);
             return;

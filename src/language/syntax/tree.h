@@ -191,6 +191,7 @@ typedef struct struct_field {
     binding *captured;
     bool is_written;
     bool is_changed;   /* [check] of a struct with tensors: somewhere it may be replaced (check_infer_changed.c) */
+    bool is_lent;      /* the variable is a reference: a closure with `move`, too, writes to the place behind it */
     bool by_reference; /* the closure holds a reference to the variable: `type` is one */
 } struct_field;
 
@@ -227,6 +228,7 @@ struct struct_item {
     bool is_builtin;          /* Vec, String, i64 …: only methods belong to it */
     function_item *closure;   /* NULL: no closure */
     expr *made_by;            /* of a closure: where it is made */
+    bool is_once;             /* dyn FnOnce: its call takes it */
     struct dyn_type *dyn;     /* [check] of `dyn Trait`; NULL */
     struct_field *fields;
     uint32_t field_count;
@@ -251,7 +253,8 @@ typedef struct alias_item {
 /* In an impl block: the name is OWNER::NAME. */
 struct const_item {
     const char *name;
-    const impl_item *impl; /* NULL: the program's */
+    const impl_item *impl;    /* NULL: the program's */
+    struct const_item *other; /* of the same name, of another type of the same generic struct; NULL: none */
     source_span span;
     type_expr *annotation;
     expr *value;      /* literals, operators and other constants only */

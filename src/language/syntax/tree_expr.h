@@ -95,6 +95,7 @@ struct type_expr {
     bool is_place;        /* `&mut T`: what a parameter of this type became goes back to the caller */
     bool leads_twice;     /* `&mut &mut T` */
     bool is_shared;       /* `&T`: the value; only the check of borrows looks at it */
+    bool is_once;         /* of a function: FnOnce */
     const char *lifetime; /* only for the check of borrows: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
     type_expr *result;    /* of a function; NULL: nothing */
     expr *length;         /* of an array */
@@ -186,7 +187,7 @@ typedef enum call_kind {
     CALL_FUNCTION, /* function; operands: its parameters in order, self first when it has one */
     /* P(a, b): operands are the fields in order; also what EXPR_STRUCT does with its values */
     CALL_STRUCT,
-    CALL_VARIANT,  /* structure, variant; operands: the variant's fields in order */
+    CALL_VARIANT,  /* structure, variant; operands: the variant's fields in order, evaluated by `order` */
     CALL_ABI,      /* abi; see rule 4 */
     CALL_PRINT,    /* print, println: pieces in order, then a newline when `newline` */
     CALL_MATH,     /* math; operands (1 or 2) and result of one type: f32, f64; whole numbers until elaborate */
@@ -250,6 +251,7 @@ typedef struct call_expr {
     /* For a function with parameters of type `&mut T`: which operands are places that what those
      * became is written to, after the receiver. NULL: none. */
     bool *writes_back;
+    const uint32_t *order; /* [check] of V { b: x, a: y }: its operands as they are written; NULL: as they lie */
     /* [check] Of a call whose arguments are lent: what has to be done around it. NULL: nothing. */
     stmt *before, *after;
     print_piece *pieces;
@@ -480,6 +482,9 @@ struct stmt {
     bool is_late;     /* let P; */
     bool is_made;     /* [check] a step of the statement around it, which ends what both look at */
     bool is_base;     /* [elaborate] of the fields that a struct literal leaves to `..base` */
+    bool is_part;     /* of a list that a pattern takes apart */
+    bool is_tried;    /* the same, for the guard: nothing moves yet */
+    bool is_opening;  /* what takes a parameter apart: ends with the parameter, not with the body */
     block *otherwise; /* let P = v else { … }: never ends; NULL: the pattern always fits */
     stmt *next;
 };

@@ -157,6 +157,18 @@ const type *check_alias_type(checker *c, type_expr *t) {
     return means == SAID_SAME && type_is_numeric(owner) ? owner : NULL;
 }
 
+const_item *check_constant_for(checker *c, const_item *item, const type *t) {
+    for (const_item *k = item; item->other != NULL && t != NULL && k != NULL; k = k->other)
+        if (is_impl_for(c, k->impl, t))
+            return k;
+    return item;
+}
+
+struct_item *check_constant_self(checker *c, const const_item *item) {
+    const type *t = item->impl->owner->argument_count > 0 ? check_type(c, item->impl->owner) : NULL;
+    return t != NULL && t->kind == TYPE_STRUCT ? t->structure : check_struct_named(c, item->impl->owner->name);
+}
+
 const_item *check_associated_constant(checker *c, const type *t, const char *name) {
     const char *owner = t == NULL ? NULL : owner_name(c, t);
     const symbol *s = owner == NULL ? NULL : check_find(c, check_printf(c, "%s::%s", owner, name));

@@ -80,6 +80,24 @@ static void operator_decides(checker *c, const type_environment *e, const type *
         check_unify_numbers(c, t, beside);
 }
 
+/* T: Into<Priority> of a number that nothing decided: one that Priority is made from. */
+static void conversion_decided(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    const type *to = type_resolve(c->types, check_type(c, bound->arguments[0])), *only = NULL;
+    c->environment = outer;
+    for (uint32_t i = 0; to->kind == TYPE_STRUCT && i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        const bool makes = f->owner == to->structure && library_said_of(LIBRARY_form, f->name) == SAID_FROM &&
+                           f->parameter_count == 1 && f->parameters[0]->type != NULL;
+        const type *from = makes ? type_resolve(c->types, f->parameters[0]->type) : NULL;
+        if (from != NULL && type_is_numeric(from) && type_is_float(from) == type_is_float(t))
+            only = only == NULL || from->kind == TYPE_I32 ? from : only;
+    }
+    if (only != NULL)
+        check_unify_numbers(c, t, only);
+}
+
 static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
         function_decides(c, e, t, bound);
@@ -93,6 +111,11 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
     if (trait == NULL && bound->argument_count > 0 && bound->kind == TYPE_EXPR_NAME &&
         library_said_of(LIBRARY_trait_form, bound->name) == SAID_OPERATOR) {
         operator_decides(c, e, t, bound);
+        return;
+    }
+    if (type_is_open_number(t) && bound->kind == TYPE_EXPR_NAME && bound->argument_count == 1 &&
+        library_said_of(LIBRARY_trait_form, bound->name) == SAID_INTO) {
+        conversion_decided(c, e, t, bound);
         return;
     }
     if (trait != NULL && bound->argument_count == 0 && type_is_open_number(t)) {

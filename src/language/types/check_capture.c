@@ -6,7 +6,8 @@
  *
  * A closure that only its own function calls copies in and out what it writes (check_closure.c), and so does one that
  * is lent to a call (check_lend.c). Everywhere else that would be a copy of its own, so it holds references: the
- * variables lie in cells, and a call of the closure writes them. A `move` closure holds what it captured.
+ * variables lie in cells, and a call of the closure writes them. A `move` closure holds what it captured; where that is
+ * a reference, it writes to the place behind it as any other closure does.
  */
 #include <string.h>
 
@@ -24,6 +25,8 @@ static uint32_t capture(checker *c, struct_item *s, binding *b) {
         if (s->fields[i].captured == b)
             return i;
     struct_field field = {.name = b->name, .span = b->span, .type = b->type, .captured = b};
+    field.is_lent = (b->kind == BINDING_SELF && b->is_lent) ||
+                    (b->kind == BINDING_PARAMETER && b->annotation != NULL && b->annotation->is_place);
     uint32_t capacity = s->field_count;
     CHECK_PUSH(c, s->fields, s->field_count, capacity, field);
     return s->field_count - 1;
@@ -47,6 +50,22 @@ bool check_captured_name(checker *c, expr **slot) {
     return true;
 }
 
+void check_captured_by_alias(checker *c, const expr *place) {
+    const expr *part = place;
+    while (place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD || place->kind == EXPR_INDEX) {
+        part = place;
+        place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
+    }
+    const function_item *f = c->function;
+    if (f != NULL && f->is_closure && place->kind == EXPR_NAME && place->name.binding == f->parameters[0] &&
+        part->kind == EXPR_FIELD)
+        f->owner->fields[part->field.index].is_lent = true;
+}
+
+bool check_writes_through(const struct_item *s, const struct_field *field) {
+    return field->is_written && (!s->closure->is_move || field->is_lent);
+}
+
 void check_refer_field(checker *c, function_item *closure, struct_field *field) {
     if (field->by_reference)
         return;
@@ -60,19 +79,20 @@ void check_refer_field(checker *c, function_item *closure, struct_field *field) 
     }
     struct_item *holder = around->owner; /* whose body may be open: it captures the variable by this */
     const uint32_t outer = capture(c, holder, field->captured);
-    if (around->is_move)
+    holder->fields[outer].is_lent |= field->is_lent;
+    if (around->is_move && !field->is_lent)
         around->parameters[0]->in_cell = true;
     else
         check_refer_field(c, around, &holder->fields[outer]);
 }
 
 bool check_refer_captures(checker *c, const struct_item *s) {
-    if (!s->closure->is_closure || s->closure->is_move || !s->closure->body_is_checked)
+    if (!s->closure->is_closure || !s->closure->body_is_checked)
         return false;
     for (uint32_t i = 0; i < s->field_count; i++)
-        if (s->fields[i].is_written)
+        if (check_writes_through(s, &s->fields[i]))
             check_refer_field(c, s->closure, &s->fields[i]);
-    return true;
+    return !s->closure->is_move;
 }
 
 /* Whether the closure is called within another one of the function that its variables belong to. */
@@ -132,8 +152,8 @@ void check_call_through(checker *c, expr **slot, const closure_signature *signat
 bool check_is_lent(const type *t) {
     bool writes = false;
     for (uint32_t i = 0; t->kind == TYPE_STRUCT && t->structure->closure != NULL && i < t->structure->field_count; i++)
-        writes |= t->structure->fields[i].is_written;
-    return writes && !t->structure->closure->is_move;
+        writes |= check_writes_through(t->structure, &t->structure->fields[i]);
+    return writes;
 }
 
 /* struct S<F: Fn(A) -> B> { f: F }: the function type that the field's value has to have; NULL: none. */

@@ -10,8 +10,13 @@ typedef struct closure_signature { /* what a call will give and wants back; NULL
     uint32_t count;
     const type *result;
     bool is_known;
+    bool is_once; /* its call takes the function */
 } closure_signature;
 
+/* place, which a name of a reference means, was written out in a closure: the closure captured the reference. */
+void check_captured_by_alias(checker *c, const expr *place);
+/* A call of the closure writes to the variable that it captured. */
+bool check_writes_through(const struct_item *s, const struct_field *field);
 void check_call_after(checker *c, expr *call, expr *statement);
 closure_signature check_closure_signature(checker *c, const type_expr *function);
 /* The function type that a value of the field has to have, by the bounds of the struct; NULL: none. */

@@ -31,7 +31,7 @@ binding *check_new_parameter(checker *c, source_span span, binding_kind kind, co
     return b;
 }
 
-/* Of functions: fn call(&mut self, …) of the signature. */
+/* Of functions: fn call(&mut self, …) of the signature; fn call(self, …) of a FnOnce. */
 static function_item *call_method(checker *c, const dyn_type *d) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     *f = (function_item){.name = "call",
@@ -42,7 +42,7 @@ static function_item *call_method(checker *c, const dyn_type *d) {
                          .result = d->signature.result};
     f->parameters = CHECK_ARRAY(c, binding *, f->parameter_count);
     f->parameters[0] = check_new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
-    f->parameters[0]->is_lent = true;
+    f->parameters[0]->is_lent = !d->signature.is_once;
     for (uint32_t i = 1; i < f->parameter_count; i++) {
         f->parameters[i] = check_new_parameter(c, f->span, BINDING_PARAMETER, check_printf(c, "<%u>", i),
                                                d->signature.parameters[i - 1]);

@@ -114,7 +114,7 @@ struct_item *check_dyn_owner(checker *c, const char *name) {
 /* ---- as they are written -------------------------------------------------------------------------- */
 
 closure_signature check_closure_signature(checker *c, const type_expr *function) {
-    closure_signature s = {.count = function->argument_count, .is_known = true};
+    closure_signature s = {.count = function->argument_count, .is_known = true, .is_once = function->is_once};
     s.parameters = CHECK_ARRAY(c, const type *, s.count + 1);
     s.places = CHECK_ARRAY(c, bool, s.count + 1);
     for (uint32_t i = 0; i < s.count; i++) {
@@ -127,7 +127,7 @@ closure_signature check_closure_signature(checker *c, const type_expr *function)
 }
 
 static bool same_signature(const closure_signature *a, const closure_signature *b) {
-    return a->count == b->count && a->result == b->result &&
+    return a->count == b->count && a->result == b->result && a->is_once == b->is_once &&
            memcmp(a->parameters, b->parameters, a->count * sizeof *a->parameters) == 0;
 }
 
@@ -137,7 +137,7 @@ static const type *function_dyn(checker *c, type_expr *t) {
         if (d->trait == NULL && d->item == NULL && same_signature(&d->signature, &wanted))
             return d->s->type;
     masu__buffer name = {0};
-    masu__buffer_printf(&name, "dyn Fn(");
+    masu__buffer_printf(&name, wanted.is_once ? "dyn FnOnce(" : "dyn Fn(");
     for (uint32_t i = 0; i < wanted.count; i++)
         masu__buffer_printf(&name, "%s%s", i == 0 ? "" : ", ", check_type_text(c, wanted.parameters[i]));
     masu__buffer_printf(&name, ")");
@@ -147,6 +147,7 @@ static const type *function_dyn(checker *c, type_expr *t) {
     masu__buffer_destroy(&name);
     dyn_type *d = check_new_dyn(c, t->span, text);
     d->signature = wanted;
+    d->s->is_once = wanted.is_once;
     return d->s->type;
 }
 

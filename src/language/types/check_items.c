@@ -354,12 +354,19 @@ static void declare_impls(checker *c) {
     }
 }
 
+/* impl V2<f64> { const UNIT: … } */
+static bool of_one_type(const const_item *item) {
+    return item->impl != NULL && item->impl->generics.count == 0 && item->impl->owner->argument_count > 0;
+}
+
 static void declare_constants(checker *c, uint32_t first) {
     for (uint32_t i = first; i < c->tree->constant_count; i++) {
         const_item *item = c->tree->constants[i];
         symbol *known = check_symbol(c, item->name);
         item->type = check_scalar(c, TYPE_ERROR);
-        if (known->constant != NULL)
+        item->other = known->constant != NULL && of_one_type(item) && of_one_type(known->constant) ? known->constant
+                                                                                                   : NULL;
+        if (known->constant != NULL && item->other == NULL)
             check_report_twice(c, item->span, item->name, known->constant->span);
         else
             known->constant = item;

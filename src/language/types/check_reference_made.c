@@ -24,7 +24,7 @@ static void put_in_cell(checker *c, const expr *place) {
         return;
     bool captured = c->function->is_closure && place->name.binding == c->function->parameters[0] &&
                     part->kind == EXPR_FIELD;
-    if (!captured || c->function->is_move)
+    if (!captured || (c->function->is_move && !c->function->owner->fields[part->field.index].is_lent))
         place->name.binding->in_cell = true;
     else
         check_refer_field(c, c->function, &c->function->owner->fields[part->field.index]);

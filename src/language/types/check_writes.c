@@ -239,12 +239,13 @@ static uint32_t *group_by_callee(checker *c, uint32_t **first) {
 /* The part of what its closure captured that the caller calls the method on; NULL: of no closure that copies. */
 static struct_field *captured_by_use(const method_use *use) {
     function_item *f = use->caller;
-    if (!f->is_closure || f->is_move || use->root != f->parameters[0])
+    if (!f->is_closure || use->root != f->parameters[0])
         return NULL;
     const expr *place = check_call_of_use(use)->call.operands[0];
     while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME)
         place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
-    return &f->owner->fields[place->field.index];
+    struct_field *field = &f->owner->fields[place->field.index];
+    return f->is_move && !field->is_lent ? NULL : field;
 }
 
 /* The function whose self the closure that calls the method captured; NULL: of no such call. */
@@ -294,6 +295,13 @@ static void refer_late(checker *c, const method_use *use) {
     check_refer_field(c, use->caller, field);
 }
 
+/* fn next(mut self): the receiver is given away, whatever it was. */
+static bool takes_receiver(const function_item *f) {
+    const binding *self = f->has_self ? f->parameters[0] : NULL;
+    return self != NULL && self->kind == BINDING_SELF && self->is_mutable && !self->is_lent && !self->is_shared &&
+           !f->is_closure;
+}
+
 static void settle_uses(checker *c) {
     for (uint32_t i = 0; i < c->writes->use_count; i++) {
         const method_use *use = &c->writes->uses[i];
@@ -303,14 +311,35 @@ static void settle_uses(checker *c) {
         check_call_of_use(use)->call.writes_receiver = true;
         if (use->root == NULL) /* behind a reference */
             continue;
+        if (takes_receiver(check_call_of_use(use)->call.function)) {
+            use->root->is_written = true;
+            continue;
+        }
         check_method_write(c, use->root, check_call_of_use(use)->call.name_span, use->captured);
         refer_late(c, use);
+    }
+}
+
+/* fn f(x: &mut T) -> impl FnMut() { move || x.push(1) }: x comes back when f returns, and later writes are lost. */
+static void judge_results(checker *c) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i], *around = f;
+        while (around->is_closure && around->outer != NULL)
+            around = around->outer;
+        const type *t = around->result;
+        const bool hands_on = t != NULL && t->kind == TYPE_STRUCT && t->structure->dyn != NULL &&
+                              t->structure->dyn->trait == NULL;
+        for (uint32_t k = 0; f->is_closure && f->is_move && hands_on && k < f->owner->field_count; k++)
+            if (f->owner->fields[k].is_lent && f->owner->fields[k].is_written)
+                diagnostics_say(c->diagnostics, f->span, SAY(closure_writes_when_all_is_over),
+                                f->owner->fields[k].name);
     }
 }
 
 void check_settle_writes(checker *c) {
     spread_writes(c);
     settle_uses(c);
+    judge_results(c);
 }
 
 /* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */

@@ -25,6 +25,10 @@ void check_alias_scope(checker *c, name_expr *callee);
 /* The type that `Self` or a type parameter means; NULL: the scope is neither. */
 const type *check_scope_type(checker *c, const char *scope);
 /* The constant T::NAME of what T is; NULL: there is none. */
+/* The one of that name that belongs to t. */
+const_item *check_constant_for(checker *c, const_item *item, const type *t);
+/* The type that `Self` is in its value. */
+struct_item *check_constant_self(checker *c, const const_item *item);
 const_item *check_associated_constant(checker *c, const type *t, const char *name);
 const char *check_type_text(checker *c, const type *t);
 /* The same, or the error type after a message when it is too large. */
