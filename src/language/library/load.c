@@ -241,6 +241,8 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
             ask_text(l, "__range_from");
         if ((t->kind == TOKEN_DOT_DOT || t->kind == TOKEN_DOT_DOT_EQUAL) && range_is_value(&list, i))
             ask_text(l, t->kind == TOKEN_DOT_DOT ? "__ranged" : "__ranged_to");
+        if (t->length > 0 && (text[0] == '/' || text[0] == '%')) /* of elements that are not known */
+            ask_text(l, text[0] == '/' ? "__quotient" : "__remainder");
         if (!l->waits && t->kind == TOKEN_NAME && chain_is_value(program->text, &list, i)) {
             l->waits = true;
             ask_text(l, "__items");
