@@ -320,19 +320,47 @@ static void settle_uses(checker *c) {
     }
 }
 
-/* fn f(x: &mut T) -> impl FnMut() { move || x.push(1) }: x comes back when f returns, and later writes are lost. */
+static type_verdict is_function(const type *t, void *context) {
+    (void)context;
+    if (t->kind != TYPE_STRUCT)
+        return TYPE_LOOK_INSIDE;
+    const bool dyn = t->structure->dyn != NULL && t->structure->dyn->trait == NULL;
+    return dyn || t->structure->closure != NULL ? TYPE_HAS : t->structure->dyn != NULL ? TYPE_LACKS : TYPE_LOOK_INSIDE;
+}
+
+/* Whether a closure made in f may stay when f has returned: in its result, in what a parameter leads to, or in a cell
+ * or list that one holds. A function that f is given holds nothing of f. */
+static bool keeps_functions(checker *c, const function_item *f) {
+    bool keeps = f->result != NULL && type_any(c->types, f->result, is_function, NULL);
+    for (uint32_t i = 0; i < f->parameter_count && !keeps; i++) {
+        const binding *p = f->parameters[i];
+        const type *t = p->type == NULL ? NULL : type_resolve(c->types, p->type);
+        while (t != NULL && type_is_box(t))
+            t = type_resolve(c->types, t->vec.element);
+        const bool given = t != NULL && !check_comes_back(p) && !p->by_reference && is_function(t, NULL) == TYPE_HAS;
+        keeps = t != NULL && !given && type_any(c->types, t, is_function, NULL);
+    }
+    return keeps;
+}
+
+/* fn f(x: &mut T) -> impl FnMut() { move || x.push(1) }: x comes back when f returns, and later writes have no place.
+ * The same of a closure that goes into a list or a field of a parameter. */
 static void judge_results(checker *c) {
     for (uint32_t i = 0; i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i], *around = f;
-        while (around->is_closure && around->outer != NULL)
+        const function_item *f = c->tree->functions[i];
+        bool hands_on = false;
+        for (const function_item *around = f; f->is_closure && f->is_move && around->is_closure && !hands_on;) {
             around = around->outer;
-        const type *t = around->result;
-        const bool hands_on = t != NULL && t->kind == TYPE_STRUCT && t->structure->dyn != NULL &&
-                              t->structure->dyn->trait == NULL;
-        for (uint32_t k = 0; f->is_closure && f->is_move && hands_on && k < f->owner->field_count; k++)
-            if (f->owner->fields[k].is_lent && f->owner->fields[k].is_written)
-                diagnostics_say(c->diagnostics, f->span, SAY(closure_writes_when_all_is_over),
-                                f->owner->fields[k].name);
+            if (around == NULL)
+                break;
+            hands_on = keeps_functions(c, around);
+        }
+        for (uint32_t k = 0; hands_on && k < f->owner->field_count; k++) {
+            const struct_field *field = &f->owner->fields[k];
+            const bool stays = field->captured != NULL && field->captured->by_reference; /* with the caller */
+            if (field->is_lent && field->is_written && !stays)
+                diagnostics_say(c->diagnostics, f->span, SAY(closure_writes_when_all_is_over), field->name);
+        }
     }
 }
 
