@@ -266,7 +266,7 @@ enum { PATIENCE = 96, PATIENCE_THOROUGH = 220 };
 
 /* That an item lives where the demand is most and dies in time takes two conditions, which a node may meet by two
  * items: among long lives many nodes do. Behind so many others the demand is not asked. */
-enum { VISITS = 1000, VISITS_THOROUGH = 500, VISITS_IN_A_HURRY = 200 };
+enum { VISITS = 1000, VISITS_THOROUGH = 600, VISITS_IN_A_HURRY = 200 };
 
 /* Whether what lies below may hold a better one. */
 static inline bool node_promises(const node *n, const query *q) {
