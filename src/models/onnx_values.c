@@ -82,26 +82,52 @@ static void values_of_gather(onnx_node *v) {
     give(v, out, indices->value_count);
 }
 
+/* Numbers in a row, or rows of a matrix: one axis, the first. */
+static bool slices_first_axis(const onnx_node *v) {
+    const int64_t *starts, *axes, *steps;
+    size_t count;
+    if (!onnx_list(v, 1, "starts", &starts, &count) || count != 1 ||
+        (onnx_in(v, 4) && (!onnx_list(v, 4, "", &steps, &count) || count != 1)))
+        return false;
+    return onnx_list(v, 3, "axes", &axes, &count) &&
+           (count == 0 || (count == 1 && (axes[0] == 0 || onnx_in(v, 0)->rank == 1)));
+}
+
 static void values_of_slice(onnx_node *v) {
     const masu__model_tensor *in = onnx_in(v, 0), *out = onnx_out(v, 0);
     const int64_t *starts, *steps = NULL;
     int64_t values[ONNX_MOST_VALUES];
     size_t count;
-    if (!is_whole(in) || in->rank != 1 || !out || !out->has_shape || out->rank != 1 || out->dims[0] < 0 ||
-        out->dims[0] > (int64_t)in->value_count || !onnx_list(v, 1, "starts", &starts, &count) || count != 1)
+    if (!is_whole(in) || in->rank < 1 || in->rank > 2 || in->dims[0] <= 0 || !out || !out->has_shape ||
+        out->rank != in->rank || out->dims[0] < 0 || out->dims[0] > in->dims[0] || !slices_first_axis(v))
         return;
-    if (onnx_in(v, 4) && (!onnx_list(v, 4, "", &steps, &count) || count != 1))
-        return;
-    int64_t size = (int64_t)in->value_count, at = starts[0], step = steps ? steps[0] : 1;
+    onnx_list(v, 1, "starts", &starts, &count);
+    if (onnx_in(v, 4))
+        onnx_list(v, 4, "", &steps, &count);
+    size_t width = in->value_count / (size_t)in->dims[0];
+    int64_t size = in->dims[0], at = starts[0], step = steps ? steps[0] : 1;
     at = at < 0 ? (at < -size ? (step > 0 ? 0 : -1) : at + size) : at >= size && step < 0 ? size - 1 : at;
     for (int64_t i = 0; i < out->dims[0]; i++) {
         if (at < 0 || at >= size)
             return;
-        values[i] = in->values[at];
+        memcpy(values + (size_t)i * width, in->values + (size_t)at * width, width * sizeof *values);
         if (__builtin_add_overflow(at, step, &at))
             at = -1;
     }
-    give(v, values, (size_t)out->dims[0]);
+    give(v, values, (size_t)out->dims[0] * width);
+}
+
+/* Of a matrix. */
+static void values_of_transpose(onnx_node *v) {
+    const masu__model_tensor *in = onnx_in(v, 0);
+    const Masu__Onnx__Attribute *perm = onnx_attribute(v, "perm");
+    int64_t values[ONNX_MOST_VALUES];
+    if (!is_whole(in) || in->rank != 2 || in->dims[0] <= 0 || (perm && (perm->n_ints != 2 || perm->ints[0] != 1)))
+        return;
+    size_t rows = (size_t)in->dims[0], columns = in->value_count / rows;
+    for (size_t i = 0; i < in->value_count; i++)
+        values[i % columns * rows + i / columns] = in->values[i];
+    give(v, values, in->value_count);
 }
 
 static void values_of_concat(onnx_node *v) {
@@ -250,19 +276,20 @@ typedef struct value_rule {
 } value_rule;
 
 static const value_rule rules[] = {
-    {"Shape", values_of_shape},       {"Size", values_of_shape},
-    {"Constant", values_of_constant}, {"ConstantOfShape", values_of_filled},
-    {"Gather", values_of_gather},     {"Slice", values_of_slice},
-    {"Concat", values_of_concat},     {"Range", values_of_range},
-    {"Add", values_of_arithmetic},    {"Sub", values_of_arithmetic},
-    {"Mul", values_of_arithmetic},    {"Div", values_of_arithmetic},
-    {"Mod", values_of_arithmetic},    {"Max", values_of_arithmetic},
-    {"Min", values_of_arithmetic},    {"Equal", values_of_arithmetic},
-    {"Less", values_of_arithmetic},   {"Greater", values_of_arithmetic},
-    {"Where", values_of_where},       {"ReduceProd", values_of_product},
-    {"Cast", values_of_cast},         {"Identity", values_of_same},
-    {"Reshape", values_of_same},      {"Squeeze", values_of_same},
-    {"Unsqueeze", values_of_same},    {"Flatten", values_of_same},
+    {"Shape", values_of_shape},         {"Size", values_of_shape},
+    {"Constant", values_of_constant},   {"ConstantOfShape", values_of_filled},
+    {"Gather", values_of_gather},       {"Slice", values_of_slice},
+    {"Concat", values_of_concat},       {"Range", values_of_range},
+    {"Add", values_of_arithmetic},      {"Sub", values_of_arithmetic},
+    {"Mul", values_of_arithmetic},      {"Div", values_of_arithmetic},
+    {"Mod", values_of_arithmetic},      {"Max", values_of_arithmetic},
+    {"Min", values_of_arithmetic},      {"Equal", values_of_arithmetic},
+    {"Less", values_of_arithmetic},     {"Greater", values_of_arithmetic},
+    {"Where", values_of_where},         {"ReduceProd", values_of_product},
+    {"Cast", values_of_cast},           {"Identity", values_of_same},
+    {"Reshape", values_of_same},        {"Squeeze", values_of_same},
+    {"Unsqueeze", values_of_same},      {"Flatten", values_of_same},
+    {"Transpose", values_of_transpose},
 };
 
 void onnx_find_values(onnx_node *v) {

@@ -93,3 +93,5 @@ judge(Attention(), torch.randint(0, 11, (2, 5)), mask, dynamic_axes={"x0": {0: "
 judge(Attention(), torch.randint(0, 11, (2, 5)), mask, opset_version=9)
 judge(Words(), torch.randn(6, 2, 3))
 judge(nn.Sequential(nn.Conv1d(2, 3, 3, dilation=2), nn.ELU(), nn.InstanceNorm1d(3, affine=True), nn.AvgPool1d(2, ceil_mode=True)), torch.randn(2, 2, 11))
+around = [nn.ReflectionPad2d((1, 2, 0, 1)), nn.ConstantPad1d((2, 0), 0.5), nn.ReplicationPad2d(1)]  # margins that the file computes
+judge(nn.Sequential(*around), torch.randn(1, 2, 8, 8))

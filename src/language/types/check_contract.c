@@ -117,9 +117,11 @@ static void compare_types(const contract_use *u) {
         const alias_item *own = u->c->tree->aliases;
         while (own != NULL && (own->impl != u->impl || strcmp(own->name, a->name) != 0))
             own = own->next;
-        if (own == NULL)
-            diagnostics_say(u->c->diagnostics, u->impl->owner->span, SAY(needs_item_to_be), u->impl->owner->name,
-                            "type", a->name, u->contract->name);
+        if (own != NULL)
+            continue;
+        diagnostic *d = diagnostics_say(u->c->diagnostics, u->impl->owner->span, SAY(needs_item_to_be),
+                                        u->impl->owner->name, "type", a->name, u->contract->name);
+        diagnostics_note(u->c->diagnostics, d, (source_span){0}, "write `type %s = …;` into the impl block", a->name);
     }
 }
 
