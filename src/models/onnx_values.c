@@ -117,7 +117,7 @@ static void values_of_slice(onnx_node *v) {
     give(v, values, (size_t)out->dims[0] * width);
 }
 
-/* Of a matrix. */
+/* The rows of a matrix become its columns. */
 static void values_of_transpose(onnx_node *v) {
     const masu__model_tensor *in = onnx_in(v, 0);
     const Masu__Onnx__Attribute *perm = onnx_attribute(v, "perm");

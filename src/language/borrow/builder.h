@@ -127,6 +127,8 @@ value borrow_take_value(builder *b, value v, source_span span);   /* moved, copi
 void borrow_look_at_value(builder *b, value v, source_span span); /* read where it is */
 value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span);
 void borrow_write_to(builder *b, value target, value from, source_span span);
+/* A list that began empty holds what is put into it; so does a struct that such a list lies in. */
+void borrow_learn_sort(builder *b, uint32_t variable, const sort *item);
 void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span, const char *by);
 bool borrow_place_is_free(const place *p); /* behind a shared reference */
 

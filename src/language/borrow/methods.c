@@ -145,6 +145,7 @@ static void note_put(method_call *m, bool several) {
     variable *v = &b->g.variables[p->root];
     if (!sort_holds(v->sort) && p->count == 0)
         v->sort = sort_holder(b, item, false);
+    borrow_learn_sort(b, p->root, item); /* of a list in a struct */
     if (sort_holds(v->sort))
         borrow_flow(b, p->root, m->argument.held, m->e->span);
 }

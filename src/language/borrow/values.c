@@ -161,8 +161,7 @@ value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span) {
     return made;
 }
 
-/* A list that began empty holds what is put into it. */
-static void learn_sort(builder *b, uint32_t variable, const sort *item) {
+void borrow_learn_sort(builder *b, uint32_t variable, const sort *item) {
     struct variable *v = &b->g.variables[variable];
     bool open = v->sort->kind == SORT_UNKNOWN || v->sort->kind == SORT_VALUE ||
                 (v->sort->kind == SORT_HOLDER && !sort_holds(v->sort));
@@ -180,7 +179,7 @@ void borrow_write_to(builder *b, value target, value from, source_span span) {
     if (p->count == 0 && !p->unsure)
         graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = p->root, .span = span});
     else if (from.held != NO_VARIABLE && sort_holds(from.sort))
-        learn_sort(b, p->root, from.sort);
+        borrow_learn_sort(b, p->root, from.sort);
     if (from.held != NO_VARIABLE && sort_holds(from.sort)) {
         borrow_flow(b, p->root, from.held, span);
         if (p->count == 0) {

@@ -344,7 +344,8 @@ static bool keeps_functions(checker *c, const function_item *f) {
 }
 
 /* fn f(x: &mut T) -> impl FnMut() { move || x.push(1) }: x comes back when f returns, and later writes have no place.
- * The same of a closure that goes into a list or a field of a parameter. */
+ * The same of a closure that goes into a list or a field of a parameter; where x is a reference itself, nothing would see
+ * that its place outlives the closure. */
 static void judge_results(checker *c) {
     for (uint32_t i = 0; i < c->tree->function_count; i++) {
         const function_item *f = c->tree->functions[i];
@@ -355,12 +356,10 @@ static void judge_results(checker *c) {
                 break;
             hands_on = keeps_functions(c, around);
         }
-        for (uint32_t k = 0; hands_on && k < f->owner->field_count; k++) {
-            const struct_field *field = &f->owner->fields[k];
-            const bool stays = field->captured != NULL && field->captured->by_reference; /* with the caller */
-            if (field->is_lent && field->is_written && !stays)
-                diagnostics_say(c->diagnostics, f->span, SAY(closure_writes_when_all_is_over), field->name);
-        }
+        for (uint32_t k = 0; hands_on && k < f->owner->field_count; k++)
+            if (f->owner->fields[k].is_lent && f->owner->fields[k].is_written)
+                diagnostics_say(c->diagnostics, f->span, SAY(closure_writes_when_all_is_over),
+                                f->owner->fields[k].name);
     }
 }
 
