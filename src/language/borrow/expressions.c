@@ -224,8 +224,7 @@ static value build_struct(builder *b, expr *e) {
     sort *made = GRAPH_ARRAY(&b->g, sort, 1);
     bool says = s != NULL && borrow_struct_is_view(b, s); /* so it may come to hold some later */
     bool view = says || (holds && (s == NULL || (s->is_enum && !borrow_refers_to_nothing(b, s))));
-    *made = (sort){.kind = view ? SORT_VIEW : SORT_VALUE,
-                   .type = s == NULL || s->generics.count > 0 ? NULL : s->type};
+    *made = (sort){.kind = view ? SORT_VIEW : SORT_VALUE, .type = s == NULL || s->generics.count > 0 ? NULL : s->type};
     all.sort = made;
     b->g.variables[all.held].sort = made;
     return all;
