@@ -344,8 +344,8 @@ static bool keeps_functions(checker *c, const function_item *f) {
 }
 
 /* fn f(x: &mut T) -> impl FnMut() { move || x.push(1) }: x comes back when f returns, and later writes have no place.
- * The same of a closure that goes into a list or a field of a parameter; where x is a reference itself, nothing would see
- * that its place outlives the closure. */
+ * The same of a closure that goes into a list or a field of a parameter; where x is a reference itself, nothing would
+ * see that its place outlives the closure. */
 static void judge_results(checker *c) {
     for (uint32_t i = 0; i < c->tree->function_count; i++) {
         const function_item *f = c->tree->functions[i];
