@@ -1,5 +1,6 @@
 /* ejection.c: the search that throws out what is in the way. See ejection.h. */
 #include "planner/fixed/ejection.h"
+#include "planner/fixed/sort_by_place.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,53 +90,7 @@ void masu__ejection_destroy(masu__ejection *e) {
 
 /* ---- where an item may go -------------------------------------------------------------------- */
 
-static void swap_borders(border *a, border *b) {
-    border kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-enum { FEW_BORDERS = 16 };
-
-/* The middle one of three, put first. */
-static void middle_first(border *b, uint32_t count) {
-    border *middle = &b[count / 2], *last = &b[count - 1];
-    if (middle->at > last->at)
-        swap_borders(middle, last);
-    if (b->at > last->at)
-        swap_borders(b, last);
-    if (b->at < middle->at)
-        swap_borders(b, middle);
-}
-
-/* This is most of a step's cost, so it is not qsort. Always the shorter part first: the other is the next round's. */
-static void sort_borders(border *b, uint32_t count) {
-    while (count > FEW_BORDERS) {
-        middle_first(b, count);
-        uint32_t i = 0, j = count;
-        for (int64_t pivot = b->at;;) {
-            while (b[++i].at < pivot && i + 1 < count)
-                ;
-            while (b[--j].at > pivot)
-                ;
-            if (i >= j)
-                break;
-            swap_borders(&b[i], &b[j]);
-        }
-        swap_borders(b, &b[j]);
-        uint32_t behind = count - j - 1;
-        sort_borders(j < behind ? b : b + j + 1, j < behind ? j : behind);
-        b = j < behind ? b + j + 1 : b;
-        count = j < behind ? behind : j;
-    }
-    for (uint32_t k = 1; k < count; k++) {
-        border moved = b[k];
-        uint32_t at = k;
-        for (; at > 0 && b[at - 1].at > moved.at; at--)
-            b[at] = b[at - 1];
-        b[at] = moved;
-    }
-}
+MASU__SORT_BY_PLACE(sort_borders, border, int64_t)
 
 /* Everything that is in the item's way now. */
 static void find_forbidden(masu__ejection *e, uint32_t item) {

@@ -1,5 +1,6 @@
 /* untangle.c: overlaps, made fewer until there are none. See untangle.h. */
 #include "planner/fixed/untangle.h"
+#include "planner/fixed/sort_by_place.h"
 
 #include "base/assert.h"
 #include "base/meta.h"
@@ -26,7 +27,7 @@ struct masu__untangle {
 /* A pair that overlaps grows by a fifth, the deepest of all twofold; what does not shrinks to 1. */
 static const double least_growth = 0.2, depth_growth = 0.8, shrinking = 0.9, most_weight = 1e9;
 
-enum { ASK_EVERY = 64, FEW_BENDS = 12 };
+enum { ASK_EVERY = 64 };
 
 #define NEW(u, type, count) ((type *)masu__arena_calloc(&(u)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
@@ -62,51 +63,7 @@ void masu__untangle_destroy(masu__untangle *u) {
 
 /* ---- the sum of hats ------------------------------------------------------------------------- */
 
-static void swap_bends(bend *a, bend *b) {
-    bend kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* The middle one of three, put first. */
-static void middle_first(bend *b, uint32_t count) {
-    bend *middle = &b[count / 2], *last = &b[count - 1];
-    if (middle->at > last->at)
-        swap_bends(middle, last);
-    if (b->at > last->at)
-        swap_bends(b, last);
-    if (b->at < middle->at)
-        swap_bends(b, middle);
-}
-
-/* Most of a step's cost, so it is not qsort. Always the shorter part first: the other is the next round's. */
-static void sort_bends(bend *b, uint32_t count) {
-    while (count > FEW_BENDS) {
-        middle_first(b, count);
-        uint32_t i = 0, j = count;
-        for (double pivot = b->at;;) {
-            while (b[++i].at < pivot && i + 1 < count)
-                ;
-            while (b[--j].at > pivot)
-                ;
-            if (i >= j)
-                break;
-            swap_bends(&b[i], &b[j]);
-        }
-        swap_bends(b, &b[j]);
-        uint32_t behind = count - j - 1;
-        sort_bends(j < behind ? b : b + j + 1, j < behind ? j : behind);
-        b = j < behind ? b + j + 1 : b;
-        count = j < behind ? behind : j;
-    }
-    for (uint32_t k = 1; k < count; k++) {
-        bend moved = b[k];
-        uint32_t at = k;
-        for (; at > 0 && b[at - 1].at > moved.at; at--)
-            b[at] = b[at - 1];
-        b[at] = moved;
-    }
-}
+MASU__SORT_BY_PLACE(sort_bends, bend, double)
 
 /* The highest offset of an item, which may be below 0. */
 static int64_t highest_of(const masu__untangle *u, uint32_t item) {
