@@ -568,7 +568,7 @@ bool check_entry_value(checker *c, expr **slot) {
         check_scope_close(c, mark);
         return modified;
     }
-    expr *place = check_freeze(&b, slot);
+    expr *place = freeze_entry(&b, *slot); /* all else of check_freeze would come back here */
     check_scope_close(c, mark);
     if (place == NULL)
         return false;

@@ -353,6 +353,8 @@ void check_pending_call(checker *c, expr *e) {
                                     .more_arguments = e->call.pending_arguments + f->generics.count};
     environment.self = owner;
     e->call.pending = NULL;
+    if (type_resolve(c->types, e->type)->kind == TYPE_ERROR) /* what was to decide is refused already */
+        return;
     if (owner != NULL && owner->type != NULL) {
         owner = check_owner_of(c, type_resolve(c->types, owner->type));
         environment.self = owner;

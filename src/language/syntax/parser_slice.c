@@ -255,7 +255,7 @@ static stmt *all_lets(parser *p, uint32_t from) {
 /* Names of the program are for its own guard; those of lists inside the list are for tests. */
 static bool is_for_guard(const stmt *let, const expr *guard) {
     const pattern *part = let->pattern;
-    bool hidden = part->kind == PATTERN_NAME && part->binding->name[0] == '<';
+    bool hidden = part->kind == PATTERN_NAME && part->binding != NULL && part->binding->name[0] == '<';
     return hidden || guard->kind != EXPR_BOOL;
 }
 
