@@ -468,6 +468,7 @@ static void method(checker *c, expr **slot, const type *expected) {
     check_chain_waits(c, e, expected);
     expected = check_wish_as_list(c, expected);
     const char *reference = check_reference_of(c, e->call.receiver);
+    const char *of_operand = e->call.arg_count == 1 ? check_reference_of(c, e->call.args[0]) : NULL;
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
            e->call.receiver->unary.op == UNARY_REFERENCE) /* (&mut x).f() is x.f() */
         e->call.receiver = e->call.receiver->unary.operand;
@@ -507,11 +508,8 @@ static void method(checker *c, expr **slot, const type *expected) {
         check_arithmetic_as_row(c, &e->call.receiver);
     check_settle_late(c, type_resolve(c->types, e->call.receiver->type));
     const type *t = type_resolve(c->types, e->call.receiver->type);
-    const char *by = reference == NULL || t->kind != TYPE_STRUCT || !c->tree->has_reference_impls
-                         ? NULL
-                         : check_printf(c, "%s%s", e->call.name, reference);
-    if (by != NULL && check_method_named(c, t->structure, by) != NULL) /* of `impl Trait for &T` */
-        e->call.name = by;
+    if (t->kind == TYPE_STRUCT)
+        e->call.name = check_name_by_reference(c, t->structure, e->call.name, reference, of_operand, NULL);
     t = number_with_method(c, t, e->call.name);
     e->call.receiver->type = t;
     t = tensor_as_list(c, e, t, user);

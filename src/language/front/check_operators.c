@@ -167,12 +167,18 @@ static void check_tag(checker *c, expr **slot) {
     check_expr(c, slot, NULL);
 }
 
-static bool struct_binary(checker *c, expr **slot, const type *t, const type *other) {
+/* How the operands of an operator are written, before they are checked: NULL is a value. */
+typedef struct written_operands {
+    const char *left, *right;
+} written_operands;
+
+static bool struct_binary(checker *c, expr **slot, written_operands written, const type *t, const type *other) {
     expr *e = *slot;
     const char *name = check_operator_method(e->binary.op);
     struct_item *owner = t->kind == TYPE_STRUCT ? check_owner_of(c, t) : NULL;
     if (name != NULL && owner != NULL && check_method_named(c, owner, name) != NULL) {
         bool negated = e->binary.op == BINARY_NE;
+        name = check_name_by_reference(c, owner, name, written.left, written.right, other);
         *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
         check_expr(c, slot, NULL);
         if (negated && (*slot)->type->kind == TYPE_BOOL)
@@ -203,14 +209,6 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
     return true;
 }
 
-/* Whether the operand may be of type t: V<N> in `impl<const N: usize> Mul<V<N>> for f64` is any V. */
-static bool takes_operand(const function_item *f, const type *t) {
-    const type_expr *written = f->parameters[1]->annotation;
-    const struct_item *of = t->kind == TYPE_STRUCT ? t->structure->template : NULL;
-    return f->parameters[1]->type == t || (of != NULL && written != NULL && written->kind == TYPE_EXPR_NAME &&
-                                           written->argument_count > 0 && strcmp(written->name, of->name) == 0);
-}
-
 /* 2.0 * v of `impl Mul<V> for f64`: the number's type is one that has it. */
 static bool scalar_times_struct(checker *c, expr **slot, const type *left, const type *right) {
     expr *e = *slot;
@@ -221,8 +219,8 @@ static bool scalar_times_struct(checker *c, expr **slot, const type *left, const
         struct_item *owner = c->instances->builtin_owners[kind];
         bool fits = t == left || (literal && (type_is_float(t) || !type_is_float(left)));
         function_item *f = fits && owner != NULL ? check_find_method(c, owner, name) : NULL;
-        while (f != NULL &&
-               (f->owner != owner || strcmp(f->name, name) != 0 || f->parameter_count != 2 || !takes_operand(f, right)))
+        while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0 || f->parameter_count != 2 ||
+                             !check_takes_operand(f, right)))
             f = f->next_in_bucket;
         if (f != NULL) {
             if (open)
@@ -381,6 +379,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         return;
     }
     ask_for_variants(c, e);
+    const written_operands written = {check_reference_of(c, e->binary.left), check_reference_of(c, e->binary.right)};
     check_operands(c, e, expected);
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (wish != NULL && wish->kind == TYPE_TENSOR && !check_is_comparison(e->binary.op)) {
@@ -410,7 +409,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     } else if (left->kind == TYPE_STRING && right->kind == TYPE_STRING) {
         done = text_binary(c, e);
     } else if (left->kind == TYPE_STRUCT || left->kind == TYPE_TUPLE || left->kind == TYPE_VEC) {
-        done = struct_binary(c, slot, left, right);
+        done = struct_binary(c, slot, written, left, right);
     } else if (right->kind == TYPE_STRUCT && scalar_times_struct(c, slot, left, right)) {
         done = true;
     } else {

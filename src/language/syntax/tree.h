@@ -78,9 +78,11 @@ typedef struct type_environment {
 #define OWNER_TUPLE "tuple of "
 #define OWNER_ANY   "any type"
 #define OWNER_DYN   "dyn "
-/* Behind the name of a method of `impl Trait for &T` where there is an `impl Trait for T`, too. */
-#define REFERENCE     "&"
-#define REFERENCE_MUT "&mut"
+/* Behind the name of a method of `impl Trait<B> for &T` where there is an `impl Trait<B> for T`, too; and of
+ * `impl Trait<&B>` beside `impl Trait<B>`. */
+#define REFERENCE         "&"
+#define REFERENCE_MUT     "&mut"
+#define REFERENCE_OPERAND ",&"
 
 /* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
 struct impl_item {

@@ -64,6 +64,7 @@ struct binding {
     bool is_lent;         /* `&mut self` */
     bool asks_for_mut;    /* [check] a method with `&mut self` is called on it */
     bool is_shared;       /* `&self`, `ref x` */
+    bool is_to_value;     /* [check] let x = &y; */
     const char *lifetime; /* `&'a self`: `'a`; NULL: none */
     bool by_reference;    /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
     /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */

@@ -62,8 +62,10 @@ bool check_is_template(const checker *c, const function_item *f);
 /* Afterwards the body is there, also of a function of the prelude. */
 void check_read_body(checker *c, function_item *f);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
-bool check_has_overloads(const function_item *f); /* of other impls of its trait */
-bool check_is_other_trait(const impl_item *a, const impl_item *b);
+bool check_has_overloads(const function_item *f);                  /* of other impls of its trait */
+bool check_is_other_trait(const impl_item *a, const impl_item *b); /* but for references: Add<&V> is Add<V> */
+/* B of `impl Add<B> for T`; T of `impl Add for T`; NULL: the trait has more parameters. */
+const type_expr *check_trait_operand(const impl_item *impl);
 /* Sets the trait's type parameters in a method that an impl takes over from it. */
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 bool check_same_written(const type_expr *a, const type_expr *b);

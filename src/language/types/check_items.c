@@ -115,22 +115,45 @@ static void name_shown(function_item *f) {
     f->name = name != NULL ? name : f->name;
 }
 
-/* `impl Trait for T`, or `impl Trait for &T` where f is of `&mut T` */
+/* a + b takes b by reference: `impl Trait<&B> for T` */
+static bool takes_reference(const function_item *f) {
+    const type_expr *operand = f->has_self && f->parameter_count == 2 && f->impl->trait_type != NULL
+                                   ? check_trait_operand(f->impl)
+                                   : NULL;
+    return operand != NULL && operand != f->impl->owner && operand->is_shared;
+}
+
+/* How far an impl is from `impl Trait<B> for T`: `for &mut T` is further than `for &T`, both further than any B. */
+static uint32_t distance_of(const function_item *f) {
+    const type_expr *owner = f->impl->owner;
+    return (owner->is_place ? 4 : owner->is_shared ? 2 : 0) + takes_reference(f);
+}
+
+/* g, before it had a name of its own, is the same method of a nearer impl. */
 static bool is_nearer(const function_item *g, const function_item *f) {
+    size_t length = strlen(f->name);
     return g != f && g->impl != NULL && f->impl != g->impl && g->owner_name != NULL &&
-           strcmp(g->owner_name, f->owner_name) == 0 && strcmp(g->name, f->name) == 0 && g->impl->trait_name != NULL &&
+           strcmp(g->owner_name, f->owner_name) == 0 && strncmp(g->name, f->name, length) == 0 &&
+           strchr(REFERENCE REFERENCE_OPERAND, g->name[length]) != NULL && g->impl->trait_name != NULL &&
            strcmp(g->impl->trait_name, f->impl->trait_name) == 0 && !check_is_other_trait(g->impl, f->impl) &&
-           !g->impl->owner->is_place && (f->impl->owner->is_place || !g->impl->owner->is_shared);
+           distance_of(g) < distance_of(f);
 }
 
 /* A method of `impl Trait for &T` goes by a name of its own where `impl Trait for T` has it, too. */
 static void name_by_reference(checker *c, function_item *f) {
-    const type_expr *owner = f->impl == NULL || f->impl->trait_name == NULL ? NULL : f->impl->owner;
     bool beside = false;
-    for (uint32_t i = 0; owner != NULL && (owner->is_shared || owner->is_place) && i < c->tree->function_count; i++)
+    bool far = f->impl != NULL && f->impl->trait_name != NULL && distance_of(f) > 0;
+    for (uint32_t i = 0; far && i < c->tree->function_count; i++)
         beside |= is_nearer(c->tree->functions[i], f);
-    c->tree->has_reference_impls |= beside;
-    f->name = beside ? check_printf(c, "%s%s", f->name, owner->is_place ? REFERENCE_MUT : REFERENCE) : f->name;
+    if (!beside)
+        return;
+    const type_expr *owner = f->impl->owner;
+    c->tree->has_reference_impls = true;
+    f->name = check_printf(c, "%s%s%s", f->name,
+                           owner->is_place    ? REFERENCE_MUT
+                           : owner->is_shared ? REFERENCE
+                                              : "",
+                           takes_reference(f) ? REFERENCE_OPERAND : "");
 }
 
 static void declare_method(checker *c, function_item *f) {

@@ -7,6 +7,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_instances.h"
+#include "language/types/check_operator_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_tree_made.h"
 #include "language/types/check_writes.h"
@@ -67,6 +68,8 @@ static bool is_written_reference(const checker *c, const expr *e) {
 }
 
 const char *check_reference_of(const checker *c, const expr *e) {
+    if (e->stars > 0)
+        return NULL;
     if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
         return e->unary.is_mutable ? REFERENCE_MUT : REFERENCE;
     const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
@@ -76,7 +79,22 @@ const char *check_reference_of(const checker *c, const expr *e) {
     const type_expr *t = b->annotation;
     if (b->is_lent || (t != NULL && t->is_place))
         return REFERENCE_MUT;
-    return b->is_shared || (t != NULL && t->is_shared) ? REFERENCE : NULL;
+    return b->is_shared || b->is_to_value || (t != NULL && t->is_shared) ? REFERENCE : NULL;
+}
+
+const char *check_name_by_reference(checker *c, struct_item *s, const char *name, const char *receiver,
+                                    const char *operand, const type *t) {
+    const char *operands[] = {operand != NULL ? REFERENCE_OPERAND : "", operand != NULL ? "" : REFERENCE_OPERAND};
+    if (!c->tree->has_reference_impls || (receiver == NULL && operand == NULL))
+        return name;
+    for (uint32_t i = 0; i < 4; i++) {
+        const char *by = i < 2 ? receiver : receiver == NULL ? REFERENCE : NULL;
+        const char *full = check_printf(c, "%s%s%s", name, by != NULL ? by : "", operands[i % 2]);
+        for (function_item *f = check_method_named(c, s, full); f != NULL; f = check_next_overload(f, f))
+            if (t == NULL || (f->parameter_count == 2 && check_takes_operand(f, t)))
+                return full;
+    }
+    return name;
 }
 
 uint32_t check_stars(const checker *c, const expr *e) {

@@ -45,6 +45,13 @@ static const library_said said_operators[BINARY_OP_COUNT] = {
     [BINARY_LE] = SAID_LE,   [BINARY_GT] = SAID_GT,   [BINARY_GE] = SAID_GE,
 };
 
+bool check_takes_operand(const function_item *f, const type *t) {
+    const type_expr *written = f->parameters[1]->annotation;
+    const struct_item *of = t->kind == TYPE_STRUCT ? t->structure->template : NULL;
+    return f->parameters[1]->type == t || (of != NULL && written != NULL && written->kind == TYPE_EXPR_NAME &&
+                                           written->argument_count > 0 && strcmp(written->name, of->name) == 0);
+}
+
 /* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */
 const char *check_operator_method(binary_op op) {
     static const library_said bits[BINARY_OP_COUNT] = {[BINARY_BIT_AND] = SAID_BIT_AND,

@@ -48,7 +48,9 @@ void check_wrong_operand(checker *c, expr *e, const char *op, const type *t);
 
 /* As the library says which operator a method is (library/facts.def). */
 binary_op check_operator_said(library_said said); /* BINARY_NONE: it is not one */
-const char *check_operator_method(binary_op op);  /* add of +; NULL: there is none */
+/* Whether the operand may be of type t: V<N> in `impl<const N: usize> Mul<V<N>> for f64` is any V. */
+bool check_takes_operand(const function_item *f, const type *t);
+const char *check_operator_method(binary_op op); /* add of +; NULL: there is none */
 /* add_assign of +; NULL: there is no a OP= b. */
 const char *check_assigning_method(checker *c, binary_op op);
 bool check_yields_lengths(const expr *e); /* `shape()`, or a name of what it yields */

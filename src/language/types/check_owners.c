@@ -102,9 +102,20 @@ bool check_mentions(const type_expr *t, const char *name) {
     return found;
 }
 
+const type_expr *check_trait_operand(const impl_item *impl) {
+    const type_expr *t = impl->trait_type;
+    bool said = t->argument_count == 1 &&
+                !(t->arguments[0]->name != NULL && strcmp(t->arguments[0]->name, "Self") == 0);
+    return said ? t->arguments[0] : t->argument_count <= 1 ? impl->owner : NULL;
+}
+
 bool check_is_other_trait(const impl_item *a, const impl_item *b) {
-    return a != NULL && b != NULL && a->trait_type != NULL && b->trait_type != NULL &&
-           !check_same_written(a->trait_type, b->trait_type);
+    if (a == NULL || b == NULL || a->trait_type == NULL || b->trait_type == NULL)
+        return false;
+    const type_expr *of_a = check_trait_operand(a), *of_b = check_trait_operand(b);
+    return of_a == NULL || of_b == NULL || strcmp(a->trait_name, b->trait_name) != 0
+               ? !check_same_written(a->trait_type, b->trait_type)
+               : !check_same_written(of_a, of_b);
 }
 
 static type_expr *with_arguments(checker *c, const type_parameters *parameters, const type_expr *written,
