@@ -33,8 +33,38 @@
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 
+/* Types of one generic struct that differ only where one of them is not known yet. */
+static bool may_be_one(checker *c, const type *a, const type *b) {
+    if (a->kind != TYPE_STRUCT || b->kind != TYPE_STRUCT || a->structure->template == NULL ||
+        a->structure->template != b->structure->template)
+        return false;
+    for (uint32_t i = 0; i < a->structure->template->generics.count; i++) {
+        const type *of_a = type_resolve(c->types, a->structure->arguments[i]),
+                   *of_b = type_resolve(c->types, b->structure->arguments[i]);
+        if (of_a != of_b && of_a->kind != TYPE_OPEN && of_b->kind != TYPE_OPEN)
+            return false;
+    }
+    return true;
+}
+
+/* `-> impl Trait`: all that a function yields is of one type, and each value says what it knows of it. */
+static void join_yielded(checker *c, const dyn_type *d, const type *t) {
+    const function_item *f = c->function;
+    if (f == NULL || f->result_annotation == NULL || !f->result_annotation->is_one_type ||
+        type_resolve(c->types, f->result) != d->s->type)
+        return;
+    for (uint32_t i = d->kept_variants; i < d->s->variant_count; i++) {
+        const type *known = type_resolve(c->types, d->s->fields[d->s->variants[i].first].type);
+        known = type_is_box(known) ? type_resolve(c->types, known->vec.element) : known;
+        if (may_be_one(c, known, t))
+            check_fits(c, t, known);
+    }
+}
+
 static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
     struct_item *s = d->s;
+    join_yielded(c, d, t);
+    t = type_resolve(c->types, t);
     const type *boxed = t->kind == TYPE_STRUCT ? type_array(c->types, t, TYPE_BOX) : t;
     for (uint32_t i = 0; i < s->variant_count; i++)
         if (s->fields[s->variants[i].first].type == boxed) {

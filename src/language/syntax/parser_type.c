@@ -221,6 +221,7 @@ static void parse_type_into(parser *p, type_expr *t) {
         return;
     case TOKEN_IMPL:
         parse_impl_type(p, t);
+        t->is_one_type = true;
         return;
     case TOKEN_NAME:
         if (parser_is_word(p, "dyn") && parser_ahead(p, 1) != TOKEN_COLON_COLON) {

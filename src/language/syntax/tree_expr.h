@@ -97,6 +97,7 @@ struct type_expr {
     bool leads_twice;     /* `&mut &mut T` */
     bool is_shared;       /* `&T`: the value; only the check of borrows looks at it */
     bool is_once;         /* of a function: FnOnce */
+    bool is_one_type;     /* written impl: the values are of one type, which they say */
     const char *lifetime; /* only for the check of borrows: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
     type_expr *result;    /* of a function; NULL: nothing */
     expr *length;         /* of an array */
