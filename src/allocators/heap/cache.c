@@ -120,9 +120,9 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
 
 /* Slots for so many blocks more, as far as there is memory for them: many classes have few blocks on their way, and
  * their slots share pages. */
-static void transfer_widen(masu__transfer *t, size_t more, size_t most) {
+static void transfer_widen(masu__transfer *t, size_t more) {
     size_t room = t->room ? t->room : MASU__TRANSFER_FIRST_SLOTS;
-    while (room - t->count < more && room < most)
+    while (room - t->count < more && room < MASU__TRANSFER_SLOTS)
         room *= 2;
     if (room == t->room)
         return;
@@ -141,7 +141,7 @@ static size_t transfer_room(masu_heap *heap, unsigned index, size_t count) {
     size_t block_bytes = masu__cache_class_bytes(heap, index);
     count = masu__min(count, bytes / block_bytes);
     if (count > t->room - t->count)
-        transfer_widen(t, count, masu__transfer_most(block_bytes));
+        transfer_widen(t, count);
     return masu__min(count, t->room - t->count);
 }
 

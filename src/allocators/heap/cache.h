@@ -55,8 +55,7 @@ enum {
         256, /* of blocks up to MASU__MAGAZINE_SMALL_BYTES: programs take many of them at once */
     MASU__MAGAZINE_SMALL_BYTES = 256,
     MASU__TRANSFER_FIRST_SLOTS = 64,
-    MASU__TRANSFER_SLOTS = 8192,     /* at most, and */
-    MASU__TRANSFER_FEW_SLOTS = 1024, /* of blocks below 64 bytes */
+    MASU__TRANSFER_SLOTS = 8192, /* at most */
     MASU__LARGE_SLOTS = 256,
     MASU__LARGE_HITS = 16 /* that kept blocks must be worth before they go back for the sake of pages */
 };
@@ -149,14 +148,9 @@ static inline size_t masu__magazine_fill(const masu__cache *cache, unsigned inde
  * blocks. Last in, first out; what finds no room goes to the lists. */
 typedef struct masu__transfer {
     size_t count; /* <= room */
-    size_t room;  /* 0, or a power of two <= masu__transfer_most: twice as many when they are full */
+    size_t room;  /* 0, or a power of two <= MASU__TRANSFER_SLOTS: twice as many when they are full */
     void **slots; /* owned; NULL before the first use */
 } masu__transfer;
-
-/* An address costs eight bytes: of small blocks fewer lie there than of others. */
-static inline size_t masu__transfer_most(size_t block_bytes) {
-    return block_bytes < MASU_BUCKET_MIN_BYTES ? MASU__TRANSFER_FEW_SLOTS : MASU__TRANSFER_SLOTS;
-}
 
 /* When idle memory goes back by itself (idle.c). Two looks at it for each period: what was idle at both goes. */
 typedef struct masu__idle {

@@ -101,7 +101,7 @@ bool masu__caches_valid(const masu_heap *heap) {
         size_t block_bytes = masu__cache_class_bytes(heap, i);
         between += caches->transfer[i].count * block_bytes;
         if (caches->transfer[i].count > caches->transfer[i].room ||
-            caches->transfer[i].room > masu__transfer_most(block_bytes))
+            caches->transfer[i].room > MASU__TRANSFER_SLOTS)
             return false;
     }
     return count == caches->count && granted == caches->granted_bytes && out >= t.blocks &&
