@@ -123,6 +123,24 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
     diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_such_item), scope, e->name.name);
 }
 
+const type *check_type_of_constant(checker *c, const expr *e) {
+    const char *scope = e->name.scope;
+    const type *of = e->name.of == NULL ? NULL : type_resolve(c->types, check_type(c, e->name.of));
+    scope = of == NULL ? scope : check_type_text(c, of);
+    struct_item *owner = of == NULL ? check_struct_named(c, scope) : NULL;
+    of = of == NULL && owner == NULL ? check_scope_type(c, scope) : of;
+    const symbol *known = names_find(c->names,
+                                     check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
+    if (known != NULL && known->constant != NULL)
+        return known->constant->type;
+    const const_item *associated = check_associated_constant(c, owner == NULL ? of : check_scope_type(c, scope),
+                                                             e->name.name);
+    if (associated != NULL)
+        return associated->type;
+    expr number = *e;
+    return check_scalar_constant(c, &number, scope, e->name.name, false) ? number.type : NULL;
+}
+
 /* N of `const N: usize` */
 static bool number_argument(checker *c, expr *e, const type *expected) {
     const type *t = check_type_argument(c, e->name.name);

@@ -17,6 +17,8 @@
 #include "language/types/check_context.h"
 #include "language/types/check_operator_types.h"
 
+/* The type of a constant that a path names, before its function is checked; NULL: the path names none. */
+const type *check_type_of_constant(checker *c, const expr *e);
 /* A whole number that is known now. False after a message. */
 bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what);
 void check_warnings(checker *c); /* of a program without errors (check_warn.c) */

@@ -21,6 +21,7 @@
  */
 #include <string.h>
 
+#include "language/front/check_expr.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_tensor.h"
 #include "language/types/check_context.h"
@@ -40,6 +41,9 @@ static const type *type_of_name(inference *n, expr *e) {
     if (e->name.scope != NULL) {
         struct_item *named = check_struct_named(n->c, e->name.scope);
         of = named != NULL && named->is_enum && check_find_variant(named, e->name.name) >= 0 ? named : NULL;
+        const type *constant = of == NULL ? check_type_of_constant(n->c, e) : NULL;
+        if (constant != NULL)
+            return constant;
     }
     return of == NULL || of->type == NULL ? n->any : check_struct_open(n->c, of, NULL, 0)->type;
 }

@@ -37,12 +37,27 @@ bool check_is_iterators_method(const checker *c, const char *name) {
     return check_method_of_trait(c, iterator_trait, name) != NULL;
 }
 
+/* Its elements can be asked for from its end: it has `next_back`, and so have the iterators that it is made of. */
+static bool goes_back(checker *c, struct_item *owner) {
+    if (check_method_named(c, owner, "next_back") == NULL)
+        return false;
+    const bool library = owner->template != NULL && owner->span.file == c->tree->prelude;
+    for (uint32_t i = 0; library && i < owner->template->generics.count; i++) {
+        const type *t = type_resolve(c->types, owner->arguments[i]);
+        if (t->kind == TYPE_STRUCT && check_is_iterator(c, t) && !goes_back(c, t->structure))
+            return false;
+    }
+    return true;
+}
+
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name) {
-    function_item *f = check_method_of_trait(c, iterator_trait, name);
+    const bool back = library_says(LIBRARY_goes_back, name) && goes_back(c, owner);
+    function_item *f = check_method_of_trait(c, iterator_trait, back ? check_printf(c, "__%s", name) : name);
     function_item *next = f == NULL || owner->type == NULL ? NULL : check_next_of(c, owner->type);
     if (next == NULL || next->owner == NULL)
         return NULL;
     function_item *made = check_copy_function(c, f);
+    made->name = name;
     made->owner_name = next->owner_name;
     made->owner_span = next->owner_span;
     made->qualified = check_printf(c, "%s::%s", names_plain(c->names, next->owner_name), name);

@@ -124,6 +124,21 @@ static const type *stored_type(const checker *c, const type *element) {
     return type_is_integer(element) ? check_scalar(c, TYPE_I64) : element;
 }
 
+/* No use demands a tensor, and a tensor would keep these numbers as others (check_infer.c: a list is preferred). */
+static bool only_list_keeps(const expr *e, const type *expected, const type *element) {
+    const bool undecided = e->list.form != NULL && e->becomes == NULL;
+    return undecided && (expected == NULL || expected->kind != TYPE_TENSOR) && type_is_integer(element) &&
+           element->kind != TYPE_I64 && !type_is_open_number(element);
+}
+
+static void rows_become_lists(checker *c, expr *e) {
+    e->type = NULL;
+    e->becomes = type_array(c->types, type_open(c->types, NULL), (int64_t)e->list.count);
+    for (uint32_t i = 0; i < e->list.count; i++)
+        if (e->list.items[i]->kind == EXPR_ARRAY)
+            rows_become_lists(c, e->list.items[i]);
+}
+
 void check_array(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (e->becomes != NULL && (expected == NULL || type_resolve(c->types, expected)->kind == TYPE_OPEN)) {
@@ -143,6 +158,11 @@ void check_array(checker *c, expr **slot, const type *expected) {
     if (shape.has_tensors && shape.rank == 1 && shape.element == NULL && stack_tensors(c, slot))
         return;
     const type *element = shape.element != NULL ? shape.element : wished ? wish : check_scalar(c, TYPE_F32);
+    if (only_list_keeps(e, expected, element)) {
+        rows_become_lists(c, e);
+        check_array(c, slot, expected);
+        return;
+    }
     element = check_settle_number(c, element);
     if (wished && check_widens(element, wish))
         element = wish;

@@ -102,9 +102,18 @@ static bool is_seen(checker *c, expr *f) {
     return l.seen;
 }
 
+/* v.iter().map(f).rev(): f runs for the last element first. */
+static bool goes_back_behind_stage(const expr *e) {
+    const expr *of = e->call.receiver;
+    return library_says(LIBRARY_goes_back, e->call.name) && of->kind == EXPR_METHOD && of->type == NULL &&
+           !library_says(LIBRARY_goes_over, of->call.name);
+}
+
 /* A method of iterators that yields an iterator, or asks for some of its elements only. */
 static bool waits(const checker *c, const expr *e) {
     const stage_kind kind = chain_stage_named(e->call.name);
+    if (goes_back_behind_stage(e))
+        return true;
     if (library_says(LIBRARY_goes_over, e->call.name) || library_says(LIBRARY_lends_each, e->call.name))
         return false;
     const bool asks = library_said_of(LIBRARY_form, e->call.name) == SAID_NEXT && e->call.arg_count == 0;
@@ -126,40 +135,12 @@ static bool yields_list(const checker *c, const char *name) {
     return lists;
 }
 
-static bool may_turn(const expr *e) {
-    if (e->kind != EXPR_METHOD || e->type != NULL || e->call.arg_count != 1)
-        return false;
-    const stage_kind kind = chain_stage_named(e->call.name);
-    return kind == STAGE_MAP || kind == STAGE_FILTER || kind == STAGE_FILTER_MAP || kind == STAGE_INSPECT;
-}
-
-/* v.iter().map(f).rev() is v.iter().rev().map(f), where it can be seen when f runs. */
-static void turn_chain(checker *c, expr *e) {
-    const library_said turns = library_said_of(LIBRARY_turns, e->call.name);
-    expr *last = NULL, *root = e->call.receiver;
-    bool seen = false;
-    if (turns == SAID_NOTHING || e->call.arg_count > 0)
-        return;
-    for (; may_turn(root); root = root->call.receiver) {
-        seen = seen || is_seen(c, root->call.args[0]);
-        last = root;
-    }
-    const bool called = root->kind == EXPR_METHOD && root->type == NULL;
-    if (!seen || (called ? !yields_list(c, root->call.name) : root->kind != EXPR_RANGE))
-        return;
-    last->call.receiver = build_method(c, root->span, root, "rev", NULL, 0);
-    if (turns == SAID_ALL)
-        *e = *e->call.receiver;
-    else
-        e->call.name = "next";
-}
-
 bool check_chain_waits(checker *c, expr *e, const type *expected) {
-    turn_chain(c, e);
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (c->around->receiver_of != NULL || !waits(c, e) || check_find(c, "__items") == NULL ||
-        (wish != NULL && wish->kind == TYPE_VEC))
+    if ((c->around->receiver_of != NULL && !goes_back_behind_stage(e)) || !waits(c, e) ||
+        check_find(c, "__items") == NULL || (wish != NULL && wish->kind == TYPE_VEC))
         return false;
+    const char *outer = c->around->receiver_of;
     bool seen = false;
     expr **start = &e->call.receiver;
     const expr *after = e;
@@ -176,7 +157,7 @@ bool check_chain_waits(checker *c, expr *e, const type *expected) {
     check_range_as_list(c, start);
     c->around->receiver_of = called ? after->call.name : NULL;
     check_expr(c, start, NULL);
-    c->around->receiver_of = NULL;
+    c->around->receiver_of = outer;
     if (type_resolve(c->types, (*start)->type)->kind != TYPE_VEC)
         return false;
     check_as_iterator(c, start);
