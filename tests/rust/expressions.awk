@@ -38,6 +38,8 @@ function integer(t, is_signed) {
     each(t, "(@::MAX.wrapping_shl(3), @::MIN.wrapping_shr(1), (1 as @).checked_shl(200), (64 as @).checked_shr(2))")
     each(t, "(@::MAX.wrapping_pow(3), (2 as @).overflowing_pow(9), (3 as @).saturating_pow(60), @::BITS)")
     each(t, "((12 as @).wrapping_div(5), (12 as @).checked_div_euclid(5), (12 as @).checked_rem_euclid(5), (12 as @).wrapping_rem(5))")
+    each(t, "((7 as @).overflowing_div(2), (7 as @).overflowing_rem(2), (@::MIN).wrapping_rem_euclid(7), @::MAX.wrapping_div_euclid(3), (0 as @).checked_rem_euclid(0))")
+    each(t, "((5 as @).overflowing_shl(@::BITS + 1), @::MAX.overflowing_shr(@::BITS), @::MAX.overflowing_pow(2), (9 as @).saturating_div(2))")
     each(t, "[3 as @, 1, 2].iter().max().copied().unwrap_or(0)")
     each(t, "vec![1 as @, 2, 3, 4].chunks(3).map(|c| c.iter().sum::<@>()).collect::<Vec<_>>()")
     each(t, "vec![5 as @, 1, 4, 1].iter().copied().filter(|x| *x > 1).map(|x| x / 2).collect::<Vec<@>>()")
@@ -49,8 +51,12 @@ function integer(t, is_signed) {
         each(t, "(@::MIN.unsigned_abs(), (-8 as @) >> 1, (-1 as @).count_ones(), (-5 as @).is_negative(), @::MIN.checked_div(-1))")
         each(t, "format!(\"{:x} {:b} {:06} {:+}\", -2 as @, -2 as @, -42 as @, -3 as @)")
         each(t, "(-1 as @) as u8 as char")
+        each(t, "(@::MIN.overflowing_div(-1), @::MIN.overflowing_rem(-1), @::MIN.checked_div_euclid(-1), @::MIN.wrapping_rem_euclid(-1), @::MIN.overflowing_abs(), @::MIN.saturating_div(-1))")
+        each(t, "((-7 as @).checked_isqrt(), (50 as @).checked_isqrt(), (-7 as @).overflowing_div_euclid(2), (3 as @).swap_bytes().swap_bytes())")
     } else {
         each(t, "((0 as @).checked_sub(1), (3 as @).saturating_sub(5), (3 as @).wrapping_sub(5), (3 as @).abs_diff(5))")
+        each(t, "(@::MAX.checked_next_multiple_of(7), (13 as @).checked_next_multiple_of(5), (13 as @).checked_next_multiple_of(0), (12 as @).is_multiple_of(4))")
+        each(t, "((3 as @).checked_add_signed(-4), (3 as @).wrapping_add_signed(-4), (3 as @).saturating_add_signed(-4), @::MAX.overflowing_add_signed(1))")
         each(t, "((64 as @).is_power_of_two(), (65 as @).is_power_of_two(), (33 as @).next_power_of_two(), (7 as @).div_ceil(2))")
     }
 }
@@ -72,6 +78,8 @@ function real(t) {
     each(t, "((1.5 as @).clamp(2.0, 3.0), (1.0 as @).copysign(-0.0), (2.0 as @).mul_add(3.0, 4.0), (2.0 as @).recip(), (180.0 as @).to_radians(), (1.0 as @).to_degrees())")
     each(t, "(\"1.5\".parse::<@>().unwrap(), \"1e3\".parse::<@>().unwrap(), \"abc\".parse::<@>().is_err(), \"inf\".parse::<@>().unwrap(), \"-.5\".parse::<@>().unwrap())")
     each(t, "((1.0 as @).to_bits(), (-0.0 as @).is_sign_negative(), (1.0 as @).partial_cmp(&2.0), @::NAN.partial_cmp(&1.0), (1.0 as @).total_cmp(&2.0))")
+    each(t, "(@::NAN.total_cmp(&1.0), (0.0 as @).total_cmp(&-0.0), @::NAN.total_cmp(&@::NAN), (2.5 as @).round_ties_even(), (-0.5 as @).round_ties_even())")
+    each(t, "format!(\"{:+} {:+} {:+} {:+.1} {:+e}\", 0.0 as @, -0.0 as @, @::NAN, -0.04 as @, 1.5 as @)")
     each(t, "((300.7 as @) as u8, (-5.5 as @) as u8, (1e10 as @) as i32, @::NAN as i32, (2.9 as @) as i64, (-2.9 as @) as i64)")
     each(t, "(0.1 as @ + 0.2, 0.3 as @ - 0.1, 1.0 as @ / 3.0, 2.0 as @ / 3.0 * 3.0)")
     each(t, "vec![0.5 as @, 1.5, 2.25].iter().sum::<@>()")

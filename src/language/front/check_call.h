@@ -106,7 +106,8 @@ bool check_vec_method(checker *c, expr **slot);
 void check_suggest_builtin(suggestion *s);
 bool check_same_text(const char *a, const char *b);
 void check_become_from(checker *c, expr **slot, const type *t, const type *expected);
-const type *check_bound_of_into(checker *c, const expr *value);
+/* X, where t is the T of a `T: Into<X>`; NULL. */
+const type *check_bound_of_into(checker *c, const type *t);
 bool check_string_parse(checker *c, expr **slot, const type *expected);
 /* How many arguments an operation takes. */
 typedef struct abi_arity {

@@ -27,6 +27,7 @@
 #include "language/front/check_chain.h"
 #include "base/assert.h"
 #include "language/front/check_call.h"
+#include "language/front/check_convert.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_walk.h"
@@ -329,8 +330,9 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
 }
 
 /* The value of <found> before the first value comes. */
-static expr *begin_of(const chain *h, stage_kind end) {
+static expr *begin_of(const chain *h, stage_kind end, const type *expected) {
     checker *c = h->c;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     switch (end) {
     case STAGE_ANY:
     case STAGE_ALL:
@@ -338,6 +340,8 @@ static expr *begin_of(const chain *h, stage_kind end) {
     case STAGE_COUNT:
         return check_new_int(c, h->e->span, 0);
     case STAGE_FOLD:
+        if (wish != NULL && type_is_numeric(wish) && check_free_literal(h->e->call.args[0]))
+            check_expr(c, &h->e->call.args[0], wish);
         return h->e->call.args[0];
     default:
         return chain_name(c, h->e, "None");
@@ -376,7 +380,7 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
     block_builder b = build_block(c, e->span);
     bool listed = kind < STAGE_FIND || kind == STAGE_COLLECT;
     const char *result = listed ? "<all>" : "<found>";
-    build_let(&b, result, true, listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind));
+    build_let(&b, result, true, listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind, expected));
     b.last->pattern->binding->gathers = kind == STAGE_SUM       ? BINARY_ADD
                                         : kind == STAGE_PRODUCT ? BINARY_MUL
                                                                 : BINARY_NONE;

@@ -139,6 +139,15 @@ static bool exchanges_references(checker *c, const expr *e, const function_item 
     return true;
 }
 
+/* What a `for` takes of a tensor of whole numbers, or of one of unknown rank, is divided as the number that it is, by a
+ * generic function as where it is written. */
+static void whole_element_as_number(checker *c, expr **slot) {
+    const type *t = type_resolve(c->types, (*slot)->type);
+    const type *element = t->kind == TYPE_TENSOR && t->tensor.rank == 0 ? t->tensor.element : NULL;
+    if (element != NULL && (type_is_integer(element) || element->kind == TYPE_BOOL) && check_may_be_element(*slot))
+        check_coerce(c, slot, element, NULL);
+}
+
 static void check_argument(checker *c, expr *call, expr **slot, const function_item *f, const binding *parameter,
                            const type_environment *e) {
     if (exchanges_references(c, *slot, f, parameter)) {
@@ -178,6 +187,8 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         if (check_comes_back(parameter)) /* f(&mut v[a..b]) */
             check_lend_place(c, call, slot, wish);
         check_expr(c, slot, wish == NULL || wish->kind == TYPE_OPEN ? NULL : wish);
+        if (wish != NULL && wish->kind == TYPE_OPEN && f->span.file != c->tree->prelude)
+            whole_element_as_number(c, slot);
     }
     if (wanted != NULL && f->span.file == c->tree->prelude && type_is(type_resolve(c->types, wanted), TYPE_STRING) &&
         type_is(type_resolve(c->types, (*slot)->type), TYPE_CHAR)) /* s.find('c') */
@@ -218,12 +229,6 @@ static bool holds_length(const type_expr *t) {
     return holds;
 }
 
-/* -> impl Iterator<Item = T>, -> Box<dyn Iterator<Item = T>>, -> impl Fn(T) -> T */
-static bool yields_dyn(const type_expr *t) {
-    const bool some = t->kind == TYPE_EXPR_DYN || (t->kind == TYPE_EXPR_NAME && t->name != NULL && t->name[0] == '<');
-    return t->kind == TYPE_EXPR_FUNCTION || (some && t->argument_count > 0 && check_bounds_items(t->arguments[0]));
-}
-
 /* Numbers that nothing has decided up to here. */
 static void decide_numbers(checker *c, const type *t) {
     t = type_resolve(c->types, t);
@@ -250,6 +255,15 @@ static void expect_dyn(checker *c, const type_expr *written, const type *expecte
     } else if (bound->kind != TYPE_EXPR_FUNCTION && bound->argument_count == 1 && check_item_of(c, wish) != NULL) {
         check_fits(c, check_part_type(c, bound->arguments[0]), check_item_of(c, wish));
     }
+}
+
+/* As the uses of the result want it (check_infer_yields.c). */
+static void use_wanted(checker *c, const expr *e, const function_item *f, const type_environment *environment) {
+    const uint32_t count = f->generics.count, more = check_type_count(environment->more);
+    const type **wanted = e->call.pending_arguments;
+    for (uint32_t i = 0; wanted != NULL && i < count + more; i++)
+        if (wanted[i] != NULL)
+            check_fits(c, i < count ? environment->arguments[i] : environment->more_arguments[i - count], wanted[i]);
 }
 
 /* Before f yields any iterator or function of such types: which ones there are is known by these. */
@@ -282,13 +296,15 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     check_lends_references(c, f);
     c->environment = &environment;
     const bool is_dyn = f->result_annotation != NULL && f->span.file != c->tree->prelude &&
-                        yields_dyn(f->result_annotation);
+                        check_yields_dyn(f->result_annotation);
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                          : is_dyn                     ? type_open(c->types, NULL) /* its types are known below */
                                                       : check_part_type(c, f->result_annotation);
     if (is_dyn)
         expect_dyn(c, f->result_annotation, expected);
     c->environment = outer;
+    if (is_dyn)
+        use_wanted(c, e, f, &environment);
     use_expectation(c, result, expected);
     for (uint32_t i = 0; i < e->call.arg_count; i++)
         if (first + i < f->parameter_count)

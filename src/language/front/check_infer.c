@@ -299,6 +299,10 @@ static void infer_for_head(inference *n, expr *e) {
         infer_wait(n, (waiting){.e = e, .operand = over, .result = item});
     }
     infer_pattern(n, e->loop->pattern, item);
+    if (infer_is_bracket(over) && e->loop->pattern->kind == PATTERN_NAME) {
+        const inferred_item one = {e->loop->pattern->binding, over};
+        CHECK_PUSH(n->c, n->items, n->item_count, n->item_capacity, one);
+    }
 }
 
 static const type *type_of_loop(inference *n, expr *e) {

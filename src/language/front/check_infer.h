@@ -7,6 +7,7 @@
  *     check_infer_call.c      what calls and methods demand of their arguments, and what they yield
  *     check_infer_type.c      variables, and what makes two types the same
  *     check_infer_result.c    what the tensors hold that functions of the program yield
+ *     check_infer_yields.c    what type parameters are of functions that yield any iterator or function
  *     check_infer_record.c    what is known of the tensors in a value beyond its type
  *     check_infer_element.c   the elements that operations yield
  */
@@ -51,6 +52,17 @@ typedef struct indexed_place { /* a variable or field of one, a tensor of unknow
     uint32_t most; /* indices that it has somewhere */
 } indexed_place;
 
+typedef struct inferred_call { /* of a function that yields any iterator or function */
+    expr *e;
+    const type **arguments, **more; /* what its type parameters and those of its impl block are */
+    uint32_t count, more_count;
+} inferred_call;
+
+typedef struct inferred_item { /* what a `for` takes of a bracket */
+    const binding *item;
+    const type *bracket;
+} inferred_item;
+
 typedef struct inferred_yields { /* what a function that is walked for its result returns */
     const type **types;
     uint32_t count, capacity;
@@ -75,7 +87,12 @@ typedef struct inference {
     uint32_t place_count, place_capacity;
     expr **collected; /* calls of collect(), by the number in their types */
     uint32_t collected_count, collected_capacity;
-    const type *result;     /* of the function or closure */
+    inferred_call *calls;
+    uint32_t call_count, call_capacity;
+    inferred_item *items;
+    uint32_t item_count, item_capacity;
+    expr *calling;      /* the call whose function is asked for; NULL: what is asked for is nothing that is written */
+    const type *result; /* of the function or closure */
     unsigned result_states; /* the same of `result` */
     const type *any;        /* nothing is known, and nothing will be */
     source_span at;         /* the use that is being looked at */
@@ -149,6 +166,16 @@ const type *infer_result_of(inference *n, function_item *f, const type_environme
 
 /* Where values may be returned: what is known of all of them. */
 const type *infer_yielded(inference *n, const inferred_yields *all, const type *declared);
+
+/* check_infer_yields.c */
+/* The function that a parameter is; NULL: it is none. */
+const type_expr *infer_function_of(const binding *parameter);
+/* Its result is any iterator or function, and which one depends on its call. */
+bool infer_leaves_numbers(const function_item *f);
+const type *infer_any_yielded(inference *n, const function_item *f);   /* what such a one yields */
+void infer_meets_any(inference *n, const open_form *f, const type *t); /* a closure where t is wanted */
+void infer_remember_call(inference *n, const function_item *f, const type_environment *e);
+void infer_answer_calls(inference *n);
 
 /* check_infer_changed.c */
 void infer_mark_changed(inference *n);

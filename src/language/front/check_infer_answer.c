@@ -136,14 +136,14 @@ static void answer_tensor(inference *n, const inferred_tensor *one) {
                                                                  : element->kind;
 }
 
-/* Whether a function of the program, or a struct, has tensors whose elements its signature leaves open. */
+/* Whether a function of the program, or a struct, has tensors whose elements its signature leaves open, or numbers. */
 static bool leaves_elements(inference *n) {
     const syntax_tree *tree = n->c->tree;
     bool leaves = false;
     for (uint32_t i = 0; i < tree->function_count && !leaves; i++) {
         const function_item *f = tree->functions[i];
         leaves = f->span.file != tree->prelude && f->result_annotation != NULL &&
-                 (f->result == NULL || infer_leaves_elements(n, f->result));
+                 (f->result == NULL || infer_leaves_elements(n, f->result) || infer_leaves_numbers(f));
     }
     for (uint32_t i = 0; i < tree->struct_count && !leaves; i++) {
         const struct_item *s = tree->structs[i];
@@ -214,6 +214,7 @@ void check_infer(checker *c, function_item *f) {
         answer(&n, n.forms[i]);
     for (uint32_t i = 0; i < n.tensor_count; i++)
         answer_tensor(&n, &n.tensors[i]);
+    infer_answer_calls(&n);
     type_default_numbers(c->types);
     check_dyn_return(c);
     diagnostics_return_to(c->diagnostics, &before);

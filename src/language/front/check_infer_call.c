@@ -31,14 +31,31 @@ static void function_argument(inference *n, const type_expr *bound, const type *
         infer_into(n, f->result, infer_written(n, bound->result), MIXED_BOTH);
 }
 
-static void argument_of(inference *n, const function_item *f, const binding *parameter, const type *argument) {
+/* An item of a bracket that goes to a parameter of any type is a number there: the bracket is a list of them. */
+static void item_goes_anywhere(inference *n, const expr *written) {
+    const symbol *s = written != NULL && written->kind == EXPR_NAME && written->name.scope == NULL
+                          ? names_find(n->c->names, written->name.name)
+                          : NULL;
+    for (uint32_t i = 0; s != NULL && i < n->item_count; i++) {
+        const type *bracket = infer_value(n, n->items[i].bracket);
+        if (n->items[i].item == s->walked && infer_is_bracket(bracket))
+            bracket->open.form->prefers_list = true;
+    }
+}
+
+/* written: the argument; NULL: none is. */
+static void argument_of(inference *n, const function_item *f, const binding *parameter, const expr *written,
+                        const type *argument) {
     const type_expr *bound = check_function_bound(f, parameter);
-    if (bound == NULL && parameter->annotation != NULL && parameter->annotation->kind == TYPE_EXPR_FUNCTION)
-        bound = parameter->annotation;
+    bound = bound == NULL ? infer_function_of(parameter) : bound;
     if (bound != NULL)
         function_argument(n, bound, argument);
-    else if (parameter->annotation != NULL)
-        infer_same(n, argument, infer_written(n, parameter->annotation));
+    if (bound != NULL || parameter->annotation == NULL)
+        return;
+    const type *wanted = infer_written(n, parameter->annotation);
+    if (wanted->kind == TYPE_OPEN && n->item_count > 0 && f->span.file != n->c->tree->prelude)
+        item_goes_anywhere(n, written);
+    infer_same(n, argument, wanted);
 }
 
 /* A free function of the library yields a tensor of what the first that it takes holds (check_element.c). */
@@ -87,10 +104,16 @@ const type *infer_call_of(inference *n, function_item *f, struct_item *owner, co
         whole_arguments(f, owner, &e);
     const type_environment *outer = c->environment;
     c->environment = &e;
+    const expr *call = n->calling;
     for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++)
-        argument_of(n, f, f->parameters[i + first], arguments[i]);
+        argument_of(n, f, f->parameters[i + first],
+                    call != NULL && i < call->call.arg_count ? call->call.args[i] : NULL, arguments[i]);
+    const bool any = infer_leaves_numbers(f);
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
+                         : any                        ? infer_any_yielded(n, f)
                                                       : infer_written(n, f->result_annotation);
+    if (any)
+        infer_remember_call(n, f, &e);
     c->environment = outer;
     return like_first(n, f, infer_result_of(n, f, &e, self, arguments, count, result), arguments, count);
 }
@@ -402,7 +425,9 @@ static const type *method_of_known(inference *n, expr *e, const type *t, const t
 
 /* collect() makes a list of its own, but a type of the program may have another method of that name. */
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped) {
+    n->calling = e;
     const type *result = method_of_known(n, e, t, arguments, dropped);
+    n->calling = NULL;
     if (result == NULL || !infer_collects(e) || e->becomes == result)
         return result;
     const type *list = infer_value(n, result);
@@ -562,6 +587,7 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
 const type *infer_call(inference *n, expr *e) {
     const expr *callee = e->call.callee;
     const type **arguments = arguments_of(n, e);
+    n->calling = e;
     if (callee == NULL)
         return n->any;
     if (callee->kind != EXPR_NAME) { /* (p.f)(x), |x| e called at once */

@@ -137,6 +137,7 @@ static const type *walk(inference *n, function_item *f, const function_item *wri
     n->form_count = outer.form_count;
     n->queue_count = outer.queue_count;
     n->tensor_count = outer.tensor_count;
+    n->call_count = outer.call_count;
     infer_show_names(n);
     return t;
 }

@@ -4,6 +4,7 @@
  * variables that meet are one from then on. What contradicts is passed over: the check says so, where the use is.
  */
 #include "language/front/check_infer.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_written.h"
 
 const type *infer_open(inference *n) {
@@ -140,6 +141,7 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
             decide(f->open, t);
         return;
     case FORM_FUNCTION:
+        infer_meets_any(n, f, t);
         return;
     }
 }
@@ -169,6 +171,8 @@ static void parts_meet(inference *n, const type *const *a, const type *const *b,
 static void collection_meets(inference *n, const type *collection, const type *element) {
     const struct_item *s = collection->structure;
     element = infer_value(n, element);
+    if (s->dyn != NULL && s->dyn->item != NULL)
+        infer_same(n, s->dyn->item, element);
     uint32_t count = s->template == NULL ? 0 : s->template->generics.count;
     if (count == 1)
         infer_same(n, s->arguments[0], element);

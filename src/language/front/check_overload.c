@@ -12,6 +12,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_walk.h"
@@ -82,8 +83,13 @@ form check_choose(checker *c, const choice *of, expr *e) {
     const uint32_t count = e->call.arg_count;
     offer *offers = CHECK_ARRAY(c, offer, count + 1);
     const bool several = check_count_forms(of, count) > 1;
-    for (uint32_t i = 0; i < count && several; i++)
-        offers[i] = offer_of(c, &e->call.args[i]);
+    const bool own = of->written != NULL && of->written->span.file != c->tree->prelude;
+    for (uint32_t i = 0; i < count && several; i++) {
+        expr **arg = &e->call.args[i];
+        if (own && (*arg)->kind == EXPR_RANGE && (*arg)->type == NULL) /* Index<Range<usize>> beside Index<usize> */
+            check_range_value(c, arg, NULL);
+        offers[i] = offer_of(c, arg);
+    }
     return check_choose_offered(c, of, offers, count);
 }
 

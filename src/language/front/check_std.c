@@ -328,18 +328,15 @@ void check_collect_parts(checker *c, expr **slot, const type *expected) {
     check_expr(c, slot, expected);
 }
 
-/* A of `T: Into<A>`, where the value is a parameter of type T; NULL: it is something else. */
-const type *check_bound_of_into(checker *c, const expr *value) {
-    const binding *b = value->kind == EXPR_NAME ? value->name.binding : NULL;
-    const function_item *f = c->function;
-    if (f == NULL || f->template == NULL || b == NULL || b->kind != BINDING_PARAMETER || b->annotation == NULL ||
-        b->annotation->kind != TYPE_EXPR_NAME)
-        return NULL;
-    const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
+/* Two parameters may be one type here: the first says it. */
+const type *check_bound_of_into(checker *c, const type *t) {
+    const type_environment *e = c->environment;
+    const type_parameters *lists[2] = {e == NULL ? NULL : e->parameters, e == NULL ? NULL : e->more};
     for (int l = 0; l < 2; l++) {
         for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
             const type_parameter *p = &lists[l]->items[i];
-            for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++)
+            const type *is = type_resolve(c->types, l == 0 ? e->arguments[i] : e->more_arguments[i]);
+            for (uint32_t k = 0; is == t && k < p->bound_count; k++)
                 if (p->bounds[k]->name != NULL &&
                     library_said_of(LIBRARY_trait_form, p->bounds[k]->name) == SAID_INTO &&
                     p->bounds[k]->argument_count == 1)

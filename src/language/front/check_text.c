@@ -401,8 +401,8 @@ bool check_to_string(checker *c, expr **slot, const type *t, const type *expecte
         return true;
     }
     if (library_said_of(LIBRARY_form, e->call.name) == SAID_INTO && e->call.arg_count == 0) {
-        const type *bound = expected == NULL ? check_bound_of_into(c, e->call.receiver) : NULL;
-        const type *wish = expected == NULL ? bound : type_resolve(c->types, expected);
+        const type *bound = check_bound_of_into(c, t);
+        const type *wish = bound != NULL || expected == NULL ? bound : type_resolve(c->types, expected);
         if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->open->is_closing) {
             check_into_later(c, slot);
             return true;
@@ -410,6 +410,8 @@ bool check_to_string(checker *c, expr **slot, const type *t, const type *expecte
         check_become_from(c, slot, t, wish);
         if (bound != NULL)
             check_coerce(c, slot, bound, NULL);
+        else if (wish != NULL && wish != t && check_widens(t, wish)) /* before anything is computed with it */
+            check_cast_to(c, slot, wish);
         return true;
     }
     shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;

@@ -234,7 +234,7 @@ typedef struct call_expr {
     function_item *function;
     struct_item *structure;
     /* While the function is being checked: a generic function whose types are not decided yet, and
-     * what they are so far. */
+     * what they are so far; before that what uses want them to be, or NULL. */
     function_item *pending;
     const type **pending_arguments;
     struct_item *pending_owner;

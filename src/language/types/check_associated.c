@@ -49,7 +49,7 @@ type_environment check_impl_environment(checker *c, const impl_item *impl, const
         e.arguments[i] = e.arguments[i] == NULL ? type_open(c->types, NULL) : e.arguments[i];
     }
     if (open) /* impl<B, F: Fn(A) -> B> … for P<F>: F says what B is */
-        check_bounds_decide(c, &e);
+        check_bounds_decide(c, &e, false);
     for (uint32_t i = 0; open && i < impl->generics.count; i++) {
         e.arguments[i] = type_resolve(c->types, e.arguments[i]);
         e.arguments[i] = e.arguments[i]->kind == TYPE_OPEN ? check_scalar(c, TYPE_ERROR) : e.arguments[i];

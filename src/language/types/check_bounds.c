@@ -18,9 +18,10 @@ static void function_decides(checker *c, const type_environment *e, const type *
         check_fits(c, check_type_in(c, e, bound->result), f->result);
 }
 
-/* T: Num of a number that nothing decided: where one type of its kind has the trait, it is that one. Among several Rust
- * takes an i32; it is one where i64, which masu takes, has not got the trait. */
-static void number_decided(checker *c, const type *t, const trait_item *trait) {
+/* T: Num of a number that nothing decided: where one type of its kind has the trait, it is that one. Among several a
+ * later use may say which. Where none does, Rust takes an i32; it is one where i64, which masu takes, has not got the
+ * trait. */
+static void number_decided(checker *c, const type *t, const trait_item *trait, bool waits) {
     const type *only = NULL, *usual = check_scalar(c, t->kind);
     uint32_t count = 0;
     for (type_kind k = TYPE_I8; k < TYPE_SCALAR_END; k++) {
@@ -31,8 +32,12 @@ static void number_decided(checker *c, const type *t, const trait_item *trait) {
             count++;
         }
     }
-    if (count == 1 || (count > 1 && !check_implements(c, usual, trait)))
+    if (count == 0 || (count > 1 && check_implements(c, usual, trait)))
+        return;
+    if (count == 1 || !waits)
         check_unify_numbers(c, t, only);
+    else if (t->number->prefers == NULL)
+        t->number->prefers = only;
 }
 
 /* I: IntoIterator<Item = i32> of a list of numbers that nothing decided: they are i32. */
@@ -43,7 +48,7 @@ static void item_decided(checker *c, const type_environment *e, const type *t, c
 }
 
 /* (A, B): Num by `impl<A: Num, B: Num> Num for (A, B)`: its parts are asked in turn. */
-static void parts_decided(checker *c, const type *t, const trait_item *trait) {
+static void parts_decided(checker *c, const type *t, const trait_item *trait, bool waits) {
     const struct_item *owner = check_owner_of(c, t);
     for (uint32_t i = 0; owner != NULL && i < c->instances->implementation_count; i++) {
         const implementation *made = &c->instances->implementations[i];
@@ -52,7 +57,7 @@ static void parts_decided(checker *c, const type *t, const trait_item *trait) {
             continue;
         const type_environment of_impl = check_impl_environment(c, made->impl, t);
         if (of_impl.parameters != NULL)
-            check_bounds_decide(c, &of_impl);
+            check_bounds_decide(c, &of_impl, waits);
     }
 }
 
@@ -80,7 +85,8 @@ static void operator_decides(checker *c, const type_environment *e, const type *
         check_unify_numbers(c, t, beside);
 }
 
-/* T: Into<Priority> of a number that nothing decided: one that Priority is made from. */
+/* T: Into<Priority> of a number that nothing decided: one that Priority is made from. T: Into<f64>: f64, unless a later
+ * use wants another. */
 static void conversion_decided(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
     const type_environment *outer = c->environment;
     c->environment = e;
@@ -96,9 +102,11 @@ static void conversion_decided(checker *c, const type_environment *e, const type
     }
     if (only != NULL)
         check_unify_numbers(c, t, only);
+    else if (type_is_numeric(to) && type_is_float(to) && type_is_float(t) && t->number->prefers == NULL)
+        t->number->prefers = to;
 }
 
-static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
+static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound, bool waits) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
         function_decides(c, e, t, bound);
         return;
@@ -119,11 +127,11 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
         return;
     }
     if (trait != NULL && bound->argument_count == 0 && type_is_open_number(t)) {
-        number_decided(c, t, trait);
+        number_decided(c, t, trait, waits);
         return;
     }
     if (trait != NULL && t->may_have_open && t->kind != TYPE_OPEN && !type_is_open_number(t))
-        parts_decided(c, t, trait);
+        parts_decided(c, t, trait, waits);
     if (trait == NULL || bound->argument_count == 0 || t->may_have_open)
         return;
     const struct_item *owner = check_owner_of(c, t);
@@ -143,14 +151,14 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
     }
 }
 
-void check_bounds_decide(checker *c, const type_environment *e) {
+void check_bounds_decide(checker *c, const type_environment *e, bool waits) {
     const type_parameters *lists[2] = {e->parameters, e->more};
     const type **arguments[2] = {e->arguments, e->more_arguments};
     for (int l = 0; l < 2; l++) {
         for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
             const type_parameter *p = &lists[l]->items[i];
             for (uint32_t b = 0; b < p->bound_count; b++)
-                bound_decides(c, e, type_resolve(c->types, arguments[l][i]), p->bounds[b]);
+                bound_decides(c, e, type_resolve(c->types, arguments[l][i]), p->bounds[b], waits);
         }
     }
 }

@@ -8,6 +8,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_instances.h"
+#include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
@@ -19,6 +20,11 @@ const closure_signature *check_dyn_signature(const type *t) {
     return check_is_dyn(t) && t->structure->dyn->trait == NULL && t->structure->dyn->item == NULL
                ? &t->structure->dyn->signature
                : NULL;
+}
+
+bool check_yields_dyn(const type_expr *t) {
+    const bool some = t->kind == TYPE_EXPR_DYN || (t->kind == TYPE_EXPR_NAME && t->name != NULL && t->name[0] == '<');
+    return t->kind == TYPE_EXPR_FUNCTION || (some && t->argument_count > 0 && check_bounds_items(t->arguments[0]));
 }
 
 void check_dyn_mark(checker *c) {

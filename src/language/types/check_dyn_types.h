@@ -29,6 +29,8 @@ void check_dyn_mark(checker *c);
 void check_dyn_return(checker *c);
 /* At the end of a function: what it left open of its variants' types, as of the 1 of `&1`, is decided. */
 void check_dyn_close(checker *c);
+/* impl Iterator<Item = T>, Box<dyn Iterator<Item = T>>, impl Fn(T) -> T */
+bool check_yields_dyn(const type_expr *t);
 bool check_is_dyn(const type *t);
 const trait_item *check_dyn_trait(const type *t);            /* NULL: of functions, or no dyn type */
 const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */

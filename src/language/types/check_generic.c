@@ -321,10 +321,18 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
     return made;
 }
 
+/* T::Out: it has to be known what T is. */
+static bool has_part(const type_expr *t) {
+    bool has = t != NULL && (t->of != NULL || t->scope != NULL || (t->name != NULL && strstr(t->name, "::") != NULL));
+    for (uint32_t i = 0; t != NULL && !has && i < t->argument_count; i++)
+        has = has_part(t->arguments[i]);
+    return has || (t != NULL && t->result != NULL && has_part(t->result));
+}
+
 /* The instance that the environment asks for; NULL while something is open. */
 function_item *check_instance_of(checker *c, function_item *f, struct_item *owner, type_environment *e,
                                  source_span span) {
-    check_bounds_decide(c, e);
+    check_bounds_decide(c, e, !has_part(f->result_annotation));
     resolve_all(c, e->arguments, check_type_count(e->parameters));
     resolve_all(c, e->more_arguments, check_type_count(e->more));
     bool decided = is_decided(e->arguments, check_type_count(e->parameters)) &&

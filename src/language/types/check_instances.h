@@ -77,8 +77,8 @@ function_item *check_method_of_impl(const checker *c, const struct_item *owner, 
 function_item *check_method_of_trait(const checker *c, const char *trait, const char *name);
 /* A copy of the trait's method f with Self and the trait's parameters as in this impl block. */
 function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *owner, const function_item *f);
-/* V: Visitor<R> of a V that is known says what R is. */
-void check_bounds_decide(checker *c, const type_environment *e);
+/* V: Visitor<R> of a V that is known says what R is. waits: later uses may say which of several types a number is. */
+void check_bounds_decide(checker *c, const type_environment *e, bool waits);
 /* I: IntoIterator<Item = V> alone: before a function that takes a V is looked at. */
 void check_items_decide(checker *c, const type_environment *e);
 /* Parts of check_generic.c that check_generic_call.c needs. */

@@ -11,6 +11,7 @@
  * megabyte per hole would be, so more than 16 bits are never asked for.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static tl_object *floating(double v, bool single, const how *h) {
     char body[TL_FLOAT_TEXT + 80];
     size_t length = 0;
     bool finite = v - v == 0;
-    if (h->plus && v >= 0)
+    if (h->plus && v >= 0 && !signbit(v))
         body[length++] = '+';
     char *at = body + length;
     size_t room = sizeof body - length;
