@@ -139,8 +139,7 @@ static bool exchanges_references(checker *c, const expr *e, const function_item 
     return true;
 }
 
-/* What a `for` takes of a tensor of whole numbers, or of one of unknown rank, is divided as the number that it is, by a
- * generic function as where it is written. */
+/* An item of a tensor of whole numbers is divided as a number, by a generic function as where it is written. */
 static void whole_element_as_number(checker *c, expr **slot) {
     const type *t = type_resolve(c->types, (*slot)->type);
     const type *element = t->kind == TYPE_TENSOR && t->tensor.rank == 0 ? t->tensor.element : NULL;

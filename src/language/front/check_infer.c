@@ -252,59 +252,6 @@ static const type *type_of_match(inference *n, expr *e) {
     return t == NULL ? n->any : t;
 }
 
-/* The item of a `for` over it; NULL: it has to be known first. */
-static const type *type_of_item(inference *n, const type *t) {
-    checker *c = n->c;
-    if (infer_is_row(t)) {
-        infer_tensor(n, t);
-        t = infer_value(n, t);
-    }
-    if (infer_is_bracket(t))
-        return t->open.form->element;
-    switch (t->kind) {
-    case TYPE_VEC:
-        return t->vec.element;
-    case TYPE_TENSOR:
-        return type_tensor(c->types, t->tensor.element, t->tensor.rank > 0 ? t->tensor.rank - 1 : -1);
-    case TYPE_STRING:
-        return check_scalar(c, TYPE_CHAR);
-    case TYPE_STRUCT: {
-        const type *yielded = infer_yield(n, t, "next", NULL, 0);
-        yielded = yielded == NULL ? infer_yield(n, t, "iter", NULL, 0) : yielded;
-        yielded = yielded == NULL ? n->any : infer_value(n, yielded);
-        bool option = yielded->kind == TYPE_STRUCT && yielded->structure->template != NULL;
-        return option ? yielded->structure->arguments[0] : yielded->kind == TYPE_VEC ? yielded->vec.element : n->any;
-    }
-    case TYPE_OPEN:
-        return NULL;
-    default:
-        return n->any;
-    }
-}
-
-static void infer_for_head(inference *n, expr *e) {
-    expr *list = e->loop->iterable;
-    const type *over = infer_value(n, infer_numbers(n, list));
-    while (list->kind == EXPR_UNARY && list->unary.op == UNARY_REFERENCE)
-        list = list->unary.operand;
-    if (list->kind == EXPR_ARRAY &&
-        infer_is_bracket(over)) { /* written where it is used up: nothing else can be done */
-        n->at = list->span;
-        infer_same(n, over, type_vec(n->c->types, infer_open(n)));
-        over = infer_value(n, over);
-    }
-    const type *item = type_of_item(n, over);
-    if (item == NULL) {
-        item = infer_open(n);
-        infer_wait(n, (waiting){.e = e, .operand = over, .result = item});
-    }
-    infer_pattern(n, e->loop->pattern, item);
-    if (infer_is_bracket(over) && e->loop->pattern->kind == PATTERN_NAME) {
-        const inferred_item one = {e->loop->pattern->binding, over};
-        CHECK_PUSH(n->c, n->items, n->item_count, n->item_capacity, one);
-    }
-}
-
 static const type *type_of_loop(inference *n, expr *e) {
     uint32_t mark = n->name_count;
     inferred_loop l = {.label = e->loop->label, .is_block = e->loop->is_block, .outer = n->loops};
@@ -579,7 +526,7 @@ static const type *now_known(inference *n, waiting *w) {
     case EXPR_INDEX:
         return infer_index(n, w->e, t, w->arguments);
     case EXPR_FOR:
-        return type_of_item(n, t);
+        return infer_item_of(n, t);
     default:
         return type_of_field(n, w->e, t);
     }

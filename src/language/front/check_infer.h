@@ -7,6 +7,7 @@
  *     check_infer_call.c      what calls and methods demand of their arguments, and what they yield
  *     check_infer_type.c      variables, and what makes two types the same
  *     check_infer_result.c    what the tensors hold that functions of the program yield
+ *     check_infer_items.c     what a `for` runs over
  *     check_infer_yields.c    what type parameters are of functions that yield any iterator or function
  *     check_infer_record.c    what is known of the tensors in a value beyond its type
  *     check_infer_element.c   the elements that operations yield
@@ -166,6 +167,13 @@ const type *infer_result_of(inference *n, function_item *f, const type_environme
 
 /* Where values may be returned: what is known of all of them. */
 const type *infer_yielded(inference *n, const inferred_yields *all, const type *declared);
+
+/* check_infer_items.c */
+/* The item of a `for` over t; NULL: t has to be known first. */
+const type *infer_item_of(inference *n, const type *t);
+void infer_for_head(inference *n, expr *e);
+/* An argument, as it is written, for a parameter of any type: an item is a number there. */
+void infer_item_goes_anywhere(inference *n, const expr *written);
 
 /* check_infer_yields.c */
 /* The function that a parameter is; NULL: it is none. */

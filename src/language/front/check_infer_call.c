@@ -31,18 +31,6 @@ static void function_argument(inference *n, const type_expr *bound, const type *
         infer_into(n, f->result, infer_written(n, bound->result), MIXED_BOTH);
 }
 
-/* An item of a bracket that goes to a parameter of any type is a number there: the bracket is a list of them. */
-static void item_goes_anywhere(inference *n, const expr *written) {
-    const symbol *s = written != NULL && written->kind == EXPR_NAME && written->name.scope == NULL
-                          ? names_find(n->c->names, written->name.name)
-                          : NULL;
-    for (uint32_t i = 0; s != NULL && i < n->item_count; i++) {
-        const type *bracket = infer_value(n, n->items[i].bracket);
-        if (n->items[i].item == s->walked && infer_is_bracket(bracket))
-            bracket->open.form->prefers_list = true;
-    }
-}
-
 /* written: the argument; NULL: none is. */
 static void argument_of(inference *n, const function_item *f, const binding *parameter, const expr *written,
                         const type *argument) {
@@ -54,7 +42,7 @@ static void argument_of(inference *n, const function_item *f, const binding *par
         return;
     const type *wanted = infer_written(n, parameter->annotation);
     if (wanted->kind == TYPE_OPEN && n->item_count > 0 && f->span.file != n->c->tree->prelude)
-        item_goes_anywhere(n, written);
+        infer_item_goes_anywhere(n, written);
     infer_same(n, argument, wanted);
 }
 
