@@ -10,7 +10,7 @@
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-static bool is_fit(const masu__plan_model *m) {
+bool masu__assembly_suits(const masu__plan_model *m) {
     int64_t alignment = 1;
     if (m->apart_count > 0 || m->apart_fixed_count > 0 || m->raised || m->holes)
         return false;
@@ -29,7 +29,7 @@ static bool is_fit(const masu__plan_model *m) {
 }
 
 masu__assembly *masu__assembly_create(const masu__plan_model *model, bool *unfit) {
-    *unfit = !is_fit(model);
+    *unfit = !masu__assembly_suits(model);
     masu__assembly *a = *unfit ? NULL : masu__meta_calloc(1, sizeof *a);
     if (!a)
         return NULL;

@@ -24,7 +24,10 @@
 
 typedef struct masu__assembly masu__assembly;
 
-/* NULL when memory runs out, or with *unfit set: gaps, rows kept apart, sizes that are not multiples of all alignments.
+/* Whether rows can be joined: no gaps, none kept apart, sizes and fixed offsets are multiples of all alignments. */
+bool masu__assembly_suits(const masu__plan_model *model);
+
+/* NULL when memory runs out, or with *unfit set: the model does not suit.
  * model is borrowed and must outlive it. */
 masu__assembly *masu__assembly_create(const masu__plan_model *model, bool *unfit);
 void masu__assembly_destroy(masu__assembly *assembly);

@@ -9,6 +9,9 @@
  *
  * Two programs at once are divided and stacked (stack.c): behind each round; where a round is long, before it.
  *
+ * Where a plan at the bound wastes little, but something, rows that nearly fit together are joined (blocks.c): around
+ * fixed rows nothing else comes as near, so that this has its turn before all that searches.
+ *
  * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below
  * the best plan; and then overlaps are untangled, from the best plan down.
  *
@@ -29,6 +32,8 @@ enum {
     EJECTIONS = 8,
     BLOCKS = 6,
     MORE_BLOCKS = 3,
+    LOOSE = 64,
+    MORE_LOOSE = 256,
     DOWN_BY = 12,
     HALVES = 16
 };
@@ -128,6 +133,8 @@ static void begin(masu__solver *s, int64_t enough) {
     masu__solver_blocks(s, enough, 0, BLOCKS);
     if (s->best_height == INT64_MAX || (s->best_height > enough && !masu__solver_finished(s)))
         masu__solver_heuristics(s);
+    if (s->best_height > enough)
+        masu__solver_loose(s, enough, 0, LOOSE);
 }
 
 void masu__solver_fit(masu__solver *s, int64_t capacity) {
@@ -138,6 +145,7 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
         masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
         masu__solver_blocks(s, capacity, BLOCKS + MORE_BLOCKS * round, BLOCKS + MORE_BLOCKS * (round + 1));
+        masu__solver_loose(s, capacity, LOOSE + MORE_LOOSE * round, LOOSE + MORE_LOOSE * (round + 1));
         eject(s, EJECTIONS * round, EJECTIONS * (round + 1), capacity);
         untangle(s, round, capacity);
         if (reached(s, capacity))
@@ -173,6 +181,7 @@ void masu__solver_minimize(masu__solver *s) {
     masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
         masu__solver_blocks(s, s->bound, BLOCKS + MORE_BLOCKS * level, BLOCKS + MORE_BLOCKS * (level + 1));
+        masu__solver_loose(s, s->bound, LOOSE + MORE_LOOSE * level, LOOSE + MORE_LOOSE * (level + 1));
         eject(s, EJECTIONS * level, EJECTIONS * (level + 1), 0);
         untangle(s, level, 0);
         descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);

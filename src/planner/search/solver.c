@@ -41,6 +41,7 @@ masu_status masu__solver_open(masu__solver *s, const masu_plan_problem *problem,
     *s = (masu__solver){.problem = problem,
                         .options = options,
                         .best_height = INT64_MAX,
+                        .loose_height = INT64_MAX,
                         .best_name = "none",
                         .favourite = -1,
                         .begin_s = masu__plan_now()};
@@ -69,6 +70,7 @@ void masu__solver_close(masu__solver *s) {
     masu__slots_destroy(s->slots);
     masu__corner_destroy(s->corner);
     masu__untangle_destroy(s->untangle);
+    masu__loose_destroy(s->loose);
     masu__ejection_destroy(s->ejection);
     masu__meta_free(s->offsets, s->offsets ? items * sizeof *s->offsets : 0);
     masu__meta_free(s->best_offsets, s->best_offsets ? items * sizeof *s->best_offsets : 0);

@@ -10,6 +10,7 @@
 #define MASU_PLANNER_SOLVER_H
 
 #include "planner/fixed/ejection.h"
+#include "planner/fixed/loose.h"
 #include "planner/fixed/most_constrained.h"
 #include "planner/fixed/untangle.h"
 #include "planner/search/search.h"
@@ -33,6 +34,10 @@ typedef struct masu__solver {
     uint64_t ejected;                                     /* its steps */
     masu__untangle *untangle;                             /* made when needed, of the ejection's clashes */
     uint64_t untangled;                                   /* its steps */
+    masu__loose *loose;                                   /* made when needed */
+    bool no_loose;                                        /* rows do not fit together */
+    int64_t loose_height;                                 /* of the blocks kept in it */
+    unsigned loose_failures;                              /* turns that found no lower one */
     masu__plan_search *searches[MASU__PLAN_MOST_THREADS]; /* one a thread; made when needed */
     unsigned thread_count;
     bool searchable;
@@ -105,6 +110,9 @@ bool masu__solver_untangle(masu__solver *solver, int64_t height, unsigned round)
 /* blocks.c: where a plan at the bound wastes little: joins what fits together, and plans that, in turns [from, to),
  * until the best plan is no higher than enough. */
 void masu__solver_blocks(masu__solver *solver, int64_t enough, unsigned from, unsigned to);
+
+/* blocks.c: where it wastes a little: joins what nearly fits together. */
+void masu__solver_loose(masu__solver *solver, int64_t enough, unsigned from, unsigned to);
 
 /* stack.c: two programs at once: divides the rows among two halves and plans each, in turns [from, to), until the best
  * plan is no higher than enough. early: only where there are many rows, and surely of two programs; else only
