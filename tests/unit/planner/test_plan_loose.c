@@ -1,5 +1,5 @@
-/* Rows that nearly fit together: what is joined and with which waste, where a block with fixed rows may lie, and how near
- * rectangles that were cut into pieces, most of them smaller since, come to their height around those that are fixed. */
+/* Rows that nearly fit together: what is joined and with which waste, where a block with fixed rows may lie, and how
+ * near rectangles that were cut into pieces, most of them smaller since, come to their height around fixed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ static masu_plan_verdict place(joined *j, const masu_plan_problem *problem, uint
     return masu_plan_check_problem(problem, offsets, (uint64_t)*height, NULL, NULL);
 }
 
-/*   bb|ddd      at moment 2 a pile of 6 meets one of 5: one block of 6, of 30 bytes × moments 3 lost
+/*   bb|ddd      at moment 2 a pile of 6 meets one of 5: one block of 6, of its 30 bytes × moments 3 are lost
  *   aa|ccc
  *   aa|eee   */
 static void piles_of_nearly_one_height_are_joined(void **state) {
@@ -190,7 +190,7 @@ static void all_that_is_joined_comes_apart(void **state) {
     }
 }
 
-/* The same seed joins the same, what is kept is joined again where little is varied, and memory may run out anywhere. */
+/* The same seed joins the same, whatever was joined before; and memory may run out anywhere. */
 static void runs_repeat_and_memory_runs_out(void **state) {
     (void)state;
     static joined j, again;
