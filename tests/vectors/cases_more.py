@@ -213,7 +213,7 @@ case("eigvalsh", "(a + a.t()).eigvalsh()", "torch.linalg.eigvalsh(a + a.t())", "
 case("nan_to_num", "a.nan_to_num()", "a.nan_to_num()", "a=1,nan,inf,-inf,-2", types="f", grad=False)
 case("heaviside", "a.heaviside(b)", "torch.heaviside(a, b)", "a=-1,0,2 b=5,6,7", types="f", grad=False)
 for name, torch, operands in (("isin(b)", "torch.isin(a, b)", "a[2,3]#4 b[2]#4"), ("count_nonzero(1)", "a.count_nonzero(1)", "a[2,3]#2"),
-                              ("mode()", "a.mode().values", "a[9]#3"), ("unique()", "a.unique()", "a[2,5]#4"), ("bincount(6)", "a.bincount(minlength=6)", "a[7]#4"),
+                              ("mode()", "a.mode().values", "a[2,9]#3"), ("unique()", "a.unique()", "a[2,5]#4"), ("bincount(6)", "a.bincount(minlength=6)", "a[7]#4"),
                               ("long()", "a.long()", "a[3]#9"), ("float()", "a.float()", "a[3]#9"), ("bool()", "a.bool()", "a[5]#2"),
                               ("one_hot()", "F.one_hot(a).float()", "a[5]#3")):
     case(name.split("(")[0], "a." + name, torch, operands, types="i", grad=False)
@@ -383,3 +383,30 @@ case("diff", "a.diff(2, 0)", "a.diff(2, 0)", "a[3,2]")
 case("diff", "a.diff(0)", "a.diff(0)", "a[3,2]")
 case("cross", "a.cross(b)", "torch.cross(a, b)", "a[3,3] b[3,3]")
 case("vecdot", "a.vecdot(b, 1)", "(a * b).sum(1)", "a[2,3] b[3]")
+
+# ---- further names of PyTorch ----------------------------------------------------------------------------------------------
+
+for name, form, torch, operands in (
+        ("cholesky_solve", "a.cholesky_solve((b.matmul(b.t()) + Tensor::eye(3)).cholesky())", "a.cholesky_solve(torch.linalg.cholesky(b @ b.T + torch.eye(3)))", "a[3,2] b[3,3]"),
+        ("cholesky_solve", "a.cholesky_solve((b.matmul(b.t()) + Tensor::eye(3)).cholesky().t(), true)", "a.cholesky_solve(torch.linalg.cholesky(b @ b.T + torch.eye(3)).T, True)", "a[3,2] b[3,3]"),
+        ("cholesky_inverse", "(b.matmul(b.t()) + Tensor::eye(3)).cholesky().cholesky_inverse()", "torch.cholesky_inverse(torch.linalg.cholesky(b @ b.T + torch.eye(3)))", "b[3,3]"),
+        ("solve_triangular", "(a + 3.0).solve_triangular(b, true)", "torch.linalg.solve_triangular(a + 3, b, upper=True)", "a[3,3] b[3,2]"),
+        ("solve_triangular", "(a + 3.0).solve_triangular(b, false)", "torch.linalg.solve_triangular(a + 3, b, upper=False)", "a[3,3] b[3,2]"),
+        ("cond", "a.cond()", "torch.linalg.cond(a)", "a[3,2]"), ("multi_dot", "Tensor::multi_dot([a, b, a])", "torch.linalg.multi_dot([a, b, a])", "a[2,3] b[3,2]"),
+        ("vander", "a.vander(4)", "torch.linalg.vander(a, N=4)", "a[3]"), ("logaddexp", "a.logaddexp(b)", "torch.logaddexp(a, b)", "a[2,3] b[3]"),
+        ("fmax", "a.fmax(b)", "torch.fmax(a, b)", "a[2,3] b[3]"), ("fmin", "a.fmin(b)", "torch.fmin(a, b)", "a[2,3] b[3]"),
+        ("entr", "a.entr()", "torch.special.entr(a)", "a[2,3]+"), ("ndtr", "a.ndtr()", "torch.special.ndtr(a)", "a[2,3]"),
+        ("pdist", "a.pdist()", "torch.pdist(a)", "a[4,2]"), ("addmv", "a.addmv(b, c)", "torch.addmv(a, b, c)", "a[3] b[3,2] c[2]"), ("addr", "a.addr(b, c)", "torch.addr(a, b, c)", "a[3,2] b[3] c[2]")):
+    case(name, form, torch, operands, types="d", close=1e-7 if "chol" in name or name == "cond" else 1e-9)
+for name, torch, operands in (
+        ("a.signbit()", "torch.signbit(a)", "a=-1,-0.0,0,2,-inf"), ("a.isposinf()", "torch.isposinf(a)", "a=-inf,1,inf,nan"), ("a.isneginf()", "torch.isneginf(a)", "a=-inf,1,inf,nan"),
+        ("a.fmax(b)", "torch.fmax(a, b)", "a=nan,1,nan,2 b=3,nan,nan,1"), ("a.fmin(b)", "torch.fmin(a, b)", "a=nan,1,nan,2 b=3,nan,nan,1"),
+        ("a.logaddexp(b)", "torch.logaddexp(a, b)", "a=-inf,1000,-1000,inf b=-inf,999,1,1")):
+    case(name.split("(")[0][2:], name, torch, operands, types="d", grad=False)
+case("unique_consecutive", "a.unique_consecutive()", "a.unique_consecutive()", "a[2,5]#2", types="i", grad=False)
+case("new_zeros", "a.new_zeros([2, 2])", "a.new_zeros(2, 2)", "a[3]", types="d", grad=False)
+case("new_ones", "a.new_ones([2, 2])", "a.new_ones(2, 2)", "a[3]", types="d", grad=False)
+case("new_full", "a.new_full([2], 0.1)", "a.new_full((2,), 0.1)", "a[3]", types="d", grad=False)
+for name, torch in (("Tensor::tril_indices(3, 4, 1)", "torch.tril_indices(3, 4, 1)"), ("Tensor::triu_indices(4, 3, -1)", "torch.triu_indices(4, 3, -1)"),
+                    ("Tensor::hann_window(5)", "torch.hann_window(5)"), ("Tensor::hamming_window(5)", "torch.hamming_window(5)")):
+    case(name.split("(")[0][8:], name, torch, "", types="f", grad=False, close=1e-6)

@@ -156,7 +156,7 @@ WORDS = dict(
     logsumexp=lambda t, d=-1, k=False: t.logsumexp(d, k), softmax=lambda t, d=-1: F.softmax(whole(t), d),
     log_softmax=lambda t, d=-1: F.log_softmax(whole(t), d), softmin=lambda t, d=-1: F.softmin(whole(t), d),
     quantile=quantile, unique=lambda t: t.unique(), bincount=lambda t, n=0: t.bincount(minlength=n),
-    mode=lambda t, d=None: (t.flatten() if d is None else t).mode(-1 if d is None else d).values, count_nonzero=lambda t, d: t.count_nonzero(d),
+    mode=lambda t, d=-1: t.mode(d).values, count_nonzero=lambda t, d: t.count_nonzero(d),
     histc=lambda t, n, a, b: t.histc(n, a, b), var_mean=lambda t, *a: torch.var_mean(t, *a), std_mean=lambda t, *a: torch.std_mean(t, *a),
     trapz=lambda t, dx=1.0: torch.trapz(t, dx=dx), dist=lambda t, b, p=2.0: torch.dist(t, b, p), cov=torch.cov,
     corrcoef=torch.corrcoef, diff=torch.diff,

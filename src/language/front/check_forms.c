@@ -302,70 +302,7 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
-/* A call made by check_update_method: its statement is that call. */
-static block *made_of_update(const expr *e) {
-    block *b = e->kind == EXPR_BLOCK ? e->block : NULL;
-    const stmt *first = b == NULL || b->result == NULL ? NULL : b->first;
-    return first != NULL && first->next == NULL && first->kind == STMT_EXPR &&
-                   first->value->span.offset == e->span.offset && first->value->span.length == e->span.length
-               ? b
-               : NULL;
-}
-
-/* Whether the call writes the place of its receiver and yields what is there then, as a method of the library whose
- * last word is `self`. */
-static bool yields_receiver(checker *c, const expr *e) {
-    if (e->kind != EXPR_CALL || e->call.operand_count == 0 || e->type->kind != TYPE_TENSOR ||
-        !check_is_place(e->call.operands[0]))
-        return false;
-    if (e->call.kind == CALL_ABI)
-        return e->call.writes_receiver && (tl_abi_functions[e->call.abi].effects & REPLACES) != 0;
-    function_item *f = e->call.kind == CALL_FUNCTION ? e->call.function : NULL;
-    if (f == NULL || !f->has_self || f->span.file != c->tree->prelude)
-        return false;
-    function_item *written = f->template != NULL ? f->template : f;
-    check_read_body(c, written);
-    const expr *last = written->body == NULL ? NULL : written->body->result;
-    return last != NULL && last->kind == EXPR_NAME && strcmp(last->name.name, "self") == 0 &&
-           check_may_write_self(c, f);
-}
-
-/* a.zero_().add_(x): { a.zero_(); a.add_(x) } */
-static bool behind_write(checker *c, expr **slot, expr *before, const type *expected) {
-    if (!yields_receiver(c, before))
-        return false;
-    block_builder b = build_block(c, before->span);
-    (*slot)->call.receiver = check_copy_place(c, before->call.operands[0]);
-    check_expr(c, slot, expected);
-    const type *t = (*slot)->type;
-    build_stmt(&b, before);
-    *slot = build_finish(&b, *slot);
-    (*slot)->type = (*slot)->block->type = t;
-    return true;
-}
-
-/* a.add_(x).mul_(y): what is behind the first writes to `a`, too: { a += x; a.mul_(y) } */
-static bool behind_update(checker *c, expr **slot, expr *before, const type *expected) {
-    block *made = made_of_update(before);
-    if (made == NULL)
-        return behind_write(c, slot, before, expected);
-    if (check_is_place(made->result)) {
-        (*slot)->call.receiver = made->result;
-        check_expr(c, slot, expected);
-        made->result = *slot;
-    } else if (behind_update(c, slot, made->result, expected)) {
-        made->result = *slot;
-    } else {
-        return false;
-    }
-    made->type = before->type = made->result->type;
-    *slot = before;
-    return true;
-}
-
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
-    if (behind_update(c, slot, (*slot)->call.receiver, expected))
-        return true;
     use_other_name(c, *slot);
     if (other_order(c, slot, t, expected) || made_like(c, slot) || moving_batch_norm(c, slot))
         return true;
@@ -491,10 +428,22 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
     return true;
 }
 
+/* A checked place whose indices may be written twice. */
+static bool has_plain_indices(const expr *place) {
+    for (; place->kind == EXPR_INDEX || place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD;
+         place = place->kind == EXPR_INDEX ? place->index.base : place->field.base)
+        for (uint32_t i = 0; place->kind == EXPR_INDEX && i < place->index.count; i++)
+            if (!check_is_harmless(place->index.indices[i], 0))
+                return false;
+    return true;
+}
+
+/* x.add_(b) is { x += b; x }; where the place asks for more than a name, it is a call of the method. */
 bool check_update_method(checker *c, expr **slot) {
     expr *e = *slot;
     const library_said said = library_said_of(LIBRARY_updates_and_yields, e->call.name);
-    if (said == SAID_NOTHING || e->call.arg_count != 1 || !check_is_place(e->call.receiver))
+    if (said == SAID_NOTHING || e->call.arg_count != 1 || !check_is_place(e->call.receiver) ||
+        !has_plain_indices(e->call.receiver))
         return false;
     check_number_beside(c, &e->call.args[0], e->call.receiver->type);
     expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);

@@ -494,6 +494,8 @@ expr *check_freeze(block_builder *b, expr **slot) {
     case EXPR_METHOD: {
         if (library_says(LIBRARY_is_view, e->call.name) && e->call.arg_count == 0)
             return freeze_view(b, &e->call.receiver);
+        if (check_yields_receiver(c, e))
+            return check_freeze_changed(b, e);
         const bool lends = check_may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
@@ -526,7 +528,7 @@ static bool has_method(const checker *c, const expr *e) {
             return true;
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
-    return check_refers_by_method(c, e) || check_may_lend(c, e);
+    return check_refers_by_method(c, e) || check_may_lend(c, e) || check_yields_receiver(c, e);
 }
 
 /* map.entry(k).or_insert(v) and its like */

@@ -479,7 +479,7 @@ static void method(checker *c, expr **slot, const type *expected) {
     if (check_converts_for(c, e) != NULL)
         check_expr(c, &e->call.receiver, type_tensor(c->types, NULL, -1));
     if (for_each(c, slot) || check_chain(c, slot, expected) || check_entry_value(c, slot) ||
-        method_of_found(c, slot, expected))
+        check_changed_row(c, slot, expected) || method_of_found(c, slot, expected))
         return;
     if (check_may_write_lists(c, e->call.name))
         check_part_receiver(c, &e->call.receiver);

@@ -40,10 +40,13 @@ bool check_nested_list(checker *c, expr **slot, const type *t, const type *expec
         e->call.name = flat;
         return false;
     }
+    expr *none = BUILD_QUOTE(c, e->span, "Vec::new()", NULL);
+    if (expected != NULL && type_is(type_resolve(c->types, expected), TYPE_VEC))
+        check_expr(c, &none, expected); /* what is wanted of the elements of rows of which nothing is known */
     *slot = BUILD_QUOTE(
         c, e->span,
-        "{ let $rows = $0; let mut $all = Vec::new(); for $i in 0..$rows.dim(0) { $all.push($rows[$i].$1()); } $all }",
-        e->call.receiver, check_new_name(c, e->span, e->call.name));
+        "{ let $rows = $0; let mut $all = $2; for $i in 0..$rows.dim(0) { $all.push($rows[$i].$1()); } $all }",
+        e->call.receiver, check_new_name(c, e->span, e->call.name), none);
     check_expr(c, slot, expected);
     return true;
 }

@@ -147,6 +147,8 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
 /* ---- From -------------------------------------------------------------------------------------- */
 
 const char *check_maker(checker *c, const type *t, const type *to) {
+    if (to->kind == TYPE_TENSOR && ((t->kind == TYPE_VEC && !type_is_box(t)) || type_is_numeric(t)))
+        return "Tensor"; /* Tensor::from(list) */
     bool makes = to->kind == TYPE_STRUCT && to != t && (!check_is_dyn(to) || check_dyn_from(c, to, t)) &&
                  to->structure->closure == NULL && check_method_named(c, to->structure, "from") != NULL;
     return makes ? to->structure->name : NULL;

@@ -87,11 +87,37 @@ static expr *take_range(checker *c, expr *part, const expr *range, uint32_t d) {
     return build_method(c, span, part, "slice", args, 3);
 }
 
+/* Such an index is a tensor of places, or may be one. */
+static bool may_be_places(const expr *index) {
+    return index->kind == EXPR_NAME || index->kind == EXPR_BINARY || index->kind == EXPR_METHOD ||
+           index->kind == EXPR_CALL || index->kind == EXPR_FIELD || index->kind == EXPR_ARRAY ||
+           (index->kind == EXPR_UNARY && index->unary.op == UNARY_NOT);
+}
+
+/* t[.., places]: the one index that is not a range is a list of places or a mask. Beside a number it would mean that
+ * the places come first, as in PyTorch: that is not read. */
+static bool picks(checker *c, expr *e, uint32_t ranges) {
+    if (ranges + 1 != e->index.count)
+        return false;
+    expr **only = e->index.indices;
+    while ((*only)->kind == EXPR_RANGE)
+        only++;
+    if (!may_be_places(*only))
+        return false;
+    if ((*only)->type == NULL)
+        check_expr(c, only, NULL);
+    const type *t = type_resolve(c->types, (*only)->type);
+    if (t->kind == TYPE_VEC)
+        *only = build_call(c, (*only)->span, "Tensor", "from_vec", only, 1);
+    return t->kind == TYPE_VEC || (t->kind == TYPE_TENSOR && t->tensor.rank != 0);
+}
+
 bool check_part(checker *c, expr **slot, const type *base) {
     expr *e = *slot;
     uint32_t ranges = 0, singles = 0;
     for (uint32_t i = 0; i < e->index.count; i++)
         ranges += e->index.indices[i]->kind == EXPR_RANGE;
+    const bool several = ranges > 0 && picks(c, e, ranges);
     if (ranges == 0 || e->index.count < 2)
         return false;
     block_builder b = build_block(c, e->span);
@@ -101,7 +127,10 @@ bool check_part(checker *c, expr **slot, const type *base) {
         if (e->index.indices[i]->kind == EXPR_RANGE)
             part = take_range(c, part, e->index.indices[i], i);
     for (uint32_t i = e->index.count; i-- > 0;) {
-        if (e->index.indices[i]->kind != EXPR_RANGE) {
+        if (e->index.indices[i]->kind != EXPR_RANGE && several) {
+            expr *at[2] = {check_new_int(c, e->span, i), e->index.indices[i]};
+            part = build_method(c, e->span, part, "__picked", at, 2);
+        } else if (e->index.indices[i]->kind != EXPR_RANGE) {
             expr *one[3] = {check_new_int(c, e->span, i), e->index.indices[i], check_new_int(c, e->span, 1)};
             part = build_method(c, e->span, part, "narrow", one, 3);
             part = build_method(c, e->span, part, "squeeze", one, 1);
@@ -178,13 +207,6 @@ static bool assign_by_set(checker *c, expr **slot, const type *t) {
     *slot = build_method(c, e->span, target->index.base, "set", args, count + 1);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
-}
-
-/* Such an index is a tensor of places, or may be one. */
-static bool may_be_places(const expr *index) {
-    return index->kind == EXPR_NAME || index->kind == EXPR_BINARY || index->kind == EXPR_METHOD ||
-           index->kind == EXPR_CALL || index->kind == EXPR_FIELD || index->kind == EXPR_ARRAY ||
-           (index->kind == EXPR_UNARY && index->unary.op == UNARY_NOT);
 }
 
 static bool is_mask(checker *c, const expr *index) {

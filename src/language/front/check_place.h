@@ -70,6 +70,11 @@ expr *check_alias_copy(checker *c, const expr *e);
 /* An unchecked expression as a place that can be written out many times; what has to be evaluated once becomes a
  * let in b. NULL: it is not a place; parts of it may be checked already. */
 expr *check_freeze(block_builder *b, expr **slot);
+/* x.mul_(2.0) and its like: a method of the library that changes its receiver and yields it (check_in_place.c). */
+bool check_yields_receiver(const checker *c, const expr *e);
+expr *check_freeze_changed(block_builder *b, expr *e); /* it is done in b, and the place is its receiver's */
+/* … of a part of a tensor, which is written back; true when *slot was checked */
+bool check_changed_row(checker *c, expr **slot, const type *expected);
 /* v[a..b] of a list, as the place behind a reference that is held (check_refer.c). NULL: of something else. */
 expr *check_freeze_part(block_builder *b, expr *e);
 /* A reference that such a call yields is asked for once, and is the place. NULL: it yields a value, which is checked

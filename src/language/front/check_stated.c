@@ -39,7 +39,9 @@ static stated_way way(checker *c, const type *from, const type *to, int lists) {
     case TYPE_VEC:
         all = lists > 0 ? way(c, from->vec.element, to->vec.element, lists - 1) : STATED_UNSEEN;
         return type_is_shared(from) && all != STATED_KNOWN ? STATED_UNSEEN : all; /* another holder may exchange it */
-    case TYPE_REFERENCE:
+    case TYPE_REFERENCE: /* `&mut [&mut Tensor]` is one of another */
+        if (type_is_reference(from->vec.element) && type_is_reference(to->vec.element))
+            return way(c, from->vec.element, to->vec.element, lists);
         return is_stated_whole(c, from->vec.element) != is_stated_whole(c, to->vec.element) ? STATED_UNSEEN
                                                                                             : STATED_KNOWN;
     case TYPE_TUPLE:

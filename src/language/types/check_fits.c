@@ -88,7 +88,7 @@ bool check_fits(checker *c, const type *from, const type *to) {
                        a->tensor.rank == b->tensor.rank && (a->tensor.element == NULL || b->tensor.element == NULL);
         return from->vec.length == to->vec.length &&
                (a == b || tensors || (a->may_have_open || b->may_have_open ? check_fits(c, a, b) : false) ||
-                (a->kind == TYPE_VEC && b->kind == TYPE_VEC && check_fits(c, a, b)));
+                (a->kind == b->kind && (a->kind == TYPE_VEC || a->kind == TYPE_REFERENCE) && check_fits(c, a, b)));
     }
     case TYPE_VEC: /* an array is a Vec of which the length is known */
         return (to->vec.length == -1 || from->vec.length == to->vec.length) && type_is_box(from) == type_is_box(to) &&

@@ -174,6 +174,8 @@ bool check_is_harmless(const expr *e, int depth) {
         return true;
     case EXPR_UNARY:
         return check_is_harmless(e->unary.operand, depth + 1);
+    case EXPR_CAST: /* of an index */
+        return check_is_harmless(e->cast.operand, depth + 1);
     case EXPR_BINARY:
         return check_is_harmless(e->binary.left, depth + 1) && check_is_harmless(e->binary.right, depth + 1);
     case EXPR_FIELD:
@@ -190,6 +192,9 @@ expr *check_copy_place(checker *c, const expr *e) {
     switch (e->kind) {
     case EXPR_UNARY:
         copy->unary.operand = check_copy_place(c, e->unary.operand);
+        break;
+    case EXPR_CAST: /* an index that was converted */
+        copy->cast.operand = check_copy_place(c, e->cast.operand);
         break;
     case EXPR_BINARY:
         copy->binary.left = check_copy_place(c, e->binary.left);
