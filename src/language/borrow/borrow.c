@@ -2,13 +2,18 @@
  *
  *     functions as written ─► graph (expressions.c …) ─► loans followed to their last use (loans.c) ─► errors
  *
- * masu's references never dangle, so this check keeps no program from failing: it refuses programs that do not mean
- * what they say. `let r = &v[0]; v.push(1); println(r)` has no meaning in Rust; here r would be a value of before.
+ * A `&mut` is an address: only this check keeps it from outliving its place, and a list from moving while one leads
+ * into it. A `&` is a value, which would be one of before: `let r = &v[0]; v.push(1); println(r)` has no meaning in
+ * Rust.
  *
  * It reads the functions as they were parsed, not the IR: the checker writes names of places out (`let r = &mut v[i]`
  * leaves no reference behind) and makes values of shared references, so that neither the checked tree nor the IR knows
  * the loans. It takes from the check what variables, fields and results are. The order of the text does not matter: a
  * graph of blocks is made, on which a loan lives until the last use of what holds it, over branches and loops.
+ *
+ * What lies behind a reference is apart from it (graph_behind): `&mut list` borrows the list, behind it is what the
+ * list holds. Where something may be written there, both are one (graph_join), so that what is put in through one name
+ * is found through all. Where a call may leave what, its signature says (lives.c).
  *
  * What must stay true (tests/cli/borrows.sh asks rustc): a program that Rust accepts is accepted. Where something is
  * not known there is no loan.
@@ -95,8 +100,7 @@ static void declare_parameters(builder *b) {
         const binding *p = f->parameters[i];
         const type *t = borrow_known_type_at(b, p->span);
         const sort *s = p->kind == BINDING_SELF ? sort_of_self(b, p) : sort_of_written(b, p->annotation, t);
-        uint32_t v = borrow_declare_name(b, p->name, p->span, s);
-        b->g.variables[v].is_outside = s->kind == SORT_REFERENCE && s->is_mutable && sort_holds(s->item);
+        borrow_declare_name(b, p->name, p->span, s);
     }
 }
 
@@ -109,16 +113,16 @@ static void build_function_graph(builder *b) {
     b->result = sort_holds(result) ? graph_new_variable(&b->g, "<result>", f->span, result) : NO_VARIABLE;
     if (b->result != NO_VARIABLE)
         b->g.variables[b->result].is_result = true;
+    borrow_begin_lives(b);
     value v = build_block_value(b, f->body);
     if (b->result != NO_VARIABLE && sort_holds(v.sort))
-        borrow_flow(b, b->result, v.held, f->body->result == NULL ? f->span : f->body->result->span);
+        borrow_flow(b, b->result, borrow_coerce(b, v, result).held,
+                    f->body->result == NULL ? f->span : f->body->result->span);
     borrow_leave_names(b, 0, f->body->span, false);
     borrow_go_to(b, b->end);
     borrow_start_block(b, b->end);
     borrow_use(b, b->result, f->span);
-    for (uint32_t i = 0; i < f->parameter_count; i++)
-        if (b->g.variables[i].is_outside)
-            borrow_use(b, i, f->span);
+    borrow_end_lives(b);
 }
 
 static masu_status check_function(const world *w, const function_item *f, masu__arena *arena, diagnostics *found) {

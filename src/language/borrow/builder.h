@@ -5,6 +5,7 @@
  *     expressions.c      expressions and statements
  *     calls.c      functions
  *     methods.c    methods
+ *     lives.c      what signatures say of lives
  *     closures.c   what they capture
  *     patterns.c   what names of a pattern are
  */
@@ -72,6 +73,9 @@ typedef struct builder {
     uint32_t *buckets; /* of names: 1 + the newest of each; bucket_count of them, a power of two */
     uint32_t bucket_count;
     jump_frame *jumps;
+    const type_expr
+        *wanted;     /* of the closure that comes next: `FnMut(A, B)`; NULL: nothing is said of its parameters */
+    uint32_t lent;   /* what they may hold then */
     uint32_t result; /* the variable that the function yields; NO_VARIABLE: no reference is in it */
     uint32_t end;
 } builder;
@@ -88,9 +92,13 @@ typedef struct value {
 /* ---- sorts.c ---- */
 /* t: what the checker says of the same type; NULL: not known. owner: what `Self` is. */
 const sort *sort_of_written(builder *b, const type_expr *written, const type *t);
+/* The sort of a call's result; the arguments say what its type parameters are. */
+const sort *borrow_sort_of_result(builder *b, const function_item *f, const value *given);
 const sort *sort_reference(builder *b, const sort *item, bool is_mutable);
 const sort *sort_holder(builder *b, const sort *item, bool is_lazy);
 const sort *sort_of_type(builder *b, const type *t);
+/* A view of which the type was not known, of a variable of type t. */
+const sort *borrow_view_of(builder *b, const sort *s, const type *t);
 const sort *sort_element(builder *b, const sort *s);
 const sort *sort_field(builder *b, const sort *s, const char *name);
 /* For a variant's part number i, by its name in the pattern or by position. */
@@ -99,6 +107,10 @@ const type *borrow_known_type_at(const builder *b, source_span span);
 bool sort_is_copied(const builder *b, const sort *s); /* in doubt it is */
 const struct_item *borrow_struct_named(const builder *b, const char *name);
 /* Whether the struct's fields are references, or hold some. */
+/* It is of the program, not of the library. */
+bool borrow_struct_is_own(const builder *b, const struct_item *s);
+/* All who have one change the same: the library's struct is a place of its own. */
+bool borrow_struct_is_cell(const struct_item *s);
 bool borrow_struct_is_view(const builder *b, const struct_item *s);
 bool borrow_refers_to_nothing(const builder *b, const struct_item *s);
 
@@ -117,6 +129,8 @@ uint32_t borrow_new_temporary(builder *b, source_span span, const sort *s);
 value borrow_plain_value(const sort *s);
 void borrow_touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by);
 void borrow_flow(builder *b, uint32_t into, uint32_t from, source_span span);
+void borrow_flow_flat(builder *b, uint32_t into, uint32_t from, source_span span);
+uint32_t borrow_held_by(builder *b, const place *p);
 void borrow_use(builder *b, uint32_t from, source_span span);
 place *borrow_place_of_variable(builder *b, uint32_t variable);
 /* A step further; behind references first. */
@@ -127,6 +141,8 @@ value borrow_take_value(builder *b, value v, source_span span);   /* moved, copi
 void borrow_look_at_value(builder *b, value v, source_span span); /* read where it is */
 value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span);
 void borrow_write_to(builder *b, value target, value from, source_span span);
+/* `&&T` where `&T` is wanted. */
+value borrow_coerce(builder *b, value v, const sort *wanted);
 /* A list that began empty holds what is put into it; so does a struct that such a list lies in. */
 void borrow_learn_sort(builder *b, uint32_t variable, const sort *item);
 void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span, const char *by);
@@ -154,15 +170,30 @@ bool borrow_may_be_own(const builder *b, const char *name);
 /* The method that a receiver of this sort means; NULL: it is not known, or it is the library's. */
 const function_item *borrow_method_of(const builder *b, const sort *s, const char *name);
 touch_mode borrow_mode_of_self(const function_item *f);
-bool borrow_has_lifetime(const type_expr *t, int depth);
-/* Whether references in the result may come from that parameter. */
-bool borrow_result_from(const builder *b, const function_item *f, uint32_t parameter);
 /* Whether f calls what it gets as parameter i once at most. */
 bool borrow_calls_once(const function_item *f, uint32_t i);
 /* f(arguments); given[i] is what goes to parameter i. */
 value borrow_result_of(builder *b, const function_item *f, const value *given, source_span span);
+/* The argument of parameter i of f; given: those before it. */
+value borrow_build_given(builder *b, expr *e, const function_item *f, uint32_t i, const value *given, value *yields);
 void borrow_use_all(builder *b, const value *given, uint32_t count, source_span span);
 value build_argument(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields);
+
+/* ---- lives.c ---- */
+/* `FnMut(A, B)`, of a parameter that is a closure; NULL: it is not one. */
+const type_expr *borrow_function_bound(const function_item *f, uint32_t i);
+/* The trait whose declared method f is; NULL. Linear in all traits' methods. */
+const trait_item *borrow_trait_of(const builder *b, const function_item *f);
+/* The method of that name that a trait of the program declares; NULL: none does. */
+const function_item *borrow_dyn_method(const builder *b, const char *name);
+/* Whether a call of it may leave something in its result, or in an argument. */
+bool borrow_has_lives(builder *b, const function_item *f);
+/* Follows the references that a call leaves somewhere. result: the variable that holds what the result does;
+ * NO_VARIABLE: it holds nothing. */
+void borrow_meet_lives(builder *b, const function_item *f, const value *given, uint32_t result, source_span span);
+/* The lives of b's function, in its parameters and its result; when there is its body: they live on. */
+void borrow_begin_lives(builder *b);
+void borrow_end_lives(builder *b);
 
 /* ---- methods.c ---- */
 value build_method_value(builder *b, expr *e);

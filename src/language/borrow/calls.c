@@ -73,63 +73,19 @@ const function_item *borrow_method_of(const builder *b, const sort *s, const cha
     return owner == NULL && s->kind == SORT_UNKNOWN ? found : NULL;
 }
 
-/* ---- what a result refers to ----------------------------------------------------------------------------------- */
-
-static bool names_lifetime(const type_expr *t, const char *lifetime, int depth) {
-    if (t == NULL || depth > 6)
-        return false;
-    bool found = t->lifetime != NULL && strcmp(t->lifetime, lifetime) == 0;
-    for (uint32_t i = 0; i < t->argument_count && !found; i++)
-        found = names_lifetime(t->arguments[i], lifetime, depth + 1);
-    return found;
-}
-
-/* Whether a reference in the result has no lifetime, or one of those in the parameter's type. */
-static bool comes_from(const type_expr *result, const type_expr *from, const char *lifetime, int depth) {
-    if (result == NULL || depth > 6)
-        return false;
-    if (result->lifetime != NULL &&
-        ((lifetime != NULL && strcmp(lifetime, result->lifetime) == 0) || names_lifetime(from, result->lifetime, 0)))
-        return true;
-    for (uint32_t i = 0; i < result->argument_count; i++)
-        if (comes_from(result->arguments[i], from, lifetime, depth + 1))
-            return true;
-    return false;
-}
-
-/* Whether a lifetime with a name is in the type. */
-bool borrow_has_lifetime(const type_expr *t, int depth) {
-    if (t == NULL || depth > 6)
-        return false;
-    bool named = t->lifetime != NULL && strcmp(t->lifetime, "'_") != 0;
-    for (uint32_t i = 0; i < t->argument_count && !named; i++)
-        named = borrow_has_lifetime(t->arguments[i], depth + 1);
-    return named;
-}
-
-bool borrow_result_from(const builder *b, const function_item *f, uint32_t parameter) {
-    const binding *p = f->parameters[parameter], *self = self_of(f);
-    if (borrow_has_lifetime(f->result_annotation, 0)) {
-        const type_expr *t = p->annotation;
-        if (t != NULL && (t->is_place || t->is_shared)) { /* &[&'a str]: what is inside lives on */
-            bool view = t->kind == TYPE_EXPR_NAME && borrow_struct_is_view(b, borrow_struct_named(b, t->name));
-            return !view && t->lifetime != NULL && comes_from(f->result_annotation, NULL, t->lifetime, 0);
-        }
-        return comes_from(f->result_annotation, p->annotation, p->lifetime, 0);
-    }
-    bool self_lends = self != NULL && (self->is_lent || self->is_shared);
-    return self_lends ? parameter == 0 : true;
-}
+/* ---- what a call yields ------------------------------------------------------------------------------------------ */
 
 value borrow_result_of(builder *b, const function_item *f, const value *given, source_span span) {
-    const sort *s = sort_of_written(b, f->result_annotation, f->result);
+    const sort *s = borrow_sort_of_result(b, f, given);
     value made = borrow_plain_value(f->result_annotation == NULL ? &sort_value : s);
-    if (sort_holds(made.sort)) {
+    const bool holds = sort_holds(made.sort);
+    bool any = false;
+    for (uint32_t i = 0; i < f->parameter_count; i++)
+        any |= given[i].held != NO_VARIABLE;
+    if (holds || (any && made.sort->kind == SORT_UNKNOWN))
         made.held = borrow_new_temporary(b, span, made.sort);
-        for (uint32_t i = 0; i < f->parameter_count; i++)
-            if (given[i].held != NO_VARIABLE && borrow_result_from(b, f, i))
-                borrow_flow(b, made.held, given[i].held, span);
-    }
+    if (any && borrow_has_lives(b, f))
+        borrow_meet_lives(b, f, given, made.held, span);
     return made;
 }
 
@@ -168,11 +124,18 @@ static void look_at_holes(builder *b, const expr *e) {
 }
 
 static value build_print(builder *b, expr *e) {
+    uint32_t *held = GRAPH_ARRAY(&b->g, uint32_t, e->call.arg_count + 1);
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (e->call.args[i]->kind == EXPR_STRING)
-            look_at_holes(b, e->call.args[i]);
-        build_look(b, e->call.args[i]);
+        expr *at = e->call.args[i];
+        if (at->kind == EXPR_STRING)
+            look_at_holes(b, at);
+        borrow_mark(b, at->span, MARK_LOOKED);
+        const value v = build_expr(b, at);
+        borrow_look_at_value(b, v, at->span);
+        held[i] = v.held;
     }
+    for (uint32_t i = 0; i < e->call.arg_count; i++) /* all are there until the text is */
+        borrow_use(b, held[i], e->span);
     return borrow_plain_value(&sort_value);
 }
 
@@ -224,7 +187,8 @@ static value build_constructor(builder *b, expr *e, const value *given, bool wra
             continue;
         if (made.held == NO_VARIABLE) {
             sort *view = GRAPH_ARRAY(&b->g, sort, 1);
-            *view = (sort){.kind = SORT_VIEW, .type = own && of->generics.count == 0 ? of->type : NULL};
+            *view = (sort){
+                .kind = SORT_VIEW, .is_mutable = true, .type = own && of->generics.count == 0 ? of->type : NULL};
             made.sort = wraps && !own && count == 1 ? sort_holder(b, given[i].sort, false) : view;
             made.held = borrow_new_temporary(b, e->span, made.sort);
         }
@@ -246,12 +210,24 @@ bool borrow_calls_once(const function_item *f, uint32_t i) {
     return once;
 }
 
+value borrow_build_given(builder *b, expr *e, const function_item *f, uint32_t i, const value *given, value *yields) {
+    if (e->kind == EXPR_CLOSURE && i < f->parameter_count) {
+        b->wanted = borrow_function_bound(f, i);
+        b->lent = borrow_new_temporary(b, e->span, &sort_unknown);
+        for (uint32_t k = 0; k < i; k++) /* what it is called with may be of what is behind it */
+            borrow_flow(b, b->lent, given[k].held, e->span);
+    }
+    value made = build_argument(b, e, NULL, NO_VARIABLE, borrow_calls_once(f, i), yields);
+    b->wanted = NULL;
+    return made;
+}
+
 static value build_function(builder *b, expr *e, const function_item *f) {
     value *given = GRAPH_ARRAY(&b->g, value, f->parameter_count + e->call.arg_count + 1), yields;
     for (uint32_t i = 0; i < f->parameter_count + e->call.arg_count; i++)
         given[i] = borrow_plain_value(&sort_value);
     for (uint32_t i = 0; i < e->call.arg_count; i++)
-        given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, borrow_calls_once(f, i), &yields);
+        given[i] = borrow_build_given(b, e->call.args[i], f, i, given, &yields);
     borrow_use_all(b, given, e->call.arg_count, e->span);
     return borrow_result_of(b, f, given, e->span);
 }
@@ -276,6 +252,76 @@ static void build_callee(builder *b, expr *e) {
         borrow_mark(b, e->span, MARK_LOOKED);
     borrow_look_at_value(b, v, e->span);
     take_function(b, v, e->span);
+}
+
+/* A closure yields something of its arguments, or of its captures. */
+static value call_closure(builder *b, const expr *e, uint32_t local, const value *given) {
+    value made = borrow_plain_value(&sort_unknown);
+    const sort *s = b->g.variables[local].sort;
+    if (!s->is_once)
+        borrow_touch(b, borrow_place_of_variable(b, local), s->writes ? TOUCH_CHANGE : TOUCH_READ, e->span, NULL);
+    borrow_use(b, local, e->span);
+    take_function(b, named(b, local), e->call.callee->span);
+    made.held = borrow_new_temporary(b, e->span, made.sort);
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        borrow_flow(b, made.held, given[i].held, e->span);
+        if (s->keeps)
+            borrow_flow(b, graph_behind(&b->g, local, 1), given[i].held, e->span);
+    }
+    if (s->kind == SORT_VIEW)
+        borrow_flow(b, made.held, local, e->span);
+    return made;
+}
+
+/* Rc::new(x), RefCell::new(x): it holds what x does. */
+static value build_library_holder(builder *b, const expr *e, const value *given) {
+    value made = borrow_plain_value(&sort_value);
+    const struct_item *s = borrow_struct_named(b, last_part(e->call.callee->name.scope));
+    if (e->call.arg_count != 1 || given[0].held == NO_VARIABLE || !sort_holds(given[0].sort) || s == NULL)
+        return made;
+    sort *holder = GRAPH_ARRAY(&b->g, sort, 1);
+    *holder = (sort){.kind = SORT_HOLDER, .item = given[0].sort, .is_cell = borrow_struct_is_cell(s)};
+    made.sort = holder;
+    made.held = borrow_new_temporary(b, e->span, made.sort);
+    borrow_flow(b, made.held, given[0].held, e->span);
+    return made;
+}
+
+/* std::mem::take(&mut a), swap(&mut a, &mut b), replace(&mut a, b): what one of them leads to, the others may hold. */
+static value call_library_function(builder *b, const expr *e, const value *given) {
+    value made = borrow_plain_value(&sort_value);
+    uint32_t first = NO_VARIABLE;
+    if (e->call.arg_count == 1 && given[0].held != NO_VARIABLE && given[0].sort->kind == SORT_REFERENCE &&
+        library_said_of(LIBRARY_lends, e->call.callee->name.name) == SAID_CLONED) { /* Rc::clone(&x) */
+        made.sort = given[0].sort->item;
+        made.held = borrow_new_temporary(b, e->span, made.sort);
+        borrow_flow(b, made.held, graph_behind(&b->g, given[0].held, 1), e->span);
+        return made;
+    }
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        const sort *s = given[i].sort;
+        if (given[i].held == NO_VARIABLE || s->kind != SORT_REFERENCE || !s->is_mutable || !sort_holds(s->item))
+            continue;
+        const uint32_t behind = graph_behind(&b->g, given[i].held, 1);
+        if (first == NO_VARIABLE) {
+            first = behind;
+            made.sort = s->item;
+            made.held = borrow_new_temporary(b, e->span, made.sort);
+            borrow_flow(b, made.held, first, e->span);
+        } else {
+            graph_link_variables(&b->g, first, behind, false, e->span);
+        }
+    }
+    if (first == NO_VARIABLE && e->call.callee->name.scope != NULL && e->call.arg_count == 1 &&
+        given[0].held != NO_VARIABLE) { /* Rc::make_mut(&mut x) may lend */
+        made = given[0];
+        made.sort = &sort_unknown;
+        return made;
+    }
+    for (uint32_t i = 0; i < e->call.arg_count && first != NO_VARIABLE; i++)
+        if (given[i].held != NO_VARIABLE && !(given[i].sort->kind == SORT_REFERENCE && sort_holds(given[i].sort->item)))
+            borrow_flow(b, first, given[i].held, e->span);
+    return made;
 }
 
 /* Box::new(x) */
@@ -306,15 +352,15 @@ value build_call_value(builder *b, expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++)
         given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, boxed, &yields);
     borrow_use_all(b, given, e->call.arg_count, e->span);
-    if (local != NO_VARIABLE) {
-        borrow_use(b, local, e->span);
-        take_function(b, named(b, local), callee->span);
-        return borrow_plain_value(&sort_unknown);
-    }
+    if (local != NO_VARIABLE)
+        return call_closure(b, e, local, given);
     if (boxed)
         return given[0];
     const char *owner = last_part(callee->name.scope);
     bool wraps = owner == NULL;
-    return isupper((unsigned char)callee->name.name[0]) ? build_constructor(b, e, given, wraps)
-                                                        : borrow_plain_value(&sort_value);
+    if (isupper((unsigned char)callee->name.name[0]))
+        return build_constructor(b, e, given, wraps);
+    if (library_said_of(LIBRARY_form, callee->name.name) == SAID_NEW)
+        return build_library_holder(b, e, given);
+    return call_library_function(b, e, given);
 }

@@ -137,6 +137,8 @@ static value build_index(builder *b, expr *e) {
             s = (step){.kind = STEP_NUMBER, .number = at->integer.value};
     }
     base = borrow_follow(b, base, e->span);
+    if (base.sort->type != NULL && base.sort->type->kind == TYPE_STRUCT) /* what its Index makes of it is not known */
+        s = (step){.kind = STEP_ANY};
     return borrow_step_to(b, base, s, part ? base.sort : sort_element(b, base.sort), e->span);
 }
 
@@ -223,10 +225,12 @@ static value build_struct(builder *b, expr *e) {
         build_base(b, e);
     sort *made = GRAPH_ARRAY(&b->g, sort, 1);
     bool says = s != NULL && borrow_struct_is_view(b, s); /* so it may come to hold some later */
-    bool view = says || (holds && (s == NULL || (s->is_enum && !borrow_refers_to_nothing(b, s))));
-    *made = (sort){.kind = view ? SORT_VIEW : SORT_VALUE, .type = s == NULL || s->generics.count > 0 ? NULL : s->type};
-    all.sort = made;
-    b->g.variables[all.held].sort = made;
+    bool view = says || (holds && (s == NULL || !borrow_refers_to_nothing(b, s)));
+    *made = (sort){.kind = view ? SORT_VIEW : SORT_VALUE,
+                   .is_mutable = view,
+                   .type = s == NULL || s->generics.count > 0 ? NULL : s->type};
+    all.sort = view && made->type != NULL ? sort_of_type(b, made->type) : made;
+    b->g.variables[all.held].sort = all.sort;
     return all;
 }
 
@@ -408,7 +412,7 @@ static value build_source(builder *b, expr *e) {
                                                  : sort_element(b, s);
     if (borrow_is_lent(item))
         borrow_mark(b, e->span, MARK_RUN_OVER);
-    return (value){.sort = item, .held = it};
+    return (value){.sort = item, .held = s->is_behind ? graph_behind(&b->g, it, 1) : it};
 }
 
 static value build_loop(builder *b, expr *e) {
@@ -420,7 +424,7 @@ static value build_loop(builder *b, expr *e) {
     borrow_go_to(b, again);
     borrow_start_block(b, again);
     if (e->kind == EXPR_FOR)
-        borrow_use(b, item.held, e->loop->iterable->span);
+        borrow_use(b, b->g.variables[item.held].owner, e->loop->iterable->span);
     else if (e->loop->condition != NULL)
         build_look(b, e->loop->condition);
     borrow_go_to(b, body);
@@ -449,6 +453,7 @@ static void give_result(builder *b, uint32_t into, value v, source_span span) {
         return;
     if (!sort_holds(b->g.variables[into].sort))
         b->g.variables[into].sort = v.sort;
+    v = borrow_coerce(b, v, b->g.variables[into].sort);
     borrow_flow(b, into, v.held, span);
 }
 

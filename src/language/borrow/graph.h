@@ -30,10 +30,16 @@ typedef enum sort_kind {
 
 typedef struct sort {
     sort_kind kind;
-    bool is_mutable; /* of a reference */
+    bool is_mutable; /* of a reference; of a view: of one in it */
     bool is_lazy;    /* of a holder: an iterator, which borrows what it runs over */
+    bool is_behind;  /* of an iterator: what its items hold lies behind what it borrows itself */
     bool is_once;    /* a function that its call takes */
     bool is_copied;  /* of a value: a reference that outlives all */
+    bool is_cell;    /* all who have it change the same */
+    bool is_dyn;     /* `dyn Trait` */
+    bool is_guard;   /* a reference that is a value with a destructor */
+    bool writes;     /* of a closure: a call of it changes what it captured */
+    bool keeps;      /* of a closure: it keeps what it is called with */
     const struct sort *item;
     const struct sort **parts; /* of a tuple */
     uint32_t count;
@@ -85,6 +91,7 @@ typedef enum event_kind {
 typedef struct event {
     event_kind kind;
     touch_mode mode;
+    bool is_flat; /* of a flow: what lies behind stays where it is */
     uint32_t into, from;
     const place *place;
     source_span span;
@@ -105,8 +112,23 @@ typedef struct variable {
     bool is_borrowed; /* loans of it, or of its parts, are made */
     bool is_loop;     /* what a `for` runs over */
     bool is_result;   /* what the function returns */
-    bool is_outside;  /* what a parameter refers to holds references: it lives on behind the function */
+    uint32_t behind;  /* 1 + the variable with the loans that lie behind its references; 0: it has none */
+    uint32_t owner;   /* of such a one: whose it is; else itself */
+    uint32_t depth;   /* of such a one: behind how many references */
+    uint32_t refers;  /* 1 + what lies behind it is this one, whose place it refers to; 0 */
+    uint32_t alike;   /* the variable that its loans are kept with: see graph_join */
+    uint32_t next;    /* 1 + another one of the same */
+    uint32_t lives;   /* 1 + the number of the life that it is, which the signature of the function names; 0: of none */
 } variable;
+
+/* Two variables that hold the same loans: the list and what a reference to it leads to. */
+typedef struct graph_link {
+    uint32_t a, b;
+    bool is_flat;
+    source_span span;
+} graph_link;
+
+enum { GRAPH_DEPTH = 3, GRAPH_LIVES = 32 }; /* behind so many references all is one; of so many lives each is its own */
 
 typedef struct graph {
     masu__arena *arena;
@@ -115,6 +137,12 @@ typedef struct graph {
     uint32_t block_count, block_capacity;
     variable *variables;
     uint32_t variable_count, variable_capacity;
+    graph_link *links;
+    uint32_t link_count, link_capacity;
+    uint32_t life_count;
+    uint32_t lives[GRAPH_LIVES];    /* their variables */
+    uint32_t outlives[GRAPH_LIVES]; /* of each: a bit for those that it is at least as long as */
+    const char *function;           /* its name */
     bool has_loans;
 } graph;
 
@@ -127,6 +155,20 @@ uint32_t graph_new_block(graph *g);
 void graph_edge(graph *g, uint32_t from, uint32_t to);
 uint32_t graph_new_variable(graph *g, const char *name, source_span span, const sort *s);
 void graph_event(graph *g, uint32_t block, event e);
+
+/* The variable that holds what lies behind `depth` references of v. */
+uint32_t graph_behind(graph *g, uint32_t v, uint32_t depth);
+/* a and b hold the same from here on; what lies behind them, too, unless that is flat. */
+void graph_link_variables(graph *g, uint32_t a, uint32_t b, bool is_flat, source_span span);
+/* Finds out which variables are one, when all events are there. */
+void graph_join(graph *g);
+static inline uint32_t graph_alike(const graph *g, uint32_t v) {
+    while (g->variables[v].alike != v)
+        v = g->variables[v].alike;
+    return v;
+}
+/* Whether what is held behind `depth` references of that sort may be changed through a copy of it. */
+bool sort_is_shared_with(const sort *s, uint32_t depth);
 
 /* loans.c: follows each loan to the last use of what holds it. */
 void graph_judge(graph *g, diagnostics *found);

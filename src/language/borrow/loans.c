@@ -38,6 +38,7 @@ typedef struct judge {
     uint32_t *seen_by; /* of each block: 1 + the variable whose life was looked at last */
     const event *loan;
     uint32_t holders[HOLDERS_MAX], holder_count;
+    uint32_t *permitted;              /* of each variable: the lives that are one with it, a bit for each */
     uint64_t *state;                  /* of each block: the holders that were in it when it began */
     uint32_t *touched, touched_count; /* the blocks whose state is not 0 */
     uint32_t *work;
@@ -54,11 +55,11 @@ static bool goes_behind(const place *p, uint32_t from) {
     return false;
 }
 
-static uint32_t used_by(const event *e) {
+static uint32_t used_by(const graph *g, const event *e) {
     switch (e->kind) {
     case EVENT_FLOW:
     case EVENT_USE:
-        return e->from;
+        return g->variables[e->from].owner;
     case EVENT_TOUCH:
     case EVENT_BORROW: {
         bool part = e->mode != TOUCH_WRITE && e->mode != TOUCH_END;
@@ -76,7 +77,7 @@ static void collect_uses(judge *j) {
         for (uint32_t i = 0; i < g->blocks[b].count; i++) {
             const event *e = &g->blocks[b].events[i];
             bool clears = e->kind == EVENT_CLEAR;
-            uint32_t v = clears ? e->into : used_by(e);
+            uint32_t v = clears ? e->into : used_by(g, e);
             if (v != NO_VARIABLE) {
                 uses *u = &j->uses[v];
                 mark m = {b, i, !clears};
@@ -259,6 +260,9 @@ static diagnostic *say_end(judge *j, const event *e, uint32_t holder) {
         return diagnostics_say(j->found, j->loan->span, SAY(returns_reference_to_local), name);
     diagnostic *d = diagnostics_say(j->found, j->loan->span, SAY(does_not_live_long_enough), name);
     diagnostics_note(j->found, d, span, "`%s` is declared here and ends with its block", name);
+    if (j->g->variables[holder].lives != 0)
+        diagnostics_note(j->found, d, j->g->variables[holder].span, "it comes to be in %s, which outlives the function",
+                         j->g->variables[holder].name);
     return d;
 }
 
@@ -279,6 +283,20 @@ static diagnostic *say_conflict(judge *j, const event *e, const char *place, con
     }
 }
 
+/* The life of what one parameter refers to comes to be in what the other does. */
+static void say_lives(judge *j, uint32_t from, uint32_t into, source_span span) {
+    const variable *one = &j->g->variables[from], *other = &j->g->variables[into];
+    const char *name = j->g->function;
+    diagnostic *d = diagnostics_say(j->found, span, SAY(may_not_live_as_long), one->name, other->name, name);
+    diagnostics_note(j->found, d, one->span, "%s comes from here", one->name);
+    diagnostics_note(
+        j->found, d, (source_span){0},
+        "say that they live equally long: one name for both, as in `fn %s<'a>(list: &mut Vec<&'a T>, item: "
+        "&'a T)`",
+        name);
+    j->is_said = true;
+}
+
 static const char *remedy_of(const judge *j, const event *e) {
     const place *q = j->loan->place, *p = e->place;
     if (e->mode == TOUCH_END)
@@ -293,7 +311,7 @@ static const char *remedy_of(const judge *j, const event *e) {
 static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint32_t at) {
     const variable *v = &j->g->variables[holder];
     const char *by = v->is_loop ? "the loop" : v->name == NULL || v->name[0] == '<' ? "a reference" : v->name;
-    const char *shown = by == v->name ? masu__arena_printf(j->found->arena, "`%s`", by) : by;
+    const char *shown = by == v->name && v->lives == 0 ? masu__arena_printf(j->found->arena, "`%s`", by) : by;
     diagnostic *d = e->mode == TOUCH_END ? say_end(j, e, holder) : say_conflict(j, e, place_text(j, e->place), shown);
     j->is_said = true;
     if (e->mode != TOUCH_END) {
@@ -302,38 +320,101 @@ static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint3
     }
     source_span later = next_use(j, holder, block, at + 1);
     bool elsewhere = later.offset != e->span.offset && later.offset != j->loan->span.offset;
-    if (later.file != NULL && elsewhere && !v->is_result)
+    if (later.file != NULL && elsewhere && !v->is_result && v->lives == 0)
         diagnostics_note(j->found, d, later, "and it is used later, here");
     diagnostics_note(j->found, d, (source_span){0}, "%s", remedy_of(j, e));
 }
 
 /* ---- one loan ----------------------------------------------------------------------------------- */
 
-/* The bit of a holder; 0: there are too many. */
-static uint64_t bit_of(judge *j, uint32_t v) {
+/* The bit of those that hold what v does; 0: none of them has one. */
+static uint64_t known_bit(const judge *j, uint32_t v) {
+    const uint32_t one = graph_alike(j->g, v);
     for (uint32_t i = 0; i < j->holder_count; i++)
-        if (j->holders[i] == v)
+        if (j->holders[i] == one)
             return UINT64_C(1) << i;
-    if (j->holder_count == HOLDERS_MAX)
-        return 0;
-    j->holders[j->holder_count] = v;
+    return 0;
+}
+
+/* Whether any of them is ever looked at. */
+static bool is_used(const judge *j, uint32_t one) {
+    const variable *all = j->g->variables;
+    bool used = false;
+    for (uint32_t at = one + 1; at != 0 && !used; at = all[at - 1].next)
+        used = j->uses[all[at - 1].owner].count > 0;
+    return used;
+}
+
+/* The same, which gets one. 0: there are too many, or they are never used. */
+static uint64_t bit_of(judge *j, uint32_t v) {
+    const uint64_t known = known_bit(j, v);
+    const uint32_t one = graph_alike(j->g, v);
+    if (known != 0 || j->holder_count == HOLDERS_MAX || !is_used(j, one))
+        return known;
+    j->holders[j->holder_count] = one;
     return UINT64_C(1) << j->holder_count++;
+}
+
+/* From a variable to another, with what lies behind them. */
+static uint64_t flow(judge *j, const event *e, uint64_t state) {
+    const variable *all = j->g->variables;
+    uint32_t into = e->into, from = e->from;
+    uint64_t after = state;
+    for (;;) {
+        if (state & known_bit(j, from))
+            after |= bit_of(j, into);
+        if (e->is_flat || all[from].behind == 0)
+            return after;
+        from = all[from].behind - 1;
+        into = all[into].behind == 0 ? into : all[into].behind - 1; /* the last one holds the rest */
+    }
+}
+
+/* A variable gets a new value: it holds nothing, unless others hold the same. */
+static uint64_t clear(const judge *j, uint32_t v, uint64_t state) {
+    const variable *all = j->g->variables;
+    for (uint32_t at = v + 1; at != 0; at = all[at - 1].behind)
+        if (all[at - 1].alike == at - 1 && all[at - 1].next == 0)
+            state &= ~known_bit(j, at - 1);
+    return state;
 }
 
 /* A holder that is used behind event `at`, one with a name if there is one; NO_VARIABLE: none is. */
 static uint32_t live_holder(judge *j, uint64_t state, uint32_t block, uint32_t at) {
     uint32_t found = NO_VARIABLE;
     for (uint32_t i = 0; i < j->holder_count; i++) {
-        uint32_t v = j->holders[i];
-        const variable *of = &j->g->variables[v];
-        bool named = of->is_result || (of->name != NULL && of->name[0] != '<');
-        if ((state >> i & 1) && (found == NO_VARIABLE || named) && is_live_from(j, v, block, at + 1)) {
-            found = v;
-            if (named)
-                break;
+        for (uint32_t next = state >> i & 1 ? j->holders[i] + 1 : 0; next != 0;) {
+            const uint32_t v = j->g->variables[next - 1].owner;
+            const variable *of = &j->g->variables[v];
+            next = j->g->variables[next - 1].next;
+            bool named = of->is_result || (of->name != NULL && of->name[0] != '<');
+            if ((found == NO_VARIABLE || named) && is_live_from(j, v, block, at + 1)) {
+                found = v;
+                if (named)
+                    return found;
+            }
         }
     }
     return found;
+}
+
+/* ---- lives that a signature names ---------------------------------------------------------------- */
+
+/* A life that the loan of another came to be in has to be as long. */
+static void judge_lives(judge *j, uint64_t state, source_span span) {
+    const graph *g = j->g;
+    const uint32_t of = g->variables[j->loan->place->root].lives;
+    if (of == 0 || j->is_said)
+        return;
+    for (uint32_t i = 0; i < j->holder_count; i++) {
+        const uint32_t in = state >> i & 1 ? j->permitted[j->holders[i]] & ~g->outlives[of - 1] : 0;
+        for (uint32_t other = 0; in != 0 && other < g->life_count; other++) {
+            if (in >> other & 1) {
+                say_lives(j, g->lives[of - 1], g->lives[other], span);
+                return;
+            }
+        }
+    }
 }
 
 /* f(&mut v, v.len()): a value that is read beside a reference on its way is what it is then. */
@@ -344,10 +425,14 @@ static bool reads_beside(const judge *j, const event *e, uint32_t holder) {
 
 static uint64_t after_event(judge *j, const event *e, uint64_t state, uint32_t block, uint32_t at) {
     switch (e->kind) {
-    case EVENT_FLOW:
-        return state & bit_of(j, e->from) ? state | bit_of(j, e->into) : state;
+    case EVENT_FLOW: {
+        const uint64_t after = flow(j, e, state);
+        if (after != state)
+            judge_lives(j, after, e->span);
+        return after;
+    }
     case EVENT_CLEAR: /* and what was behind the old value is out of reach */
-        return j->loan->place->root == e->into && goes_behind(j->loan->place, 0) ? 0 : state & ~bit_of(j, e->into);
+        return j->loan->place->root == e->into && goes_behind(j->loan->place, 0) ? 0 : clear(j, e->into, state);
     case EVENT_TOUCH:
     case EVENT_BORROW:
         if (forbids(j->loan, e->place, e->mode)) {
@@ -396,12 +481,25 @@ static void leave_block(judge *j, uint32_t block, uint64_t state, uint32_t *coun
         enter_block(j, b->next[i], state, count);
 }
 
+/* Where the life of the loan became one with another. */
+static source_span link_of_lives(const judge *j, const event *loan) {
+    const graph *g = j->g;
+    const uint32_t one = graph_alike(g, loan->into);
+    for (uint32_t i = 0; i < g->link_count; i++)
+        if (graph_alike(g, g->links[i].a) == one && g->links[i].span.file != NULL)
+            return g->links[i].span;
+    return loan->span;
+}
+
 static void follow_loan(judge *j, uint32_t block, uint32_t at) {
     uint32_t count = 0;
     j->loan = &j->g->blocks[block].events[at];
     j->holder_count = 0;
     j->is_said = false;
-    leave_block(j, block, run_block(j, block, at + 1, bit_of(j, j->loan->into)), &count);
+    const uint64_t first = bit_of(j, j->loan->into);
+    if (j->g->life_count > 0)
+        judge_lives(j, first, link_of_lives(j, j->loan));
+    leave_block(j, block, j->is_said ? 0 : run_block(j, block, at + 1, first), &count);
     while (count > 0 && !j->is_said) {
         uint32_t b = j->work[--count];
         j->waiting[b] = false;
@@ -425,8 +523,12 @@ void graph_judge(graph *g, diagnostics *found) {
     judge j = {.g = g, .found = found};
     if (!g->has_loans)
         return;
+    graph_join(g);
     collect_uses(&j);
     find_edges_back(&j);
+    j.permitted = GRAPH_ARRAY(g, uint32_t, g->variable_count);
+    for (uint32_t i = 0; i < g->life_count; i++)
+        j.permitted[graph_alike(g, g->lives[i])] |= UINT32_C(1) << i;
     j.state = GRAPH_ARRAY(g, uint64_t, g->block_count);
     j.touched = GRAPH_ARRAY(g, uint32_t, g->block_count);
     j.work = GRAPH_ARRAY(g, uint32_t, g->block_count);

@@ -57,6 +57,34 @@ static value pass_on(method_call *m, const sort *s) {
     return made;
 }
 
+/* The variable that holds the loans of its items. */
+static uint32_t held_by_items(builder *b, const sort *s, uint32_t held) {
+    return held != NO_VARIABLE && s->is_behind ? graph_behind(&b->g, held, 1) : held;
+}
+
+/* An iterator whose items hold other things than it borrows itself. */
+static const sort *sort_of_run(builder *b, const sort *item) {
+    sort *s = GRAPH_ARRAY(&b->g, sort, 1);
+    *s = *sort_holder(b, item, true);
+    s->is_behind = true;
+    return s;
+}
+
+/* copied(): what was behind the items is in them. */
+static value come_forward(method_call *m, const sort *item, bool lazy) {
+    builder *b = m->b;
+    const sort *s = m->receiver.sort;
+    value v = pass_on(m, lazy ? sort_of_run(b, item) : sort_holder(b, item, false));
+    if (v.held == NO_VARIABLE || s->item->kind != SORT_REFERENCE)
+        return v;
+    const uint32_t from = held_by_items(b, s, v.held), made = borrow_new_temporary(b, m->e->span, v.sort);
+    if (lazy)
+        borrow_flow_flat(b, made, v.held, m->e->span);
+    borrow_flow(b, lazy ? graph_behind(&b->g, made, 1) : made, graph_behind(&b->g, from, 1), m->e->span);
+    v.held = made;
+    return v;
+}
+
 static value join_two(method_call *m, const sort *s, uint32_t one, uint32_t two) {
     value made = borrow_plain_value(s);
     if (sort_holds(s)) {
@@ -64,6 +92,17 @@ static value join_two(method_call *m, const sort *s, uint32_t one, uint32_t two)
         borrow_flow(m->b, made.held, one, m->e->span);
         borrow_flow(m->b, made.held, two, m->e->span);
     }
+    return made;
+}
+
+/* map(|x| …): the run that borrows what the one before it did, of what the closure yields. */
+static value run_of(method_call *m, uint32_t from) {
+    builder *b = m->b;
+    value made = borrow_plain_value(sort_of_run(b, m->yields.sort));
+    made.held = borrow_new_temporary(b, m->e->span, made.sort);
+    borrow_flow_flat(b, made.held, from, m->e->span);
+    if (sort_holds(m->yields.sort))
+        borrow_flow(b, graph_behind(&b->g, made.held, 1), m->yields.held, m->e->span);
     return made;
 }
 
@@ -82,6 +121,26 @@ static const sort *item_of(builder *b, const sort *s) {
                                        : sort_element(b, s);
 }
 
+/* collect(), next() */
+static value items_out(method_call *m, const sort *item) {
+    value made = pass_on(m, sort_holder(m->b, item, false));
+    made.held = held_by_items(m->b, m->receiver.sort, made.held);
+    return made;
+}
+
+static value zip_of(method_call *m, const sort *pair, uint32_t from) {
+    builder *b = m->b;
+    const uint32_t other = m->argument.held;
+    value made = borrow_plain_value(sort_of_run(b, pair));
+    made.held = borrow_new_temporary(b, m->e->span, made.sort);
+    borrow_flow_flat(b, made.held, from, m->e->span);
+    borrow_flow_flat(b, made.held, other, m->e->span);
+    const uint32_t items = graph_behind(&b->g, made.held, 1);
+    borrow_flow(b, items, held_by_items(b, m->receiver.sort, from), m->e->span);
+    borrow_flow(b, items, held_by_items(b, m->argument.sort, other), m->e->span);
+    return made;
+}
+
 /* As for an iterator, Option or the like that is at hand. */
 static value lend_onward(method_call *m, library_said kind) {
     builder *b = m->b;
@@ -95,23 +154,27 @@ static value lend_onward(method_call *m, library_said kind) {
     case SAID_SAME:
         return s->kind == SORT_HOLDER ? pass_on(m, s) : borrow_plain_value(&sort_value);
     case SAID_COUNTED:
-        return pass_on(m, sort_holder(b, pair_of(b, &sort_value, item), lazy));
+        return pass_on(m, s->is_behind ? sort_of_run(b, pair_of(b, &sort_value, item))
+                                       : sort_holder(b, pair_of(b, &sort_value, item), lazy));
     case SAID_PAIRS: {
         const sort *other = item_of(b, m->argument.sort);
         bool holds = lazy || m->argument.sort->kind == SORT_REFERENCE ||
                      (m->argument.sort->kind == SORT_HOLDER && m->argument.sort->is_lazy);
         value from = borrow_take_value(b, m->receiver, m->e->span);
+        if (s->is_behind || m->argument.sort->is_behind)
+            return zip_of(m, pair_of(b, item, other), from.held);
         return join_two(m, sort_holder(b, pair_of(b, item, other), holds), from.held, m->argument.held);
     }
     case SAID_MAPPED:
         if (lazy) {
             value from = borrow_take_value(b, m->receiver, m->e->span);
-            return join_two(m, sort_holder(b, m->yields.sort, true), from.held, m->yields.held);
+            return run_of(m, from.held);
         }
         return join_two(m, sort_holder(b, m->yields.sort, false), NO_VARIABLE, m->yields.held);
     case SAID_OWNED:
-        item = item->kind == SORT_REFERENCE ? item->item : item;
-        return pass_on(m, sort_holder(b, item, lazy));
+        if (s->kind != SORT_HOLDER)
+            return pass_on(m, sort_holder(b, item->kind == SORT_REFERENCE ? item->item : item, lazy));
+        return come_forward(m, item->kind == SORT_REFERENCE ? item->item : item, lazy);
     case SAID_EVERY:
         if (m->e->call.type_argument_count == 1) { /* collect::<String>() */
             const type_expr *written = m->e->call.type_arguments[0];
@@ -121,9 +184,9 @@ static value lend_onward(method_call *m, library_said kind) {
                 return borrow_plain_value(wanted);
             }
         }
-        return pass_on(m, sort_holder(b, item, false));
+        return items_out(m, item);
     case SAID_ONE:
-        return pass_on(m, sort_holder(b, item, false));
+        return items_out(m, item);
     case SAID_INNER:
         return s->kind == SORT_HOLDER ? pass_on(m, item) : borrow_plain_value(item);
     default:
@@ -134,6 +197,8 @@ static value lend_onward(method_call *m, library_said kind) {
 static void note_put(method_call *m, bool several) {
     const place *p = m->target.place;
     builder *b = m->b;
+    if (!several)
+        m->argument = borrow_coerce(b, m->argument, sort_element(b, m->target.sort));
     const sort *item = m->argument.sort;
     item = several ? item_of(b, item) : item;
     const bool keeps = p != NULL && sort_holds(b->g.variables[p->root].sort); /* a list of references */
@@ -146,8 +211,10 @@ static void note_put(method_call *m, bool several) {
     if (!sort_holds(v->sort) && p->count == 0)
         v->sort = sort_holder(b, item, false);
     borrow_learn_sort(b, p->root, item); /* of a list in a struct */
-    if (sort_holds(v->sort))
-        borrow_flow(b, p->root, m->argument.held, m->e->span);
+    uint32_t from = held_by_items(b, m->argument.sort, m->argument.held);
+    if (several && m->argument.sort->kind == SORT_REFERENCE)
+        from = graph_behind(&b->g, from, 1);
+    borrow_flow(b, borrow_held_by(b, p), from, m->e->span);
 }
 
 static value lend_of(method_call *m, library_said kind) {
@@ -164,7 +231,17 @@ static value lend_of(method_call *m, library_said kind) {
         return lend_from(m, sort_holder(b, &sort_value, true));
     case SAID_MAYBE:
         return lend_from(m, sort_holder(b, reference, false));
+    case SAID_HELD:
+        if (m->e->call.arg_count == 1 && m->e->call.args[0]->kind == EXPR_CLOSURE)
+            m->argument = m->yields;
+        note_put(m, false);
+        return lend_from(m, reference);
     case SAID_PART:
+        if (m->target.sort->is_lazy) { /* letters.as_str(): of what they are letters of */
+            value made = borrow_plain_value(sort_reference(b, rest, false));
+            made.held = m->target.place == NULL ? m->target.held : borrow_held_by(b, m->target.place);
+            return made;
+        }
         return lend_from(m, part);
     case SAID_TWO:
         return lend_from(m, pair_of(b, part, part));
@@ -186,6 +263,8 @@ static value lend_of(method_call *m, library_said kind) {
  * iterator. */
 static library_said kind_of_call(const method_call *m, library_said kind) {
     const sort *s = m->receiver.sort;
+    if (kind == SAID_MAYBE && m->target.sort->is_cell && m->changes) /* cell.get_mut() */
+        return SAID_HELD;
     bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
     if (kind == SAID_TAKEN && m->e->call.arg_count == 1)
         return SAID_SAME;
@@ -195,10 +274,62 @@ static library_said kind_of_call(const method_call *m, library_said kind) {
     return of_value ? SAID_SAME : kind; /* v.get(i).as_ref() */
 }
 
+/* The sort of a cell's inside. */
+static const sort *sort_inside(builder *b, const sort *s) {
+    const sort *inside = s->kind == SORT_HOLDER ? s->item : sort_element(b, s);
+    return inside->kind == SORT_VALUE && inside->type == NULL ? &sort_unknown : inside;
+}
+
+static const sort *sort_guard(builder *b, const sort *inside) {
+    sort *s = GRAPH_ARRAY(&b->g, sort, 1);
+    *s = *sort_reference(b, inside, true);
+    s->is_guard = true;
+    return s;
+}
+
+/* The value that was in the place, which is changed. */
+static value take_held(method_call *m, const sort *s) {
+    builder *b = m->b;
+    value made = borrow_plain_value(s);
+    if (m->target.place == NULL)
+        return made;
+    borrow_touch(b, m->target.place, m->changes ? TOUCH_CHANGE : TOUCH_SHARE, m->e->span, m->e->call.name);
+    if (sort_holds(s)) {
+        made.held = borrow_new_temporary(b, m->e->span, s);
+        borrow_flow(b, made.held, borrow_held_by(b, m->target.place), m->e->span);
+    }
+    return made;
+}
+
+/* One part comes out of a place, or goes in; a cell is the same one before and after. */
+static value call_held(method_call *m, library_said kind) {
+    builder *b = m->b;
+    const sort *s = m->target.sort, *inside = s->is_cell ? sort_inside(b, s) : s;
+    value made;
+    m->changes &= !s->is_cell;
+    switch (kind) {
+    case SAID_GUARD: /* it leads to what the cell holds */
+        return lend_from(m, sort_guard(b, sort_inside(b, s)));
+    case SAID_EXCHANGED:
+        made = take_held(m, inside);
+        note_put(m, false);
+        return made;
+    case SAID_STORED:
+        if (s->is_cell)
+            note_put(m, false);
+        borrow_look_at_value(b, m->target, m->e->span);
+        return borrow_plain_value(&sort_value);
+    case SAID_TAKEN:
+        return take_held(m, inside);
+    default: /* SAID_POPPED */
+        return take_held(m, sort_holder(b, sort_element(b, s), false));
+    }
+}
+
 static value call_library(method_call *m, const lent_method *known) {
     builder *b = m->b;
-    library_said kind = kind_of_call(m, known->yields);
     m->changes = known->access == TOUCH_CHANGE;
+    library_said kind = kind_of_call(m, known->yields);
     switch (kind) {
     case SAID_CHANGED:
     case SAID_PUT:
@@ -208,26 +339,19 @@ static value call_library(method_call *m, const lent_method *known) {
         if (kind != SAID_CHANGED)
             note_put(m, kind == SAID_PUT_ALL);
         return borrow_plain_value(&sort_value);
+    case SAID_GUARD:
+    case SAID_EXCHANGED:
+    case SAID_STORED:
     case SAID_TAKEN:
-    case SAID_POPPED: {
-        value made = borrow_plain_value(kind == SAID_TAKEN ? m->target.sort
-                                                           : sort_holder(b, sort_element(b, m->target.sort), false));
-        if (m->target.place != NULL) {
-            borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
-            if (sort_holds(made.sort)) {
-                made.held = borrow_new_temporary(b, m->e->span, made.sort);
-                borrow_flow(b, made.held, m->target.place->root, m->e->span);
-            }
-        }
-        return made;
-    }
+    case SAID_POPPED:
+        return call_held(m, kind);
     case SAID_CLONED: {
         value made = borrow_plain_value(m->target.sort);
         if (m->target.place != NULL)
             borrow_touch(b, m->target.place, TOUCH_SHARE, m->e->span, NULL);
         if (sort_holds(made.sort) && m->target.place != NULL) {
             made.held = borrow_new_temporary(b, m->e->span, made.sort);
-            borrow_flow(b, made.held, m->target.place->root, m->e->span);
+            borrow_flow(b, made.held, borrow_held_by(b, m->target.place), m->e->span);
         }
         return made;
     }
@@ -236,8 +360,9 @@ static value call_library(method_call *m, const lent_method *known) {
             borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
             value made = borrow_plain_value(sort_holder(b, item_of(b, m->target.sort), false));
             if (sort_holds(made.sort)) {
+                const uint32_t from = borrow_held_by(b, m->target.place);
                 made.held = borrow_new_temporary(b, m->e->span, made.sort);
-                borrow_flow(b, made.held, m->target.place->root, m->e->span);
+                borrow_flow(b, made.held, held_by_items(b, m->target.sort, from), m->e->span);
             }
             return made;
         }
@@ -252,6 +377,7 @@ static value call_library(method_call *m, const lent_method *known) {
     case SAID_MAYBE_PART:
     case SAID_MAYBE_PAIR:
     case SAID_ENTRY:
+    case SAID_HELD:
         return lend_of(m, kind);
     default:
         if (m->receiver.place != NULL && m->receiver.sort->kind == SORT_VALUE) {
@@ -272,27 +398,31 @@ static void mark_receiver(method_call *m, const function_item *f) {
         borrow_mark(m->b, m->e->call.receiver->span, MARK_LOOKED);
 }
 
+/* A reference to a value on its way: what it holds is behind it, and lives as long. */
+static value refer_to_value(method_call *m) {
+    builder *b = m->b;
+    value made = borrow_plain_value(sort_reference(b, m->target.sort, m->changes));
+    made.held = borrow_new_temporary(b, m->e->span, made.sort);
+    borrow_flow_flat(b, made.held, m->target.held, m->e->span);
+    b->g.variables[made.held].refers = m->target.held + 1;
+    return made;
+}
+
 static value call_own(method_call *m, const function_item *f, value *given) {
     builder *b = m->b;
     touch_mode mode = borrow_mode_of_self(f);
     const source_span span = m->e->span;
-    bool lends = f->result_annotation != NULL && borrow_result_from(b, f, 0) &&
-                 sort_holds(sort_of_written(b, f->result_annotation, f->result));
+    const bool lives = borrow_has_lives(b, f);
     given[0] = borrow_plain_value(&sort_unknown);
     m->changes = mode == TOUCH_CHANGE;
     if (mode == TOUCH_MOVE)
         given[0] = borrow_take_value(b, m->receiver, span);
-    else if (m->target.place != NULL && lends)
+    else if (m->target.place != NULL && lives)
         given[0] = lend_from(m, sort_reference(b, m->target.sort, m->changes));
     else if (m->target.place != NULL)
         borrow_touch(b, m->target.place, mode, span, f->name);
-    else
-        given[0] = m->target;
-    /* add(&mut self, x: &'a T) may keep x */
-    bool view = m->target.place != NULL && m->target.sort->kind == SORT_VIEW;
-    for (uint32_t i = 1; view && mode == TOUCH_CHANGE && i < f->parameter_count; i++)
-        if (borrow_has_lifetime(f->parameters[i]->annotation, 0))
-            borrow_flow(b, m->target.place->root, given[i].held, span);
+    else if (m->target.held != NO_VARIABLE)
+        given[0] = refer_to_value(m);
     return borrow_result_of(b, f, given, span);
 }
 
@@ -301,6 +431,8 @@ value build_method_value(builder *b, expr *e) {
     m.argument = m.yields = borrow_plain_value(&sort_unknown);
     m.target = m.receiver.sort->kind == SORT_REFERENCE ? borrow_follow(b, m.receiver, e->span) : m.receiver;
     const function_item *f = borrow_method_of(b, m.target.sort, e->call.name);
+    if (f == NULL && m.target.sort->is_dyn)
+        f = borrow_dyn_method(b, e->call.name);
     /* a tensor's methods yield values, and so do those of numbers */
     const type *t = m.target.sort->type;
     bool plain = t != NULL && (t->kind == TYPE_TENSOR || (t->kind < TYPE_SCALAR_END && t->kind != TYPE_STRING));
@@ -311,10 +443,13 @@ value build_method_value(builder *b, expr *e) {
     value *given = GRAPH_ARRAY(&b->g, value, room);
     for (uint32_t i = 0; i < room; i++)
         given[i] = borrow_plain_value(&sort_unknown);
-    uint32_t held = m.receiver.place != NULL ? m.receiver.place->root : m.receiver.held;
+    uint32_t held = m.receiver.place != NULL ? borrow_held_by(b, m.receiver.place) : m.receiver.held;
+    held = held_by_items(b, m.receiver.sort, held);
     for (uint32_t i = 0; i < count; i++) {
-        bool once = f == NULL ? library_says(LIBRARY_calls_once, e->call.name) : borrow_calls_once(f, i + 1);
-        given[i + 1] = build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, once, &m.yields);
+        const bool once = library_says(LIBRARY_calls_once, e->call.name);
+        given[i + 1] = f != NULL && i + 1 < f->parameter_count
+                           ? borrow_build_given(b, e->call.args[i], f, i + 1, given, &m.yields)
+                           : build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, once, &m.yields);
         m.argument = given[i + 1];
     }
     mark_receiver(&m, f);

@@ -15,9 +15,12 @@ static void bind_name(builder *b, const binding *n, value v, binding_mode mode) 
         v = borrow_take_value(b, v, n->span);
     }
     const sort *s = mode == BY_VALUE ? v.sort : sort_reference(b, v.sort, mode == BY_MUTABLE);
-    if (s->kind == SORT_VALUE && s->type == NULL && !s->is_once) {
+    const bool open = s->kind == SORT_UNKNOWN && mode == BY_VALUE && v.held != NO_VARIABLE;
+    if ((s->kind == SORT_VALUE && s->type == NULL && !s->is_once) || open) {
         const type *t = borrow_known_type_at(b, n->span);
-        s = t == NULL || type_is_reference(t) ? s : sort_of_type(b, t);
+        s = t == NULL || (type_is_reference(t) && !open) ? s : sort_of_type(b, t);
+    } else if (s->kind == SORT_VIEW && s->type == NULL && !s->is_once && mode == BY_VALUE) {
+        s = borrow_view_of(b, s, borrow_known_type_at(b, n->span));
     }
     uint32_t made = borrow_declare_name(b, n->name, n->span, s);
     if (mode != BY_VALUE && v.place != NULL) {

@@ -8,8 +8,8 @@
 static void parse_bounds(parser *p, type_parameter *t) {
     uint32_t capacity = t->bound_count;
     do {
-        if (parser_is(p, TOKEN_LABEL)) { /* lifetimes say nothing to masu */
-            parser_advance(p);
+        if (parser_is(p, TOKEN_LABEL)) {
+            parser_add_lifetime(p, &t->lives);
             continue;
         }
         parser_accept(p, TOKEN_QUESTION);
@@ -18,13 +18,28 @@ static void parse_bounds(parser *p, type_parameter *t) {
     } while (!p->panic && parser_accept(p, TOKEN_PLUS));
 }
 
+/* 'a, 'a: 'b + 'c */
+static void parse_lifetime_parameter(parser *p, type_parameters *out) {
+    lifetime_parameter *made = PARSER_NEW(p, lifetime_parameter), **last = &out->lifetimes;
+    made->name = parser_lifetime(p, NULL);
+    if (parser_accept(p, TOKEN_COLON)) {
+        do {
+            if (parser_is(p, TOKEN_LABEL))
+                parser_add_lifetime(p, &made->outlives);
+        } while (!p->panic && parser_accept(p, TOKEN_PLUS));
+    }
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = made;
+}
+
 void parse_type_parameters(parser *p, type_parameters *out) {
     uint32_t capacity = out->count;
     if (!parser_accept(p, TOKEN_LESS))
         return;
     while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_END) && !p->panic) {
         if (parser_is(p, TOKEN_LABEL)) {
-            parser_advance(p);
+            parse_lifetime_parameter(p, out);
         } else {
             bool number = parser_accept(p, TOKEN_CONST); /* const N: usize */
             type_parameter t = {.span = parser_span(p)};
@@ -59,9 +74,11 @@ static void parse_clause(parser *p, type_parameters *own, type_parameters *of_im
         type_parameters lifetimes = {0};
         parse_type_parameters(p, &lifetimes);
     }
-    if (parser_is(p, TOKEN_LABEL)) {
-        parser_advance(p);
-    } else if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_COLON) {
+    if (parser_is(p, TOKEN_LABEL)) { /* where 'a: 'b */
+        parse_lifetime_parameter(p, own);
+        return;
+    }
+    if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_COLON) {
         unknown.name = parser_name(p, &unknown.span);
         t = find_parameter(own, unknown.name);
         t = t == NULL ? find_parameter(of_impl, unknown.name) : t;
@@ -93,6 +110,7 @@ void parser_hide_function_type(parser *p, binding *parameter, type_parameters *g
     hidden.name = parser_printf(p, "<%s>", parameter->name);
     hidden.bounds = parser_alloc(p, sizeof *hidden.bounds);
     hidden.bounds[0] = impl ? t->arguments[0] : t;
+    hidden.lives = t->held;
     type_expr *name = PARSER_NEW(p, type_expr);
     *name = (type_expr){.span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name, .is_place = t->is_place};
     parameter->annotation = name;

@@ -64,6 +64,8 @@ typedef struct parser {
     MASU_ARENA_PUSH((p)->arena, array, count, capacity, item, parser_out_of_memory(p))
 
 const char *parser_lifetime(parser *p, const char *known);
+/* The lifetime here goes behind those of the list. */
+void parser_add_lifetime(parser *p, lifetime_name **list);
 
 /* ---- tokens (parser.c) ----------------------------------------------------------------------- */
 

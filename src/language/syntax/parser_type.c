@@ -42,12 +42,23 @@ const char *parser_lifetime(parser *p, const char *known) {
     return name;
 }
 
-static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments, uint32_t *count,
-                              const char **lifetime) {
+void parser_add_lifetime(parser *p, lifetime_name **list) {
+    lifetime_name *made = PARSER_NEW(p, lifetime_name);
+    made->name = parser_lifetime(p, NULL);
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = made;
+}
+
+/* of: whose arguments they are; NULL: no type's */
+static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments, uint32_t *count, type_expr *of) {
+    lifetime_name *ignored = NULL;
     uint32_t capacity = 0;
     while (!parser_is(p, end) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) && !p->panic) {
         if (parser_is(p, TOKEN_LABEL)) {
-            *lifetime = parser_lifetime(p, NULL);
+            if (of != NULL)
+                of->lifetime = parser_text(p, parser_token(p));
+            parser_add_lifetime(p, of == NULL ? &ignored : &of->held);
             if (!parser_accept(p, TOKEN_COMMA))
                 break;
             continue;
@@ -59,23 +70,24 @@ static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments,
     }
 }
 
-static void parse_arguments_of(parser *p, type_expr ***arguments, uint32_t *count, const char **lifetime) {
-    parse_types_up_to(p, TOKEN_GREATER, arguments, count, lifetime);
+static void parse_arguments_of(parser *p, type_expr ***arguments, uint32_t *count, type_expr *of) {
+    parse_types_up_to(p, TOKEN_GREATER, arguments, count, of);
     if (!parser_accept_first(p, TOKEN_GREATER))
         parser_expected(p, "`>`");
 }
 
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
-    const char *lifetime;
-    parse_arguments_of(p, arguments, count, &lifetime);
+    parse_arguments_of(p, arguments, count, NULL);
 }
 
 /* &(T), &mut Box<dyn T>: a reference to T. One to a function is the function. */
 static void become(type_expr *t, const type_expr *inner) {
     const type_expr outer = *t;
     *t = *inner;
+    t->held = outer.held != NULL ? outer.held : t->held;
     if (inner->kind == TYPE_EXPR_FUNCTION)
         return;
+    t->refers = outer.refers != NULL ? outer.refers : t->refers;
     t->is_place |= outer.is_place;
     t->is_shared |= outer.is_shared;
     t->leads_twice |= outer.leads_twice;
@@ -122,10 +134,10 @@ static void parse_named_type(parser *p, type_expr *t) {
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
     bool scalar = t->name != NULL && scalar_type_of_name(t->name, strlen(t->name)) != TYPE_ERROR;
     if (!scalar && parser_accept(p, TOKEN_LESS)) /* n as i64 < m compares */
-        parse_arguments_of(p, &t->arguments, &t->argument_count, &t->lifetime);
+        parse_arguments_of(p, &t->arguments, &t->argument_count, t);
     if (!scalar && t->name != NULL && parser_is(p, TOKEN_LEFT_BRACKET) && !parser_first_on_line(p)) {
         t->in_brackets = parser_accept(p, TOKEN_LEFT_BRACKET); /* Tensor[f32]: the checker says how it is written */
-        parse_types_up_to(p, TOKEN_RIGHT_BRACKET, &t->arguments, &t->argument_count, &t->lifetime);
+        parse_types_up_to(p, TOKEN_RIGHT_BRACKET, &t->arguments, &t->argument_count, t);
         parser_expect(p, TOKEN_RIGHT_BRACKET);
     }
     bool box = t->name != NULL && t->argument_count == 1 &&
@@ -174,7 +186,8 @@ static void parse_impl_type(parser *p, type_expr *t) {
     t->name = "<impl>";
     do {
         if (parser_is(p, TOKEN_LABEL)) {
-            t->lifetime = parser_lifetime(p, NULL);
+            t->lifetime = parser_text(p, parser_token(p));
+            parser_add_lifetime(p, &t->held);
             continue;
         }
         type_expr *bound = parse_type(p);
@@ -249,7 +262,8 @@ type_expr *parse_type(parser *p) {
     type_expr *t = new_type(p, parser_span(p));
     if (parser_enter(p)) {
         while (parser_accept_first(p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
-            t->lifetime = parser_lifetime(p, t->lifetime);
+            t->refers = parser_lifetime(p, t->refers);
+            t->lifetime = t->refers != NULL ? t->refers : t->lifetime;
             bool is_mutable = parser_accept(p, TOKEN_MUT);
             t->leads_twice |= t->is_place;
             t->is_place |= is_mutable;

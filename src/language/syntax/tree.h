@@ -60,11 +60,20 @@ typedef struct type_parameter {
     source_span span;
     type_expr **bounds;
     uint32_t bound_count;
+    lifetime_name *lives; /* `T: 'a`; only for the check of borrows */
 } type_parameter;
+
+/* `'a: 'b + 'c`, of one of its parameters */
+typedef struct lifetime_parameter {
+    const char *name;
+    lifetime_name *outlives;
+    struct lifetime_parameter *next;
+} lifetime_parameter;
 
 typedef struct type_parameters {
     type_parameter *items;
     uint32_t count;
+    lifetime_parameter *lifetimes; /* in order; only for the check of borrows */
 } type_parameters;
 
 /* The type arguments of one instance of a generic item. */
@@ -182,6 +191,7 @@ struct function_item {
     element_rule elements;           /* of the result's tensors, where their type leaves them open */
     uint32_t index;                  /* in tree->functions */
     function_item *next_in_bucket;   /* the checker's table of methods */
+    enum { LIVES_UNKNOWN, LIVES_NONE, LIVES_SOME } has_lives; /* [borrow] its signature says where references go */
 };
 
 typedef struct struct_field {

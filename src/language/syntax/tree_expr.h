@@ -81,6 +81,12 @@ typedef struct made_of {
     bool is_pair;
 } made_of;
 
+/* 'a, and those behind it */
+typedef struct lifetime_name {
+    const char *name;
+    struct lifetime_name *next;
+} lifetime_name;
+
 struct type_expr {
     source_span span;
     enum {
@@ -99,6 +105,8 @@ struct type_expr {
     bool is_once;         /* of a function: FnOnce */
     bool is_one_type;     /* written impl: the values are of one type, which they say */
     const char *lifetime; /* only for the check of borrows: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
+    const char *refers;   /* for that check, too: of `&'a T` alone; NULL: it has no name */
+    lifetime_name *held;  /* for that check, too: those of `T<'a, 'b>`, `dyn T + 'a` */
     type_expr *result;    /* of a function; NULL: nothing */
     expr *length;         /* of an array */
     const char *name, *scope; /* scope: what stood before the last `::`; NULL: nothing */
