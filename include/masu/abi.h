@@ -119,9 +119,9 @@ typedef struct tl_record {
     int64_t destructor; /* of a value whose type has a `drop`: its number, from 1; 0: it has none */
 } tl_record;
 
-/* Where compiled code finds what it reads of a counted thing (32 bits) and of a vector (64 bits each): its length in
- * elements and its elements' words. */
-enum { TL_OBJECT_COUNT_AT = 0, TL_VECTOR_LENGTH_AT = 24, TL_VECTOR_WORDS_AT = 40 };
+/* Where compiled code finds what it reads of a counted thing (32 bits) and of a vector (64 bits each): its length and
+ * its room in elements, and its elements' words. */
+enum { TL_OBJECT_COUNT_AT = 0, TL_VECTOR_LENGTH_AT = 24, TL_VECTOR_CAPACITY_AT = 32, TL_VECTOR_WORDS_AT = 40 };
 
 /* ---- the table as data --------------------------------------------------------------------------------- */
 

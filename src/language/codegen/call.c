@@ -342,7 +342,7 @@ void emit_record(emit *e, const ir_instr *i) {
 
 static void store_slot(emit *e, int64_t slot, LLVMValueRef v) {
     int64_t offset = (int64_t)offsetof(tl_frame, slots) + slot * (int64_t)sizeof(void *);
-    LLVMBuildStore(e->cg->builder, v, emit_offset(e, e->frame, offset));
+    emit_tag(e, LLVMBuildStore(e->cg->builder, v, emit_offset(e, e->frame, offset)), EMIT_FRAME);
 }
 
 static void emit_root(emit *e, const ir_instr *i) {

@@ -18,10 +18,20 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "language/codegen/codegen.h"
+#include "language/ir/cfg.h"
 
 /* Code is written into two modules of one context. What mostly waits for the runtime is translated as it is, in the
  * shortest time; what calculates is optimised. */
 typedef enum codegen_tier { TIER_PLAIN, TIER_FAST, TIER_COUNT } codegen_tier;
+
+/* Kinds of memory: a load of one never sees a store to another. */
+typedef enum emit_memory {
+    EMIT_HEAD, /* + n: the nth word of a vector's head */
+    EMIT_NUMBERS = EMIT_HEAD + 8, /* words of elements that own nothing */
+    EMIT_OWNERS,                  /* words of elements that own */
+    EMIT_FRAME,
+    EMIT_MEMORY_COUNT
+} emit_memory;
 
 typedef struct codegen_unit {
     LLVMModuleRef llvm;
@@ -44,8 +54,15 @@ typedef struct codegen {
     uint32_t queue_count;
     bool *queued;          /* by ir_function.id */
     bool *kernels_written; /* by index in module->kernels */
+    LLVMValueRef tags[EMIT_MEMORY_COUNT]; /* made on first use */
     bool out_of_memory;
 } codegen;
+
+/* The length of a list, and the block that asks for it. */
+typedef struct emit_length {
+    LLVMValueRef value;
+    const ir_block *block;
+} emit_length;
 
 typedef struct emit {
     codegen *cg;
@@ -62,6 +79,8 @@ typedef struct emit {
     LLVMValueRef destination;        /* several results go there; NULL otherwise */
     LLVMValueRef list, cells, dests; /* stack room for operands of calls, grown as needed */
     uint32_t list_words, cell_words, dest_words;
+    emit_length *lengths;            /* by ir_value; NULL: no length is asked for */
+    ir_dominators *dominators;       /* where lengths are */
     /* kernels only */
     const ir_kernel *kernel;
     LLVMValueRef captured, cell_array, out, grad_out, fault;
@@ -80,6 +99,10 @@ LLVMValueRef codegen_i64(const codegen *cg, int64_t v);
 /* The runtime function, declared on first use. */
 LLVMValueRef codegen_abi(codegen *cg, tl_abi_index index);
 void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where, const char *name);
+/* Says which memory a load or store is of; the load or store. */
+LLVMValueRef emit_tag(emit *e, LLVMValueRef access, unsigned memory);
+/* Says of a branch that its first way is nearly always taken. */
+void emit_likely(emit *e, LLVMValueRef branch);
 /* Private constant data; its address. */
 LLVMValueRef codegen_constant(const codegen *cg, const char *name, LLVMValueRef value);
 LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values, uint32_t count);
@@ -132,6 +155,7 @@ void emit_ownership(emit *e, const ir_instr *i);
 
 /* A call that is written as loads and stores, and calls the runtime only to raise or to copy. */
 bool emit_is_list_access(const ir_function *f, const ir_instr *i);
+void emit_know_lengths(emit *e);
 bool emit_list_access(emit *e, const ir_instr *i); /* false: it is none, nothing is written */
 
 /* ---- kernel.c ---------------------------------------------------------------------------------------------------- */

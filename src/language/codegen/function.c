@@ -39,7 +39,7 @@ void emit_site(emit *e, const ir_instr *i) {
     if (!e->frame || i->site == 0)
         return;
     LLVMValueRef place = emit_offset(e, e->frame, offsetof(tl_frame, site));
-    LLVMBuildStore(e->cg->builder, LLVMConstInt(e->cg->i32, i->site, false), place);
+    emit_tag(e, LLVMBuildStore(e->cg->builder, LLVMConstInt(e->cg->i32, i->site, false), place), EMIT_FRAME);
 }
 
 /* ---- declaration ------------------------------------------------------------------------------------------------ */
@@ -432,5 +432,6 @@ void codegen_function(codegen *cg, const ir_function *f) {
     take_parameters(&e);
     if (framed)
         enter(&e);
+    emit_know_lengths(&e);
     emit_body(&e);
 }

@@ -85,11 +85,10 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine) {
  *
  * instcombine runs to its first fixed point: more rounds were not found to change the code of any example. */
 static const char passes[] =
-    "mergefunc,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<"
-    "max-iterations=1;no-verify-fixpoint>),ipsccp,globaldce,"
-    "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
-    "instcombine<max-iterations=1;no-verify-fixpoint>)),"
-    "function(loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,loop(indvars,loop-idiom,loop-deletion),"
+    "mergefunc,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify),ipsccp,globaldce,"
+    "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify)),"
+    "function(loop-mssa(loop-rotate),instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(licm<allowspeculation>),loop(indvars,loop-idiom,loop-deletion),"
     "loop-mssa(simple-loop-unswitch,licm<allowspeculation>),gvn,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-vectorize,loop-mssa(licm<allowspeculation>),dse,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),globaldce";

@@ -1,24 +1,30 @@
-/* list.c: elements of lists of numbers, read and written without a call.
+/* list.c: elements of lists of numbers, read, written and added without a call.
  *
  *     get(v, i)      i < v.length ─ yes ─► words = v.words[i * width …]
  *                        └─ no ─► tl_vec_get raises
  *     get_in(v, …)   the same for each vector on the path
  *     set(v, i, x)   i < v.length and v.count = 1 ─ yes ─► v.words[i * width …] = x
  *                        └─ no ─► tl_vec_set raises, or writes into a copy ─► …
+ *     push(v, x)     v.length < v.capacity and v.count = 1 ─ yes ─► v.words[v.length * width …] = x, one more
+ *                        └─ no ─► tl_vec_push makes room ─► …
  *     len(v)         v.length; of nothing 0
- *     ref_index(i, length, width)   i < length ─ yes ─► i * width
- *                        └─ no ─► tl_ref_index raises
  *
  * Only for records without words that own (asserted where one is written): those are counted, and the audit follows
  * them. What must stay true: the ways that call leave what the runtime's functions would leave, and the record of a way
  * that is not taken has an address that only this function knows, so that LLVM keeps its words in registers.
+ *
+ * A value that is a list keeps its length: what changes that makes another value. So where len(v) is known on every way
+ * to a get, the guard asks that number and not memory, and LLVM sees that a loop up to len(v) needs no guard.
+ *
+ * Fields of a vector's head, numbers, words that own and frames never lie in the same place (emit_tag): what is loaded
+ * of a head stays in registers while elements are written.
  */
 #include "language/codegen/emit.h"
 
 /* ---- which ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t record_at(const ir_instr *i) {
-    return i->abi == TL_FN_tl_vec_get_in ? 1 : 2;
+    return i->abi == TL_FN_tl_vec_get_in || i->abi == TL_FN_tl_vec_push ? 1 : 2;
 }
 
 static const ir_instr *record_of(const ir_function *f, const ir_instr *i) {
@@ -57,6 +63,7 @@ bool emit_is_list_access(const ir_function *f, const ir_instr *i) {
     case TL_FN_tl_vec_get_in:
         return reads_numbers(f, i);
     case TL_FN_tl_vec_set:
+    case TL_FN_tl_vec_push:
         return writes_numbers(f, i);
     default:
         return false;
@@ -66,11 +73,20 @@ bool emit_is_list_access(const ir_function *f, const ir_instr *i) {
 /* ---- how --------------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef field(emit *e, LLVMTypeRef type, LLVMValueRef v, int64_t at) {
-    return LLVMBuildLoad2(e->cg->builder, type, emit_offset(e, v, at), "");
+    LLVMValueRef load = LLVMBuildLoad2(e->cg->builder, type, emit_offset(e, v, at), "");
+    return emit_tag(e, load, EMIT_HEAD + (unsigned)(at / 8));
 }
 
-static LLVMValueRef is_inside(emit *e, LLVMValueRef v, LLVMValueRef index) {
-    return LLVMBuildICmp(e->cg->builder, LLVMIntULT, index, field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT), "");
+/* len(v) where it is known on every way to block b, else what memory says. */
+static LLVMValueRef length_of(emit *e, const ir_instr *i, LLVMValueRef v) {
+    const emit_length *known = e->lengths ? &e->lengths[i->args[0]] : NULL;
+    if (known && known->value && v == emit_arg(e, i, 0) && ir_dominates(e->dominators, known->block, i->block))
+        return known->value;
+    return field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT);
+}
+
+static LLVMValueRef is_inside(emit *e, const ir_instr *i, LLVMValueRef v, LLVMValueRef index) {
+    return LLVMBuildICmp(e->cg->builder, LLVMIntULT, index, length_of(e, i, v), "");
 }
 
 static LLVMValueRef element(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMValueRef words) {
@@ -79,40 +95,58 @@ static LLVMValueRef element(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMVal
     return LLVMBuildInBoundsGEP2(cg->builder, cg->i64, first, &at, 1, "");
 }
 
-static void copy_word(emit *e, LLVMValueRef to, LLVMValueRef from, int64_t word) {
-    LLVMBuildStore(e->cg->builder, field(e, e->cg->i64, from, 8 * word), emit_offset(e, to, 8 * word));
+static LLVMValueRef load_word(emit *e, LLVMValueRef from, int64_t word) {
+    return LLVMBuildLoad2(e->cg->builder, e->cg->i64, emit_offset(e, from, 8 * word), "");
+}
+
+static LLVMValueRef store_word(emit *e, LLVMValueRef to, int64_t word, LLVMValueRef value) {
+    return LLVMBuildStore(e->cg->builder, value, emit_offset(e, to, 8 * word));
+}
+
+static void read_words(emit *e, LLVMValueRef record, LLVMValueRef from, int64_t words) {
+    for (int64_t k = 0; k < words; k++)
+        store_word(e, record, k, emit_tag(e, load_word(e, from, k), EMIT_NUMBERS));
+}
+
+static void write_words(emit *e, LLVMValueRef to, LLVMValueRef record, int64_t words) {
+    for (int64_t k = 0; k < words; k++)
+        emit_tag(e, store_word(e, to, k, load_word(e, record, k)), EMIT_NUMBERS);
 }
 
 /* Goes on where the index is one of v's. */
-static void need_inside(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMBasicBlockRef outside) {
+static void need_inside(emit *e, const ir_instr *i, LLVMValueRef v, LLVMValueRef index, LLVMBasicBlockRef outside) {
     LLVMBasicBlockRef inside = emit_new_block(e, "");
-    LLVMBuildCondBr(e->cg->builder, is_inside(e, v, index), inside, outside);
+    LLVMBuildCondBr(e->cg->builder, is_inside(e, i, v, index), inside, outside);
     LLVMPositionBuilderAtEnd(e->cg->builder, inside);
+}
+
+/* The call, with another record in place of its own. */
+static LLVMValueRef call_with(emit *e, const ir_instr *i, LLVMValueRef record) {
+    LLVMValueRef *args = MASU_ARENA_ARRAY(e->cg->arena, LLVMValueRef, i->arg_count);
+    if (!args) {
+        e->cg->out_of_memory = true;
+        return LLVMConstPointerNull(e->cg->ptr);
+    }
+    for (uint32_t k = 0; k < i->arg_count; k++)
+        args[k] = k == record_at(i) && i->abi != TL_FN_tl_ref_index ? record : emit_arg(e, i, k);
+    emit_site(e, i);
+    return emit_abi_call(e, i->abi, args, i->arg_count);
 }
 
 /* The runtime finds the index that is out of range again, and says so. */
 static void raise_outside(emit *e, const ir_instr *i, LLVMBasicBlockRef outside) {
-    codegen *cg = e->cg;
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(cg->builder);
-    LLVMValueRef *args = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, i->arg_count);
-    if (!args) {
-        cg->out_of_memory = true;
-        return;
-    }
-    for (uint32_t k = 0; k < i->arg_count; k++)
-        args[k] = k == record_at(i) && i->abi != TL_FN_tl_ref_index ? LLVMConstPointerNull(cg->ptr) : emit_arg(e, i, k);
-    LLVMPositionBuilderAtEnd(cg->builder, outside);
-    emit_site(e, i);
-    emit_abi_call(e, i->abi, args, i->arg_count);
-    LLVMBuildUnreachable(cg->builder);
-    LLVMPositionBuilderAtEnd(cg->builder, here);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->cg->builder);
+    LLVMPositionBuilderAtEnd(e->cg->builder, outside);
+    (void)call_with(e, i, LLVMConstPointerNull(e->cg->ptr));
+    LLVMBuildUnreachable(e->cg->builder);
+    LLVMPositionBuilderAtEnd(e->cg->builder, here);
 }
 
 /* The vector that word `word` of element `index` of v is. */
 static LLVMValueRef vector_in(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMValueRef words, LLVMValueRef word) {
     LLVMValueRef at = element(e, v, index, words);
     at = LLVMBuildInBoundsGEP2(e->cg->builder, e->cg->i64, at, &word, 1, "");
-    return LLVMBuildLoad2(e->cg->builder, e->cg->ptr, at, "");
+    return emit_tag(e, LLVMBuildLoad2(e->cg->builder, e->cg->ptr, at, ""), EMIT_OWNERS);
 }
 
 static void get(emit *e, const ir_instr *i) {
@@ -121,46 +155,59 @@ static void get(emit *e, const ir_instr *i) {
     int64_t words = record_of(e->f, i)->imm.i;
     LLVMValueRef v = emit_arg(e, i, 0), record = emit_arg(e, i, record_at(i));
     uint32_t k = i->abi == TL_FN_tl_vec_get ? 1 : 2;
-    need_inside(e, v, emit_arg(e, i, k), outside);
+    need_inside(e, i, v, emit_arg(e, i, k), outside);
     for (; i->abi == TL_FN_tl_vec_get_in && k + 1 < i->arg_count; k += 3) {
         v = vector_in(e, v, emit_arg(e, i, k), emit_arg(e, i, k + 1), emit_arg(e, i, k + 2));
-        need_inside(e, v, emit_arg(e, i, k + 3), outside);
+        need_inside(e, i, v, emit_arg(e, i, k + 3), outside);
     }
     raise_outside(e, i, outside);
-    LLVMValueRef from = element(e, v, emit_arg(e, i, k), codegen_i64(e->cg, words));
-    for (int64_t w = 0; w < words; w++)
-        copy_word(e, record, from, w);
+    read_words(e, record, element(e, v, emit_arg(e, i, k), codegen_i64(e->cg, words)), words);
 }
 
-static LLVMValueRef set_by_call(emit *e, const ir_instr *i, LLVMValueRef record, int64_t words) {
+static LLVMValueRef write_by_call(emit *e, const ir_instr *i, LLVMValueRef record, int64_t words) {
     MASU_DEBUG_ASSERT(writes_numbers(e->f, i));
     LLVMValueRef copy = emit_room(e, LLVMArrayType2(e->cg->i64, (uint64_t)words), "record");
     for (int64_t k = 0; k < words; k++)
-        copy_word(e, copy, record, k);
-    emit_site(e, i);
-    return emit_abi_call(e, i->abi, (LLVMValueRef[]){emit_arg(e, i, 0), emit_arg(e, i, 1), copy}, 3);
+        store_word(e, copy, k, load_word(e, record, k));
+    return call_with(e, i, copy);
 }
 
-static void set(emit *e, const ir_instr *i) {
+/* Element `index` where it fits and nobody else holds v, which has one element more then if it is pushed; else the
+ * runtime does it. */
+static void write(emit *e, const ir_instr *i, LLVMValueRef fits, LLVMValueRef index) {
     codegen *cg = e->cg;
     LLVMBuilderRef builder = cg->builder;
-    LLVMValueRef v = emit_arg(e, i, 0), index = emit_arg(e, i, 1), record = emit_arg(e, i, 2);
-    int64_t words = record_of(e->f, i)->arg_count;
+    LLVMValueRef v = emit_arg(e, i, 0), record = emit_arg(e, i, record_at(i));
+    const int64_t words = record_of(e->f, i)->arg_count;
     LLVMBasicBlockRef call = emit_new_block(e, "call"), alone = emit_new_block(e, ""), go_on = emit_new_block(e, "");
     LLVMValueRef single = LLVMBuildICmp(builder, LLVMIntEQ, field(e, cg->i32, v, TL_OBJECT_COUNT_AT),
                                         LLVMConstInt(cg->i32, 1, false), "");
-    LLVMBuildCondBr(builder, LLVMBuildAnd(builder, single, is_inside(e, v, index), ""), alone, call);
+    emit_likely(e, LLVMBuildCondBr(builder, LLVMBuildAnd(builder, single, fits, ""), alone, call));
     LLVMPositionBuilderAtEnd(builder, call);
-    LLVMValueRef results[] = {set_by_call(e, i, record, words), v};
+    LLVMValueRef results[] = {write_by_call(e, i, record, words), v};
     LLVMBuildBr(builder, go_on);
     LLVMPositionBuilderAtEnd(builder, alone);
-    LLVMValueRef to = element(e, v, index, codegen_i64(cg, words));
-    for (int64_t k = 0; k < words; k++)
-        copy_word(e, to, record, k);
+    write_words(e, element(e, v, index, codegen_i64(cg, words)), record, words);
+    if (i->abi == TL_FN_tl_vec_push)
+        emit_tag(e,
+                 LLVMBuildStore(builder, LLVMBuildAdd(builder, index, codegen_i64(cg, 1), ""),
+                                emit_offset(e, v, TL_VECTOR_LENGTH_AT)),
+                 EMIT_HEAD + TL_VECTOR_LENGTH_AT / 8);
     LLVMBuildBr(builder, go_on);
     LLVMPositionBuilderAtEnd(builder, go_on);
     e->values[i->result] = LLVMBuildPhi(builder, cg->ptr, "");
     LLVMAddIncoming(e->values[i->result], results, (LLVMBasicBlockRef[]){call, alone}, 2);
+}
+
+static void set(emit *e, const ir_instr *i) {
+    LLVMValueRef index = emit_arg(e, i, 1);
+    write(e, i, is_inside(e, i, emit_arg(e, i, 0), index), index);
+}
+
+static void push(emit *e, const ir_instr *i) {
+    LLVMValueRef v = emit_arg(e, i, 0), length = field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT);
+    LLVMValueRef capacity = field(e, e->cg->i64, v, TL_VECTOR_CAPACITY_AT);
+    write(e, i, LLVMBuildICmp(e->cg->builder, LLVMIntULT, length, capacity, ""), length);
 }
 
 static void len(emit *e, const ir_instr *i) {
@@ -175,6 +222,9 @@ static void len(emit *e, const ir_instr *i) {
     LLVMPositionBuilderAtEnd(builder, go_on);
     e->values[i->result] = LLVMBuildPhi(builder, cg->i64, "");
     LLVMAddIncoming(e->values[i->result], lengths, (LLVMBasicBlockRef[]){from, there}, 2);
+    emit_length *known = e->lengths ? &e->lengths[i->args[0]] : NULL;
+    if (known && (!known->value || !ir_dominates(e->dominators, known->block, i->block)))
+        *known = (emit_length){e->values[i->result], i->block};
 }
 
 /* Where an element of a part begins. */
@@ -195,9 +245,33 @@ bool emit_list_access(emit *e, const ir_instr *i) {
         len(e, i);
     else if (i->abi == TL_FN_tl_vec_set)
         set(e, i);
+    else if (i->abi == TL_FN_tl_vec_push)
+        push(e, i);
     else if (i->abi == TL_FN_tl_ref_index)
         place(e, i);
     else
         get(e, i);
     return true;
+}
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------- */
+
+static bool asks_lengths(const ir_function *f) {
+    for (uint32_t b = 0; b < f->block_count; b++)
+        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
+            if (i->op == IR_ABI && i->abi == TL_FN_tl_vec_len)
+                return true;
+    return false;
+}
+
+void emit_know_lengths(emit *e) {
+    masu__arena *arena = e->cg->arena;
+    if (!asks_lengths(e->f))
+        return;
+    ir_order *order = MASU_ARENA_ARRAY(arena, ir_order, 1);
+    e->dominators = MASU_ARENA_ARRAY(arena, ir_dominators, 1);
+    e->lengths = MASU_ARENA_ARRAY(arena, emit_length, e->f->value_count);
+    if (!order || !e->dominators || !e->lengths || !ir_order_compute(order, e->f, arena) ||
+        !ir_dominators_compute(e->dominators, order, arena))
+        e->cg->out_of_memory = true;
 }

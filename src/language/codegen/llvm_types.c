@@ -189,3 +189,42 @@ LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *val
         items[i] = codegen_i64(cg, values[i]);
     return codegen_constant(cg, name, LLVMConstArray2(cg->i64, items, count));
 }
+
+/* ---- what LLVM is told about memory and branches ------------------------------------------------------------- */
+
+static LLVMValueRef set_metadata(codegen *cg, LLVMValueRef of, const char *kind, LLVMMetadataRef node) {
+    LLVMValueRef value = LLVMMetadataAsValue(cg->context, node);
+    LLVMSetMetadata(of, LLVMGetMDKindIDInContext(cg->context, kind, (unsigned)strlen(kind)), value);
+    return value;
+}
+
+static LLVMMetadataRef text_node(codegen *cg, const char *text) {
+    return LLVMMDStringInContext2(cg->context, text, strlen(text));
+}
+
+/* A type of memory beside all others: they have a root in common, and nothing else. */
+static LLVMMetadataRef memory_tag(codegen *cg, unsigned memory) {
+    const char name[] = {'m', (char)('a' + memory), '\0'};
+    LLVMMetadataRef zero = LLVMValueAsMetadata(codegen_i64(cg, 0)), root[] = {text_node(cg, "masu")};
+    LLVMMetadataRef type[] = {text_node(cg, name), LLVMMDNodeInContext2(cg->context, root, 1), zero};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, type, 3);
+    return LLVMMDNodeInContext2(cg->context, (LLVMMetadataRef[]){node, node, zero}, 3);
+}
+
+LLVMValueRef emit_tag(emit *e, LLVMValueRef access, unsigned memory) {
+    codegen *cg = e->cg;
+    MASU_DEBUG_ASSERT(memory < EMIT_MEMORY_COUNT);
+    if (!cg->tags[memory])
+        cg->tags[memory] = set_metadata(cg, access, "tbaa", memory_tag(cg, memory));
+    else
+        LLVMSetMetadata(access, LLVMGetMDKindIDInContext(cg->context, "tbaa", 4), cg->tags[memory]);
+    return access;
+}
+
+void emit_likely(emit *e, LLVMValueRef branch) {
+    codegen *cg = e->cg;
+    LLVMMetadataRef weights[] = {text_node(cg, "branch_weights"),
+                                 LLVMValueAsMetadata(LLVMConstInt(cg->i32, 2000, false)),
+                                 LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false))};
+    set_metadata(cg, branch, "prof", LLVMMDNodeInContext2(cg->context, weights, 3));
+}

@@ -19,6 +19,7 @@
 #include "runtime/value/objects.h"
 
 static_assert(offsetof(tl_object, count) == TL_OBJECT_COUNT_AT && offsetof(tl_vector, length) == TL_VECTOR_LENGTH_AT &&
+                  offsetof(tl_vector, capacity) == TL_VECTOR_CAPACITY_AT &&
                   offsetof(tl_vector, words) == TL_VECTOR_WORDS_AT,
               "compiled code looks there");
 
