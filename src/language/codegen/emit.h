@@ -101,6 +101,8 @@ LLVMValueRef codegen_abi(codegen *cg, tl_abi_index index);
 void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where, const char *name);
 /* Says which memory a load or store is of; the load or store. */
 LLVMValueRef emit_tag(emit *e, LLVMValueRef access, unsigned memory);
+/* Says that what is loaded is not negative; the load. */
+LLVMValueRef emit_length_load(emit *e, LLVMValueRef load);
 /* Says of a branch that its first way is nearly always taken. */
 void emit_likely(emit *e, LLVMValueRef branch);
 /* Private constant data; its address. */

@@ -77,12 +77,16 @@ static LLVMValueRef field(emit *e, LLVMTypeRef type, LLVMValueRef v, int64_t at)
     return emit_tag(e, load, EMIT_HEAD + (unsigned)(at / 8));
 }
 
+static LLVMValueRef head_length(emit *e, LLVMValueRef v) {
+    return emit_length_load(e, field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT));
+}
+
 /* len(v) where it is known on every way to block b, else what memory says. */
 static LLVMValueRef length_of(emit *e, const ir_instr *i, LLVMValueRef v) {
     const emit_length *known = e->lengths ? &e->lengths[i->args[0]] : NULL;
     if (known && known->value && v == emit_arg(e, i, 0) && ir_dominates(e->dominators, known->block, i->block))
         return known->value;
-    return field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT);
+    return head_length(e, v);
 }
 
 static LLVMValueRef is_inside(emit *e, const ir_instr *i, LLVMValueRef v, LLVMValueRef index) {
@@ -205,7 +209,7 @@ static void set(emit *e, const ir_instr *i) {
 }
 
 static void push(emit *e, const ir_instr *i) {
-    LLVMValueRef v = emit_arg(e, i, 0), length = field(e, e->cg->i64, v, TL_VECTOR_LENGTH_AT);
+    LLVMValueRef v = emit_arg(e, i, 0), length = head_length(e, v);
     LLVMValueRef capacity = field(e, e->cg->i64, v, TL_VECTOR_CAPACITY_AT);
     write(e, i, LLVMBuildICmp(e->cg->builder, LLVMIntULT, length, capacity, ""), length);
 }
@@ -217,7 +221,7 @@ static void len(emit *e, const ir_instr *i) {
     LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), there = emit_new_block(e, ""), go_on = emit_new_block(e, "");
     LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, v, ""), go_on, there);
     LLVMPositionBuilderAtEnd(builder, there);
-    LLVMValueRef lengths[] = {codegen_i64(cg, 0), field(e, cg->i64, v, TL_VECTOR_LENGTH_AT)};
+    LLVMValueRef lengths[] = {codegen_i64(cg, 0), head_length(e, v)};
     LLVMBuildBr(builder, go_on);
     LLVMPositionBuilderAtEnd(builder, go_on);
     e->values[i->result] = LLVMBuildPhi(builder, cg->i64, "");

@@ -228,3 +228,10 @@ void emit_likely(emit *e, LLVMValueRef branch) {
                                  LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false))};
     set_metadata(cg, branch, "prof", LLVMMDNodeInContext2(cg->context, weights, 3));
 }
+
+LLVMValueRef emit_length_load(emit *e, LLVMValueRef load) {
+    codegen *cg = e->cg;
+    LLVMMetadataRef range[] = {LLVMValueAsMetadata(codegen_i64(cg, 0)), LLVMValueAsMetadata(codegen_i64(cg, INT64_MIN))};
+    set_metadata(cg, load, "range", LLVMMDNodeInContext2(cg->context, range, 2));
+    return load;
+}

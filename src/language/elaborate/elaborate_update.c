@@ -73,6 +73,12 @@ static bool is_same_variable(const expr *a, const expr *b) {
            is_same_variable(a->field.base, b->field.base);
 }
 
+/* The text of a character, as `{}` shows it. */
+static bool is_plain_letter(const expr *e) {
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_text_char &&
+           e->call.operands[1]->kind == EXPR_INT && e->call.operands[1]->integer.value == 0;
+}
+
 void elaborate_append(elaboration *el, expr *e) {
     if (e->kind != EXPR_ASSIGN || !is_concat(e->assign.value))
         return;
@@ -84,7 +90,11 @@ void elaborate_append(elaboration *el, expr *e) {
     expr *operands[2] = {e->assign.target, e->assign.value};
     if (first == &e->assign.value)
         operands[1] = (*first)->call.operands[1];
-    expr *append = elaborate_abi(el, TL_FN_tl_string_append, e->span, operands, 2, e->type);
+    const bool letter = is_plain_letter(operands[1]);
+    if (letter)
+        operands[1] = operands[1]->call.operands[0];
+    expr *append = elaborate_abi(el, letter ? TL_FN_tl_string_push : TL_FN_tl_string_append, e->span, operands, 2,
+                                 e->type);
     if (append) {
         if (first != &e->assign.value)
             *first = (*first)->call.operands[1];

@@ -261,13 +261,21 @@ static pattern *split_pattern(checker *c, const expr *chain, pattern *p, pattern
     return build_name(c, p->span, name, BINDING_LOOP);
 }
 
+static expr *places_below(expr *chain) {
+    while (passes_place(chain) != SAID_NOTHING)
+        chain = chain->call.receiver;
+    return chain;
+}
+
+bool check_runs_over_places(const checker *c, const expr *e) {
+    return is_mutable_source(c, places_below(e->loop->iterable)) && can_split(e->loop->iterable, e->loop->pattern);
+}
+
 bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
     *out = (for_alias){0};
     *b = build_block(c, e->span);
-    expr *source = e->loop->iterable;
-    while (passes_place(source) != SAID_NOTHING)
-        source = source->call.receiver;
-    if (!is_mutable_source(c, source) || !can_split(e->loop->iterable, e->loop->pattern))
+    const expr *source = places_below(e->loop->iterable);
+    if (!check_runs_over_places(c, e))
         return false;
     out->values = source->kind == EXPR_METHOD && library_said_of(LIBRARY_lends_each, source->call.name) == SAID_VALUES;
     out->place = replace_source(b, &e->loop->iterable);
@@ -275,6 +283,21 @@ bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
         out->name = check_printf(c, "<at %u>", c->text_count++);
         e->loop->pattern = split_pattern(c, e->loop->iterable, e->loop->pattern, &out->element, out->name);
     }
+    return true;
+}
+
+/* for (i, x) in v.iter_mut().enumerate() { … } as for (i, <at>) in (0..n).enumerate() { let x = &mut v[<at>]; … },
+ * which is a chain over numbers. */
+bool check_refer_inside(checker *c, expr *e, for_alias *f) {
+    if (f->place == NULL || f->element->kind != PATTERN_NAME || check_type_of(c, f->place)->kind != TYPE_VEC ||
+        e->loop->iterable->kind != EXPR_METHOD)
+        return false;
+    expr *body = check_new(c, EXPR_BLOCK, e->loop->body->span, NULL);
+    body->block = e->loop->body;
+    expr *element = BUILD_QUOTE(c, f->element->span, "&mut $0[$1]", check_alias_copy(c, f->place),
+                                check_new_name(c, f->element->span, f->name));
+    e->loop->body = build_bound(c, f->element, element, body)->block;
+    f->place = NULL;
     return true;
 }
 

@@ -246,7 +246,7 @@ static void become_length(checker *c, expr **slot, tl_abi_index abi, bool is_emp
 }
 
 /* Functions of the runtime that the library says methods of String are. What they take is texts and whole numbers.
- * yields: s String, b bool, i i64, c char, v Vec<String>, w Vec<char>. */
+ * yields: s String, b bool, i i64, c char, v Vec<String>, w Vec<char>, u Vec<u8>. */
 typedef struct text_function {
     tl_abi_index abi;
     char yields;
@@ -258,7 +258,7 @@ static const text_function text_functions[] = {
     {TL_FN_tl_string_char_at, 'c'},      {TL_FN_tl_string_trim, 's'},         {TL_FN_tl_string_split, 'v'},
     {TL_FN_tl_string_words, 'v'},        {TL_FN_tl_string_chars, 'w'},        {TL_FN_tl_string_replace, 's'},
     {TL_FN_tl_string_to_uppercase, 's'}, {TL_FN_tl_string_to_lowercase, 's'}, {TL_FN_tl_string_repeat, 's'},
-    {TL_FN_tl_string_to_i64, 'i'},
+    {TL_FN_tl_string_to_i64, 'i'},       {TL_FN_tl_string_bytes, 'u'},
 };
 
 static const text_function *text_function_of(const char *name) {
@@ -281,6 +281,8 @@ static const type *letter_type(checker *c, char letter) {
         return type_vec(c->types, check_scalar(c, TYPE_STRING));
     case 'w':
         return type_vec(c->types, check_scalar(c, TYPE_CHAR));
+    case 'u':
+        return type_vec(c->types, check_scalar(c, TYPE_U8));
     default:
         return check_scalar(c, TYPE_STRING);
     }

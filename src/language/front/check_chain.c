@@ -72,13 +72,19 @@ static bool makes_iterator(const expr *e) {
     return library_says(LIBRARY_iterates, e->call.name);
 }
 
+static bool copies_each(const char *name) {
+    const library_said how = library_said_of(LIBRARY_hands_on, name);
+    return how == SAID_COPY_EACH || how == SAID_CLONE_EACH;
+}
+
 /* x.iter() and its like, when a list comes out of it and its elements are values. */
 static bool is_list(checker *c, expr **start) {
     if ((*start)->type != NULL) {
         const type *t = type_resolve(c->types, (*start)->type);
         return t->kind == TYPE_VEC && !type_is_reference(type_resolve(c->types, t->vec.element));
     }
-    bool named = (*start)->kind == EXPR_METHOD && library_says(LIBRARY_goes_over, (*start)->call.name);
+    bool named = (*start)->kind == EXPR_METHOD &&
+                 (library_says(LIBRARY_goes_over, (*start)->call.name) || copies_each((*start)->call.name));
     for (const expr *e = *start; named && e->kind == EXPR_METHOD; e = e->call.receiver)
         named &= !makes_iterator(e);
     if (!named)
@@ -134,10 +140,14 @@ static bool can_be_seen(const chain *h) {
     return functions > 1;
 }
 
-/* An end that looks at every value needs no list of them. */
+/* An end that looks at every value needs no list of them, nor does the body of a loop. */
 static bool saves_list(const chain *h) {
+    if (h->last_body != NULL)
+        return h->count > 0 || h->backwards;
     stage_kind end = h->count == 0 ? STAGE_NONE : chain_kind_of(h->stages[h->count - 1]);
-    return end != STAGE_NONE && end >= STAGE_FIND && end != STAGE_COLLECT &&
+    if (end == STAGE_COLLECT) /* one list in place of two */
+        return h->count + h->backwards + (h->behind != NULL) > ((*h->start)->kind == EXPR_RANGE ? 1u : 2u);
+    return end != STAGE_NONE && end >= STAGE_FIND &&
            (h->count > 1 || end == STAGE_FOLD || end == STAGE_REDUCE || h->backwards || h->behind != NULL);
 }
 
@@ -152,19 +162,37 @@ static bool reduces_list(const chain *h) {
     return type_resolve(h->c->types, (*start)->type)->kind == TYPE_VEC;
 }
 
+/* Whether the numbers of a range can be had by their place: it has an end, and they are whole. */
+static bool is_counted_range(checker *c, expr *e) {
+    if (source_by_form(e) != SOURCE_LIST)
+        return false;
+    expr **ends[] = {&e->range.low, &e->range.high};
+    for (int k = 0; k < 2; k++)
+        if ((*ends[k])->kind != EXPR_INT) {
+            check_expr(c, ends[k], NULL);
+            if (!type_is_integer(type_resolve(c->types, (*ends[k])->type)))
+                return false;
+        }
+    return true;
+}
+
 /* x.rev() and x.chain(y) at the start of a chain: x, and how it is gone over. */
 static void take_way(chain *h) {
     expr *e = *h->start;
-    if (e->kind != EXPR_METHOD || e->type != NULL || h->last_body != NULL)
+    if (e->kind != EXPR_METHOD || e->type != NULL)
         return;
     const library_said way = library_said_of(LIBRARY_form, e->call.name);
-    if (way == SAID_REVERSE && e->call.arg_count == 0 && e->call.receiver->kind != EXPR_RANGE)
+    if (way == SAID_REVERSE && e->call.arg_count == 0)
         h->backwards = true;
-    else if (way == SAID_CHAIN && e->call.arg_count == 1)
+    else if (way == SAID_CHAIN && e->call.arg_count == 1 && h->last_body == NULL)
         h->behind = e->call.args[0];
     else
         return;
-    bool ready = saves_list(h) && is_list(h->c, &e->call.receiver) &&
+    const bool range = e->call.receiver->kind == EXPR_RANGE;
+    const bool ends_late = h->last_body != NULL && !range && h->c->tree->has_destructors;
+    bool ready = saves_list(h) && !ends_late &&
+                 (range ? h->behind == NULL && is_counted_range(h->c, e->call.receiver)
+                        : is_list(h->c, &e->call.receiver)) &&
                  (h->behind == NULL || is_ready_list(h->c, &e->call.args[0]));
     if (ready) {
         h->start = &e->call.receiver;
@@ -239,7 +267,9 @@ static expr *places_of_parts(const chain *h, block_builder *before, block_builde
                               check_printf(c, "<length %u>", number)}};
     const char *size = check_printf(c, "<size %u>", number);
     build_let(before, of->names[0], false, e->call.receiver);
-    build_let(before, size, false, e->call.args[0]);
+    build_let(before, size, false,
+              BUILD_QUOTE(c, e->span, "$0.$1($2)", chain_name(c, e, of->names[0]),
+                          chain_name(c, e, check_printf(c, "__%s_size", e->call.name)), e->call.args[0]));
     for (int i = 1; i < 3; i++)
         build_let(body, of->names[i], false,
                   BUILD_QUOTE(c, e->span, "$0.$1($$at, $2)", chain_name(c, e, of->names[0]),
@@ -260,10 +290,23 @@ static expr *places_of_part(const chain *h, block_builder *body) {
 /* The places of the list that there are: what the loop runs over. */
 static expr *places_of(const chain *h, block_builder *before, block_builder *body) {
     checker *c = h->c;
-    build_let(before, "<list>", false, *h->start);
+    const source_span span = h->e->span;
+    const bool from_end = h->range != NULL && h->backwards;
+    if (h->range == NULL) {
+        build_let(before, "<list>", false, *h->start);
+    } else {
+        build_let(before, "<low>", false, h->range->range.low);
+        build_let(before, "<high>", false, h->range->range.high);
+    }
     chain_places(h, before);
-    build_let(body, "<v 0>", false, BUILD_QUOTE(c, h->e->span, "$$list[$$first + $$at * $$stride]", NULL));
-    return BUILD_QUOTE(c, h->e->span, "0i64..$$count as i64", NULL);
+    if (h->counted)
+        build_stmt(before, BUILD_QUOTE(c, span, "$$all.__reserve($$count as i64)", NULL));
+    build_let(body, "<v 0>", false,
+              h->range == NULL ? BUILD_QUOTE(c, span, "$$list[$$first + $$at * $$stride]", NULL)
+                               : BUILD_QUOTE(c, span, from_end ? "__range_back($$high, $$first + $$at * $$stride + $0)"
+                                                               : "__range_on($$low, $$first + $$at * $$stride)",
+                                             check_new_int(c, span, !h->range->range.inclusive)));
+    return BUILD_QUOTE(c, span, "0i64..$$count as i64", NULL);
 }
 
 /* for <side> in 0..2 { let <part> = one list, then the other; loop over it } */
@@ -279,13 +322,32 @@ static expr *one_behind_the_other(const chain *h, expr *loop, block_builder *bef
                      BUILD_QUOTE(c, e->span, "0i64..2i64", NULL), both.block);
 }
 
-/* The stages that only choose places of the list that the chain starts from. */
+/* Whether as many values are collected as places are left. */
+static bool keeps_count(const chain *h) {
+    if (h->count == 0 || chain_kind_of(h->stages[h->count - 1]) != STAGE_COLLECT)
+        return false;
+    for (uint32_t i = h->placing + h->pairs; i + 1 < h->count; i++) {
+        const stage_kind k = chain_kind_of(h->stages[i]);
+        if (k != STAGE_MAP && k != STAGE_ENUMERATE && k != STAGE_INSPECT)
+            return false;
+    }
+    return true;
+}
+
+/* The stages that only choose places of the list or range that the chain starts from. Values with destructors end where
+ * they are taken, not with the list. */
 static void find_placing(chain *h, source from) {
-    bool list = from == SOURCE_LIST && h->last_body == NULL && (*h->start)->kind != EXPR_RANGE && h->behind == NULL &&
-                h->parts == NULL && h->part == NULL;
-    while (list && h->placing < h->count && chain_is_placing(h->stages[h->placing]))
+    const bool range = (*h->start)->kind == EXPR_RANGE;
+    bool list = from == SOURCE_LIST && (h->last_body == NULL || range || !h->c->tree->has_destructors) &&
+                h->behind == NULL && h->parts == NULL && h->part == NULL;
+    const bool chosen = h->count > 0 && (chain_is_placing(h->stages[0]) || keeps_count(h));
+    bool places = list && (!range || h->backwards || (chosen && is_counted_range(h->c, *h->start)));
+    while (places && h->placing < h->count && chain_is_placing(h->stages[h->placing]))
         h->placing++;
-    h->pairs = list && h->placing < h->count && chain_kind_of(h->stages[h->placing]) == STAGE_ZIP;
+    if (range && places)
+        h->range = *h->start;
+    h->pairs = list && !range && h->placing < h->count && chain_kind_of(h->stages[h->placing]) == STAGE_ZIP;
+    h->counted = places && keeps_count(h);
 }
 
 /* for <v 0> in source { … }, or loop { … }; `label`: what the program calls it. */
@@ -299,7 +361,7 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     h->label = label != NULL ? label : h->label;
     block_builder body = build_block(c, e->span);
     find_placing(h, from);
-    bool by_place = h->backwards || h->placing > 0 || h->pairs || h->parts != NULL || h->part != NULL;
+    bool by_place = h->backwards || h->placing > 0 || h->pairs || h->counted || h->parts != NULL || h->part != NULL;
     expr *places = h->parts != NULL  ? places_of_parts(h, before, &body)
                    : h->part != NULL ? places_of_part(h, &body)
                    : by_place        ? places_of(h, before, &body)
@@ -390,6 +452,7 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
         value = build_method(c, e->span, value, e->call.name, NULL, 0);
         value->call.type_arguments = e->call.type_arguments;
         value->call.type_argument_count = e->call.type_argument_count;
+        value->becomes = e->becomes;
     }
     if (kind == STAGE_SUM || kind == STAGE_PRODUCT)
         value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);
@@ -415,8 +478,10 @@ bool check_flattened(checker *c, expr **slot, const type *t, const type *expecte
 /* for p in CHAIN { … } */
 bool check_loop_over_chain(checker *c, expr **slot) {
     expr *e = *slot;
+    const expr *over = e->loop->iterable;
     const bool parts = is_parts(c, e->loop->iterable);
-    if ((chain_kind_of(e->loop->iterable) == STAGE_NONE && !parts) || e->loop->iterable->type != NULL)
+    const bool turned = over->kind == EXPR_METHOD && library_said_of(LIBRARY_form, over->call.name) == SAID_REVERSE;
+    if ((chain_kind_of(over) == STAGE_NONE && !parts && !turned) || over->type != NULL)
         return false;
     expr *body = check_new(c, EXPR_BLOCK, e->loop->body->span, NULL);
     body->block = e->loop->body;
@@ -425,7 +490,11 @@ bool check_loop_over_chain(checker *c, expr **slot) {
     for (uint32_t i = 0; i < h.count; i++) /* `break` of the body would leave the inner loop only */
         if (chain_kind_of(h.stages[i]) == STAGE_FLAT_MAP)
             return false;
-    source from = h.count == 0 && !parts ? SOURCE_NONE : source_of(&h);
+    source from = SOURCE_NONE;
+    if (h.count > 0 || parts)
+        from = source_of(&h);
+    else if (take_way(&h), h.backwards)
+        from = SOURCE_LIST;
     if (from == SOURCE_NONE)
         return false;
     block_builder b = build_block(c, e->span);

@@ -57,9 +57,11 @@ typedef struct chain {
     expr *stages[STAGES_MAX];
     uint32_t count;
     expr **start;
-    bool backwards;      /* the list that the chain starts from, from its end on */
+    bool backwards;      /* the list or range that the chain starts from, from its end on */
+    const expr *range;   /* the range whose numbers are had by their place; NULL: another start */
     uint32_t placing;    /* stages at its beginning that only say which places of the list there are */
     bool pairs;          /* the stage behind them is a zip of that list and another: one number is the place in both */
+    bool counted;        /* what it collects has as many elements as there are places */
     expr *behind;        /* another list that follows it; NULL: none */
     expr *parts;         /* the method whose parts of a list the chain starts from; NULL: it starts from elements */
     const made_of *part; /* the part whose elements it starts from; NULL: another list */

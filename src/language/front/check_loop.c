@@ -129,13 +129,18 @@ void check_loop(checker *c, expr **slot, const type *expected) {
         ask_by_reference(c, &e->loop->iterable);
     if (e->kind == EXPR_FOR)
         (void)check_loop_over_part(c, e);
-    if (e->kind == EXPR_FOR && check_loop_over_chain(c, slot))
+    if (e->kind == EXPR_FOR && !check_runs_over_places(c, e) && check_loop_over_chain(c, slot))
         return;
     uint32_t outer = check_scope_open(c);
     block_builder b = build_block(c, e->span);
     for_alias alias = {0};
     if (e->kind == EXPR_FOR)
         check_for_alias(c, e, &b, &alias);
+    if (check_refer_inside(c, e, &alias) && check_loop_over_chain(c, slot)) {
+        check_scope_close(c, outer);
+        *slot = build_checked(&b, *slot);
+        return;
+    }
     uint32_t mark = check_scope_open(c);
     if (!check_head(c, e, mark, &alias)) {
         check_scope_close(c, outer);

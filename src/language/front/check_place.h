@@ -92,7 +92,10 @@ bool check_alias_bound(checker *c, pattern *p, const type *t);
 bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t);
 bool check_alias_element(checker *c, pattern *p, const type *t);
 void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out);
+/* for p in x.iter_mut(), with stages behind it that only choose or number places. */
+bool check_runs_over_places(const checker *c, const expr *e);
 bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out);
+bool check_refer_inside(checker *c, expr *e, for_alias *f);
 void check_for_element(checker *c, const for_alias *f);
 
 #endif

@@ -340,12 +340,23 @@ bool chain_is_placing(const expr *stage) {
     return placing_way(stage) != NULL;
 }
 
-void chain_places(const chain *h, block_builder *before) {
+/* Of a list its elements from the first or from the last one on; of a range as many numbers, counted from its end where
+ * it goes backwards. */
+static void first_places(const chain *h, block_builder *before) {
     checker *c = h->c;
     const source_span span = h->e->span;
-    build_let(before, "<count>", true, BUILD_QUOTE(c, span, "$$list.len()", NULL));
-    build_let(before, "<first>", true, BUILD_QUOTE(c, span, h->backwards ? "$$list.len() as i64 - 1" : "0i64", NULL));
-    build_let(before, "<stride>", true, BUILD_QUOTE(c, span, h->backwards ? "-1i64" : "1i64", NULL));
+    const bool from_end = h->backwards && h->range == NULL;
+    build_let(before, "<count>", true,
+              h->range != NULL ? BUILD_QUOTE(c, span, "__range_count($$low, $$high, $0)",
+                                             check_new_int(c, span, h->range->range.inclusive))
+                               : BUILD_QUOTE(c, span, "$$list.len()", NULL));
+    build_let(before, "<first>", true, BUILD_QUOTE(c, span, from_end ? "$$list.len() as i64 - 1" : "0i64", NULL));
+    build_let(before, "<stride>", true, BUILD_QUOTE(c, span, from_end ? "-1i64" : "1i64", NULL));
+}
+
+void chain_places(const chain *h, block_builder *before) {
+    checker *c = h->c;
+    first_places(h, before);
     for (uint32_t i = 0; i < h->placing; i++) {
         const expr *stage = h->stages[i];
         let_most(h, i, before);

@@ -124,6 +124,7 @@ static bool makes_text(const ir_function *f, ir_value v) {
     case TL_FN_tl_string_literal:
     case TL_FN_tl_string_concat:
     case TL_FN_tl_string_append:
+    case TL_FN_tl_string_push:
     case TL_FN_tl_text_i64:
     case TL_FN_tl_text_u64:
     case TL_FN_tl_text_f32:

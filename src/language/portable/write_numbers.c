@@ -401,7 +401,7 @@ static void write_plain(writer *w, const ir_instr *i, uint32_t position) {
                       (i->op == IR_ABI && i->result_count == 1 && ir_type_of(w->f, i->result) == IR_OBJECT &&
                        (strncmp(tl_abi_functions[i->abi].symbol, "tl_text_", 8) == 0 ||
                         i->abi == TL_FN_tl_string_literal || i->abi == TL_FN_tl_string_concat ||
-                        i->abi == TL_FN_tl_string_append));
+                        i->abi == TL_FN_tl_string_append || i->abi == TL_FN_tl_string_push));
     if (!makes_text && !write_scalar(w, i))
         portable_refuse(w->p, NULL, i->span, "`%s` has no form in plain C",
                         i->op == IR_ABI ? tl_abi_functions[i->abi].symbol + 3 : ir_opcode_name(i->op));

@@ -40,6 +40,8 @@ static inline int64_t tl__string_length(const tl_object *s) {
 }
 
 masu_status tl__vector_new(const tl_record *plan, tl_object **out);
+/* One of `length` elements that own nothing, whose words the caller fills. */
+masu_status tl__vector_of(const tl_record *plan, int64_t length, tl_object **out, int64_t **words);
 /* *v is the caller's only count; the element's counts pass to it, also on failure. */
 masu_status tl__vector_push(tl_object **v, const int64_t *element);
 /* The view of *v, with one more count. A view's view is itself. */

@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "runtime/state.h"
 #include "runtime/value/objects.h"
+#include "runtime/value/display.h"
 
 enum { FIRST_ROOM = 5 /* 32 bytes */ };
 
@@ -111,11 +112,9 @@ static masu_status make_room(tl_object **s, int64_t room) {
     return MASU_OK;
 }
 
-tl_object *tl_string_append(tl_object *s, tl_object *more) {
-    int64_t length = tl__string_length(s), added = tl__string_length(more), all;
-    const bool itself = more == s; /* which lies elsewhere when there is room */
-    if (added == 0)
-        return s;
+/* `bytes` NULL: the text's own, which lie elsewhere when there is room. */
+static tl_object *append(tl_object *s, const char *bytes, int64_t added) {
+    int64_t length = tl__string_length(s), all;
     masu_status status = __builtin_add_overflow(length, added, &all) ? tl__error(TL_SAY(string_bytes), INT64_MAX)
                                                                      : make_room(&s, all);
     if (status != MASU_OK) {
@@ -124,10 +123,27 @@ tl_object *tl_string_append(tl_object *s, tl_object *more) {
         return NULL;
     }
     tl_string *string = string_of(s);
-    memcpy(string->bytes + length, itself ? string->bytes : tl__string_bytes(more), (size_t)added);
+    memcpy(string->bytes + length, bytes ? bytes : string->bytes, (size_t)added);
     string->bytes[all] = '\0';
     string->length = all;
     return s;
+}
+
+tl_object *tl_string_append(tl_object *s, tl_object *more) {
+    const int64_t added = tl__string_length(more);
+    return added == 0 ? s : append(s, more == s ? NULL : tl__string_bytes(more), added);
+}
+
+tl_object *tl_string_push(tl_object *s, int32_t letter) {
+    char bytes[4];
+    tl_string *string = string_of(s);
+    const bool room = s && s->count == 1 && string->length < tl__string_room(s);
+    if (MASU_LIKELY(room && letter >= 0 && letter < 0x80)) {
+        string->bytes[string->length++] = (char)letter;
+        string->bytes[string->length] = '\0';
+        return s;
+    }
+    return append(s, bytes, (int64_t)tl__encode_utf8((uint32_t)letter, bytes));
 }
 
 tl_object *tl_string_reserve(tl_object *s, int64_t more) {

@@ -153,7 +153,7 @@ tl_object *tl_string_trim(tl_object *s) {
 
 static const int64_t first_word[] = {0};
 static const tl_record string_record = {.word_count = 1, .owned_count = 1, .owned = first_word};
-static const tl_record char_record = {.word_count = 1};
+static const tl_record word_record = {.word_count = 1};
 
 /* Consumes the vector when it fails. */
 static masu_status push_part(tl_object **vector, const char *at, size_t length) {
@@ -218,15 +218,38 @@ tl_object *tl_string_words(tl_object *s) {
     return finish_vector(status, out);
 }
 
+/* Most letters of most texts are of one byte. */
+static int32_t decode_at(text t, size_t i, size_t *length) {
+    *length = 1;
+    return (unsigned char)t.at[i] < 0x80 ? t.at[i] : tl__decode_utf8(t.at + i, t.length - i, length);
+}
+
+static size_t length_at(text t, size_t i) {
+    size_t length;
+    (void)decode_at(t, i, &length);
+    return length;
+}
+
 tl_object *tl_string_chars(tl_object *s) {
     text t = text_of(s);
     tl_object *out = NULL;
-    masu_status status = tl__vector_new(&char_record, &out);
-    for (size_t i = 0, length; status == MASU_OK && i < t.length; i += length) {
-        int64_t word = tl__decode_utf8(t.at + i, t.length - i, &length);
-        status = tl__vector_push(&out, &word);
-    }
-    return finish_vector(status, out);
+    int64_t *words = NULL, count = 0;
+    for (size_t i = 0, length; i < t.length; i += length, count++)
+        length = length_at(t, i);
+    masu_status status = tl__vector_of(&word_record, count, &out, &words);
+    for (size_t i = 0, length; status == MASU_OK && i < t.length; i += length)
+        *words++ = decode_at(t, i, &length);
+    return tl__object_or_raise(status, out);
+}
+
+tl_object *tl_string_bytes(tl_object *s) {
+    text t = text_of(s);
+    tl_object *out = NULL;
+    int64_t *words = NULL;
+    masu_status status = tl__vector_of(&word_record, (int64_t)t.length, &out, &words);
+    for (size_t i = 0; status == MASU_OK && i < t.length; i++)
+        words[i] = (unsigned char)t.at[i];
+    return tl__object_or_raise(status, out);
 }
 
 /* ---- changing -------------------------------------------------------------------------------- */

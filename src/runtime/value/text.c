@@ -294,7 +294,12 @@ static tl_object *text(const char *bytes, size_t length, const how *h, char quot
 tl_object *tl_text_char(int32_t v, int64_t spec) {
     how h = how_of(spec);
     char bytes[4];
-    return text(bytes, tl__encode_utf8((uint32_t)v, bytes), &h, '\'');
+    const size_t length = tl__encode_utf8((uint32_t)v, bytes);
+    tl_object *plain = NULL;
+    if (spec != 0)
+        return text(bytes, length, &h, '\'');
+    masu_status status = tl__string_new(bytes, (int64_t)length, &plain);
+    return tl__object_or_raise(status, plain);
 }
 
 tl_object *tl_text_string(tl_object *s, int64_t spec) {

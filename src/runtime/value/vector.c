@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "runtime/grad/autograd.h"
 #include "runtime/state.h"
 #include "runtime/value/objects.h"
@@ -301,6 +302,18 @@ masu_status tl__vector_new(const tl_record *plan, tl_object **out) {
     if (status == MASU_OK)
         *out = &v->head;
     return status;
+}
+
+masu_status tl__vector_of(const tl_record *plan, int64_t length, tl_object **out, int64_t **words) {
+    tl_vector *v = NULL;
+    MASU_ASSERT(plan->owned_count == 0);
+    masu_status status = vector_new(plan, length, &v);
+    if (status != MASU_OK)
+        return status;
+    v->length = length;
+    *out = &v->head;
+    *words = v->words;
+    return MASU_OK;
 }
 
 masu_status tl__vector_own(tl_vector **v) {

@@ -89,6 +89,8 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
             copy_words(v->words + old * v->width, v->words + (old - 1) * v->width, v->width);
         }
         break;
+    case TL_FN_tl_vec_reserve:
+        break;
     case TL_FN_tl_vec_set:
         check_index(m, v, args[1].i);
         v = vector_of(m, v, v->length);
