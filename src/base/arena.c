@@ -119,8 +119,8 @@ static void use_until(masu__arena *arena, masu__arena_block *block, size_t end) 
 }
 
 /* *untouched: how much of its end is zero already. */
-static void *arena_take(masu__arena *arena, size_t bytes, size_t alignment, size_t *untouched) {
-    MASU_DEBUG_ASSERT(masu__is_power_of_two(alignment) && alignment <= LARGEST_ALIGNMENT);
+static __attribute__((noinline)) void *take_anywhere(masu__arena *arena, size_t bytes, size_t alignment,
+                                                     size_t *untouched) {
     masu__arena_block *block = arena->current;
     size_t start;
     if (!block || !block_place(block, bytes, alignment, &start)) {
@@ -133,6 +133,24 @@ static void *arena_take(masu__arena *arena, size_t bytes, size_t alignment, size
     size_t end = start + bytes;
     *untouched = end <= block->touched ? 0 : masu__min(bytes, end - block->touched);
     use_until(arena, block, end);
+    return block->data + start;
+}
+
+/* The same. Nearly all of it lies where the last one ended. */
+static inline void *arena_take(masu__arena *arena, size_t bytes, size_t alignment, size_t *untouched) {
+    MASU_DEBUG_ASSERT(masu__is_power_of_two(alignment) && alignment <= LARGEST_ALIGNMENT);
+    masu__arena_block *block = arena->current;
+    if (!block)
+        return take_anywhere(arena, bytes, alignment, untouched);
+    const size_t left = block->present - block->used;
+    const size_t skipped = (size_t)-((uintptr_t)block->data + block->used) & (alignment - 1);
+    if (bytes > left || skipped > left - bytes)
+        return take_anywhere(arena, bytes, alignment, untouched);
+    const size_t start = block->used + skipped, end = start + bytes;
+    *untouched = end <= block->touched ? 0 : masu__min(bytes, end - block->touched);
+    arena->used_bytes += skipped + bytes;
+    block->used = end;
+    block->touched = masu__max(block->touched, end);
     return block->data + start;
 }
 

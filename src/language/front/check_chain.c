@@ -267,9 +267,10 @@ static expr *places_of_parts(const chain *h, block_builder *before, block_builde
                               check_printf(c, "<length %u>", number)}};
     const char *size = check_printf(c, "<size %u>", number);
     build_let(before, of->names[0], false, e->call.receiver);
-    build_let(before, size, false,
-              BUILD_QUOTE(c, e->span, "$0.$1($2)", chain_name(c, e, of->names[0]),
-                          chain_name(c, e, check_printf(c, "__%s_size", e->call.name)), e->call.args[0]));
+    build_let(before, size, false, e->call.args[0]);
+    build_stmt(before, BUILD_QUOTE(c, e->span, "$0.$1($2)", chain_name(c, e, of->names[0]),
+                                   chain_name(c, e, check_printf(c, "__%s_size", e->call.name)),
+                                   chain_name(c, e, size)));
     for (int i = 1; i < 3; i++)
         build_let(body, of->names[i], false,
                   BUILD_QUOTE(c, e->span, "$0.$1($$at, $2)", chain_name(c, e, of->names[0]),

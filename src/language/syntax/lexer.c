@@ -1,6 +1,7 @@
 /* lexer.c: names, punctuation, comments. Literals are in literal.c. */
 #include "language/syntax/lexer_private.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -369,10 +370,13 @@ static void skip_quoted(lexer *l) {
     l->at += !label;
 }
 
-/* At `{`. */
+/* At `{`. Most letters are passed by: nothing is decided for each of them. */
 static void lex_body(lexer *l) {
+    static const bool means[UCHAR_MAX + 1] = {['"'] = true, ['\''] = true, ['{'] = true, ['}'] = true, ['\0'] = true};
     uint32_t from = l->at, depth = 0;
     do {
+        while (!means[(unsigned char)l->text[l->at]])
+            l->at++;
         switch (l->text[l->at]) {
         case '"':
         case '\'':
@@ -389,6 +393,7 @@ static void lex_body(lexer *l) {
         }
         l->at++;
     } while (depth > 0 && l->at < l->end);
+    l->at = l->at < l->end ? l->at : l->end;
     lexer_emit(l, TOKEN_BODY, from);
 }
 

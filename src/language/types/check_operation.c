@@ -22,10 +22,6 @@ expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const 
     return e;
 }
 
-bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name) {
-    return n->name[0] == name[0] && strcmp(n->name, name) == 0 && strcmp(n->scope, scope) == 0;
-}
-
 const type *check_kind_type(checker *c, tl_abi_kind kind) {
     switch (kind) {
     case ABI_bool:

@@ -2,6 +2,8 @@
 #ifndef MASU_LANGUAGE_TYPES_CHECK_OPERATION_H
 #define MASU_LANGUAGE_TYPES_CHECK_OPERATION_H
 
+#include <string.h>
+
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 
@@ -20,7 +22,10 @@ void check_suggest_abi(const char *scope, suggestion *s);
 /* The call's node becomes one of a single ABI function with these operands, already checked. */
 const type *check_kind_type(checker *c, tl_abi_kind kind);
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
-bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name);
+/* Asked of every row for every call: most differ in their first letter. */
+static inline bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name) {
+    return n->name[0] == name[0] && strcmp(n->name, name) == 0 && strcmp(n->scope, scope) == 0;
+}
 bool check_abi_known(const char *scope, const char *name);
 bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
 tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */
