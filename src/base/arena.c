@@ -143,7 +143,7 @@ static inline void *arena_take(masu__arena *arena, size_t bytes, size_t alignmen
     if (!block)
         return take_anywhere(arena, bytes, alignment, untouched);
     const size_t left = block->present - block->used;
-    const size_t skipped = (size_t)-((uintptr_t)block->data + block->used) & (alignment - 1);
+    const size_t skipped = (size_t) - ((uintptr_t)block->data + block->used) & (alignment - 1);
     if (bytes > left || skipped > left - bytes)
         return take_anywhere(arena, bytes, alignment, untouched);
     const size_t start = block->used + skipped, end = start + bytes;

@@ -26,7 +26,7 @@ typedef enum codegen_tier { TIER_PLAIN, TIER_FAST, TIER_COUNT } codegen_tier;
 
 /* Kinds of memory: a load of one never sees a store to another. */
 typedef enum emit_memory {
-    EMIT_HEAD, /* + n: the nth word of a vector's head */
+    EMIT_HEAD,                    /* + n: the nth word of a vector's head */
     EMIT_NUMBERS = EMIT_HEAD + 8, /* words of elements that own nothing */
     EMIT_OWNERS,                  /* words of elements that own */
     EMIT_FRAME,
@@ -52,8 +52,8 @@ typedef struct codegen {
     codegen_unit *unit;        /* the one being written */
     const ir_function **queue; /* functions in the order of their first call; written ones first */
     uint32_t queue_count;
-    bool *queued;          /* by ir_function.id */
-    bool *kernels_written; /* by index in module->kernels */
+    bool *queued;                         /* by ir_function.id */
+    bool *kernels_written;                /* by index in module->kernels */
     LLVMValueRef tags[EMIT_MEMORY_COUNT]; /* made on first use */
     bool out_of_memory;
 } codegen;
@@ -79,8 +79,8 @@ typedef struct emit {
     LLVMValueRef destination;        /* several results go there; NULL otherwise */
     LLVMValueRef list, cells, dests; /* stack room for operands of calls, grown as needed */
     uint32_t list_words, cell_words, dest_words;
-    emit_length *lengths;            /* by ir_value; NULL: no length is asked for */
-    ir_dominators *dominators;       /* where lengths are */
+    emit_length *lengths;      /* by ir_value; NULL: no length is asked for */
+    ir_dominators *dominators; /* where lengths are */
     /* kernels only */
     const ir_kernel *kernel;
     LLVMValueRef captured, cell_array, out, grad_out, fault;

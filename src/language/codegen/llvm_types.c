@@ -231,7 +231,8 @@ void emit_likely(emit *e, LLVMValueRef branch) {
 
 LLVMValueRef emit_length_load(emit *e, LLVMValueRef load) {
     codegen *cg = e->cg;
-    LLVMMetadataRef range[] = {LLVMValueAsMetadata(codegen_i64(cg, 0)), LLVMValueAsMetadata(codegen_i64(cg, INT64_MIN))};
+    LLVMMetadataRef range[] = {LLVMValueAsMetadata(codegen_i64(cg, 0)),
+                               LLVMValueAsMetadata(codegen_i64(cg, INT64_MIN))};
     set_metadata(cg, load, "range", LLVMMDNodeInContext2(cg->context, range, 2));
     return load;
 }

@@ -268,9 +268,9 @@ static expr *places_of_parts(const chain *h, block_builder *before, block_builde
     const char *size = check_printf(c, "<size %u>", number);
     build_let(before, of->names[0], false, e->call.receiver);
     build_let(before, size, false, e->call.args[0]);
-    build_stmt(before, BUILD_QUOTE(c, e->span, "$0.$1($2)", chain_name(c, e, of->names[0]),
-                                   chain_name(c, e, check_printf(c, "__%s_size", e->call.name)),
-                                   chain_name(c, e, size)));
+    build_stmt(before,
+               BUILD_QUOTE(c, e->span, "$0.$1($2)", chain_name(c, e, of->names[0]),
+                           chain_name(c, e, check_printf(c, "__%s_size", e->call.name)), chain_name(c, e, size)));
     for (int i = 1; i < 3; i++)
         build_let(body, of->names[i], false,
                   BUILD_QUOTE(c, e->span, "$0.$1($$at, $2)", chain_name(c, e, of->names[0]),
@@ -304,8 +304,9 @@ static expr *places_of(const chain *h, block_builder *before, block_builder *bod
         build_stmt(before, BUILD_QUOTE(c, span, "$$all.__reserve($$count as i64)", NULL));
     build_let(body, "<v 0>", false,
               h->range == NULL ? BUILD_QUOTE(c, span, "$$list[$$first + $$at * $$stride]", NULL)
-                               : BUILD_QUOTE(c, span, from_end ? "__range_back($$high, $$first + $$at * $$stride + $0)"
-                                                               : "__range_on($$low, $$first + $$at * $$stride)",
+                               : BUILD_QUOTE(c, span,
+                                             from_end ? "__range_back($$high, $$first + $$at * $$stride + $0)"
+                                                      : "__range_on($$low, $$first + $$at * $$stride)",
                                              check_new_int(c, span, !h->range->range.inclusive)));
     return BUILD_QUOTE(c, span, "0i64..$$count as i64", NULL);
 }

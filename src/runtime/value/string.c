@@ -8,8 +8,8 @@
 
 #include "base/decimal.h"
 #include "runtime/state.h"
-#include "runtime/value/objects.h"
 #include "runtime/value/display.h"
+#include "runtime/value/objects.h"
 
 enum { FIRST_ROOM = 5 /* 32 bytes */ };
 
