@@ -176,7 +176,7 @@ static LLVMValueRef write_by_call(emit *e, const ir_instr *i, LLVMValueRef recor
     return call_with(e, i, copy);
 }
 
-/* Element `index` where it fits and nobody else holds v, which has one element more then if it is pushed; else the
+/* Element `index` where it fits and v has no other holder, which has one element more then if it is pushed; else the
  * runtime does it. */
 static void write(emit *e, const ir_instr *i, LLVMValueRef fits, LLVMValueRef index) {
     codegen *cg = e->cg;

@@ -190,7 +190,7 @@ LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *val
     return codegen_constant(cg, name, LLVMConstArray2(cg->i64, items, count));
 }
 
-/* ---- what LLVM is told about memory and branches ------------------------------------------------------------- */
+/* ---- facts about memory and branches ---------------------------------------------------------------------------- */
 
 static LLVMValueRef set_metadata(codegen *cg, LLVMValueRef of, const char *kind, LLVMMetadataRef node) {
     LLVMValueRef value = LLVMMetadataAsValue(cg->context, node);

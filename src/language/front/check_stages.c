@@ -340,7 +340,7 @@ bool chain_is_placing(const expr *stage) {
     return placing_way(stage) != NULL;
 }
 
-/* Of a list its elements from the first or from the last one on; of a range as many numbers, counted from its end where
+/* A list gives its elements from the first or from the last one on; a range as many numbers, counted from its end where
  * it goes backwards. */
 static void first_places(const chain *h, block_builder *before) {
     checker *c = h->c;
