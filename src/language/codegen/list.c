@@ -218,6 +218,11 @@ static void len(emit *e, const ir_instr *i) {
     codegen *cg = e->cg;
     LLVMBuilderRef builder = cg->builder;
     LLVMValueRef v = emit_arg(e, i, 0);
+    emit_length *known = e->lengths ? &e->lengths[i->args[0]] : NULL;
+    if (known && known->value && ir_dominates(e->dominators, known->block, i->block)) {
+        e->values[i->result] = known->value;
+        return;
+    }
     LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), there = emit_new_block(e, ""), go_on = emit_new_block(e, "");
     LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, v, ""), go_on, there);
     LLVMPositionBuilderAtEnd(builder, there);
@@ -226,8 +231,7 @@ static void len(emit *e, const ir_instr *i) {
     LLVMPositionBuilderAtEnd(builder, go_on);
     e->values[i->result] = LLVMBuildPhi(builder, cg->i64, "");
     LLVMAddIncoming(e->values[i->result], lengths, (LLVMBasicBlockRef[]){from, there}, 2);
-    emit_length *known = e->lengths ? &e->lengths[i->args[0]] : NULL;
-    if (known && (!known->value || !ir_dominates(e->dominators, known->block, i->block)))
+    if (known)
         *known = (emit_length){e->values[i->result], i->block};
 }
 
