@@ -15,7 +15,7 @@
 #include "language/front/check_place.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
-#include "language/types/check_dyn_types.h"
+#include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 
 typedef struct guard_scan {
@@ -32,17 +32,27 @@ static bool is_own(const checker *c, const function_item *f) {
     return f->span.file != c->tree->prelude;
 }
 
-static bool program_has(const checker *c, const char *name) {
-    for (uint32_t i = 0; i < c->tree->function_count; i++)
-        if (is_own(c, c->tree->functions[i]) && strcmp(c->tree->functions[i]->name, name) == 0)
+static const own_functions *own_functions_of(checker *c) {
+    own_functions *own = &c->instances->own;
+    for (; own->looked_at < c->tree->function_count; own->looked_at++)
+        if (is_own(c, c->tree->functions[own->looked_at]))
+            CHECK_PUSH(c, own->items, own->count, own->capacity, c->tree->functions[own->looked_at]);
+    return own;
+}
+
+static bool program_has(checker *c, const char *name) {
+    const own_functions *own = own_functions_of(c);
+    for (uint32_t i = 0; i < own->count; i++)
+        if (strcmp(own->items[i]->name, name) == 0)
             return true;
     return false;
 }
 
 /* Functions that run though no call names them: of operators, at the end of a value, where a text is made of one. */
-static bool program_says(const checker *c, library_fact fact) {
-    for (uint32_t i = 0; i < c->tree->function_count; i++)
-        if (is_own(c, c->tree->functions[i]) && library_says(fact, c->tree->functions[i]->name))
+static bool program_says(checker *c, library_fact fact) {
+    const own_functions *own = own_functions_of(c);
+    for (uint32_t i = 0; i < own->count; i++)
+        if (library_says(fact, own->items[i]->name))
             return true;
     return false;
 }
@@ -84,7 +94,7 @@ static bool call_runs(checker *c, const expr *e) {
     return name_runs(c, callee);
 }
 
-static bool method_runs(const checker *c, const char *name) {
+static bool method_runs(checker *c, const char *name) {
     return program_has(c, name) ||
            (library_said_of(LIBRARY_hands_on, name) == SAID_TEXT && program_says(c, LIBRARY_runs_in_text));
 }

@@ -1,6 +1,8 @@
 /* check_infer_answer.c: the walk of a function's body (check_infer.c), what is preferred where nothing was demanded,
  * and the answers, written into the brackets, indices and pairs.
  */
+#include <string.h>
+
 #include "language/front/check_infer.h"
 #include "language/front/check_tensor.h"
 #include "language/types/check_dyn_types.h"
@@ -136,14 +138,14 @@ static void answer_tensor(inference *n, const inferred_tensor *one) {
                                                                  : element->kind;
 }
 
-/* Whether a function of the program, or a struct, has tensors whose elements its signature leaves open, or numbers. */
+/* Whether a function of the program, or a struct, has tensors whose elements its signature leaves open. */
 static bool leaves_elements(inference *n) {
     const syntax_tree *tree = n->c->tree;
     bool leaves = false;
     for (uint32_t i = 0; i < tree->function_count && !leaves; i++) {
         const function_item *f = tree->functions[i];
         leaves = f->span.file != tree->prelude && f->result_annotation != NULL &&
-                 (f->result == NULL || infer_leaves_elements(n, f->result) || infer_leaves_numbers(f));
+                 (f->result == NULL || infer_leaves_elements(n, f->result));
     }
     for (uint32_t i = 0; i < tree->struct_count && !leaves; i++) {
         const struct_item *s = tree->structs[i];
@@ -152,22 +154,41 @@ static bool leaves_elements(inference *n) {
     return leaves;
 }
 
-/* calls: a call is a question, too. */
-static bool is_question(const expr *e, void *calls) {
+static void find_leaving(checker *c) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->span.file != c->tree->prelude && infer_leaves_numbers(f))
+            CHECK_PUSH(c, c->open->leaving, c->open->leaving_count, c->open->leaving_capacity, f->name);
+    }
+}
+
+static bool leaves_numbers(const checker *c, const expr *e) {
+    const bool call = e->kind == EXPR_CALL && e->call.callee != NULL && e->call.callee->kind == EXPR_NAME;
+    const char *name = call ? e->call.callee->name.name : e->kind == EXPR_METHOD ? e->call.name : NULL;
+    bool leaves = false;
+    for (uint32_t i = 0; name != NULL && !leaves && i < c->open->leaving_count; i++)
+        leaves = strcmp(name, c->open->leaving[i]) == 0;
+    return leaves;
+}
+
+static bool is_question(const expr *e, void *context) {
+    const checker *c = context;
+    const bool calls = c->open->left == ELEMENTS_LEFT_SOME; /* a call is a question, too */
     const bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
     return bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX ||
            (e->kind == EXPR_METHOD && (check_has_places(e) || infer_collects(e))) ||
-           (*(bool *)calls && (e->kind == EXPR_METHOD || e->kind == EXPR_CALL));
+           (calls && (e->kind == EXPR_METHOD || e->kind == EXPR_CALL)) || leaves_numbers(c, e);
 }
 
 static bool asks_in_block(inference *n, const block *b) {
     elements_left *left = &n->c->open->left;
     if (*left == ELEMENTS_LEFT_UNKNOWN) {
         *left = leaves_elements(n) ? ELEMENTS_LEFT_SOME : ELEMENTS_LEFT_NONE;
+        find_leaving(n->c);
         if (*left == ELEMENTS_LEFT_SOME)
             infer_mark_changed(n);
     }
-    return block_any(b, is_question, &(bool){*left == ELEMENTS_LEFT_SOME});
+    return block_any(b, is_question, n->c);
 }
 
 static void walk_body(inference *n, function_item *f) {

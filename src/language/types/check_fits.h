@@ -30,6 +30,8 @@ typedef enum elements_left { ELEMENTS_LEFT_UNKNOWN, ELEMENTS_LEFT_NONE, ELEMENTS
 
 typedef struct check_inference {
     elements_left left;   /* whether signatures and structs of the program leave elements of tensors open */
+    const char **leaving; /* the functions whose calls leave numbers open (check_infer_yields.c) */
+    uint32_t leaving_count, leaving_capacity;
     bool has_open;        /* the function made a TYPE_OPEN or an open number */
     bool is_closing;      /* the body has been read: what is open now becomes what it is otherwise */
     source_span deciding; /* the use that is being checked: what decides an open number */

@@ -21,6 +21,13 @@ typedef struct chain_sums {
     bool has_clone;
 } chain_sums;
 
+/* The functions that are not the library's, in their order. */
+typedef struct own_functions {
+    function_item **items;
+    uint32_t count, capacity;
+    uint32_t looked_at; /* of all functions, from the first on */
+} own_functions;
+
 /* Instances of structs by template and arguments: buckets, linked by next_alike. */
 typedef struct instance_table {
     struct_item **buckets;
@@ -44,6 +51,7 @@ typedef struct check_instances {
     iterators_known iterators;   /* structs with next() */
     struct dyn_type *dyns;
     chain_sums sums;
+    own_functions own;
     /* check_constant_integer: what is written in a type is checked as any expression is. */
     constant_reader constant_integer;
 } check_instances;
