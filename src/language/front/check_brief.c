@@ -15,6 +15,7 @@
 #include "language/front/check_place.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 
