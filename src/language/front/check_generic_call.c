@@ -195,6 +195,8 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
     const type *list = wanted != NULL && f->span.file == c->tree->prelude ? type_resolve(c->types, wanted) : NULL;
     if (list != NULL && list->kind == TYPE_VEC && !type_is_box(list)) /* v.chain(Some(3)): what can be gone over */
         check_as_list(c, slot);
+    if (wanted != NULL && check_dyn_decides(c, e, parameter->annotation, (*slot)->type))
+        wanted = check_type_in(c, e, parameter->annotation);
     const coerce_reason why = {parameter->span, "the parameter is declared here"};
     if (wanted != NULL && check_comes_back(parameter))
         check_coerce_lent(c, slot, wanted, &why);

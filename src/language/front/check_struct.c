@@ -48,7 +48,11 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
     const type *wish = type_resolve(c->types, field->type);
     type_expr *function = check_field_function(s, field);
     if (function != NULL && init->value->kind == EXPR_CLOSURE && init->value->type == NULL) {
+        const type_environment *outer = c->environment,
+                               of_struct = {.parameters = &s->generics, .arguments = s->arguments};
+        c->environment = s->arguments != NULL ? &of_struct : outer;
         closure_signature signature = check_closure_signature(c, function);
+        c->environment = outer;
         check_function_value(c, &init->value, &signature);
     }
     check_keep_reference(init->value);

@@ -184,6 +184,7 @@ void parse_struct(parser *p) {
     } else if (parser_accept(p, TOKEN_LEFT_PAREN)) {
         s->positional = true;
         parse_fields(p, s, NULL, &(uint32_t){0}, TOKEN_RIGHT_PAREN);
+        parse_where(p, &s->generics, NULL);
         parser_accept(p, TOKEN_SEMICOLON);
     } else if (!parser_accept(p, TOKEN_SEMICOLON)) {
         parser_expected(p, "`{`");

@@ -496,8 +496,10 @@ static void parse_name_pattern(parser *p, pattern *made) {
 pattern *parse_pattern_no_or(parser *p) {
     pattern *made = new_pattern(p, PATTERN_WILDCARD);
     bool is_behind = false;
-    while (parser_accept_first(p, TOKEN_AND))
+    while (parser_accept_first(p, TOKEN_AND)) {
         is_behind = true;
+        parser_accept(p, TOKEN_MUT); /* `&mut p` takes what a `&mut` leads to apart */
+    }
     parser_skip_self(p);
     switch (parser_kind(p)) {
     case TOKEN_LEFT_PAREN:

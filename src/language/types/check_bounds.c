@@ -5,6 +5,7 @@
 
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_item.h"
@@ -106,6 +107,60 @@ static void conversion_decided(checker *c, const type_environment *e, const type
         t->number->prefers = to;
 }
 
+static bool is_impl_of(const implementation *made, const struct_item *owner, const type_expr *bound) {
+    return owner != NULL && (made->owner == owner || made->owner == owner->template) &&
+           made->impl->trait_type->argument_count == bound->argument_count;
+}
+
+/* S: Store<T> of a Stack<A> that has `impl<B> Store<B> for Stack<B>`: T is A. Where it is not known what the Stack holds,
+ * it is the only impl that says so. */
+static void trait_decides(checker *c, const type_environment *e, const type *t, const trait_item *trait,
+                          const type_expr *bound) {
+    const struct_item *owner = check_owner_of(c, t);
+    const implementation *const all = c->instances->implementations;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->instances->implementation_count; i++)
+        count += all[i].trait == trait && is_impl_of(&all[i], owner, bound);
+    for (uint32_t i = 0; i < c->instances->implementation_count && (count == 1 || !t->may_have_open); i++) {
+        if (all[i].trait != trait || !is_impl_of(&all[i], owner, bound))
+            continue;
+        type_environment of_impl = {0};
+        if (all[i].impl->generics.count > 0)
+            of_impl = check_impl_environment(c, all[i].impl, t);
+        for (uint32_t k = 0; k < bound->argument_count; k++) {
+            const type *is = check_type_in(c, of_impl.parameters == NULL ? NULL : &of_impl,
+                                           all[i].impl->trait_type->arguments[k]);
+            check_fits(c, check_type_in(c, e, bound->arguments[k]), is);
+        }
+    }
+}
+
+/* The bound of `&dyn Store<T>`, `Box<dyn Store<T>>`; NULL: the trait has no parameters, or t is something else. */
+static const type_expr *bound_of_dyn(const checker *c, const type_expr *t, const trait_item **trait) {
+    while (t != NULL && t->kind == TYPE_EXPR_NAME && t->argument_count == 1)
+        t = t->arguments[0];
+    const type_expr *bound = t != NULL && t->kind == TYPE_EXPR_DYN && t->argument_count > 0 ? t->arguments[0] : NULL;
+    *trait = bound != NULL && bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+    return *trait != NULL && (*trait)->generics.count > 0 && bound->argument_count == (*trait)->generics.count ? bound
+                                                                                                               : NULL;
+}
+
+bool check_dyn_decides(checker *c, const type_environment *e, const type_expr *written, const type *t) {
+    const trait_item *trait;
+    const type_expr *bound = bound_of_dyn(c, written, &trait);
+    t = type_resolve(c->types, t);
+    while (bound != NULL && (type_is_box(t) || t->kind == TYPE_REFERENCE))
+        t = type_resolve(c->types, t->vec.element);
+    if (bound == NULL || t->kind == TYPE_OPEN)
+        return false;
+    if (check_dyn_trait(t) == trait)
+        for (uint32_t i = 0; i < bound->argument_count; i++)
+            check_fits(c, check_type_in(c, e, bound->arguments[i]), t->structure->dyn->arguments[i]);
+    else
+        trait_decides(c, e, t, trait, bound);
+    return true;
+}
+
 static void bound_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound, bool waits) {
     if (bound->kind == TYPE_EXPR_FUNCTION) {
         function_decides(c, e, t, bound);
@@ -132,23 +187,8 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
     }
     if (trait != NULL && t->may_have_open && t->kind != TYPE_OPEN && !type_is_open_number(t))
         parts_decided(c, t, trait, waits);
-    if (trait == NULL || bound->argument_count == 0 || t->may_have_open)
-        return;
-    const struct_item *owner = check_owner_of(c, t);
-    for (uint32_t i = 0; i < c->instances->implementation_count; i++) {
-        const implementation *made = &c->instances->implementations[i];
-        bool known = made->trait == trait && owner != NULL &&
-                     (made->owner == owner || made->owner == owner->template) &&
-                     made->impl->trait_type->argument_count == bound->argument_count;
-        type_environment of_impl = {0};
-        if (known && made->impl->generics.count > 0)
-            of_impl = check_impl_environment(c, made->impl, t);
-        for (uint32_t k = 0; known && k < bound->argument_count; k++) {
-            const type *is = check_type_in(c, of_impl.parameters == NULL ? NULL : &of_impl,
-                                           made->impl->trait_type->arguments[k]);
-            check_fits(c, check_type_in(c, e, bound->arguments[k]), is);
-        }
-    }
+    if (trait != NULL && bound->argument_count > 0 && t->kind != TYPE_OPEN && !type_is_open_number(t))
+        trait_decides(c, e, t, trait, bound);
 }
 
 void check_bounds_decide(checker *c, const type_environment *e, bool waits) {

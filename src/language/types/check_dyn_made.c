@@ -10,6 +10,30 @@
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
+/* Of all impls for t's struct of the trait, one has these types for the trait's parameters. */
+static bool implements_with(checker *c, const type *t, const dyn_type *d) {
+    const struct_item *owner = check_owner_of(c, t);
+    bool any = false;
+    for (uint32_t i = 0; owner != NULL && i < c->instances->implementation_count; i++) {
+        const implementation *made = &c->instances->implementations[i];
+        if (made->trait != d->trait || (made->owner != owner && made->owner != owner->template))
+            continue;
+        any = true;
+        const type_expr *written = made->impl->trait_type;
+        type_environment of_impl = {0};
+        if (made->impl->generics.count > 0)
+            of_impl = check_impl_environment(c, made->impl, t);
+        bool fits = written->argument_count == d->trait->generics.count;
+        for (uint32_t k = 0; fits && k < written->argument_count; k++) {
+            const type *is = check_type_in(c, of_impl.parameters == NULL ? NULL : &of_impl, written->arguments[k]);
+            fits = check_fits(c, is, d->arguments[k]);
+        }
+        if (fits)
+            return true;
+    }
+    return !any; /* by `impl<T> Trait<A> for T` */
+}
+
 bool check_may_be_dyn(checker *c, const dyn_type *d, const type *t) {
     if (d->item != NULL) {
         const type *item = check_is_iterator(c, t) ? check_item_of(c, t) : NULL;
@@ -19,7 +43,7 @@ bool check_may_be_dyn(checker *c, const dyn_type *d, const type *t) {
     if (s != NULL && library_says(LIBRARY_sees, s->name))
         return check_may_be_dyn(c, d, type_resolve(c->types, t->structure->arguments[0]));
     if (d->trait != NULL)
-        return check_implements(c, t, d->trait);
+        return check_implements(c, t, d->trait) && (d->trait->generics.count == 0 || implements_with(c, t, d));
     return t->kind == TYPE_STRUCT && t->structure->closure != NULL;
 }
 

@@ -97,6 +97,10 @@ static function_item *copy_method(checker *c, const dyn_type *d, const char *nam
         return NULL;
     function_item *f = check_copy_function(c, declared);
     f->unchecked = NULL;
+    if (d->trait->generics.count > 0) {
+        f->template = (function_item *)declared;
+        f->environment = (type_environment){.parameters = &d->trait->generics, .arguments = d->arguments, .self = d->s};
+    }
     for (uint32_t i = 0; i < f->parameter_count; i++) /* `mut x: &mut T` would be another reference later */
         f->parameters[i]->is_mutable = f->parameters[i]->annotation == NULL || !f->parameters[i]->annotation->is_place;
     return f;

@@ -99,22 +99,53 @@ dyn_type *check_new_dyn(checker *c, source_span span, const char *name) {
     return d;
 }
 
-const type *check_trait_dyn(checker *c, source_span span, trait_item *trait) {
-    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
-        if (d->trait == trait)
-            return d->s->type;
+/* Conv<i64, f32> */
+static const char *trait_text(checker *c, const trait_item *trait, const type *const *arguments) {
     const char *plain = names_trait_text(trait);
-    plain = names_trait(c->names, plain) == trait ? plain : trait->name;
-    dyn_type *d = check_new_dyn(c, span, check_printf(c, OWNER_DYN "%s", plain));
+    const char *text = names_trait(c->names, plain) == trait ? plain : trait->name;
+    for (uint32_t i = 0; i < trait->generics.count; i++)
+        text = check_printf(c, "%s%s%s", text, i == 0 ? "<" : ", ", check_type_text(c, arguments[i]));
+    return trait->generics.count == 0 ? text : check_printf(c, "%s>", text);
+}
+
+static const type *trait_dyn_of(checker *c, source_span span, trait_item *trait, const type **arguments) {
+    const size_t bytes = trait->generics.count * sizeof *arguments;
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
+        if (d->trait == trait && (bytes == 0 || memcmp(d->arguments, arguments, bytes) == 0))
+            return d->s->type;
+    dyn_type *d = check_new_dyn(c, span, check_printf(c, OWNER_DYN "%s", trait_text(c, trait, arguments)));
     d->trait = trait;
-    check_symbol(c, check_printf(c, OWNER_DYN "%s", trait->name))->structure = d->s;
+    d->arguments = arguments;
+    if (bytes == 0)
+        check_symbol(c, check_printf(c, OWNER_DYN "%s", trait->name))->structure = d->s;
     return d->s->type;
+}
+
+const type *check_trait_dyn(checker *c, source_span span, trait_item *trait) {
+    return trait_dyn_of(c, span, trait, NULL);
+}
+
+/* dyn Conv<i64>: a trait with type parameters is another one for other types. */
+static const type *trait_dyn_written(checker *c, type_expr *t, trait_item *trait, type_expr *bound) {
+    const uint32_t count = trait->generics.count;
+    const type **arguments = CHECK_ARRAY(c, const type *, count + 1);
+    uint32_t types = 0; /* `Item = T` is a parameter of none */
+    for (uint32_t i = 0; i < bound->argument_count && types < count; i++)
+        arguments[types++] = type_resolve(c->types, check_part_type(c, bound->arguments[i]));
+    for (uint32_t i = 0; i < types; i++)
+        if (arguments[i]->kind == TYPE_ERROR || arguments[i]->may_have_open) /* another one once it is known */
+            return arguments[i]->kind == TYPE_ERROR ? arguments[i] : type_open(c->types, NULL);
+    if (types == count)
+        return trait_dyn_of(c, t->span, trait, arguments);
+    diagnostics_say(c->diagnostics, t->span, SAY(trait_of_dyn_needs_types), names_trait_text(trait),
+                    trait->generics.items[types].name);
+    return check_scalar(c, TYPE_ERROR);
 }
 
 struct_item *check_dyn_owner(checker *c, const char *name) {
     bool is_dyn = strncmp(name, OWNER_DYN, strlen(OWNER_DYN)) == 0;
     trait_item *trait = is_dyn ? names_trait(c->names, name + strlen(OWNER_DYN)) : NULL;
-    return trait == NULL ? NULL : check_trait_dyn(c, trait->span, trait)->structure;
+    return trait == NULL || trait->generics.count > 0 ? NULL : check_trait_dyn(c, trait->span, trait)->structure;
 }
 
 /* ---- as they are written -------------------------------------------------------------------------- */
@@ -181,7 +212,7 @@ const type *check_dyn_type(checker *c, type_expr *t) {
             continue;
         trait_item *trait = names_trait(c->names, bound->name);
         if (trait != NULL)
-            return check_trait_dyn(c, t->span, trait);
+            return trait_dyn_written(c, t, trait, bound);
         const library_said form = library_said_of(LIBRARY_trait_form, bound->name);
         bool iterates = form == SAID_ITERATE;
         if (iterates && bound->argument_count == 1)

@@ -14,6 +14,7 @@ struct dyn_type {
     struct_item *s;
     const type *item;        /* of iterators that yield this; NULL: of others */
     const trait_item *trait; /* NULL: of functions, with this signature */
+    const type **arguments;  /* of the trait's type parameters: i64 of `dyn Conv<i64>` */
     closure_signature signature;
     function_item **methods;
     uint32_t method_count, method_capacity;
