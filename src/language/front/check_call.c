@@ -464,6 +464,10 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
 /* (|x| …)(a): a closure writes to what it captures by way of its variable. */
 static void call_of_literal(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *called = e->call.callee;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const bool says = wish != NULL &&
+                      (wish->kind == TYPE_STRING || wish->kind == TYPE_VEC || wish->kind == TYPE_STRUCT);
+    called->closure.wish = says ? wish : NULL;
     e->call.callee = check_new_name(c, called->span, "<called>");
     *slot = BUILD_QUOTE(c, e->span, "{ let mut $$called = $0; $1 }", called, e);
     check_expr(c, slot, expected);

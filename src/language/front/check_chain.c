@@ -35,6 +35,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_item.h"
+#include "language/types/check_variants.h"
 #include "language/types/check_written.h"
 
 /* ---- where a chain starts ------------------------------------------------------------------------ */
@@ -137,7 +138,7 @@ static bool can_be_seen(const chain *h) {
             return true;
         functions += chain_stages[k].has_function;
     }
-    return functions > 1;
+    return functions > 1 || (h->fails && functions > 0);
 }
 
 /* An end that looks at every value needs no list of them, nor does the body of a loop. */
@@ -412,14 +413,18 @@ static expr *begin_of(const chain *h, stage_kind end, const type *expected) {
     }
 }
 
-/* A sum of a type that says itself what that is, or that is an Option or a Result. */
-static bool sums_otherwise(checker *c, const expr *e, const type *expected) {
-    stage_kind end = chain_kind_of(e);
+/* The type that a sum or `collect` is wanted as; NULL: nothing says it. */
+static const type *wanted_as(checker *c, const expr *e, const type *expected) {
+    const type *t = e->call.type_argument_count == 1 ? check_type(c, e->call.type_arguments[0])
+                    : expected == NULL               ? e->becomes
+                                                     : expected;
+    return t == NULL ? NULL : type_resolve(c->types, t);
+}
+
+/* A sum of a type that says itself what that is. */
+static bool sums_otherwise(checker *c, stage_kind end, const type *t) {
     if (end != STAGE_SUM && end != STAGE_PRODUCT)
         return false;
-    const type *t = e->call.type_argument_count == 1 ? check_type(c, e->call.type_arguments[0])
-                    : expected == NULL               ? NULL
-                                                     : type_resolve(c->types, expected);
     chain_sums *sums = &c->instances->sums;
     for (; sums->looked_at < c->tree->function_count; sums->looked_at++) {
         const function_item *f = c->tree->functions[sums->looked_at];
@@ -434,45 +439,70 @@ static bool sums_otherwise(checker *c, const expr *e, const type *expected) {
 bool check_chain(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     stage_kind kind = chain_kind_of(e);
-    if (kind == STAGE_NONE || sums_otherwise(c, e, expected))
+    const bool makes = kind == STAGE_SUM || kind == STAGE_PRODUCT || kind == STAGE_COLLECT;
+    const type *wanted = makes ? wanted_as(c, e, expected) : NULL;
+    const bool fails = wanted != NULL &&
+                       (check_is_form(c, wanted, SAID_OPTION) || check_is_form(c, wanted, SAID_RESULT));
+    if (kind == STAGE_NONE || (!fails && sums_otherwise(c, kind, wanted)))
         return false;
-    chain h = {.c = c, .e = e};
+    chain h = {.c = c, .e = e, .fails = fails};
     take_apart(&h, slot);
     source from = source_of(&h);
     if (from == SOURCE_NONE)
         return false;
     block_builder b = build_block(c, e->span);
-    bool listed = kind < STAGE_FIND || kind == STAGE_COLLECT;
+    bool listed = kind < STAGE_FIND || kind == STAGE_COLLECT || fails;
     const char *result = listed ? "<all>" : "<found>";
     build_let(&b, result, true, listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind, expected));
-    b.last->pattern->binding->gathers = kind == STAGE_SUM       ? BINARY_ADD
+    b.last->pattern->binding->gathers = listed                  ? BINARY_NONE
+                                        : kind == STAGE_SUM     ? BINARY_ADD
                                         : kind == STAGE_PRODUCT ? BINARY_MUL
                                                                 : BINARY_NONE;
     build_stmt(&b, build_loop_of(&h, from, NULL, &b));
     expr *value = chain_name(c, e, result);
-    if (kind == STAGE_COLLECT) {
+    if (kind == STAGE_COLLECT || fails) {
         value = build_method(c, e->span, value, e->call.name, NULL, 0);
+        value->becomes = e->becomes;
         value->call.type_arguments = e->call.type_arguments;
         value->call.type_argument_count = e->call.type_argument_count;
         value->becomes = e->becomes;
     }
-    if (kind == STAGE_SUM || kind == STAGE_PRODUCT)
+    if (!fails && (kind == STAGE_SUM || kind == STAGE_PRODUCT))
         value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);
     *slot = build_finish(&b, value);
     check_expr(c, slot, kind >= STAGE_SUM ? expected : NULL);
     return true;
 }
 
-/* sets.flatten(), of what a `for` runs over: sets.flat_map(|<row>| <row>) */
+/* How a list is flattened whose rows are no lists: by which stage, and what it takes of a row. False: they are. */
+static bool way_of_rows(checker *c, const type *row, library_said *stage, const char **taken) {
+    const type *led = type_is_reference(row) && !type_is_slice(row) ? type_resolve(c->types, row->vec.element) : row;
+    *stage = SAID_FLAT_MAP;
+    if (row->kind == TYPE_STRUCT) {
+        *taken = "|$$row| $$row";
+    } else if (led->kind == TYPE_VEC && type_is_reference(row)) {
+        *taken = "|$$row| $$row.iter_mut()";
+    } else if (type_is_reference(row) && check_is_form(c, led, SAID_OPTION)) {
+        *stage = SAID_FILTER_MAP;
+        *taken = "|$$row| $$row.as_mut()";
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* sets.flatten(), of what a `for` runs over: sets.flat_map(|<row>| <row>); rows.iter_mut().flatten() */
 bool check_flattened(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const library_said by = library_said_of(LIBRARY_goes_over_each, e->call.name);
     const type *row = by != SAID_FLAT_MAP || t->kind != TYPE_VEC ? NULL : type_resolve(c->types, t->vec.element);
-    if (row == NULL || e->call.arg_count > 0 || row->kind != TYPE_STRUCT)
+    const char *taken = NULL;
+    library_said stage = SAID_NOTHING;
+    if (row == NULL || e->call.arg_count > 0 || !way_of_rows(c, row, &stage, &taken))
         return false;
-    e->call.args = check_join_list(c, BUILD_QUOTE(c, e->span, "|$$row| $$row", NULL), NULL, 0);
+    e->call.args = check_join_list(c, BUILD_QUOTE(c, e->span, taken, NULL), NULL, 0);
     e->call.arg_count = 1;
-    e->call.name = library_named(LIBRARY_stage, by);
+    e->call.name = library_named(LIBRARY_stage, stage);
     check_again(c, slot, expected);
     return true;
 }

@@ -57,6 +57,7 @@ typedef struct chain {
     expr *stages[STAGES_MAX];
     uint32_t count;
     expr **start;
+    bool fails;          /* an Option or Result is made of all values: nothing is asked for behind the first failure */
     bool backwards;      /* the list or range that the chain starts from, from its end on */
     const expr *range;   /* the range whose numbers are had by their place; NULL: another start */
     uint32_t placing;    /* stages at its beginning that only say which places of the list there are */

@@ -8,7 +8,7 @@
  * struct; each closure has a type of its own, and functions that take one are generic. The body is checked as
  * soon as the types of the parameters are known: where the closure is made when they are written out or
  * where it is passed says so, else at the first call. Then the names that were visible where it was made are
- * visible again: scopes only grow until it goes out of sight itself.
+ * visible again: scopes only grow, and a closure that leaves a block undecided keeps the block's names.
  *
  * A body that writes to a variable from outside writes to the copy; a call from the function that the
  * variable belongs to copies it in before and out after. Handed on, such a closure holds references (check_capture.c).
@@ -146,6 +146,8 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     function_item *f = s->closure;
     outside o = leave_function(c, f, f->scope_mark);
     uint32_t mark = check_scope_open(c);
+    for (uint32_t i = 0; i < f->kept_count; i++)
+        names_show(c->names, f->kept[i]);
     f->body_is_open = true;
     declare_parameters(c, f, signature);
     f->result = f->result_annotation != NULL                                  ? check_type(c, f->result_annotation)
@@ -154,7 +156,8 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     f->body = body_block(c, f->body_expression);
     if (f->body->result != NULL && f->result == NULL)
         check_keep_reference(f->body->result);
-    check_block(c, f->body, f->result);
+    const type *wish = f->result == NULL && s->made_by->kind == EXPR_CLOSURE ? s->made_by->closure.wish : NULL;
+    check_block(c, f->body, f->result != NULL ? f->result : wish);
     const bool some = f->result == NULL ? signature->is_known : f->result == check_unit_type(c);
     if (some && f->body->type->kind == TYPE_VOID)
         yield_unit(c, f->body); /* what is wanted is some value */
@@ -174,6 +177,29 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     f->body_is_open = false;
     f->body_is_checked = true;
     fill_captures(c, s);
+}
+
+static void keep_in_sight(checker *c, function_item *f, uint32_t mark) {
+    const uint32_t more = f->scope_mark - mark;
+    binding **kept = CHECK_ARRAY(c, binding *, more + f->kept_count);
+    const names_away away = names_leave(c->names, mark);
+    for (uint32_t k = 0; k < more; k++)
+        kept[k] = away.shown[away.count - 1 - k];
+    names_return(c->names, &away);
+    for (uint32_t k = 0; k < f->kept_count; k++)
+        kept[more + k] = f->kept[k];
+    f->kept = kept;
+    f->kept_count += more;
+    f->scope_mark = mark;
+}
+
+void check_scope_end(checker *c, uint32_t mark, uint32_t made) {
+    for (uint32_t i = made; i < c->tree->function_count; i++) {
+        function_item *f = c->tree->functions[i];
+        if (f->is_closure && !f->body_is_checked && f->outer == c->function && f->scope_mark > mark)
+            keep_in_sight(c, f, mark);
+    }
+    check_scope_close(c, mark);
 }
 
 static bool is_written_out(const function_item *f) {
@@ -348,12 +374,6 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
     expr *e = *slot;
     function_item *f = s->closure;
     const char *name = e->call.callee->kind == EXPR_NAME ? e->call.callee->name.name : NULL;
-    if (f->is_closure && !f->body_is_checked && f->scope_mark > c->names->entry_count) {
-        /* handed on undecided: what its body sees is not visible here any more */
-        diagnostics_say(c->diagnostics, f->span, SAY(nothing_says_what_parameters_of_this));
-        check_make_error(c, e);
-        return;
-    }
     if (report_open(c, e, f)) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);

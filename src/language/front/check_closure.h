@@ -20,12 +20,17 @@ void check_closure(checker *c, expr *e, const closure_signature *signature);
 /* f(…) where f is a variable that holds a closure. False when it is none. */
 bool check_closure_call(checker *c, expr **slot);
 bool check_function_name(checker *c, expr *e); /* a function as a value */
+/* check_scope_close where a closure may leave the scope as its value; made: how many functions there were. */
+void check_scope_end(checker *c, uint32_t mark, uint32_t made);
 void check_close_closure(checker *c, expr *e);
 /* Whether the method may write to self; before its body is checked, by what is written there. */
 bool check_may_write_self(checker *c, function_item *f);
 /* v[a..b].sort() and its like: the method of lists of this name. */
 bool check_changes_receiver(const char *name); /* of a list or text */
 bool check_may_write_lists(checker *c, const char *name);
+bool check_only_reads(checker *c, const char *name); /* whichever type has a method of this name */
+/* x.part.m(…): whichever type the part is of, some method of that name may write to it. */
+bool check_some_method_writes(const checker *c, const char *name);
 struct_item *check_new_closure_struct(checker *c, expr *e, function_item *f);
 
 #endif

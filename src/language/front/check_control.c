@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "language/front/check_call.h"
+#include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_part.h"
@@ -10,6 +11,7 @@
 #include "language/front/check_variant.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
@@ -192,7 +194,7 @@ static void result_to_statement(checker *c, block *b, stmt *last) {
 }
 
 void check_block(checker *c, block *b, const type *expected) {
-    uint32_t mark = check_scope_open(c);
+    uint32_t mark = check_scope_open(c), made = c->tree->function_count;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, ends = false;
     stmt *last = NULL;
     for (stmt *s = b->first; s != NULL; s = s->next) {
@@ -217,7 +219,7 @@ void check_block(checker *c, block *b, const type *expected) {
         else
             b->type = t;
     }
-    check_scope_close(c, mark);
+    check_scope_end(c, mark, made);
 }
 
 /* ---- if -------------------------------------------------------------------------------------- */
@@ -233,6 +235,8 @@ static void join_branches(checker *c, expr *e, const type *expected) {
         right = type_resolve(c->types, e->branch.otherwise->type);
         joined = check_join(c, left, right);
     }
+    if (joined == NULL && check_is_dyn(left) && check_converts(c, &e->branch.otherwise, left))
+        joined = left;
     if (joined == NULL && expected != NULL && then->result != NULL) { /* each by itself is judged */
         bool good = check_coerce_branch(c, &then->result, expected, NULL);
         good &= check_coerce_branch(c, &e->branch.otherwise, expected, NULL);

@@ -146,6 +146,10 @@ static bool convert(checker *c, expr **slot, const type *to) {
     return true;
 }
 
+bool check_converts(checker *c, expr **slot, const type *to) {
+    return convert(c, slot, to);
+}
+
 static void note_dyn(checker *c, diagnostic *d, const type *to, const type *from) {
     const trait_item *trait = check_dyn_trait(to);
     if (trait != NULL && check_dyn_from(c, to, from)) {

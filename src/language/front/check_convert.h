@@ -20,6 +20,7 @@ stated_way check_stated_way(checker *c, const type *from, const type *to);
 /* Converts the node or reports "expected X, found Y"; why (may be NULL) becomes a note. */
 const type *check_as_unit(checker *c, expr **slot); /* what has no value is `()` where one is wanted; its type then */
 bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why);
+bool check_converts(checker *c, expr **slot, const type *to); /* the same, and says nothing */
 /* For what is lent as `&mut`: it is of the very type, as what is written through it comes back, and it stays the place
  * that it is. What is stated of its tensors is looked at in the call, on both ways (lower_call.c). */
 void check_coerce_lent(checker *c, expr **slot, const type *to, const coerce_reason *why);

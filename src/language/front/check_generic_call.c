@@ -14,6 +14,7 @@
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_variants.h"
 #include "language/types/check_writes.h"
 #include "language/types/check_written.h"
 
@@ -185,8 +186,13 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         const type *wish = wanted == NULL ? NULL : type_resolve(c->types, wanted);
         if (check_comes_back(parameter)) /* f(&mut v[a..b]) */
             check_lend_place(c, call, slot, wish);
-        check_expr(c, slot, wish == NULL || wish->kind == TYPE_OPEN ? NULL : wish);
-        if (wish != NULL && wish->kind == TYPE_OPEN && f->span.file != c->tree->prelude)
+        const bool any = wish != NULL && wish->kind == TYPE_OPEN;
+        if (any)
+            check_unit_value(c, slot);
+        check_expr(c, slot, any ? NULL : wish);
+        if (any)
+            check_as_unit(c, slot);
+        if (any && f->span.file != c->tree->prelude)
             whole_element_as_number(c, slot);
     }
     if (wanted != NULL && f->span.file == c->tree->prelude && type_is(type_resolve(c->types, wanted), TYPE_STRING) &&

@@ -384,7 +384,8 @@ void check_split_range(checker *c, expr *e, const type *t) {
     const bool splits = library_says(LIBRARY_takes_range, e->call.name);
     bool gets = library_said_of(LIBRARY_of_lists, e->call.name) == SAID_GET && e->call.arg_count == 1 &&
                 (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
-    if ((!splits && !gets) || range == NULL)
+    function_item *own = t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, e->call.name) : NULL;
+    if ((!splits && !gets) || range == NULL || (own != NULL && own->span.file != c->tree->prelude))
         return;
     if (range->kind == EXPR_NAME && range->type == NULL && check_find(c, "__ranged") != NULL) {
         check_expr(c, &range, NULL);

@@ -1,12 +1,14 @@
 /* check_match.c: match, the patterns of its arms, and `?`, which is one. */
 
 #include "language/front/check_call.h"
+#include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_variant.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 #include "language/types/check_written.h"
@@ -90,7 +92,7 @@ void check_pattern(checker *c, pattern *p, const type *t) {
 /* ---- match ----------------------------------------------------------------------------------- */
 
 static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected, const match_alias *alias) {
-    uint32_t mark = check_scope_open(c);
+    uint32_t mark = check_scope_open(c), made = c->tree->function_count;
     c->places->alias_place = alias->place;
     c->places->alias_elements = alias->elements;
     c->places->alias_all = alias->all;
@@ -101,7 +103,7 @@ static void check_arm(checker *c, match_arm *arm, const type *t, const type *exp
     if (arm->guard != NULL)
         check_condition(c, &arm->guard);
     check_expr(c, &arm->body, expected);
-    check_scope_close(c, mark);
+    check_scope_end(c, mark, made);
 }
 
 /* Each arm by itself is judged by what is wanted of all. */
@@ -131,6 +133,8 @@ static void join_arms(checker *c, expr *e, const type *expected) {
             body = e->match.arms[i].body;
             t = type_resolve(c->types, body->type);
             next = check_join(c, joined, t);
+        } else if (next == NULL && check_is_dyn(joined) && check_converts(c, &e->match.arms[i].body, joined)) {
+            next = joined;
         } else if (next == NULL) {
             next = made_as(c, e, i, t);
         }
@@ -270,7 +274,7 @@ static bool shows_itself(checker *c, const type *error, const type *wanted) {
 
 /* The name of what makes an error one that is wanted; NULL: nothing has to. */
 static const char *maker_between(checker *c, const type *error, const type *wanted) {
-    if (shows_itself(c, error, wanted))
+    if (shows_itself(c, error, wanted) && check_maker(c, error, wanted) == NULL)
         return error_text;
     const bool open = error->may_have_open || (wanted->kind == TYPE_STRUCT && wanted->structure->template != NULL);
     return open ? NULL : check_maker(c, error, wanted);

@@ -29,8 +29,7 @@ bool check_changes_receiver(const char *name) {
 
 static bool search_writes(checker *c, function_item *f, const write_search *outer);
 
-/* self.part.m(…): whichever type the part is of, some method of that name may write to it. */
-static bool some_method_writes(const checker *c, const char *name) {
+bool check_some_method_writes(const checker *c, const char *name) {
     const syntax_tree *tree = c->tree;
     for (uint32_t i = 0; i < tree->function_count; i++) {
         const function_item *f = tree->functions[i];
@@ -48,7 +47,10 @@ static bool writes(const expr *e, void *context) {
     function_item *called = owner == NULL ? NULL
                                           : check_find_method(s->c, owner->template != NULL ? owner->template : owner,
                                                               e->call.name);
-    return called != NULL ? search_writes(s->c, called, s) : some_method_writes(s->c, e->call.name);
+    if (called != NULL)
+        return search_writes(s->c, called, s);
+    const bool builtin = owner != NULL && owner->is_builtin != 0; /* the program adds no method that is not found */
+    return builtin ? check_changes_receiver(e->call.name) : check_some_method_writes(s->c, e->call.name);
 }
 
 /* A method that calls itself, or another one of its name, on self: that is being looked at. */
@@ -88,4 +90,19 @@ bool check_may_write_lists(checker *c, const char *name) {
     struct_item *list = c->instances->builtin_owners[TYPE_VEC];
     function_item *f = list == NULL ? NULL : check_find_method(c, list, name);
     return f != NULL && (check_lends_references(c, f) || check_may_write_self(c, f));
+}
+
+/* A method that lists have is that of a list where the library has it several times: a heap's `iter` may order it. */
+bool check_only_reads(checker *c, const char *name) {
+    const syntax_tree *tree = c->tree;
+    const struct_item *list = c->instances->builtin_owners[TYPE_VEC];
+    bool reads = !check_some_method_writes(c, name);
+    if (library_says(LIBRARY_goes_over, name) || (list != NULL && check_find_method(c, list, name) != NULL))
+        return reads && !check_may_write_lists(c, name);
+    for (uint32_t i = 0; reads && i < tree->function_count; i++) {
+        function_item *f = tree->functions[i];
+        if (f->span.file == tree->prelude && f->has_self && f->template == NULL && strcmp(f->name, name) == 0)
+            reads = !check_lends_references(c, f) && !check_may_write_self(c, f);
+    }
+    return reads;
 }

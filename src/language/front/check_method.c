@@ -309,10 +309,15 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
         e->call.name = of_element;
 }
 
+/* v[a..b].iter(), m[i].len(): whatever v is, nothing is written. */
+static bool reads_part(checker *c, const expr *e) {
+    return e->call.receiver->kind == EXPR_INDEX && check_only_reads(c, e->call.name);
+}
+
 /* map.entry(k).or_insert(v).push(x): { let <at> = …; place.push(x) } */
 static bool method_of_found(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (check_views_place(e->call.receiver))
+    if (check_views_place(e->call.receiver) || reads_part(c, e))
         return false; /* an option of a reference, which the method is one of */
     block_builder b;
     uint32_t mark = check_scope_open(c);

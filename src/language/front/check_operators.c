@@ -464,13 +464,24 @@ static void refuse_cast(checker *c, expr *e, const type *from, const type *to) {
     check_make_error(c, e);
 }
 
+/* Of lists, structs and references `as` says a type that the value could be converted to without it. */
+static void cast_as_coercion(checker *c, expr **slot, const type *to) {
+    expr *e = *slot;
+    check_expr(c, &e->cast.operand, to);
+    const type *from = type_resolve(c->types, e->cast.operand->type);
+    if (check_is_dyn(to))
+        check_coerce(c, &e->cast.operand, to, NULL);
+    else if (!type_is_silent(from) && !check_converts(c, &e->cast.operand, to))
+        refuse_cast(c, e, from, to);
+    if (e->kind == EXPR_CAST)
+        *slot = e->cast.operand;
+}
+
 void check_cast(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *to = check_type(c, e->cast.target);
-    if (check_is_dyn(to)) {
-        check_expr(c, &e->cast.operand, to);
-        check_coerce(c, &e->cast.operand, to, NULL);
-        *slot = e->cast.operand;
+    if (to->kind == TYPE_STRUCT || to->kind == TYPE_VEC || type_is_reference(to)) {
+        cast_as_coercion(c, slot, to);
         return;
     }
     check_expr(c, &e->cast.operand, literal_type(c, e->cast.operand, to));

@@ -21,6 +21,7 @@
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_written.h"
 
 /* ---- which one is meant ------------------------------------------------------------------------ */
 
@@ -146,9 +147,22 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
 
 /* ---- From -------------------------------------------------------------------------------------- */
 
+/* impl From<T> for String, of the program */
+static bool makes_text(checker *c, const type *t) {
+    struct_item *owner = c->instances->builtin_owners[TYPE_STRING];
+    const function_item *first = owner == NULL ? NULL : check_find_method(c, owner, "from");
+    for (const function_item *f = first; f != NULL; f = check_next_overload(f, first))
+        if (f->span.file != c->tree->prelude && !f->is_template && f->parameter_count == 1 &&
+            f->parameters[0]->annotation != NULL && check_type(c, f->parameters[0]->annotation) == t)
+            return true;
+    return false;
+}
+
 const char *check_maker(checker *c, const type *t, const type *to) {
     if (to->kind == TYPE_TENSOR && ((t->kind == TYPE_VEC && !type_is_box(t)) || type_is_numeric(t)))
         return "Tensor"; /* Tensor::from(list) */
+    if (to->kind == TYPE_STRING && t->kind == TYPE_STRUCT && makes_text(c, t))
+        return "String";
     bool makes = to->kind == TYPE_STRUCT && to != t && (!check_is_dyn(to) || check_dyn_from(c, to, t)) &&
                  to->structure->closure == NULL && check_method_named(c, to->structure, "from") != NULL;
     return makes ? to->structure->name : NULL;

@@ -9,6 +9,8 @@
 #include "language/types/check_context.h"
 
 static const char gathers[] = "{ $$found = $$found.$8($6); }";
+/* all values up to the first failure: what is made of them finds it there */
+static const char gathers_whole[] = "{ $$all.push($6); if $6.__ends() { $4; }; }";
 
 /* `way`: what becomes of a value, with
  *
@@ -267,7 +269,9 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     const expr *stage = h->stages[at];
     const stage_kind kind = chain_kind_of(stage);
     const char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
-    const char *plain = is_by_place(h, at) ? "{ let $5 = ($6, $8[$2]); $1; }" : chain_stages[kind].way;
+    const char *plain = is_by_place(h, at)                                     ? "{ let $5 = ($6, $8[$2]); $1; }"
+                        : h->fails && at + 1 == h->count && kind >= STAGE_FIND ? gathers_whole
+                                                                               : chain_stages[kind].way;
     const bool renames = strstr(plain, "$5") != NULL;
     expr *parts[] = {applied(h, at, value),
                      kind < STAGE_FIND ? chain_body_of(h, at + 1, renames ? next : value) : NULL,

@@ -287,7 +287,10 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         const type *inner = type_resolve(c->types, t->structure->arguments[0]);
         *slot = build_method(c, span, e->call.receiver, "__whole", NULL, 0);
         check_expr(c, slot, NULL);
-        if (inner->kind != TYPE_VEC && inner->kind != TYPE_OPEN) { /* of a map or text */
+        if (inner == check_unit_type(c)) { /* of nothings, one */
+            *slot = BUILD_QUOTE(c, span, "$0.map(|$x| ())", *slot);
+            check_expr(c, slot, t);
+        } else if (inner->kind != TYPE_VEC && inner->kind != TYPE_OPEN) { /* of a map or text */
             *slot = BUILD_QUOTE(c, span, "$0.map(|$x| $x.collect())", *slot);
             check_expr(c, slot, t);
         }
@@ -302,7 +305,8 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
     return false;
 }
 
-/* let (a, b): (BTreeSet<_>, BTreeSet<_>) = v.partition(f): both lists of the pair are collected. */
+/* let (a, b): (BTreeSet<_>, BTreeSet<_>) = v.partition(f): both lists of the pair are collected, one of pairs is taken
+ * apart as the whole was. */
 void check_collect_parts(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected), *t = type_resolve(c->types, e->type);
@@ -313,7 +317,7 @@ void check_collect_parts(checker *c, expr **slot, const type *expected) {
     for (uint32_t i = 0; pair && i < t->tuple.count; i++) {
         const type *part = type_resolve(c->types, wish->tuple.items[i]);
         pair = type_is(type_resolve(c->types, t->tuple.items[i]), TYPE_VEC);
-        others += part->kind == TYPE_STRING || part->kind == TYPE_STRUCT;
+        others += part->kind == TYPE_STRING || part->kind == TYPE_STRUCT || part->kind == TYPE_TUPLE;
     }
     if (!pair || others == 0)
         return;
@@ -322,7 +326,8 @@ void check_collect_parts(checker *c, expr **slot, const type *expected) {
     expr **parts = CHECK_ARRAY(c, expr *, t->tuple.count);
     for (uint32_t i = 0; i < t->tuple.count; i++) {
         expr *part = build_part(c, e->span, check_new_name(c, e->span, name), i);
-        parts[i] = build_method(c, e->span, part, "collect", NULL, 0);
+        const bool again = type_is(type_resolve(c->types, wish->tuple.items[i]), TYPE_TUPLE); /* ((a, b), c) */
+        parts[i] = build_method(c, e->span, part, again ? e->call.function->name : "collect", NULL, 0);
     }
     *slot = build_finish(&b, build_list(c, EXPR_TUPLE, e->span, parts, t->tuple.count));
     check_expr(c, slot, expected);

@@ -126,6 +126,11 @@ void names_declare(name_table *n, function_item *f, binding *b) {
     push(n, (scope_entry){s, s->binding}, b);
 }
 
+void names_show(name_table *n, binding *b) {
+    symbol *s = names_symbol(n, b->name);
+    push(n, (scope_entry){s, s->binding}, b);
+}
+
 void names_close(name_table *n, uint32_t mark) {
     MASU_DEBUG_ASSERT(mark <= n->entry_count);
     while (n->entry_count > mark) {

@@ -70,6 +70,8 @@ void names_close(name_table *n, uint32_t mark);
 /* Hides the names declared since the mark until names_return, which takes the result of names_leave. */
 names_away names_leave(name_table *n, uint32_t mark);
 void names_return(name_table *n, const names_away *away);
+/* The variable is in sight again, until names_close with a mark from before. */
+void names_show(name_table *n, binding *b);
 
 /* Room for that many methods; before the first is added. */
 void names_reserve_methods(name_table *n, uint32_t count);

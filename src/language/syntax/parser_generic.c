@@ -50,6 +50,8 @@ void parse_type_parameters(parser *p, type_parameters *out) {
                 else
                     parse_bounds(p, &t);
             }
+            if (t.name != NULL && parser_accept(p, TOKEN_EQUAL))
+                t.otherwise = parse_type_argument(p);
             if (t.name != NULL)
                 PARSER_PUSH(p, out->items, out->count, capacity, t);
         }
@@ -58,6 +60,13 @@ void parse_type_parameters(parser *p, type_parameters *out) {
     }
     if (!parser_accept_first(p, TOKEN_GREATER))
         parser_expected(p, "`>`");
+}
+
+void parse_for_lifetimes(parser *p) {
+    while (parser_accept(p, TOKEN_FOR)) {
+        type_parameters lifetimes = {0};
+        parse_type_parameters(p, &lifetimes);
+    }
 }
 
 static type_parameter *find_parameter(type_parameters *all, const char *name) {
@@ -70,10 +79,7 @@ static type_parameter *find_parameter(type_parameters *all, const char *name) {
 /* One clause: `T: Bound`. Those of other types (C::Item: Debug, Vec<T>: Debug, 'a: 'b) say nothing to masu. */
 static void parse_clause(parser *p, type_parameters *own, type_parameters *of_impl) {
     type_parameter unknown = {.span = parser_span(p)}, *t = NULL;
-    if (parser_accept(p, TOKEN_FOR)) { /* for<'a> F: Fn(&'a T) */
-        type_parameters lifetimes = {0};
-        parse_type_parameters(p, &lifetimes);
-    }
+    parse_for_lifetimes(p);
     if (parser_is(p, TOKEN_LABEL)) { /* where 'a: 'b */
         parse_lifetime_parameter(p, own);
         return;

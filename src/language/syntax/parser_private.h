@@ -164,7 +164,9 @@ void parser_skip_self(parser *p);
 bool parser_is_counted(const parser *p, const char *pointer); /* the program asks who holds such a pointer */
 type_expr *parse_type(parser *p);
 /* Behind `<`: arguments up to and including `>`. */
+void parse_for_lifetimes(parser *p); /* for<'a>, in front of a type or a clause; they say nothing to masu */
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count);
+type_expr *parse_type_argument(parser *p); /* a type, or the number that a constant is */
 pattern *parse_pattern(parser *p);
 pattern *parse_pattern_no_or(parser *p); /* parameters of closures: `|` ends them */
 /* `<T: Bound, U>`, when it is there. */

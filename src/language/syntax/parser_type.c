@@ -18,7 +18,7 @@ static pattern *new_pattern(parser *p, int kind) {
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-static type_expr *parse_type_argument(parser *p) {
+type_expr *parse_type_argument(parser *p) {
     if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_EQUAL) { /* Output = T */
         parser_advance(p);
         parser_advance(p);
@@ -269,6 +269,7 @@ type_expr *parse_type(parser *p) {
             t->is_place |= is_mutable;
             t->is_shared |= !is_mutable;
         }
+        parse_for_lifetimes(p);
         t->span = parser_span(p);
         parse_type_into(p, t);
     }

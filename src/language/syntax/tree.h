@@ -61,6 +61,7 @@ typedef struct type_parameter {
     type_expr **bounds;
     uint32_t bound_count;
     lifetime_name *lives; /* `T: 'a`; only for the check of borrows */
+    type_expr *otherwise; /* T = i64: where no argument says it; NULL: none */
 } type_parameter;
 
 /* `'a: 'b + 'c`, of one of its parameters */
@@ -151,14 +152,16 @@ struct function_item {
     function_item *outer;    /* [check] of a closure: the function that it is in */
     expr *body_expression;   /* of a closure: its body as written */
     uint32_t scope_mark;     /* of a closure: the names that it sees */
-    bool body_is_checked;    /* of a closure */
-    bool body_is_open;       /* of a closure: its body is being checked */
-    struct_item *as_value;   /* [check] the type of the function's name where it is not called */
-    bool is_checked;         /* [check] */
-    bool has_self;           /* parameters[0] is then self */
-    bool has_holder;         /* parameters[0] is then `self: &Rc<Self>`, called as a method of what is held */
-    bool never_returns;      /* written `-> !` */
-    bool is_const;           /* written `const fn` */
+    binding **kept;          /* of a closure that left their block undecided: it sees these, too */
+    uint32_t kept_count;
+    bool body_is_checked;  /* of a closure */
+    bool body_is_open;     /* of a closure: its body is being checked */
+    struct_item *as_value; /* [check] the type of the function's name where it is not called */
+    bool is_checked;       /* [check] */
+    bool has_self;         /* parameters[0] is then self */
+    bool has_holder;       /* parameters[0] is then `self: &Rc<Self>`, called as a method of what is held */
+    bool never_returns;    /* written `-> !` */
+    bool is_const;         /* written `const fn` */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */

@@ -399,6 +399,7 @@ struct expr {
             type_expr *result; /* NULL: follows from the body */
             expr *body;
             bool is_move;
+            const struct type *wish; /* [check] its result, as the only call of it wants it; NULL: nothing is known */
         } closure;
         struct {
             unary_op op;

@@ -78,15 +78,30 @@ static const type *follow(checker *c, alias_item *a, const type_environment *e) 
     return found;
 }
 
+const type **check_written_arguments(checker *c, const type_parameters *generics, const type_expr *t) {
+    const uint32_t count = generics->count, given = t->argument_count;
+    if (given > count || (given < count && generics->items[given].otherwise == NULL))
+        return NULL;
+    type_environment e = {.parameters = generics, .arguments = CHECK_ARRAY(c, const type *, count + 1)};
+    for (uint32_t i = 0; i < given; i++)
+        e.arguments[i] = check_held_type(c, t->arguments[i]);
+    for (uint32_t i = given; i < count; i++)
+        e.arguments[i] = check_scalar(c, TYPE_ERROR); /* a default names those before it only */
+    for (uint32_t i = given; i < count && generics->items[i].otherwise != NULL; i++) {
+        const type_environment *outer = c->environment;
+        c->environment = &e;
+        e.arguments[i] = check_held_type(c, generics->items[i].otherwise);
+        c->environment = outer;
+    }
+    return e.arguments;
+}
+
 static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
-    if (t->argument_count != a->generics.count) {
+    type_environment e = {.parameters = &a->generics, .arguments = check_written_arguments(c, &a->generics, t)};
+    if (e.arguments == NULL) {
         diagnostics_say(c->diagnostics, t->span, SAY(takes_types_given), a->name, a->generics.count, t->argument_count);
         return check_scalar(c, TYPE_ERROR);
     }
-    type_environment e = {.parameters = &a->generics};
-    e.arguments = CHECK_ARRAY(c, const type *, a->generics.count);
-    for (uint32_t i = 0; i < a->generics.count; i++)
-        e.arguments[i] = check_held_type(c, t->arguments[i]);
     return follow(c, a, &e);
 }
 

@@ -74,6 +74,8 @@ bool check_has_overloads(const function_item *f);                  /* of other i
 bool check_is_other_trait(const impl_item *a, const impl_item *b); /* but for references: Add<&V> is Add<V> */
 /* B of `impl Add<B> for T`; T of `impl Add for T`; NULL: the trait has more parameters. */
 const type_expr *check_trait_operand(const impl_item *impl);
+/* trait Scale<K = Self>: impl Scale for T is impl Scale<Self> for T. */
+void check_add_trait_defaults(checker *c, impl_item *impl);
 /* Sets the trait's type parameters in a method that an impl takes over from it. */
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 bool check_same_written(const type_expr *a, const type_expr *b);

@@ -368,6 +368,7 @@ static void declare_impls(checker *c) {
             continue;
         }
         impl->trait = trait;
+        check_add_trait_defaults(c, impl);
         if (is_repeated(c, impl))
             continue;
         implementation made = {impl->trait, owner, impl};

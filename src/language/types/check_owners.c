@@ -138,6 +138,23 @@ static type_expr *with_arguments(checker *c, const type_parameters *parameters, 
     return made;
 }
 
+void check_add_trait_defaults(checker *c, impl_item *impl) {
+    const type_parameters *parameters = &impl->trait->generics;
+    const uint32_t given = impl->trait_type == NULL ? parameters->count : impl->trait_type->argument_count;
+    if (given >= parameters->count || parameters->items[given].otherwise == NULL)
+        return;
+    type_expr *written = CHECK_ARRAY(c, type_expr, 1), **all = CHECK_ARRAY(c, type_expr *, parameters->count);
+    *written = *impl->trait_type;
+    for (uint32_t i = 0; i < given; i++)
+        all[i] = written->arguments[i];
+    written->arguments = all;
+    for (uint32_t i = given; i < parameters->count && parameters->items[i].otherwise != NULL; i++) {
+        all[i] = with_arguments(c, parameters, written, parameters->items[i].otherwise);
+        written->argument_count = i + 1;
+    }
+    impl->trait_type = written;
+}
+
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f) {
     const type_parameters *parameters = &impl->trait->generics;
     if (parameters->count == 0)

@@ -144,21 +144,19 @@ static const type *unknown_type(checker *c, type_expr *t) {
 
 /* P<A, B> of a generic struct or enum. */
 static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
-    if (t->argument_count != s->generics.count && !(t->argument_count == 0 && c->function != NULL)) {
+    const type **arguments = check_written_arguments(c, &s->generics, t);
+    if (arguments == NULL && t->argument_count == 0 && c->function != NULL)
+        return check_struct_open(c, s, NULL, 0)->type;
+    if (arguments == NULL) {
         diagnostic *d = diagnostics_say(c->diagnostics, t->span, SAY(takes_other_number_of_arguments), s->name,
                                         s->generics.count, s->generics.count == 1 ? "type" : "types",
                                         t->argument_count);
         diagnostics_note(c->diagnostics, d, s->span, "it is declared here");
         return check_scalar(c, TYPE_ERROR);
     }
-    if (t->argument_count == 0)
-        return check_struct_open(c, s, NULL, 0)->type;
-    const type **arguments = CHECK_ARRAY(c, const type *, t->argument_count);
-    for (uint32_t i = 0; i < t->argument_count; i++) {
-        arguments[i] = check_held_type(c, t->arguments[i]);
+    for (uint32_t i = 0; i < s->generics.count; i++)
         if (arguments[i]->kind == TYPE_ERROR)
             return arguments[i];
-    }
     return check_struct_instance(c, s, arguments)->type;
 }
 

@@ -13,6 +13,9 @@
 const type *check_type(checker *c, type_expr *t);
 /* The type parameters of e are in sight; NULL: no type is written. */
 const type *check_type_in(checker *c, const type_environment *e, type_expr *t);
+/* The types of T's parameters in T<A, B>, by their defaults where nothing is written; NULL: one has none, or there are
+ * too many. */
+const type **check_written_arguments(checker *c, const type_parameters *generics, const type_expr *t);
 /* The same inside of another type, where `&mut T` is a TYPE_REFERENCE. */
 const type *check_part_type(checker *c, type_expr *t);
 /* The type of an element, a field or a type parameter: `()` is a value there. */
