@@ -474,7 +474,8 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-/* How a list is flattened whose rows are no lists: by which stage, and what it takes of a row. False: they are. */
+/* How a list of rows that have to be made lists first is flattened: by which stage, by what of a row. False: rows are
+ * lists. */
 static bool way_of_rows(checker *c, const type *row, library_said *stage, const char **taken) {
     const type *led = type_is_reference(row) && !type_is_slice(row) ? type_resolve(c->types, row->vec.element) : row;
     *stage = SAID_FLAT_MAP;

@@ -62,6 +62,9 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
         return;
     const bool own = owner != NULL && owner->span.file != c->tree->prelude;
     method |= !plain && known == NULL && !own && check_is_list_method(e->name.name); /* Vec::len */
+    const char first = e->name.name[0];
+    method |= own && known == NULL && first >= 'a' &&
+              first <= 'z'; /* Version::to_string: no variant, and not written */
     method |= !plain && library_says(LIBRARY_method_trait, e->name.scope);
     method |= !plain && names_trait(c->names, e->name.scope) != NULL;
     expr **args = CHECK_ARRAY(c, expr *, count + 1), *closure = build_closure(c, e->span, count, args);
