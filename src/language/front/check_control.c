@@ -224,6 +224,14 @@ void check_block(checker *c, block *b, const type *expected) {
 
 /* ---- if -------------------------------------------------------------------------------------- */
 
+/* else { Box::new(B) } behind a branch of type `dyn` */
+static bool follows_dyn(checker *c, expr *other, const type *to) {
+    if (other->kind != EXPR_BLOCK || other->block->result == NULL || !check_converts(c, &other->block->result, to))
+        return false;
+    other->type = other->block->type = to;
+    return true;
+}
+
 /* A block whose type is never counts as nothing: the other one decides. */
 static void join_branches(checker *c, expr *e, const type *expected) {
     block *then = e->branch.then;
@@ -235,7 +243,7 @@ static void join_branches(checker *c, expr *e, const type *expected) {
         right = type_resolve(c->types, e->branch.otherwise->type);
         joined = check_join(c, left, right);
     }
-    if (joined == NULL && check_is_dyn(left) && check_converts(c, &e->branch.otherwise, left))
+    if (joined == NULL && check_is_dyn(left) && follows_dyn(c, e->branch.otherwise, left))
         joined = left;
     if (joined == NULL && expected != NULL && then->result != NULL) { /* each by itself is judged */
         bool good = check_coerce_branch(c, &then->result, expected, NULL);
