@@ -410,16 +410,16 @@ static void note_outlives(lives *l, const type_parameters *all) {
                 g->outlives[i] |= g->outlives[k];
 }
 
-/* Lives in one place count as one. */
+/* Lives in one place count as one; in &'b X<'a> what lies behind the reference outlives it: 'a: 'b. */
 static void note_together(lives *l, const met *all, uint32_t count) {
     graph *g = &l->b->g;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = i + 1; k < count && all[k].parameter == all[i].parameter; k++) {
-            if (all[k].use.depth != all[i].use.depth)
-                continue;
             const uint32_t one = number_of(l->b, all[i].life) - 1, other = number_of(l->b, all[k].life) - 1;
-            g->outlives[one] |= UINT32_C(1) << other;
-            g->outlives[other] |= UINT32_C(1) << one;
+            if (all[i].use.depth >= all[k].use.depth)
+                g->outlives[one] |= UINT32_C(1) << other;
+            if (all[k].use.depth >= all[i].use.depth)
+                g->outlives[other] |= UINT32_C(1) << one;
         }
     }
 }

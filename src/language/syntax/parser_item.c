@@ -94,6 +94,8 @@ static void lend_by_owner(binding *self, const type_expr *owner) {
     bool whole = !self->is_lent && !self->is_shared;
     self->is_lent |= whole && owner->is_place;
     self->is_shared |= whole && owner->is_shared;
+    if (whole && (owner->is_place || owner->is_shared))
+        self->lifetime = owner->refers;
 }
 
 static void parse_parameters(parser *p, function_item *f, bool in_impl) {

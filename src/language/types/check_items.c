@@ -156,6 +156,16 @@ static void name_by_reference(checker *c, function_item *f) {
                            takes_reference(f) ? REFERENCE_OPERAND : "");
 }
 
+/* impl Sum for V, impl Sum<&V> for V: one of them takes references, and neither takes a self. */
+static bool sums_references(const function_item *a, const function_item *b) {
+    if (a->has_self || b->has_self || a->impl == NULL || b->impl == NULL || a->impl->trait_type == NULL ||
+        b->impl->trait_type == NULL)
+        return false;
+    const type_expr *of_a = check_trait_operand(a->impl), *of_b = check_trait_operand(b->impl);
+    return of_a != NULL && of_b != NULL && strcmp(a->impl->trait_name, b->impl->trait_name) == 0 &&
+           (of_a != a->impl->owner && of_a->is_shared) != (of_b != b->impl->owner && of_b->is_shared);
+}
+
 static void declare_method(checker *c, function_item *f) {
     name_shown(f);
     name_by_reference(c, f);
@@ -175,7 +185,7 @@ static void declare_method(checker *c, function_item *f) {
     function_item *known = check_find_method(c, f->owner, f->name);
     /* Those of the prelude are chosen by their arguments; a program's come before them. */
     bool overloads = known != NULL && known->span.file == c->tree->prelude;
-    overloads |= known != NULL && check_is_other_trait(known->impl, f->impl);
+    overloads |= known != NULL && (check_is_other_trait(known->impl, f->impl) || sums_references(known, f));
     if (known != NULL && f->impl->owner->argument_count == 0 && !overloads)
         check_report_twice(c, f->span, f->qualified, known->span);
     else
