@@ -112,8 +112,8 @@ static bool is_impl_of(const implementation *made, const struct_item *owner, con
            made->impl->trait_type->argument_count == bound->argument_count;
 }
 
-/* S: Store<T> of a Stack<A> that has `impl<B> Store<B> for Stack<B>`: T is A. Where it is not known what the Stack holds,
- * it is the only impl that says so. */
+/* S: Store<T> of a Stack<A> that has `impl<B> Store<B> for Stack<B>`: T is A. Where it is not known what the Stack
+ * holds, it is the only impl that says so. */
 static void trait_decides(checker *c, const type_environment *e, const type *t, const trait_item *trait,
                           const type_expr *bound) {
     const struct_item *owner = check_owner_of(c, t);

@@ -10,7 +10,7 @@
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
-/* Of all impls for t's struct of the trait, one has these types for the trait's parameters. */
+/* One impl of the trait for t's struct has these types for the trait's parameters. */
 static bool implements_with(checker *c, const type *t, const dyn_type *d) {
     const struct_item *owner = check_owner_of(c, t);
     bool any = false;
