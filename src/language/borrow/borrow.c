@@ -13,7 +13,7 @@
  *
  * What lies behind a reference is apart from it (graph_behind): `&mut list` borrows the list, behind it is what the
  * list holds. Where something may be written there, both are one (graph_join), so that what is put in through one name
- * is found through all. Where a call may leave what, its signature says (lives.c).
+ * is found through all. Where a call may leave what, its signature says (signatures.c).
  *
  * What must stay true (tests/cli/borrows.sh asks rustc): a program that Rust accepts is accepted. Where something is
  * not known there is no loan.

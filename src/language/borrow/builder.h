@@ -5,7 +5,7 @@
  *     expressions.c      expressions and statements
  *     calls.c      functions
  *     methods.c    methods
- *     lives.c      what signatures say of lives
+ *     signatures.c      what signatures say of lives
  *     closures.c   what they capture
  *     patterns.c   what names of a pattern are
  */
@@ -179,7 +179,7 @@ value borrow_build_given(builder *b, expr *e, const function_item *f, uint32_t i
 void borrow_use_all(builder *b, const value *given, uint32_t count, source_span span);
 value build_argument(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields);
 
-/* ---- lives.c ---- */
+/* ---- signatures.c ---- */
 /* `FnMut(A, B)`, of a parameter that is a closure; NULL: it is not one. */
 const type_expr *borrow_function_bound(const function_item *f, uint32_t i);
 /* The trait whose declared method f is; NULL. Linear in all traits' methods. */

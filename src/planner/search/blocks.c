@@ -138,7 +138,7 @@ void masu__solver_loose(masu__solver *s, int64_t enough, unsigned from, unsigned
         uint32_t left = masu__loose_join(s->loose, s->bound + s->bound / ROOM_ABOVE, tolerance,
                                          s->options->seed + turn);
         int64_t height = plan_what_is_left(s, &(made_by){.loose = s->loose, .steps = LOOSE_STEPS}, left);
-        s->no_loose |= turn == 0 && height == 0;
+        s->no_loose |= turn == from && s->loose_height == INT64_MAX && height == 0;
         if (s->no_loose)
             return;
         s->loose_failures = height < s->loose_height ? 0 : s->loose_failures + 1;

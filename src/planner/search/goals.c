@@ -10,7 +10,8 @@
  * Two programs at once are divided and stacked (stack.c): behind each round; where a round is long, before it.
  *
  * Where a plan at the bound wastes little, but something, rows that nearly fit together are joined (blocks.c): around
- * fixed rows nothing else comes as near, so that this has its turn before all that searches.
+ * fixed rows nothing else comes as near, so that this has its turn before all that searches; so has it among many
+ * rows. Where nothing is fixed, a few hundred rows are searched first.
  *
  * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below
  * the best plan; and then overlaps are untangled, from the best plan down.
@@ -126,6 +127,11 @@ static void untangle(masu__solver *s, unsigned round, int64_t enough) {
     }
 }
 
+static bool joins_first(const masu__solver *s) {
+    enum { MANY = 600 };
+    return s->model.obstacle_count > 0 || s->model.item_count >= MANY;
+}
+
 /* Where the bound wastes little the blocks are more than all the heuristics find, so these only see to a first plan. */
 static void begin(masu__solver *s, int64_t enough) {
     if (!s->valley)
@@ -133,8 +139,13 @@ static void begin(masu__solver *s, int64_t enough) {
     masu__solver_blocks(s, enough, 0, BLOCKS);
     if (s->best_height == INT64_MAX || (s->best_height > enough && !masu__solver_finished(s)))
         masu__solver_heuristics(s);
-    if (s->best_height > enough)
+    if (s->best_height > enough && joins_first(s))
         masu__solver_loose(s, enough, 0, LOOSE);
+}
+
+static void join_loosely(masu__solver *s, int64_t enough, unsigned round) {
+    if (round > 0 || joins_first(s))
+        masu__solver_loose(s, enough, LOOSE + MORE_LOOSE * round, LOOSE + MORE_LOOSE * (round + 1));
 }
 
 void masu__solver_fit(masu__solver *s, int64_t capacity) {
@@ -145,7 +156,7 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
         masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
         masu__solver_blocks(s, capacity, BLOCKS + MORE_BLOCKS * round, BLOCKS + MORE_BLOCKS * (round + 1));
-        masu__solver_loose(s, capacity, LOOSE + MORE_LOOSE * round, LOOSE + MORE_LOOSE * (round + 1));
+        join_loosely(s, capacity, round);
         eject(s, EJECTIONS * round, EJECTIONS * (round + 1), capacity);
         untangle(s, round, capacity);
         if (reached(s, capacity))
@@ -181,7 +192,7 @@ void masu__solver_minimize(masu__solver *s) {
     masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
         masu__solver_blocks(s, s->bound, BLOCKS + MORE_BLOCKS * level, BLOCKS + MORE_BLOCKS * (level + 1));
-        masu__solver_loose(s, s->bound, LOOSE + MORE_LOOSE * level, LOOSE + MORE_LOOSE * (level + 1));
+        join_loosely(s, s->bound, level);
         eject(s, EJECTIONS * level, EJECTIONS * (level + 1), 0);
         untangle(s, level, 0);
         descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);

@@ -1,4 +1,4 @@
-/* lives.c: what a signature says of lives: which references may come to be where.
+/* signatures.c: what a signature says of lives: which references may come to be where.
  *
  *     fn reg<'a>(bus: &mut Bus<'a>, v: &'a mut Vec<i64>)
  *
