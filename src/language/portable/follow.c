@@ -253,9 +253,8 @@ static bool evaluate_border(portable *p, frame *fr, const ir_instr *i) {
 /* A text that is written out, or one that is made of others. */
 static bool evaluate_text(frame *fr, const ir_instr *i) {
     const char *symbol = tl_abi_functions[i->abi].symbol;
-    bool makes = strncmp(symbol, "tl_text_", 8) == 0 || strcmp(symbol, "tl_string_literal") == 0 ||
-                 strcmp(symbol, "tl_string_concat") == 0 || strcmp(symbol, "tl_string_append") == 0 ||
-                 strcmp(symbol, "tl_string_push") == 0;
+    bool makes = strncmp(symbol, "tl_text_", 8) == 0 || i->abi == TL_FN_tl_string_literal ||
+                 i->abi == TL_FN_tl_string_concat || i->abi == TL_FN_tl_string_append || i->abi == TL_FN_tl_string_push;
     fact made = fact_of(FACT_TEXT);
     if (i->abi == TL_FN_tl_string_literal) {
         const ir_instr *bytes = fr->f->values[i->args[0]].def;
