@@ -148,7 +148,7 @@ static const char *item_beside_variable(name_table *n, const char *name) {
 void names_settle(name_table *n, name_expr *e) {
     const char *full = names_of_library(n, e->scope, e->name);
     const symbol *of_library = full == NULL ? NULL : names_find(n, full);
-    if (of_library != NULL && of_library->constant != NULL) {
+    if (of_library != NULL && (of_library->constant != NULL || of_library->structure != NULL)) {
         e->scope = NULL;
         e->name = full;
         return;

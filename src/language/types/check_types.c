@@ -163,7 +163,9 @@ static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
 const type *check_bare_result(checker *c) {
     struct_item *s = check_form(c, SAID_RESULT);
     const type **arguments = CHECK_ARRAY(c, const type *, 2);
-    arguments[0] = arguments[1] = check_unit_type(c);
+    const struct_item *error = check_struct_named(c, "__fmt_Error");
+    arguments[0] = check_unit_type(c);
+    arguments[1] = error == NULL ? arguments[0] : error->type;
     return check_struct_instance(c, s, arguments)->type;
 }
 
