@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tries plain C (`masu build --c`) with a compiler for bare ARM: what the example prints in Thumb code under qemu-arm is
 # what the host prints, and how large it is for a Cortex-M4 (whose own profile qemu-arm does not start). Needs Debian's
-# gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-user; no test depends on it.
+# gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-user (tests/cli/plain_c_targets.sh compares more).
 #     scripts/try_microcontroller.sh [MASU]
 set -eu
 cd "$(dirname "$0")/.."
