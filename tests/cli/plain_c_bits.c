@@ -1,6 +1,6 @@
-/* plain_c_bits.c: the functions of plain_c.tl as plain C, their results as text from which each bit can be told. It runs
- * on the host and on processors of other kinds: nothing here may depend on sizes of types, the order of bytes or the C
- * library but for what is written between the two. What <math.h> decides is in lines that begin with "libm". */
+/* plain_c_bits.c: the functions of plain_c.tl as plain C, their results as text from which each bit can be told. It
+ * runs on the host and on processors of other kinds: nothing here may depend on sizes of types, the order of bytes or
+ * the C library but for what is written between the two. What <math.h> decides is the line that begins with "libm". */
 #include "net.h"
 #include <stdio.h>
 

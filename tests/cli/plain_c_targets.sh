@@ -1,7 +1,7 @@
 # Plain C (`masu build --c`) on processors of other kinds under qemu-user: what a function yields there is what it yields
-# here, bit for bit. A target whose tools are not here is left out, and named: Debian's qemu-user with gcc-arm-linux-gnueabihf (32 bits,
-# floating point), gcc-powerpc-linux-gnu (32 bits, the most significant byte first), gcc-arm-none-eabi with
-# libnewlib-arm-none-eabi (Thumb, no floating point, another C library).
+# here, bit for bit. A target whose tools are not here is left out, and named: Debian's qemu-user with
+# gcc-arm-linux-gnueabihf (32 bits, floating point), gcc-powerpc-linux-gnu (32 bits, the most significant byte first),
+# gcc-arm-none-eabi with libnewlib-arm-none-eabi (Thumb, no floating point, another C library).
 [ -z "$MASU_SANITIZE" ] || skip "nothing of it is instrumented"
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 
