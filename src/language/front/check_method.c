@@ -468,10 +468,24 @@ static bool method_of_led(checker *c, expr **slot, const type *t, const type *ex
     return true;
 }
 
+/* let r: Rev<Range<u32>> = (0..n).rev(): the range is asked one by one, and so is a chain on it. */
+static void receiver_of_adapter(checker *c, expr *e, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const struct_item *s = wish != NULL && wish->kind == TYPE_STRUCT ? wish->structure : NULL;
+    const expr *receiver = e->call.receiver;
+    if (s == NULL || s->template == NULL || s->span.file != c->tree->prelude || receiver->type != NULL ||
+        (receiver->kind != EXPR_RANGE && receiver->kind != EXPR_METHOD) || !check_is_iterator(c, wish))
+        return;
+    const type *of = type_resolve(c->types, s->arguments[0]);
+    if (of->kind == TYPE_STRUCT && check_is_iterator(c, of))
+        check_expr(c, &e->call.receiver, of);
+}
+
 static void method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     check_chain_waits(c, e, expected);
     expected = check_wish_as_list(c, expected);
+    receiver_of_adapter(c, e, expected);
     const char *reference = check_reference_of(c, e->call.receiver);
     const char *of_operand = e->call.arg_count == 1 ? check_reference_of(c, e->call.args[0]) : NULL;
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&

@@ -16,6 +16,7 @@
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_tree_made.h"
+#include "language/types/check_writes.h"
 #include "language/types/check_written.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -142,6 +143,8 @@ bool check_order_method(checker *c, expr **slot, const type *t) {
     if (max || form == SAID_MIN) {
         if (!is_compound(t) && t->kind != TYPE_STRING && t->kind != TYPE_CHAR)
             return false;
+        if (check_leads(c, t) && !has(c, t, "cmp") && !has(c, t, "partial_cmp"))
+            return false; /* that of the value which `deref` leads to */
         expr *both[2] = {e->call.receiver, e->call.args[0]};
         *slot = build_call(c, e->span, NULL, max ? "__std_max" : "__std_min", both, 2);
         check_expr(c, slot, NULL);

@@ -192,13 +192,15 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
 }
 
 void check_bounds_decide(checker *c, const type_environment *e, bool waits) {
-    const type_parameters *lists[2] = {e->parameters, e->more};
-    const type **arguments[2] = {e->arguments, e->more_arguments};
+    /* the impl's bounds mean the impl's parameters, also where the method has some of the same names */
+    const type_environment of_impl = {.parameters = e->more, .arguments = e->more_arguments, .self = e->self};
+    const type_environment *const read_in[2] = {e, &of_impl};
     for (int l = 0; l < 2; l++) {
-        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
-            const type_parameter *p = &lists[l]->items[i];
+        for (uint32_t i = 0; i < check_type_count(read_in[l]->parameters); i++) {
+            const type_parameter *p = &read_in[l]->parameters->items[i];
+            const type *t = type_resolve(c->types, read_in[l]->arguments[i]);
             for (uint32_t b = 0; b < p->bound_count; b++)
-                bound_decides(c, e, type_resolve(c->types, arguments[l][i]), p->bounds[b], waits);
+                bound_decides(c, read_in[l], t, p->bounds[b], waits);
         }
     }
 }

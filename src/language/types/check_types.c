@@ -225,6 +225,10 @@ static const type *iterator_type(checker *c, const type_expr *t) {
     case SAID_ADAPTER:
         of = one ? check_type(c, t->arguments[0]) : NULL;
         return of != NULL && check_is_iterator(c, of) ? adapter_type(c, t->name, of) : of;
+    case SAID_ENUMERATE:
+        of = one ? check_type(c, t->arguments[0]) : NULL;
+        pair[1] = of == NULL || of->kind != TYPE_VEC ? NULL : of->vec.element;
+        return pair[1] != NULL ? type_vec(c->types, type_tuple(c->types, pair, 2)) : NULL;
     case SAID_ELEMENTS: /* of a map: btree_map::Iter<K, V> */
         return one                      ? type_vec(c->types, check_held_type(c, t->arguments[0]))
                : t->argument_count == 2 ? pairs(c, t)
