@@ -255,7 +255,7 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
             check_method_named(c, owner, name) != NULL)
             use_expected_owner(c, owner, expected);
     }
-    function_item *f = check_method_named(c, owner, name);
+    function_item *f = check_method_meant(c, owner, e, name);
     f = f == NULL ? check_derived_method(c, owner, name, e->call.name_span) : f;
     if (f != NULL) {
         if (f->has_self && callee->argument_count > 0 && e->call.arg_count > 0)
@@ -353,8 +353,10 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
     name = shown != NULL ? shown : name;
     struct_item *owner = wish != NULL && wish->kind == TYPE_STRUCT ? wish->structure : NULL;
     const function_item *own = owner == NULL ? NULL : check_method_named(c, owner, name);
+    e->call.trait = trait;
     if (trait != NULL && own != NULL && !own->has_self) { /* Trait::new() */
         *slot = build_call(c, e->span, owner->name, name, e->call.args, e->call.arg_count);
+        (*slot)->call.trait = trait;
         check_expr(c, slot, expected);
         return true;
     }
@@ -381,6 +383,8 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
+    if (callee->trait != NULL && callee->trait->kind == TYPE_EXPR_NAME)
+        e->call.trait = names_trait(c->names, callee->trait->name);
     if (check_runtime_call(c, e, expected))
         return;
     const char *full = names_of_library(c->names, scope, name);

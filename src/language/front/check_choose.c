@@ -304,16 +304,16 @@ static score score_of_row(checker *c, tl_abi_index row, bool method, const offer
 }
 
 /* The first form from f on. */
-static function_item *next_written(const choice *of, function_item *f) {
-    while (f != NULL &&
-           (f->owner != of->written->owner || strcmp(f->name, of->written->name) != 0 || (of->method && !f->has_self)))
+static function_item *next_written(const checker *c, const choice *of, function_item *f) {
+    while (f != NULL && (f->owner != of->written->owner || strcmp(f->name, of->written->name) != 0 ||
+                         (of->method && !f->has_self) || !check_is_same_source(c, f, of->written)))
         f = f->next_in_bucket;
     return f;
 }
 
 typedef void each_form(void *context, form f);
 
-static void for_each_form(const choice *of, uint32_t count, each_form *visit, void *context) {
+static void for_each_form(const checker *c, const choice *of, uint32_t count, each_form *visit, void *context) {
     for (size_t i = 0; of->scope != NULL && i < tl_abi_name_count; i++) {
         if (check_abi_named(&tl_abi_names[i], of->scope, of->name)) {
             abi_arity a = check_abi_arity(tl_abi_names[i].function, of->method);
@@ -322,7 +322,7 @@ static void for_each_form(const choice *of, uint32_t count, each_form *visit, vo
         }
     }
     for (int refused = 0; refused < 2; refused++) /* a form that only says why it is none: where no other is as good */
-        for (function_item *f = next_written(of, of->written); f != NULL; f = next_written(of, f->next_in_bucket))
+        for (function_item *f = next_written(c, of, of->written); f != NULL; f = next_written(c, of, f->next_in_bucket))
             if ((f->refusal != NULL) == refused && takes_so_many(f, of->method, count))
                 visit(context, (form){f, TL_FN_COUNT});
 }
@@ -352,17 +352,17 @@ static void weigh_form(void *context, form f) {
     }
 }
 
-uint32_t check_count_forms(const choice *of, uint32_t count) {
+uint32_t check_count_forms(const checker *c, const choice *of, uint32_t count) {
     search s = {.of = of};
-    for_each_form(of, count, count_form, &s);
+    for_each_form(c, of, count, count_form, &s);
     return s.forms;
 }
 
 form check_choose_offered(checker *c, const choice *of, const offer *offers, uint32_t count) {
     search s = {
-        .c = c, .of = of, .offers = offers, .count = count, .best = {next_written(of, of->written), TL_FN_COUNT}};
-    for_each_form(of, count, count_form, &s);
+        .c = c, .of = of, .offers = offers, .count = count, .best = {next_written(c, of, of->written), TL_FN_COUNT}};
+    for_each_form(c, of, count, count_form, &s);
     if (s.forms > 1)
-        for_each_form(of, count, weigh_form, &s);
+        for_each_form(c, of, count, weigh_form, &s);
     return s.best;
 }

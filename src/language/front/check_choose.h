@@ -46,7 +46,7 @@ typedef struct choice {
 form check_choose_offered(checker *c, const choice *of, const offer *offers, uint32_t count);
 
 /* The forms that take so many arguments. */
-uint32_t check_count_forms(const choice *of, uint32_t count);
+uint32_t check_count_forms(const checker *c, const choice *of, uint32_t count);
 /* The parameter takes a tensor, or a number in place of one. */
 bool check_wants_tensor(checker *c, const function_item *f, uint32_t at);
 /* check_overload.c: of a call that is being checked. Arguments that have types of their own are checked where several

@@ -214,6 +214,7 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
         for (uint32_t k = 1; k < f->parameter_count; k++)
             args[k - 1] = check_new_name(c, span, f->parameters[k]->name);
         expr *call = build_method(c, span, it, f->name, args, f->parameter_count - 1);
+        call->call.trait = d->trait == NULL ? NULL : check_trait_with(c, d->trait, f->name);
         if (d->trait == NULL && d->item == NULL)
             call = build_call(c, span, NULL, "<it>", args, f->parameter_count - 1);
         else if (strncmp(f->name, HELD, strlen(HELD)) == 0)

@@ -344,7 +344,7 @@ bool check_is_tensor_function(checker *c, const char *name, uint32_t count) {
     bool written = false;
     for (; f != NULL && !written; f = f->next_in_bucket)
         written = f->owner == owner && !f->has_self && strcmp(f->name, name) == 0 && f->parameter_count == count;
-    return written || check_count_forms(&rows, count) > 0;
+    return written || check_count_forms(c, &rows, count) > 0;
 }
 
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected) {

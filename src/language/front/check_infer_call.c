@@ -319,7 +319,7 @@ static bool only_tensors_have(inference *n, const expr *e) {
     const char *name = e->call.name;
     const struct_item *tensor = tensor_owner(n);
     const choice of = {"", name, true, tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name)};
-    return check_count_forms(&of, e->call.arg_count) > 0 && !lists_have(n, e);
+    return check_count_forms(n->c, &of, e->call.arg_count) > 0 && !lists_have(n, e);
 }
 
 /* A method of lists that yields nothing can only change its list. */

@@ -76,7 +76,7 @@ static bool field_call(checker *c, expr **slot, const type *t) {
 
 static bool struct_method(checker *c, expr *e, const type *t, const type *expected) {
     struct_item *owner = check_owner_of(c, t);
-    function_item *f = owner == NULL ? NULL : check_method_named(c, owner, e->call.name);
+    function_item *f = owner == NULL ? NULL : check_method_meant(c, owner, e, e->call.name);
     f = f == NULL && owner != NULL ? check_iterator_method(c, owner, e->call.name) : f;
     f = f == NULL && owner != NULL ? check_derived_method(c, owner, e->call.name, e->call.name_span) : f;
     if (f == NULL)
@@ -106,6 +106,16 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     if (check_count_of(c, e, f))
         check_finish_call(c, e, f);
     return true;
+}
+
+/* Trait::m(x), and x.m() where x is known through a trait alone: its method, whatever else the type has. */
+static bool method_through(checker *c, expr *e, const type *t, const type *expected) {
+    struct_item *owner = c->tree->has_shared_methods && !type_is_silent(t) ? check_owner_of(c, t) : NULL;
+    if (owner == NULL)
+        return false;
+    e->call.trait = e->call.trait != NULL ? e->call.trait : check_trait_known(c, owner, e->call.name);
+    return e->call.trait != NULL && check_method_through(c, owner, e->call.name, e->call.trait) != NULL &&
+           struct_method(c, e, t, expected);
 }
 
 /* t.set(i, j, v) is t[i, j] = v. */
@@ -401,12 +411,14 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
 
 /* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the
  * number's is decided here. */
-static const type *number_with_method(checker *c, const type *t, const char *name) {
+static const type *number_with_method(checker *c, const type *t, const expr *call) {
     if (!type_is_open_number(t))
         return t;
+    const char *name = call->call.name;
+    const bool math = call->call.trait == NULL && check_is_math_method(name);
     struct_item *owner = c->instances->builtin_owners[t->kind];
-    if (check_is_math_method(name) || (owner != NULL && check_find_method(c, owner, name) != NULL))
-        return check_is_math_method(name) ? t : check_settle_number(c, t);
+    if (math || (owner != NULL && check_find_method(c, owner, name) != NULL))
+        return math ? t : check_settle_number(c, t);
     static const type_kind kinds[] = {TYPE_F64, TYPE_I32, TYPE_U32, TYPE_U64, TYPE_USIZE, TYPE_U8, TYPE_I16, TYPE_U16};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const type *other = check_scalar(c, kinds[i]);
@@ -529,8 +541,10 @@ static void method(checker *c, expr **slot, const type *expected) {
     const type *t = type_resolve(c->types, e->call.receiver->type);
     if (t->kind == TYPE_STRUCT)
         e->call.name = check_name_by_reference(c, t->structure, e->call.name, reference, of_operand, NULL);
-    t = number_with_method(c, t, e->call.name);
+    t = number_with_method(c, t, e);
     e->call.receiver->type = t;
+    if (method_through(c, e, t, expected))
+        return;
     t = tensor_as_list(c, e, t, user);
     check_split_range(c, e, t);
     if (t->kind == TYPE_VEC && check_list_beside_iterator(c, slot, expected))

@@ -294,7 +294,7 @@ static const type *operand_wanted(checker *c, binary_op op, const type *t) {
     function_item *f = name == NULL || owner == NULL ? NULL : check_method_named(c, owner, name);
     if (f == NULL)
         return check_is_comparison(op) ? t : NULL;
-    if (f->parameter_count != 2 || f->span.file == c->tree->prelude || check_has_overloads(f))
+    if (f->parameter_count != 2 || f->span.file == c->tree->prelude || check_has_overloads(c, f))
         return NULL;
     if (!f->is_template)
         return f->parameters[1]->type;

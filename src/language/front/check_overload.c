@@ -83,7 +83,7 @@ static offer offer_of(checker *c, expr **slot) {
 form check_choose(checker *c, const choice *of, expr *e) {
     const uint32_t count = e->call.arg_count;
     offer *offers = CHECK_ARRAY(c, offer, count + 1);
-    const bool several = check_count_forms(of, count) > 1;
+    const bool several = check_count_forms(c, of, count) > 1;
     const bool own = of->written != NULL && of->written->span.file != c->tree->prelude;
     for (uint32_t i = 0; i < count && several; i++) {
         expr **arg = &e->call.args[i];
@@ -136,7 +136,7 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
         check_lent_lists(e);
     if (ours)
         mark_lists(e);
-    if (ours ? member : check_has_overloads(f))
+    if (ours ? member : check_has_overloads(c, f))
         f = check_choose(c, &(choice){.method = e->call.receiver != NULL, .written = f}, e).written;
     if (of_tensor)
         numbers_to_tensors(c, e, f);
@@ -151,7 +151,7 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
 static bool makes_text(checker *c, const type *t) {
     struct_item *owner = c->instances->builtin_owners[TYPE_STRING];
     const function_item *first = owner == NULL ? NULL : check_find_method(c, owner, "from");
-    for (const function_item *f = first; f != NULL; f = check_next_overload(f, first))
+    for (const function_item *f = first; f != NULL; f = check_next_overload(c, f, first))
         if (f->span.file != c->tree->prelude && !f->is_template && f->parameter_count == 1 &&
             f->parameters[0]->annotation != NULL && check_type(c, f->parameters[0]->annotation) == t)
             return true;

@@ -232,6 +232,7 @@ void check_first_as_receiver(checker *c, expr **slot, const char *f, const type 
     expr *e = *slot, *receiver = *check_behind(&e->call.args[0]);
     *slot = build_method(c, e->span, receiver, f, e->call.args + 1, e->call.arg_count - 1);
     (*slot)->call.name_span = e->call.name_span;
+    (*slot)->call.trait = e->call.trait;
     check_expr(c, slot, expected);
 }
 

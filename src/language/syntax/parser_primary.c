@@ -367,6 +367,7 @@ static expr *parse_qualified(parser *p) {
     e->name.of = named ? NULL : t;
     e->name.scope = named ? t->name : "<type>";
     e->name.scope_span = t->span;
+    e->name.trait = trait;
     e->name.arguments = t->arguments;
     e->name.argument_count = t->argument_count;
     source_span span;

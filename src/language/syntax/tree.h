@@ -335,6 +335,7 @@ typedef struct syntax_tree {
     bool is_module;      /* its `main` is exports.c's: nothing runs before the functions that a caller in C calls */
     bool unrecords; /* the program says `no_grad` somewhere: any function of it may run where nothing is recorded */
     bool has_reference_impls;  /* [check] a trait is implemented for some type and for a reference to it */
+    bool has_shared_methods;   /* [check] some type has methods of one name, of traits or of its own */
     bool has_destructors;      /* [check] some type has an `impl Drop` */
     bool has_scoped_calls;     /* [check] something calls a function with the effect SCOPED */
     uint32_t destructor_count; /* [check] types with one */

@@ -232,11 +232,12 @@ typedef struct call_expr {
     tl_abi_index abi;                    /* [check] */
     scalar_math math;                    /* [check] */
     /* as written */
-    type_expr **type_arguments; /* x.m::<T>(…) */
-    expr *callee;               /* EXPR_NAME; NULL for a method call and for calls that the checker made */
-    expr *receiver;             /* x of x.m(…), else NULL */
-    const char *name;           /* m of x.m(…) */
-    source_span name_span;      /* of f or m */
+    type_expr **type_arguments;     /* x.m::<T>(…) */
+    expr *callee;                   /* EXPR_NAME; NULL for a method call and for calls that the checker made */
+    expr *receiver;                 /* x of x.m(…), else NULL */
+    const char *name;               /* m of x.m(…) */
+    const struct trait_item *trait; /* [check] whose m is meant; NULL: the call does not say it */
+    source_span name_span;          /* of f or m */
     expr **args;
     /* [check] */
     function_item *function;
@@ -272,6 +273,7 @@ typedef struct name_expr {
     source_span scope_span;
     type_expr **arguments; /* of T<A>::x */
     type_expr *of;         /* of <(A, B)>::x: a type that has no name; NULL */
+    type_expr *trait;      /* of <T as Trait>::x; NULL */
     uint32_t argument_count;
     const char *name;
     const char *item; /* what it is where no variable has that name; NULL: the name */

@@ -12,17 +12,27 @@
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 
-static const function_item *trait_method(const checker *c, const trait_item *trait, const char *name, int depth) {
+enum { DEEPEST = 20 };
+
+static const trait_item *trait_with(const checker *c, const trait_item *trait, const char *name, int depth) {
     for (uint32_t i = 0; i < trait->method_count; i++)
         if (strcmp(trait->methods[i]->name, name) == 0)
-            return trait->methods[i];
-    for (uint32_t i = 0; i < trait->supertrait_count && depth < 20; i++) {
-        const trait_item *over = check_supertrait(c, trait, i);
-        const function_item *f = over == NULL ? NULL : trait_method(c, over, name, depth + 1);
-        if (f != NULL)
-            return f;
+            return trait;
+    const trait_item *found = NULL;
+    for (uint32_t i = 0; i < trait->supertrait_count && depth < DEEPEST && found == NULL; i++) {
+        const trait_item *below = check_supertrait(c, trait, i);
+        found = below == NULL ? NULL : trait_with(c, below, name, depth + 1);
     }
-    return NULL;
+    return found;
+}
+
+const trait_item *check_trait_with(const checker *c, const trait_item *trait, const char *name) {
+    return trait_with(c, trait, name, 0);
+}
+
+static const function_item *trait_method(const checker *c, const trait_item *trait, const char *name) {
+    trait = check_trait_with(c, trait, name);
+    return trait == NULL ? NULL : check_method_of_trait(c, trait->name, name);
 }
 
 binding *check_new_parameter(checker *c, source_span span, binding_kind kind, const char *name, const type *t) {
@@ -90,7 +100,7 @@ static function_item *next_method(checker *c, const dyn_type *d) {
 }
 
 static function_item *copy_method(checker *c, const dyn_type *d, const char *name) {
-    const function_item *declared = trait_method(c, d->trait, name, 0);
+    const function_item *declared = trait_method(c, d->trait, name);
     if (declared == NULL)
         return check_is_shown_by(name) && check_dyn_is_shown(c, d->s->type) ? fmt_method(c, d, name) : NULL;
     if (!declared->has_self || declared->generics.count > 0)

@@ -209,16 +209,19 @@ bool check_impl_fits(checker *c, const function_item *f, const struct_item *owne
     return fits;
 }
 
-/* The first method of that name whose impl is for owner. */
-static function_item *fitting_method(checker *c, const struct_item *owner, const struct_item *of, const char *name) {
+/* The first method of that name whose impl is for owner; trait NULL: of any trait, or of none. */
+static function_item *fitting_method(checker *c, const struct_item *owner, const struct_item *of, const char *name,
+                                     const trait_item *trait) {
     function_item *f = check_find_method(c, of, name);
     while (f != NULL) {
-        bool had_open = c->open->has_open;
-        type_environment e = check_environment_new(c, f);
-        bool fits = check_impl_fits(c, f, owner, &e);
-        c->open->has_open = had_open;
-        if (fits)
-            return f;
+        if (trait == NULL || (f->impl != NULL && f->impl->trait == trait)) {
+            bool had_open = c->open->has_open;
+            type_environment e = check_environment_new(c, f);
+            bool fits = check_impl_fits(c, f, owner, &e);
+            c->open->has_open = had_open;
+            if (fits)
+                return f;
+        }
         do {
             f = f->next_in_bucket;
         } while (f != NULL && (f->owner != of || strcmp(f->name, name) != 0));
@@ -231,9 +234,16 @@ function_item *check_method_named(checker *c, struct_item *owner, const char *na
     if (f == NULL && owner->dyn != NULL)
         f = check_dyn_method(c, owner, name);
     if (f == NULL && owner->template != NULL)
-        f = fitting_method(c, owner, owner->template, name);
+        f = fitting_method(c, owner, owner->template, name, NULL);
     bool asks_any = f == NULL && check_any_owner(c) != NULL && owner->type != NULL && !check_is_vague(c, owner->type);
-    return asks_any ? fitting_method(c, owner, check_any_owner(c), name) : f;
+    return asks_any ? fitting_method(c, owner, check_any_owner(c), name, NULL) : f;
+}
+
+function_item *check_method_through(checker *c, struct_item *owner, const char *name, const trait_item *trait) {
+    function_item *f = fitting_method(c, owner, owner, name, trait);
+    if (f == NULL && owner->template != NULL)
+        f = fitting_method(c, owner, owner->template, name, trait);
+    return f == NULL && check_any_owner(c) != NULL ? fitting_method(c, owner, check_any_owner(c), name, trait) : f;
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */

@@ -65,13 +65,25 @@ struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, 
 struct_item *check_builtin_owner(checker *c, const char *name);
 struct_item *check_owner_of(checker *c, const type *t);
 function_item *check_method_named(checker *c, struct_item *owner, const char *name);
+/* The trait's method for the owner; NULL: it has none. */
+function_item *check_method_through(checker *c, struct_item *owner, const char *name, const trait_item *trait);
+/* check_source.c: the method that a call means, of those of one name; trait NULL: the call does not say whose. */
+/* T of a `T: Trait`, Self in a method of the trait: the Trait, where it declares a method of that name; NULL. */
+const trait_item *check_trait_known(const checker *c, const struct_item *owner, const char *name);
+function_item *check_method_meant(checker *c, struct_item *owner, const expr *call, const char *name);
+/* The trait, or the one it builds on, that declares a method of that name; NULL. */
+const trait_item *check_trait_with(const checker *c, const trait_item *trait, const char *name);
+/* The trait of the program whose impl block f is in; NULL. */
+trait_item *check_own_trait(const checker *c, const function_item *f);
+/* Neither is the other's rival: both are of one trait, or of none, or forms of the library. */
+bool check_is_same_source(const checker *c, const function_item *a, const function_item *b);
 bool check_implements(const checker *c, const type *t, const trait_item *trait);
 bool check_is_template(const checker *c, const function_item *f);
 /* Afterwards the body is there, also of a function of the prelude. */
 void check_read_body(checker *c, function_item *f);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
-bool check_has_overloads(const function_item *f);                  /* of other impls of its trait */
-bool check_is_other_trait(const impl_item *a, const impl_item *b); /* but for references: Add<&V> is Add<V> */
+bool check_has_overloads(const checker *c, const function_item *f); /* of other impls of its trait */
+bool check_is_other_trait(const impl_item *a, const impl_item *b);  /* but for references: Add<&V> is Add<V> */
 /* B of `impl Add<B> for T`; T of `impl Add for T`; NULL: the trait has more parameters. */
 const type_expr *check_trait_operand(const impl_item *impl);
 /* trait Scale<K = Self>: impl Scale for T is impl Scale<Self> for T. */
@@ -107,6 +119,6 @@ const type **check_open_types(checker *c, uint32_t count);
 struct_item *check_any_owner(const checker *c);
 struct_item *check_nameless_owner(checker *c, const char *name);
 struct_item *check_vec_owner(checker *c);
-function_item *check_next_overload(const function_item *f, const function_item *first);
+function_item *check_next_overload(const checker *c, const function_item *f, const function_item *first);
 
 #endif

@@ -166,6 +166,19 @@ static bool sums_references(const function_item *a, const function_item *b) {
            (of_a != a->impl->owner && of_a->is_shared) != (of_b != b->impl->owner && of_b->is_shared);
 }
 
+/* The method of that name that f would be declared beside; those of other traits do not hinder it. */
+static const function_item *known_method(checker *c, const function_item *f) {
+    c->tree->has_shared_methods |= f->owner->is_builtin && check_own_trait(c, f) != NULL;
+    for (const function_item *o = check_find_method(c, f->owner, f->name); o != NULL; o = o->next_in_bucket) {
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0)
+            continue;
+        if (check_is_same_source(c, o, f))
+            return o;
+        c->tree->has_shared_methods = true;
+    }
+    return NULL;
+}
+
 static void declare_method(checker *c, function_item *f) {
     name_shown(f);
     name_by_reference(c, f);
@@ -182,7 +195,7 @@ static void declare_method(checker *c, function_item *f) {
     }
     f->owner = builtin != NULL ? builtin : owner->structure;
     f->is_template = check_is_template(c, f);
-    function_item *known = check_find_method(c, f->owner, f->name);
+    const function_item *known = known_method(c, f);
     /* Those of the prelude are chosen by their arguments; a program's come before them. */
     bool overloads = known != NULL && known->span.file == c->tree->prelude;
     overloads |= known != NULL && (check_is_other_trait(known->impl, f->impl) || sums_references(known, f));
@@ -244,6 +257,7 @@ static void add_default(checker *c, impl_item *impl, struct_item *owner, const f
     function_item *made = check_copy_of_trait(c, impl, owner, f);
     if (!made->is_template)
         check_read_body(c, made);
+    (void)known_method(c, made);
     made->index = c->tree->function_count;
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
     check_add_method(c, made);

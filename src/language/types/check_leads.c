@@ -90,7 +90,7 @@ const char *check_name_by_reference(checker *c, struct_item *s, const char *name
     for (uint32_t i = 0; i < 4; i++) {
         const char *by = i < 2 ? receiver : receiver == NULL ? REFERENCE : NULL;
         const char *full = check_printf(c, "%s%s%s", name, by != NULL ? by : "", operands[i % 2]);
-        for (function_item *f = check_method_named(c, s, full); f != NULL; f = check_next_overload(f, f))
+        for (function_item *f = check_method_named(c, s, full); f != NULL; f = check_next_overload(c, f, f))
             if (t == NULL || (f->parameter_count == 2 && check_takes_operand(f, t)))
                 return full;
     }

@@ -168,14 +168,25 @@ void check_trait_arguments(checker *c, const impl_item *impl, function_item *f) 
         f->result_annotation = with_arguments(c, parameters, impl->trait_type, f->result_annotation);
 }
 
-function_item *check_next_overload(const function_item *f, const function_item *first) {
+trait_item *check_own_trait(const checker *c, const function_item *f) {
+    const char *name = f->impl == NULL || f->span.file == c->tree->prelude ? NULL : f->impl->trait_name;
+    trait_item *trait = name == NULL ? NULL : names_trait(c->names, name);
+    return trait == NULL || trait->span.file == c->tree->prelude ? NULL : trait;
+}
+
+bool check_is_same_source(const checker *c, const function_item *a, const function_item *b) {
+    const bool library = a->span.file == c->tree->prelude || b->span.file == c->tree->prelude;
+    return a->impl == b->impl || library || check_own_trait(c, a) == check_own_trait(c, b);
+}
+
+function_item *check_next_overload(const checker *c, const function_item *f, const function_item *first) {
     function_item *o = f->next_in_bucket;
-    while (o != NULL &&
-           (o->owner != first->owner || o->has_self != first->has_self || strcmp(o->name, first->name) != 0))
+    while (o != NULL && (o->owner != first->owner || o->has_self != first->has_self ||
+                         strcmp(o->name, first->name) != 0 || !check_is_same_source(c, o, first)))
         o = o->next_in_bucket;
     return o;
 }
 
-bool check_has_overloads(const function_item *f) {
-    return f->impl != NULL && f->impl->trait_type != NULL && check_next_overload(f, f) != NULL;
+bool check_has_overloads(const checker *c, const function_item *f) {
+    return f->impl != NULL && f->impl->trait_type != NULL && check_next_overload(c, f, f) != NULL;
 }
