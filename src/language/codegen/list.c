@@ -2,6 +2,7 @@
  *
  *     get(v, i)      i < v.length ─ yes ─► words = v.words[i * width …]
  *                        └─ no ─► tl_vec_get raises
+ *     at(v, i)       v.words[i * width …], for i is known to be one of v's places
  *     get_in(v, …)   the same for each vector on the path
  *     set(v, i, x)   i < v.length and v.count = 1 ─ yes ─► v.words[i * width …] = x
  *                        └─ no ─► tl_vec_set raises, or writes into a copy ─► …
@@ -60,6 +61,7 @@ bool emit_is_list_access(const ir_function *f, const ir_instr *i) {
     case TL_FN_tl_ref_index:
         return true;
     case TL_FN_tl_vec_get:
+    case TL_FN_tl_vec_at:
     case TL_FN_tl_vec_get_in:
         return reads_numbers(f, i);
     case TL_FN_tl_vec_set:
@@ -151,6 +153,12 @@ static LLVMValueRef vector_in(emit *e, LLVMValueRef v, LLVMValueRef index, LLVMV
     LLVMValueRef at = element(e, v, index, words);
     at = LLVMBuildInBoundsGEP2(e->cg->builder, e->cg->i64, at, &word, 1, "");
     return emit_tag(e, LLVMBuildLoad2(e->cg->builder, e->cg->ptr, at, ""), EMIT_OWNERS);
+}
+
+static void at(emit *e, const ir_instr *i) {
+    const int64_t words = record_of(e->f, i)->imm.i;
+    read_words(e, emit_arg(e, i, 2), element(e, emit_arg(e, i, 0), emit_arg(e, i, 1), codegen_i64(e->cg, words)),
+               words);
 }
 
 static void get(emit *e, const ir_instr *i) {
@@ -257,6 +265,8 @@ bool emit_list_access(emit *e, const ir_instr *i) {
         push(e, i);
     else if (i->abi == TL_FN_tl_ref_index)
         place(e, i);
+    else if (i->abi == TL_FN_tl_vec_at)
+        at(e, i);
     else
         get(e, i);
     return true;

@@ -243,7 +243,7 @@ static void put_taken(const ir_instr *word, masu__buffer *out) {
     while (by && !(by->op == IR_ABI && by->arg_count > 0 && by->args[by->arg_count - 1] == word->args[0]))
         by = by->prev;
     masu__buffer_puts(out, "taken from a vector or box");
-    if (by && by->abi == TL_FN_tl_vec_get)
+    if (by && (by->abi == TL_FN_tl_vec_get || by->abi == TL_FN_tl_vec_at))
         masu__buffer_puts(out, " with a count, for that keeps it");
 }
 

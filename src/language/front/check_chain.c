@@ -285,7 +285,8 @@ static expr *places_of_parts(const chain *h, block_builder *before, block_builde
 static expr *places_of_part(const chain *h, block_builder *body) {
     checker *c = h->c;
     const char *const *names = h->part->names;
-    build_let(body, "<v 0>", false, BUILD_QUOTE(c, h->e->span, "$0[$$at]", chain_name(c, h->e, names[0])));
+    build_let(body, "<v 0>", false,
+              build_inside(c, h->e->span, chain_name(c, h->e, names[0]), chain_name(c, h->e, "<at>")));
     return BUILD_QUOTE(c, h->e->span, "$0..$0 + $1", chain_name(c, h->e, names[1]), chain_name(c, h->e, names[2]));
 }
 
@@ -304,7 +305,8 @@ static expr *places_of(const chain *h, block_builder *before, block_builder *bod
     if (h->counted)
         build_stmt(before, BUILD_QUOTE(c, span, "$$all.__reserve($$count as i64)", NULL));
     build_let(body, "<v 0>", false,
-              h->range == NULL ? BUILD_QUOTE(c, span, "$$list[$$first + $$at * $$stride]", NULL)
+              h->range == NULL ? build_inside(c, span, chain_name(c, h->e, "<list>"),
+                                              BUILD_QUOTE(c, span, "$$first + $$at * $$stride", NULL))
                                : BUILD_QUOTE(c, span,
                                              from_end ? "__range_back($$high, $$first + $$at * $$stride + $0)"
                                                       : "__range_on($$low, $$first + $$at * $$stride)",

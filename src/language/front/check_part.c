@@ -152,8 +152,8 @@ expr *check_made_element(checker *c, const expr *e, expr *index, expr *length) {
     check_cast_to(c, &index, check_scalar(c, TYPE_I64));
     expr *args[3] = {index, length, check_new_int(c, e->span, 1)};
     expr *inside = check_new_abi(c, TL_FN_tl_ref_index, e->span, args, 3);
-    return build_index(c, e->span, name_of(c, e, of, 0),
-                       check_new_binary(c, BINARY_ADD, name_of(c, e, of, 1), inside, NULL));
+    return build_inside(c, e->span, name_of(c, e, of, 0),
+                        check_new_binary(c, BINARY_ADD, name_of(c, e, of, 1), inside, NULL));
 }
 
 bool check_made_method(checker *c, expr **slot) {
@@ -197,7 +197,7 @@ bool check_loop_over_part(checker *c, expr *e) {
     expr *high = check_new_binary(c, BINARY_ADD, check_new_name(c, span, of->names[1]),
                                   check_new_name(c, span, of->names[2]), NULL);
     const char *at = check_printf(c, "<at %u>", c->text_count++);
-    expr *item = build_index(c, span, check_new_name(c, span, of->names[0]), check_new_name(c, span, at));
+    expr *item = build_inside(c, span, check_new_name(c, span, of->names[0]), check_new_name(c, span, at));
     stmt *let = CHECK_ARRAY(c, stmt, 1);
     *let = (stmt){.kind = STMT_LET, .span = e->loop->pattern->span, .pattern = e->loop->pattern, .value = item};
     let->next = e->loop->body->first;

@@ -16,7 +16,7 @@ static const char gathers_whole[] = "{ $$all.push($6); if $6.__ends() { $4; }; }
  *
  *     $0  f(value)      $1  what is behind the stage      $2  its counter          $3  how many it counts to
  *     $4  break         $5  the value behind it           $6  the value            $7  1, as the counter has it
- *     $8  the other side of a zip; the method that gathers; what is asked at the head of an inner loop
+ *     $8  the element of the other side of a zip; the method that gathers; what is asked at the head of an inner loop
  */
 const chain_stage chain_stages[] = {
     [STAGE_MAP] = {SAID_MAP, 1, true, false, "{ let $5 = $0; $1; }"},
@@ -32,7 +32,7 @@ const chain_stage chain_stages[] = {
     [STAGE_TAKE] = {SAID_TAKE, 1, false, true, "{ $2 = $2 + $7; $1; }"},
     [STAGE_STEP_BY] = {SAID_STEP_BY, 1, false, false,
                        "{ let $passes = $2 == 0; $2 = $2 + $7; if $2 >= $3 { $2 = 0; }; if $passes { $1; }; }"},
-    [STAGE_ZIP] = {SAID_ZIP, 1, false, true, "{ let $5 = ($6, $8[$2]); $2 = $2 + $7; $1; }"},
+    [STAGE_ZIP] = {SAID_ZIP, 1, false, true, "{ let $5 = ($6, $8); $2 = $2 + $7; $1; }"},
     [STAGE_FIND] = {SAID_FIND, 1, true, true, "{ if $0 { $$found = Some($6); $4; }; }"},
     [STAGE_FIND_MAP] = {SAID_FIND_MAP, 1, true, true,
                         "{ match $0 { Some($5) => { $$found = Some($5); $4; } _ => {} }; }"},
@@ -255,7 +255,8 @@ static expr *beside(const chain *h, uint32_t at) {
         chain_limits(h, at + 1, &b);
         return build_finish(&b, NULL);
     }
-    return kind == STAGE_ZIP ? chain_name(c, stage, check_printf(c, "<other %u>", at))
+    return kind == STAGE_ZIP ? build_inside(c, stage->span, chain_name(c, stage, check_printf(c, "<other %u>", at)),
+                                            chain_name(c, stage, counter_of(h, at)))
            : chain_stages[kind].way == gathers
                ? chain_name(c, stage, library_named(LIBRARY_gathers, chain_stages[kind].said))
                : NULL;
@@ -269,7 +270,7 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     const expr *stage = h->stages[at];
     const stage_kind kind = chain_kind_of(stage);
     const char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
-    const char *plain = is_by_place(h, at)                                     ? "{ let $5 = ($6, $8[$2]); $1; }"
+    const char *plain = is_by_place(h, at)                                     ? "{ let $5 = ($6, $8); $1; }"
                         : h->fails && at + 1 == h->count && kind >= STAGE_FIND ? gathers_whole
                                                                                : chain_stages[kind].way;
     const bool renames = strstr(plain, "$5") != NULL;
@@ -287,8 +288,7 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     if (zips && !counts_pairs(h, at) && !is_by_place(h, at))
         leave_without_partner(h, at, &b);
     if (pair)
-        let_pair(h, &b, next, chain_name(c, stage, zips ? value : counter),
-                 zips ? build_index(c, stage->span, parts[8], chain_name(c, stage, counter)) : parts[6]);
+        let_pair(h, &b, next, chain_name(c, stage, zips ? value : counter), zips ? parts[8] : parts[6]);
     expr *way = build_quote(c, stage->span, pair ? chain_stages[STAGE_TAKE].way : plain, parts, 9);
     if (b.last == NULL)
         return way;

@@ -90,6 +90,10 @@ void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *eleme
     lower_words_by(fn, TL_FN_tl_vec_get, vec, index, element, out, span);
 }
 
+void lower_vec_at(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span) {
+    lower_words_by(fn, TL_FN_tl_vec_at, vec, index, element, out, span);
+}
+
 void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
                     source_span span) {
     ir_value vec = 0, rest = 0;

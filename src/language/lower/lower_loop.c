@@ -181,7 +181,7 @@ static void bind_item(lower_fn *fn, const expr *e, const for_source *s, ir_value
     if (s->owns)
         lower_vec_take(fn, s->owned, now, s->holder_type->vec.element, item, loop->iterable->span);
     else if (s->holder_type->kind == TYPE_VEC)
-        lower_vec_get(fn, s->holder, now, s->holder_type->vec.element, item, loop->iterable->span);
+        lower_vec_at(fn, s->holder, now, s->holder_type->vec.element, item, loop->iterable->span);
     else
         *item = lower_abi(fn, TL_FN_tl_tensor_row, (ir_value[]){s->holder, now}, 2, loop->iterable->span);
     lower_pattern_bind(fn, loop->pattern, item);

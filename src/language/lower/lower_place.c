@@ -32,6 +32,7 @@ struct lower_place {
     ir_value *indices;
     uint32_t index_count;
     bool converts;          /* an element of any type will do */
+    bool is_inside;         /* the index is one of the list's places */
     ir_variable first;      /* PLACE_VARIABLES */
     uint32_t offset, count; /* leaves: of the element of a vector; count also of the others */
     source_span span;
@@ -205,6 +206,7 @@ lower_place *lower_place_of(lower_fn *fn, const expr *e) {
     p->indices = lower_indices(fn, e);
     p->index_count = e->index.count;
     p->converts = e->is_converted;
+    p->is_inside = e->is_inside;
     return p->base && p->indices && lower_open(fn) ? p : NULL;
 }
 
@@ -374,7 +376,7 @@ static void read_element(lower_fn *fn, const lower_place *p, ir_value *out) {
     }
     ir_value holder = 0;
     lower_place_read(fn, p->base, &holder);
-    lower_vec_get(fn, holder, p->indices[0], p->holder->vec.element, out, p->span);
+    (p->is_inside ? lower_vec_at : lower_vec_get)(fn, holder, p->indices[0], p->holder->vec.element, out, p->span);
 }
 
 void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
@@ -560,7 +562,7 @@ void lower_index(lower_fn *fn, const expr *e, ir_value *out) {
     if (!indices || !lower_open(fn))
         return;
     if (t->kind == TYPE_VEC)
-        lower_vec_get(fn, holder, indices[0], t->vec.element, out, e->span);
+        (e->is_inside ? lower_vec_at : lower_vec_get)(fn, holder, indices[0], t->vec.element, out, e->span);
     else
         *out = lower_element_get(fn, holder, t, &(element_read){e->type, indices, e->index.count, e->is_converted},
                                  e->span);

@@ -218,6 +218,8 @@ ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const e
 ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const element_read *place,
                            source_span span);
 void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span);
+/* The index is known to be one of the list's. */
+void lower_vec_at(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span);
 /* The element out of the list in a variable, which holds nothing there then. */
 void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
                     source_span span);

@@ -129,7 +129,7 @@ static trial_item read_word(trial *t, const frame *fr, const ir_instr *i) {
     const ir_instr *get = i->prev;
     while (get && !(get->op == IR_ABI && get->arg_count > 0 && get->args[get->arg_count - 1] == i->args[0]))
         get = get->prev;
-    if (!get || get->abi != TL_FN_tl_vec_get || i->imm.i != 0)
+    if (!get || (get->abi != TL_FN_tl_vec_get && get->abi != TL_FN_tl_vec_at) || i->imm.i != 0)
         return any;
     shape_query q = query_of(t, fr, get);
     const trial_list *list = list_in(t, fr, get->args[0], 0);

@@ -140,8 +140,8 @@ static bool clone_list(cloner *c, const ir_instr *i) {
     const flat_words *list = i->arg_count > 0 ? c->to[i->args[0]].words : NULL, *made = NULL;
     const fact *index = i->arg_count > 1 ? &c->fr->facts[i->args[1]] : NULL;
     flat_value *words;
-    bool gets = i->abi == TL_FN_tl_vec_get || i->abi == TL_FN_tl_vec_take, sets = i->abi == TL_FN_tl_vec_set;
-    if (gets || sets || i->abi == TL_FN_tl_vec_push) {
+    bool gets = i->abi == TL_FN_tl_vec_get || i->abi == TL_FN_tl_vec_at || i->abi == TL_FN_tl_vec_take;
+    if (gets || i->abi == TL_FN_tl_vec_set || i->abi == TL_FN_tl_vec_push) {
         bool known = list && (i->abi == TL_FN_tl_vec_push ||
                               (index->kind == FACT_NUMBER && index->i >= 0 && index->i < list->count));
         if (!known)
@@ -168,6 +168,7 @@ static bool clone_list(cloner *c, const ir_instr *i) {
         made = flat_words_with(c->p, list, index->i, c->to[i->args[2]].words);
         break;
     case TL_FN_tl_vec_get:
+    case TL_FN_tl_vec_at:
     case TL_FN_tl_vec_take:
         c->to[i->args[2]] = (flat_value){0, flat_words_element(c->p, list, index->i)};
         made = list;

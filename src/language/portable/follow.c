@@ -214,6 +214,7 @@ static bool evaluate_list(portable *p, frame *fr, const ir_instr *i) {
                                                                         : fact_of(FACT_ANY));
         return true;
     case TL_FN_tl_vec_get:
+    case TL_FN_tl_vec_at:
     case TL_FN_tl_vec_take:
         set_fact(fr, i->args[2], index_in(a, b, &at) ? element_of(p, a, at) : fact_of(FACT_ANY));
         if (i->result_count > 0)

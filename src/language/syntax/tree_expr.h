@@ -364,6 +364,7 @@ struct expr {
     bool is_converted : 1; /* [check] `t[i] as i64` of a tensor of unknown elements: any will do, towards 0 */
     bool is_updated : 1;   /* [check] the t[i] that is read in `t[i] += x` */
     bool is_element : 1; /* [check] a tensor that may be of rank 0: an element then, which is divided as a number is */
+    bool is_inside : 1;  /* [check] v[i] of a list: i is one of its places, which the compiler made it */
     bool is_boxed : 1;   /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     uint8_t holds : 5;   /* [check] a tensor whose type says no elements: its ways say these (type_kind); 0: nothing */
     source_span span;

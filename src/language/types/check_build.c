@@ -108,6 +108,12 @@ expr *build_index(checker *c, source_span span, expr *base, expr *index) {
     return e;
 }
 
+expr *build_inside(checker *c, source_span span, expr *list, expr *place) {
+    expr *e = build_index(c, span, list, place);
+    e->is_inside = true;
+    return e;
+}
+
 expr *build_unary(checker *c, source_span span, unary_op op, expr *operand, const type *t) {
     expr *e = check_new(c, EXPR_UNARY, span, t);
     e->unary.op = op;

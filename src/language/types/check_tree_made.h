@@ -37,6 +37,8 @@ expr *build_range(checker *c, source_span span, expr *low, expr *high);
 expr *build_list(checker *c, expr_kind kind, source_span span, expr *const *items, uint32_t count); /* TUPLE, ARRAY */
 expr *build_part(checker *c, source_span span, expr *base, uint32_t index);                         /* base.0 */
 expr *build_index(checker *c, source_span span, expr *base, expr *index);
+/* list[place], where the place is one of the list's whatever the program does: it is not asked again */
+expr *build_inside(checker *c, source_span span, expr *list, expr *place);
 expr *build_unary(checker *c, source_span span, unary_op op, expr *operand, const type *t);
 expr *build_reference(checker *c, source_span span, expr *place); /* &mut place */
 /* if condition { then } else { otherwise }, which may be NULL */

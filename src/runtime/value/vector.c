@@ -528,6 +528,13 @@ void tl_vec_get(tl_object *object, int64_t index, void *element) {
         hand_out_copy(vector_of(object), index, element);
 }
 
+/* The compiler knows that the index is one of the vector's. */
+void tl_vec_at(tl_object *object, int64_t index, void *element) {
+    const tl_vector *v = vector_of(object);
+    MASU_DEBUG_ASSERT(index >= 0 && index < v->length);
+    hand_out_copy(v, index, element);
+}
+
 void tl_vec_get_in(tl_object *object, void *element, int64_t count, const int64_t *path) {
     enum { INDEX, WIDTH, WORD, LEVEL };
     const tl_vector *v = vector_of(object);

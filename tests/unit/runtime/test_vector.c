@@ -77,6 +77,10 @@ static void an_element_is_owned_once(void **state) {
     tl_vec_get(v, 1, &got);
     assert_null(got.owned);
     assert_int_equal(rt->retain_ops, 1);
+    tl_vec_at(v, 0, &got); /* as a get, without the question */
+    assert_int_equal(got.number, 8);
+    assert_int_equal(rt->retain_ops, 2);
+    tl_ptr_release(got.owned);
     tl_ptr_release(v);
     close_runtime(rt);
 }
