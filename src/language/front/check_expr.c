@@ -473,7 +473,8 @@ static void check_node(checker *c, expr **slot, const type *expected) {
 /* A call whose place is wanted as a reference. */
 static bool yields_place(checker *c, const expr *e, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    return wish != NULL && e->kind == EXPR_METHOD && type_is_reference(wish) && check_refers(c, e);
+    return wish != NULL && e->kind == EXPR_METHOD && type_is_reference(wish) && !check_folds_places(c, e) &&
+           check_refers(c, e);
 }
 
 static void check_expression(checker *c, expr **slot, const type *expected) {

@@ -230,11 +230,19 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     return NULL;
 }
 
+/* A name goes from place to place: by `=`, or in a fold. */
+static bool moves(const expr *e, void *context) {
+    (void)context;
+    return e->kind == EXPR_ASSIGN ||
+           (e->kind == EXPR_METHOD && library_said_of(LIBRARY_stage, e->call.name) == SAID_FOLD);
+}
+
+/* The same place each time: no name of the body goes on to another one. */
 static bool only_lets(const block *b) {
     const stmt *s = b->first;
     while (s != NULL && s->kind == STMT_LET && s->otherwise == NULL)
         s = s->next;
-    return s == NULL;
+    return s == NULL && !block_any(b, moves, NULL);
 }
 
 /* The types of Self and of the type parameters in the body of f. */

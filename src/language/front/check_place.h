@@ -84,6 +84,7 @@ void check_build_let(block_builder *b, stmt *let); /* in b, checked */
 /* Whether Rust would say that e is a `&mut T`, by its form. */
 bool check_refers(const checker *c, const expr *e); /* check_refers.c */
 bool check_refers_by_method(const checker *c, const expr *e);
+bool check_folds_places(const checker *c, const expr *e);
 /* The target of an assignment or receiver of a method, when a call in it yields a place. */
 bool check_freeze_target(checker *c, block_builder *b, expr **slot);
 bool check_let_alias(checker *c, stmt *s);

@@ -5,13 +5,21 @@
 #include "language/types/check_operation.h"
 #include "language/types/check_scopes.h"
 
+/* fold(&mut root, |n, c| …): what it begins with goes from place to place. */
+bool check_folds_places(const checker *c, const expr *e) {
+    return e->kind == EXPR_METHOD && e->call.arg_count == 2 &&
+           library_said_of(LIBRARY_stage, e->call.name) == SAID_FOLD &&
+           (check_refers(c, e->call.args[0]) || check_names_place(c, e->call.args[0]));
+}
+
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
 bool check_refers_by_method(const checker *c, const expr *e) {
     if (e->kind == EXPR_TRY && e->type == NULL)
         return check_refers_by_method(c, e->attempt.operand);
     if (e->kind != EXPR_METHOD || e->type != NULL)
         return false;
-    if (library_says(LIBRARY_lends_place, e->call.name) || library_says(LIBRARY_makes_place, e->call.name))
+    if (library_says(LIBRARY_lends_place, e->call.name) || library_says(LIBRARY_makes_place, e->call.name) ||
+        check_folds_places(c, e))
         return true;
     if (library_says(LIBRARY_opens, e->call.name))
         return check_refers_by_method(c, e->call.receiver);

@@ -5,6 +5,7 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_chain.h"
+#include "language/front/check_place.h"
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 
@@ -90,17 +91,19 @@ static bool leaves(const expr *e, void *context) {
     return e->kind == EXPR_RETURN || e->kind == EXPR_TRY;
 }
 
-/* |p| body of a part of a list: { let p = value; body } NULL: it has to be called. */
-static expr *written_out(checker *c, const expr *f, const char *value) {
-    const bool one = f->kind == EXPR_CLOSURE && f->type == NULL && f->closure.parameter_count == 1;
-    if (!one || f->closure.is_move || f->closure.result != NULL || f->closure.parameters[0]->is_mutable ||
-        f->closure.parameters[0]->annotation != NULL)
-        return NULL;
-    if (expr_any(f->closure.body, leaves, NULL))
+/* |p, q| body of such values: { let p = first; let q = second; body } NULL: it has to be called. */
+static expr *written_out(checker *c, const expr *f, expr **values, uint32_t count) {
+    const bool fits = f->kind == EXPR_CLOSURE && f->type == NULL && f->closure.parameter_count == count;
+    if (!fits || f->closure.is_move || f->closure.result != NULL || expr_any(f->closure.body, leaves, NULL))
         return NULL;
     block_builder b = build_block(c, f->span);
-    build_let(&b, f->closure.parameters[0]->name, false, check_new_name(c, f->span, value));
-    b.last->pattern->binding->span = f->closure.parameters[0]->span;
+    for (uint32_t i = 0; i < count; i++) {
+        const binding *p = f->closure.parameters[i];
+        if (p->is_mutable || p->annotation != NULL)
+            return NULL;
+        build_let(&b, p->name, false, values[i]);
+        b.last->pattern->binding->span = p->span;
+    }
     return build_finish(&b, f->closure.body);
 }
 
@@ -148,10 +151,10 @@ static expr *apply(const chain *h, uint32_t at, const char *value) {
     const bool takes_apart = kind == STAGE_FILTER_MAP || kind == STAGE_MAP_WHILE || kind == STAGE_FIND_MAP;
     if (takes_apart && stage->call.args[0]->kind == EXPR_CLOSURE && stage->call.args[0]->type == NULL)
         want_option(stage->call.args[0]->closure.body);
-    expr *inside = is_made(h, at) ? written_out(c, stage->call.args[0], value) : NULL;
+    expr *arg = chain_name(c, stage, value);
+    expr *inside = is_made(h, at) ? written_out(c, stage->call.args[0], &arg, 1) : NULL;
     if (inside != NULL)
         return inside;
-    expr *arg = chain_name(c, stage, value);
     return call_of(c, stage, stage->call.args[0], &arg, 1);
 }
 
@@ -242,6 +245,10 @@ static expr *applied(const chain *h, uint32_t at, const char *value) {
     expr *args[2] = {chain_name(c, stage, "<found>"), chain_name(c, stage, value)};
     if (kind == STAGE_REDUCE)
         args[0] = build_method(c, stage->span, args[0], "unwrap", NULL, 0);
+    /* fold(&mut root, |n, c| …): what goes from place to place is a variable of the loop's own function */
+    expr *inside = check_folds_places(c, stage) ? written_out(c, stage->call.args[1], args, 2) : NULL;
+    if (inside != NULL)
+        return inside;
     return call_of(c, stage, stage->call.args[kind == STAGE_FOLD], args, 2);
 }
 

@@ -47,7 +47,7 @@ bool check_follows(const expr *e, const expr *reference) {
            !type_is_slice(reference->type);
 }
 
-bool check_names_place(checker *c, const expr *e) {
+bool check_names_place(const checker *c, const expr *e) {
     const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     const binding *b = s == NULL || e->is_followed ? NULL : s->binding;
     return b != NULL && (b->alias != NULL || b->is_lent || check_comes_back(b) ||

@@ -44,7 +44,7 @@ bool check_follows(const expr *e, const expr *reference);
 /* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
 bool check_lends_references(checker *c, function_item *f);
 const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
-bool check_names_place(checker *c, const expr *e);
+bool check_names_place(const checker *c, const expr *e);
 /* An index that can be evaluated twice: names, numbers, fields and what is reckoned of them. */
 bool check_is_harmless(const expr *e, int depth);
 /* A place made of names, fields and harmless indices, as it was before its check. */
