@@ -14,6 +14,7 @@ folder=${2:-.}
     echo "deb: there is no module in $build/python: build with Python's headers installed (python3-dev)" >&2
     exit 1
 }
+mkdir -p "$folder"
 version=$(sed -n 's/.*MASU_VERSION_TEXT *"\([^"]*\)".*/\1/p' "$root/include/masu/version.h")
 machine=$(dpkg --print-architecture)
 work=$(mktemp -d)

@@ -79,10 +79,14 @@ static bool places_make_room(void) {
     return true;
 }
 
+/* Text that NumPy 1.x compiles when it is imported, and that lies in no file. */
+static const char numpy_text[] = "<__array_function__ internals>";
+
 static bool is_inside_numpy(PyObject *code) {
     PyObject *name = PyObject_GetAttrString(code, "co_filename");
     PyObject *text = name && PyUnicode_Check(name) ? PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape") : NULL;
-    bool inside = text && numpy_folder && !strncmp(PyBytes_AsString(text), numpy_folder, strlen(numpy_folder));
+    const char *file = text ? PyBytes_AsString(text) : "";
+    bool inside = (numpy_folder && !strncmp(file, numpy_folder, strlen(numpy_folder))) || !strcmp(file, numpy_text);
     Py_XDECREF(text);
     Py_XDECREF(name);
     PyErr_Clear();

@@ -15,6 +15,7 @@ module=$build/python/masu/__init__.abi3.so
     echo "wheel: there is no $module: build with Python's headers installed (python3-dev)" >&2
     exit 1
 }
+mkdir -p "$folder"
 version=$(sed -n 's/.*MASU_VERSION_TEXT *"\([^"]*\)".*/\1/p' "$root/include/masu/version.h")
 strip=$(command -v strip || true)
 exec python3 - "$build/python/masu" "$folder" "$version" "$root" "$strip" <<'PYTHON'

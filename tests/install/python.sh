@@ -12,10 +12,9 @@ imports() { # FOLDER
     [ -f "$1/masu/py.typed" ] && [ -f "$1/masu/__init__.pyi" ] || fail "no types in $1"
 }
 
-mkdir "$MASU_TMP/made" "$MASU_TMP/again"
 expect_status 0 integrations/python/wheel.sh "$MASU_BUILD" "$MASU_TMP/made"
 wheel=$(cat "$MASU_TMP.stdout")
-expect_status 0 integrations/python/wheel.sh "$MASU_BUILD" "$MASU_TMP/again"
+expect_status 0 integrations/python/wheel.sh "$MASU_BUILD" "$MASU_TMP/new/again"
 cmp -s "$wheel" "$(cat "$MASU_TMP.stdout")" || fail 'two wheels of one build differ'
 if "$python" -m pip --version >/dev/null 2>&1; then
     expect_status 0 "$python" -m pip install --no-index --no-deps --quiet --disable-pip-version-check --target "$MASU_TMP/site" "$wheel"
@@ -25,7 +24,7 @@ else
 fi
 
 if command -v dpkg-deb >/dev/null; then
-    expect_status 0 integrations/python/deb.sh "$MASU_BUILD" "$MASU_TMP/made"
+    expect_status 0 integrations/python/deb.sh "$MASU_BUILD" "$MASU_TMP/package"
     package=$(cat "$MASU_TMP.stdout")
     expect_status 0 dpkg-deb --extract "$package" "$MASU_TMP/unpacked"
     imports "$MASU_TMP/unpacked/usr/lib/python3/dist-packages"

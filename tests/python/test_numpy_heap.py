@@ -141,7 +141,7 @@ def of_function(name):
 
 def asks_twice():
     small = np.zeros(100)
-    large = np.ones((10, 100))
+    large = np.zeros((10, 100))
     return small, large
 
 
@@ -160,6 +160,17 @@ def test_lines_that_ask_are_counted():
     assert all(line.live_bytes == 0 for line in of_function("asks_twice"))
     masu.numpy_statistics(reset=True)
     assert of_function("asks_twice") == []
+
+
+def test_functions_of_numpy_ask_for_their_caller():
+    masu.numpy_statistics(reset=True)
+
+    def asks_through_numpy():
+        return np.ones(100), np.full(3, 2.0), np.stack([np.arange(3)] * 2), np.median(np.arange(50.0)), np.linalg.norm(np.eye(3))
+
+    with masu.numpy_handler(lines=True):
+        kept = asks_through_numpy()
+    assert {line.file for line in masu.numpy_statistics()} == {__file__} and kept
 
 
 def test_counts_of_many_blocks_and_threads_add_up():
