@@ -79,6 +79,7 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine) {
  *
  *     mergefunc              equal comprehensions share their loops
  *     inline                 small functions of numbers; those that enter a frame are marked noinline
+ *     jump-threading         an Option that `next` makes is asked once, where it is made
  *     loop-rotate … indvars  loops as the vectoriser likes them, what does not change moved out
  *     simple-loop-unswitch   whether the last place is one of the list is asked before the loop
  *     gvn, loop-vectorize    one load for each element; several elements at a time
@@ -87,7 +88,7 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine) {
 static const char passes[] =
     "mergefunc,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify),ipsccp,globaldce,"
     "cgscc(inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify)),"
-    "function(loop-mssa(loop-rotate),instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
+    "function(jump-threading,loop-mssa(loop-rotate),instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
     "loop-mssa(licm<allowspeculation>),loop(indvars,loop-idiom,loop-deletion),"
     "loop-mssa(simple-loop-unswitch,licm<allowspeculation>),gvn,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-vectorize,loop-mssa(licm<allowspeculation>),dse,"
