@@ -88,8 +88,8 @@ extern MASU_API MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines __attrib
 /* Where in the set the magazine for (bytes - 1) / 64 lies, in bytes; changes before the first block
  * is handed out only. */
 extern MASU_API uint16_t masu_magazine_at[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
-/* The same for packed blocks and (bytes - 1) / MASU_PACKED_GRAIN. */
-extern MASU_API uint16_t masu_packed_at[MASU_PACKED_BYTES / MASU_PACKED_GRAIN];
+/* The same for packed blocks and (bytes - 1) / MASU_PACKED_GRAIN: of all sizes, so that a call has one branch. */
+extern MASU_API uint16_t masu_packed_at[MASU_BUCKET_MAX_BYTES / MASU_PACKED_GRAIN];
 
 /* For each page of 4 KiB what lies there: 1 … MASU_BUCKET_MOST_CLASSES for a page of small blocks of this pool,
  * the magazine they belong to; other numbers are the library's. A part covers 4 GiB; NULL: nothing there. */
@@ -121,6 +121,12 @@ static inline masu_magazine *masu_magazine_of(size_t bytes) {
     return (masu_magazine *)((char *)mine + at);
 }
 
+static inline masu_magazine *masu_packed_magazine_of(size_t bytes) {
+    masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+    size_t at = __atomic_load_n(&masu_packed_at[(bytes - 1) / MASU_PACKED_GRAIN], __ATOMIC_RELAXED);
+    return (masu_magazine *)((char *)mine + at);
+}
+
 /* ---- the inline paths alone, for callers with a slow path of their own ------------------------ */
 
 /* The block on top of the magazine; NULL when there is none. */
@@ -146,12 +152,8 @@ static inline bool masu_magazine_give(masu_magazine *magazine, void *ptr) {
 
 /* NULL: call masu_alloc_packed, any size. */
 static inline void *masu_try_alloc_packed(size_t bytes) {
-    if (__builtin_expect(bytes - 1 < MASU_PACKED_BYTES, 1)) {
-        masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
-        size_t at = __atomic_load_n(&masu_packed_at[(bytes - 1) / MASU_PACKED_GRAIN], __ATOMIC_RELAXED);
-        return masu_magazine_take((masu_magazine *)((char *)mine + at));
-    }
-    return bytes - 1 < MASU_BUCKET_MAX_BYTES ? masu_magazine_take(masu_magazine_of(bytes)) : NULL;
+    return __builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES, 1) ? masu_magazine_take(masu_packed_magazine_of(bytes))
+                                                                  : NULL;
 }
 
 /* False: call masu_free_unsized, any pointer. */
@@ -181,11 +183,7 @@ MASU_ALLOCATES(1) static inline void *masu_alloc(size_t bytes) {
  * more of them share a line. In a pool that masu_configure made without fine_classes it is masu_alloc. Any function
  * here takes the block back; masu_free_unsized is the fastest for it. */
 MASU_ALLOCATED(1) __attribute__((assume_aligned(16))) static inline void *masu_alloc_packed(size_t bytes) {
-    if (__builtin_expect(bytes - 1 >= MASU_PACKED_BYTES, 0))
-        return masu_alloc(bytes);
-    masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
-    size_t at = __atomic_load_n(&masu_packed_at[(bytes - 1) / MASU_PACKED_GRAIN], __ATOMIC_RELAXED);
-    void *block = masu_magazine_take((masu_magazine *)((char *)mine + at));
+    void *block = masu_try_alloc_packed(bytes);
     return __builtin_expect(block != NULL, 1) ? block : masu_alloc_packed_slow(bytes);
 }
 

@@ -52,6 +52,12 @@ static RARELY void *new_rarely(size_t bytes, size_t alignment) {
     }
 }
 
+/* In tail position, so that the way past it needs no frame. */
+static __attribute__((noinline)) void *new_slowly(size_t bytes, const void *caller) {
+    void *block = masu_malloc_slowly(bytes, caller);
+    return LIKELY(block) ? block : new_rarely(bytes, MASU_PACKED_GRAIN);
+}
+
 /* The same, but NULL where it would throw. What a handler throws can be caught by the C++ library alone: its own
  * operator calls the one above. */
 static RARELY void *nothrow_rarely(const char *name, size_t bytes, size_t alignment, const void *tag) {
@@ -70,8 +76,8 @@ static RARELY void *nothrow_rarely(const char *name, size_t bytes, size_t alignm
 
 #define NEW(name)                                                                             \
     PROTOTYPED(void *, name, size_t bytes) {                                                  \
-        void *block = take(bytes);                                                            \
-        return LIKELY(block) ? block : new_rarely(bytes, MASU_PACKED_GRAIN);                  \
+        void *block = masu_try_alloc_packed(bytes);                                           \
+        return LIKELY(block) ? block : new_slowly(bytes, CALLER);                             \
     }                                                                                         \
     PROTOTYPED(void *, name##RKSt9nothrow_t, size_t bytes, const void *tag) {                 \
         void *block = take(bytes);                                                            \

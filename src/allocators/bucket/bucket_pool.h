@@ -125,10 +125,10 @@ static inline size_t masu__bucket_block_bytes(const masu_bucket *pool, unsigned 
 
 extern const uint8_t masu__packed_table[MASU_PACKED_BYTES / MASU_PACKED_GRAIN];
 
-/* bytes in 1 … MASU_PACKED_BYTES: its class where blocks need only lie at a multiple of 16. */
+/* bytes in 1 … MASU_BUCKET_MAX_BYTES: its class where blocks need only lie at a multiple of 16. */
 static inline unsigned masu__bucket_packed_class_of(const masu_bucket *pool, size_t bytes) {
-    return pool->class_count == MASU_BUCKET_MOST_CLASSES ? masu__packed_table[(bytes - 1) / MASU_PACKED_GRAIN]
-                                                         : masu__bucket_class_of(pool, bytes);
+    bool packed = bytes <= MASU_PACKED_BYTES && pool->class_count == MASU_BUCKET_MOST_CLASSES;
+    return packed ? masu__packed_table[(bytes - 1) / MASU_PACKED_GRAIN] : masu__bucket_class_of(pool, bytes);
 }
 
 /* The class serves requests of that alignment, a power of two or 0, as it is. */

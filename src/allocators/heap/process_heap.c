@@ -25,7 +25,7 @@
 
 MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines = &masu__no_cache.magazines;
 uint16_t masu_magazine_at[MASU__CLASS_STEPS]; /* of no use before a thread has magazines */
-uint16_t masu_packed_at[MASU_PACKED_BYTES / MASU_PACKED_GRAIN];
+uint16_t masu_packed_at[MASU_BUCKET_MAX_BYTES / MASU_PACKED_GRAIN];
 
 static const char ended;                       /* a thread's owner once its cache is gone */
 static _Thread_local void *owner INITIAL_EXEC; /* its cache; NULL before its first call */
@@ -109,7 +109,7 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
 static void classes_publish(const masu_bucket *bucket) {
     for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
         __atomic_store_n(&masu_magazine_at[i], (1 + bucket->class_table[i]) * sizeof(masu_magazine), __ATOMIC_RELAXED);
-    for (size_t i = 0; i < MASU_PACKED_BYTES / MASU_PACKED_GRAIN; i++) {
+    for (size_t i = 0; i < MASU_BUCKET_MAX_BYTES / MASU_PACKED_GRAIN; i++) {
         unsigned index = masu__bucket_packed_class_of(bucket, (i + 1) * MASU_PACKED_GRAIN);
         __atomic_store_n(&masu_packed_at[i], (1 + index) * sizeof(masu_magazine), __ATOMIC_RELAXED);
     }
@@ -369,7 +369,7 @@ void *masu_alloc_slow(size_t bytes) {
 }
 
 void *masu_alloc_packed_slow(size_t bytes) {
-    return alloc_slower(bytes, true);
+    return bytes <= MASU_PACKED_BYTES ? alloc_slower(bytes, true) : masu_alloc_slow(bytes);
 }
 
 /* Fresh pages are zero already, and writing to them would only make them cost memory. */
