@@ -24,7 +24,6 @@
 #include "language/lower/lower.h"
 #include "language/pass/pass.h"
 #include "language/program.h"
-#include "language/syntax/lexer.h"
 #include "language/syntax/parser.h"
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */

@@ -158,7 +158,8 @@ void (*codegen_entry(const codegen_code *code))(void) {
     return code->jit ? jit_entry(code->jit) : NULL;
 }
 
-const char *codegen_object(const codegen_code *code, unsigned number, size_t *length) {
+/* With `carried`: object file `number`, from 0; NULL behind the last. Valid until codegen_destroy. */
+static const char *codegen_object(const codegen_code *code, unsigned number, size_t *length) {
     if (number >= TIER_COUNT || !code->objects[number])
         return NULL;
     *length = LLVMGetBufferSize(code->objects[number]);

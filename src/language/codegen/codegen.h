@@ -42,8 +42,6 @@ typedef struct codegen_options {
  * MASU_ERR_INTERNAL with LLVM's words in `error`. *out is set on MASU_OK only; the caller destroys it. */
 masu_status codegen_compile(const ir_module *module, const codegen_options *options, masu__buffer *error,
                             codegen_code **out);
-/* With `carried`: object file `number`, from 0; NULL behind the last. Valid until codegen_destroy. */
-const char *codegen_object(const codegen_code *code, unsigned number, size_t *length);
 /* To be called inside tl_runtime_run; NULL with `carried`. Valid until codegen_destroy. */
 void (*codegen_entry(const codegen_code *code))(void);
 void codegen_destroy(codegen_code *code); /* NULL is fine */

@@ -12,7 +12,6 @@
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_drop.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
@@ -24,6 +23,7 @@
 #include "language/front/check_variant.h"
 #include "language/types/check_conform.h"
 #include "language/types/check_context.h"
+#include "language/types/check_destructor.h"
 #include "language/types/check_scopes.h"
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
@@ -331,7 +331,9 @@ static void finish_struct(checker *c, struct_item *s) {
     s->cell = type_array(c->types, inside->type, TYPE_BOX);
 }
 
-void check_finish_drops(checker *c) {
+/* Of every type that the program uses by now: it may make instances of destructors, whose bodies are still to be
+ * checked. */
+static void check_finish_drops(checker *c) {
     for (uint32_t i = 0; c->tree->has_destructors && i < c->tree->struct_count; i++)
         finish_struct(c, c->tree->structs[i]);
 }

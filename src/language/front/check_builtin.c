@@ -93,7 +93,7 @@ static void check_assert_equal(checker *c, expr **slot, bool equal) {
 
 /* ---- functions without a scope --------------------------------------------------------------- */
 
-void check_suggest_builtin(suggestion *s) {
+static void check_suggest_builtin(suggestion *s) {
     for (size_t i = 0; i < library_fact_words_count; i++) {
         const library_fact_word *w = &library_fact_words[i];
         if ((w->fact == LIBRARY_function || w->fact == LIBRARY_system) && w->name[0] != '_')

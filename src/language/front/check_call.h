@@ -103,7 +103,6 @@ bool check_number_method(checker *c, expr **slot);
 bool check_is_number_method(checker *c, const type *t, const char *name);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);
-void check_suggest_builtin(suggestion *s);
 bool check_same_text(const char *a, const char *b);
 void check_become_from(checker *c, expr **slot, const type *t, const type *expected);
 /* X, where t is the T of a `T: Into<X>`; NULL. */

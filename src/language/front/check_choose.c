@@ -23,7 +23,6 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_choose.h"
-#include "language/front/check_tensor.h"
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"

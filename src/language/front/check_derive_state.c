@@ -24,7 +24,6 @@
  * compared (mode 1), nothing of the value is written, only what was made.
  */
 #include "language/front/check_derive_state.h"
-#include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 
 typedef struct walk_text {

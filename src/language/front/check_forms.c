@@ -302,6 +302,31 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
+/* A checked place whose indices may be written twice. */
+static bool has_plain_indices(const expr *place) {
+    for (; place->kind == EXPR_INDEX || place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD;
+         place = place->kind == EXPR_INDEX ? place->index.base : place->field.base)
+        for (uint32_t i = 0; place->kind == EXPR_INDEX && i < place->index.count; i++)
+            if (!check_is_harmless(place->index.indices[i], 0))
+                return false;
+    return true;
+}
+
+/* x.add_(b) is { x += b; x }; where the place asks for more than a name, it is a call of the method. */
+static bool check_update_method(checker *c, expr **slot) {
+    expr *e = *slot;
+    const library_said said = library_said_of(LIBRARY_updates_and_yields, e->call.name);
+    if (said == SAID_NOTHING || e->call.arg_count != 1 || !check_is_place(e->call.receiver) ||
+        !has_plain_indices(e->call.receiver))
+        return false;
+    check_number_beside(c, &e->call.args[0], e->call.receiver->type);
+    expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);
+    update->assign.op = check_operator_said(said);
+    *slot = BUILD_QUOTE(c, e->span, "{ $0; $1 }", update, check_copy_place(c, e->call.receiver));
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
     if (other_order(c, slot, t, expected) || made_like(c, slot) || moving_batch_norm(c, slot))
@@ -424,31 +449,6 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
     expr *list = build_list(c, EXPR_ARRAY, e->span, &e, 1), *zero = check_new_int(c, e->span, 0);
     check_expr(c, &list, real ? type_tensor(c->types, own->tensor.element, 1) : NULL);
     *slot = build_method(c, e->span, list, "squeeze", &zero, 1);
-    check_expr(c, slot, NULL);
-    return true;
-}
-
-/* A checked place whose indices may be written twice. */
-static bool has_plain_indices(const expr *place) {
-    for (; place->kind == EXPR_INDEX || place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD;
-         place = place->kind == EXPR_INDEX ? place->index.base : place->field.base)
-        for (uint32_t i = 0; place->kind == EXPR_INDEX && i < place->index.count; i++)
-            if (!check_is_harmless(place->index.indices[i], 0))
-                return false;
-    return true;
-}
-
-/* x.add_(b) is { x += b; x }; where the place asks for more than a name, it is a call of the method. */
-bool check_update_method(checker *c, expr **slot) {
-    expr *e = *slot;
-    const library_said said = library_said_of(LIBRARY_updates_and_yields, e->call.name);
-    if (said == SAID_NOTHING || e->call.arg_count != 1 || !check_is_place(e->call.receiver) ||
-        !has_plain_indices(e->call.receiver))
-        return false;
-    check_number_beside(c, &e->call.args[0], e->call.receiver->type);
-    expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);
-    update->assign.op = check_operator_said(said);
-    *slot = BUILD_QUOTE(c, e->span, "{ $0; $1 }", update, check_copy_place(c, e->call.receiver));
     check_expr(c, slot, NULL);
     return true;
 }

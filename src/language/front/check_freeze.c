@@ -41,7 +41,8 @@ expr *check_hold(block_builder *b, expr *e, const char *what) {
     return n;
 }
 
-expr *check_hold_argument(block_builder *b, expr *e, const type *wanted) {
+/* An argument of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
+static expr *check_hold_argument(block_builder *b, expr *e, const type *wanted) {
     const type *t = wanted == NULL ? NULL : type_resolve(b->c->types, wanted);
     if (t != NULL && (type_is_numeric(t) || t->kind == TYPE_BOOL)) {
         check_expr(b->c, &e, t);

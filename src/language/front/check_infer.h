@@ -131,9 +131,6 @@ void infer_collected_meets(inference *n, const type *list,
                            const type *wanted); /* both are known, list perhaps not one */
 
 void infer_close_names(inference *n, uint32_t mark);
-/* All that are in sight are hidden, and seen again. */
-void infer_hide_names(inference *n);
-void infer_show_names(inference *n);
 void infer_holds(inference *n, expr *e, const type *t); /* e may be a tensor, or lead to one */
 void infer_answer_waiting(inference *n);                /* what can be answered by now */
 

@@ -14,7 +14,6 @@
  */
 #include "language/front/check_infer.h"
 #include "language/types/check_instances.h"
-#include "language/types/check_scopes.h"
 
 enum { WALKS_MAX = 8, WALKS_OF_TEMPLATE_MAX = 64, NESTED_MAX = 8 };
 
@@ -92,12 +91,13 @@ static void exchange(inferred_name *entry) {
     entry->hidden_binding = b;
 }
 
-void infer_hide_names(inference *n) {
+/* All that are in sight are hidden, and seen again. */
+static void infer_hide_names(inference *n) {
     for (uint32_t i = n->name_count; i-- > 0;)
         exchange(&n->names[i]);
 }
 
-void infer_show_names(inference *n) {
+static void infer_show_names(inference *n) {
     for (uint32_t i = 0; i < n->name_count; i++)
         exchange(&n->names[i]);
 }

@@ -22,7 +22,6 @@
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_instances.h"
-#include "language/types/check_operator_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
 #include "language/types/check_written.h"

@@ -16,7 +16,6 @@
 
 #include "base/assert.h"
 #include "language/front/check_part.h"
-#include "language/front/check_place.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_operation.h"

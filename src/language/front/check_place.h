@@ -56,8 +56,6 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t);
 const expr *check_let_by_name(checker *c, stmt **slot);
 /* let <what n> = e; checked, in b. Yields the variable's name. */
 expr *check_hold(block_builder *b, expr *e, const char *what);
-/* An argument of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
-expr *check_hold_argument(block_builder *b, expr *e, const type *wanted);
 bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
 /* o.as_mut() and its like: an Option of the place in o. */

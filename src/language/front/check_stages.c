@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "language/front/check_call.h"
 #include "language/front/check_chain.h"
 #include "language/front/check_place.h"
 #include "language/library/library.h"

@@ -5,7 +5,6 @@
 #include "language/front/check_call.h"
 #include "language/front/check_tensor.h"
 #include "language/library/library.h"
-#include "language/types/check_context.h"
 
 void check_lent_lists(expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {

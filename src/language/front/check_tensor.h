@@ -22,8 +22,6 @@ const char *check_other_name(const char *name, uint32_t argument_count);
 /* A number as a tensor of rank 0, of the elements of `beside` (NULL: whatever it is) if those are real. False: it is
  * none. */
 bool check_number_beside(checker *c, expr **slot, const type *beside);
-/* w.add_(x) */
-bool check_update_method(checker *c, expr **slot);
 /* Tensor::from(…) and its like, Tensor::bmm(a, b). False: nothing of that kind, *slot as it was. */
 bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expected);
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);

@@ -2,8 +2,6 @@
  * for. */
 #include "language/ir/cfg.h"
 
-#include "language/ir/store.h"
-
 enum { NOWHERE = UINT32_MAX };
 
 /* ---- order ----------------------------------------------------------------------------------- */

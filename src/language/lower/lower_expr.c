@@ -41,7 +41,7 @@ static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
 
 /* ---- fields and cells -------------------------------------------------------------------------------------------- */
 
-void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
+static void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
     if (lower_is_place(e)) {
         lower_place *p = lower_place_of(fn, e);
         if (p)

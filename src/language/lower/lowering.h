@@ -255,7 +255,6 @@ bool lower_is_variable(const lower_place *p);
 /* Both are parts of the same variable. */
 bool lower_places_meet(const lower_place *a, const lower_place *b);
 void lower_index(lower_fn *fn, const expr *e, ir_value *out);
-void lower_field(lower_fn *fn, const expr *e, ir_value *out);
 /* A reference to the place, or to a part of the list in it: its two or three leaves. */
 void lower_refer(lower_fn *fn, const expr *place, ir_value *out);
 /* moved: nothing is left there. */

@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "language/ir/edit.h"
 #include "language/pass/pass.h"
 
 /* ---- what moved is not used -------------------------------------------------------------------------------------- */

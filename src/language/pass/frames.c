@@ -26,7 +26,6 @@
 
 #include "base/assert.h"
 #include "language/facts/places.h"
-#include "language/ir/store.h"
 #include "language/pass/pass.h"
 
 enum { MOST_BYTES = 64 * 1024, MOST_DEEP_BYTES = 4 * 1024, ALIGNMENT = 64 };

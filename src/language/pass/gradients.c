@@ -22,7 +22,6 @@
  * program that reads no gradient.
  */
 #include "language/ir/cfg.h"
-#include "language/ir/store.h"
 #include "language/pass/gradients_kept.h"
 #include "language/pass/pass.h"
 

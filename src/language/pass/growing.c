@@ -30,7 +30,6 @@
 #include "base/assert.h"
 #include "language/facts/places.h"
 #include "language/ir/cfg.h"
-#include "language/ir/store.h"
 #include "language/pass/pass.h"
 
 enum { MOST_SPARE = 8 };

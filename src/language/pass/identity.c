@@ -13,7 +13,6 @@
  */
 #include "base/assert.h"
 #include "language/ir/edit.h"
-#include "language/ir/store.h"
 #include "language/pass/pass.h"
 
 enum { NOT_MET = -2, NO_PARAMETER = -1 };

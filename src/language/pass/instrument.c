@@ -15,7 +15,6 @@
  * Between a record and the call that takes it counts have no owner, and nothing is asked.
  */
 #include "language/facts/liveness.h"
-#include "language/ir/store.h"
 #include "language/pass/pass.h"
 
 typedef struct instrumenter {

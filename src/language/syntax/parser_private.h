@@ -188,7 +188,6 @@ expr *parse_in_chain(parser *p); /* up to `&&` */
 expr *parse_chain(parser *p, source_span start, expr *(*parse_otherwise)(parser *p));
 /* At `[`. The steps since `from` belong to the arm, to a let, or to the head of a loop. */
 void parse_slice_pattern(parser *p, pattern *made);
-void parser_apply_steps(parser *p, uint32_t from, match_arm *arm);
 /* `[] | [_]`: alternatives that hold lists are arms of their own, each with its steps. */
 typedef struct pattern_choice {
     pattern **patterns;

@@ -310,7 +310,7 @@ stmt *parser_step_check(parser *p, uint32_t from, source_span span, block *other
     return check;
 }
 
-void parser_apply_steps(parser *p, uint32_t from, match_arm *arm) {
+static void parser_apply_steps(parser *p, uint32_t from, match_arm *arm) {
     if (p->step_count == from || arm->body == NULL)
         return;
     expr *guard = arm->guard != NULL ? arm->guard : truth(p, arm->body->span, true);

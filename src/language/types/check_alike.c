@@ -15,7 +15,6 @@
 #include "language/library/library.h"
 #include "language/syntax/lexer.h"
 #include "language/types/check_scopes.h"
-#include "language/types/check_written.h"
 
 enum { DEEPEST = 6 };
 

@@ -9,7 +9,6 @@
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_item.h"
-#include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
 /* F: Fn(A) -> B of a function that is known says what B is. */

@@ -127,7 +127,8 @@ expr *build_reference(checker *c, source_span span, expr *place) {
     return e;
 }
 
-block *build_value(checker *c, expr *result) {
+/* { result }, of its type */
+static block *build_value(checker *c, expr *result) {
     block *b = CHECK_ARRAY(c, block, 1);
     *b = (block){.span = result->span, .result = result, .type = result->type};
     return b;

@@ -11,7 +11,6 @@
 
 #include "language/syntax/quote.h"
 #include "language/types/check_alike.h"
-#include "language/types/check_scopes.h"
 
 typedef struct contract {
     const char *name, *text;

@@ -4,7 +4,6 @@
 
 #include "language/types/check_context.h"
 
-bool check_is_destructor(const function_item *f);
 /* For an impl of a trait that the program does not declare: its owner's destructor, where the trait is Drop. */
 void check_declare_drop(checker *c, const impl_item *impl, struct_item *owner);
 /* x.drop(): true where f is a destructor, with a message. */

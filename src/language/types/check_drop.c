@@ -13,7 +13,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_destructor.h"
 
-bool check_is_destructor(const function_item *f) {
+static bool check_is_destructor(const function_item *f) {
     return f->impl != NULL && f->impl->trait_name != NULL &&
            library_said_of(LIBRARY_trait_form, f->impl->trait_name) == SAID_DROP && f->has_self;
 }

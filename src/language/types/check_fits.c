@@ -5,7 +5,6 @@
 #include "language/types/check_context.h"
 #include "language/types/check_operation.h"
 #include "language/types/check_tree_made.h"
-#include "language/types/check_written.h"
 
 bool check_occurs(const type *open, const type *in) {
     if (in == open)

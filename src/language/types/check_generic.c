@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/syntax/lexer.h"
 #include "language/types/check_capture.h"
 #include "language/types/check_context.h"
 #include "language/types/check_declare.h"

@@ -3,7 +3,6 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
-#include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
 const type *check_iterated(checker *c, const type *t) {

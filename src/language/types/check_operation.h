@@ -27,7 +27,6 @@ static inline bool check_abi_named(const tl_abi_name *n, const char *scope, cons
     return n->name[0] == name[0] && strcmp(n->name, name) == 0 && strcmp(n->scope, scope) == 0;
 }
 bool check_abi_known(const char *scope, const char *name);
-bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
 tl_abi_index check_function_of_symbol(const char *symbol); /* TL_FN_COUNT: there is none */
 bool check_takes_shape(const tl_abi_parameter *p);         /* several numbers, in the order of the dimensions */
 static inline bool check_is_string_method(const char *name) {

@@ -28,7 +28,8 @@ const char *check_shown_by(const char *trait) {
     return i < CHECK_SHOWN_COUNT ? check_shown[i].method : NULL;
 }
 
-bool check_shows_itself(const checker *c, const struct_item *s) {
+/* it has one of them */
+static bool check_shows_itself(const checker *c, const struct_item *s) {
     const struct_item *owner = s->template != NULL ? s->template : s;
     size_t i = 0;
     while (i < CHECK_SHOWN_COUNT && check_find_method(c, owner, check_shown[i].method) == NULL)

@@ -38,8 +38,7 @@ enum { CHECK_SHOWN_COUNT = 7 };
 extern const check_shown_way check_shown[CHECK_SHOWN_COUNT];
 /* The name by which the `fmt` of an impl of Display, Debug or their like goes; NULL: it is another trait. */
 const char *check_shown_by(const char *trait);
-bool check_shows_itself(const checker *c, const struct_item *s); /* it has one of them */
-bool check_is_shown_by(const char *method);                      /* it is one of these names */
+bool check_is_shown_by(const char *method); /* it is one of these names */
 expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
 void check_add_piece(text_pieces *p, expr *e);
 bool check_is_plain(const type *t); /* number, bool, char, text, tensor: printed as it is */

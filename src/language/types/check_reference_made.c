@@ -4,7 +4,6 @@
 #include "language/types/check_capture.h"
 #include "language/types/check_context.h"
 #include "language/types/check_fits.h"
-#include "language/types/check_operation.h"
 #include "language/types/check_tree_made.h"
 #include "language/types/check_writes.h"
 

@@ -43,7 +43,6 @@ expr *build_unary(checker *c, source_span span, unary_op op, expr *operand, cons
 expr *build_reference(checker *c, source_span span, expr *place); /* &mut place */
 /* if condition { then } else { otherwise }, which may be NULL */
 expr *build_if(checker *c, expr *condition, expr *then, expr *otherwise, const type *t);
-block *build_value(checker *c, expr *result); /* { result }, of its type */
 /* let <WHAT n> = value; yields the name */
 const char *build_named(block_builder *b, const char *what, expr *value);
 

@@ -98,7 +98,8 @@ static void report_captured(checker *c, const binding *root, source_span span) {
     diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
 }
 
-void check_method_write(checker *c, binding *root, source_span span, bool captured) {
+/* A user's method turned out to write to self: so its receiver is written. */
+static void check_method_write(checker *c, binding *root, source_span span, bool captured) {
     root->is_written = true;
     if (!captured && check_dyn_signature(root->type) != NULL)
         return; /* whether a `dyn Fn` has something to write to depends on which one it is */

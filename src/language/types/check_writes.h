@@ -59,8 +59,6 @@ bool check_captured_write(checker *c, const expr *place, source_span span);
 expr *check_call_of_use(const method_use *use); /* as it is in the tree by now */
 /* When all bodies are checked: which methods write to self, and whether their receivers may be written. */
 void check_settle_writes(checker *c);
-/* A user's method turned out to write to self: so its receiver is written. */
-void check_method_write(checker *c, binding *root, source_span span, bool captured);
 const type *check_type_of(checker *c, const expr *e);
 
 /* ---- check_reference_made.c: references to places that are checked ---- */

@@ -163,7 +163,7 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
 }
 
 /* Tensor::concat(…) is not a method, and leaves `concat` to lists. */
-bool check_has_written_method(checker *c, const struct_item *owner, const char *name) {
+static bool check_has_written_method(checker *c, const struct_item *owner, const char *name) {
     for (const function_item *f = check_find_method(c, owner, name); f != NULL; f = f->next_in_bucket)
         if (f->owner == owner && f->has_self && strcmp(f->name, name) == 0)
             return true;
