@@ -166,12 +166,20 @@ static void unknown_function(checker *c, expr *e, const char *name) {
     check_suggest_note(c, d, &near);
 }
 
+/* const STEP: fn(i64) -> i64 = next; STEP(1) */
+static bool calls_constant(checker *c, expr **slot, const symbol *s) {
+    if (s == NULL || s->constant == NULL)
+        return false;
+    check_expr(c, &(*slot)->call.callee, NULL);
+    return check_closure_call(c, slot);
+}
+
 static void call_plain(checker *c, expr **slot, const char *name, const type *expected) {
     expr *e = *slot;
     symbol *s = check_find(c, name);
     bool misfits = s != NULL && check_is_other_form(c, s->function, e->call.arg_count);
     struct_item *structure = check_struct_named(c, name);
-    if (check_closure_call(c, slot))
+    if (calls_constant(c, slot, s) || check_closure_call(c, slot))
         return;
     if (s != NULL && s->function != NULL && !misfits) {
         call_function(c, e, s->function, NULL, expected);
@@ -385,7 +393,9 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const char *scope = callee->scope, *name = callee->name;
     if (callee->trait != NULL && callee->trait->kind == TYPE_EXPR_NAME)
         e->call.trait = names_trait(c->names, callee->trait->name);
-    if (check_runtime_call(c, e, expected))
+    const bool capital = name[0] >= 'A' && name[0] <= 'Z';
+    if (check_runtime_call(c, e, expected) ||
+        (capital && calls_constant(c, slot, check_find(c, check_printf(c, "%s::%s", scope, name)))))
         return;
     const char *full = names_of_library(c->names, scope, name);
     if (full != NULL) {
@@ -404,7 +414,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         owner = check_struct_named(c, check_printf(c, "__%s", scope));
     if (argument != NULL && !type_is(argument, TYPE_STRUCT))
         scope = scope_of_type(c, e, argument)->scope;
-    if (strncmp(scope, "std::", 5) == 0 && name[0] >= 'A' && name[0] <= 'Z') {
+    if (strncmp(scope, "std::", 5) == 0 && capital) {
         e->call.callee->name.scope = NULL; /* std::cmp::Reverse(x) */
         call_plain(c, slot, name, expected);
         return;

@@ -67,6 +67,9 @@ static void constant_part(expr *e, void *context) {
         if (s != NULL && s->constant != NULL) {
             check_constant(walk->c, s->constant, e->span, walk->depth + 1);
             walk->item->is_composed |= s->constant->is_composed;
+        } else if (s != NULL && s->function != NULL) { /* each use names the function again */
+            walk->item->is_composed = true;
+            walk->bad |= walk->item->is_let;
         }
         break;
     }

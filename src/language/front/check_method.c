@@ -378,11 +378,11 @@ static bool for_each(checker *c, expr **slot) {
 }
 
 /* s.parse().unwrap() is parsed as what is wanted of it, or as what unwrap_or would put in its place. */
-static void wish_of_parse(checker *c, expr *e, const type *expected) {
+static bool wish_of_parse(checker *c, expr *e, const type *expected) {
     expr *parse = e->call.receiver;
     if (!check_is_parse(parse) ||
         (!library_says(LIBRARY_opens, e->call.name) && !library_says(LIBRARY_opens_or, e->call.name)))
-        return;
+        return false;
     bool other = library_says(LIBRARY_opens_or, e->call.name) && e->call.arg_count == 1 &&
                  e->call.args[0]->kind != EXPR_CLOSURE;
     if (expected == NULL && other) {
@@ -390,6 +390,7 @@ static void wish_of_parse(checker *c, expr *e, const type *expected) {
         expected = type_resolve(c->types, e->call.args[0]->type);
     }
     c->around->parse_wish = expected;
+    return true;
 }
 
 /* v.sum() where `impl Sum for T` says what that is: T::sum(v) */
@@ -527,9 +528,11 @@ static void method(checker *c, expr **slot, const type *expected) {
     check_range_as_list(c, &e->call.receiver);
     check_range_as_iterator(c, &e->call.receiver);
     c->around->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
-    wish_of_parse(c, e, expected);
+    const bool wishes = wish_of_parse(c, e, expected);
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
     c->around->receiver_of = NULL;
+    if (wishes)
+        c->around->parse_wish = NULL; /* a list, which has no `parse`, has not taken it */
     if (clone_of_shared(c, slot))
         return;
     if (e->call.name[0] != '_' || e->call.name[1] != '_')
