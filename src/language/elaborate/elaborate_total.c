@@ -1,11 +1,11 @@
-/* elaborate_total.c: sums and products that a chain gathers, of whole numbers.
+/* elaborate_total.c: sums and products that a chain gathers, of numbers.
  *
  *     { let mut total = None; for v in … { total = total.__plus(v); } total.__sum() }
  *         ─►  { let mut total = 0; for v in … { total = total + v; } total }
  *
  * What the elements are is known behind the check only, so that the check writes an Option, which any type has. A sum
- * of numbers without a tag can be computed for several elements at a time. Fractions keep theirs: 0.0 + -0.0 is 0.0,
- * not -0.0.
+ * of numbers without a tag can be computed for several elements at a time. Fractions are added to -0.0, as in Rust:
+ * -0.0 + x is x for every x, 0.0 + -0.0 is not -0.0.
  */
 #include "language/elaborate/elaboration.h"
 
@@ -46,13 +46,16 @@ void elaborate_total(elaboration *el, expr *e) {
     const type *number = option && option->kind == TYPE_STRUCT && option->structure->template
                              ? option->structure->arguments[0]
                              : NULL;
-    if (!number || !type_is_integer(number))
+    if (!number || !type_is_numeric(number))
         return;
     total t = {el, b, number};
-    expr *begin = elaborate_new(el, EXPR_INT, first->span, number);
+    expr *begin = elaborate_new(el, type_is_float(number) ? EXPR_FLOAT : EXPR_INT, first->span, number);
     if (!begin)
         return;
-    begin->integer.value = b->gathers == BINARY_MUL;
+    if (type_is_float(number))
+        begin->floating.value = b->gathers == BINARY_MUL ? 1.0 : -0.0;
+    else
+        begin->integer.value = b->gathers == BINARY_MUL;
     b->type = first->pattern->type = number;
     expr_each_child(e, replace, &t);
     *first->value = *begin;

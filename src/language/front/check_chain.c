@@ -110,25 +110,6 @@ static bool is_ready_list(checker *c, expr **slot) {
 
 /* ---- the loop ------------------------------------------------------------------------------------ */
 
-/* Fills in the stages in the order in which a value passes them, and where the chain starts. */
-static void take_apart(chain *h, expr **slot) {
-    expr **at = slot;
-    while ((*at)->kind == EXPR_METHOD && (*at)->type == NULL && h->count < STAGES_MAX &&
-           (chain_passes_on(*at) || (at == slot && chain_kind_of(*at) != STAGE_NONE && h->last_body == NULL)) &&
-           (chain_kind_of(*at) != STAGE_ZIP || is_ready_list(h->c, &(*at)->call.args[0]))) {
-        h->stages[h->count++] = *at;
-        at = &(*at)->call.receiver;
-    }
-    for (uint32_t i = 0; i < h->count / 2; i++) {
-        expr *held = h->stages[i];
-        h->stages[i] = h->stages[h->count - 1 - i];
-        h->stages[h->count - 1 - i] = held;
-    }
-    h->start = at;
-    for (uint32_t i = 0; i + 1 < h->count; i++) /* what ends a chain is its last stage */
-        MASU_DEBUG_ASSERT(chain_passes_on(h->stages[i]));
-}
-
 /* Whether it can be seen that a chain over a list is one loop. */
 static bool can_be_seen(const chain *h) {
     uint32_t functions = h->last_body != NULL;
@@ -163,18 +144,84 @@ static bool reduces_list(const chain *h) {
     return type_resolve(h->c->types, (*start)->type)->kind == TYPE_VEC;
 }
 
+static bool is_whole(checker *c, expr **end) {
+    if ((*end)->kind == EXPR_INT)
+        return true;
+    check_expr(c, end, NULL);
+    return type_is_integer(type_resolve(c->types, (*end)->type));
+}
+
 /* Whether the numbers of a range can be had by their place: it has an end, and they are whole. */
 static bool is_counted_range(checker *c, expr *e) {
-    if (source_by_form(e) != SOURCE_LIST)
-        return false;
-    expr **ends[] = {&e->range.low, &e->range.high};
-    for (int k = 0; k < 2; k++)
-        if ((*ends[k])->kind != EXPR_INT) {
-            check_expr(c, ends[k], NULL);
-            if (!type_is_integer(type_resolve(c->types, (*ends[k])->type)))
-                return false;
-        }
-    return true;
+    return source_by_form(e) == SOURCE_LIST && is_whole(c, &e->range.low) && is_whole(c, &e->range.high);
+}
+
+static void turn_round(chain *h) {
+    for (uint32_t i = 0, k = h->count; i + 1 < k--; i++) {
+        expr *stage = h->stages[i];
+        chain *side = h->sides[i];
+        h->stages[i] = h->stages[k];
+        h->sides[i] = h->sides[k];
+        h->stages[k] = stage;
+        h->sides[k] = side;
+    }
+}
+
+/* Where the elements of a side are: in a list, from its end on where it is turned round, or in a range. */
+static bool side_starts(chain *side, expr **at) {
+    checker *c = side->c;
+    expr *e = *at;
+    side->backwards = e->kind == EXPR_METHOD && e->type == NULL && e->call.arg_count == 0 &&
+                      library_said_of(LIBRARY_form, e->call.name) == SAID_REVERSE;
+    side->start = side->backwards ? &e->call.receiver : at;
+    if ((*side->start)->kind != EXPR_RANGE)
+        return is_ready_list(c, side->start);
+    side->range = *side->start;
+    return is_counted_range(c, *side->start) || (!side->backwards && source_by_form(*side->start) == SOURCE_RANGE &&
+                                                 is_whole(c, &(*side->start)->range.low));
+}
+
+/* The other side of a zip, where its elements can be had by their number: maps of places of a list or range. NULL: it
+ * is another. */
+static chain *side_of(checker *c, const expr *zip) {
+    chain *side = CHECK_ARRAY(c, chain, 1);
+    expr **at = &zip->call.args[0];
+    *side = (chain){.c = c, .e = zip, .by_number = true};
+    while ((*at)->kind == EXPR_METHOD && (*at)->type == NULL && side->count < STAGES_MAX) {
+        const stage_kind k = chain_kind_of(*at);
+        const bool places = chain_is_placing(*at);
+        if (!places && (side->placing > 0 || (k != STAGE_MAP && k != STAGE_ENUMERATE)))
+            break;
+        side->placing += places;
+        side->by_number &= !places || k == STAGE_SKIP;
+        side->stages[side->count++] = *at;
+        at = &(*at)->call.receiver;
+    }
+    turn_round(side);
+    if (!side_starts(side, at))
+        return NULL;
+    side->by_number &= !side->backwards &&
+                       (side->range == NULL || (side->range->range.high != NULL && !side->range->range.inclusive));
+    return side;
+}
+
+/* Fills in the stages in the order in which a value passes them, and where the chain starts. */
+static void take_apart(chain *h, expr **slot) {
+    expr **at = slot;
+    while ((*at)->kind == EXPR_METHOD && (*at)->type == NULL && h->count < STAGES_MAX &&
+           (chain_passes_on(*at) || (at == slot && chain_kind_of(*at) != STAGE_NONE && h->last_body == NULL))) {
+        const bool zips = chain_kind_of(*at) == STAGE_ZIP;
+        chain *side = zips ? side_of(h->c, *at) : NULL;
+        if (zips && side == NULL)
+            break;
+        h->sides[h->count] = side;
+        h->stages[h->count++] = *at;
+        at = &(*at)->call.receiver;
+    }
+    turn_round(h);
+    h->start = at;
+    for (uint32_t i = 0; i + 1 < h->count; i++) /* what ends a chain is its last stage */
+        MASU_DEBUG_ASSERT(chain_passes_on(h->stages[i]));
 }
 
 /* x.rev() and x.chain(y) at the start of a chain: x, and how it is gone over. */
@@ -331,9 +378,9 @@ static expr *one_behind_the_other(const chain *h, expr *loop, block_builder *bef
 static bool keeps_count(const chain *h) {
     if (h->count == 0 || chain_kind_of(h->stages[h->count - 1]) != STAGE_COLLECT)
         return false;
-    for (uint32_t i = h->placing + h->pairs; i + 1 < h->count; i++) {
+    for (uint32_t i = h->placing; i + 1 < h->count; i++) {
         const stage_kind k = chain_kind_of(h->stages[i]);
-        if (k != STAGE_MAP && k != STAGE_ENUMERATE && k != STAGE_INSPECT)
+        if (k != STAGE_MAP && k != STAGE_ENUMERATE && k != STAGE_INSPECT && !chain_is_by_place(h, i))
             return false;
     }
     return true;
@@ -345,13 +392,21 @@ static void find_placing(chain *h, source from) {
     const bool range = (*h->start)->kind == EXPR_RANGE;
     bool list = from == SOURCE_LIST && (h->last_body == NULL || range || !h->c->tree->has_destructors) &&
                 h->behind == NULL && h->parts == NULL && h->part == NULL;
-    const bool chosen = h->count > 0 && (chain_is_placing(h->stages[0]) || keeps_count(h));
+    bool chosen = h->count > 0 && (chain_is_placing(h->stages[0]) || keeps_count(h));
+    for (uint32_t i = 0; i < h->count; i++)
+        chosen |= h->sides[i] != NULL;
     bool places = list && (!range || h->backwards || (chosen && is_counted_range(h->c, *h->start)));
     while (places && h->placing < h->count && chain_is_placing(h->stages[h->placing]))
         h->placing++;
     if (range && places)
         h->range = *h->start;
-    h->pairs = list && !range && h->placing < h->count && chain_kind_of(h->stages[h->placing]) == STAGE_ZIP;
+    h->is_sized = from == SOURCE_LIST;
+    h->by_number = h->is_sized && !h->backwards && h->behind == NULL && !(range && (*h->start)->range.inclusive);
+    for (uint32_t i = 0; i < h->placing; i++)
+        h->by_number &= chain_kind_of(h->stages[i]) == STAGE_SKIP;
+    h->pairs = places;
+    for (uint32_t i = h->placing; h->pairs && i < h->count && !chain_is_by_place(h, i); i++)
+        h->pairs = i + 1 < h->count;
     h->counted = places && keeps_count(h);
 }
 

@@ -57,13 +57,16 @@ typedef struct chain {
     expr *stages[STAGES_MAX];
     uint32_t count;
     expr **start;
-    bool fails;          /* an Option or Result is made of all values: nothing is asked for behind the first failure */
-    bool backwards;      /* the list or range that the chain starts from, from its end on */
-    const expr *range;   /* the range whose numbers are had by their place; NULL: another start */
-    uint32_t placing;    /* stages at its beginning that only say which places of the list there are */
-    bool pairs;          /* the stage behind them is a zip of that list and another: one number is the place in both */
-    bool counted;        /* what it collects has as many elements as there are places */
-    expr *behind;        /* another list that follows it; NULL: none */
+    bool fails;        /* an Option or Result is made of all values: nothing is asked for behind the first failure */
+    bool backwards;    /* the list or range that the chain starts from, from its end on */
+    const expr *range; /* the range whose numbers are had by their place; NULL: another start */
+    uint32_t placing;  /* stages at its beginning that only say which places of the list there are */
+    bool pairs;        /* there may be a zip behind them whose pairs are counted before the loop */
+    struct chain *sides[STAGES_MAX]; /* of each zip: the other side, which has only a start, places and maps of them */
+    bool is_sized;                   /* Rust knows how many elements its start has */
+    bool by_number;                  /* and has them by their number, too */
+    bool counted;                    /* what it collects has as many elements as there are places */
+    expr *behind;                    /* another list that follows it; NULL: none */
     expr *parts;         /* the method whose parts of a list the chain starts from; NULL: it starts from elements */
     const made_of *part; /* the part whose elements it starts from; NULL: another list */
     expr *last_body;     /* of `for`: what is done with each value; NULL: it goes to <all> */
@@ -81,6 +84,7 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value);
 void chain_counters(const chain *h, block_builder *before);
 /* rev, skip, take and step_by of a list are arithmetic: where to begin, how many there are, how far apart. */
 bool chain_is_placing(const expr *stage);
+bool chain_is_by_place(const chain *h, uint32_t at); /* a zip whose pairs are counted before the loop */
 void chain_places(const chain *h, block_builder *before);
 /* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
 void chain_limits(const chain *h, uint32_t at, block_builder *body);

@@ -178,13 +178,23 @@ static expr *number_of(checker *c, const expr *e, type_kind kind, uint64_t value
     return number;
 }
 
-/* A zip of two lists, from their places. */
-static bool is_by_place(const chain *h, uint32_t at) {
-    return h->pairs && at == h->placing;
+static bool counts_pairs(const chain *h, uint32_t at);
+
+/* A zip whose pairs are as many as places are counted before the loop: the number of a pair is its place. */
+bool chain_is_by_place(const chain *h, uint32_t at) {
+    if (!h->pairs || chain_kind_of(h->stages[at]) != STAGE_ZIP)
+        return false;
+    bool each = true, runs = false;
+    for (uint32_t i = h->placing; i < at; i++) {
+        const stage_kind k = chain_kind_of(h->stages[i]);
+        each &= k == STAGE_MAP || k == STAGE_ENUMERATE || k == STAGE_ZIP;
+        runs |= k == STAGE_MAP;
+    }
+    return each && (!runs || counts_pairs(h, at));
 }
 
 static const char *counter_of(const chain *h, uint32_t at) {
-    return is_by_place(h, at) ? "<at>" : check_printf(h->c, "<n %u>", at);
+    return chain_is_by_place(h, at) ? "<at>" : check_printf(h->c, "<n %u>", at);
 }
 
 static bool keeps_count(stage_kind k) {
@@ -200,24 +210,35 @@ static expr *last_of(const chain *h, const char *value) {
     return build_bound(c, h->pattern, chain_name(c, h->e, value), h->last_body);
 }
 
-/* Where elements can be had by their number and the end looks at all of them, Rust goes over the pairs: no function
- * runs for an element without a partner. Otherwise the left side is asked first. */
+/* An end that Rust computes from the number of pairs, which it knows. */
+static bool folds_pairs(const chain *h, uint32_t at) {
+    const stage_kind end = h->last_body != NULL ? STAGE_NONE : chain_kind_of(h->stages[h->count - 1]);
+    bool folds = end != STAGE_NONE && end >= STAGE_SUM && h->is_sized && !h->fails;
+    for (uint32_t i = at + 1; i < h->count && end == STAGE_COLLECT; i++)
+        folds &= chain_kind_of(h->stages[i]) != STAGE_FILTER && chain_kind_of(h->stages[i]) != STAGE_FILTER_MAP;
+    return folds;
+}
+
+/* Rust goes over the pairs where it has the elements of both sides by their number, or where it knows how many there
+ * are and the end looks at all of them: no function runs for an element without a partner. Otherwise the left side is
+ * asked first. */
 static bool counts_pairs(const chain *h, uint32_t at) {
-    stage_kind end = chain_kind_of(h->stages[h->count - 1]);
-    bool counted = h->last_body == NULL && end != STAGE_NONE && end >= STAGE_SUM;
-    for (uint32_t i = 0; i < at; i++) {
-        stage_kind k = chain_kind_of(h->stages[i]);
-        counted &= k == STAGE_MAP || k == STAGE_ENUMERATE || k == STAGE_ZIP;
+    bool each = true, by_number = h->by_number && h->sides[at]->by_number;
+    for (uint32_t i = h->placing; i < at; i++) {
+        const stage_kind k = chain_kind_of(h->stages[i]);
+        each &= k == STAGE_MAP || k == STAGE_ENUMERATE || k == STAGE_ZIP;
+        by_number &= k != STAGE_ZIP || h->sides[i]->by_number;
     }
-    return counted;
+    return each && (by_number || folds_pairs(h, at));
 }
 
 /* if the other side of a `zip` has no more { break } */
 static void leave_without_partner(const chain *h, uint32_t at, block_builder *body) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
-    build_stmt(body, BUILD_QUOTE(c, stage->span, "if $0 >= $1.len() { $2; }", chain_name(c, stage, counter_of(h, at)),
-                                 chain_name(c, stage, check_printf(c, "<other %u>", at)), chain_leave(h, stage)));
+    build_stmt(body,
+               BUILD_QUOTE(c, stage->span, "if $0 as usize >= $1 { $2; }", chain_name(c, stage, counter_of(h, at)),
+                           chain_name(c, stage, check_printf(c, "<others %u>", at)), chain_leave(h, stage)));
 }
 
 /* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
@@ -228,7 +249,8 @@ void chain_limits(const chain *h, uint32_t at, block_builder *body) {
         if (chain_kind_of(stage) == STAGE_TAKE) {
             build_stmt(body, BUILD_QUOTE(c, stage->span, "if $0 >= $1 { $2; }", chain_name(c, stage, counter_of(h, i)),
                                          chain_name(c, stage, check_printf(c, "<most %u>", i)), chain_leave(h, stage)));
-        } else if (at == h->placing && !is_by_place(h, i) && chain_kind_of(stage) == STAGE_ZIP && counts_pairs(h, i)) {
+        } else if (at == h->placing && !chain_is_by_place(h, i) && chain_kind_of(stage) == STAGE_ZIP &&
+                   counts_pairs(h, i)) {
             leave_without_partner(h, i, body);
         }
     }
@@ -251,6 +273,79 @@ static expr *applied(const chain *h, uint32_t at, const char *value) {
     return call_of(c, stage, stage->call.args[kind == STAGE_FOLD], args, 2);
 }
 
+/* ---- the other side of a zip ------------------------------------------------------------------------------------- */
+
+/* A list as it is: the number of a pair is the place. */
+static bool is_plain_list(const chain *side) {
+    return side->range == NULL && side->placing == 0 && !side->backwards;
+}
+
+static expr *part_of_side(const chain *h, uint32_t at, const char *part) {
+    return chain_name(h->c, h->stages[at], check_printf(h->c, "<%s %u>", part, at));
+}
+
+static void let_part(const chain *h, uint32_t at, block_builder *before, const char *part, expr *value) {
+    build_let(before, check_printf(h->c, "<%s %u>", part, at), false, value);
+}
+
+/* The places of the other side: (how many there are, the first, how far apart they are). */
+static expr *places_of_side(const chain *h, uint32_t at) {
+    checker *c = h->c;
+    const chain *side = h->sides[at];
+    const source_span span = h->stages[at]->span;
+    block_builder places = build_block(c, span);
+    if (side->range == NULL)
+        build_let(&places, "<list>", false, part_of_side(h, at, "other"));
+    else
+        build_let(&places, "<low>", false, part_of_side(h, at, "low"));
+    if (side->range != NULL && side->range->range.high != NULL)
+        build_let(&places, "<high>", false, part_of_side(h, at, "high"));
+    chain_places(side, &places);
+    return build_finish(&places, BUILD_QUOTE(c, span, "($$count, $$first, $$stride)", NULL));
+}
+
+static void let_other(const chain *h, uint32_t at, block_builder *before) {
+    checker *c = h->c;
+    const chain *side = h->sides[at];
+    const source_span span = h->stages[at]->span;
+    if (side->range == NULL)
+        let_part(h, at, before, "other", *side->start);
+    else
+        let_part(h, at, before, "low", side->range->range.low);
+    if (side->range != NULL && side->range->range.high != NULL)
+        let_part(h, at, before, "high", side->range->range.high);
+    if (!is_plain_list(side))
+        let_part(h, at, before, "places", places_of_side(h, at));
+    let_part(h, at, before, "others",
+             is_plain_list(side) ? BUILD_QUOTE(c, span, "$0.len()", part_of_side(h, at, "other"))
+                                 : BUILD_QUOTE(c, span, "$0.0", part_of_side(h, at, "places")));
+}
+
+/* The element of the other side that a pair has. */
+static expr *partner(const chain *h, uint32_t at) {
+    checker *c = h->c;
+    const chain *side = h->sides[at];
+    const expr *zip = h->stages[at];
+    expr *place = chain_name(c, zip, counter_of(h, at));
+    if (!is_plain_list(side))
+        place = BUILD_QUOTE(c, zip->span, "$0.1 + $1 * $0.2", part_of_side(h, at, "places"), place);
+    expr *value = side->range == NULL ? build_inside(c, zip->span, part_of_side(h, at, "other"), place)
+                  : !side->backwards
+                      ? BUILD_QUOTE(c, zip->span, "__range_on($0, $1)", part_of_side(h, at, "low"), place)
+                      : BUILD_QUOTE(c, zip->span, "__range_back($0, $1 + $2)", part_of_side(h, at, "high"), place,
+                                    check_new_int(c, zip->span, !side->range->range.inclusive));
+    block_builder b = build_block(c, zip->span);
+    const char *name = check_printf(c, "<partner %u>", at);
+    for (uint32_t i = side->placing; i < side->count; i++) {
+        build_let(&b, name, false, value);
+        value = chain_kind_of(side->stages[i]) == STAGE_MAP
+                    ? apply(side, i, name)
+                    : BUILD_QUOTE(c, zip->span, "($0 as usize, $1)", chain_name(c, zip, counter_of(h, at)),
+                                  chain_name(c, zip, name));
+    }
+    return side->count == side->placing ? value : build_finish(&b, value);
+}
+
 /* The eighth part of a way. */
 static expr *beside(const chain *h, uint32_t at) {
     checker *c = h->c;
@@ -261,8 +356,7 @@ static expr *beside(const chain *h, uint32_t at) {
         chain_limits(h, at + 1, &b);
         return build_finish(&b, NULL);
     }
-    return kind == STAGE_ZIP ? build_inside(c, stage->span, chain_name(c, stage, check_printf(c, "<other %u>", at)),
-                                            chain_name(c, stage, counter_of(h, at)))
+    return kind == STAGE_ZIP ? partner(h, at)
            : chain_stages[kind].way == gathers
                ? chain_name(c, stage, library_named(LIBRARY_gathers, chain_stages[kind].said))
                : NULL;
@@ -276,7 +370,7 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     const expr *stage = h->stages[at];
     const stage_kind kind = chain_kind_of(stage);
     const char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
-    const char *plain = is_by_place(h, at)                                     ? "{ let $5 = ($6, $8); $1; }"
+    const char *plain = chain_is_by_place(h, at)                               ? "{ let $5 = ($6, $8); $1; }"
                         : h->fails && at + 1 == h->count && kind >= STAGE_FIND ? gathers_whole
                                                                                : chain_stages[kind].way;
     const bool renames = strstr(plain, "$5") != NULL;
@@ -291,7 +385,7 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
                      beside(h, at)};
     const bool zips = kind == STAGE_ZIP, pair = (zips || kind == STAGE_ENUMERATE) && is_made(h, at);
     block_builder b = build_block(c, stage->span);
-    if (zips && !counts_pairs(h, at) && !is_by_place(h, at))
+    if (zips && !counts_pairs(h, at) && !chain_is_by_place(h, at))
         leave_without_partner(h, at, &b);
     if (pair)
         let_pair(h, &b, next, chain_name(c, stage, zips ? value : counter), zips ? parts[8] : parts[6]);
@@ -315,7 +409,9 @@ static void let_most(const chain *h, uint32_t at, block_builder *before) {
 /* The counters of the stages: how many came through, how many may. */
 void chain_counters(const chain *h, block_builder *before) {
     checker *c = h->c;
-    for (uint32_t i = h->placing + h->pairs; i < h->count; i++) {
+    for (uint32_t i = h->placing; i < h->count; i++) {
+        if (chain_is_by_place(h, i))
+            continue;
         const expr *stage = h->stages[i];
         stage_kind kind = chain_kind_of(stage);
         const char *counter = counter_of(h, i);
@@ -327,7 +423,7 @@ void chain_counters(const chain *h, block_builder *before) {
         }
         let_most(h, i, before);
         if (kind == STAGE_ZIP)
-            build_let(before, check_printf(c, "<other %u>", i), false, stage->call.args[0]);
+            let_other(h, i, before);
     }
 }
 
@@ -357,9 +453,10 @@ static void first_places(const chain *h, block_builder *before) {
     const source_span span = h->e->span;
     const bool from_end = h->backwards && h->range == NULL;
     build_let(before, "<count>", true,
-              h->range != NULL ? BUILD_QUOTE(c, span, "__range_count($$low, $$high, $0)",
-                                             check_new_int(c, span, h->range->range.inclusive))
-                               : BUILD_QUOTE(c, span, "$$list.len()", NULL));
+              h->range != NULL && h->range->range.high == NULL ? BUILD_QUOTE(c, span, "i64::MAX as usize", NULL)
+              : h->range != NULL ? BUILD_QUOTE(c, span, "__range_count($$low, $$high, $0)",
+                                               check_new_int(c, span, h->range->range.inclusive))
+                                 : BUILD_QUOTE(c, span, "$$list.len()", NULL));
     build_let(before, "<first>", true, BUILD_QUOTE(c, span, from_end ? "$$list.len() as i64 - 1" : "0i64", NULL));
     build_let(before, "<stride>", true, BUILD_QUOTE(c, span, from_end ? "-1i64" : "1i64", NULL));
 }
@@ -373,11 +470,10 @@ void chain_places(const chain *h, block_builder *before) {
         build_stmt(before, BUILD_QUOTE(c, stage->span, placing_way(stage),
                                        chain_name(c, stage, check_printf(c, "<most %u>", i))));
     }
-    if (!h->pairs)
-        return;
-    const expr *zip = h->stages[h->placing];
-    const char *other = check_printf(c, "<other %u>", h->placing);
-    build_let(before, other, false, zip->call.args[0]);
-    build_stmt(before,
-               BUILD_QUOTE(c, zip->span, "if $0.len() < $$count { $$count = $0.len(); }", chain_name(c, zip, other)));
+    for (uint32_t i = h->placing; i < h->count; i++)
+        if (chain_is_by_place(h, i)) {
+            let_other(h, i, before);
+            build_stmt(before, BUILD_QUOTE(c, h->stages[i]->span, "if $0 < $$count { $$count = $0; }",
+                                           part_of_side(h, i, "others")));
+        }
 }
