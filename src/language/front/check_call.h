@@ -77,6 +77,15 @@ bool check_is_identity(const char *name);    /* x.clone(), v.iter(): what it is 
 bool check_is_list_method(const char *name); /* of those that are not written in the language */
 void check_call(checker *c, expr **slot, const type *expected);
 void check_method(checker *c, expr **slot, const type *expected);
+
+/* check_array.c: of `a.map(f)`, not checked yet, the array; NULL: it is another method. */
+typedef struct array_map {
+    const expr *receiver;
+    int64_t length; /* as it is written; -1: its type says it */
+} array_map;
+array_map check_array_map(checker *c, const expr *e);
+void check_become_array(checker *c, expr *e, const array_map *m); /* e is checked by now */
+int64_t check_items_of(checker *c, expr **slot);                  /* of a list, by form or type; -1: nothing says it */
 /* An operation of the table: names with this scope ("" for methods). The slot's node is an
  * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
  * such name. */

@@ -18,21 +18,6 @@
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* How many items a list has, by its form or by its type; -1: it is none. */
-static int64_t items_of(checker *c, expr **slot) {
-    slot = check_behind(slot);
-    expr *e = *slot;
-    if (e->type == NULL && e->kind == EXPR_ARRAY)
-        return e->list.count;
-    if (e->type == NULL && e->kind == EXPR_REPEAT) {
-        int64_t count = -1;
-        return check_constant_integer(c, &e->repeat.count, &count, "a count") ? count : -1;
-    }
-    check_expr(c, slot, NULL);
-    const type *t = type_resolve(c->types, (*slot)->type);
-    return t->kind == TYPE_VEC ? t->vec.length : -1;
-}
-
 static bool is_open_length(checker *c, const type_expr *t) {
     const type *length = check_length_argument(c, t);
     return length != NULL && length->kind == TYPE_OPEN;
@@ -59,7 +44,7 @@ static void decide_length(checker *c, const type_expr *t, expr **slot, const typ
         return;
     const type_environment *own = c->environment;
     c->environment = outer;
-    int64_t count = items_of(c, slot);
+    int64_t count = check_items_of(c, slot);
     c->environment = own;
     if (count >= 0 && is_open_length(c, t))
         check_fits(c, check_length_argument(c, t), check_number_type(c, count));
@@ -71,6 +56,16 @@ static void decide_length(checker *c, const type_expr *t, expr **slot, const typ
         decide_length(c, t->arguments[0], &e->list.items[0], outer);
     else if (e->kind == EXPR_REPEAT)
         decide_length(c, t->arguments[0], &e->repeat.value, outer);
+}
+
+/* a.f() of an `impl<const N: usize> T for [i32; N]`: the receiver says what N is. The environment is that of f. */
+static void decide_own_length(checker *c, const function_item *f, expr *e) {
+    const type_expr *owner = f->impl == NULL || e->call.receiver == NULL ? NULL : f->impl->owner;
+    if (owner == NULL || owner->length == NULL || !is_open_length(c, owner))
+        return;
+    const int64_t count = check_items_of(c, &e->call.receiver);
+    if (count >= 0)
+        check_fits(c, check_length_argument(c, owner), check_number_type(c, count));
 }
 
 /* P { a: [1, 2, 3] }, P([1, 2, 3]) of a struct P<const N: usize>. */
@@ -300,6 +295,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         check_impl_fits(c, f, owner, &environment);
     check_lends_references(c, f);
     c->environment = &environment;
+    decide_own_length(c, f, e);
     const bool is_dyn = f->result_annotation != NULL && f->span.file != c->tree->prelude &&
                         check_yields_dyn(f->result_annotation);
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
@@ -307,6 +303,11 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
                                                       : check_part_type(c, f->result_annotation);
     if (is_dyn)
         expect_dyn(c, f->result_annotation, expected);
+    const bool lengths = f->result_annotation != NULL && holds_length(f->result_annotation);
+    if (lengths && expected != NULL) { /* let a: [i32; 2] = f(); */
+        decide_inner_lengths(c, f->result_annotation, expected);
+        result = check_part_type(c, f->result_annotation);
+    }
     c->environment = outer;
     if (is_dyn)
         use_wanted(c, e, f, &environment);
@@ -316,15 +317,12 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
             check_argument(c, e, &e->call.args[i], f, f->parameters[first + i], &environment);
         else
             check_expr(c, &e->call.args[i], NULL);
-    bool lengths = f->result_annotation != NULL && holds_length(f->result_annotation);
     if (is_dyn)
         decide_all_numbers(c, f, &environment);
     if (is_dyn && owner != NULL && owner->type != NULL)
         owner = environment.self = check_owner_of(c, type_resolve(c->types, owner->type));
     if (lengths || (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open)) {
-        c->environment = &environment;   /* T::Item and [T; N], now that T and N are known */
-        if (lengths && expected != NULL) /* let a: [i32; 2] = f(); */
-            decide_inner_lengths(c, f->result_annotation, expected);
+        c->environment = &environment; /* T::Item and [T; N], now that T and N are known */
         const type *known = check_part_type(c, f->result_annotation);
         check_fits(c, result, known);
         result = lengths || (is_dyn && check_is_dyn(known)) ? known : result;

@@ -576,9 +576,11 @@ void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *receiver = e->call.receiver;
     const bool part = check_made_of(c, receiver) != NULL, writes = part && check_may_write_lists(c, e->call.name);
     expr *named = part ? check_new_name(c, receiver->span, receiver->name.name) : NULL;
+    const array_map array = check_array_map(c, e);
     method(c, slot, expected);
     check_collect_parts(c, slot, expected);
     e = *slot;
+    check_become_array(c, e, &array);
     bool grows = e->kind == EXPR_CALL && (e->call.kind == CALL_VEC_PUSH || e->call.kind == CALL_VEC_SET);
     if (part && (writes || grows))
         (void)check_part_is_written(c, named);

@@ -311,9 +311,8 @@ void parser_name_owner(parser *p, impl_item *impl) {
     if (boxed) /* a Box of it is the same value */
         owner = impl->owner = owner->arguments[0];
     if (owner->kind == TYPE_EXPR_ARRAY) { /* a slice or array is what a Vec is */
-        owner->kind = TYPE_EXPR_NAME;
+        owner->kind = TYPE_EXPR_NAME;     /* the length tells impls apart */
         owner->name = "Vec";
-        owner->length = NULL;
     } else if (owner->kind == TYPE_EXPR_TUPLE && owner->argument_count > 0) {
         owner->name = parser_printf(p, OWNER_TUPLE "%u", owner->argument_count);
     } else if (owner->kind == TYPE_EXPR_DYN && owner->arguments[0]->kind == TYPE_EXPR_NAME) {

@@ -360,14 +360,21 @@ static void check_trait_name(checker *c, const impl_item *impl) {
     check_suggest_note(c, d, &near);
 }
 
-/* `impl T for S {}` a second time. Where it has functions of its own, they are declared twice. */
-static bool is_repeated(checker *c, const impl_item *impl) {
+static bool has_functions(const checker *c, const impl_item *impl) {
     for (uint32_t i = 0; i < c->tree->function_count; i++)
         if (c->tree->functions[i]->impl == impl)
-            return false;
+            return true;
+    return false;
+}
+
+/* `impl T for S {}` a second time. Where it has functions of its own, they are declared twice, but for those of an
+ * array beside those of a list. */
+static bool is_repeated(checker *c, const impl_item *impl) {
+    const bool own = has_functions(c, impl);
     for (uint32_t i = 0; i < c->instances->implementation_count && impl->owner->span.file != c->tree->prelude; i++) {
         const implementation *made = &c->instances->implementations[i];
-        if (made->trait != impl->trait || made->impl->owner->span.file == c->tree->prelude ||
+        if ((own && (made->impl->owner->length == NULL) == (impl->owner->length == NULL)) ||
+            made->trait != impl->trait || made->impl->owner->span.file == c->tree->prelude ||
             !check_same_written(made->impl->owner, impl->owner) ||
             !check_same_written(made->impl->trait_type, impl->trait_type))
             continue;

@@ -14,8 +14,7 @@ bool check_is_number_type(const type *t) {
 
 /* The parameter that the length of the array is; NULL: it is none. */
 const type *check_length_argument(checker *c, const type_expr *t) {
-    bool named = t->kind == TYPE_EXPR_ARRAY && t->length != NULL && t->length->kind == EXPR_NAME &&
-                 t->length->name.scope == NULL;
+    bool named = t->length != NULL && t->length->kind == EXPR_NAME && t->length->name.scope == NULL;
     const type *found = named ? check_type_argument(c, t->length->name.name) : NULL;
     return found == NULL ? NULL : type_resolve(c->types, found);
 }
