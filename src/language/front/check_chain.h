@@ -19,6 +19,7 @@ typedef enum stage_kind {
     STAGE_TAKE_WHILE,
     STAGE_SKIP_WHILE,
     STAGE_MAP_WHILE,
+    STAGE_SCAN,
     STAGE_ENUMERATE,
     STAGE_SKIP,
     STAGE_TAKE,

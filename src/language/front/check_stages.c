@@ -27,6 +27,7 @@ const chain_stage chain_stages[] = {
     [STAGE_TAKE_WHILE] = {SAID_TAKE_WHILE, 1, true, true, "{ if !$0 { $4; }; $1; }"},
     [STAGE_SKIP_WHILE] = {SAID_SKIP_WHILE, 1, true, false, "{ $2 = $2 && $0; if !$2 { $1; }; }"},
     [STAGE_MAP_WHILE] = {SAID_MAP_WHILE, 1, true, true, "{ match $0 { Some($5) => $1, _ => $4 }; }"},
+    [STAGE_SCAN] = {SAID_SCAN, 2, true, true, "{ match $0 { Some($5) => $1, _ => $4 }; }"},
     [STAGE_ENUMERATE] = {SAID_ENUMERATE, 0, false, false, "{ let $5 = ($2, $6); $2 = $2 + $7; $1; }"},
     [STAGE_SKIP] = {SAID_SKIP, 1, false, false, "{ $2 = $2 + $7; if $2 > $3 { $1; }; }"},
     [STAGE_TAKE] = {SAID_TAKE, 1, false, true, "{ $2 = $2 + $7; $1; }"},
@@ -256,11 +257,25 @@ void chain_limits(const chain *h, uint32_t at, block_builder *body) {
     }
 }
 
+/* f(&mut <state>, value) */
+static expr *scanned(const chain *h, uint32_t at, const char *value) {
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    expr *f = stage->call.args[1];
+    if (f->kind == EXPR_CLOSURE && f->type == NULL)
+        want_option(f->closure.body);
+    expr *args[2] = {BUILD_QUOTE(c, stage->span, "&mut $0", chain_name(c, stage, counter_of(h, at))),
+                     chain_name(c, stage, value)};
+    return call_of(c, stage, f, args, 2);
+}
+
 /* f(value), or of ends that look at every value f(so far, value). */
 static expr *applied(const chain *h, uint32_t at, const char *value) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
     const stage_kind kind = chain_kind_of(stage);
+    if (kind == STAGE_SCAN)
+        return scanned(h, at, value);
     if (kind != STAGE_FOLD && kind != STAGE_REDUCE)
         return chain_stages[kind].has_function ? apply(h, at, value) : NULL;
     expr *args[2] = {chain_name(c, stage, "<found>"), chain_name(c, stage, value)};
@@ -417,6 +432,8 @@ void chain_counters(const chain *h, block_builder *before) {
         const char *counter = counter_of(h, i);
         if (kind == STAGE_SKIP_WHILE) {
             build_let(before, counter, true, check_new_bool(c, stage->span, true));
+        } else if (kind == STAGE_SCAN) {
+            build_let(before, counter, true, stage->call.args[0]);
         } else if (keeps_count(kind)) {
             type_kind counted = counts_places(stage) ? TYPE_USIZE : TYPE_I64;
             build_let(before, counter, true, number_of(c, stage, counted, 0));
