@@ -33,8 +33,8 @@
  * (less where idle memory is capped), or are one block. Before a block is cut that no list has, all of them go back and
  * merge with their neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process
  * larger. Only where more is kept than is in use (sizes that take turns in a small program) do they stay until a page
- * would be touched for the first time, and were of use until then. Free slabs go back then too, when enough is cached
- * (masu__cache_sweep).
+ * would be touched for the first time, and were of use until then; a block that finds no room goes home while they are
+ * taken again. Free slabs go back then too, when enough is cached (masu__cache_sweep).
  *
  * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
  */
@@ -57,7 +57,8 @@ enum {
     MASU__TRANSFER_FIRST_SLOTS = 64,
     MASU__TRANSFER_SLOTS = 8192, /* at most */
     MASU__LARGE_SLOTS = 256,
-    MASU__LARGE_HITS = 16 /* that kept blocks must be worth before they go back for the sake of pages */
+    MASU__LARGE_HITS = 16,       /* that kept blocks must be worth before they go back for the sake of pages */
+    MASU__LARGE_TURNED_AWAY = 16 /* blocks without room before others go for them, but for half as many hits */
 };
 #define MASU__LARGE_KEPT_BYTES    ((size_t)5 << 20)
 #define MASU__SWEEP_STEP_BYTES    ((size_t)256 << 10)
@@ -85,8 +86,10 @@ typedef struct masu__large_cache {
     size_t held; /* in all lists; with what is granted and the last one at most `most`, or one block */
     size_t most; /* MASU__LARGE_KEPT_BYTES, or less where idle memory is capped */
     uint64_t blocks;
-    uint64_t hits;      /* allocations served from here */
-    uint64_t hits_then; /* when all went back for the sake of new pages for the last time */
+    uint64_t hits;        /* allocations served from here */
+    uint64_t hits_then;   /* when all went back for the sake of new pages for the last time */
+    uint64_t hits_full;   /* when it was last asked whether those that leave no room are worth it */
+    uint16_t turned_away; /* blocks that found no room since then */
 } masu__large_cache;
 
 /* The part of a cache that calls read without a lock. */

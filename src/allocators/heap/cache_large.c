@@ -109,15 +109,31 @@ masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out) {
     return status;
 }
 
+/* A block finds no room. Sizes that take turns in a small program, a few more than fit, would empty the cache each time
+ * round: while the kept ones are taken again they stay, and the block goes home instead. */
+static bool kept_may_stay(masu__cache *cache) {
+    masu__large_cache *large = &cache->front.large;
+    if (is_little(cache))
+        return false;
+    if (++large->turned_away < MASU__LARGE_TURNED_AWAY)
+        return true;
+    uint64_t hits = large->hits - large->hits_full;
+    large->hits_full = large->hits;
+    large->turned_away = 0;
+    return hits >= MASU__LARGE_TURNED_AWAY / 2;
+}
+
 masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, size_t known) {
     uint32_t kind = masu__page_kind(masu_page_code(ptr));
     unsigned index = kind - MASU__KIND_LARGE;
     if (cache && index < MASU__LARGE_CLASSES) {
         if (masu__large_keep(&cache->front.large, index, ptr))
             return MASU_OK;
-        masu__large_return_all(cache);
-        if (masu__large_keep(&cache->front.large, index, ptr))
-            return MASU_OK;
+        if (!kept_may_stay(cache)) {
+            masu__large_return_all(cache);
+            if (masu__large_keep(&cache->front.large, index, ptr))
+                return MASU_OK;
+        }
     }
     masu__page_code_set(ptr, 0);
     masu_status status = masu__bucket_bypass_give(heap->caches->bucket, ptr, known);

@@ -138,6 +138,42 @@ static void places_leave_room_for_lists(void **state) {
         assert_true(kept_bytes() >= before + BLOCKS * (size_t)BYTES || kept_bytes() > MASU__LARGE_KEPT_BYTES / 2);
 }
 
+enum { TURNS = 8 };
+
+static size_t size_in_turn(unsigned i) {
+    return ((size_t)512 + 64 * (i % TURNS)) << 10;
+}
+
+/* Somewhat more than may be kept: most of it is, and is never given up for the rest. */
+static void sizes_more_than_fit(void **state) {
+    (void)state;
+    enum { ROUNDS = 20 };
+    size_t least = SIZE_MAX, most = 0;
+    for (unsigned i = 0; i < ROUNDS * TURNS; i++) {
+        void *ptr = take(size_in_turn(i));
+        assert_int_equal(masu_free(ptr, size_in_turn(i)), MASU_OK);
+        least = i > 3 * TURNS && kept_bytes() < least ? kept_bytes() : least;
+        most = kept_bytes() > most ? kept_bytes() : most;
+    }
+    assert_true(most <= MASU__LARGE_KEPT_BYTES);
+    if (WITH_CACHES)
+        assert_true(least > MASU__LARGE_KEPT_BYTES / 2);
+}
+
+/* The sizes that were kept do not come again. */
+static void another_size_takes_over(void **state) {
+    (void)state;
+    enum { BYTES = 928 << 10 };
+    for (unsigned i = 0; i < 5 * TURNS; i++)
+        assert_int_equal(masu_free_unsized(take(size_in_turn(i))), MASU_OK);
+    for (unsigned i = 0; i < 2 * MASU__LARGE_TURNED_AWAY; i++)
+        assert_int_equal(masu_free_unsized(take(BYTES)), MASU_OK);
+    size_t with = kept_bytes();
+    void *ptr = take(BYTES);
+    assert_int_equal(with - kept_bytes(), WITH_CACHES ? BYTES : 0);
+    assert_int_equal(masu_free_unsized(ptr), MASU_OK);
+}
+
 static void *keeps_and_ends(void *unused) {
     (void)unused;
     for (unsigned i = 0; i < CLASSES; i++)
@@ -175,6 +211,8 @@ int main(void) {
         cmocka_unit_test_teardown(the_second_of_a_class, all_goes_back),
         cmocka_unit_test_teardown(no_more_than_is_allowed, all_goes_back),
         cmocka_unit_test_teardown(places_leave_room_for_lists, all_goes_back),
+        cmocka_unit_test_teardown(sizes_more_than_fit, all_goes_back),
+        cmocka_unit_test_teardown(another_size_takes_over, all_goes_back),
         cmocka_unit_test_teardown(a_thread_that_ends, all_goes_back),
         cmocka_unit_test_teardown(a_cap_on_idle_memory, all_goes_back),
     };
