@@ -48,8 +48,6 @@ void check_twice(checker *c, uint32_t mark);
 /* A tensor of whole numbers as one of f32, others as they are. */
 expr *check_real_tensor(checker *c, expr *tensor);
 void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what a `for` runs over */
-/* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, as what a row makes of it; false: no row is in it. */
-bool check_arithmetic_as_row(checker *c, expr **slot);
 /* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was
  * given. */
 bool check_may_be_element(const expr *e); /* of another tensor: see expr.is_element */

@@ -444,8 +444,6 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
     bool number = e->type == NULL ? check_free_literal(e) : type_is_numeric(type_resolve(c->types, e->type));
     if (!number)
         return false;
-    if (check_arithmetic_as_row(c, slot)) /* t[0] of unknown rank is a row where a tensor is wanted */
-        return true;
     expr *list = build_list(c, EXPR_ARRAY, e->span, &e, 1), *zero = check_new_int(c, e->span, 0);
     check_expr(c, &list, real ? type_tensor(c->types, own->tensor.element, 1) : NULL);
     *slot = build_method(c, e->span, list, "squeeze", &zero, 1);

@@ -143,7 +143,7 @@ static const type *call_of_table(inference *n, tl_abi_index function, bool metho
             infer_prefer_list(n, arguments[i]); /* dimensions */
         } else if (p->mode != TL_LIST && p->kind == ABI_tensor) {
             const type *t = infer_value(n, arguments[i]);
-            if (infer_is_bracket(t) || infer_is_truth(t))
+            if (infer_is_bracket(t) || infer_is_truth(t) || (infer_is_row(t) && !t->open.form->is_element))
                 infer_tensor(n, t);
         }
     }

@@ -537,9 +537,6 @@ static void method(checker *c, expr **slot, const type *expected) {
         return;
     if (e->call.name[0] != '_' || e->call.name[1] != '_')
         check_unbox(c, &e->call.receiver);
-    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (wish != NULL && wish->kind == TYPE_TENSOR)
-        check_arithmetic_as_row(c, &e->call.receiver);
     check_settle_late(c, type_resolve(c->types, e->call.receiver->type));
     const type *t = type_resolve(c->types, e->call.receiver->type);
     if (t->kind == TYPE_STRUCT)
@@ -566,8 +563,7 @@ static void method(checker *c, expr **slot, const type *expected) {
                !(check_is_guard(c, t) && method_of_led(c, slot, t, expected)) && !check_order_method(c, slot, t) &&
                !check_hash_method(c, slot, t) && !check_delegated_text(c, slot) &&
                !check_to_string(c, slot, t, expected) && !identity_method(c, slot, t) &&
-               !method_of_list(c, slot, t, expected) && !check_method_of_row(c, slot, t, expected) &&
-               !method_of_led(c, slot, t, expected)) {
+               !method_of_list(c, slot, t, expected) && !method_of_led(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }
 }

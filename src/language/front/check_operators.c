@@ -381,11 +381,6 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     ask_for_variants(c, e);
     const written_operands written = {check_reference_of(c, e->binary.left), check_reference_of(c, e->binary.right)};
     check_operands(c, e, expected);
-    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (wish != NULL && wish->kind == TYPE_TENSOR && !check_is_comparison(e->binary.op)) {
-        check_arithmetic_as_row(c, &e->binary.left);
-        check_arithmetic_as_row(c, &e->binary.right);
-    }
     const type *left = type_resolve(c->types, e->binary.left->type),
                *right = type_resolve(c->types, e->binary.right->type);
     if (type_is_silent(left) || type_is_silent(right)) {
@@ -416,7 +411,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         as_scalars = true;
     }
     if (as_scalars)
-        done = scalar_binary(c, e, wish);
+        done = scalar_binary(c, e, expected == NULL ? NULL : type_resolve(c->types, expected));
     if (!done)
         wrong_operands(c, e);
 }

@@ -321,14 +321,3 @@ bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *exp
     check_expr(c, slot, expected);
     return true;
 }
-
-/* x[i].sum() where x has an unknown rank: numbers have no such method, rows do. */
-bool check_method_of_row(checker *c, expr **slot, const type *t, const type *expected) {
-    expr *e = *slot;
-    const type *row = type_tensor(c->types, check_scalar(c, TYPE_F32), -1);
-    if (!type_is_numeric(t) || !check_has_method(c, row, e->call.name) ||
-        !check_arithmetic_as_row(c, &e->call.receiver))
-        return false;
-    check_again(c, slot, expected);
-    return true;
-}

@@ -10,8 +10,6 @@
 
 #include "language/types/check_context.h"
 
-/* t[i] of a tensor of unknown rank, checked as a number, is a row after all: check_tensor.c. */
-bool check_index_as_row(checker *c, expr **slot);
 void check_equation(checker *c, expr **slot); /* let C = A[i, j] * B[j, k]; */
 void check_array(checker *c, expr **slot, const type *expected);
 void check_index(checker *c, expr **slot, const type *expected);
@@ -65,7 +63,6 @@ void check_select_rows(checker *c, expr **slot, const type *base);
 /* The operation that says where the values of t.topk(k) and its like lie; NULL: e is not of that form. */
 const char *check_name_of_places(const expr *e);
 bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected);
-bool check_method_of_row(checker *c, expr **slot, const type *t, const type *expected);
 
 /* t.tolist(): true when it was dealt with (check_nested.c). */
 bool check_nested_list(checker *c, expr **slot, const type *t, const type *expected);

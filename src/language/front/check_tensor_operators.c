@@ -105,30 +105,6 @@ static bool compare_as_scalar(checker *c, expr *e) {
 
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
 
-/* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, where only a row can be meant. */
-bool check_arithmetic_as_row(checker *c, expr **slot) {
-    expr *e = *slot;
-    if (check_index_as_row(c, slot))
-        return true;
-    if (e->type == NULL) /* not checked yet: -4.0 */
-        return false;
-    if (e->kind == EXPR_CAST && e->cast.implicit && type_is_numeric(e->type)) {
-        expr *inside = e->cast.operand;
-        bool row = check_arithmetic_as_row(c, &inside);
-        *slot = row ? inside : e;
-        return row;
-    }
-    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG && type_is_numeric(e->type)) {
-        bool row = check_arithmetic_as_row(c, &e->unary.operand);
-        *slot = row ? check_new_abi(c, TL_FN_tl_tensor_neg, e->span, &e->unary.operand, 1) : e;
-        return row;
-    }
-    if (e->kind != EXPR_BINARY || tensor_operator_of(e->binary.op) == NULL || !type_is_numeric(e->type))
-        return false;
-    bool left = check_arithmetic_as_row(c, &e->binary.left), right = check_arithmetic_as_row(c, &e->binary.right);
-    return (left || right) && check_tensor_binary(c, slot, &(bool){false}, NULL);
-}
-
 static bool is_element_or_number(const expr *e) {
     return type_is_numeric(e->type) || check_may_be_element(e);
 }
@@ -235,11 +211,6 @@ static bool operate(checker *c, expr **slot, bool *as_scalars, const type *expec
     bool left = e->binary.left->type->kind == TYPE_TENSOR, right = e->binary.right->type->kind == TYPE_TENSOR;
     if (left && right)
         return both_tensors(c, slot);
-    if (!check_is_comparison(e->binary.op) && tensor_of(e, left)->tensor.rank != 0) {
-        expr **number = left ? &e->binary.right : &e->binary.left;
-        if (check_index_as_row(c, number))
-            return both_tensors(c, slot);
-    }
     /* of a tensor of unknown rank: elements, unless one answer is wanted */
     const type *tensor = tensor_of(e, left);
     bool one = tensor->tensor.rank == 0 || (expected != NULL && expected->kind == TYPE_BOOL);
@@ -321,15 +292,4 @@ void check_select_rows(checker *c, expr **slot, const type *base) {
     }
     part->is_element = part->type->tensor.rank <= 0;
     *slot = part;
-}
-
-bool check_index_as_row(checker *c, expr **slot) {
-    const expr *e = *slot;
-    const type *base = e->kind == EXPR_INDEX && e->index.base->type != NULL
-                           ? type_resolve(c->types, e->index.base->type)
-                           : NULL;
-    if (base == NULL || base->kind != TYPE_TENSOR || base->tensor.rank >= 0 || c->nest->comprehension != NULL)
-        return false;
-    check_select_rows(c, slot, base);
-    return true;
 }
