@@ -315,6 +315,28 @@ int main(void) {
         if (f[9] != 34 || f[2] != 1)
             wrong++, printf("fibs\n");
     }
+    { /* a shape in a list; numbers that could be one */
+        float x[6], y[12], z[12];
+        int64_t a[3], b[3], n, m, three = 3;
+        fill(x, 6);
+        net_const_f32 nx = net_grid_x(x), nv = net_either_x(x);
+        net_f32 ny = net_grid_out(y), nw = net_either_out(y);
+        net_i64 na = net_latest_out0(a);
+        masu_tensor mx = t(x, 2, 3, 2, 0, 0), mz = t(z, 3, 2, 3, 2, 0), mv = t(x, 1, 4, 0, 0, 0),
+                    mw = t(z, 1, 4, 0, 0, 0), mb = masu_tensor_of(MASU_I64, b, 1, &three);
+        OK(net_grid(&context, &nx, &ny));
+        OK(ref_grid(instance, &mx, &mz));
+        near("grid", y, z, 12, 0);
+        for (int k = 0; k < 6; k++) {
+            OK(net_latest(&context, k, &na, &n));
+            OK(ref_latest(instance, k, &mb, &m));
+            OK(net_either(&context, k, &nv, &nw));
+            OK(ref_either(instance, k, &mv, &mw));
+            near("either", y, z, 4, 0);
+            if (memcmp(a, b, sizeof a) || n != m)
+                wrong++, printf("latest %d: %d %d\n", k, (int)n, (int)m);
+        }
+    }
     context.arena_bytes = NET_CONV_ARENA_BYTES - 1;
     {
         float x[384], w[108], b[4], y[32];

@@ -7,7 +7,7 @@ strict='-std=c11 -O1 -Wall -Wextra -Werror -pedantic -ffreestanding'
 calls='m = Mlp::new(6, 8, 5); Mlp::new(6, 8, 5); Mlp::forward(m, [4, 6]); Mlp::nudge(m, [5], _)
     ; conv([2, 3, 8, 8], [4, 3, 3, 3], [4]); steps([1, 3, 7, 14], [5, 3, 3, 3], [5]); turned([2, 7, 45], [2, 21, 45]); attend([2, 5, 8], [8, 8], [8, 8], [8, 8]); elements([7, 5], [5]); sums([6, 37])
     ; parts([4, 3], [2], _); recur([3, 4], [4, 4], _); blur([6, 7], _); counts([9], [9]); collatz(_); mixed(_, _, _); swap([4], [4]); literal([3])
-    ; dots([3, 4], [2, 4]); power([5, 5], _); fibs(_)'
+    ; dots([3, 4], [2, 4]); power([5, 5], _); fibs(_); grid([3, 2]); latest(_); either(_, [4])'
 expect_status 0 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/net.c" --header "$MASU_TMP/net.h" --arena "$calls"
 expect_stdout ''
 expect_stderr ''
@@ -63,6 +63,102 @@ expect_status 0 "$MASU_TMP/flash" "$weights"
 expect_stdout ''
 expect_status 0 baked --arena "$made" --weights "Mlp=$weights"
 grep -q '^extern const baked_Mlp baked_Mlp_weights;$' "$MASU_TMP/baked.h" || fail 'the struct gives its name'
+
+# Layers of the library: their shapes follow from the numbers that they are made with.
+cat >"$MASU_TMP/layers.tl" <<'TEXT'
+struct Net { first: Linear, norm: LayerNorm, cell: LSTMCell, last: Linear }
+impl Net {
+    pub fn new(ins: i64, outs: i64) -> Net {
+        Net { first: Linear::new(ins, 8), norm: LayerNorm::new(8), cell: LSTMCell::new(8, 6), last: Linear::new(6, outs) }
+    }
+    pub fn forward(&self, x: Tensor<f32, 2>) -> Tensor<f32, 1> {
+        let mut h = Tensor::zeros([1, 6]);
+        let mut c = Tensor::zeros([1, 6]);
+        let words = self.norm.forward(self.first.forward(x)).gelu();
+        for i in 0..words.dim(0) {
+            let (a, b) = self.cell.forward(words.narrow(0, i, 1), (h, c));
+            h = a;
+            c = b;
+        }
+        self.last.forward(h)[0]
+    }
+}
+fn main() {
+    let net = Net::new(4, 3);
+    net.save(std::env::args().nth(1).unwrap());
+    let y = net.forward((Tensor::arange(0, 20).reshape([5, 4]) - 9.5) / 4.0);
+    println!("0 {:.3} {:.3} {:.3}", y[0], y[1], y[2]);
+}
+TEXT
+expect_status 0 "$MASU" run "$MASU_TMP/layers.tl" "$MASU_TMP/layers.safetensors"
+cp "$MASU_TMP.stdout" "$MASU_TMP/layers.expected"
+expect_status 0 "$MASU" build --c "$MASU_TMP/layers.tl" -o "$MASU_TMP/layers.c" --header "$MASU_TMP/layers.h" \
+    --arena 'm = Net::new(4, 3); Net::forward(m, [5, 4])' --weights "m=$MASU_TMP/layers.safetensors"
+cat >"$MASU_TMP/call.c" <<'TEXT'
+#include "layers.h"
+#include <stdio.h>
+static _Alignas(8) unsigned char arena[LAYERS_ARENA_BYTES];
+int main(void) {
+    float x[20], y[3];
+    layers context = {.arena = arena, .arena_bytes = sizeof arena};
+    for (int i = 0; i < 20; i++)
+        x[i] = ((float)i - 9.5f) / 4;
+    layers_const_f32 in = layers_Net_forward_x(x);
+    layers_f32 out = layers_Net_forward_out(y);
+    layers_status status = layers_Net_forward(&context, &layers_m_weights, &in, &out);
+    printf("%d %.3f %.3f %.3f\n", (int)status, (double)y[0], (double)y[1], (double)y[2]);
+    return 0;
+}
+TEXT
+# shellcheck disable=SC2086 # a list of flags
+expect_status 0 "$cc" $sanitize -std=c11 -Wall -Wextra -Werror -pedantic -I"$MASU_TMP" "$MASU_TMP/call.c" "$MASU_TMP/layers.c" -o "$MASU_TMP/call" -lm
+expect_status 0 "$MASU_TMP/call"
+expect_stdout "$(cat "$MASU_TMP/layers.expected")"
+
+for field in first_weight first_bias cell_bias_hh; do
+    grep -q "^    const float \*$field; " "$MASU_TMP/layers.h" || fail "no field $field: $(grep float "$MASU_TMP/layers.h")"
+done
+
+# Which variant an enum of a struct holds: said by the call that makes the struct, no field of C, and not changed.
+cat >"$MASU_TMP/kinds.tl" <<'TEXT'
+enum Kind { Sum, Scale(f64), Both(f64, f64) }
+struct S { kind: Kind, bias: Option<Tensor<f32, 1>>, n: i64 }
+impl S {
+    pub fn new(n: i64) -> S { S { kind: Kind::Scale(2.0), bias: Some(Tensor::ones([3])), n: n } }
+    pub fn go(&self, x: Tensor<f32, 1>) -> Tensor<f32, 1> {
+        let y = match self.kind { Kind::Sum => x + x, Kind::Scale(f) => x * f, Kind::Both(a, b) => x * a + b };
+        match self.bias { Some(b) => y + b, None => y }
+    }
+    pub fn count(&mut self) -> i64 { self.n += 1; self.n }
+    pub fn lose(&mut self) { self.kind = Kind::Sum; }
+}
+TEXT
+kinds() { # ARENA
+    "$MASU" build --c "$MASU_TMP/kinds.tl" -o "$MASU_TMP/kinds.c" --header "$MASU_TMP/kinds.h" --arena "$1"
+}
+expect_status 0 kinds 's = S::new(_); S::new(_); S::go(s, [3]); S::count(s)'
+cat >"$MASU_TMP/call.c" <<'TEXT'
+#include "kinds.h"
+#include <stdio.h>
+static _Alignas(8) unsigned char arena[KINDS_ARENA_BYTES];
+int main(void) {
+    float bias[3], x[3] = {1, 2, 3}, y[3];
+    int64_t n = 0;
+    kinds context = {.arena = arena, .arena_bytes = sizeof arena};
+    kinds_S s = {.bias = bias};
+    kinds_const_f32 in = kinds_S_go_x(x);
+    kinds_f32 out = kinds_S_go_out(y);
+    int wrong = kinds_S_new(&context, 4, &s) + kinds_S_go(&context, &s, &in, &out) + kinds_S_count(&context, &s, &n);
+    printf("%d %g %g %g %d\n", wrong, (double)y[0], (double)y[1], (double)y[2], (int)(n * 10 + s.n));
+    return 0;
+}
+TEXT
+# shellcheck disable=SC2086 # a list of flags
+expect_status 0 "$cc" $sanitize -std=c11 -Wall -Wextra -Werror -pedantic -I"$MASU_TMP" "$MASU_TMP/call.c" "$MASU_TMP/kinds.c" -o "$MASU_TMP/call" -lm
+expect_status 0 "$MASU_TMP/call"
+expect_stdout '0 3 5 7 55'
+expect_status 1 kinds 's = S::new(_); S::lose(s)'
+expect_in_stderr 'which variant an enum of a struct holds is chosen when the C is written'
 
 # All types of elements; numbers of the file, and what the call says where the file has none.
 printf '%s\n' 'struct In { k: Tensor<f64, 1>, on: Tensor<bool, 1> } struct Mix { inner: In, i: Tensor<i64, 1>, n: i8, gain: f32, yes: bool }

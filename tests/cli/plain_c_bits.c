@@ -136,6 +136,14 @@ static void integers(void) {
         FINE(net_mixed(&context, (int64_t)k * 69234567 - 2000000000, k, next() * 1e10f, &a));
         whole("mixed", &a, 1);
     }
+    net_i64 nl = net_latest_out0(y);
+    FINE(net_latest(&context, 7, &nl, y + 3));
+    whole("latest", y, 4);
+    net_const_f32 ng = net_grid_x(fill(f, 6)), nt = net_either_x(f);
+    net_f32 three = net_grid_out(parts), four = net_either_out(parts + 12);
+    FINE(net_grid(&context, &ng, &three));
+    FINE(net_either(&context, 3, &nt, &four));
+    reals("grid", parts, 16);
     net_const_f32 np = net_parts_x(fill(f, 12));
     net_f32 out = net_parts_out(parts);
     FINE(net_parts(&context, &np, &ni, 2, &out));

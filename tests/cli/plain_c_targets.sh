@@ -8,7 +8,8 @@ cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 calls='m = Mlp::new(6, 8, 5); Mlp::new(6, 8, 5); Mlp::forward(m, [4, 6]); Mlp::nudge(m, [5], _)
     ; conv([2, 3, 8, 8], [4, 3, 3, 3], [4]); steps([1, 3, 7, 14], [5, 3, 3, 3], [5]); turned([2, 7, 45], [2, 21, 45])
     ; attend([2, 5, 8], [8, 8], [8, 8], [8, 8]); elements([7, 5], [5]); sums([6, 37]); parts([4, 3], [2], _)
-    ; recur([3, 4], [4, 4], _); blur([6, 7], _); counts([9], [9]); collatz(_); mixed(_, _, _); power([5, 5], _); fibs(_)'
+    ; recur([3, 4], [4, 4], _); blur([6, 7], _); counts([9], [9]); collatz(_); mixed(_, _, _); power([5, 5], _); fibs(_)
+    ; grid([3, 2]); latest(_); either(_, [4])'
 expect_status 0 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/net.c" --header "$MASU_TMP/net.h" --arena "$calls"
 
 # Weights as constants: bytes of a file that was written here, numbers there.
@@ -61,7 +62,7 @@ done
 for line in 'one byte less: 1' 'row -1: 18 at 47:35, index out of range'; do
     grep -qx "$line" "$MASU_TMP/host-O2.txt" || fail "no line \"$line\""
 done
-[ "$(wc -l <"$MASU_TMP/host-O2.txt")" -eq 140 ] || fail 'another number of lines'
+[ "$(wc -l <"$MASU_TMP/host-O2.txt")" -eq 142 ] || fail 'another number of lines'
 
 absent=
 target() { # NAME LIBRARY EMULATOR COMPILER FLAGS…

@@ -33,6 +33,8 @@ static const char *const calls[] = {
     "dots([3, 4], [2, 4])",
     "power([5, 5], _)",
     "fibs(_)",
+    "grid([3, 2])",
+    "latest(_); either(_, [4])",
     /* refused: with its words, or for want of memory */
     "conv([2, 3, 8, 8], [4, 2, 3, 3], [4])",
     "elements([7, 5], [6])",

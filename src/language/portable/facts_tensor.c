@@ -218,26 +218,72 @@ static bool by_numbers(const frame *fr, const ir_instr *i, fact *out) {
 
 /* ---- elements that are known ------------------------------------------------------------------------------------- */
 
-static void keep_elements(portable *p, const frame *fr, const ir_instr *i, fact *out) {
+/* So few whole numbers in one row, or one alone, may be a shape or come of one: they are followed like numbers. */
+static bool may_be_shape(const fact *t) {
+    return t->rank <= 1 && fact_elements(t) <= TL_MAX_RANK;
+}
+
+static fact whole(int64_t i) {
+    return (fact){.kind = FACT_NUMBER, .i = i};
+}
+
+/* Each element that i makes, as far as it is known; false: none is. `words` has room for fact_elements(out). */
+static bool made_elements(const frame *fr, const ir_instr *i, const fact *out, fact *words) {
     const ir_value *values;
-    uint32_t count = 0, skip = 0;
     const fact *t = i->arg_count > 0 ? &fr->facts[i->args[0]] : NULL;
-    if (i->abi == TL_FN_tl_tensor_shape)
-        count = t->rank;
-    else if (i->abi == TL_FN_tl_tensor_literal_i64 && out->rank == 1 && (count = portable_list(i, &values)) > 0)
-        count -= skip = 1;
-    else
+    uint32_t count = (uint32_t)fact_elements(out);
+    const fact *from = t && t->kind == FACT_TENSOR && t->list ? t->list->words : NULL;
+    switch ((int)i->abi) {
+    case TL_FN_tl_tensor_shape:
+        for (uint32_t k = 0; k < count; k++)
+            words[k] = whole(t->dim[k]);
+        return true;
+    case TL_FN_tl_tensor_literal_i64:
+        if (out->rank != 1 || portable_list(i, &values) != count + 1)
+            return false;
+        for (uint32_t k = 0; k < count; k++)
+            words[k] = fr->facts[values[k + 1]];
+        return true;
+    case TL_FN_tl_tensor_zeros:
+    case TL_FN_tl_tensor_ones:
+        for (uint32_t k = 0; k < count; k++)
+            words[k] = whole(i->abi == TL_FN_tl_tensor_ones);
+        return may_be_shape(out);
+    case TL_FN_tl_tensor_to_dtype:
+        for (uint32_t k = 0; from && k < count; k++)
+            words[k] = from[k];
+        return from && out->dtype == TL_I64;
+    case TL_FN_tl_tensor_set_i64:
+        if (!from || out->rank != 1 || portable_list(i, &values) != 1 || fr->facts[values[0]].kind != FACT_NUMBER ||
+            fr->facts[values[0]].i < 0 || fr->facts[values[0]].i >= count)
+            return false;
+        for (uint32_t k = 0; k < count; k++)
+            words[k] = k == fr->facts[values[0]].i ? fr->facts[i->args[1]] : from[k];
+        return out->dtype == TL_I64;
+    case TL_FN_tl_tensor_prod:
+        words[0] = whole(1);
+        for (uint32_t k = 0; from && k < fact_elements(t); k++)
+            if (from[k].kind != FACT_NUMBER || __builtin_mul_overflow(words[0].i, from[k].i, &words[0].i))
+                return false;
+        return from && t->dtype == TL_I64;
+    default:
+        return false;
+    }
+}
+
+static void keep_elements(portable *p, const frame *fr, const ir_instr *i, fact *out) {
+    bool literal = i->abi == TL_FN_tl_tensor_literal_i64;
+    if (i->op != IR_ABI || (!literal && !may_be_shape(out)))
         return;
-    fact *words = MASU_ARENA_ARRAY(&p->arena, fact, count + 1);
+    fact *words = MASU_ARENA_ARRAY(&p->arena, fact, (size_t)fact_elements(out) + 1);
     fact_list *list = MASU_ARENA_NEW(&p->arena, fact_list);
     if (!words || !list) {
         p->out_of_memory = true;
         return;
     }
-    for (uint32_t k = 0; k < count; k++)
-        words[k] = skip ? fr->facts[values[k + skip]] : (fact){.kind = FACT_NUMBER, .i = t->dim[k]};
-    *list = (fact_list){count, 1, words, NULL};
-    out->list = list;
+    *list = (fact_list){(uint32_t)fact_elements(out), 1, words, NULL};
+    if (made_elements(fr, i, out, words))
+        out->list = list;
 }
 
 /* A number that an operation reads of a tensor. */
@@ -264,6 +310,8 @@ static fact read_number(const frame *fr, const ir_instr *i) {
     case TL_FN_tl_tensor_kind:
         known.i = t->dtype;
         return known;
+    case TL_FN_tl_tensor_item_i64:
+        return t->list && t->dtype == TL_I64 && t->list->count == 1 ? t->list->words[0] : fact_of(FACT_ANY);
     case TL_FN_tl_tensor_get_i64:
         if (t->list && i->arg_count == 2 && fr->facts[i->args[1]].kind == FACT_NUMBER && fr->facts[i->args[1]].i >= 0 &&
             fr->facts[i->args[1]].i < t->list->count)

@@ -214,12 +214,11 @@ static void give_result(cloner *c, const ir_instr *i) {
     if (!ir_const_int(c->fr->f, i->args[0], &index))
         return;
     flat_value v = value_of(c, i->args[1]);
-    if (!v.words) {
+    if (!v.words)
         give(c, i, index, 0, v.v);
-        return;
-    }
-    for (uint32_t k = 0; k < v.words->count * v.words->width && !portable_stopped(c->p); k++)
-        give(c, i, index, k, v.words->words[k].v);
+    for (uint32_t k = 0; v.words && k < v.words->count * v.words->width && !portable_stopped(c->p); k++)
+        if (handle_gives(c->p, c->fr, i, index, k))
+            give(c, i, index, k, v.words->words[k].v);
 }
 
 static void clone_panic(cloner *c, const ir_instr *i) {

@@ -3,7 +3,8 @@
  * Facts flow forward, optimistically: a value has none until something reaches it, and then what all ways of reaching
  * it agree on; only branches that can be taken are followed. Where ways disagree on the shape of a tensor or the length
  * of a list, which happens in loops that gather parts, the one way through is followed turn by turn, if every condition
- * on it is known ("traced").
+ * on it is known ("traced"). So it is where they disagree on numbers that may be a shape, if that is done in the few
+ * turns that a shape has lengths; otherwise those numbers are not known.
  */
 #include "language/portable/portable.h"
 
@@ -13,7 +14,7 @@
 
 #include "language/ir/cfg.h"
 
-enum { DEEPEST = 64, MOST_TURNS = 4096 };
+enum { DEEPEST = 64, MOST_TURNS = 4096, TURNS_OF_A_SHAPE = 8 * TL_MAX_RANK };
 
 /* ---- saying no --------------------------------------------------------------------------------------------------- */
 
@@ -41,41 +42,6 @@ void portable_refuse(portable *p, const frame *where, source_span span, const ch
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
-
-int64_t fact_elements(const fact *t) {
-    int64_t elements = 1;
-    for (uint32_t d = 0; d < t->rank; d++)
-        if (__builtin_mul_overflow(elements, t->dim[d], &elements))
-            return INT64_MAX;
-    return elements;
-}
-
-static bool same_list(const fact_list *a, const fact_list *b) {
-    if (a->count != b->count || a->width != b->width)
-        return false;
-    for (uint32_t k = 0; k < a->count * a->width; k++)
-        if (!fact_same(&a->words[k], &b->words[k]))
-            return false;
-    return true;
-}
-
-bool fact_same(const fact *a, const fact *b) {
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case FACT_NUMBER:
-        return a->i == b->i && memcmp(&a->f, &b->f, sizeof a->f) == 0;
-    case FACT_TENSOR:
-        return a->dtype == b->dtype && a->rank == b->rank && memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]) == 0 &&
-               (a->list == b->list || (a->list && b->list && same_list(a->list, b->list)));
-    case FACT_LIST:
-        return same_list(a->list, b->list);
-    case FACT_TEXT:
-        return a->text == b->text;
-    default:
-        return true;
-    }
-}
 
 /* The facts that both share. Lists: word by word. */
 static fact meet(portable *p, const fact *a, const fact *b) {
@@ -393,11 +359,13 @@ typedef struct walk {
     frame *fr;
     bool news;    /* a block is new, or knows less */
     bool differs; /* ways disagree on a shape or a length */
+    bool follows; /* numbers that may be a shape count as well */
 } walk;
 
 static void bring(walk *w, ir_value to, const fact *brought) {
     frame *fr = w->fr;
     fact met = meet(w->p, &fr->facts[to], brought);
+    w->differs |= w->follows && fact_numbers_differ(&fr->facts[to], brought);
     if (fact_same(&met, &fr->facts[to]))
         return;
     ir_type type = ir_type_of(fr->f, to);
@@ -431,9 +399,9 @@ static bool evaluate_block(portable *p, frame *fr, const ir_block *b) {
     return !fr->cut[b->id];
 }
 
-static bool flow(portable *p, frame *fr) {
+static bool flow(portable *p, frame *fr, bool follows) {
     ir_order order;
-    walk w = {.p = p, .fr = fr, .news = true};
+    walk w = {.p = p, .fr = fr, .news = true, .follows = follows};
     if (!ir_order_compute(&order, fr->f, &p->arena)) {
         p->out_of_memory = true;
         return false;
@@ -484,21 +452,26 @@ const ir_block *portable_next(portable *p, frame *fr, const ir_block *b) {
     return target->block;
 }
 
-static void trace(portable *p, frame *fr) {
+/* Whether the way through is found: within so many blocks, and each turn of it known. */
+static bool trace(portable *p, frame *fr, uint32_t most) {
     uint32_t turns = 0;
     fr->traced = true;
     for (const ir_block *b = fr->f->blocks[0]; b && !portable_stopped(p);) {
-        if (++turns > MOST_TURNS) {
-            portable_refuse(p, fr, b->last->span, "a loop in which shapes change takes more than %s turns", "4096");
-            return;
+        if (++turns > most) {
+            if (most == MOST_TURNS)
+                portable_refuse(p, fr, b->last->span, "a loop in which shapes change takes more than %s turns", "4096");
+            return false;
         }
         if (!evaluate_block(p, fr, b))
-            return;
+            return true;
         for (uint32_t r = 0; b->last->op == IR_RET && r < b->last->arg_count; r++)
             fr->results[r] = fr->facts[b->last->args[r]];
         fr->returns |= b->last->op == IR_RET;
+        if (most < MOST_TURNS && b->last->op == IR_BRANCH && fr->facts[b->last->args[0]].kind != FACT_NUMBER)
+            return false;
         b = portable_next(p, fr, b);
     }
+    return true;
 }
 
 /* ---- a function -------------------------------------------------------------------------------------------------- */
@@ -521,6 +494,27 @@ static frame *new_frame(portable *p, const frame *caller, source_span at, const 
     return fr;
 }
 
+static frame *again(portable *p, const frame *caller, source_span at, const ir_function *f, const fact *arguments) {
+    frame *fr = new_frame(p, caller, at, f, arguments);
+    p->out_of_memory |= !fr;
+    return fr;
+}
+
+/* Where ways disagree: in few turns, as a shape has, or without the numbers that may be one, or in all turns it takes. */
+static frame *turn_by_turn(portable *p, const frame *caller, source_span at, const ir_function *f,
+                           const fact *arguments) {
+    frame *fr = again(p, caller, at, f, arguments);
+    if (!fr || trace(p, fr, TURNS_OF_A_SHAPE) || portable_stopped(p))
+        return fr;
+    fr = again(p, caller, at, f, arguments);
+    if (!fr || flow(p, fr, false) || portable_stopped(p))
+        return fr;
+    fr = again(p, caller, at, f, arguments);
+    if (fr)
+        trace(p, fr, MOST_TURNS);
+    return fr;
+}
+
 frame *portable_follow(portable *p, const frame *caller, source_span at, const ir_function *f, const fact *arguments) {
     if (p->depth == DEEPEST) {
         portable_refuse(p, caller, at, "calls are nested more than %s deep here", "64");
@@ -532,13 +526,8 @@ frame *portable_follow(portable *p, const frame *caller, source_span at, const i
         return NULL;
     }
     p->depth++;
-    if (!flow(p, fr) && !portable_stopped(p)) {
-        frame *again = new_frame(p, caller, at, f, arguments);
-        p->out_of_memory |= !again;
-        if (again)
-            trace(p, again);
-        fr = again;
-    }
+    if (!flow(p, fr, true) && !portable_stopped(p))
+        fr = turn_by_turn(p, caller, at, f, arguments);
     p->depth--;
     return portable_stopped(p) ? NULL : fr;
 }

@@ -63,6 +63,8 @@ static inline fact fact_of(fact_kind kind) {
 }
 int64_t fact_elements(const fact *t);
 bool fact_same(const fact *a, const fact *b);
+/* Both are tensors whose numbers are known and may be a shape, and these are others. */
+bool fact_numbers_differ(const fact *a, const fact *b);
 
 /* ---- one call ---------------------------------------------------------------------------------------------------- */
 
@@ -155,6 +157,15 @@ const ir_function *portable_entry(const portable *p, uint32_t function);
 
 /* options->calls, each followed (follow.c), handles named. */
 void portable_read_calls(portable *p);
+
+/* ---- handle_words.c ---------------------------------------------------------------------------------------------- */
+
+/* A struct as it is in C: its shapes and variants, no numbers, its fields by their names. */
+fact handle_words(portable *p, const fact_list *given);
+/* The word says which variant there is, and that is known: it is not a field of C. */
+bool handle_word_is_chosen(const fact_list *list, uint32_t word);
+/* Whether this word of what i gives goes out; refuses another variant than the handle has. */
+bool handle_gives(portable *p, const frame *fr, const ir_instr *i, int64_t index, uint32_t word);
 
 /* ---- follow.c ---------------------------------------------------------------------------------------------------- */
 

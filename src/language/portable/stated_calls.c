@@ -143,13 +143,13 @@ static bool keep_handle(portable *p, const masu_parameter *shown, const fact *gi
         if (given->list->words[k].kind == FACT_LIST || given->list->words[k].kind == FACT_TEXT ||
             given->list->words[k].kind == FACT_NOTHING) {
             portable_refuse(p, NULL, (source_span){0},
-                            "a `%s` holds a list, a text or an Option, which has no form in plain C",
+                            "a `%s` holds a list, a text or a None, which has no form in plain C",
                             p->shown->handle_types[shown->handle_type].name);
             return false;
         }
     bool same = !known->list || known->list->width == given->list->width;
     for (uint32_t k = 0; known->list && same && k < given->list->width; k++)
-        same = known->list->words[k].kind != FACT_TENSOR || fact_same(&known->list->words[k], &given->list->words[k]);
+        same = known->list->words[k].kind == FACT_ANY || fact_same(&known->list->words[k], &given->list->words[k]);
     if (!same) {
         portable_refuse(p, NULL, (source_span){0}, "--arena: a `%s` has one shape in C; here are two",
                         p->shown->handle_types[shown->handle_type].name);
@@ -172,16 +172,10 @@ static bool follow(portable *p, const stated_call *call, flat *out) {
     for (uint32_t r = 0; r < shown->result_count; r++)
         if (shown->results[r].kind == MASU_KIND_HANDLE) {
             fact *given = &out->given[r];
-            fact *words = given->kind == FACT_LIST ? MASU_ARENA_ARRAY(&p->arena, fact, given->list->width + 1) : NULL;
-            fact_list *list = MASU_ARENA_NEW(&p->arena, fact_list);
-            if (!words || !list || given->list->count != 1)
+            if (given->kind != FACT_LIST || given->list->count != 1)
                 continue;
-            for (uint32_t k = 0; k < given->list->width; k++)
-                words[k] = given->list->words[k].kind == FACT_NUMBER ? fact_of(FACT_ANY) : given->list->words[k];
-            *list = *given->list;
-            out->made = shown->result_count == 1 ? list->words : NULL;
-            list->words = words;
-            given->list = list;
+            out->made = shown->result_count == 1 ? given->list->words : NULL;
+            *given = handle_words(p, given->list);
             if (!keep_handle(p, &shown->results[r], given))
                 return false;
             if (!call->name)

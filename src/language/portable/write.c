@@ -463,7 +463,9 @@ static void write_numbers_in(writer *w) {
     for (uint32_t k = 0; k < f->shown->parameter_count; k++)
         for (uint32_t word = 0; word < f->words[k]; word++) {
             ir_value v = f->parameters[k][word];
-            if (ir_type_of(w->f, v) == IR_TENSOR)
+            const fact *given = &f->call->arguments[k];
+            bool chosen = given->kind == FACT_LIST && handle_word_is_chosen(given->list, word);
+            if (ir_type_of(w->f, v) == IR_TENSOR || chosen)
                 continue;
             const char *from = parameter_data(w, v);
             bool truth = ir_type_of(w->f, v) == IR_BOOL;

@@ -86,7 +86,7 @@ void write_checks(writer *w) {
         if (f->given[r].kind == FACT_TENSOR)
             check_tensor(w, name, &f->given[r]);
         else if (f->given[r].kind == FACT_LIST)
-            check_handle(w, name, f->given[r].list);
+            check_handle(w, name, w->p->handles[f->shown->results[r].handle_type].list);
         else {
             write_line(w, "if (!%s)", name);
             write_refusal(w, "INVALID_ARGUMENT", "there is no place for the result");

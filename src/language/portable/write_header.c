@@ -67,6 +67,8 @@ static void put_handles(writer *w, masu__buffer *out) {
         masu__buffer_printf(out, "\n/* %s: its arrays are the caller's. */\ntypedef struct %s_%s {\n",
                             p->shown->handle_types[h].name, p->shown->name, p->shown->handle_types[h].name);
         for (uint32_t k = 0; k < list->width; k++) {
+            if (handle_word_is_chosen(list, k))
+                continue;
             const char *field = write_field_name(w->p, &list->leaves[k], k);
             const fact *t = &list->words[k];
             if (list->leaves[k].type != IR_TENSOR) {

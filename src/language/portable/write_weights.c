@@ -124,6 +124,8 @@ static void match(portable *p, baked *b, masu__buffer *wrong) {
         return;
     }
     for (uint32_t k = 0; k < list->width; k++) {
+        if (handle_word_is_chosen(list, k))
+            continue;
         const char *name = file_name(p, list, k);
         size_t at = item[k] = find_item(from, name);
         used[at] = true;
@@ -280,8 +282,10 @@ void write_weights(writer *w, masu__buffer *out) {
     portable *p = w->p;
     for (size_t k = 0; k < p->options->weights_count; k++) {
         masu__buffer fields = {0};
-        for (uint32_t word = 0; word < p->handles[p->baked[k].type].list->width && !portable_stopped(p); word++)
-            put_word(w, out, k, word, &fields);
+        const fact_list *list = p->handles[p->baked[k].type].list;
+        for (uint32_t word = 0; word < list->width && !portable_stopped(p); word++)
+            if (!handle_word_is_chosen(list, word))
+                put_word(w, out, k, word, &fields);
         masu__buffer_printf(out, "const %s_%s %s = {\n%s};\n\n", p->shown->name,
                             p->shown->handle_types[p->baked[k].type].name, p->baked[k].symbol,
                             masu__buffer_text(&fields));

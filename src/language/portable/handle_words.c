@@ -1,0 +1,92 @@
+/* handle_words.c: the words of a struct of the program as they are in C and in a file of weights.
+ *
+ *     a: Linear { weight, bias: Option<Tensor> }    words       self.a.weight  self.a.bias.<tag>  self.a.bias.0
+ *                                                   in C, file       a.weight                          a.bias
+ *
+ * Which variant an enum holds is part of the shape where it is known: the call that makes the struct says it, it is no
+ * field of C, and no call changes it. Numbers may be any.
+ */
+#include "language/portable/portable.h"
+
+#include <string.h>
+
+static const char tag[] = ".<tag>";
+
+static bool is_tag(const char *name) {
+    size_t length = name ? strlen(name) : 0;
+    return length >= sizeof tag && strcmp(name + length - (sizeof tag - 1), tag) == 0;
+}
+
+bool handle_word_is_chosen(const fact_list *list, uint32_t word) {
+    return list->words[word].kind == FACT_NUMBER && is_tag(list->leaves[word].name);
+}
+
+static bool has_leaf(const fact_list *list, const char *whole, size_t length, const char *then, bool to_the_end) {
+    size_t more = strlen(then);
+    for (uint32_t k = 0; k < list->width; k++) {
+        const char *name = list->leaves[k].name;
+        if (name && strncmp(name, whole, length) == 0 && strncmp(name + length, then, more) == 0 &&
+            (!to_the_end || !name[length + more]))
+            return true;
+    }
+    return false;
+}
+
+/* Without the places of what lies alone in a variant. */
+static const char *name_in_file(portable *p, const fact_list *list, const char *name) {
+    char *made = name ? masu__arena_printf(&p->arena, "%s", name) : NULL;
+    p->out_of_memory |= name && !made;
+    size_t kept = 0;
+    for (size_t at = 0; made && name[at];) {
+        bool alone = strncmp(name + at, ".0", 2) == 0 && (name[at + 2] == '.' || !name[at + 2]) &&
+                     has_leaf(list, name, at, tag, true) && !has_leaf(list, name, at, ".1", false);
+        at += alone ? 2 : 0;
+        if (!alone)
+            made[kept++] = name[at++];
+    }
+    if (made)
+        made[kept] = '\0';
+    return made;
+}
+
+fact handle_words(portable *p, const fact_list *given) {
+    fact *words = MASU_ARENA_ARRAY(&p->arena, fact, given->width + 1);
+    leaf *leaves = MASU_ARENA_ARRAY(&p->arena, leaf, given->width + 1);
+    fact_list *list = MASU_ARENA_NEW(&p->arena, fact_list);
+    if (!words || !leaves || !list) {
+        p->out_of_memory = true;
+        return fact_of(FACT_ANY);
+    }
+    for (uint32_t k = 0; k < given->width; k++) {
+        bool any = given->words[k].kind == FACT_NUMBER && !is_tag(given->leaves[k].name);
+        words[k] = any ? fact_of(FACT_ANY) : given->words[k];
+        leaves[k] = (leaf){name_in_file(p, given, given->leaves[k].name), given->leaves[k].type};
+        for (uint32_t before = 0; before < k && leaves[k].name; before++)
+            if (leaves[before].name && strcmp(leaves[before].name, leaves[k].name) == 0)
+                leaves[k].name = masu__arena_printf(&p->arena, "%s.%u", leaves[k].name, k); /* of another variant */
+    }
+    *list = (fact_list){given->count, given->width, words, leaves};
+    return (fact){.kind = FACT_LIST, .list = list};
+}
+
+/* The words of the handle that goes out there, as a result or as a parameter that is written; NULL: not a handle. */
+static const fact_list *handle_of(const portable *p, int64_t index) {
+    const masu_function *f = p->now->shown;
+    int64_t written = f->result_count;
+    if (index < written)
+        return f->results[index].kind == MASU_KIND_HANDLE ? p->handles[f->results[index].handle_type].list : NULL;
+    for (uint32_t k = 0; k < f->parameter_count; k++)
+        if (f->parameters[k].is_written && written++ == index)
+            return f->parameters[k].kind == MASU_KIND_HANDLE ? p->handles[f->parameters[k].handle_type].list : NULL;
+    return NULL;
+}
+
+bool handle_gives(portable *p, const frame *fr, const ir_instr *i, int64_t index, uint32_t word) {
+    const fact *given = &fr->facts[i->args[1]];
+    const fact_list *list = handle_of(p, index);
+    if (!list || word >= list->width || !handle_word_is_chosen(list, word))
+        return true;
+    if (given->kind != FACT_LIST || !fact_same(&given->list->words[word], &list->words[word]))
+        portable_refuse(p, fr, i->span, "which variant an enum of a struct holds is chosen when the C is written");
+    return false;
+}
