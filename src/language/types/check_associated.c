@@ -181,7 +181,10 @@ const_item *check_constant_for(checker *c, const_item *item, const type *t) {
 
 struct_item *check_constant_self(checker *c, const const_item *item) {
     const type *t = item->impl->owner->argument_count > 0 ? check_type(c, item->impl->owner) : NULL;
-    return t != NULL && t->kind == TYPE_STRUCT ? t->structure : check_struct_named(c, item->impl->owner->name);
+    if (t != NULL && t->kind == TYPE_STRUCT)
+        return t->structure;
+    struct_item *named = check_struct_named(c, item->impl->owner->name);
+    return named == NULL && t == NULL ? check_builtin_owner(c, item->impl->owner->name) : named; /* for f64 */
 }
 
 const_item *check_associated_constant(checker *c, const type *t, const char *name) {
