@@ -3,6 +3,7 @@
  *     t[1..3, j]            ─►  { let <t> = t; <t>.slice(0, 1, 3).narrow(1, j, 1).squeeze(1) }
  *     t[i] = row            ─►  t.put(row, i, SELECT)                 runtime/ops/put.c
  *     t[a..b, ..] = part    ─►  t.put(part, a, b, 0, END)
+ *     t[.., places] = part  ─►  t = t.__put_picked(1, places, part)
  *     t[-1]                 ─►  t[t.dim(0) - 1]                       for a number that is written out
  */
 #include <string.h>
@@ -243,6 +244,28 @@ static bool assign_by_places(checker *c, expr **slot, const type *t) {
     return true;
 }
 
+/* t[.., places] = v is t = t.__put_picked(1, places, v). */
+static bool assign_by_picked(checker *c, expr **slot, const type *t) {
+    expr *e = *slot, *target = e->assign.target;
+    uint32_t ranges = 0, dim = 0;
+    for (uint32_t i = 0; i < target->index.count; i++) {
+        const expr *index = target->index.indices[i];
+        const bool all = index->kind == EXPR_RANGE && index->range.low == NULL && index->range.high == NULL;
+        ranges += all;
+        dim = all ? dim : i;
+    }
+    if (t->kind != TYPE_TENSOR || ranges == 0 || !check_is_place(target) || !picks(c, target, ranges))
+        return false;
+    check_expr(c, &e->assign.value, NULL);
+    if (type_is_numeric(type_resolve(c->types, e->assign.value->type)))
+        check_number_as_tensor(c, &e->assign.value);
+    expr *args[3] = {check_new_int(c, e->span, dim), target->index.indices[dim], e->assign.value};
+    expr *put = build_method(c, e->span, check_copy_place(c, target->index.base), "__put_picked", args, 3);
+    *slot = build_assign(c, e->span, target->index.base, put);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
 /* The type of a literal that is written to elements: the tensor's, f64 while that is not known. */
 static const type *number_wanted(checker *c, const type *t, const expr *value) {
     const type *element = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
@@ -279,7 +302,7 @@ bool check_assign_part(checker *c, expr **slot) {
         ranges |= target->index.indices[i]->kind == EXPR_RANGE;
     check_expr(c, &target->index.base, NULL);
     const type *t = type_resolve(c->types, target->index.base->type);
-    if (assign_by_set(c, slot, t) || assign_by_places(c, slot, t))
+    if (assign_by_set(c, slot, t) || assign_by_places(c, slot, t) || assign_by_picked(c, slot, t))
         return true;
     bool copies = reads_what_it_writes(target, e->assign.value); /* by its form: it is not checked yet */
     bool rows = !ranges && is_row(c, t, target, &e->assign.value);
