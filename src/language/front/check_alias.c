@@ -46,7 +46,8 @@ __attribute__((unused)) static bool stays_put(const expr *e) {
             const expr *at = e->index.indices[i];
             while (at->kind == EXPR_CAST)
                 at = at->cast.operand;
-            rests &= at->kind == EXPR_INT || at->kind == EXPR_NAME || at->kind == EXPR_RANGE;
+            const bool refused = at->type != NULL && type_is_silent(at->type);
+            rests &= at->kind == EXPR_INT || at->kind == EXPR_NAME || at->kind == EXPR_RANGE || refused;
         }
     return rests && e->type != NULL;
 }

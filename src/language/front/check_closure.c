@@ -180,9 +180,10 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
 }
 
 static void keep_in_sight(checker *c, function_item *f, uint32_t mark) {
-    const uint32_t more = f->scope_mark - mark;
-    binding **kept = CHECK_ARRAY(c, binding *, more + f->kept_count);
     const names_away away = names_leave(c->names, mark);
+    /* fewer, where a wrong program made the closure in a part that is checked again further out */
+    const uint32_t seen = f->scope_mark - mark, more = seen < away.count ? seen : away.count;
+    binding **kept = CHECK_ARRAY(c, binding *, more + f->kept_count);
     for (uint32_t k = 0; k < more; k++)
         kept[k] = away.shown[away.count - 1 - k];
     names_return(c->names, &away);

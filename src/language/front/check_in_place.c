@@ -135,6 +135,8 @@ static bool freeze_whole(block_builder *b, expr *e) {
     expr *place = check_freeze(b, &e->index.base);
     if (place != NULL)
         e->index.base = place;
+    else
+        check_expr(c, &e->index.base, NULL); /* a value, such as a number: it is not asked again */
     return place != NULL && check_type_of(c, place)->kind == TYPE_TENSOR;
 }
 
