@@ -46,8 +46,8 @@ __attribute__((unused)) static bool stays_put(const expr *e) {
             const expr *at = e->index.indices[i];
             while (at->kind == EXPR_CAST)
                 at = at->cast.operand;
-            const bool refused = at->type != NULL && type_is_silent(at->type);
-            rests &= at->kind == EXPR_INT || at->kind == EXPR_NAME || at->kind == EXPR_RANGE || refused;
+            rests &= at->kind == EXPR_INT || at->kind == EXPR_NAME || at->kind == EXPR_RANGE ||
+                     !type_is_integer(at->type); /* refused */
         }
     return rests && e->type != NULL;
 }

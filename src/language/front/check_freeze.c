@@ -64,12 +64,8 @@ static bool freeze_index(block_builder *b, expr *e) {
         if ((*at)->kind == EXPR_RANGE)
             return false;
         check_expr(c, at, check_scalar(c, TYPE_I64));
-        if (is_fixed(*at))
-            continue;
-        if (check_coerce(c, at, check_scalar(c, TYPE_I64), NULL))
+        if (!is_fixed(*at) && check_coerce(c, at, check_scalar(c, TYPE_I64), NULL))
             *at = check_hold(b, *at, "at");
-        else
-            check_make_error(c, *at); /* said */
     }
     return true;
 }

@@ -500,7 +500,7 @@ static frame *again(portable *p, const frame *caller, source_span at, const ir_f
     return fr;
 }
 
-/* Where ways disagree: in few turns, as a shape has, or without the numbers that may be one, or in all turns it takes. */
+/* Where ways disagree: in few turns, as a shape has, or without the numbers that may be one, or in all its turns. */
 static frame *turn_by_turn(portable *p, const frame *caller, source_span at, const ir_function *f,
                            const fact *arguments) {
     frame *fr = again(p, caller, at, f, arguments);
