@@ -350,6 +350,20 @@ static bool wants_rows(const checker *c, const expr *e, const type *base, const 
            (e->becomes != NULL && !e->is_shown && c->nest->comprehension == NULL);
 }
 
+/* t[i], checked, as the row that it is. */
+static void select_rows(checker *c, expr **slot, const type *base) {
+    expr *e = *slot, *part = e->index.base;
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        expr *operands[2] = {part, e->index.indices[i]};
+        int32_t rank = base->tensor.rank < 0 ? base->tensor.rank : base->tensor.rank - 1 - (int32_t)i;
+        const type *t = type_tensor(c->types, base->tensor.element, rank);
+        part = check_new_abi(c, TL_FN_tl_tensor_row, e->span, operands, 2);
+        part->type = t;
+    }
+    part->is_element = part->type->tensor.rank <= 0;
+    *slot = part;
+}
+
 /* v[a..b], v[a..], v[..b], v[..] of a Vec or String: a copy of that part. */
 static bool index_range(checker *c, expr **slot) {
     expr *e = *slot, *base = e->index.base;
@@ -399,7 +413,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
     case TYPE_TENSOR:
         index_tensor(c, slot, base, expected);
         if (!goes_on && *slot == e && e->kind == EXPR_INDEX && wants_rows(c, e, base, expected))
-            check_select_rows(c, slot, base);
+            select_rows(c, slot, base);
         return;
     case TYPE_VEC:
         index_vec(c, e, base);

@@ -58,8 +58,6 @@ const type *check_converted_to(const checker *c, const char *name);
 const type *check_converts_for(checker *c, const expr *e);
 bool check_makes_of_values(const char *name);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
-/* t[i] of a tensor, checked, as the row that it is. */
-void check_select_rows(checker *c, expr **slot, const type *base);
 /* The operation that says where the values of t.topk(k) and its like lie; NULL: e is not of that form. */
 const char *check_name_of_places(const expr *e);
 bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected);

@@ -280,16 +280,3 @@ void check_number_as_tensor(checker *c, expr **slot) {
                           span, operands, 2);
     (*slot)->type = type_tensor(c->types, check_scalar(c, element), 0);
 }
-
-void check_select_rows(checker *c, expr **slot, const type *base) {
-    expr *e = *slot, *part = e->index.base;
-    for (uint32_t i = 0; i < e->index.count; i++) {
-        expr *operands[2] = {part, e->index.indices[i]};
-        int32_t rank = base->tensor.rank < 0 ? base->tensor.rank : base->tensor.rank - 1 - (int32_t)i;
-        const type *t = type_tensor(c->types, base->tensor.element, rank);
-        part = check_new_abi(c, TL_FN_tl_tensor_row, e->span, operands, 2);
-        part->type = t;
-    }
-    part->is_element = part->type->tensor.rank <= 0;
-    *slot = part;
-}

@@ -255,29 +255,15 @@ bool check_delegated_text(checker *c, expr **slot) {
     return true;
 }
 
-static bool is_text_place(checker *c, expr *target) {
-    if (!check_is_place(target))
-        return false;
-    expr *seen = check_copy_place(c, target);
-    check_expr(c, &seen, NULL);
-    const type *t = type_resolve(c->types, seen->type);
-    return t->kind != TYPE_STRUCT;
-}
-
-/* write!(f, …) of a String: { f = f + format(…); Ok(()) }; of anything else: f.write_str(format(…)) */
+/* write!(f, …) is f.write_str(format(…)) */
 void check_write_text(checker *c, expr **slot, bool newline) {
     expr *e = *slot, *target = *check_behind(&e->call.args[0]);
     const source_span span = e->span;
     expr *text = build_call(c, span, NULL, "format", e->call.args + 1, e->call.arg_count - 1);
     if (newline)
         text = check_new_binary(c, BINARY_ADD, text, check_text_node(c, span, "\n", 1), NULL);
-    if (!is_text_place(c, target)) {
-        *slot = build_method(c, span, target, "write_str", &text, 1);
-        check_expr(c, slot, NULL);
-        return;
-    }
-    *slot = BUILD_QUOTE(c, span, "{ $0 = $1 + $2; Ok(()) }", target, check_copy_place(c, target), text);
-    check_expr(c, slot, check_bare_result(c));
+    *slot = build_method(c, span, target, "write_str", &text, 1);
+    check_expr(c, slot, NULL);
 }
 
 /* How a number is shown follows from its type, which is not known yet. */

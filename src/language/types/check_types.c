@@ -160,7 +160,8 @@ static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     return check_struct_instance(c, s, arguments)->type;
 }
 
-const type *check_bare_result(checker *c) {
+/* fmt::Result: Result<(), fmt::Error>. */
+static const type *check_bare_result(checker *c) {
     struct_item *s = check_form(c, SAID_RESULT);
     const type **arguments = CHECK_ARRAY(c, const type *, 2);
     const struct_item *error = check_struct_named(c, "__fmt_Error");

@@ -39,8 +39,6 @@ const type *check_bounded(checker *c, const type *t, source_span span);
 void check_struct_size(checker *c, struct_item *s);
 /* The arguments of an impl's parameters where its owner is t: impl<A> … for P<A>. */
 type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t);
-/* fmt::Result: Result<(), fmt::Error>. */
-const type *check_bare_result(checker *c);
 /* `const N: usize`: what it is, as a type. */
 const type *check_number_type(checker *c, int64_t number);
 bool check_is_number_type(const type *t);
