@@ -239,11 +239,16 @@ static void check_slice(checker *c, expr **slot) {
     (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
 }
 
-/* The index is a tensor of places or a mask; otherwise it is a number. Real numbers that a bracket held become
+/* The index is a tensor or list of places, or a mask; otherwise it is a number. Real numbers that a bracket held become
  * whole. */
 static bool is_places(checker *c, expr **index) {
     check_one_index(c, index, (*index)->kind == EXPR_ARRAY ? NULL : check_scalar(c, TYPE_I64));
     const type *t = type_resolve(c->types, (*index)->type);
+    if (t->kind == TYPE_VEC && type_is_integer(type_resolve(c->types, t->vec.element))) {
+        *index = build_call(c, (*index)->span, "Tensor", "from_vec", index, 1);
+        check_expr(c, index, NULL);
+        return true;
+    }
     if (t->kind != TYPE_TENSOR || t->tensor.rank == 0)
         return false;
     const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
