@@ -187,6 +187,36 @@ static void the_best_order_is_found(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+/* More operators than a word has bits. The first hundred make something large, each of the others makes something small
+ * of one of these: at once is best. */
+static void many_operators_keep_to_what_they_read(void **state) {
+    (void)state;
+    enum { HALF = 100, ALL = 2 * HALF };
+    static masu_plan_row rows[ALL + 1];
+    static masu_plan_operator operators[ALL];
+    static size_t numbers[ALL + 1], order[ALL], at[ALL];
+    for (size_t k = 0; k <= ALL; k++)
+        numbers[k] = k;
+    rows[0] = (masu_plan_row){.size_bytes = 1, .lower = 0, .upper = HALF};
+    for (size_t k = 0; k < HALF; k++) {
+        rows[1 + k] = (masu_plan_row){.size_bytes = 100, .lower = (int64_t)k, .upper = (int64_t)(HALF + k + 1)};
+        rows[1 + HALF + k] = (masu_plan_row){.size_bytes = 1, .lower = (int64_t)(HALF + k), .upper = ALL};
+        operators[k] = (masu_plan_operator){&numbers[0], 1, &numbers[1 + k], 1};
+        operators[HALF + k] = (masu_plan_operator){&numbers[1 + k], 1, &numbers[1 + HALF + k], 1};
+    }
+    for (size_t beam = 0; beam < 2; beam++) {
+        uint64_t before, after;
+        masu_plan_graph graph = {operators, ALL};
+        assert_int_equal(masu_plan_reorder(&graph, rows, ALL + 1, beam, order, &before, &after), MASU_OK);
+        assert_true(before >= 100 * HALF && after < 100 * 4);
+        for (size_t k = 0; k < ALL; k++)
+            at[order[k]] = k;
+        for (size_t k = 0; k < HALF; k++)
+            assert_true(at[k] < at[HALF + k]);
+    }
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
 static void wrong_graphs_are_refused(void **state) {
     (void)state;
     /* two make row 1: which of them its reader means, another order would decide */
@@ -268,13 +298,10 @@ static void the_fast_memory_gets_the_traffic(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_needs_one_buffer),
-        cmocka_unit_test(a_sum_takes_over_one_input),
-        cmocka_unit_test(two_heirs_do_not_meet),
-        cmocka_unit_test(sharing_never_costs),
-        cmocka_unit_test(the_best_order_is_found),
-        cmocka_unit_test(wrong_graphs_are_refused),
-        cmocka_unit_test(the_fast_memory_gets_the_traffic),
+        cmocka_unit_test(a_chain_needs_one_buffer), cmocka_unit_test(a_sum_takes_over_one_input),
+        cmocka_unit_test(two_heirs_do_not_meet),    cmocka_unit_test(sharing_never_costs),
+        cmocka_unit_test(the_best_order_is_found),  cmocka_unit_test(many_operators_keep_to_what_they_read),
+        cmocka_unit_test(wrong_graphs_are_refused), cmocka_unit_test(the_fast_memory_gets_the_traffic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,35 @@ static void bad_hints_do_no_harm(void **state) {
     assert_int_equal(offsets[1], 0);
 }
 
+/* Rows that are tied lend their place to no others: of two with one hint, one follows it, and so do all the rest. */
+static void ties_are_of_their_own_rows(void **state) {
+    (void)state;
+    enum { COUNT = 42 };
+    masu__rng rng;
+    masu__rng_seed(&rng, 7);
+    static masu_plan_row rows[COUNT];
+    uint64_t before[COUNT], after[COUNT];
+    const masu_plan_relation tie = {MASU_PLAN_MUST_SHARE, COUNT - 2, COUNT - 1};
+    masu_plan_problem problem = draw(&rng, rows, COUNT);
+    for (size_t i = 0; i < 2; i++) {
+        rows[i].lower = 0;
+        rows[i].upper = 90;
+        rows[i].size_bytes = 160;
+        rows[COUNT - 1 - i].size_bytes = 320;
+        rows[COUNT - 1 - i].lower = 100;
+        rows[COUNT - 1 - i].upper = 110;
+    }
+    problem.relations = &tie;
+    problem.relation_count = 1;
+    masu_plan_result first = plan(&problem, before);
+    for (size_t i = 0; i < COUNT; i++)
+        before[i] = first.height_bytes - before[i] - rows[i].size_bytes;
+    hint(rows, COUNT, before);
+    rows[1].hint_offset = rows[0].hint_offset;
+    assert_int_equal(plan(&problem, after).height_bytes, first.height_bytes);
+    assert_int_equal(count_followed(rows, COUNT, after), COUNT - 1);
+}
+
 /* With relations, gaps and fixed rows: still a right plan of the same height. */
 static void hints_and_everything_else(void **state) {
     (void)state;
@@ -151,6 +180,7 @@ int main(void) {
         cmocka_unit_test(the_same_problem_gets_the_same_plan),
         cmocka_unit_test(most_rows_stay_when_some_change),
         cmocka_unit_test(bad_hints_do_no_harm),
+        cmocka_unit_test(ties_are_of_their_own_rows),
         cmocka_unit_test(hints_and_everything_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
