@@ -95,14 +95,14 @@ static value join_two(method_call *m, const sort *s, uint32_t one, uint32_t two)
     return made;
 }
 
-/* map(|x| …): the run that borrows what the one before it did, of what the closure yields. */
-static value run_of(method_call *m, uint32_t from) {
+/* map(|x| …): the run that borrows what the one before it did, of such items. */
+static value run_of(method_call *m, uint32_t from, const sort *item, uint32_t held) {
     builder *b = m->b;
-    value made = borrow_plain_value(sort_of_run(b, m->yields.sort));
+    value made = borrow_plain_value(sort_of_run(b, item));
     made.held = borrow_new_temporary(b, m->e->span, made.sort);
     borrow_flow_flat(b, made.held, from, m->e->span);
-    if (sort_holds(m->yields.sort))
-        borrow_flow(b, graph_behind(&b->g, made.held, 1), m->yields.held, m->e->span);
+    if (sort_holds(item))
+        borrow_flow(b, graph_behind(&b->g, made.held, 1), held, m->e->span);
     return made;
 }
 
@@ -168,9 +168,26 @@ static value lend_onward(method_call *m, library_said kind) {
     case SAID_MAPPED:
         if (lazy) {
             value from = borrow_take_value(b, m->receiver, m->e->span);
-            return run_of(m, from.held);
+            return run_of(m, from.held, m->yields.sort, m->yields.held);
         }
         return join_two(m, sort_holder(b, m->yields.sort, false), NO_VARIABLE, m->yields.held);
+    case SAID_OPENED: {
+        value from = borrow_take_value(b, m->receiver, m->e->span);
+        return run_of(m, from.held, item_of(b, m->yields.sort), held_by_items(b, m->yields.sort, m->yields.held));
+    }
+    case SAID_FLATTENED:
+        if (item->kind == SORT_HOLDER && item->is_behind)
+            return borrow_plain_value(&sort_unknown);
+        return lazy ? pass_on(m,
+                              s->is_behind ? sort_of_run(b, item_of(b, item)) : sort_holder(b, item_of(b, item), true))
+                    : pass_on(m, item);
+    case SAID_GIVEN:
+        return join_two(m, m->yields.sort, NO_VARIABLE, m->yields.held);
+    case SAID_PARTED: {
+        value made = items_out(m, item);
+        made.sort = pair_of(b, made.sort, made.sort);
+        return made;
+    }
     case SAID_OWNED:
         if (s->kind != SORT_HOLDER)
             return pass_on(m, sort_holder(b, item->kind == SORT_REFERENCE ? item->item : item, lazy));

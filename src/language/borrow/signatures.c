@@ -393,17 +393,18 @@ static uint32_t number_of(const builder *b, uint32_t life) {
     return life == NO_VARIABLE ? 0 : b->g.variables[life].lives;
 }
 
+static void note_outlives_one(lives *l, uint32_t one, uint32_t other) {
+    const uint32_t longer = number_of(l->b, one), shorter = number_of(l->b, other);
+    if (longer != 0 && shorter != 0)
+        l->b->g.outlives[longer - 1] |= UINT32_C(1) << (shorter - 1);
+}
+
 /* 'a: 'b; and what outlives 'a outlives 'b. */
 static void note_outlives(lives *l, const type_parameters *all) {
     graph *g = &l->b->g;
-    for (const lifetime_parameter *p = all->lifetimes; p != NULL; p = p->next) {
-        for (const lifetime_name *n = p->outlives; n != NULL; n = n->next) {
-            const uint32_t longer = number_of(l->b, find_life(l, p->name)),
-                           shorter = number_of(l->b, find_life(l, n->name));
-            if (longer != 0 && shorter != 0)
-                g->outlives[longer - 1] |= UINT32_C(1) << (shorter - 1);
-        }
-    }
+    for (const lifetime_parameter *p = all->lifetimes; p != NULL; p = p->next)
+        for (const lifetime_name *n = p->outlives; n != NULL; n = n->next)
+            note_outlives_one(l, find_life(l, p->name), find_life(l, n->name));
     for (uint32_t k = 0; k < g->life_count; k++)
         for (uint32_t i = 0; i < g->life_count; i++)
             if (g->outlives[i] >> k & 1)
@@ -455,6 +456,10 @@ static void link_result(lives *l) {
         unnamed += l->items[i].name == NULL;
         only = l->items[i].name == NULL ? l->items[i].variable : only;
     }
+    for (uint32_t i = 0; i < u.count; i++) /* what the result holds in one place counts as one life */
+        for (uint32_t k = 0; k < u.count; k++)
+            if (u.items[i].depth >= u.items[k].depth)
+                note_outlives_one(l, find_life(l, u.items[i].name), find_life(l, u.items[k].name));
     for (uint32_t i = 0; i < u.count; i++) {
         const life_use *use = &u.items[i];
         uint32_t named = find_life(l, use->name);

@@ -18,7 +18,9 @@
 #include "language/syntax/elsewhere.h"
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
+#include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_view.h"
 #include "language/types/hints.h"
 
 /* ---- functions of the program ---------------------------------------------------------------- */
@@ -254,6 +256,17 @@ static void use_expected_owner(checker *c, const struct_item *owner, const type 
         check_fits(c, owner->type, t);
 }
 
+/* T::from(&x), where that is another impl than T::from(x) */
+static const char *name_by_argument(checker *c, struct_item *owner, const char *name, expr **slot) {
+    const function_item *f = check_method_named(c, owner, check_printf(c, "%s" REFERENCE_OPERAND, name));
+    if (f == NULL || (*slot)->type != NULL)
+        return name;
+    const view operand = check_view(c, *slot);
+    check_expr(c, slot, NULL);
+    const bool items = check_is_bound_by(f, f->parameters[f->has_self], check_bounds_items);
+    return check_name_by_view(c, owner, name, NULL, &operand, items ? NULL : type_resolve(c->types, (*slot)->type));
+}
+
 static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     const char *name = callee->name;
@@ -263,6 +276,8 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
             check_method_named(c, owner, name) != NULL)
             use_expected_owner(c, owner, expected);
     }
+    if (c->tree->has_reference_impls && e->call.arg_count == 1)
+        name = name_by_argument(c, owner, name, &e->call.args[0]);
     function_item *f = check_method_meant(c, owner, e, name);
     f = f == NULL ? check_derived_method(c, owner, name, e->call.name_span) : f;
     if (f != NULL) {
@@ -334,7 +349,7 @@ static void make_box(checker *c, expr **slot, const type *expected) {
         *slot = check_text_of(c, *slot, 0);
         return;
     }
-    expr *made = converts && wish != NULL && check_is_dyn(wish) ? check_from(c, *slot, wish) : NULL;
+    expr *made = converts && wish != NULL && check_is_dyn(wish) ? check_from(c, *slot, NULL, wish) : NULL;
     if (made != NULL) { /* Box::<dyn Error>::from("…") */
         *slot = made;
         check_expr(c, slot, wish);
@@ -386,11 +401,20 @@ static bool call_of_list(checker *c, expr **slot, const struct_item *owner, cons
     return true;
 }
 
+/* <&T as Trait>::m(…), where `impl Trait for T` has it, too */
+static const char *name_of_owner(checker *c, const name_expr *callee) {
+    struct_item *owner = check_owner_of(c, type_resolve(c->types, check_type(c, callee->of)));
+    const char *far = check_printf(c, "%s" REFERENCE, callee->name);
+    return owner != NULL && check_method_named(c, owner, far) != NULL ? far : callee->name;
+}
+
 static void call_scoped(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const name_expr *callee = &e->call.callee->name;
     check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
+    if (callee->of != NULL && callee->of->is_shared && c->tree->has_reference_impls)
+        name = e->call.callee->name.name = name_of_owner(c, callee);
     if (callee->trait != NULL && callee->trait->kind == TYPE_EXPR_NAME)
         e->call.trait = names_trait(c->names, callee->trait->name);
     const bool capital = name[0] >= 'A' && name[0] <= 'Z';

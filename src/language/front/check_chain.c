@@ -36,6 +36,7 @@
 #include "language/types/check_instances.h"
 #include "language/types/check_item.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 
 /* ---- where a chain starts ------------------------------------------------------------------------ */
@@ -214,6 +215,8 @@ static void take_apart(chain *h, expr **slot) {
         chain *side = zips ? side_of(h->c, *at) : NULL;
         if (zips && side == NULL)
             break;
+        if (h->c->tree->has_reference_impls)
+            check_view_closures(h->c, *at);
         h->sides[h->count] = side;
         h->stages[h->count++] = *at;
         at = &(*at)->call.receiver;
@@ -505,6 +508,7 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
     if (kind == STAGE_NONE || (!fails && sums_otherwise(c, kind, wanted)))
         return false;
     chain h = {.c = c, .e = e, .fails = fails};
+    const view *all = c->tree->has_reference_impls ? check_view_kept(c, check_view(c, e->call.receiver)) : NULL;
     take_apart(&h, slot);
     source from = source_of(&h);
     if (from == SOURCE_NONE)
@@ -513,6 +517,7 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
     bool listed = kind < STAGE_FIND || kind == STAGE_COLLECT || fails;
     const char *result = listed ? "<all>" : "<found>";
     build_let(&b, result, true, listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind, expected));
+    b.last->pattern->binding->view = listed ? all : NULL;
     b.last->pattern->binding->gathers = listed                  ? BINARY_NONE
                                         : kind == STAGE_SUM     ? BINARY_ADD
                                         : kind == STAGE_PRODUCT ? BINARY_MUL

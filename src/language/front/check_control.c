@@ -13,6 +13,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -109,6 +110,8 @@ static const type *with_rank_of(checker *c, const stmt *s, const type *t) {
 }
 
 void check_let_statement(checker *c, stmt *s) {
+    if (c->tree->has_reference_impls && s->annotation == NULL && s->value != NULL && s->value->type == NULL)
+        check_view_pattern(c, s->pattern, check_view(c, s->value));
     if (check_let_made(c, s))
         return;
     if (s->value == NULL) {

@@ -10,6 +10,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -125,6 +126,8 @@ static void ask_by_reference(checker *c, expr **slot) {
 void check_loop(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const bool by_name = e->kind == EXPR_FOR && e->loop->iterable->kind == EXPR_NAME;
+    if (e->kind == EXPR_FOR && c->tree->has_reference_impls)
+        check_view_pattern(c, e->loop->pattern, check_view_of_item(check_view(c, e->loop->iterable)));
     if (e->kind == EXPR_FOR)
         ask_by_reference(c, &e->loop->iterable);
     if (e->kind == EXPR_FOR)

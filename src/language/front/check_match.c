@@ -11,6 +11,7 @@
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
@@ -245,6 +246,8 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
 
 void check_match(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    for (uint32_t i = 0; c->tree->has_reference_impls && e->match.value->type == NULL && i < e->match.count; i++)
+        check_view_pattern(c, e->match.arms[i].pattern, check_view(c, e->match.value));
     uint32_t mark = check_scope_open(c);
     block_builder b = build_block(c, e->span);
     match_alias alias;

@@ -19,6 +19,7 @@
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 #include "language/types/hints.h"
 
@@ -39,6 +40,7 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         *slot = e->unary.operand;
         return;
     }
+    const view operand = c->tree->has_reference_impls ? check_view(c, e->unary.operand) : (view){0};
     check_expr(c, &e->unary.operand, expected);
     const type *t = type_resolve(c->types, e->unary.operand->type);
     bool negative = e->unary.op == UNARY_NEG;
@@ -49,7 +51,8 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         expr *operand = e->unary.operand;
         *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not, e->span, &operand, 1);
     } else if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, negative ? "neg" : "not") != NULL) {
-        *slot = build_method(c, e->span, e->unary.operand, negative ? "neg" : "not", NULL, 0);
+        const char *name = check_name_by_view(c, t->structure, negative ? "neg" : "not", &operand, NULL, NULL);
+        *slot = build_method(c, e->span, e->unary.operand, name, NULL, 0);
         check_expr(c, slot, expected);
     } else if (negative ? !(type_is_float(t) || type_is_signed(t)) : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
         check_wrong_operand(c, e, negative ? "-" : "!", t);

@@ -21,6 +21,7 @@
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_fits.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 
 /* ---- which one is meant ------------------------------------------------------------------------ */
@@ -168,7 +169,11 @@ const char *check_maker(checker *c, const type *t, const type *to) {
     return makes ? to->structure->name : NULL;
 }
 
-expr *check_from(checker *c, expr *e, const type *to) {
-    const char *maker = check_maker(c, type_resolve(c->types, e->type), type_resolve(c->types, to));
-    return maker != NULL ? build_call(c, e->span, maker, "from", &e, 1) : NULL;
+expr *check_from(checker *c, expr *e, const view *seen, const type *to) {
+    const type *t = type_resolve(c->types, e->type);
+    to = type_resolve(c->types, to);
+    const char *maker = check_maker(c, t, to), *name = "from";
+    if (seen != NULL && maker != NULL && to->kind == TYPE_STRUCT)
+        name = check_name_by_view(c, to->structure, name, NULL, seen, t);
+    return maker != NULL ? build_call(c, e->span, maker, name, &e, 1) : NULL;
 }

@@ -103,6 +103,7 @@ static expr *written_out(checker *c, const expr *f, expr **values, uint32_t coun
             return NULL;
         build_let(&b, p->name, false, values[i]);
         b.last->pattern->binding->span = p->span;
+        b.last->pattern->binding->view = p->view;
     }
     return build_finish(&b, f->closure.body);
 }

@@ -22,6 +22,7 @@
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 
 /* ---- functions of modules -------------------------------------------------------------------- */
@@ -229,7 +230,7 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
 /* ---- methods by their path ------------------------------------------------------------------- */
 
 void check_first_as_receiver(checker *c, expr **slot, const char *f, const type *expected) {
-    expr *e = *slot, *receiver = *check_behind(&e->call.args[0]);
+    expr *e = *slot, *receiver = c->tree->has_reference_impls ? e->call.args[0] : *check_behind(&e->call.args[0]);
     *slot = build_method(c, e->span, receiver, f, e->call.args + 1, e->call.arg_count - 1);
     (*slot)->call.name_span = e->call.name_span;
     (*slot)->call.trait = e->call.trait;
@@ -261,7 +262,7 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
 /* ---- collect --------------------------------------------------------------------------------- */
 
 /* The receiver is a checked Vec. */
-bool check_collect(checker *c, expr **slot, const type *expected) {
+bool check_collect(checker *c, expr **slot, const view *receiver, const type *expected) {
     expr *e = *slot;
     if (library_said_of(LIBRARY_stage, e->call.name) != SAID_COLLECT || e->call.arg_count != 0)
         return false;
@@ -299,7 +300,8 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
     }
     if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "from_iter") != NULL) {
         const char *name = t->structure->template != NULL ? t->structure->template->name : t->structure->name;
-        *slot = build_call(c, span, name, "from_iter", &e->call.receiver, 1);
+        const char *makes = check_name_by_view(c, t->structure, "from_iter", NULL, receiver, NULL);
+        *slot = build_call(c, span, name, makes, &e->call.receiver, 1);
         check_expr(c, slot, t);
         return true;
     }
@@ -372,7 +374,7 @@ void check_finish_into(checker *c, expr *e, const type *wanted) {
     expr *value = e->call.operands[0];
     const type *t = type_resolve(c->types, value->type);
     value->type = t;
-    expr *made = check_from(c, value, wanted);
+    expr *made = check_from(c, value, NULL, wanted);
     if (made != NULL) {
         check_expr(c, &made, wanted);
     } else {

@@ -40,14 +40,28 @@ static size_t find_name(const char *text, size_t length) {
     return library_names_count;
 }
 
-bool library_says(library_fact fact, const char *name) {
-    size_t number = name ? find_name(name, strlen(name)) : library_names_count;
+/* A type that gave way is found by the name under which it goes on, too. */
+static size_t find_declared(const char **name) {
+    size_t number = find_name(*name, strlen(*name));
+    if (number == library_names_count && (*name)[0] == '_' && (*name)[1] == '_') {
+        *name += 2;
+        number = find_name(*name, strlen(*name));
+    }
+    return number;
+}
+
+static bool says(library_fact fact, const char **name) {
+    size_t number = *name ? find_declared(name) : library_names_count;
     return number < library_names_count && (library_names[number].facts[fact / 64] >> fact % 64 & 1) != 0;
+}
+
+bool library_says(library_fact fact, const char *name) {
+    return says(fact, &name);
 }
 
 /* NULL: it is not said. */
 static const library_fact_word *find_fact(library_fact fact, const char *name) {
-    if (!library_says(fact, name))
+    if (!says(fact, &name))
         return NULL;
     size_t low = 0, high = library_fact_words_count;
     while (low < high) {
@@ -225,6 +239,15 @@ static bool is_renamed(const loader *l, const char *text, size_t length) {
     return name < library_names_count && l->renamed[name];
 }
 
+/* std::cell::Cell: the library's, whatever the program declares. */
+static bool is_full_path(const char *text, const token_list *list, uint32_t at) {
+    const uint32_t last = at;
+    while (at > 1 && list->tokens[at - 1].kind == TOKEN_COLON_COLON && list->tokens[at - 2].kind == TOKEN_NAME)
+        at -= 2;
+    const token *first = &list->tokens[at];
+    return at < last && first->length == 3 && memcmp(text + first->offset, "std", 3) == 0;
+}
+
 /* *modules: there are files that are not read yet. */
 static masu_status ask_tokens(loader *l, const source_file *program, masu__arena *arena, bool *modules) {
     diagnostics unsaid; /* the parser says it */
@@ -249,7 +272,8 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
             ask_text(l, "__list");
             ask_text(l, "__Iterator");
         }
-        if (t->length > 0 && may_ask(t->kind, text[0]) && !is_renamed(l, text, t->length))
+        if (t->length > 0 && may_ask(t->kind, text[0]) &&
+            (!is_renamed(l, text, t->length) || is_full_path(program->text, &list, i)))
             ask_token(l, text, t);
     }
     return status;

@@ -97,6 +97,8 @@ const char *names_without_modules(name_table *n, const char *scope);
 const char *names_imported_alias(const name_table *n, const type_expr *t);
 /* std::M::N and M::N is __M_N of the library, where it has that. NULL: it has not, or M is the program's own. */
 const char *names_of_library(name_table *n, const char *scope, const char *name);
+/* The library's type of that name, which goes by another one where the program has its own; NULL: there is none. */
+const char *names_beside_own(name_table *n, const char *name);
 
 void names_suggest_visible(const name_table *n, suggestion *s); /* variables and constants */
 void names_suggest_types(const name_table *n, suggestion *s);

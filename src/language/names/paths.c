@@ -71,6 +71,15 @@ const char *names_of_library(name_table *n, const char *scope, const char *name)
     return has || is_alias(n, full) ? full : NULL;
 }
 
+const char *names_beside_own(name_table *n, const char *name) {
+    const struct_item *s = names_struct(n, name);
+    if (s == NULL || s->span.file == n->tree->prelude)
+        return s == NULL ? NULL : name;
+    name = names_printf(n, "__%s", name);
+    s = names_struct(n, name);
+    return s != NULL && s->span.file == n->tree->prelude ? name : NULL;
+}
+
 trait_item *names_trait(const name_table *n, const char *name) {
     const symbol *s = names_find(n, name);
     for (const char *const *at = library_modules; *at != NULL && (s == NULL || s->trait == NULL); at++) {
@@ -103,8 +112,7 @@ static const char *library_scope(name_table *n, const char *scope) {
     const char *before = names_printf(n, "%.*s", (int)(last - scope - 2), scope);
     const char *full = names_of_library(n, before, last);
     bool std = strncmp(scope, "std::", 5) == 0 || (is_library_module(before) && !is_module(n, before, strlen(before)));
-    const struct_item *s = full == NULL && std ? names_struct(n, last) : NULL;
-    return full != NULL ? full : s != NULL && s->span.file == n->tree->prelude ? last : NULL;
+    return full != NULL ? full : std ? names_beside_own(n, last) : NULL;
 }
 
 const char *names_without_modules(name_table *n, const char *scope) {

@@ -322,6 +322,9 @@ void parser_name_owner(parser *p, impl_item *impl) {
     } else if (is_parameter(&impl->generics, owner)) {
         impl->owner = PARSER_NEW(p, type_expr);
         *impl->owner = (type_expr){.kind = TYPE_EXPR_NAME, .span = owner->span, .name = OWNER_ANY};
+        impl->owner->is_shared = owner->is_shared;
+        impl->owner->is_place = owner->is_place;
+        impl->owner->refers = owner->refers;
         impl->owner->arguments = parser_alloc(p, sizeof owner);
         impl->owner->arguments[0] = owner;
         impl->owner->argument_count = 1;

@@ -364,7 +364,7 @@ static expr *parse_qualified(parser *p) {
     expr *e = parser_new(p, EXPR_NAME, parser_span(p));
     type_expr *trait = NULL, *t = parse_qualified_scope(p, &trait);
     const bool named = t->name != NULL && t->scope == NULL; /* else [T; N], P::Next */
-    e->name.of = named ? NULL : t;
+    e->name.of = named && !t->is_shared ? NULL : t;
     e->name.scope = named ? t->name : "<type>";
     e->name.scope_span = t->span;
     e->name.trait = trait;

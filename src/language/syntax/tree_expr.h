@@ -58,15 +58,16 @@ struct binding {
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
-    uint8_t gathers;      /* [check] of the total of a chain: how values are gathered in it (binary_op) */
-    bool comes_back;      /* [check] parameter of a closure that is a `&mut T` */
-    bool is_alias;        /* `ref mut` */
-    bool is_lent;         /* `&mut self` */
-    bool asks_for_mut;    /* [check] a method with `&mut self` is called on it */
-    bool is_shared;       /* `&self`, `ref x` */
-    bool is_to_value;     /* [check] let x = &y; */
-    const char *lifetime; /* `&'a self`: `'a`; NULL: none */
-    bool by_reference;    /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
+    uint8_t gathers;         /* [check] of the total of a chain: how values are gathered in it (binary_op) */
+    bool comes_back;         /* [check] parameter of a closure that is a `&mut T` */
+    bool is_alias;           /* `ref mut` */
+    bool is_lent;            /* `&mut self` */
+    bool asks_for_mut;       /* [check] a method with `&mut self` is called on it */
+    bool is_shared;          /* `&self`, `ref x` */
+    bool is_to_value;        /* [check] let x = &y; */
+    const struct view *view; /* [check] the references before its value (check_view.c); NULL: not known */
+    const char *lifetime;    /* `&'a self`: `'a`; NULL: none */
+    bool by_reference;       /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
     /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */
     bool is_lengths;
     bool in_cell;                  /* [check] references to it, or to a field of it, exist: it lies in a list of one */

@@ -115,9 +115,9 @@ static void name_shown(function_item *f) {
     f->name = name != NULL ? name : f->name;
 }
 
-/* a + b takes b by reference: `impl Trait<&B> for T` */
+/* a + b takes b by reference: `impl Trait<&B> for T`; so does T::from(b), and T::sum of what gives such. */
 static bool takes_reference(const function_item *f) {
-    const type_expr *operand = f->has_self && f->parameter_count == 2 && f->impl->trait_type != NULL
+    const type_expr *operand = f->parameter_count == 1u + f->has_self && f->impl->trait_type != NULL
                                    ? check_trait_operand(f->impl)
                                    : NULL;
     return operand != NULL && operand != f->impl->owner && operand->is_shared;
@@ -129,14 +129,26 @@ static uint32_t distance_of(const function_item *f) {
     return (owner->is_place ? 4 : owner->is_shared ? 2 : 0) + takes_reference(f);
 }
 
+static bool is_text(const type_expr *t) {
+    return t != NULL && t->kind == TYPE_EXPR_NAME && t->scope == NULL &&
+           scalar_type_of_name(t->name, strlen(t->name)) == TYPE_STRING;
+}
+
+/* But for references: of &T of any T as of V, of &str as of String. */
+static bool is_same_trait(const impl_item *g, const impl_item *f) {
+    if (strcmp(f->owner->name, OWNER_ANY) == 0)
+        return check_same_written(g->trait_type, f->trait_type);
+    return !check_is_other_trait(g, f) || (is_text(check_trait_operand(g)) && is_text(check_trait_operand(f)));
+}
+
 /* g, before it had a name of its own, is the same method of a nearer impl. */
 static bool is_nearer(const function_item *g, const function_item *f) {
     size_t length = strlen(f->name);
     return g != f && g->impl != NULL && f->impl != g->impl && g->owner_name != NULL &&
-           strcmp(g->owner_name, f->owner_name) == 0 && strncmp(g->name, f->name, length) == 0 &&
-           strchr(REFERENCE REFERENCE_OPERAND, g->name[length]) != NULL && g->impl->trait_name != NULL &&
-           strcmp(g->impl->trait_name, f->impl->trait_name) == 0 && !check_is_other_trait(g->impl, f->impl) &&
-           distance_of(g) < distance_of(f);
+           (strcmp(g->owner_name, f->owner_name) == 0 || strcmp(f->owner_name, OWNER_ANY) == 0) &&
+           strncmp(g->name, f->name, length) == 0 && strchr(REFERENCE REFERENCE_OPERAND, g->name[length]) != NULL &&
+           g->impl->trait_name != NULL && strcmp(g->impl->trait_name, f->impl->trait_name) == 0 &&
+           is_same_trait(g->impl, f->impl) && distance_of(g) < distance_of(f);
 }
 
 /* A method of `impl Trait for &T` goes by a name of its own where `impl Trait for T` has it, too. */
@@ -154,16 +166,6 @@ static void name_by_reference(checker *c, function_item *f) {
                            : owner->is_shared ? REFERENCE
                                               : "",
                            takes_reference(f) ? REFERENCE_OPERAND : "");
-}
-
-/* impl Sum for V, impl Sum<&V> for V: one of them takes references, and neither takes a self. */
-static bool sums_references(const function_item *a, const function_item *b) {
-    if (a->has_self || b->has_self || a->impl == NULL || b->impl == NULL || a->impl->trait_type == NULL ||
-        b->impl->trait_type == NULL)
-        return false;
-    const type_expr *of_a = check_trait_operand(a->impl), *of_b = check_trait_operand(b->impl);
-    return of_a != NULL && of_b != NULL && strcmp(a->impl->trait_name, b->impl->trait_name) == 0 &&
-           (of_a != a->impl->owner && of_a->is_shared) != (of_b != b->impl->owner && of_b->is_shared);
 }
 
 /* The method of that name that f would be declared beside; those of other traits do not hinder it. */
@@ -198,7 +200,7 @@ static void declare_method(checker *c, function_item *f) {
     const function_item *known = known_method(c, f);
     /* Those of the prelude are chosen by their arguments; a program's come before them. */
     bool overloads = known != NULL && known->span.file == c->tree->prelude;
-    overloads |= known != NULL && (check_is_other_trait(known->impl, f->impl) || sums_references(known, f));
+    overloads |= known != NULL && check_is_other_trait(known->impl, f->impl);
     if (known != NULL && f->impl->owner->argument_count == 0 && !overloads)
         check_report_twice(c, f->span, f->qualified, known->span);
     else
@@ -280,6 +282,12 @@ static void default_constants(checker *c, const impl_item *impl) {
     }
 }
 
+/* Without the mark of an impl for references. */
+static const char *written_name(checker *c, const function_item *f) {
+    const size_t length = strcspn(f->name, REFERENCE REFERENCE_OPERAND);
+    return f->name[length] == '\0' ? f->name : check_printf(c, "%.*s", (int)length, f->name);
+}
+
 static bool trait_has(const trait_item *trait, const char *name) {
     for (uint32_t i = 0; i < trait->method_count; i++)
         if (strcmp(trait->methods[i]->name, name) == 0)
@@ -291,7 +299,7 @@ static bool trait_has(const trait_item *trait, const char *name) {
 static void refuse_others(checker *c, const impl_item *impl) {
     for (uint32_t i = 0; i < c->tree->function_count && impl->trait->span.file != c->tree->prelude; i++) {
         const function_item *f = c->tree->functions[i];
-        if (f->impl != impl || f->template != NULL || trait_has(impl->trait, f->name))
+        if (f->impl != impl || f->template != NULL || trait_has(impl->trait, written_name(c, f)))
             continue;
         diagnostic *d = diagnostics_say(c->diagnostics, f->span, SAY(is_not_a_method_of_trait), f->name,
                                         names_trait_text(impl->trait));
@@ -305,6 +313,13 @@ function_item *check_method_of_impl(const checker *c, const struct_item *owner, 
     function_item *f = check_find_method(c, owner, name);
     while (f != NULL && (f->impl != impl || strcmp(f->name, name) != 0))
         f = f->next_in_bucket;
+    const size_t length = strlen(name);
+    for (uint32_t i = 0; f == NULL && c->tree->has_reference_impls && i < c->tree->function_count; i++) {
+        function_item *far = c->tree->functions[i]; /* of `impl Trait for &T` */
+        if (far->impl == impl && far->template == NULL && strncmp(far->name, name, length) == 0 &&
+            (far->name[length] == REFERENCE[0] || far->name[length] == REFERENCE_OPERAND[0]))
+            f = far;
+    }
     return f;
 }
 

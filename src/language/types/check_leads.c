@@ -10,6 +10,7 @@
 #include "language/types/check_operator_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_tree_made.h"
+#include "language/types/check_view.h"
 #include "language/types/check_writes.h"
 
 bool check_leads(const checker *c, const type *t) {
@@ -68,6 +69,10 @@ static bool is_written_reference(const checker *c, const expr *e) {
 }
 
 const char *check_reference_of(const checker *c, const expr *e) {
+    if (c->tree->has_reference_impls) {
+        const view v = check_view(c, e);
+        return v.references == 0 ? NULL : v.is_mutable ? REFERENCE_MUT : REFERENCE;
+    }
     if (e->stars > 0)
         return NULL;
     if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
@@ -91,7 +96,7 @@ const char *check_name_by_reference(checker *c, struct_item *s, const char *name
         const char *by = i < 2 ? receiver : receiver == NULL ? REFERENCE : NULL;
         const char *full = check_printf(c, "%s%s%s", name, by != NULL ? by : "", operands[i % 2]);
         for (function_item *f = check_method_named(c, s, full); f != NULL; f = check_next_overload(c, f, f))
-            if (t == NULL || (f->parameter_count == 2 && check_takes_operand(f, t)))
+            if (t == NULL || (f->parameter_count == 1u + f->has_self && check_takes_operand(f, t)))
                 return full;
     }
     return name;

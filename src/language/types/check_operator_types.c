@@ -46,10 +46,11 @@ static const library_said said_operators[BINARY_OP_COUNT] = {
 };
 
 bool check_takes_operand(const function_item *f, const type *t) {
-    const type_expr *written = f->parameters[1]->annotation;
+    const binding *operand = f->parameters[f->has_self];
+    const type_expr *written = operand->annotation;
     const struct_item *of = t->kind == TYPE_STRUCT ? t->structure->template : NULL;
-    return f->parameters[1]->type == t || (of != NULL && written != NULL && written->kind == TYPE_EXPR_NAME &&
-                                           written->argument_count > 0 && strcmp(written->name, of->name) == 0);
+    return operand->type == t || (of != NULL && written != NULL && written->kind == TYPE_EXPR_NAME &&
+                                  written->argument_count > 0 && strcmp(written->name, of->name) == 0);
 }
 
 /* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */

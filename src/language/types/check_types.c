@@ -275,6 +275,9 @@ static const type *named_type(checker *c, type_expr *t) {
         return type_resolve(c->types, argument);
     const char *full = t->scope == NULL ? names_imported_alias(c->names, t)
                                         : names_of_library(c->names, t->scope, t->name);
+    const bool module = t->scope != NULL && t->scope[0] >= 'a' && t->scope[0] <= 'z';
+    if (full == NULL && module && !names_is_module(c->names, t->scope)) /* std::cell::Cell */
+        full = names_beside_own(c->names, t->name);
     if (full != NULL) {
         t->name = full;
         t->scope = NULL;

@@ -1,0 +1,254 @@
+/* check_view.c: how many references are before a value, as Rust counts them. A reference and its value are one type
+ * here; where a trait is implemented for a type and for references to it, which impl runs follows from how the value is
+ * written and where it comes from:
+ *
+ *     &x, "text"                      one               for p in &v, v.iter()            p: one
+ *     fn f(x: &T) … x, f() -> &T      one               v.iter().copied(), v.into_iter()  values
+ *     *x                              none              |(a, b)| of v.iter().zip(w)       a: one, b: as w is
+ *
+ * What must stay true (tests/golden/lang_impls_by_reference): nothing is checked for it; what is not known counts as a
+ * value. It is only asked where such impls are (tree->has_reference_impls).
+ */
+#include "language/types/check_view.h"
+
+#include <string.h>
+
+#include "language/library/library.h"
+#include "language/types/check_instances.h"
+#include "language/types/check_item.h"
+#include "language/types/check_scopes.h"
+#include "language/types/check_writes.h"
+
+const view *check_view_kept(const checker *c, view v) {
+    view *made = CHECK_ARRAY((checker *)c, view, 1);
+    *made = v;
+    return made;
+}
+
+static view of_type(const checker *c, const type_expr *t, int depth) {
+    view v = {.references = t->is_shared || t->is_place, .is_mutable = t->is_place};
+    const type_expr *inside = t->argument_count > 0 && depth < 3 ? t->arguments[0] : NULL;
+    if (inside != NULL && t->kind != TYPE_EXPR_FUNCTION && t->kind != TYPE_EXPR_DYN) {
+        const view item = of_type(c, inside, depth + 1);
+        if (t->kind != TYPE_EXPR_TUPLE && (item.references > 0 || item.item != NULL))
+            v.item = check_view_kept(c, item);
+    }
+    return v;
+}
+
+static view of_name(const checker *c, const expr *e) {
+    const symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const binding *b = s == NULL ? NULL : s->binding;
+    if (b == NULL)
+        return (view){0};
+    if (b->view != NULL)
+        return *b->view;
+    view v = b->annotation != NULL ? of_type(c, b->annotation, 0) : (view){0};
+    if (b->is_lent || b->is_shared || b->is_to_value)
+        v = (view){.references = 1, .is_mutable = b->is_lent, .item = v.item};
+    return v;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------- */
+
+/* The result of functions of the program with this name, where they agree. */
+static view of_result(const checker *c, const char *name, bool method) {
+    const type_expr *found = NULL;
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->span.file == c->tree->prelude || f->template != NULL || strcmp(f->name, name) != 0 ||
+            f->has_self != method)
+            continue;
+        if (f->result_annotation == NULL || (found != NULL && found->is_shared != f->result_annotation->is_shared))
+            return (view){0};
+        found = f->result_annotation;
+    }
+    return found == NULL ? (view){0} : of_type(c, found, 0);
+}
+
+static view of_call(const checker *c, const name_expr *callee) {
+    const struct_item *owner = callee->scope == NULL ? NULL : check_struct_named(c, callee->scope);
+    const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, callee->name);
+    if (callee->scope == NULL)
+        return of_result(c, callee->name, false);
+    return f == NULL || f->result_annotation == NULL ? (view){0} : of_type(c, f->result_annotation, 0);
+}
+
+static view without_one(view v) {
+    v.references -= v.references > 0;
+    return v;
+}
+
+/* The item of what |p| body makes of a value. */
+static view of_mapped(const checker *c, const expr *f, view value) {
+    const expr *body = f->kind == EXPR_CLOSURE ? f->closure.body : NULL;
+    while (body != NULL && body->kind == EXPR_BLOCK && body->block->first == NULL && body->block->result != NULL)
+        body = body->block->result;
+    const bool same = body != NULL && body->kind == EXPR_NAME && f->closure.parameter_count == 1 &&
+                      strcmp(body->name.name, f->closure.parameters[0]->name) == 0 && body->stars == 0;
+    return same ? value : body == NULL ? (view){0} : check_view(c, body);
+}
+
+static view of_items(const checker *c, view item) {
+    return (view){.item = check_view_kept(c, item)};
+}
+
+/* By what the library says that the result leads to. */
+static view of_library(const checker *c, const expr *e, view receiver, view item) {
+    const bool is_mutable = library_says(LIBRARY_exclusive, e->call.name);
+    const uint32_t inside = receiver.item != NULL && receiver.references == 0 ? receiver.item->references : 0;
+    switch (library_said_of(LIBRARY_lends, e->call.name)) {
+    case SAID_ELEMENTS:
+        return of_items(c, (view){.references = 1 + inside, .is_mutable = is_mutable});
+    case SAID_MAYBE: /* of an iterator its item */
+        return of_items(c, inside > 0 ? *receiver.item : (view){.references = 1, .is_mutable = is_mutable});
+    case SAID_PIECES:
+        return of_items(c, (view){.references = 1, .is_mutable = is_mutable});
+    case SAID_PART:
+        return (view){.references = 1, .is_mutable = is_mutable};
+    case SAID_SAME:
+    case SAID_TAKEN:
+        return receiver;
+    case SAID_INTO:
+    case SAID_ONE:
+    case SAID_EVERY:
+        return of_items(c, item);
+    case SAID_POPPED:
+        return (view){.item = receiver.item};
+    case SAID_OWNED:
+        return of_items(c, without_one(item));
+    case SAID_COUNTED:
+        return of_items(c, (view){.parts = {NULL, check_view_kept(c, item)}});
+    case SAID_PAIRS: {
+        const view other = e->call.arg_count == 1 ? check_view_of_item(check_view(c, e->call.args[0])) : (view){0};
+        return of_items(c, (view){.parts = {check_view_kept(c, item), check_view_kept(c, other)}});
+    }
+    case SAID_MAPPED:
+        return of_items(c, e->call.arg_count == 1 ? of_mapped(c, e->call.args[0], item) : (view){0});
+    case SAID_INNER:
+        return receiver.item != NULL ? *receiver.item : (view){0};
+    default:
+        return library_said_of(LIBRARY_stage, e->call.name) == SAID_REDUCE ? of_items(c, item) : (view){0};
+    }
+}
+
+static view of_method(const checker *c, const expr *e) {
+    const view receiver = check_view(c, e->call.receiver), own = of_result(c, e->call.name, true);
+    return own.references > 0 || own.item != NULL ? own : of_library(c, e, receiver, check_view_of_item(receiver));
+}
+
+view check_view_of_item(view of) {
+    return of.item != NULL ? *of.item : (view){.references = of.references > 0, .is_mutable = of.is_mutable};
+}
+
+view check_view(const checker *c, const expr *e) {
+    view v = {0};
+    switch (e->kind) {
+    case EXPR_UNARY:
+        if (e->unary.op == UNARY_REFERENCE) {
+            v = check_view(c, e->unary.operand);
+            v.references++;
+            v.is_mutable = e->unary.is_mutable;
+        }
+        break;
+    case EXPR_NAME:
+        v = of_name(c, e);
+        break;
+    case EXPR_STRING:
+        v.references = 1;
+        break;
+    case EXPR_METHOD:
+        v = of_method(c, e);
+        break;
+    case EXPR_CALL:
+        if (e->call.callee != NULL && e->call.callee->kind == EXPR_NAME)
+            v = of_call(c, &e->call.callee->name);
+        break;
+    case EXPR_TUPLE:
+        for (uint32_t i = 0; i < e->list.count && i < 2; i++)
+            v.parts[i] = check_view_kept(c, check_view(c, e->list.items[i]));
+        break;
+    case EXPR_INDEX: /* of a list of references, one of them */
+        v = check_view(c, e->index.base);
+        v = v.item != NULL && v.references == 0 ? *v.item : (view){0};
+        break;
+    case EXPR_TUPLE_FIELD: {
+        v = check_view(c, e->field.base);
+        const view *part = e->field.index < 2 ? v.parts[e->field.index] : NULL;
+        v = part != NULL && v.references == 0 ? *part : (view){0};
+        break;
+    }
+    case EXPR_TRY:
+        v = check_view(c, e->attempt.operand);
+        v = v.item != NULL ? *v.item : (view){0};
+        break;
+    default:
+        break;
+    }
+    for (uint32_t i = 0; i < e->stars; i++)
+        v = without_one(v);
+    return v;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------- */
+
+void check_view_pattern(checker *c, pattern *p, view of) {
+    if (p->is_behind)
+        of = without_one(of);
+    if ((p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND) && p->binding != NULL && p->binding->view == NULL)
+        p->binding->view = check_view_kept(c, of);
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        const view *part = p->kind == PATTERN_TUPLE && i < 2 ? of.parts[i] : of.item;
+        view inside = part != NULL && p->kind != PATTERN_BOUND ? *part : (view){0};
+        inside.references += of.references; /* what is seen through a reference is one */
+        check_view_pattern(c, p->parts[i], p->kind == PATTERN_BOUND || p->kind == PATTERN_OR ? of : inside);
+    }
+}
+
+static void name_parameter(checker *c, const expr *f, uint32_t i, view of) {
+    if (f->kind == EXPR_CLOSURE && f->type == NULL && i < f->closure.parameter_count &&
+        f->closure.parameters[i]->annotation == NULL && f->closure.parameters[i]->view == NULL)
+        f->closure.parameters[i]->view = check_view_kept(c, of);
+}
+
+void check_view_closures(checker *c, const expr *call) {
+    const library_said stage = library_said_of(LIBRARY_stage, call->call.name);
+    const view item = check_view_of_item(check_view(c, call->call.receiver));
+    view lent = item;
+    lent.references++;
+    const bool asks = stage == SAID_FILTER || stage == SAID_INSPECT || stage == SAID_TAKE_WHILE ||
+                      stage == SAID_SKIP_WHILE || stage == SAID_FIND;
+    for (uint32_t i = 0; i < call->call.arg_count; i++) {
+        name_parameter(c, call->call.args[i], stage == SAID_FOLD, asks ? lent : item);
+        if (stage == SAID_REDUCE)
+            name_parameter(c, call->call.args[i], 1, item);
+    }
+}
+
+/* ---- which impl ----------------------------------------------------------------------------------- */
+
+static const char *mark_of(view v) {
+    return v.references == 0 ? NULL : v.is_mutable ? REFERENCE_MUT : REFERENCE;
+}
+
+/* `&self` of the T of `x.m()` is what is written of an x that is `&T`: the impl for `&T` is one reference further. */
+static const char *mark_of_receiver(checker *c, struct_item *owner, const char *name, view receiver) {
+    const function_item *f = check_method_named(c, owner, name);
+    const binding *self = f != NULL && f->has_self ? f->parameters[0] : NULL;
+    const bool lent = self != NULL && (receiver.is_mutable ? self->is_lent : self->is_shared);
+    return mark_of(lent ? without_one(receiver) : receiver);
+}
+
+/* v.extend(w), V::sum(w): what w gives one by one. */
+static const char *mark_of_operand(checker *c, struct_item *owner, const char *name, view operand) {
+    const function_item *f = check_method_named(c, owner, check_printf(c, "%s" REFERENCE_OPERAND, name));
+    const bool items = f != NULL && check_is_bound_by(f, f->parameters[f->has_self], check_bounds_items);
+    return mark_of(items ? check_view_of_item(operand) : operand);
+}
+
+const char *check_name_by_view(checker *c, struct_item *owner, const char *name, const view *receiver,
+                               const view *operand, const type *t) {
+    return check_name_by_reference(c, owner, name,
+                                   receiver == NULL ? NULL : mark_of_receiver(c, owner, name, *receiver),
+                                   operand == NULL ? NULL : mark_of_operand(c, owner, name, *operand), t);
+}
