@@ -1,7 +1,6 @@
 /* paths.c: names with modules in front of them, names of the library, other names of structs; and what is near to a
  * name that is not found.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "language/library/library.h"
@@ -82,10 +81,16 @@ const char *names_beside_own(name_table *n, const char *name) {
 
 trait_item *names_trait(const name_table *n, const char *name) {
     const symbol *s = names_find(n, name);
+    char full[80] = "__";
+    const size_t size = strlen(name) + 1;
     for (const char *const *at = library_modules; *at != NULL && (s == NULL || s->trait == NULL); at++) {
-        char full[80];
-        int length = snprintf(full, sizeof full, "__%s_%s", *at, name);
-        s = length < (int)sizeof full ? names_find(n, full) : NULL;
+        const size_t before = strlen(*at); /* __MODULE_NAME; every bound asks: without snprintf */
+        if (2 + before + 1 + size > sizeof full)
+            continue;
+        memcpy(full + 2, *at, before);
+        full[2 + before] = '_';
+        memcpy(full + 3 + before, name, size);
+        s = names_find(n, full);
     }
     return s == NULL ? NULL : s->trait;
 }
