@@ -215,8 +215,7 @@ static void take_apart(chain *h, expr **slot) {
         chain *side = zips ? side_of(h->c, *at) : NULL;
         if (zips && side == NULL)
             break;
-        if (h->c->tree->has_reference_impls)
-            check_view_closures(h->c, *at);
+        check_view_closures(h->c, *at);
         h->sides[h->count] = side;
         h->stages[h->count++] = *at;
         at = &(*at)->call.receiver;
@@ -518,10 +517,8 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
     const char *result = listed ? "<all>" : "<found>";
     build_let(&b, result, true, listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind, expected));
     b.last->pattern->binding->view = listed ? all : NULL;
-    b.last->pattern->binding->gathers = listed                  ? BINARY_NONE
-                                        : kind == STAGE_SUM     ? BINARY_ADD
-                                        : kind == STAGE_PRODUCT ? BINARY_MUL
-                                                                : BINARY_NONE;
+    const binary_op gathers = kind == STAGE_SUM ? BINARY_ADD : kind == STAGE_PRODUCT ? BINARY_MUL : BINARY_NONE;
+    b.last->pattern->binding->gathers = listed ? BINARY_NONE : gathers;
     build_stmt(&b, build_loop_of(&h, from, NULL, &b));
     expr *value = chain_name(c, e, result);
     if (kind == STAGE_COLLECT || fails) {
@@ -529,7 +526,6 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
         value->becomes = e->becomes;
         value->call.type_arguments = e->call.type_arguments;
         value->call.type_argument_count = e->call.type_argument_count;
-        value->becomes = e->becomes;
     }
     if (!fails && (kind == STAGE_SUM || kind == STAGE_PRODUCT))
         value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);

@@ -504,8 +504,7 @@ static void method(checker *c, expr **slot, const type *expected) {
     const bool by_reference = c->tree->has_reference_impls;
     const view receiver = by_reference ? check_view(c, e->call.receiver) : (view){0},
                operand = by_reference && e->call.arg_count == 1 ? check_view(c, e->call.args[0]) : (view){0};
-    if (by_reference)
-        check_view_closures(c, e);
+    check_view_closures(c, e);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
            e->call.receiver->unary.op == UNARY_REFERENCE) /* (&mut x).f() is x.f() */
         e->call.receiver = e->call.receiver->unary.operand;

@@ -212,6 +212,8 @@ static void name_parameter(checker *c, const expr *f, uint32_t i, view of) {
 }
 
 void check_view_closures(checker *c, const expr *call) {
+    if (!c->tree->has_reference_impls)
+        return;
     const library_said stage = library_said_of(LIBRARY_stage, call->call.name);
     const view item = check_view_of_item(check_view(c, call->call.receiver));
     view lent = item;
