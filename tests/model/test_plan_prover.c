@@ -238,7 +238,8 @@ static void claims_against_all_plans(void **state) {
 }
 
 /* Found by more rounds than a test has time for: rows alike but for a window over one's whole life are no twins; fixed
- * rows that meet only in a hole of their group leave nothing known; jigsaws are not for pieces with holes. */
+ * rows that meet only in a hole of their group leave nothing known; jigsaws are not for pieces with holes, and others lie
+ * in the holes of fixed groups. */
 static void found_by_long_runs(void **state) {
     (void)state;
     const masu_plan_gap whole = {2, 4, 0, 3}, late = {4, 5, 1, 2}, early = {2, 3, 2, 4};
@@ -253,8 +254,14 @@ static void found_by_long_runs(void **state) {
                                             {MASU_PLAN_MAY_SHARE, 2, 1},
                                             {MASU_PLAN_MUST_SHARE, 0, 3},
                                             {MASU_PLAN_MAY_SHARE, 2, 0}};
-    const masu_plan_problem problems[] = {{alike, 2, NULL, 0, 0}, {hole, 4, relations, 4, 0}};
-    for (size_t i = 0; i < 2; i++) {
+    const masu_plan_gap last_byte[] = {{1, 2, 3, 4}, {2, 3, 0, 0}};
+    const masu_plan_row lent[] = {{.size_bytes = 1, .upper = 3},
+                                  {.size_bytes = 4, .lower = 1, .upper = 3, .gaps = last_byte, .gap_count = 2},
+                                  {.size_bytes = 2, .upper = 5, .is_fixed = true}};
+    const masu_plan_relation tie_and_apart[] = {{MASU_PLAN_MUST_SHARE, 1, 2}, {MASU_PLAN_MUST_NOT_SHARE, 2, 0}};
+    const masu_plan_problem problems[] = {
+        {alike, 2, NULL, 0, 0}, {hole, 4, relations, 4, 0}, {lent, 3, tie_and_apart, 2, 0}};
+    for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
         uint64_t at[ROWS];
         masu_plan_result r = find(&problems[i], MASU_PLAN_MINIMIZE, at);
         assert_true(claims_hold(&problems[i], &r, at, lowest(&problems[i])));

@@ -54,7 +54,7 @@ static void join_living(cliques *c) {
             for (uint32_t k = m->piece_start[b]; k < m->piece_start[b + 1]; k++)
                 if (is_whole(m, b, k) && live_together(m, a, m->pieces[k].first, m->pieces[k].end))
                     join(c, a, b);
-        for (uint32_t o = 0; o < m->obstacle_count; o++)
+        for (uint32_t o = 0; o < m->obstacle_count && !m->holes; o++) /* one with a hole takes more than it keeps */
             if (live_together(m, a, m->obstacles[o].first, m->obstacles[o].end))
                 join(c, a, m->item_count + o);
     }
