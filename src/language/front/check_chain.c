@@ -464,11 +464,9 @@ static expr *begin_of(const chain *h, stage_kind end, const type *expected) {
     case STAGE_COUNT:
         return check_new_int(c, h->e->span, 0);
     case STAGE_FOLD:
-        if (check_folds_places(c, h->e) && h->e->call.args[0]->kind == EXPR_NAME)
-            return BUILD_QUOTE(c, h->e->span, "&mut $0", h->e->call.args[0]);
         if (wish != NULL && type_is_numeric(wish) && check_free_literal(h->e->call.args[0]))
             check_expr(c, &h->e->call.args[0], wish);
-        return h->e->call.args[0];
+        return check_fold_start(c, h->e);
     default:
         return chain_name(c, h->e, "None");
     }
@@ -530,8 +528,7 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
     if (!fails && (kind == STAGE_SUM || kind == STAGE_PRODUCT))
         value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);
     *slot = build_finish(&b, value);
-    if (check_folds_places(c, e))
-        check_keep_reference(*slot);
+    check_keep_folded(c, e, *slot);
     check_expr(c, slot, kind >= STAGE_SUM ? expected : NULL);
     return true;
 }

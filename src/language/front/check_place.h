@@ -83,6 +83,8 @@ void check_build_let(block_builder *b, stmt *let); /* in b, checked */
 bool check_refers(const checker *c, const expr *e); /* check_refers.c */
 bool check_refers_by_method(const checker *c, const expr *e);
 bool check_folds_places(const checker *c, const expr *e);
+expr *check_fold_start(checker *c, const expr *e); /* where such a fold begins; any other one: its first argument */
+void check_keep_folded(const checker *c, const expr *e, expr *made); /* a fold of places yields a reference */
 /* The target of an assignment or receiver of a method, when a call in it yields a place. */
 bool check_freeze_target(checker *c, block_builder *b, expr **slot);
 bool check_let_alias(checker *c, stmt *s);

@@ -12,6 +12,17 @@ bool check_folds_places(const checker *c, const expr *e) {
            (check_refers(c, e->call.args[0]) || check_names_place(c, e->call.args[0]));
 }
 
+expr *check_fold_start(checker *c, const expr *e) {
+    expr *start = e->call.args[0];
+    const bool named = start->kind == EXPR_NAME && check_folds_places(c, e);
+    return named ? BUILD_QUOTE(c, e->span, "&mut $0", start) : start;
+}
+
+void check_keep_folded(const checker *c, const expr *e, expr *made) {
+    if (check_folds_places(c, e))
+        check_keep_reference(made);
+}
+
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
 bool check_refers_by_method(const checker *c, const expr *e) {
     if (e->kind == EXPR_TRY && e->type == NULL)
