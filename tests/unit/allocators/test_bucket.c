@@ -486,43 +486,6 @@ static void failures_below_leave_no_mark(void **state) {
     fail_msg("the sweep did not come to its end");
 }
 
-typedef struct refusals {
-    uint32_t pool;
-    uint64_t count, bytes;
-} refusals;
-
-static void count_refusals(void *context, const masu_event *event) {
-    refusals *r = context;
-    if (event->kind != MASU_EVENT_REFUSED || event->pool != r->pool)
-        return;
-    r->count++;
-    r->bytes = event->bytes;
-}
-
-static void a_trace_is_told_of_each_refusal(void **state) {
-    (void)state;
-    fixture f;
-    refusals told = {0};
-    masu_trace *trace;
-    masu_trace_config of = {.sink = count_refusals, .sink_context = &told, .start_on = true};
-    assert_int_equal(masu_trace_create(&of, &trace), MASU_OK);
-    open_backing(&f, 16 * MIB);
-    masu_bucket_config config = masu_bucket_config_default(f.backing);
-    config.trace = trace;
-    assert_int_equal(masu_bucket_create(&config, &f.pool), MASU_OK);
-    told.pool = masu_bucket_number(f.pool);
-    void *ptr;
-    assert_int_not_equal(masu_bucket_alloc(f.pool, SIZE_MAX / 4, 128, &ptr), MASU_OK);
-    assert_int_equal(told.count, stats_of(f.pool).failures);
-    assert_int_equal(told.count, 1);
-    assert_true(told.bytes == SIZE_MAX / 4);
-    assert_int_equal(masu_bucket_destroy(f.pool), MASU_OK);
-    assert_int_equal(masu_bestfit_destroy(f.backing), MASU_OK);
-    assert_int_equal(masu_device_destroy(f.device), MASU_OK);
-    masu_trace_destroy(trace);
-    assert_int_equal(masu__meta_live_bytes(), 0);
-}
-
 static void counters_start_again(void **state) {
     (void)state;
     fixture f;
@@ -608,7 +571,6 @@ int main(void) {
         cmocka_unit_test(a_lower_cap_takes_effect_at_once),
         cmocka_unit_test(failures_below_leave_no_mark),
         cmocka_unit_test(counters_start_again),
-        cmocka_unit_test(a_trace_is_told_of_each_refusal),
         cmocka_unit_test(memory_without_host_access_is_refused),
         cmocka_unit_test(the_check_sees_what_is_wrong),
     };
