@@ -69,7 +69,6 @@ static void a_trace_is_told_of_each_refusal(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_trace_is_told_of_each_refusal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
