@@ -238,8 +238,8 @@ static void claims_against_all_plans(void **state) {
 }
 
 /* Found by more rounds than a test has time for: rows alike but for a window over one's whole life are no twins; fixed
- * rows that meet only in a hole of their group leave nothing known; jigsaws are not for pieces with holes, and others lie
- * in the holes of fixed groups. */
+ * rows that meet only in a hole of their group leave nothing known; jigsaws are not for pieces with holes; other rows
+ * lie in the holes of fixed groups. */
 static void found_by_long_runs(void **state) {
     (void)state;
     const masu_plan_gap whole = {2, 4, 0, 3}, late = {4, 5, 1, 2}, early = {2, 3, 2, 4};
