@@ -66,6 +66,8 @@ bool check_loop_over_chain(checker *c, expr **slot);
 bool check_flattened(checker *c, expr **slot, const type *t, const type *expected);
 /* Makes an iterator of what the chain e starts from, where its functions have to wait: check_waits.c. */
 bool check_chain_waits(checker *c, expr *e, const type *expected);
+/* A function that is given to a stage: whether it can be seen when it runs. */
+bool check_is_seen(checker *c, expr *f);
 expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
 /* Decides t, the error type of a parse() or an into(), as far as it is known. */
 void check_settle_late(checker *c, const type *t);

@@ -184,7 +184,7 @@ static bool side_starts(chain *side, expr **at) {
 
 /* The other side of a zip, where its elements can be had by their number: maps of places of a list or range. NULL: it
  * is another. */
-static chain *side_of(checker *c, const expr *zip) {
+static chain *side_of(checker *c, const expr *zip, bool waits) {
     chain *side = CHECK_ARRAY(c, chain, 1);
     expr **at = &zip->call.args[0];
     *side = (chain){.c = c, .e = zip, .by_number = true};
@@ -193,6 +193,8 @@ static chain *side_of(checker *c, const expr *zip) {
         const bool places = chain_is_placing(*at);
         if (!places && (side->placing > 0 || (k != STAGE_MAP && k != STAGE_ENUMERATE)))
             break;
+        if (waits && (*at)->call.arg_count > 0 && check_is_seen(c, (*at)->call.args[0]))
+            return NULL; /* its function waits until the program asks (check_waits.c) */
         side->placing += places;
         side->by_number &= !places || k == STAGE_SKIP;
         side->stages[side->count++] = *at;
@@ -209,10 +211,11 @@ static chain *side_of(checker *c, const expr *zip) {
 /* Fills in the stages in the order in which a value passes them, and where the chain starts. */
 static void take_apart(chain *h, expr **slot) {
     expr **at = slot;
+    const bool waits = h->last_body == NULL && (*at)->kind == EXPR_METHOD && chain_passes_on(*at);
     while ((*at)->kind == EXPR_METHOD && (*at)->type == NULL && h->count < STAGES_MAX &&
            (chain_passes_on(*at) || (at == slot && chain_kind_of(*at) != STAGE_NONE && h->last_body == NULL))) {
         const bool zips = chain_kind_of(*at) == STAGE_ZIP;
-        chain *side = zips ? side_of(h->c, *at) : NULL;
+        chain *side = zips ? side_of(h->c, *at, waits) : NULL;
         if (zips && side == NULL)
             break;
         check_view_closures(h->c, *at);

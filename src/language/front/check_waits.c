@@ -92,7 +92,7 @@ static void look_at(expr *e, void *context) {
 }
 
 /* A function that is given to a stage: what it captured is dropped with the chain, which can be seen as well. */
-static bool is_seen(checker *c, expr *f) {
+bool check_is_seen(checker *c, expr *f) {
     look l = {.c = c};
     if (f->kind == EXPR_CLOSURE)
         l.seen = f->closure.is_move && c->tree->has_destructors;
@@ -147,7 +147,7 @@ bool check_chain_waits(checker *c, expr *e, const type *expected) {
     for (const expr *at = e;; at = after = *start, start = &(*start)->call.receiver) {
         const bool calls = chain_stage_named(at->call.name) != STAGE_NONE || at->call.arg_count > 1;
         for (uint32_t i = 0; i < at->call.arg_count && at->kind == EXPR_METHOD && calls; i++)
-            seen = seen || is_seen(c, at->call.args[i]);
+            seen = seen || check_is_seen(c, at->call.args[i]);
         if ((*start)->kind != EXPR_METHOD || (*start)->type != NULL || !waits(c, *start))
             break;
     }

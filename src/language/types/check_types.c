@@ -276,8 +276,11 @@ static const type *named_type(checker *c, type_expr *t) {
     const char *full = t->scope == NULL ? names_imported_alias(c->names, t)
                                         : names_of_library(c->names, t->scope, t->name);
     const bool module = t->scope != NULL && t->scope[0] >= 'a' && t->scope[0] <= 'z';
-    if (full == NULL && module && !names_is_module(c->names, t->scope)) /* std::cell::Cell */
-        full = names_beside_own(c->names, t->name);
+    const char *beside = full == NULL && module && !names_is_module(c->names, t->scope)
+                             ? names_beside_own(c->names, t->name) /* std::cell::Cell */
+                             : NULL;
+    if (beside != NULL && strcmp(beside, t->name) != 0)
+        full = beside;
     if (full != NULL) {
         t->name = full;
         t->scope = NULL;
