@@ -91,14 +91,6 @@ value borrow_result_of(builder *b, const function_item *f, const value *given, s
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-value build_argument(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields) {
-    if (e->kind == EXPR_CLOSURE)
-        return build_lent_closure(b, e, item, held, is_once, yields);
-    value v = build_taken(b, e);
-    *yields = v;
-    return v;
-}
-
 /* The names in the holes of a text. */
 static void look_at_holes(builder *b, const expr *e) {
     const char *text = e->string.data, *end = text + e->string.length;
@@ -167,6 +159,24 @@ static const function_item *function_called(const builder *b, const expr *callee
             return first[i];
     }
     return NULL;
+}
+
+/* map(cut), map(P::name), map(str::trim): what the function of that name yields of an item. */
+static value yielded_by_path(builder *b, const expr *path, value item) {
+    const function_item *f = function_called(b, path);
+    if (f != NULL && f->parameter_count == 1)
+        return borrow_result_of(b, f, &item, path->span);
+    const bool lends = path->name.scope != NULL && library_said_of(LIBRARY_lends, path->name.name) != SAID_NOTHING;
+    return lends ? item : borrow_plain_value(&sort_value);
+}
+
+value build_argument(builder *b, expr *e, const sort *item, uint32_t held, bool is_once, value *yields) {
+    if (e->kind == EXPR_CLOSURE)
+        return build_lent_closure(b, e, item, held, is_once, yields);
+    const value v = build_taken(b, e);
+    const bool path = e->kind == EXPR_NAME && item != NULL && v.place == NULL;
+    *yields = path ? yielded_by_path(b, e, (value){.sort = item, .held = held}) : v;
+    return v;
 }
 
 /* Some(x), Shape::Circle(p, r), P(a, b), Box::new(x) */

@@ -55,6 +55,9 @@ static void constant_part(expr *e, void *context) {
     case EXPR_TUPLE:
     case EXPR_STRUCT:
     case EXPR_REPEAT:
+    case EXPR_INDEX:
+    case EXPR_TUPLE_FIELD:
+    case EXPR_FIELD:
         walk->item->is_composed = true;
         break;
     case EXPR_NAME: {

@@ -315,7 +315,10 @@ static const type *named_type(checker *c, type_expr *t) {
         structure = check_struct_named(c, check_printf(c, "__%s", t->name));
     const bool own = (t->scope == NULL || names_is_module(c->names, t->scope)) && t->span.file != c->tree->prelude;
     const bool hides = own && structure != NULL && structure->span.file == c->tree->prelude;
-    const type *alias = structure == NULL || hides ? check_alias_type(c, t) : NULL; /* type Result<T> = … */
+    const bool associated = t->of != NULL ||
+                            check_scope_type(c, t->scope) != NULL; /* Self::Item, beside a struct Item */
+    const type *alias = structure == NULL || hides || associated ? check_alias_type(c, t)
+                                                                 : NULL; /* type Result<T> = … */
     if (structure != NULL && alias == NULL)
         return struct_named_type(c, t, structure);
     alias = alias != NULL ? alias : iterates;
