@@ -51,7 +51,7 @@ extern "C" {
 
 MASU_HEADER_BEGIN
 
-enum { MASU_PACKED_GRAIN = 16, MASU_PACKED_BYTES = 256 };
+enum { MASU_PACKED_GRAIN = 16, MASU_PACKED_BYTES = 256, MASU_PACKED_SIZES = 1024 };
 
 /* ---- the paths that are not inline ----------------------------------------------------------- */
 
@@ -89,7 +89,7 @@ extern MASU_API MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines __attrib
  * is handed out only. */
 extern MASU_API uint16_t masu_magazine_at[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
 /* The same for packed blocks and (bytes - 1) / MASU_PACKED_GRAIN: of all sizes, so that a call has one branch. */
-extern MASU_API uint16_t masu_packed_at[MASU_BUCKET_MAX_BYTES / MASU_PACKED_GRAIN];
+extern MASU_API uint16_t masu_packed_at[MASU_PACKED_SIZES];
 
 /* For each page of 4 KiB what lies there: 1 … MASU_BUCKET_MOST_CLASSES for a page of small blocks of this pool,
  * the magazine they belong to; other numbers are the library's. A part covers 4 GiB; NULL: nothing there. */

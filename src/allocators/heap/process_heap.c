@@ -25,7 +25,8 @@
 
 MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines = &masu__no_cache.magazines;
 uint16_t masu_magazine_at[MASU__CLASS_STEPS]; /* of no use before a thread has magazines */
-uint16_t masu_packed_at[MASU_BUCKET_MAX_BYTES / MASU_PACKED_GRAIN];
+uint16_t masu_packed_at[MASU_PACKED_SIZES];
+_Static_assert((int)MASU_PACKED_SIZES *(int)MASU_PACKED_GRAIN == (int)MASU_BUCKET_MAX_BYTES, "one for each size");
 
 static const char ended;                       /* a thread's owner once its cache is gone */
 static _Thread_local void *owner INITIAL_EXEC; /* its cache; NULL before its first call */
@@ -109,7 +110,7 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
 static void classes_publish(const masu_bucket *bucket) {
     for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
         __atomic_store_n(&masu_magazine_at[i], (1 + bucket->class_table[i]) * sizeof(masu_magazine), __ATOMIC_RELAXED);
-    for (size_t i = 0; i < MASU_BUCKET_MAX_BYTES / MASU_PACKED_GRAIN; i++) {
+    for (size_t i = 0; i < MASU_PACKED_SIZES; i++) {
         unsigned index = masu__bucket_packed_class_of(bucket, (i + 1) * MASU_PACKED_GRAIN);
         __atomic_store_n(&masu_packed_at[i], (1 + index) * sizeof(masu_magazine), __ATOMIC_RELAXED);
     }
