@@ -81,5 +81,6 @@ for end in safetensors npz; do
     done
     echo "$end: killed $round times, the last file holds $(cat "$MASU_TMP.stdout")"
     left=$(find "$MASU_TMP/$end" -name '.*.new' | wc -l)
-    [ "$left" -le 3 ] || fail "$left files beside it were left by $rounds killed programs"
+    # a program that is killed while it writes leaves its one file; most are killed between two saves
+    [ "$left" -le $((rounds / 3 + 1)) ] || fail "$left files beside it were left by $rounds killed programs"
 done

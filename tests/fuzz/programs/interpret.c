@@ -97,6 +97,7 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
         copy_words(v->words + args[1].i * v->width, args[2].p, v->width);
         break;
     case TL_FN_tl_vec_get:
+    case TL_FN_tl_vec_at: /* asks all the same: the compiler says that the place is one of the list */
         check_index(m, v, args[1].i);
         copy_words(args[2].p, v->words + args[1].i * v->width, v->width);
         return true;
