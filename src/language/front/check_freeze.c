@@ -64,7 +64,7 @@ static bool freeze_index(block_builder *b, expr *e) {
         if ((*at)->kind == EXPR_RANGE)
             return false;
         check_expr(c, at, check_scalar(c, TYPE_I64));
-        if (!is_fixed(*at) && check_coerce(c, at, check_scalar(c, TYPE_I64), NULL))
+        if (check_coerce(c, at, check_scalar(c, TYPE_I64), NULL) && !is_fixed(*at))
             *at = check_hold(b, *at, "at");
     }
     return true;

@@ -353,6 +353,7 @@ void check_try(checker *c, expr **slot, const type *expected) {
     c->around->parse_wish = check_is_parse(e->attempt.operand) ? expected : NULL;
     check_expr(c, &e->attempt.operand, NULL);
     c->around->wanted_variants = NULL;
+    c->around->parse_wish = NULL; /* an operand without `parse` has not taken it */
     const type *t = type_resolve(c->types, e->attempt.operand->type);
     bool result = check_is_form(c, t, SAID_RESULT), option = check_is_form(c, t, SAID_OPTION);
     const type *yields = c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
