@@ -313,7 +313,7 @@ static void check_arrivals(checker *c, expr **slot) {
     arrival a = {c, false};
     switch (e->kind) {
     case EXPR_ASSIGN:
-        if (e->assign.value->type->kind == TYPE_NEVER)
+        if (e->assign.value->type != NULL && e->assign.value->type->kind == TYPE_NEVER)
             *slot = e->assign.value;
         return;
     case EXPR_UNARY:
@@ -489,6 +489,8 @@ static void check_expression(checker *c, expr **slot, const type *expected) {
         check_make_reference(c, slot, expected);
     else
         check_node(c, slot, expected);
+    if ((*slot)->type == NULL && c->diagnostics->error_count > 0) /* refused, and said */
+        check_make_error(c, *slot);
     check_arrivals(c, slot);
     if (!kept)
         check_follow(c, slot);

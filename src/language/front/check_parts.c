@@ -19,9 +19,12 @@
 
 static const int64_t select_one = INT64_MIN, to_the_end = INT64_MAX;
 
+/* -1, -1i64; of another width it is no count from the end, and -1u8 is refused as everywhere. */
 static bool is_negative_literal(const expr *e) {
-    return e != NULL && e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG && e->type == NULL &&
-           e->unary.operand->kind == EXPR_INT;
+    const expr *of = e != NULL && e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG && e->type == NULL
+                         ? e->unary.operand
+                         : NULL;
+    return of != NULL && of->kind == EXPR_INT && (of->integer.suffix == TYPE_VOID || of->integer.suffix == TYPE_I64);
 }
 
 /* dim(d) - n of the tensor that `base` names; base is checked. */

@@ -339,7 +339,10 @@ static bool assign_to_found(checker *c, expr **slot) {
     if (e->assign.op == BINARY_NONE || !assign_by_method(c, &e)) {
         if (e->assign.op != BINARY_NONE)
             write_out(c, &e);
-        assign(c, e);
+        if (e->kind == EXPR_ASSIGN)
+            assign(c, e);
+        else /* an index that is refused was not held */
+            check_expr(c, &e, NULL);
     }
     check_scope_close(c, mark);
     *slot = build_checked(&b, e);
