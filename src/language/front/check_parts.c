@@ -19,7 +19,7 @@
 
 static const int64_t select_one = INT64_MIN, to_the_end = INT64_MAX;
 
-/* -1, -1i64; of another width it is no count from the end, and -1u8 is refused as everywhere. */
+/* -1, -1i64: one of another width does not count from the end, and -1u8 is refused as everywhere. */
 static bool is_negative_literal(const expr *e) {
     const expr *of = e != NULL && e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG && e->type == NULL
                          ? e->unary.operand
