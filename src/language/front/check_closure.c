@@ -16,6 +16,7 @@
 #include "language/front/check_closure.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
 #include "language/types/check_context.h"
@@ -395,8 +396,12 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
     e->call.receiver = f->has_self ? receiver : NULL;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         const binding *parameter = f->has_self + i < f->parameter_count ? f->parameters[f->has_self + i] : NULL;
-        check_expr(c, &e->call.args[i], parameter == NULL ? NULL : parameter->type);
-        if (parameter != NULL && check_comes_back(parameter))
+        const bool lent = parameter != NULL && check_comes_back(parameter);
+        const type *wish = parameter == NULL || (lent && check_is_dyn(parameter->type)) ? NULL : parameter->type;
+        check_expr(c, &e->call.args[i], wish);
+        if (lent)
+            check_dyn_lend(c, e, &e->call.args[i], parameter->type);
+        if (lent)
             check_coerce_lent(c, &e->call.args[i], parameter->type,
                               &(coerce_reason){parameter->span, "the parameter is declared here"});
         else if (parameter != NULL)

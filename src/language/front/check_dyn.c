@@ -99,6 +99,10 @@ bool check_convert_to_dyn(checker *c, expr **slot, const type *to) {
         check_as_iterator(c, slot);
         t = type_resolve(c->types, (*slot)->type);
     }
+    if (d->trait != NULL) {
+        check_trait_decides(c, t, d->trait);
+        t = type_resolve(c->types, t);
+    }
     if (!check_may_be_dyn(c, d, t))
         return false;
     if (d->trait == NULL && d->item == NULL) {
@@ -126,7 +130,7 @@ bool check_convert_to_dyn(checker *c, expr **slot, const type *to) {
 void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to) {
     expr *place = *slot;
     const type *t = type_resolve(c->types, place->type);
-    if (!check_is_dyn(to) || t == to || !check_is_place(place) || t->kind != TYPE_STRUCT)
+    if (!check_is_dyn(to) || t == to || !check_is_place(place) || type_is_box(t))
         return;
     source_span span = place->span;
     expr *copy = check_alias_copy(c, place);
@@ -140,7 +144,8 @@ void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to) {
     check_expr(c, &part->field.base, NULL);
     part->field.index = (uint32_t)(field - s->fields);
     part->type = field->type;
-    check_unbox(c, &part);
+    if (type_is_box(part->type))
+        check_unbox(c, &part);
     check_call_after(c, call, build_assign(c, span, check_alias_copy(c, place), part));
     *slot = check_new_name(c, span, name);
     check_expr(c, slot, NULL);

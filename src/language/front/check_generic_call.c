@@ -4,6 +4,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
@@ -182,7 +183,10 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         const bool any = wish != NULL && wish->kind == TYPE_OPEN;
         if (any)
             check_unit_value(c, slot);
-        check_expr(c, slot, any ? NULL : wish);
+        const bool lent = wish != NULL && check_comes_back(parameter) && check_is_dyn(wish);
+        check_expr(c, slot, any || lent ? NULL : wish);
+        if (lent)
+            check_dyn_lend(c, call, slot, wish);
         if (any)
             check_as_unit(c, slot);
         if (any && f->span.file != c->tree->prelude)

@@ -84,6 +84,7 @@ function_item *names_find_method(const name_table *n, const struct_item *owner, 
 struct_item *names_struct(const name_table *n, const char *name);
 /* The program's declaration; else the library's of that name, of whatever module. NULL: there is none. */
 trait_item *names_trait(const name_table *n, const char *name);
+trait_item *names_trait_written(name_table *n, const type_expr *t);
 const char *names_trait_text(const trait_item *trait); /* what people call it */
 /* The name that people use. */
 const char *names_plain(name_table *n, const char *name);

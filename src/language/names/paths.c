@@ -95,6 +95,14 @@ trait_item *names_trait(const name_table *n, const char *name) {
     return s == NULL ? NULL : s->trait;
 }
 
+/* io::Write, fmt::Write: the module says which. */
+trait_item *names_trait_written(name_table *n, const type_expr *t) {
+    const symbol *s = t->scope == NULL || !is_library_module(t->scope)
+                          ? NULL
+                          : names_find(n, names_printf(n, "__%s_%s", t->scope, t->name));
+    return s != NULL && s->trait != NULL ? s->trait : names_trait(n, t->name);
+}
+
 const char *names_trait_text(const trait_item *trait) {
     bool hidden = names_is_hidden(trait->name);
     return hidden ? strrchr(trait->name, '_') + 1 : trait->name;

@@ -47,6 +47,29 @@ static void item_decided(checker *c, const type_environment *e, const type *t, c
         check_fits(c, check_type_in(c, e, bound->arguments[0]), item);
 }
 
+/* Vec<_>: Write where `impl Write for Vec<u8>` is the only one for a Vec: it holds u8. */
+static void impl_decides(checker *c, const type *t, const trait_item *trait) {
+    const struct_item *owner = check_owner_of(c, t);
+    const implementation *only = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; owner != NULL && i < c->instances->implementation_count; i++) {
+        const implementation *made = &c->instances->implementations[i];
+        if (made->trait != trait || (made->owner != owner && made->owner != owner->template))
+            continue;
+        only = made;
+        count++;
+    }
+    if (count == 1 && only->impl->generics.count == 0)
+        check_fits(c, t, check_type(c, only->impl->owner));
+}
+
+void check_trait_decides(checker *c, const type *t, const trait_item *trait) {
+    if (type_is_open_number(t))
+        number_decided(c, t, trait, false);
+    else if (t->may_have_open && t->kind != TYPE_OPEN)
+        impl_decides(c, t, trait);
+}
+
 /* (A, B): Num by `impl<A: Num, B: Num> Num for (A, B)`: its parts are asked in turn. */
 static void parts_decided(checker *c, const type *t, const trait_item *trait, bool waits) {
     const struct_item *owner = check_owner_of(c, t);
@@ -139,7 +162,7 @@ static const type_expr *bound_of_dyn(const checker *c, const type_expr *t, const
     while (t != NULL && t->kind == TYPE_EXPR_NAME && t->argument_count == 1)
         t = t->arguments[0];
     const type_expr *bound = t != NULL && t->kind == TYPE_EXPR_DYN && t->argument_count > 0 ? t->arguments[0] : NULL;
-    *trait = bound != NULL && bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+    *trait = bound != NULL && bound->kind == TYPE_EXPR_NAME ? names_trait_written(c->names, bound) : NULL;
     return *trait != NULL && (*trait)->generics.count > 0 && bound->argument_count == (*trait)->generics.count ? bound
                                                                                                                : NULL;
 }
@@ -165,7 +188,7 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
         function_decides(c, e, t, bound);
         return;
     }
-    const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+    const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait_written(c->names, bound) : NULL;
     if (trait == NULL && check_bounds_items(bound) && bound->argument_count > 0) {
         item_decided(c, e, t, bound);
         return;
@@ -184,8 +207,10 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
         number_decided(c, t, trait, waits);
         return;
     }
-    if (trait != NULL && t->may_have_open && t->kind != TYPE_OPEN && !type_is_open_number(t))
+    if (trait != NULL && t->may_have_open && t->kind != TYPE_OPEN && !type_is_open_number(t)) {
+        impl_decides(c, t, trait);
         parts_decided(c, t, trait, waits);
+    }
     if (trait != NULL && bound->argument_count > 0 && t->kind != TYPE_OPEN && !type_is_open_number(t))
         trait_decides(c, e, t, trait, bound);
 }

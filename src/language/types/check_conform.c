@@ -97,7 +97,7 @@ static bool types_conform(checker *c, const impl_item *impl) {
 static bool supertraits_conform(checker *c, const implementation *made) {
     for (uint32_t i = 0; i < made->trait->supertrait_count; i++) {
         const type_expr *written = made->trait->supertraits[i];
-        const trait_item *wanted = written->name == NULL ? NULL : names_trait(c->names, written->name);
+        const trait_item *wanted = written->name == NULL ? NULL : names_trait_written(c->names, written);
         bool has = wanted == NULL || wanted->span.file == c->tree->prelude;
         for (uint32_t k = 0; k < c->instances->implementation_count && !has; k++) {
             const implementation *other = &c->instances->implementations[k];

@@ -49,7 +49,7 @@ void check_dyn_close(checker *c) {
 
 const trait_item *check_supertrait(const checker *c, const trait_item *trait, uint32_t i) {
     const type_expr *t = trait->supertraits[i];
-    return t->kind == TYPE_EXPR_NAME ? names_trait(c->names, t->name) : NULL;
+    return t->kind == TYPE_EXPR_NAME ? names_trait_written(c->names, t) : NULL;
 }
 
 /* Display or Debug is a supertrait, or one of theirs. */
@@ -210,7 +210,7 @@ const type *check_dyn_type(checker *c, type_expr *t) {
             return function_dyn(c, bound);
         if (bound->kind != TYPE_EXPR_NAME)
             continue;
-        trait_item *trait = names_trait(c->names, bound->name);
+        trait_item *trait = names_trait_written(c->names, bound);
         if (trait != NULL)
             return trait_dyn_written(c, t, trait, bound);
         const library_said form = library_said_of(LIBRARY_trait_form, bound->name);

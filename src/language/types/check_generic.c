@@ -175,7 +175,7 @@ static bool fulfils(const checker *c, const type_parameters *parameters, const t
     for (uint32_t i = 0; i < parameters->count; i++) {
         for (uint32_t b = 0; b < parameters->items[i].bound_count; b++) {
             const type_expr *bound = parameters->items[i].bounds[b];
-            const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+            const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait_written(c->names, bound) : NULL;
             const type *t = type_resolve(c->types, arguments[i]);
             if (trait != NULL && !type_is_silent(t) && !check_implements(c, t, trait))
                 return false;
@@ -252,7 +252,7 @@ static bool check_bounds(checker *c, const type_parameters *parameters, const ty
     for (uint32_t i = 0; parameters != NULL && i < parameters->count; i++) {
         const type_parameter *p = &parameters->items[i];
         for (uint32_t b = 0; b < p->bound_count; b++) {
-            const trait_item *trait = p->bounds[b]->kind == TYPE_EXPR_NAME ? names_trait(c->names, p->bounds[b]->name)
+            const trait_item *trait = p->bounds[b]->kind == TYPE_EXPR_NAME ? names_trait_written(c->names, p->bounds[b])
                                                                            : NULL;
             if (trait == NULL || type_is_silent(arguments[i]) || check_implements(c, arguments[i], trait))
                 continue; /* traits of Rust's own library say nothing to masu */

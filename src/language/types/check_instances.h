@@ -101,6 +101,7 @@ function_item *check_method_of_trait(const checker *c, const char *trait, const 
 function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *owner, const function_item *f);
 /* V: Visitor<R> of a V that is known says what R is. waits: later uses may say which of several types a number is. */
 void check_bounds_decide(checker *c, const type_environment *e, bool waits);
+void check_trait_decides(checker *c, const type *t, const trait_item *trait); /* t has it: open parts of t */
 /* A value of type t decides the type parameters of a `dyn Trait<T>` that is written for it. false: there is none. */
 bool check_dyn_decides(checker *c, const type_environment *e, const type_expr *written, const type *t);
 /* I: IntoIterator<Item = V> alone: before a function that takes a V is looked at. */

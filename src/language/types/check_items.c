@@ -405,7 +405,7 @@ static void declare_impls(checker *c) {
     for (uint32_t i = 0; i < c->tree->impl_count; i++) {
         impl_item *impl = c->tree->impls[i];
         struct_item *owner = impl_owner(c, impl);
-        trait_item *trait = impl->trait_name == NULL ? NULL : names_trait(c->names, impl->trait_name);
+        trait_item *trait = impl->trait_name == NULL ? NULL : names_trait_written(c->names, impl->trait_type);
         if (owner == NULL || trait == NULL) {
             if (owner != NULL) {
                 check_trait_name(c, impl);

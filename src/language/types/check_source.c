@@ -26,7 +26,7 @@ static const trait_item *bound_with(const checker *c, const type_parameters *par
     for (uint32_t i = 0; parameters != NULL && found == NULL && i < parameters->count; i++) {
         const type_parameter *p = &parameters->items[i];
         for (uint32_t b = 0; type_resolve(c->types, arguments[i]) == t && found == NULL && b < p->bound_count; b++) {
-            const trait_item *trait = p->bounds[b]->kind == TYPE_EXPR_NAME ? names_trait(c->names, p->bounds[b]->name)
+            const trait_item *trait = p->bounds[b]->kind == TYPE_EXPR_NAME ? names_trait_written(c->names, p->bounds[b])
                                                                            : NULL;
             found = trait == NULL ? NULL : check_trait_with(c, trait, name);
         }
