@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
 #include "language/front/check_types.h"
 #include "language/front/check_walk.h"
 #include "language/types/check_context.h"
@@ -22,7 +23,7 @@ void check_constant_now(checker *c, const_item *item, source_span from) {
     check_constant(c, item, from, 0);
 }
 
-/* P(1, 2), Shape::Round(2), f(1) and P::f(1) of a const fn. */
+/* P(1, 2), Shape::Round(2), f(1) and P::f(1) of a const fn, i64::pow(2, 10). */
 static bool makes_constants(const constant_walk *walk, const name_expr *callee) {
     const bool capital = callee->name[0] >= 'A' && callee->name[0] <= 'Z';
     if (callee->scope == NULL) {
@@ -32,9 +33,22 @@ static bool makes_constants(const constant_walk *walk, const name_expr *callee) 
     const char *scope = names_without_modules(walk->c->names, callee->scope);
     if (scope != NULL && strcmp(scope, "Self") == 0 && walk->item->impl != NULL)
         scope = walk->item->impl->owner->name;
+    if (scope != NULL && check_scalar_scope(scope))
+        return !walk->item->is_let;
     const struct_item *s = scope == NULL ? NULL : check_struct_named(walk->c, scope);
     const function_item *f = s == NULL ? NULL : check_find_method(walk->c, s, callee->name);
     return s != NULL && (f != NULL ? f->is_const : s->is_enum && capital);
+}
+
+/* x.m() of the library, or of a const fn. */
+static bool method_makes_constants(const constant_walk *walk, const char *name) {
+    const syntax_tree *tree = walk->c->tree;
+    for (uint32_t i = 0; i < tree->function_count; i++) {
+        const function_item *f = tree->functions[i];
+        if (f->has_self && !f->is_const && f->span.file != tree->prelude && strcmp(f->name, name) == 0)
+            return false;
+    }
+    return walk->item->annotation != NULL && !walk->item->is_let;
 }
 
 /* Before the check of a value: what it is made of, and the constants that it needs first. */
@@ -77,6 +91,9 @@ static void constant_part(expr *e, void *context) {
         break;
     }
     case EXPR_CALL:
+        if (e->call.arg_count == 0 && e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope != NULL &&
+            check_scalar_scope(e->call.callee->name.scope))
+            return; /* F32::max_value() */
         if (walk->item->annotation != NULL && e->call.callee != NULL && e->call.callee->kind == EXPR_NAME &&
             makes_constants(walk, &e->call.callee->name)) {
             walk->item->is_composed = true;
@@ -84,10 +101,11 @@ static void constant_part(expr *e, void *context) {
                 constant_part(e->call.args[i], context);
             return;
         }
-        if (e->call.arg_count == 0 && e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope != NULL &&
-            check_scalar_scope(e->call.callee->name.scope))
-            return; /* F32::max_value() */
         walk->bad = true;
+        break;
+    case EXPR_METHOD:
+        walk->item->is_composed = true;
+        walk->bad |= !method_makes_constants(walk, e->call.name);
         break;
     default:
         walk->bad = true;
@@ -120,6 +138,9 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
     }
     constant_part(item->value, &walk);
     const type *wish = item->annotation == NULL ? NULL : check_type(c, item->annotation);
+    if (!walk.bad && item->is_composed && !item->is_let && wish != NULL && type_is_integer(wish) &&
+        check_known_constant(c, &item->value, wish))
+        item->is_composed = false;
     if (walk.bad && item->is_let) {
         item->is_made = true;
         item->type = check_scalar(c, TYPE_ERROR);

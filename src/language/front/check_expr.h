@@ -59,5 +59,6 @@ void check_unknown_field(checker *c, expr *e, const struct_item *s);
 bool check_combine(binary_op op, int64_t left, int64_t right, int64_t *out);
 /* A number in place of an expression with calls of functions (*calls), where their bodies say which: check_known.c. */
 bool check_known_call(checker *c, expr **slot, bool *calls);
+bool check_known_constant(checker *c, expr **slot, const type *wanted); /* it is that number now */
 
 #endif

@@ -1,6 +1,7 @@
-/* check_known.c: calls where a whole number has to be known before anything runs.
+/* check_known.c: whole numbers that have to be known before anything runs, though calls make them.
  *
  *     const fn square(n: usize) -> usize { n * n }        [0; square(4)] is [0; 16]
+ *     const NAMES: [&str; 2] = ["a", "b"];                [0; NAMES.len() + 1] is [0; 3]
  *
  * Nothing is checked when the first lengths are asked for, so this reads what is written. What must stay true
  * (tests/rust/programs/lengths_of_const_fn.tl): it ends (a bound on the steps), and what it does not know it does not
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "language/front/check_expr.h"
+#include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
@@ -25,22 +27,64 @@ typedef struct known {
 
 static bool value_of(const known *k, const expr *e, int64_t *out);
 
+/* LIMIT, Self::LIMIT, P::LIMIT; NULL: the name is none of these. */
+static const const_item *constant_of(const known *k, const expr *e) {
+    const char *scope = e->name.scope == NULL ? NULL : names_without_modules(k->c->names, e->name.scope);
+    const type_environment *around = k->c->environment;
+    if (scope != NULL && strcmp(scope, "Self") == 0 && around != NULL && around->self != NULL)
+        scope = around->self->name;
+    const symbol *s = check_find(k->c,
+                                 scope == NULL ? e->name.name : check_printf(k->c, "%s::%s", scope, e->name.name));
+    return s == NULL || s->constant == NULL || s->constant->value == NULL ? NULL : s->constant;
+}
+
 static bool value_of_name(const known *k, const expr *e, int64_t *out) {
     for (uint32_t i = 0; e->name.scope == NULL && k->f != NULL && i < k->f->parameter_count; i++)
         if (strcmp(k->f->parameters[i]->name, e->name.name) == 0) {
             *out = k->arguments[i];
             return true;
         }
-    const symbol *s = e->name.scope == NULL ? check_find(k->c, e->name.name) : NULL;
+    const const_item *constant = constant_of(k, e);
     const known outside = {.c = k->c, .depth = k->depth + 1, .steps = k->steps};
-    return s != NULL && s->constant != NULL && s->constant->value != NULL &&
-           value_of(&outside, s->constant->value, out);
+    return constant != NULL && value_of(&outside, constant->value, out);
+}
+
+/* The list or text that a constant, `&` of one or an element of one is; NULL: it is not known. */
+static const expr *written_of(const known *k, const expr *e) {
+    int64_t at;
+    if (e == NULL || ++*k->steps > STEPS_MAX)
+        return NULL;
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
+        return written_of(k, e->unary.operand);
+    if (e->kind == EXPR_NAME) {
+        const const_item *constant = constant_of(k, e);
+        return constant == NULL ? NULL : written_of(k, constant->value);
+    }
+    if (e->kind != EXPR_INDEX)
+        return e;
+    const expr *list = e->index.count == 1 ? written_of(k, e->index.base) : NULL;
+    if (list == NULL || list->kind != EXPR_ARRAY || !value_of(k, e->index.indices[0], &at) || at < 0 ||
+        at >= list->list.count)
+        return NULL;
+    return written_of(k, list->list.items[at]);
+}
+
+/* LIST.len(), TEXT.len() */
+static bool value_of_method(const known *k, const expr *e, int64_t *out) {
+    const bool length = e->call.arg_count == 0 && library_said_of(LIBRARY_of_lists, e->call.name) == SAID_LENGTH;
+    const expr *of = length ? written_of(k, e->call.receiver) : NULL;
+    if (of != NULL && of->kind == EXPR_REPEAT)
+        return value_of(k, of->repeat.count, out);
+    if (of == NULL || (of->kind != EXPR_ARRAY && of->kind != EXPR_STRING))
+        return false;
+    *out = of->kind == EXPR_ARRAY ? (int64_t)of->list.count : (int64_t)of->string.length;
+    return true;
 }
 
 static bool value_of_call(const known *k, const expr *e, int64_t *out) {
     const expr *callee = e->call.callee;
-    const symbol *s = callee->kind == EXPR_NAME && callee->name.scope == NULL ? check_find(k->c, callee->name.name)
-                                                                              : NULL;
+    const bool plain = callee != NULL && callee->kind == EXPR_NAME && callee->name.scope == NULL;
+    const symbol *s = plain ? check_find(k->c, callee->name.name) : NULL;
     function_item *f = s == NULL ? NULL : s->function;
     int64_t arguments[ARGUMENTS_MAX];
     if (f == NULL || e->call.arg_count != f->parameter_count || e->call.arg_count > ARGUMENTS_MAX)
@@ -82,7 +126,8 @@ static bool value_of(const known *k, const expr *e, int64_t *out) {
     case EXPR_BINARY:
         return value_of_binary(k, e, out);
     case EXPR_CAST:
-        return value_of(k, e->cast.operand, out) && holds(check_type(k->c, e->cast.target), *out);
+        return value_of(k, e->cast.operand, out) &&
+               holds(e->cast.target == NULL ? e->type : check_type(k->c, e->cast.target), *out);
     case EXPR_BLOCK:
         return e->block->first == NULL && e->block->result != NULL && value_of(k, e->block->result, out);
     case EXPR_IF:
@@ -92,6 +137,12 @@ static bool value_of(const known *k, const expr *e, int64_t *out) {
                               : value_of(k, e->branch.otherwise, out);
     case EXPR_CALL:
         return value_of_call(k, e, out);
+    case EXPR_METHOD:
+        return value_of_method(k, e, out);
+    case EXPR_INDEX: {
+        const expr *element = written_of(k, e);
+        return element != NULL && element->kind != EXPR_INDEX && value_of(k, element, out);
+    }
     default:
         return false;
     }
@@ -99,8 +150,20 @@ static bool value_of(const known *k, const expr *e, int64_t *out) {
 
 static bool is_plain_call(const expr *e, void *context) {
     (void)context;
-    return e->kind == EXPR_CALL && e->type == NULL && e->call.callee->kind == EXPR_NAME &&
+    if (e->kind == EXPR_METHOD)
+        return e->type == NULL;
+    return e->kind == EXPR_CALL && e->type == NULL && e->call.callee != NULL && e->call.callee->kind == EXPR_NAME &&
            e->call.callee->name.scope == NULL;
+}
+
+bool check_known_constant(checker *c, expr **slot, const type *wanted) {
+    int64_t value;
+    if (!value_of(&(known){.c = c, .steps = &(uint32_t){0}}, *slot, &value) || value < 0 || !holds(wanted, value))
+        return false;
+    *slot = check_new_int(c, (*slot)->span, value);
+    (*slot)->type = NULL; /* as a program writes it */
+    (*slot)->integer.suffix = TYPE_VOID;
+    return true;
 }
 
 bool check_known_call(checker *c, expr **slot, bool *calls) {
