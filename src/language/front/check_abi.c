@@ -322,7 +322,10 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
     if (!known)
         return false;
     struct_item *owner = check_builtin_owner(c, method ? "Tensor" : scope);
-    const choice of = {scope, name, method, owner == NULL ? NULL : check_find_method(c, owner, name)};
+    const choice of = {.scope = scope,
+                       .name = name,
+                       .method = method,
+                       .written = owner == NULL ? NULL : check_find_method(c, owner, name)};
     const form meant = check_choose(c, &of, e);
     if (meant.written != NULL)
         return false;

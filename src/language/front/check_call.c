@@ -256,17 +256,6 @@ static void use_expected_owner(checker *c, const struct_item *owner, const type 
         check_fits(c, owner->type, t);
 }
 
-/* T::from(&x), where that is another impl than T::from(x) */
-static const char *name_by_argument(checker *c, struct_item *owner, const char *name, expr **slot) {
-    const function_item *f = check_method_named(c, owner, check_printf(c, "%s" REFERENCE_OPERAND, name));
-    if (f == NULL || (*slot)->type != NULL)
-        return name;
-    const view operand = check_view(c, *slot);
-    check_expr(c, slot, NULL);
-    const bool items = check_is_bound_by(f, f->parameters[f->has_self], check_bounds_items);
-    return check_name_by_view(c, owner, name, NULL, &operand, items ? NULL : type_resolve(c->types, (*slot)->type));
-}
-
 static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     const char *name = callee->name;
@@ -276,8 +265,7 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
             check_method_named(c, owner, name) != NULL)
             use_expected_owner(c, owner, expected);
     }
-    if (c->tree->has_reference_impls && e->call.arg_count == 1)
-        name = name_by_argument(c, owner, name, &e->call.args[0]);
+    check_views(c, e);
     function_item *f = check_method_meant(c, owner, e, name);
     f = f == NULL ? check_derived_method(c, owner, name, e->call.name_span) : f;
     if (f != NULL) {
@@ -401,20 +389,15 @@ static bool call_of_list(checker *c, expr **slot, const struct_item *owner, cons
     return true;
 }
 
-/* <&T as Trait>::m(…), where `impl Trait for T` has it, too */
-static const char *name_of_owner(checker *c, const name_expr *callee) {
-    struct_item *owner = check_owner_of(c, type_resolve(c->types, check_type(c, callee->of)));
-    const char *far = check_printf(c, "%s" REFERENCE, callee->name);
-    return owner != NULL && check_method_named(c, owner, far) != NULL ? far : callee->name;
-}
-
 static void call_scoped(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const name_expr *callee = &e->call.callee->name;
     check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
-    if (callee->of != NULL && callee->of->is_shared && c->tree->has_reference_impls)
-        name = e->call.callee->name.name = name_of_owner(c, callee);
+    if (callee->of != NULL && c->tree->has_reference_impls && e->call.views == NULL) {
+        call_views of = {.of_type = true, .of_reference = callee->of->is_shared || callee->of->is_place};
+        e->call.views = check_views_kept(c, of);
+    }
     if (callee->trait != NULL && callee->trait->kind == TYPE_EXPR_NAME)
         e->call.trait = names_trait(c->names, callee->trait->name);
     const bool capital = name[0] >= 'A' && name[0] <= 'Z';

@@ -52,7 +52,7 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
 void check_name_as_closure(checker *c, expr **slot, uint32_t count);
 /* For a pair of lists, where other collections are wanted. */
 void check_collect_parts(checker *c, expr **slot, const type *expected);
-bool check_collect(checker *c, expr **slot, const struct view *receiver, const type *expected);
+bool check_collect(checker *c, expr **slot, const type *expected);
 /* Whether the variable of this name is, of `let x = v.get(i)`: then it is one. */
 bool check_is_used_as_option(checker *c, const stmt *let);
 /* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */

@@ -27,6 +27,7 @@
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_view.h"
 
 typedef enum degree { NOT, AS_OTHER, WIDENED, AS_IS } degree;
 
@@ -59,7 +60,7 @@ static demand demand_of_type(const checker *c, const type *t) {
 }
 
 static demand demand_of_owner(const checker *c, const struct_item *owner) {
-    demand d = {.kind = TYPE_STRUCT, .owner = owner, .item = TYPE_OPEN};
+    demand d = {.kind = owner == check_any_owner(c) ? TYPE_OPEN : TYPE_STRUCT, .owner = owner, .item = TYPE_OPEN};
     if (owner->type != NULL && owner->type->kind != TYPE_STRUCT) {
         d = demand_of_type(c, owner->type);
         d.exact = owner->type->kind < TYPE_SCALAR_END ? owner->type : NULL;
@@ -226,6 +227,7 @@ static degree meets(checker *c, const offer *o, const demand *d) {
 typedef struct score {
     degree worst;
     uint32_t sum;
+    uint32_t far;  /* by the references that are written */
     uint32_t said; /* how much the parameters say: of types, and of lists in lists */
 } score;
 
@@ -235,6 +237,8 @@ static void add_degree(score *s, degree d) {
 }
 
 static bool is_better(score a, score b) {
+    if (a.far != b.far && a.worst != NOT && b.worst != NOT)
+        return a.far < b.far;
     if (a.worst != b.worst || a.worst == NOT)
         return a.worst > b.worst;
     return a.sum != b.sum ? a.sum > b.sum : a.said > b.said;
@@ -247,8 +251,10 @@ static bool takes_so_many(const function_item *f, bool method, uint32_t count) {
     return count + first >= least && count + first <= f->parameter_count;
 }
 
-static score score_of_written(checker *c, const function_item *f, bool method, const offer *offers, uint32_t count) {
-    score s = {.worst = AS_IS};
+static score score_of_written(checker *c, const function_item *f, const choice *of, const offer *offers,
+                              uint32_t count) {
+    const bool method = of->method;
+    score s = {.worst = AS_IS, .far = check_distance(f, of->views)};
     for (uint32_t i = 0; i < count; i++) {
         demand d = demand_of_parameter(c, f, i + (method && f->has_self));
         add_degree(&s, meets(c, &offers[i], &d));
@@ -304,8 +310,9 @@ static score score_of_row(checker *c, tl_abi_index row, bool method, const offer
 
 /* The first form from f on. */
 static function_item *next_written(const checker *c, const choice *of, function_item *f) {
-    while (f != NULL && (f->owner != of->written->owner || strcmp(f->name, of->written->name) != 0 ||
-                         (of->method && !f->has_self) || !check_is_same_source(c, f, of->written)))
+    while (f != NULL && ((f->owner != of->written->owner && (of->of_any == NULL || f->owner != of->of_any->owner)) ||
+                         strcmp(f->name, of->written->name) != 0 || (of->method && !f->has_self) ||
+                         !check_is_same_source(c, f, of->written)))
         f = f->next_in_bucket;
     return f;
 }
@@ -321,9 +328,11 @@ static void for_each_form(const checker *c, const choice *of, uint32_t count, ea
         }
     }
     for (int refused = 0; refused < 2; refused++) /* a form that only says why it is none: where no other is as good */
-        for (function_item *f = next_written(c, of, of->written); f != NULL; f = next_written(c, of, f->next_in_bucket))
-            if ((f->refusal != NULL) == refused && takes_so_many(f, of->method, count))
-                visit(context, (form){f, TL_FN_COUNT});
+        for (int any = 0; any < 2; any++)
+            for (function_item *f = next_written(c, of, any ? of->of_any : of->written); f != NULL;
+                 f = next_written(c, of, f->next_in_bucket))
+                if ((f->refusal != NULL) == refused && takes_so_many(f, of->method, count))
+                    visit(context, (form){f, TL_FN_COUNT});
 }
 
 typedef struct search {
@@ -343,7 +352,7 @@ static void count_form(void *context, form f) {
 
 static void weigh_form(void *context, form f) {
     search *s = context;
-    score how = f.written != NULL ? score_of_written(s->c, f.written, s->of->method, s->offers, s->count)
+    score how = f.written != NULL ? score_of_written(s->c, f.written, s->of, s->offers, s->count)
                                   : score_of_row(s->c, f.row, s->of->method, s->offers, s->count);
     if (is_better(how, s->how)) {
         s->best = f;

@@ -39,6 +39,8 @@ typedef struct choice {
     const char *scope, *name; /* scope NULL: no rows */
     bool method;              /* written `x.name(…)`: forms with a receiver only */
     function_item *written;   /* the first of them; the others follow in its bucket; NULL: none */
+    function_item *of_any;    /* the first of `impl<T> Trait for &T` beside it; NULL: none */
+    const struct call_views *views;
 } choice;
 
 /* The form that takes these arguments best; the nearest where none takes them; NULL and TL_FN_COUNT where there are

@@ -128,7 +128,7 @@ void check_let_statement(checker *c, stmt *s) {
     if (named && s->annotation == NULL)
         s->pattern->binding->form = check_form_of(s->value);
     if (named && s->annotation == NULL)
-        s->pattern->binding->is_to_value = check_reference_of(c, s->value) != NULL;
+        s->pattern->binding->is_to_value = check_is_reference(c, s->value);
     if (named && t == NULL && s->value->kind == EXPR_METHOD &&
         library_word(LIBRARY_of_option, s->value->call.name) != NULL)
         s->value->call.is_option = check_is_used_as_option(c, s);

@@ -363,7 +363,7 @@ bool check_has_method(checker *c, const type *t, const char *name) {
 }
 
 bool check_is_tensor_function(checker *c, const char *name, uint32_t count) {
-    const choice rows = {"Tensor", name, false, NULL};
+    const choice rows = {.scope = "Tensor", .name = name};
     const struct_item *owner = c->instances->builtin_owners[TYPE_TENSOR];
     const function_item *f = owner == NULL ? NULL : names_find_method(c->names, owner, name);
     bool written = false;

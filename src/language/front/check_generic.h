@@ -17,7 +17,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
 void check_pending_call(checker *c, expr *e);
 struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */
-expr *check_from(checker *c, expr *e, const struct view *seen, const type *to);
+expr *check_from(checker *c, expr *e, const struct call_views *written, const type *to);
 /* The name of `to` where it has a `from` that a t may be given to; NULL: it has none. */
 const char *check_maker(checker *c, const type *t, const type *to);
 

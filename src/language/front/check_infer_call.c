@@ -206,7 +206,8 @@ static const type *call_of_tensor(inference *n, expr *e, expr *const *args, cons
     offer *offers = CHECK_ARRAY(n->c, offer, count + 1);
     for (uint32_t i = 0; i < count; i++)
         offers[i] = offer_of(n, args[i], arguments[i]);
-    const choice of = {method ? "" : owner->name, name, method, names_find_method(n->c->names, owner, name)};
+    function_item *f = names_find_method(n->c->names, owner, name);
+    const choice of = {.scope = method ? "" : owner->name, .name = name, .method = method, .written = f};
     const form meant = check_choose_offered(n->c, &of, offers, count);
     if (meant.row != TL_FN_COUNT) {
         const type *t = call_of_table(n, meant.row, method, arguments, count);
@@ -318,7 +319,8 @@ static bool lists_have(inference *n, const expr *e) {
 static bool only_tensors_have(inference *n, const expr *e) {
     const char *name = e->call.name;
     const struct_item *tensor = tensor_owner(n);
-    const choice of = {"", name, true, tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name)};
+    function_item *f = tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name);
+    const choice of = {.scope = "", .name = name, .method = true, .written = f};
     return check_count_forms(n->c, &of, e->call.arg_count) > 0 && !lists_have(n, e);
 }
 

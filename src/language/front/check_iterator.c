@@ -24,6 +24,7 @@
 #include "language/types/check_instances.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_view.h"
 #include "language/types/check_written.h"
 
 /* The library's names that are known here. */
@@ -261,16 +262,14 @@ bool check_as_list(checker *c, expr **slot) {
 /* ---- for ------------------------------------------------------------------------------------------ */
 
 /* The iterator that the program's own `into_iter` or `iter` of a struct makes, if it is one. */
-static void ask_for_iterator(checker *c, expr **source, const char *reference) {
+static void ask_for_iterator(checker *c, expr **source, const call_views *written) {
     const type *t = check_iterated(c, (*source)->type);
     for (uint32_t i = 0; i < 2 && t->kind == TYPE_STRUCT && t->structure->closure == NULL; i++) {
         const char *name = library_nth(LIBRARY_makes_iterator, i);
-        const function_item *f = reference == NULL
-                                     ? NULL
-                                     : check_method_named(c, t->structure, check_printf(c, "%s%s", name, reference));
-        f = f != NULL ? f : check_method_named(c, t->structure, name);
+        const function_item *f = check_method_named(c, t->structure, name);
         if (f != NULL && f->has_self && f->parameter_count == 1 && f->span.file != c->tree->prelude) {
-            *source = build_method(c, (*source)->span, *source, f->name, NULL, 0);
+            *source = build_method(c, (*source)->span, *source, name, NULL, 0);
+            (*source)->call.views = written->has_receiver ? check_views_kept(c, *written) : NULL;
             check_expr(c, source, NULL);
             return;
         }
@@ -279,20 +278,19 @@ static void ask_for_iterator(checker *c, expr **source, const char *reference) {
 
 const function_item *check_iterator_of_places(checker *c, const type *t) {
     const char *name = library_nth(LIBRARY_makes_iterator, 0);
-    for (uint32_t i = 0; i < 2 && name != NULL; i++) {
-        const function_item *f = check_method_named(c, t->structure,
-                                                    i == 0 ? check_printf(c, "%s" REFERENCE_MUT, name) : name);
-        if (f != NULL && f->impl != NULL && f->impl->owner->is_place)
-            return f;
-    }
+    if (name != NULL)
+        for (const function_item *f = check_method_named(c, t->structure, name); f != NULL;
+             f = check_next_overload(c, f, f))
+            if (f->impl != NULL && f->impl->owner->is_place)
+                return f;
     return NULL;
 }
 
-bool check_found_iterator(checker *c, expr **source, const char *reference) {
-    if (!check_may_be_iterators(c) && reference == NULL)
+bool check_found_iterator(checker *c, expr **source, bool is_reference, const call_views *written) {
+    if (!check_may_be_iterators(c) && !is_reference)
         return false;
     if (!check_is_iterator(c, (*source)->type))
-        ask_for_iterator(c, source, reference);
+        ask_for_iterator(c, source, written);
     return check_is_iterator(c, (*source)->type);
 }
 

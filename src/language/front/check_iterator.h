@@ -24,7 +24,7 @@ bool check_as_list(checker *c, expr **slot);
 /* Whether *source, checked, is an iterator; a call of into_iter is added where the program has one. */
 /* That of `impl IntoIterator for &mut T`; NULL: there is none. */
 const function_item *check_iterator_of_places(checker *c, const type *t);
-bool check_found_iterator(checker *c, expr **source, const char *reference);
+bool check_found_iterator(checker *c, expr **source, bool is_reference, const struct call_views *written);
 /* by_name: what it runs over is written as a variable, not as `&mut it` or `it.by_ref()`, which look alike by now. */
 void check_loop_by_next(checker *c, expr **slot, bool by_name);
 void check_range_value(checker *c, expr **slot, const type *expected);

@@ -35,9 +35,11 @@ static const type *check_iterable(checker *c, expr **slot) {
         check_range_as_list(c, slot);
     if ((*slot)->kind == EXPR_RANGE)
         return check_range(c, *slot, NULL);
-    const char *reference = check_reference_of(c, *slot);
+    const call_views written = {.receiver = c->tree->has_reference_impls ? check_view(c, *slot) : (view){0},
+                                .has_receiver = c->tree->has_reference_impls};
+    const bool is_reference = check_is_reference(c, *slot);
     check_expr(c, slot, NULL);
-    if (check_found_iterator(c, slot, reference))
+    if (check_found_iterator(c, slot, is_reference, &written))
         return NULL;
     check_as_list(c, slot);
     const type *t = type_resolve(c->types, (*slot)->type);
@@ -119,8 +121,10 @@ static void ask_by_reference(checker *c, expr **slot) {
     check_expr(c, &read, NULL);
     const type *t = type_resolve(c->types, read->type);
     const function_item *f = t->kind == TYPE_STRUCT ? check_iterator_of_places(c, t) : NULL;
-    if (f != NULL)
-        *slot = build_method(c, e->span, e->unary.operand, f->name, NULL, 0);
+    if (f == NULL)
+        return;
+    *slot = build_method(c, e->span, e->unary.operand, f->name, NULL, 0);
+    (*slot)->call.views = check_views_kept(c, (call_views){.receiver = check_view(c, e), .has_receiver = true});
 }
 
 void check_loop(checker *c, expr **slot, const type *expected) {

@@ -260,7 +260,7 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
 }
 
 /* An impl block of the program may add methods to types of the language, not replace them. */
-static bool method_of(checker *c, expr **slot, const type *t, const view *receiver, const type *expected) {
+static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
     bool into = library_said_of(LIBRARY_form, (*slot)->call.name) == SAID_INTO && (*slot)->call.arg_count == 0;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (into && wish != NULL && type_is_integer(wish) && (t->kind == TYPE_BOOL || t->kind == TYPE_CHAR)) {
@@ -268,13 +268,13 @@ static bool method_of(checker *c, expr **slot, const type *t, const view *receiv
         check_cast_to(c, slot, wish);
         return true;
     }
-    expr *made = into && expected != NULL ? check_from(c, (*slot)->call.receiver, receiver, expected) : NULL;
+    expr *made = into && expected != NULL ? check_from(c, (*slot)->call.receiver, (*slot)->call.views, expected) : NULL;
     if (made != NULL) {
         *slot = made;
         check_expr(c, slot, expected);
         return true;
     }
-    return check_try_into(c, slot, expected) || (t->kind == TYPE_VEC && check_collect(c, slot, receiver, expected)) ||
+    return check_try_into(c, slot, expected) || (t->kind == TYPE_VEC && check_collect(c, slot, expected)) ||
            (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) || method_of_kind(c, slot, t, expected) ||
            (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
 }
@@ -395,7 +395,7 @@ static bool wish_of_parse(checker *c, expr *e, const type *expected) {
 }
 
 /* v.sum() where `impl Sum for T` says what that is: T::sum(v) */
-static bool sum_of_their_own(checker *c, expr **slot, const type *t, view receiver, const type *expected) {
+static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const type *element = t->kind == TYPE_VEC ? type_resolve(c->types, t->vec.element) : t;
     const library_said stage = library_said_of(LIBRARY_stage, e->call.name);
@@ -405,9 +405,9 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, view receiv
         check_method_named(c, of->structure, e->call.name) == NULL)
         return false;
     const struct_item *owner = of->structure; /* impl Product<u64> for Big */
-    const char *name = check_name_by_view(c, of->structure, e->call.name, NULL, &receiver, NULL);
-    *slot = build_call(c, e->span, owner->template != NULL ? owner->template->name : owner->name, name,
+    *slot = build_call(c, e->span, owner->template != NULL ? owner->template->name : owner->name, e->call.name,
                        &e->call.receiver, 1);
+    (*slot)->call.views = check_as_operand(c, e->call.views);
     check_expr(c, slot, expected);
     return true;
 }
@@ -501,9 +501,7 @@ static void method(checker *c, expr **slot, const type *expected) {
     check_chain_waits(c, e, expected);
     expected = check_wish_as_list(c, expected);
     receiver_of_adapter(c, e, expected);
-    const bool by_reference = c->tree->has_reference_impls;
-    const view receiver = by_reference ? check_view(c, e->call.receiver) : (view){0},
-               operand = by_reference && e->call.arg_count == 1 ? check_view(c, e->call.args[0]) : (view){0};
+    check_views(c, e);
     check_view_closures(c, e);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
            e->call.receiver->unary.op == UNARY_REFERENCE) /* (&mut x).f() is x.f() */
@@ -543,9 +541,6 @@ static void method(checker *c, expr **slot, const type *expected) {
         check_unbox(c, &e->call.receiver);
     check_settle_late(c, type_resolve(c->types, e->call.receiver->type));
     const type *t = type_resolve(c->types, e->call.receiver->type);
-    struct_item *owner = by_reference && !type_is_silent(t) ? check_owner_of(c, t) : NULL;
-    if (owner != NULL)
-        e->call.name = check_name_by_view(c, owner, e->call.name, &receiver, &operand, NULL);
     t = number_with_method(c, t, e);
     e->call.receiver->type = t;
     if (method_through(c, e, t, expected))
@@ -555,7 +550,7 @@ static void method(checker *c, expr **slot, const type *expected) {
     if (t->kind == TYPE_VEC && check_list_beside_iterator(c, slot, expected))
         return;
     check_ranges_as_lists(c, e, t);
-    if (sum_of_their_own(c, slot, t, receiver, expected))
+    if (sum_of_their_own(c, slot, t, expected))
         return;
     if (t->kind == TYPE_VEC)
         choose_element_or_option(c, e, t, expected, user, arm);
@@ -564,7 +559,7 @@ static void method(checker *c, expr **slot, const type *expected) {
     if (type_is_silent(t)) {
         check_lost_arguments(c, e);
         check_make_error(c, e);
-    } else if (!method_of(c, slot, t, &receiver, expected) && !check_flattened(c, slot, t, expected) &&
+    } else if (!method_of(c, slot, t, expected) && !check_flattened(c, slot, t, expected) &&
                !(check_is_guard(c, t) && method_of_led(c, slot, t, expected)) && !check_order_method(c, slot, t) &&
                !check_hash_method(c, slot, t) && !check_delegated_text(c, slot) &&
                !check_to_string(c, slot, t, expected) && !identity_method(c, slot, t) &&

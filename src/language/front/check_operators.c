@@ -23,6 +23,16 @@
 #include "language/types/check_written.h"
 #include "language/types/hints.h"
 
+/* How the operands of an operator, not checked yet, are written; right may be NULL. */
+static const call_views *views_of(const checker *c, const expr *left, const expr *right) {
+    if (!c->tree->has_reference_impls)
+        return NULL;
+    const view none = {0};
+    return check_views_kept(c, (call_views){.receiver = check_view(c, left),
+                                            .operand = right == NULL ? none : check_view(c, right),
+                                            .has_receiver = true});
+}
+
 /* ---- unary ----------------------------------------------------------------------------------- */
 
 void check_unary(checker *c, expr **slot, const type *expected) {
@@ -40,7 +50,7 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         *slot = e->unary.operand;
         return;
     }
-    const view operand = c->tree->has_reference_impls ? check_view(c, e->unary.operand) : (view){0};
+    const call_views *written = views_of(c, e->unary.operand, NULL);
     check_expr(c, &e->unary.operand, expected);
     const type *t = type_resolve(c->types, e->unary.operand->type);
     bool negative = e->unary.op == UNARY_NEG;
@@ -51,8 +61,8 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         expr *operand = e->unary.operand;
         *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not, e->span, &operand, 1);
     } else if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, negative ? "neg" : "not") != NULL) {
-        const char *name = check_name_by_view(c, t->structure, negative ? "neg" : "not", &operand, NULL, NULL);
-        *slot = build_method(c, e->span, e->unary.operand, name, NULL, 0);
+        *slot = build_method(c, e->span, e->unary.operand, negative ? "neg" : "not", NULL, 0);
+        (*slot)->call.views = written;
         check_expr(c, slot, expected);
     } else if (negative ? !(type_is_float(t) || type_is_signed(t)) : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
         check_wrong_operand(c, e, negative ? "-" : "!", t);
@@ -170,19 +180,14 @@ static void check_tag(checker *c, expr **slot) {
     check_expr(c, slot, NULL);
 }
 
-/* How the operands of an operator are written, before they are checked: NULL is a value. */
-typedef struct written_operands {
-    const char *left, *right;
-} written_operands;
-
-static bool struct_binary(checker *c, expr **slot, written_operands written, const type *t, const type *other) {
+static bool struct_binary(checker *c, expr **slot, const call_views *written, const type *t, const type *other) {
     expr *e = *slot;
     const char *name = check_operator_method(e->binary.op);
     struct_item *owner = t->kind == TYPE_STRUCT ? check_owner_of(c, t) : NULL;
     if (name != NULL && owner != NULL && check_method_named(c, owner, name) != NULL) {
         bool negated = e->binary.op == BINARY_NE;
-        name = check_name_by_reference(c, owner, name, written.left, written.right, other);
         *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
+        (*slot)->call.views = written;
         check_expr(c, slot, NULL);
         if (negated && (*slot)->type->kind == TYPE_BOOL)
             *slot = negate(c, *slot);
@@ -213,7 +218,8 @@ static bool struct_binary(checker *c, expr **slot, written_operands written, con
 }
 
 /* 2.0 * v of `impl Mul<V> for f64`: the number's type is one that has it. */
-static bool scalar_times_struct(checker *c, expr **slot, const type *left, const type *right) {
+static bool scalar_times_struct(checker *c, expr **slot, const call_views *written, const type *left,
+                                const type *right) {
     expr *e = *slot;
     const char *name = check_operator_method(e->binary.op);
     const bool open = type_is_open_number(left), literal = open || check_free_literal(e->binary.left);
@@ -230,6 +236,7 @@ static bool scalar_times_struct(checker *c, expr **slot, const type *left, const
                 check_unify_numbers(c, left, t);
             check_cast_to(c, &e->binary.left, t);
             *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
+            (*slot)->call.views = written;
             check_expr(c, slot, NULL);
             return true;
         }
@@ -382,7 +389,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         return;
     }
     ask_for_variants(c, e);
-    const written_operands written = {check_reference_of(c, e->binary.left), check_reference_of(c, e->binary.right)};
+    const call_views *written = views_of(c, e->binary.left, e->binary.right);
     check_operands(c, e, expected);
     const type *left = type_resolve(c->types, e->binary.left->type),
                *right = type_resolve(c->types, e->binary.right->type);
@@ -408,7 +415,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         done = text_binary(c, e);
     } else if (left->kind == TYPE_STRUCT || left->kind == TYPE_TUPLE || left->kind == TYPE_VEC) {
         done = struct_binary(c, slot, written, left, right);
-    } else if (right->kind == TYPE_STRUCT && scalar_times_struct(c, slot, left, right)) {
+    } else if (right->kind == TYPE_STRUCT && scalar_times_struct(c, slot, written, left, right)) {
         done = true;
     } else {
         as_scalars = true;

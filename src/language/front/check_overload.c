@@ -137,8 +137,11 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
         check_lent_lists(e);
     if (ours)
         mark_lists(e);
-    if (ours ? member : check_has_overloads(c, f))
-        f = check_choose(c, &(choice){.method = e->call.receiver != NULL, .written = f}, e).written;
+    choice of = {.method = e->call.receiver != NULL, .written = f, .views = e->call.views};
+    if (c->tree->has_reference_impls && f->impl != NULL && check_any_owner(c) != NULL && f->owner != check_any_owner(c))
+        of.of_any = check_find_method(c, check_any_owner(c), f->name);
+    if (ours ? member : check_has_overloads(c, f) || of.of_any != NULL)
+        f = check_choose(c, &of, e).written;
     if (of_tensor)
         numbers_to_tensors(c, e, f);
     if (of_tensor || (ours && e->call.arg_count + f->has_self < f->parameter_count))
@@ -169,11 +172,10 @@ const char *check_maker(checker *c, const type *t, const type *to) {
     return makes ? to->structure->name : NULL;
 }
 
-expr *check_from(checker *c, expr *e, const view *seen, const type *to) {
-    const type *t = type_resolve(c->types, e->type);
-    to = type_resolve(c->types, to);
-    const char *maker = check_maker(c, t, to), *name = "from";
-    if (seen != NULL && maker != NULL && to->kind == TYPE_STRUCT)
-        name = check_name_by_view(c, to->structure, name, NULL, seen, t);
-    return maker != NULL ? build_call(c, e->span, maker, name, &e, 1) : NULL;
+expr *check_from(checker *c, expr *e, const call_views *written, const type *to) {
+    const char *maker = check_maker(c, type_resolve(c->types, e->type), type_resolve(c->types, to));
+    expr *made = maker == NULL ? NULL : build_call(c, e->span, maker, "from", &e, 1);
+    if (made != NULL)
+        made->call.views = check_as_operand(c, written);
+    return made;
 }

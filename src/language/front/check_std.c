@@ -234,6 +234,7 @@ void check_first_as_receiver(checker *c, expr **slot, const char *f, const type 
     *slot = build_method(c, e->span, receiver, f, e->call.args + 1, e->call.arg_count - 1);
     (*slot)->call.name_span = e->call.name_span;
     (*slot)->call.trait = e->call.trait;
+    (*slot)->call.views = e->call.views != NULL && e->call.views->of_type ? e->call.views : NULL;
     check_expr(c, slot, expected);
 }
 
@@ -262,7 +263,7 @@ bool check_method_by_path(checker *c, expr **slot, struct_item *owner, const typ
 /* ---- collect --------------------------------------------------------------------------------- */
 
 /* The receiver is a checked Vec. */
-bool check_collect(checker *c, expr **slot, const view *receiver, const type *expected) {
+bool check_collect(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (library_said_of(LIBRARY_stage, e->call.name) != SAID_COLLECT || e->call.arg_count != 0)
         return false;
@@ -300,8 +301,8 @@ bool check_collect(checker *c, expr **slot, const view *receiver, const type *ex
     }
     if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "from_iter") != NULL) {
         const char *name = t->structure->template != NULL ? t->structure->template->name : t->structure->name;
-        const char *makes = check_name_by_view(c, t->structure, "from_iter", NULL, receiver, NULL);
-        *slot = build_call(c, span, name, makes, &e->call.receiver, 1);
+        *slot = build_call(c, span, name, "from_iter", &e->call.receiver, 1);
+        (*slot)->call.views = check_as_operand(c, e->call.views);
         check_expr(c, slot, t);
         return true;
     }
@@ -366,19 +367,22 @@ void check_become_from(checker *c, expr **slot, const type *t, const type *expec
     bool other = owner != NULL && !taken && check_method_named(c, owner, "from") != NULL;
     const char *name = !other ? NULL : wish->kind == TYPE_STRUCT ? owner->name : check_type_text(c, wish);
     *slot = other ? build_call(c, e->span, name, "from", &value, 1) : value;
-    if (other)
+    if (other) {
+        (*slot)->call.views = check_as_operand(c, e->call.views);
         check_expr(c, slot, wish);
+    }
 }
 
 void check_finish_into(checker *c, expr *e, const type *wanted) {
     expr *value = e->call.operands[0];
     const type *t = type_resolve(c->types, value->type);
     value->type = t;
-    expr *made = check_from(c, value, NULL, wanted);
+    expr *made = check_from(c, value, e->call.views, wanted);
     if (made != NULL) {
         check_expr(c, &made, wanted);
     } else {
         made = build_method(c, e->span, value, "into", NULL, 0);
+        made->call.views = e->call.views;
         check_become_from(c, &made, t, wanted);
     }
     check_coerce(c, &made, wanted, NULL);

@@ -106,16 +106,17 @@ function_item *names_find_method(const name_table *n, const struct_item *owner, 
     return f;
 }
 
-/* A type's own, in the program: where a call does not say otherwise, it comes before those of traits. */
-static bool comes_first(const name_table *n, const function_item *f) {
-    return f->impl != NULL && f->impl->trait_name == NULL && f->span.file != n->tree->prelude;
+/* A type's own, in the program: where a call does not say otherwise, it comes before those of traits. Those for the
+ * type come before those for references to it. */
+static bool comes_first(const name_table *n, const function_item *f, const function_item *than) {
+    return f->impl != NULL && f->span.file != n->tree->prelude && (f->impl->trait_name == NULL || f->far < than->far);
 }
 
 void names_add_method(name_table *n, function_item *f) {
     function_item **at = &n->methods[method_bucket(n, f->owner, f->name)];
     for (function_item **o = at; f->impl != NULL && f->impl->trait_name != NULL && *o != NULL;
          o = &(*o)->next_in_bucket)
-        if ((*o)->owner == f->owner && strcmp((*o)->name, f->name) == 0 && comes_first(n, *o))
+        if ((*o)->owner == f->owner && strcmp((*o)->name, f->name) == 0 && comes_first(n, *o, f))
             at = &(*o)->next_in_bucket;
     f->next_in_bucket = *at;
     *at = f;

@@ -94,7 +94,8 @@ static void lend_by_owner(binding *self, const type_expr *owner) {
     bool whole = !self->is_lent && !self->is_shared;
     self->is_lent |= whole && owner->is_place;
     self->is_shared |= whole && owner->is_shared;
-    if (whole && (owner->is_place || owner->is_shared))
+    self->is_owner = whole && (owner->is_place || owner->is_shared);
+    if (self->is_owner)
         self->lifetime = owner->refers;
 }
 

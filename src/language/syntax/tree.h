@@ -88,11 +88,6 @@ typedef struct type_environment {
 #define OWNER_TUPLE "tuple of "
 #define OWNER_ANY   "any type"
 #define OWNER_DYN   "dyn "
-/* Behind the name of a method of `impl Trait<B> for &T` where there is an `impl Trait<B> for T`, too; and of
- * `impl Trait<&B>` beside `impl Trait<B>`. */
-#define REFERENCE         "&"
-#define REFERENCE_MUT     "&mut"
-#define REFERENCE_OPERAND ",&"
 
 /* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
 struct impl_item {
@@ -159,6 +154,7 @@ struct function_item {
     struct_item *as_value; /* [check] the type of the function's name where it is not called */
     bool is_checked;       /* [check] */
     bool has_self;         /* parameters[0] is then self */
+    uint32_t far;          /* [check] of `impl Trait<&B> for &T`: 0 is the nearest to `impl Trait<B> for T` */
     bool has_holder;       /* parameters[0] is then `self: &Rc<Self>`, called as a method of what is held */
     bool never_returns;    /* written `-> !` */
     bool is_const;         /* written `const fn` */

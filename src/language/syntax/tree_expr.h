@@ -62,6 +62,7 @@ struct binding {
     bool comes_back;         /* [check] parameter of a closure that is a `&mut T` */
     bool is_alias;           /* `ref mut` */
     bool is_lent;            /* `&mut self` */
+    bool is_owner;           /* `self` of `impl Trait for &T`: the reference is the type */
     bool asks_for_mut;       /* [check] a method with `&mut self` is called on it */
     bool is_shared;          /* `&self`, `ref x` */
     bool is_to_value;        /* [check] let x = &y; */
@@ -238,6 +239,7 @@ typedef struct call_expr {
     expr *receiver;                 /* x of x.m(…), else NULL */
     const char *name;               /* m of x.m(…) */
     const struct trait_item *trait; /* [check] whose m is meant; NULL: the call does not say it */
+    const struct call_views *views; /* [check] how it is written; NULL: not known */
     source_span name_span;          /* of f or m */
     expr **args;
     /* [check] */

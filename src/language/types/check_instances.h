@@ -84,6 +84,10 @@ void check_read_body(checker *c, function_item *f);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
 bool check_has_overloads(const checker *c, const function_item *f); /* of other impls of its trait */
 bool check_is_other_trait(const impl_item *a, const impl_item *b);  /* but for references: Add<&V> is Add<V> */
+/* a + b takes b by reference: `impl Trait<&B> for T`; so does T::from(b), and T::sum of what gives such. */
+bool check_takes_reference(const function_item *f);
+/* How far `impl Trait<&B> for &T` is from `impl Trait<B> for T`: for `&mut T` is further than for `&T`. */
+uint32_t check_distance_of_impl(const function_item *f);
 /* B of `impl Add<B> for T`; T of `impl Add for T`; NULL: the trait has more parameters. */
 const type_expr *check_trait_operand(const impl_item *impl);
 /* trait Scale<K = Self>: impl Scale for T is impl Scale<Self> for T. */

@@ -115,20 +115,6 @@ static void name_shown(function_item *f) {
     f->name = name != NULL ? name : f->name;
 }
 
-/* a + b takes b by reference: `impl Trait<&B> for T`; so does T::from(b), and T::sum of what gives such. */
-static bool takes_reference(const function_item *f) {
-    const type_expr *operand = f->parameter_count == 1u + f->has_self && f->impl->trait_type != NULL
-                                   ? check_trait_operand(f->impl)
-                                   : NULL;
-    return operand != NULL && operand != f->impl->owner && operand->is_shared;
-}
-
-/* How far an impl is from `impl Trait<B> for T`: `for &mut T` is further than `for &T`, both further than any B. */
-static uint32_t distance_of(const function_item *f) {
-    const type_expr *owner = f->impl->owner;
-    return (owner->is_place ? 4 : owner->is_shared ? 2 : 0) + takes_reference(f);
-}
-
 static bool is_text(const type_expr *t) {
     return t != NULL && t->kind == TYPE_EXPR_NAME && t->scope == NULL &&
            scalar_type_of_name(t->name, strlen(t->name)) == TYPE_STRING;
@@ -141,38 +127,24 @@ static bool is_same_trait(const impl_item *g, const impl_item *f) {
     return !check_is_other_trait(g, f) || (is_text(check_trait_operand(g)) && is_text(check_trait_operand(f)));
 }
 
-/* g, before it had a name of its own, is the same method of a nearer impl. */
-static bool is_nearer(const function_item *g, const function_item *f) {
-    size_t length = strlen(f->name);
-    return g != f && g->impl != NULL && f->impl != g->impl && g->owner_name != NULL &&
-           (strcmp(g->owner_name, f->owner_name) == 0 || strcmp(f->owner_name, OWNER_ANY) == 0) &&
-           strncmp(g->name, f->name, length) == 0 && strchr(REFERENCE REFERENCE_OPERAND, g->name[length]) != NULL &&
-           g->impl->trait_name != NULL && strcmp(g->impl->trait_name, f->impl->trait_name) == 0 &&
-           is_same_trait(g->impl, f->impl) && distance_of(g) < distance_of(f);
-}
-
-/* A method of `impl Trait for &T` goes by a name of its own where `impl Trait for T` has it, too. */
-static void name_by_reference(checker *c, function_item *f) {
-    bool beside = false;
-    bool far = f->impl != NULL && f->impl->trait_name != NULL && distance_of(f) > 0;
-    for (uint32_t i = 0; far && i < c->tree->function_count; i++)
-        beside |= is_nearer(c->tree->functions[i], f);
-    if (!beside)
-        return;
-    const type_expr *owner = f->impl->owner;
-    c->tree->has_reference_impls = true;
-    f->name = check_printf(c, "%s%s%s", f->name,
-                           owner->is_place    ? REFERENCE_MUT
-                           : owner->is_shared ? REFERENCE
-                                              : "",
-                           takes_reference(f) ? REFERENCE_OPERAND : "");
+/* Whether `impl Trait for T` is declared beside this `impl Trait for &T`. */
+static void note_references(checker *c, const function_item *f) {
+    for (uint32_t i = 0; f->far > 0 && !c->tree->has_reference_impls && i < c->tree->function_count; i++) {
+        const function_item *g = c->tree->functions[i];
+        c->tree->has_reference_impls = g->impl != NULL && g->impl->trait_name != NULL &&
+                                       strcmp(g->name, f->name) == 0 &&
+                                       strcmp(g->impl->trait_name, f->impl->trait_name) == 0 &&
+                                       (strcmp(g->owner_name, f->owner_name) == 0 ||
+                                        strcmp(f->owner_name, OWNER_ANY) == 0) &&
+                                       is_same_trait(g->impl, f->impl) && check_distance_of_impl(g) < f->far;
+    }
 }
 
 /* The method of that name that f would be declared beside; those of other traits do not hinder it. */
 static const function_item *known_method(checker *c, const function_item *f) {
     c->tree->has_shared_methods |= f->owner->is_builtin && check_own_trait(c, f) != NULL;
     for (const function_item *o = check_find_method(c, f->owner, f->name); o != NULL; o = o->next_in_bucket) {
-        if (o->owner != f->owner || strcmp(o->name, f->name) != 0)
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0 || o->far != f->far)
             continue;
         if (check_is_same_source(c, o, f))
             return o;
@@ -183,7 +155,8 @@ static const function_item *known_method(checker *c, const function_item *f) {
 
 static void declare_method(checker *c, function_item *f) {
     name_shown(f);
-    name_by_reference(c, f);
+    f->far = check_distance_of_impl(f);
+    note_references(c, f);
     symbol *owner = check_find(c, f->owner_name);
     struct_item *builtin = check_builtin_owner(c, f->owner_name);
     if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {
@@ -251,6 +224,7 @@ function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *own
     made->impl = impl;
     made->owner = owner;
     made->is_template = check_is_template(c, made);
+    made->far = check_distance_of_impl(made);
     return made;
 }
 
@@ -282,12 +256,6 @@ static void default_constants(checker *c, const impl_item *impl) {
     }
 }
 
-/* Without the mark of an impl for references. */
-static const char *written_name(checker *c, const function_item *f) {
-    const size_t length = strcspn(f->name, REFERENCE REFERENCE_OPERAND);
-    return f->name[length] == '\0' ? f->name : check_printf(c, "%.*s", (int)length, f->name);
-}
-
 static bool trait_has(const trait_item *trait, const char *name) {
     for (uint32_t i = 0; i < trait->method_count; i++)
         if (strcmp(trait->methods[i]->name, name) == 0)
@@ -299,7 +267,7 @@ static bool trait_has(const trait_item *trait, const char *name) {
 static void refuse_others(checker *c, const impl_item *impl) {
     for (uint32_t i = 0; i < c->tree->function_count && impl->trait->span.file != c->tree->prelude; i++) {
         const function_item *f = c->tree->functions[i];
-        if (f->impl != impl || f->template != NULL || trait_has(impl->trait, written_name(c, f)))
+        if (f->impl != impl || f->template != NULL || trait_has(impl->trait, f->name))
             continue;
         diagnostic *d = diagnostics_say(c->diagnostics, f->span, SAY(is_not_a_method_of_trait), f->name,
                                         names_trait_text(impl->trait));
@@ -313,13 +281,6 @@ function_item *check_method_of_impl(const checker *c, const struct_item *owner, 
     function_item *f = check_find_method(c, owner, name);
     while (f != NULL && (f->impl != impl || strcmp(f->name, name) != 0))
         f = f->next_in_bucket;
-    const size_t length = strlen(name);
-    for (uint32_t i = 0; f == NULL && c->tree->has_reference_impls && i < c->tree->function_count; i++) {
-        function_item *far = c->tree->functions[i]; /* of `impl Trait for &T` */
-        if (far->impl == impl && far->template == NULL && strncmp(far->name, name, length) == 0 &&
-            (far->name[length] == REFERENCE[0] || far->name[length] == REFERENCE_OPERAND[0]))
-            f = far;
-    }
     return f;
 }
 

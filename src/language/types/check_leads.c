@@ -7,7 +7,6 @@
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_instances.h"
-#include "language/types/check_operator_types.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_tree_made.h"
 #include "language/types/check_view.h"
@@ -68,38 +67,17 @@ static bool is_written_reference(const checker *c, const expr *e) {
     return e->kind == EXPR_METHOD;
 }
 
-const char *check_reference_of(const checker *c, const expr *e) {
-    if (c->tree->has_reference_impls) {
-        const view v = check_view(c, e);
-        return v.references == 0 ? NULL : v.is_mutable ? REFERENCE_MUT : REFERENCE;
-    }
+bool check_is_reference(const checker *c, const expr *e) {
+    if (c->tree->has_reference_impls)
+        return check_view(c, e).references > 0;
     if (e->stars > 0)
-        return NULL;
+        return false;
     if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
-        return e->unary.is_mutable ? REFERENCE_MUT : REFERENCE;
+        return true;
     const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     const binding *b = s == NULL ? NULL : s->binding;
-    if (b == NULL)
-        return NULL;
-    const type_expr *t = b->annotation;
-    if (b->is_lent || (t != NULL && t->is_place))
-        return REFERENCE_MUT;
-    return b->is_shared || b->is_to_value || (t != NULL && t->is_shared) ? REFERENCE : NULL;
-}
-
-const char *check_name_by_reference(checker *c, struct_item *s, const char *name, const char *receiver,
-                                    const char *operand, const type *t) {
-    const char *operands[] = {operand != NULL ? REFERENCE_OPERAND : "", operand != NULL ? "" : REFERENCE_OPERAND};
-    if (!c->tree->has_reference_impls || (receiver == NULL && operand == NULL))
-        return name;
-    for (uint32_t i = 0; i < 4; i++) {
-        const char *by = i < 2 ? receiver : receiver == NULL ? REFERENCE : NULL;
-        const char *full = check_printf(c, "%s%s%s", name, by != NULL ? by : "", operands[i % 2]);
-        for (function_item *f = check_method_named(c, s, full); f != NULL; f = check_next_overload(c, f, f))
-            if (t == NULL || (f->parameter_count == 1u + f->has_self && check_takes_operand(f, t)))
-                return full;
-    }
-    return name;
+    const type_expr *t = b == NULL ? NULL : b->annotation;
+    return b != NULL && (b->is_lent || b->is_shared || b->is_to_value || (t != NULL && (t->is_place || t->is_shared)));
 }
 
 uint32_t check_stars(const checker *c, const expr *e) {

@@ -118,6 +118,18 @@ bool check_is_other_trait(const impl_item *a, const impl_item *b) {
                : !check_same_written(of_a, of_b);
 }
 
+bool check_takes_reference(const function_item *f) {
+    const type_expr *operand = f->parameter_count == 1u + f->has_self && f->impl->trait_type != NULL
+                                   ? check_trait_operand(f->impl)
+                                   : NULL;
+    return operand != NULL && operand != f->impl->owner && operand->is_shared;
+}
+
+uint32_t check_distance_of_impl(const function_item *f) {
+    const type_expr *owner = f->impl == NULL || f->impl->trait_name == NULL ? NULL : f->impl->owner;
+    return owner == NULL ? 0 : (owner->is_place ? 4 : owner->is_shared ? 2 : 0) + check_takes_reference(f);
+}
+
 static type_expr *with_arguments(checker *c, const type_parameters *parameters, const type_expr *written,
                                  const type_expr *t) {
     for (uint32_t i = 0; t->kind == TYPE_EXPR_NAME && i < parameters->count; i++) {

@@ -25,6 +25,16 @@ const view *check_view_kept(const checker *c, view v) {
     return made;
 }
 
+const call_views *check_views_kept(const checker *c, call_views v) {
+    call_views *made = CHECK_ARRAY((checker *)c, call_views, 1);
+    *made = v;
+    return made;
+}
+
+const call_views *check_as_operand(const checker *c, const call_views *written) {
+    return written == NULL ? NULL : check_views_kept(c, (call_views){.operand = written->receiver});
+}
+
 static view of_type(const checker *c, const type_expr *t, int depth) {
     view v = {.references = t->is_shared || t->is_place, .is_mutable = t->is_place};
     const type_expr *inside = t->argument_count > 0 && depth < 3 ? t->arguments[0] : NULL;
@@ -227,30 +237,45 @@ void check_view_closures(checker *c, const expr *call) {
     }
 }
 
+void check_views(const checker *c, expr *call) {
+    if (!c->tree->has_reference_impls || call->call.views != NULL)
+        return;
+    call_views v = {.has_receiver = call->call.receiver != NULL};
+    if (v.has_receiver)
+        v.receiver = check_view(c, call->call.receiver);
+    if (call->call.arg_count == 1)
+        v.operand = check_view(c, call->call.args[0]);
+    call->call.views = check_views_kept(c, v);
+}
+
 /* ---- which impl ----------------------------------------------------------------------------------- */
 
-static const char *mark_of(view v) {
-    return v.references == 0 ? NULL : v.is_mutable ? REFERENCE_MUT : REFERENCE;
+/* As Rust looks for the receiver: the type itself, `&` of it, `&mut` of it, then all of it of what it refers to. */
+static uint32_t distance_of_receiver(const function_item *f, view of) {
+    enum { STEP = 3, NOWHERE = 100 };
+    const type_expr *owner = f->impl->owner;
+    const binding *self = f->parameters[0];
+    const bool lent = !self->is_owner && (self->is_lent || self->is_shared),
+               is_mutable = lent ? self->is_lent : owner->is_place;
+    const uint32_t wanted = (owner->is_place || owner->is_shared) + lent;
+    if (wanted < of.references)
+        return STEP * (of.references - wanted);
+    if (wanted > of.references) /* of a `&mut T` that is `& &mut T` */
+        return wanted > of.references + 1 || (of.references > 0 && of.is_mutable != owner->is_place) ? NOWHERE
+                                                                                                     : 1 + is_mutable;
+    return wanted == 0 || is_mutable == of.is_mutable ? 0 : is_mutable ? NOWHERE : STEP + 1;
 }
 
-/* `&self` of the T of `x.m()` is what is written of an x that is `&T`: the impl for `&T` is one reference further. */
-static const char *mark_of_receiver(checker *c, struct_item *owner, const char *name, view receiver) {
-    const function_item *f = check_method_named(c, owner, name);
-    const binding *self = f != NULL && f->has_self ? f->parameters[0] : NULL;
-    const bool lent = self != NULL && (receiver.is_mutable ? self->is_lent : self->is_shared);
-    return mark_of(lent ? without_one(receiver) : receiver);
-}
-
-/* v.extend(w), V::sum(w): what w gives one by one. */
-static const char *mark_of_operand(checker *c, struct_item *owner, const char *name, view operand) {
-    const function_item *f = check_method_named(c, owner, check_printf(c, "%s" REFERENCE_OPERAND, name));
-    const bool items = f != NULL && check_is_bound_by(f, f->parameters[f->has_self], check_bounds_items);
-    return mark_of(items ? check_view_of_item(operand) : operand);
-}
-
-const char *check_name_by_view(checker *c, struct_item *owner, const char *name, const view *receiver,
-                               const view *operand, const type *t) {
-    return check_name_by_reference(c, owner, name,
-                                   receiver == NULL ? NULL : mark_of_receiver(c, owner, name, *receiver),
-                                   operand == NULL ? NULL : mark_of_operand(c, owner, name, *operand), t);
+uint32_t check_distance(const function_item *f, const call_views *written) {
+    if (written == NULL || f->impl == NULL)
+        return 0;
+    const bool is_reference = f->impl->owner->is_place || f->impl->owner->is_shared;
+    uint32_t far = written->of_type ? is_reference != written->of_reference : 0;
+    if (f->has_self && written->has_receiver)
+        far = distance_of_receiver(f, written->receiver);
+    if (f->parameter_count != 1u + f->has_self)
+        return 2 * far;
+    const bool items = check_is_bound_by(f, f->parameters[f->has_self], check_bounds_items);
+    const view operand = items ? check_view_of_item(written->operand) : written->operand;
+    return 2 * far + (check_takes_reference(f) != (operand.references > 0));
 }

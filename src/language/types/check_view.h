@@ -19,9 +19,18 @@ view check_view_of_item(view of); /* of what `for` gives over it */
 void check_view_pattern(checker *c, pattern *p, view of);
 /* x.map(|p| …), x.fold(0, |sum, p| …): p is what x gives. */
 void check_view_closures(checker *c, const expr *call);
-/* The name that the method goes by for such a receiver and such an operand, as far as several impls have it. NULL:
- * there is none. t: what the operand is; NULL: not known. */
-const char *check_name_by_view(checker *c, struct_item *owner, const char *name, const view *receiver,
-                               const view *operand, const type *t);
+/* How the receiver and the only operand of a call are written; <&T as Trait>::f is one of a type. */
+typedef struct call_views {
+    view receiver, operand;
+    bool has_receiver, of_type, of_reference;
+} call_views;
+
+const call_views *check_views_kept(const checker *c, call_views v); /* a copy that stays */
+/* Notes how a call, not checked yet, is written. */
+void check_views(const checker *c, expr *call);
+/* x.into(), x.sum(): T::from(x), T::sum(x). */
+const call_views *check_as_operand(const checker *c, const call_views *written);
+/* How far f is from what is written. */
+uint32_t check_distance(const function_item *f, const call_views *written);
 
 #endif

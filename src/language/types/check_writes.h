@@ -74,12 +74,8 @@ bool check_to_slice(checker *c, expr **slot, const type *to);
 /* ---- check_leads.c: what leads on to another value ---- */
 
 bool check_leads(const checker *c, const type *t); /* `impl Deref` */
-/* How `&x`, `&mut x` or a parameter that is one is written; NULL: e is not a reference. */
-const char *check_reference_of(const checker *c, const expr *e);
-/* The name that the method goes by for a receiver and an operand that are such references: of the impl that is declared
- * for both as they are written, else of the nearest. t: what the operand is; NULL: not known. */
-const char *check_name_by_reference(checker *c, struct_item *s, const char *name, const char *receiver,
-                                    const char *operand, const type *t);
+/* `&x`, `&mut x` or a parameter that is one. */
+bool check_is_reference(const checker *c, const expr *e);
 bool check_is_guard(const checker *c, const type *t);
 bool check_leads_elsewhere(checker *c, const type *t, const type *wish); /* as `&x` where wish is wanted */
 /* The target of e, checked: a call that is not checked yet; of `deref_mut` where it is written to and there is one. */
