@@ -112,6 +112,7 @@ typedef struct flat { /* one export, everything it calls put in */
 
 typedef struct handle_shape { /* of a type of handles: from the first call that yields one */
     const fact_list *list;
+    bool *varies; /* by word: calls disagree on the number, so it is a field of C; NULL: on none */
     bool is_written;
 } handle_shape;
 
@@ -138,6 +139,7 @@ typedef struct portable {
     flat *now;            /* whose export is looked at; given, parameters */
     const fact *arguments;
     uint32_t depth;
+    bool again; /* a number that was known varies: the calls are followed once more */
     bool refused, out_of_memory;
     masu__buffer code, header;
 } portable;
@@ -160,10 +162,13 @@ void portable_read_calls(portable *p);
 
 /* ---- handle_words.c ---------------------------------------------------------------------------------------------- */
 
-/* A struct as it is in C: its shapes and variants, no numbers, its fields by their names. */
-fact handle_words(portable *p, const fact_list *given);
-/* The word says which variant there is, and that is known: it is not a field of C. */
+/* A struct of that type as it is in C: its shapes, variants and constants, its fields by their names. `call` makes it:
+ * its file of weights counts. */
+fact handle_words(portable *p, const fact_list *given, uint32_t type, const stated_call *call);
+/* The word is known when the C is written, and no call changes it: it is not a field of C. */
 bool handle_word_is_chosen(const fact_list *list, uint32_t word);
+/* Whether `now` has the numbers of the type's handles; where it has others, those vary, and false. */
+bool handle_keeps(portable *p, uint32_t type, const fact_list *now);
 /* Whether this word of what i gives goes out; refuses another variant than the handle has. */
 bool handle_gives(portable *p, const frame *fr, const ir_instr *i, int64_t index, uint32_t word);
 
@@ -286,6 +291,10 @@ static inline const fact *layout_fact(const layout *l, ir_value v) {
 
 /* Which struct each file of weights fills; all that does not fit is one refusal. */
 void portable_find_weights(portable *p);
+/* The name of the word in a file; the number that the file of weights has for it, if it fits. */
+const char *portable_file_name(portable *p, const fact_list *list, uint32_t word);
+bool portable_weight_number(portable *p, const struct masu_weights *from, const fact_list *list, uint32_t word,
+                            fact *out);
 uint64_t portable_bytes(tl_dtype dtype, int64_t elements);
 
 /* ---- write.c, write_*.c ------------------------------------------------------------------------------------------ */

@@ -135,7 +135,7 @@ static bool read_argument(reader *r, const masu_parameter *p, fact *out) {
 
 /* ---- following --------------------------------------------------------------------------------------------------- */
 
-static bool keep_handle(portable *p, const masu_parameter *shown, const fact *given) {
+static bool keep_handle(portable *p, const masu_parameter *shown, fact *given) {
     handle_shape *known = &p->handles[shown->handle_type];
     if (given->kind != FACT_LIST || given->list->count != 1)
         return true;
@@ -148,6 +148,8 @@ static bool keep_handle(portable *p, const masu_parameter *shown, const fact *gi
             return false;
         }
     bool same = !known->list || known->list->width == given->list->width;
+    if (!handle_keeps(p, shown->handle_type, given->list))
+        return false;
     for (uint32_t k = 0; known->list && same && k < given->list->width; k++)
         same = known->list->words[k].kind == FACT_ANY || fact_same(&known->list->words[k], &given->list->words[k]);
     if (!same) {
@@ -156,6 +158,22 @@ static bool keep_handle(portable *p, const masu_parameter *shown, const fact *gi
         return false;
     }
     known->list = known->list ? known->list : given->list;
+    given->list = known->list;
+    return true;
+}
+
+/* Handles that the call writes to have the numbers that they had, or those vary. */
+static bool keeps_written(portable *p, const flat *out) {
+    const masu_function *shown = out->shown;
+    uint32_t index = shown->result_count;
+    for (uint32_t k = 0; k < shown->parameter_count; k++) {
+        if (!shown->parameters[k].is_written)
+            continue;
+        const fact *given = &out->given[index++];
+        if (shown->parameters[k].kind == MASU_KIND_HANDLE && given->kind == FACT_LIST && given->list->count == 1 &&
+            !handle_keeps(p, shown->parameters[k].handle_type, given->list))
+            return false;
+    }
     return true;
 }
 
@@ -175,7 +193,7 @@ static bool follow(portable *p, const stated_call *call, flat *out) {
             if (given->kind != FACT_LIST || given->list->count != 1)
                 continue;
             out->made = shown->result_count == 1 ? given->list->words : NULL;
-            *given = handle_words(p, given->list);
+            *given = handle_words(p, given->list, shown->results[r].handle_type, call);
             if (!keep_handle(p, &shown->results[r], given))
                 return false;
             if (!call->name)
@@ -184,7 +202,7 @@ static bool follow(portable *p, const stated_call *call, flat *out) {
     for (uint32_t k = 0; k < shown->parameter_count && !call->name; k++)
         if (shown->parameters[k].kind == MASU_KIND_HANDLE && shown->parameters[k].is_written)
             p->handles[shown->parameters[k].handle_type].is_written = true;
-    return !portable_stopped(p);
+    return keeps_written(p, out) && !portable_stopped(p);
 }
 
 static bool add_call(portable *p, const char *name, uint32_t function, const fact *arguments,
@@ -270,6 +288,27 @@ static void call_all(portable *p) {
     }
 }
 
+static void read_all(reader *r) {
+    while (read_call(r)) {
+        bool more = accept(r, ';');
+        skip(r);
+        if (!*r->at)
+            return;
+        if (!more) {
+            wrong(r, "`;` is wanted");
+            return;
+        }
+    }
+}
+
+static void forget_calls(portable *p) {
+    p->again = false;
+    p->call_count = 0;
+    memset(p->flats, 0, MOST_CALLS * sizeof *p->flats);
+    for (uint32_t h = 0; h < p->shown->handle_type_count; h++)
+        p->handles[h] = (handle_shape){.varies = p->handles[h].varies};
+}
+
 void portable_read_calls(portable *p) {
     reader r = {p, p->options->calls};
     p->calls = MASU_ARENA_ARRAY(&p->arena, stated_call, MOST_CALLS);
@@ -282,14 +321,10 @@ void portable_read_calls(portable *p) {
         call_all(p);
         return;
     }
-    while (read_call(&r)) {
-        bool more = accept(&r, ';');
-        skip(&r);
-        if (!*r.at)
-            return;
-        if (!more) {
-            wrong(&r, "`;` is wanted");
-            return;
-        }
+    read_all(&r);
+    while (p->again && !portable_stopped(p)) { /* each time, a number more varies */
+        forget_calls(p);
+        r.at = p->options->calls;
+        read_all(&r);
     }
 }

@@ -66,9 +66,11 @@ static void put_handles(writer *w, masu__buffer *out) {
             continue;
         masu__buffer_printf(out, "\n/* %s: its arrays are the caller's. */\ntypedef struct %s_%s {\n",
                             p->shown->handle_types[h].name, p->shown->name, p->shown->handle_types[h].name);
+        bool empty = true;
         for (uint32_t k = 0; k < list->width; k++) {
             if (handle_word_is_chosen(list, k))
                 continue;
+            empty = false;
             const char *field = write_field_name(w->p, &list->leaves[k], k);
             const fact *t = &list->words[k];
             if (list->leaves[k].type != IR_TENSOR) {
@@ -80,6 +82,8 @@ static void put_handles(writer *w, masu__buffer *out) {
             write_shape(out, t);
             masu__buffer_printf(out, ": %lld elements */\n", (long long)fact_elements(t));
         }
+        if (empty)
+            masu__buffer_puts(out, "    unsigned char unused; /* a struct of C has a field */\n");
         masu__buffer_printf(out, "} %s_%s;\n", p->shown->name, p->shown->handle_types[h].name);
     }
 }

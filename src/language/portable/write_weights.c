@@ -69,8 +69,8 @@ static const char *symbol_of(portable *p, const char *name) {
 
 /* ---- what fits --------------------------------------------------------------------------------------------------- */
 
-/* The word's name in the file: the field, with dots where structs lie in it. */
-static const char *file_name(portable *p, const fact_list *list, uint32_t word) {
+/* The field, with dots where structs lie in it. */
+const char *portable_file_name(portable *p, const fact_list *list, uint32_t word) {
     const char *dot = list->leaves[word].name ? strchr(list->leaves[word].name, '.') : NULL;
     const char *name = dot ? dot + 1 : masu__arena_printf(&p->arena, "field%u", word);
     p->out_of_memory |= !name;
@@ -113,6 +113,60 @@ static const fact *number_of(const portable *p, const baked *b, uint32_t word) {
     return made && made[word].kind == FACT_NUMBER ? &made[word] : NULL;
 }
 
+static bool holds(ir_type type, int64_t v) {
+    unsigned bits = ir_type_bits(type);
+    if (!ir_type_integer(type) && type != IR_CHAR)
+        return true;
+    if (!ir_type_signed(type))
+        return v >= 0 && (bits >= 64 || v >> bits == 0);
+    return bits >= 64 || (v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1));
+}
+
+/* The elements of a word, to be given back with masu__meta_free; NULL: refused. */
+static void *read_word(portable *p, const baked *b, uint32_t word, size_t bytes) {
+    const fact_list *list = p->handles[b->type].list;
+    masu_element element = element_of(list, word);
+    void *data = masu__meta_calloc(1, bytes);
+    if (!data) {
+        p->out_of_memory = true;
+        return NULL;
+    }
+    const char *why = b->from->read(b->from->user, b->item[word], element, data);
+    if (!why && list->leaves[word].type != IR_TENSOR && element == MASU_I64 &&
+        !holds(list->leaves[word].type, *(const int64_t *)data))
+        why = masu__arena_printf(&p->arena, "the type of `%s` does not hold its number",
+                                 portable_file_name(p, list, word));
+    if (!why)
+        return data;
+    portable_refuse(p, NULL, (source_span){0}, "--weights %s=%s: %s", b->from->name, b->from->path, why);
+    masu__meta_free(data, bytes);
+    return NULL;
+}
+
+/* A number that is not a field of C is read all the same: it may be one that its type does not hold. */
+static void judge_number(portable *p, const baked *b, uint32_t word) {
+    int64_t room = 0;
+    void *data = read_word(p, b, word, sizeof room);
+    if (data)
+        masu__meta_free(data, sizeof room);
+}
+
+bool portable_weight_number(portable *p, const masu_weights *from, const fact_list *list, uint32_t word, fact *out) {
+    size_t at = find_item(from, portable_file_name(p, list, word));
+    masu_element element = element_of(list, word);
+    int64_t number = 0;
+    bool truth = false;
+    if (at == from->count || !fits(&from->items[at], list, word))
+        return false;
+    if (from->read(from->user, at, element, element == MASU_BOOL ? (void *)&truth : &number))
+        return false;
+    number = element == MASU_BOOL ? truth : number;
+    if (!holds(list->leaves[word].type, number))
+        return false;
+    *out = (fact){.kind = FACT_NUMBER, .i = number};
+    return true;
+}
+
 /* The items of all words, or what is missing, too many or of another shape. */
 static void match(portable *p, baked *b, masu__buffer *wrong) {
     const fact_list *list = p->handles[b->type].list;
@@ -123,14 +177,17 @@ static void match(portable *p, baked *b, masu__buffer *wrong) {
         p->out_of_memory = true;
         return;
     }
-    for (uint32_t k = 0; k < list->width; k++) {
-        if (handle_word_is_chosen(list, k))
-            continue;
-        const char *name = file_name(p, list, k);
+    b->item = item;
+    for (uint32_t k = 0; k < list->width && !portable_stopped(p); k++) {
+        const char *name = portable_file_name(p, list, k);
+        bool chosen = handle_word_is_chosen(list, k);
         size_t at = item[k] = find_item(from, name);
         used[at] = true;
-        if (at < from->count ? fits(&from->items[at], list, k) : number_of(p, b, k) != NULL)
+        if (at < from->count ? fits(&from->items[at], list, k) : chosen || number_of(p, b, k)) {
+            if (chosen && at < from->count)
+                judge_number(p, b, k);
             continue;
+        }
         masu__buffer_printf(wrong, "%s`%s` is ", wrong->length ? "; " : "", name);
         if (at == from->count) {
             masu__buffer_puts(wrong, "missing, a ");
@@ -147,7 +204,6 @@ static void match(portable *p, baked *b, masu__buffer *wrong) {
     for (size_t i = 0; i < from->count; i++)
         if (!used[i])
             masu__buffer_printf(wrong, "%s`%s` is not a field", wrong->length ? "; " : "", from->items[i].name);
-    b->item = item;
 }
 
 static const char *why_not(portable *p, baked *b, size_t number, masu__buffer *wrong) {
@@ -207,35 +263,6 @@ static void put_element(masu__buffer *out, masu_element element, ir_type type, c
                      0);
 }
 
-static bool holds(ir_type type, int64_t v) {
-    unsigned bits = ir_type_bits(type);
-    if (!ir_type_integer(type) && type != IR_CHAR)
-        return true;
-    if (!ir_type_signed(type))
-        return v >= 0 && (bits >= 64 || v >> bits == 0);
-    return bits >= 64 || (v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1));
-}
-
-/* The elements of a word, to be given back with masu__meta_free; NULL: refused. */
-static void *read_word(portable *p, const baked *b, uint32_t word, size_t bytes) {
-    const fact_list *list = p->handles[b->type].list;
-    masu_element element = element_of(list, word);
-    void *data = masu__meta_calloc(1, bytes);
-    if (!data) {
-        p->out_of_memory = true;
-        return NULL;
-    }
-    const char *why = b->from->read(b->from->user, b->item[word], element, data);
-    if (!why && list->leaves[word].type != IR_TENSOR && element == MASU_I64 &&
-        !holds(list->leaves[word].type, *(const int64_t *)data))
-        why = masu__arena_printf(&p->arena, "the type of `%s` does not hold its number", file_name(p, list, word));
-    if (!why)
-        return data;
-    portable_refuse(p, NULL, (source_span){0}, "--weights %s=%s: %s", b->from->name, b->from->path, why);
-    masu__meta_free(data, bytes);
-    return NULL;
-}
-
 static int64_t elements_of(const fact_list *list, uint32_t word) {
     return list->leaves[word].type == IR_TENSOR ? fact_elements(&list->words[word]) : 1;
 }
@@ -286,6 +313,8 @@ void write_weights(writer *w, masu__buffer *out) {
         for (uint32_t word = 0; word < list->width && !portable_stopped(p); word++)
             if (!handle_word_is_chosen(list, word))
                 put_word(w, out, k, word, &fields);
+        if (!fields.length)
+            masu__buffer_puts(&fields, "    0,\n");
         masu__buffer_printf(out, "const %s_%s %s = {\n%s};\n\n", p->shown->name,
                             p->shown->handle_types[p->baked[k].type].name, p->baked[k].symbol,
                             masu__buffer_text(&fields));
