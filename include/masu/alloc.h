@@ -72,7 +72,7 @@ typedef struct masu_magazine {
     void **top;
     void **end;
     uint64_t allocations; /* served from here since the thread began */
-    uint64_t reserved;
+    uint64_t frees_only;  /* 1: it ran full, and full again without an allocation in between: others use its blocks */
 } masu_magazine;
 
 /* by_kind[0] is never used: always empty and always full. */
@@ -92,7 +92,8 @@ extern MASU_API uint16_t masu_magazine_at[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MI
 extern MASU_API uint16_t masu_packed_at[MASU_PACKED_SIZES];
 
 /* For each page of 4 KiB what lies there: 1 … MASU_BUCKET_MOST_CLASSES for a page of small blocks of this pool,
- * the magazine they belong to; other numbers are the library's. A part covers 4 GiB; NULL: nothing there. */
+ * the magazine they belong to; the lowest eight bits of other numbers are 0, the rest is the library's. A part covers
+ * 4 GiB; NULL: nothing there. */
 enum { MASU_PAGE_SHIFT = 12, MASU_PAGE_PARTS = 1 << 16, MASU_PAGE_PART_MASK = (1 << 20) - 1 };
 extern MASU_API uint32_t *masu_page_codes[MASU_PAGE_PARTS];
 
@@ -105,6 +106,22 @@ static inline uint32_t masu_page_code(const void *ptr) {
     return __builtin_expect(part != NULL, 1)
                ? __atomic_load_n(&part[address >> MASU_PAGE_SHIFT & MASU_PAGE_PART_MASK], __ATOMIC_RELAXED)
                : 0;
+}
+
+/* 1 … MASU_BUCKET_MOST_CLASSES, or 0: not a page of small blocks of this pool. ptr: any number. */
+static inline size_t masu_page_kind(const void *ptr) {
+    uintptr_t address = (uintptr_t)ptr;
+    if (__builtin_expect(address >> 32 >= MASU_PAGE_PARTS, 0))
+        return 0;
+    const uint32_t *part = __atomic_load_n(&masu_page_codes[address >> 32], __ATOMIC_RELAXED);
+    if (__builtin_expect(part == NULL, 0))
+        return 0;
+    const uint32_t *code = &part[address >> MASU_PAGE_SHIFT & MASU_PAGE_PART_MASK];
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return __atomic_load_n((const uint8_t *)code, __ATOMIC_RELAXED);
+#else
+    return __atomic_load_n(code, __ATOMIC_RELAXED) & 255;
+#endif
 }
 
 /* One instruction where there is one, so that a reader in another thread never sees half. */
@@ -156,13 +173,16 @@ static inline void *masu_try_alloc_packed(size_t bytes) {
                                                                   : NULL;
 }
 
+/* The thread's magazine for the block, any pointer; one that is always full where there is none. */
+static inline masu_magazine *masu_magazine_of_block(const void *ptr) {
+    size_t at = masu_page_kind(ptr) * sizeof(masu_magazine);
+    masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+    return (masu_magazine *)((char *)mine + at);
+}
+
 /* False: call masu_free_unsized, any pointer. */
 static inline bool masu_try_free_unsized(void *ptr) {
-    uint32_t code = masu_page_code(ptr);
-    if (__builtin_expect(code - 1 >= MASU_BUCKET_MOST_CLASSES, 0))
-        return false;
-    masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
-    return masu_magazine_give(&mine->by_kind[code], ptr);
+    return masu_magazine_give(masu_magazine_of_block(ptr), ptr);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

@@ -98,11 +98,14 @@ static inline __attribute__((always_inline)) void *take(size_t bytes) {
 }
 
 /* The next call for that size is given this block: its line is fetched while the program goes on, for many programs
- * free what they have not looked at for long. */
+ * free what they have not looked at for long. A thread that only frees leaves it where it is, with the thread that will
+ * write to it next. */
 static inline void give(void *ptr) {
-    __builtin_prefetch(ptr, 1);
-    if (!LIKELY(masu_try_free_unsized(ptr)))
+    masu_magazine *magazine = masu_magazine_of_block(ptr);
+    if (!LIKELY(masu_magazine_give(magazine, ptr)))
         masu_malloc_free_slowly(ptr);
+    else if (LIKELY(!magazine->frees_only))
+        __builtin_prefetch(ptr, 1);
 }
 
 /* At a multiple of a power of two. NULL, ENOMEM. */

@@ -42,7 +42,7 @@ static masu_status pool_prepare(masu_bucket *pool, const masu_bucket_config *con
     return status;
 }
 
-/* Two pools have one tag only when sixteen million were made in between. */
+/* Two pools have one tag only when sixty thousand were made in between. */
 static uint32_t tag_of(uint32_t number) {
     return MASU__TAG_CACHED + 1 + number % ((1u << (32 - MASU__TAG_SHIFT)) - MASU__TAG_CACHED - 1);
 }

@@ -2,7 +2,8 @@
  *
  *     address  47 … 32 ─► part ─► 31 … 12 ─► code of the page of 4 KiB
  *
- *     code = tag of a pool * 256 + kind
+ *     code = kind                        of a page in a slab of the process-wide pool: the magazine, found by one load
+ *            tag of a pool << 16 | kind << 8    of any other page
  *     kind   0                          nothing is known: ask the pools, under their lock
  *            1 … 36                     the whole page lies in a slab of that class, less one
  *            MASU__KIND_LARGE …         a block of a large class begins here (large.h)
@@ -33,11 +34,13 @@ enum {
     MASU__KIND_EXACT = 255,
     MASU__TAG_PROCESS = 0,
     MASU__TAG_CACHED = 1,
-    MASU__TAG_SHIFT = 8
+    MASU__KIND_SHIFT = 8,
+    MASU__TAG_SHIFT = 16
 };
 
 static inline uint32_t masu__page_kind(uint32_t code) {
-    return code & ((1u << MASU__TAG_SHIFT) - 1);
+    uint32_t kind = code & 255;
+    return kind ? kind : code >> MASU__KIND_SHIFT & 255;
 }
 
 static inline uint32_t masu__page_tag(uint32_t code) {
@@ -45,7 +48,13 @@ static inline uint32_t masu__page_tag(uint32_t code) {
 }
 
 static inline uint32_t masu__page_code_of(uint32_t tag, uint32_t kind) {
-    return tag << MASU__TAG_SHIFT | kind;
+    bool plain = tag == MASU__TAG_PROCESS && kind <= MASU_BUCKET_MOST_CLASSES;
+    return plain ? kind : tag << MASU__TAG_SHIFT | kind << MASU__KIND_SHIFT;
+}
+
+/* The kind of a page of the process-wide pool that is in no slab; of any other page a number above all kinds. */
+static inline uint32_t masu__page_block_kind(uint32_t code) {
+    return code >> MASU__KIND_SHIFT | code << (32 - MASU__KIND_SHIFT);
 }
 
 /* Makes the part for that page where it is missing. */

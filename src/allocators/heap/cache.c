@@ -22,6 +22,12 @@ static void magazine_set_top(masu__cache *cache, unsigned index, void **top) {
     __atomic_store_n(&masu__cache_magazine(cache, index)->top, top, __ATOMIC_RELAXED);
 }
 
+static void magazine_note_full(masu__cache *cache, unsigned index) {
+    masu_magazine *magazine = masu__cache_magazine(cache, index);
+    magazine->frees_only = cache->allocations_then[index] == magazine->allocations;
+    cache->allocations_then[index] = magazine->allocations;
+}
+
 static void magazine_count(masu__cache *cache, unsigned index) {
     uint64_t *count = &masu__cache_magazine(cache, index)->allocations;
     __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
@@ -118,11 +124,15 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
+size_t masu__transfer_most(size_t block_bytes) {
+    return block_bytes < MASU__TRANSFER_WIDE_BYTES ? MASU__TRANSFER_SLOTS : MASU__TRANSFER_WIDE_SLOTS;
+}
+
 /* Slots for so many blocks more, as far as there is memory for them: many classes have few blocks on their way, and
  * their slots share pages. */
-static void transfer_widen(masu__transfer *t, size_t more) {
+static void transfer_widen(masu__transfer *t, size_t more, size_t most) {
     size_t room = t->room ? t->room : MASU__TRANSFER_FIRST_SLOTS;
-    while (room - t->count < more && room < MASU__TRANSFER_SLOTS)
+    while (room - t->count < more && room < most)
         room *= 2;
     if (room == t->room)
         return;
@@ -141,7 +151,7 @@ static size_t transfer_room(masu_heap *heap, unsigned index, size_t count) {
     size_t block_bytes = masu__cache_class_bytes(heap, index);
     count = masu__min(count, bytes / block_bytes);
     if (count > t->room - t->count)
-        transfer_widen(t, count);
+        transfer_widen(t, count, masu__transfer_most(block_bytes));
     return masu__min(count, t->room - t->count);
 }
 
@@ -425,6 +435,7 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
     *out = top[-1];
     magazine_set_top(cache, index, top - 1);
     magazine_count(cache, index);
+    masu__cache_magazine(cache, index)->frees_only = 0;
     return MASU_OK;
 }
 
@@ -443,8 +454,11 @@ static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void
     size_t fill = masu__magazine_fill(cache, index);
     if (fill > 0 && masu__magazine_bottom(cache, index)[fill - 1] == ptr)
         return MASU_ERR_DOUBLE_FREE;
-    if (fill == cache->capacity[index] && !magazine_grow(cache, index))
-        magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
+    if (fill == cache->capacity[index]) {
+        magazine_note_full(cache, index);
+        if (!magazine_grow(cache, index))
+            magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
+    }
     void **top = masu__magazine_bottom(cache, index) + masu__magazine_fill(cache, index);
     *top = ptr;
     magazine_set_top(cache, index, top + 1);

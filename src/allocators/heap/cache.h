@@ -55,7 +55,9 @@ enum {
         256, /* of blocks up to MASU__MAGAZINE_SMALL_BYTES: programs take many of them at once */
     MASU__MAGAZINE_SMALL_BYTES = 256,
     MASU__TRANSFER_FIRST_SLOTS = 64,
-    MASU__TRANSFER_SLOTS = 8192, /* at most */
+    MASU__TRANSFER_SLOTS = 8192,         /* at most, of blocks below MASU__TRANSFER_WIDE_BYTES */
+    MASU__TRANSFER_WIDE_SLOTS = 1 << 17, /* of others, where they are an eighth of what the blocks have at most */
+    MASU__TRANSFER_WIDE_BYTES = 64,
     MASU__LARGE_SLOTS = 256,
     MASU__LARGE_HITS = 16,       /* that kept blocks must be worth before they go back for the sake of pages */
     MASU__LARGE_TURNED_AWAY = 16 /* blocks without room before others go for them, but for half as many hits */
@@ -124,8 +126,9 @@ typedef struct masu__cache {
     pid_t thread;   /* the kernel's number of it */
     void *memory;   /* what this lies in */
     uint32_t capacity[MASU_BUCKET_MOST_CLASSES];
-    void **slots[MASU_BUCKET_MOST_CLASSES]; /* one that holds NULL, and the capacity; NULL without one */
-    masu__slots room;                       /* where they lie */
+    uint64_t allocations_then[MASU_BUCKET_MOST_CLASSES]; /* of each magazine when it last ran full */
+    void **slots[MASU_BUCKET_MOST_CLASSES];              /* one that holds NULL, and the capacity; NULL without one */
+    masu__slots room;                                    /* where they lie */
 } masu__cache;
 
 enum { MASU__CACHE_BYTES = sizeof(masu__cache) + 2 * 64 }; /* it lies at a multiple of 64, on lines of its own */
@@ -148,12 +151,16 @@ static inline size_t masu__magazine_fill(const masu__cache *cache, unsigned inde
 }
 
 /* Batches on their way from one thread to another: only their addresses move, no thread touches the
- * blocks. Last in, first out; what finds no room goes to the lists. */
+ * blocks. Last in, first out; what finds no room goes to the lists, whose links lie in the blocks: a thread that
+ * follows them waits for each line that another processor holds. */
 typedef struct masu__transfer {
     size_t count; /* <= room */
-    size_t room;  /* 0, or a power of two <= MASU__TRANSFER_SLOTS: twice as many when they are full */
+    size_t room;  /* 0, or a power of two <= masu__transfer_most: twice as many when they are full */
     void **slots; /* owned; NULL before the first use */
 } masu__transfer;
+
+/* Slots at most. */
+size_t masu__transfer_most(size_t block_bytes);
 
 /* When idle memory goes back by itself (idle.c). Two looks at it for each period: what was idle at both goes. */
 typedef struct masu__idle {

@@ -100,7 +100,8 @@ bool masu__caches_valid(const masu_heap *heap) {
         out += pool->classes[i].lent_out - pool->classes[i].lent_back;
         size_t block_bytes = masu__cache_class_bytes(heap, i);
         between += caches->transfer[i].count * block_bytes;
-        if (caches->transfer[i].count > caches->transfer[i].room || caches->transfer[i].room > MASU__TRANSFER_SLOTS)
+        if (caches->transfer[i].count > caches->transfer[i].room ||
+            caches->transfer[i].room > masu__transfer_most(block_bytes))
             return false;
     }
     return count == caches->count && granted == caches->granted_bytes && out >= t.blocks &&

@@ -431,7 +431,7 @@ static masu_status free_after(void *ptr, bool sized, size_t bytes) {
     if (code - 1 < MASU_BUCKET_MOST_CLASSES)
         known = masu__bucket_block_bytes(heap->caches->bucket, code - 1);
     else if (masu__large_begins(ptr, code))
-        known = masu__large_class_bytes(code - MASU__KIND_LARGE);
+        known = masu__large_class_bytes(masu__large_index(code));
     if (known == 0)
         return MASU_ERR_UNSUPPORTED;
     if (known <= MASU_BUCKET_MAX_BYTES && (uintptr_t)ptr % MASU__SLAB_BYTES % known != 0)
@@ -477,12 +477,12 @@ static inline size_t packed_bytes(uint32_t code) {
 }
 
 static inline bool is_large(const void *ptr, uint32_t code, size_t bytes) {
-    return masu__large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(code - MASU__KIND_LARGE);
+    return masu__large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(masu__large_index(code));
 }
 
 static __attribute__((noinline)) masu_status free_slow(void *ptr, size_t bytes) {
     uint32_t code = masu_page_code(ptr);
-    if (MASU_LIKELY(is_large(ptr, code, bytes)) && give_to_large(ptr, code - MASU__KIND_LARGE))
+    if (MASU_LIKELY(is_large(ptr, code, bytes)) && give_to_large(ptr, masu__large_index(code)))
         return MASU_OK;
     if (is_packed(code) && bytes - 1 < packed_bytes(code))
         return masu_free_unsized(ptr);
@@ -491,21 +491,21 @@ static __attribute__((noinline)) masu_status free_slow(void *ptr, size_t bytes) 
 
 masu_status masu_free_slow(void *ptr, size_t bytes) {
     uint32_t code = masu_page_code(ptr);
-    if (MASU_UNLIKELY(!is_large(ptr, code, bytes)) || MASU_UNLIKELY(!give_to_one(ptr, code - MASU__KIND_LARGE)))
+    if (MASU_UNLIKELY(!is_large(ptr, code, bytes)) || MASU_UNLIKELY(!give_to_one(ptr, masu__large_index(code))))
         return free_slow(ptr, bytes);
     return MASU_LIKELY(masu__freed_inside == NULL) ? MASU_OK : freed_after_handlers();
 }
 
 static __attribute__((noinline)) masu_status free_unsized_slow(void *ptr) {
     uint32_t code = masu_page_code(ptr);
-    if (MASU_LIKELY(masu__large_begins(ptr, code)) && give_to_large(ptr, code - MASU__KIND_LARGE))
+    if (MASU_LIKELY(masu__large_begins(ptr, code)) && give_to_large(ptr, masu__large_index(code)))
         return MASU_OK;
     return free_slower(ptr, false, 0);
 }
 
 masu_status masu_free_unsized_slow(void *ptr) {
     uint32_t code = masu_page_code(ptr);
-    if (MASU_UNLIKELY(!masu__large_begins(ptr, code)) || MASU_UNLIKELY(!give_to_one(ptr, code - MASU__KIND_LARGE)))
+    if (MASU_UNLIKELY(!masu__large_begins(ptr, code)) || MASU_UNLIKELY(!give_to_one(ptr, masu__large_index(code))))
         return free_unsized_slow(ptr);
     return MASU_LIKELY(masu__freed_inside == NULL) ? MASU_OK : freed_after_handlers();
 }

@@ -21,9 +21,14 @@ static inline masu_status masu__process_heap_get(masu_heap **out) {
     return MASU_LIKELY(*out != NULL) ? MASU_OK : masu__process_heap_make(out);
 }
 
+/* MASU__LARGE_CLASSES or more: no block of the pool that is out begins in that page. */
+static inline uint32_t masu__large_index(uint32_t code) {
+    return masu__page_block_kind(code) - MASU__KIND_LARGE;
+}
+
 /* A block of a large class begins here, and is out. */
 static inline bool masu__large_begins(const void *ptr, uint32_t code) {
-    return code - MASU__KIND_LARGE < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
+    return masu__large_index(code) < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
 }
 
 #endif

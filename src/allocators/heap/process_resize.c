@@ -38,7 +38,7 @@ static masu_status usable_size(masu_heap *heap, const void *ptr, size_t *out) {
     }
     if (!masu__large_begins(ptr, code))
         return size_from_pools(heap, ptr, out);
-    *out = masu__large_class_bytes(code - MASU__KIND_LARGE);
+    *out = masu__large_class_bytes(masu__large_index(code));
     return MASU_OK;
 }
 

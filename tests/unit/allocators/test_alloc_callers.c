@@ -205,6 +205,44 @@ static void a_trim_leaves_no_notes(void **state) {
     assert_true(masu_valid());
 }
 
+enum { HANDED = 60000, MARK = 0x5a };
+static unsigned char *marked[HANDED];
+
+/* Then the thread allocates, until it asks the others for blocks. */
+static void *frees_marked_blocks(void *wrong) {
+    for (int i = 0; i < HANDED; i++)
+        if (masu_free_unsized(marked[i]) != MASU_OK)
+            return wrong;
+    const masu_magazine *magazine = masu_magazine_of_block(marked[0]);
+    if (magazine->frees_only != 1)
+        return wrong;
+    for (int i = 0; i < 1000; i++)
+        if (!(marked[i] = masu_alloc(64)) || marked[i][0] != MARK)
+            return wrong;
+    return magazine->frees_only == 0 ? NULL : wrong;
+}
+
+/* Their lines stay with the thread that wrote to them: no link is written into them, and the thread that frees knows
+ * that it need not fetch them. */
+static void blocks_freed_for_others_are_not_touched(void **state) {
+    (void)state;
+    pthread_t thread;
+    void *wrong = &thread;
+    if (!WITH_CACHES)
+        skip();
+    for (int i = 0; i < HANDED; i++)
+        memset(marked[i] = masu_alloc(64), MARK, 64);
+    assert_int_equal(pthread_create(&thread, NULL, frees_marked_blocks, wrong), 0);
+    assert_int_equal(pthread_join(thread, &wrong), 0);
+    assert_null(wrong);
+    for (int i = 1000; i < HANDED; i++)
+        assert_int_equal(marked[i][0], MARK);
+    assert_int_equal(masu_magazine_of_block(marked[0])->frees_only, 0); /* this one allocates */
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(masu_free(marked[i], 64), MASU_OK);
+    assert_true(masu_valid());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trim_leaves_no_notes),
@@ -213,6 +251,7 @@ int main(void) {
         cmocka_unit_test(what_a_handler_gets_inside),
         cmocka_unit_test(calls_after_the_cache_has_ended),
         cmocka_unit_test(freeing_keeps_errno),
+        cmocka_unit_test(blocks_freed_for_others_are_not_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
