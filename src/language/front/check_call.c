@@ -328,15 +328,10 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     bool box = wish != NULL && type_is_box(wish);
     bool open = wish == NULL || wish->kind == TYPE_OPEN;
     *slot = (*slot)->call.args[0];
-    bool text = wish != NULL && wish->kind == TYPE_STRING; /* Box<dyn Display> is one */
     expr *bare = *check_behind(slot);
     bare->is_vec |= bare->kind == EXPR_ARRAY && (open || check_is_dyn(wish));
-    check_expr(c, slot, box ? wish->vec.element : open || text ? NULL : wish);
+    check_expr(c, slot, box ? wish->vec.element : open ? NULL : wish);
     const type *t = type_resolve(c->types, (*slot)->type);
-    if (text && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL) {
-        *slot = check_text_of(c, *slot, 0);
-        return;
-    }
     expr *made = converts && wish != NULL && check_is_dyn(wish) ? check_from(c, *slot, NULL, wish) : NULL;
     if (made != NULL) { /* Box::<dyn Error>::from("…") */
         *slot = made;

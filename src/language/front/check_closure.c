@@ -450,10 +450,6 @@ bool check_closure_call(checker *c, expr **slot) {
         return true;
     }
     if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {
-        if (callee->kind == EXPR_NAME && check_find(c, callee->name.name)->function != NULL) {
-            callee->type = NULL;
-            return false;
-        }
         check_list(c, e->call.args, e->call.arg_count);
         note_method(c, diagnostics_say(c->diagnostics, callee->span, SAY(cannot_be_called), check_type_text(c, t)), t);
         check_make_error(c, e);

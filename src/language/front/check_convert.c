@@ -118,14 +118,6 @@ static bool convert(checker *c, expr **slot, const type *to) {
             check_cast_to(c, slot, to);
         return way != STATED_UNSEEN;
     }
-    if ((*slot)->kind == EXPR_TUPLE && to->kind == TYPE_TUPLE && from->kind == TYPE_TUPLE &&
-        from->tuple.count == to->tuple.count) {
-        bool all = true;
-        for (uint32_t i = 0; all && i < to->tuple.count; i++)
-            all = convert(c, &(*slot)->list.items[i], to->tuple.items[i]);
-        (*slot)->type = all ? to : from;
-        return all;
-    }
     if (from->kind == TYPE_TENSOR && to->kind == TYPE_TENSOR)
         return check_create_as(c, slot, to);
     bool scalar = type_is_numeric(to) || to->kind == TYPE_BOOL;

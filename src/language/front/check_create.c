@@ -149,8 +149,6 @@ static bool can_be(checker *c, const expr *e, const type *element, int depth) {
     const creator *made = creator_of(e->call.abi);
     if (made != NULL)
         return element->kind == TYPE_F64 || (!made->draws && !is_tracking(e, made));
-    if (e->call.abi == TL_FN_tl_tensor_literal_f32) /* a number beside a tensor */
-        return element->kind == TYPE_F64 && e->call.operand_count == 2 && check_is_real_literal(e->call.operands[1]);
     return keeps_elements(e->call.abi, element) && operands_can_be(c, e, element, depth);
 }
 
@@ -281,16 +279,10 @@ static void become(checker *c, expr **slot, const type *element) {
         e->type = type_tensor(c->types, element, e->type->tensor.rank);
         return;
     }
-    if (e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_literal_f32) {
-        e->call.abi = TL_FN_tl_tensor_literal_f64;
-        literal_becomes(e->call.operands[1], element);
-    } else {
-        for (uint32_t i = 0; i < e->call.operand_count; i++) {
-            const type *t = type_resolve(c->types, e->call.operands[i]->type);
-            if (passes_on(c, e, i) &&
-                (t->tensor.element == NULL || type_resolve(c->types, t->tensor.element) != element))
-                become(c, &e->call.operands[i], element);
-        }
+    for (uint32_t i = 0; i < e->call.operand_count; i++) {
+        const type *t = type_resolve(c->types, e->call.operands[i]->type);
+        if (passes_on(c, e, i) && (t->tensor.element == NULL || type_resolve(c->types, t->tensor.element) != element))
+            become(c, &e->call.operands[i], element);
     }
     e->type = type_tensor(c->types, element, e->type->tensor.rank);
 }
@@ -307,23 +299,12 @@ bool check_create_as(checker *c, expr **slot, const type *to) {
     return true;
 }
 
-static bool make_branch(checker *c, expr **slot, const type *to);
-
-static bool make_arms(checker *c, expr *e, const type *to) {
-    bool made = false;
-    for (uint32_t i = 0; i < e->match.count; i++)
-        made |= make_branch(c, &e->match.arms[i].body, to);
-    return made;
-}
-
 static bool make_branch(checker *c, expr **slot, const type *to) {
     expr *e = *slot;
     bool made;
     if (type_resolve(c->types, e->type)->kind != TYPE_TENSOR)
         return false;
-    if (e->kind == EXPR_MATCH) {
-        made = make_arms(c, e, to);
-    } else if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
+    if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
         made = make_branch(c, &e->block->result, to);
         e->block->type = made ? e->block->result->type : e->block->type;
     } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL && e->branch.then->result != NULL) {

@@ -126,8 +126,6 @@ static expr *tuple_text(checker *c, source_span span, const char *name, const ty
         part->type = type_resolve(c->types, t->tuple.items[i]);
         add_part(&p, i > 0 ? ", " : "(", "", part, how);
     }
-    if (t->tuple.count == 0)
-        return literal(&p, "()");
     add_end(&p, t->tuple.count == 1 ? ",)" : ")", how);
     return p.all;
 }
