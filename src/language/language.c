@@ -24,6 +24,7 @@
 #include "language/lower/lower.h"
 #include "language/pass/pass.h"
 #include "language/program.h"
+#include "language/syntax/macros.h"
 #include "language/syntax/parser.h"
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
@@ -106,6 +107,8 @@ static masu_status read_module(masu_program *p, const masu_compile_options *opti
         source_file *file = MASU_ARENA_NEW(&p->kept, source_file);
         status = file ? source_file_init(file, &p->kept, masu__buffer_text(&path), text, length)
                       : MASU_ERR_OUT_OF_MEMORY;
+        if (status == MASU_OK)
+            status = macros_expand(file, &p->kept, &p->diagnostics);
         if (status == MASU_OK)
             status = keep_module(p, file);
         if (status == MASU_OK)
@@ -464,6 +467,10 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
     p->work.in_huge_pages = true;
     begin_diagnostics(p);
     masu_status status = source_file_init(&p->file, &p->kept, path, text, length);
+    if (status == MASU_OK)
+        status = macros_expand(&p->file, &p->kept, &p->diagnostics);
+    if (status == MASU_OK)
+        status = stop_on_errors(p, MASU_ERR_SYNTAX);
     if (status == MASU_ERR_LIMIT_REACHED)
         diagnostics_say(&p->diagnostics, (source_span){0}, SAY(file_is_too_large), path);
     if (status == MASU_OK)

@@ -8,6 +8,7 @@
 #include "language/pass/pass.h"
 #include "language/program.h"
 #include "language/syntax/format.h"
+#include "language/syntax/macros.h"
 #include "language/syntax/parser.h"
 
 /* ---- what it says ------------------------------------------------------------------------------------------------ */
@@ -82,8 +83,11 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
     masu__buffer out = {0}, messages = {0};
     diagnostics_init(&found, &arena);
     masu_status status = source_file_init(&file, &arena, path, text, length);
+    source_file read = file; /* without macros */
     if (status == MASU_OK)
-        status = parse_source(&file, NULL, &arena, &found, NULL, &tree);
+        status = macros_expand(&read, &arena, &found);
+    if (status == MASU_OK)
+        status = parse_source(&read, NULL, &arena, &found, NULL, &tree);
     if (status == MASU_OK && found.error_count == 0)
         status = format_source(&file, &arena, &found, &out);
     diagnostics_render(&found, &messages);

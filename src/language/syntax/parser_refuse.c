@@ -57,8 +57,10 @@ void parser_refuse_macro(parser *p) {
     parser_advance(p);
     parser_refuse_name(p, parser_text(p, parser_token(p)));
     parser_advance(p);
-    diagnostic *d = parser_refuse(p, parser_span_from(p, start), "macros of your own");
-    parser_note(p, d, (source_span){0}, "a generic `fn` does what most of them are for");
+    diagnostic *d = parser_refuse(p, parser_span_from(p, start), "macros of this form");
+    parser_note(p, d, (source_span){0},
+                "a macro is defined once; its parts are expr, ident, ty, tt, literal, pat, path, "
+                "block, stmt, meta, vis and lifetime");
     p->panic = false;
     if (parser_is(p, TOKEN_LEFT_BRACE) || parser_is(p, TOKEN_LEFT_PAREN))
         parser_skip_group(p);
