@@ -83,7 +83,7 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
 }
 
 static void call_function(checker *c, expr *e, function_item *f, struct_item *owner, const type *expected) {
-    f = check_choose_overload(c, e, f);
+    f = check_choose_overload(c, e, owner, f);
     if (f->is_template) {
         check_template_call(c, e, f, owner, expected);
         return;
@@ -389,10 +389,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
-    if (callee->of != NULL && c->tree->has_reference_impls && e->call.views == NULL) {
-        call_views of = {.of_type = true, .of_reference = callee->of->is_shared || callee->of->is_place};
-        e->call.views = check_views_kept(c, of);
-    }
+    check_views_of_type(c, e);
     if (callee->trait != NULL && callee->trait->kind == TYPE_EXPR_NAME)
         e->call.trait = names_trait(c->names, callee->trait->name);
     const bool capital = name[0] >= 'A' && name[0] <= 'Z';

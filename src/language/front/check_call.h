@@ -32,7 +32,7 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
 expr **check_leads_on(checker *c, expr **slot, const binding *parameter, const type *wanted);
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
-function_item *check_choose_overload(checker *c, expr *e, function_item *f);
+function_item *check_choose_overload(checker *c, expr *e, struct_item *owner, function_item *f);
 /* &[2, 3] among the arguments of an operation is [2, 3]. */
 void check_lent_lists(expr *e);
 bool check_order_method(checker *c, expr **slot, const type *t);

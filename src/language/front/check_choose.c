@@ -317,6 +317,15 @@ static function_item *next_written(const checker *c, const choice *of, function_
     return f;
 }
 
+/* impl Trait for P<f64> says nothing of P<i32>. */
+static bool is_for(const checker *c, const choice *of, function_item *f) {
+    const type *t = of->owner == NULL ? NULL : of->owner->type;
+    if (t == NULL || t->may_have_open || f->span.file == c->tree->prelude)
+        return true;
+    type_environment e = check_environment_new((checker *)c, f);
+    return check_impl_fits((checker *)c, f, of->owner, &e);
+}
+
 typedef void each_form(void *context, form f);
 
 static void for_each_form(const checker *c, const choice *of, uint32_t count, each_form *visit, void *context) {
@@ -331,7 +340,7 @@ static void for_each_form(const checker *c, const choice *of, uint32_t count, ea
         for (int any = 0; any < 2; any++)
             for (function_item *f = next_written(c, of, any ? of->of_any : of->written); f != NULL;
                  f = next_written(c, of, f->next_in_bucket))
-                if ((f->refusal != NULL) == refused && takes_so_many(f, of->method, count))
+                if ((f->refusal != NULL) == refused && takes_so_many(f, of->method, count) && is_for(c, of, f))
                     visit(context, (form){f, TL_FN_COUNT});
 }
 

@@ -39,6 +39,7 @@ typedef struct choice {
     const char *scope, *name; /* scope NULL: no rows */
     bool method;              /* written `x.name(…)`: forms with a receiver only */
     function_item *written;   /* the first of them; the others follow in its bucket; NULL: none */
+    struct_item *owner;       /* whose impls they are to be; NULL: all */
     function_item *of_any;    /* the first of `impl<T> Trait for &T` beside it; NULL: none */
     const struct call_views *views;
 } choice;

@@ -110,8 +110,8 @@ static const type *with_rank_of(checker *c, const stmt *s, const type *t) {
 }
 
 void check_let_statement(checker *c, stmt *s) {
-    if (c->tree->has_reference_impls && s->annotation == NULL && s->value != NULL && s->value->type == NULL)
-        check_view_pattern(c, s->pattern, check_view(c, s->value));
+    if (c->tree->has_reference_impls && (s->value == NULL || s->value->type == NULL))
+        check_view_pattern(c, s->pattern, check_view_of_let(c, s));
     if (check_let_made(c, s))
         return;
     if (s->value == NULL) {

@@ -14,6 +14,7 @@
 #include "language/types/check_dyn_types.h"
 #include "language/types/check_item.h"
 #include "language/types/check_variants.h"
+#include "language/types/check_view.h"
 #include "language/types/check_writes.h"
 #include "language/types/check_written.h"
 
@@ -278,6 +279,25 @@ static void decide_all_numbers(checker *c, const function_item *f, const type_en
         decide_numbers(c, e->more_arguments[i]);
 }
 
+/* show(&d) of `fn show<T: Tr>(x: T)`: T is a reference. NULL: no T is one. */
+static const bool *by_reference(checker *c, const expr *e, const function_item *f, type_expr *const *types,
+                                uint32_t written, uint32_t first) {
+    bool *all = NULL;
+    for (uint32_t k = 0; c->tree->has_reference_impls && f->span.file != c->tree->prelude && k < f->generics.count;
+         k++) {
+        bool is = k < written && (types[k]->is_shared || types[k]->is_place);
+        for (uint32_t i = 0; i < e->call.arg_count && first + i < f->parameter_count; i++) {
+            const type_expr *t = f->parameters[first + i]->annotation;
+            is |= t != NULL && t->kind == TYPE_EXPR_NAME && strcmp(t->name, f->generics.items[k].name) == 0 &&
+                  check_view(c, e->call.args[i]).references > (uint32_t)(t->is_shared || t->is_place);
+        }
+        all = is && all == NULL ? CHECK_ARRAY(c, bool, f->generics.count) : all;
+        if (is)
+            all[k] = true;
+    }
+    return all;
+}
+
 void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner, const type *expected) {
     type_environment environment = check_environment_new(c, f);
     const type_environment *outer = c->environment;
@@ -295,6 +315,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
             break; /* partition::<Vec<_>, _>(f): what Rust calls them is nothing here */
         environment.arguments[i] = check_held_type(c, types[i]);
     }
+    environment.by_reference = by_reference(c, e, f, types, written, first);
     if (owner != NULL)
         check_impl_fits(c, f, owner, &environment);
     check_lends_references(c, f);
@@ -363,6 +384,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     if (more > 0)
         memcpy(e->call.pending_arguments + count, environment.more_arguments, more * sizeof(const type *));
     e->call.pending_owner = owner;
+    e->call.by_reference = environment.by_reference;
     check_finish_call(c, e, f);
 }
 
@@ -373,6 +395,7 @@ void check_pending_call(checker *c, expr *e) {
     type_environment environment = {.parameters = &f->generics,
                                     .more = f->impl == NULL ? NULL : &f->impl->generics,
                                     .arguments = e->call.pending_arguments,
+                                    .by_reference = e->call.by_reference,
                                     .more_arguments = e->call.pending_arguments + f->generics.count};
     environment.self = owner;
     e->call.pending = NULL;

@@ -130,14 +130,14 @@ static void mark_lists(expr *e) {
             e->call.args[i]->list.to_library = true;
 }
 
-function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
+function_item *check_choose_overload(checker *c, expr *e, struct_item *owner, function_item *f) {
     bool ours = f->span.file == c->tree->prelude, member = f->owner != NULL && f->owner->type != NULL;
     bool of_tensor = ours && member && f->owner->type->kind == TYPE_TENSOR;
     if (of_tensor)
         check_lent_lists(e);
     if (ours)
         mark_lists(e);
-    choice of = {.method = e->call.receiver != NULL, .written = f, .views = e->call.views};
+    choice of = {.method = e->call.receiver != NULL, .owner = owner, .written = f, .views = e->call.views};
     if (c->tree->has_reference_impls && f->impl != NULL && check_any_owner(c) != NULL && f->owner != check_any_owner(c))
         of.of_any = check_find_method(c, check_any_owner(c), f->name);
     if (ours ? member : check_has_overloads(c, f) || of.of_any != NULL)

@@ -81,6 +81,7 @@ typedef struct type_parameters {
 typedef struct type_environment {
     const type_parameters *parameters, *more; /* of the function; of its impl; NULL: none */
     const type **arguments, **more_arguments;
+    const bool *by_reference; /* which of the arguments are references, where it makes a difference; NULL: none */
     struct struct_item *self; /* what `Self` is; NULL: the function's owner */
 } type_environment;
 

@@ -250,6 +250,7 @@ typedef struct call_expr {
     function_item *pending;
     const type **pending_arguments;
     struct_item *pending_owner;
+    const bool *by_reference;
     late_call *late; /* while it is pending: what is done with operands[0] once its type is known */
     expr **operands;
     /* operands[0] is a place that the call also writes: a user method with writes_self (its self

@@ -279,11 +279,16 @@ static void resolve_all(checker *c, const type **types, uint32_t count) {
         types[i] = type_resolve(c->types, types[i]);
 }
 
+static bool same_references(const bool *a, const bool *b, uint32_t count) {
+    return a == b || (a != NULL && b != NULL && memcmp(a, b, count * sizeof *a) == 0);
+}
+
 static function_item *find_instance(const function_item *f, const struct_item *owner, const type_environment *e) {
     function_item *made = f->instances;
     while (made != NULL &&
            (made->owner != owner ||
             !same_types(made->environment.arguments, e->arguments, check_type_count(e->parameters)) ||
+            !same_references(made->environment.by_reference, e->by_reference, check_type_count(e->parameters)) ||
             !same_types(made->environment.more_arguments, e->more_arguments, check_type_count(e->more))))
         made = made->next_instance;
     return made;

@@ -70,6 +70,8 @@ function_item *check_method_through(checker *c, struct_item *owner, const char *
 /* check_source.c: the method that a call means, of those of one name; trait NULL: the call does not say whose. */
 /* T of a `T: Trait`, Self in a method of the trait: the Trait, where it declares a method of that name; NULL. */
 const trait_item *check_trait_known(const checker *c, const struct_item *owner, const char *name);
+/* The trait whose declaration the body of this function is; NULL. */
+const trait_item *check_declares_body(const function_item *f);
 function_item *check_method_meant(checker *c, struct_item *owner, const expr *call, const char *name);
 /* The trait, or the one it builds on, that declares a method of that name; NULL. */
 const trait_item *check_trait_with(const checker *c, const trait_item *trait, const char *name);

@@ -34,8 +34,7 @@ static const trait_item *bound_with(const checker *c, const type_parameters *par
     return found;
 }
 
-/* The trait whose declaration the body of this function is; NULL. */
-static const trait_item *declares_body(const function_item *f) {
+const trait_item *check_declares_body(const function_item *f) {
     const trait_item *trait = f->impl == NULL ? NULL : f->impl->trait;
     for (uint32_t i = 0; trait != NULL && i < trait->method_count; i++)
         if (trait->methods[i]->span.file == f->span.file && trait->methods[i]->span.offset == f->span.offset)
@@ -54,7 +53,7 @@ const trait_item *check_trait_known(const checker *c, const struct_item *owner, 
     while (f != NULL && f->is_closure)
         f = f->outer;
     const struct_item *self = e != NULL && e->self != NULL ? e->self : f != NULL ? f->owner : NULL;
-    const trait_item *trait = found == NULL && self != NULL && self->type == t ? declares_body(f) : NULL;
+    const trait_item *trait = found == NULL && self != NULL && self->type == t ? check_declares_body(f) : NULL;
     return trait == NULL ? found : check_trait_with(c, trait, name);
 }
 

@@ -35,14 +35,44 @@ const call_views *check_as_operand(const checker *c, const call_views *written) 
     return written == NULL ? NULL : check_views_kept(c, (call_views){.operand = written->receiver});
 }
 
+/* T of a generic function: it may be a reference itself. */
+static void add_parameter(const checker *c, const char *name, view *v) {
+    const type_environment *e = name == NULL ? NULL : c->environment;
+    for (uint32_t i = 0; e != NULL && i < check_type_count(e->parameters); i++) {
+        if (strcmp(e->parameters->items[i].name, name) != 0)
+            continue;
+        v->is_parameter = true;
+        v->is_of_reference = e->by_reference != NULL && e->by_reference[i];
+        v->references += v->is_of_reference;
+    }
+}
+
 static view of_type(const checker *c, const type_expr *t, int depth) {
     view v = {.references = t->is_shared || t->is_place, .is_mutable = t->is_place};
+    if (t->kind == TYPE_EXPR_NAME && t->argument_count == 0)
+        add_parameter(c, t->name, &v);
     const type_expr *inside = t->argument_count > 0 && depth < 3 ? t->arguments[0] : NULL;
     if (inside != NULL && t->kind != TYPE_EXPR_FUNCTION && t->kind != TYPE_EXPR_DYN) {
         const view item = of_type(c, inside, depth + 1);
         if (t->kind != TYPE_EXPR_TUPLE && (item.references > 0 || item.item != NULL))
             v.item = check_view_kept(c, item);
     }
+    for (uint32_t i = 0; i < t->argument_count && i < 2 && t->kind == TYPE_EXPR_TUPLE; i++)
+        v.parts[i] = check_view_kept(c, of_type(c, t->arguments[i], depth + 1));
+    return v;
+}
+
+/* In `impl Trait for &T`, Self is a reference, too. */
+static view of_self(const checker *c, const binding *self, view v) {
+    const function_item *f = c->function;
+    while (f != NULL && f->is_closure)
+        f = f->outer;
+    const type_expr *owner = f == NULL || f->impl == NULL ? NULL : f->impl->owner;
+    if (owner == NULL)
+        return v;
+    v.is_of_reference = owner->is_shared || owner->is_place;
+    v.references += v.is_of_reference && !self->is_owner;
+    v.is_parameter = check_declares_body(f) != NULL;
     return v;
 }
 
@@ -54,9 +84,15 @@ static view of_name(const checker *c, const expr *e) {
     if (b->view != NULL)
         return *b->view;
     view v = b->annotation != NULL ? of_type(c, b->annotation, 0) : (view){0};
-    if (b->is_lent || b->is_shared || b->is_to_value)
-        v = (view){.references = 1, .is_mutable = b->is_lent, .item = v.item};
-    return v;
+    if ((b->is_lent || b->is_shared || b->is_to_value) && v.references == 0) {
+        v.references = 1;
+        v.is_mutable = b->is_lent;
+    }
+    return b->kind == BINDING_SELF ? of_self(c, b, v) : v;
+}
+
+static view of_items(const checker *c, view item) {
+    return (view){.item = check_view_kept(c, item)};
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
@@ -76,9 +112,12 @@ static view of_result(const checker *c, const char *name, bool method) {
     return found == NULL ? (view){0} : of_type(c, found, 0);
 }
 
-static view of_call(const checker *c, const name_expr *callee) {
+static view of_call(const checker *c, const expr *e) {
+    const name_expr *callee = &e->call.callee->name;
     const struct_item *owner = callee->scope == NULL ? NULL : check_struct_named(c, callee->scope);
     const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, callee->name);
+    if (callee->scope == NULL && callee->name[0] >= 'A' && callee->name[0] <= 'Z') /* Some(&x) */
+        return e->call.arg_count == 1 ? of_items(c, check_view(c, e->call.args[0])) : (view){0};
     if (callee->scope == NULL)
         return of_result(c, callee->name, false);
     return f == NULL || f->result_annotation == NULL ? (view){0} : of_type(c, f->result_annotation, 0);
@@ -99,14 +138,10 @@ static view of_mapped(const checker *c, const expr *f, view value) {
     return same ? value : body == NULL ? (view){0} : check_view(c, body);
 }
 
-static view of_items(const checker *c, view item) {
-    return (view){.item = check_view_kept(c, item)};
-}
-
 /* By what the library says that the result leads to. */
 static view of_library(const checker *c, const expr *e, view receiver, view item) {
     const bool is_mutable = library_says(LIBRARY_exclusive, e->call.name);
-    const uint32_t inside = receiver.item != NULL && receiver.references == 0 ? receiver.item->references : 0;
+    const uint32_t inside = receiver.item != NULL ? receiver.item->references : 0;
     switch (library_said_of(LIBRARY_lends, e->call.name)) {
     case SAID_ELEMENTS:
         return of_items(c, (view){.references = 1 + inside, .is_mutable = is_mutable});
@@ -148,7 +183,55 @@ static view of_method(const checker *c, const expr *e) {
 }
 
 view check_view_of_item(view of) {
-    return of.item != NULL ? *of.item : (view){.references = of.references > 0, .is_mutable = of.is_mutable};
+    view v = of.item != NULL ? *of.item : (view){0};
+    v.is_mutable = of.references > 0 ? of.is_mutable : v.is_mutable;
+    v.references += of.references > 0;
+    return v;
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------- */
+
+/* Its type, as far as it is known before it is checked; NULL: it is not. */
+static const struct_item *struct_of(const checker *c, const expr *e);
+
+static const struct_field *field_of(const checker *c, const expr *e) {
+    const struct_item *s = struct_of(c, e->field.base);
+    for (uint32_t i = 0; s != NULL && !s->is_enum && i < s->field_count; i++)
+        if (e->kind == EXPR_FIELD ? strcmp(s->fields[i].name, e->field.name) == 0 : i == e->field.index)
+            return &s->fields[i];
+    return NULL;
+}
+
+static const struct_item *struct_of(const checker *c, const expr *e) {
+    const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const bool part = e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD;
+    const struct_field *field = part && e->type == NULL ? field_of(c, e) : NULL;
+    const type *t = e->type != NULL                   ? e->type
+                    : s != NULL && s->binding != NULL ? s->binding->type
+                    : field != NULL                   ? field->type
+                                                      : NULL;
+    t = t == NULL ? NULL : type_resolve(c->types, t);
+    while (t != NULL && (type_is_box(t) || type_is_reference(t)))
+        t = type_resolve(c->types, t->vec.element);
+    return t != NULL && t->kind == TYPE_STRUCT ? t->structure : NULL;
+}
+
+static view of_field(const checker *c, const expr *e) {
+    const struct_field *field = field_of(c, e);
+    if (field != NULL)
+        return field->annotation == NULL ? (view){0} : of_type(c, field->annotation, 0);
+    const view v = e->kind == EXPR_FIELD ? (view){0} : check_view(c, e->field.base);
+    const view *part = e->kind == EXPR_TUPLE_FIELD && e->field.index < 2 ? v.parts[e->field.index] : NULL;
+    return part != NULL ? *part : (view){0};
+}
+
+static view of_block(const checker *c, const block *b) {
+    const expr *e = b->result;
+    for (const stmt *s = b->first; s != NULL && e != NULL && e->kind == EXPR_NAME; s = s->next)
+        if (s->kind == STMT_LET && s->pattern->kind == PATTERN_NAME && s->value != NULL &&
+            strcmp(s->pattern->binding->name, e->name.name) == 0)
+            e = s->value;
+    return e == NULL ? (view){0} : check_view(c, e);
 }
 
 view check_view(const checker *c, const expr *e) {
@@ -172,7 +255,7 @@ view check_view(const checker *c, const expr *e) {
         break;
     case EXPR_CALL:
         if (e->call.callee != NULL && e->call.callee->kind == EXPR_NAME)
-            v = of_call(c, &e->call.callee->name);
+            v = of_call(c, e);
         break;
     case EXPR_TUPLE:
         for (uint32_t i = 0; i < e->list.count && i < 2; i++)
@@ -180,14 +263,24 @@ view check_view(const checker *c, const expr *e) {
         break;
     case EXPR_INDEX: /* of a list of references, one of them */
         v = check_view(c, e->index.base);
-        v = v.item != NULL && v.references == 0 ? *v.item : (view){0};
+        v = v.item != NULL ? *v.item : (view){0};
         break;
-    case EXPR_TUPLE_FIELD: {
-        v = check_view(c, e->field.base);
-        const view *part = e->field.index < 2 ? v.parts[e->field.index] : NULL;
-        v = part != NULL && v.references == 0 ? *part : (view){0};
+    case EXPR_ARRAY:
+        v = e->list.count > 0 ? of_items(c, check_view(c, e->list.items[0])) : v;
         break;
-    }
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        v = of_field(c, e);
+        break;
+    case EXPR_BLOCK:
+        v = of_block(c, e->block);
+        break;
+    case EXPR_IF:
+        v = of_block(c, e->branch.then);
+        break;
+    case EXPR_MATCH:
+        v = e->match.count > 0 ? check_view(c, e->match.arms[0].body) : v;
+        break;
     case EXPR_TRY:
         v = check_view(c, e->attempt.operand);
         v = v.item != NULL ? *v.item : (view){0};
@@ -198,6 +291,11 @@ view check_view(const checker *c, const expr *e) {
     for (uint32_t i = 0; i < e->stars; i++)
         v = without_one(v);
     return v;
+}
+
+view check_view_of_let(const checker *c, const stmt *s) {
+    const view value = s->value == NULL ? (view){0} : check_view(c, s->value);
+    return s->annotation == NULL || check_mentions(s->annotation, "_") ? value : of_type(c, s->annotation, 0);
 }
 
 /* ---- names ---------------------------------------------------------------------------------------- */
@@ -248,12 +346,27 @@ void check_views(const checker *c, expr *call) {
     call->call.views = check_views_kept(c, v);
 }
 
+void check_views_of_type(const checker *c, expr *call) {
+    const name_expr *callee = &call->call.callee->name;
+    view of = {0};
+    if (!c->tree->has_reference_impls || call->call.views != NULL)
+        return;
+    if (callee->of == NULL)
+        add_parameter(c, callee->scope, &of);
+    if (callee->of != NULL || of.is_parameter) {
+        const bool is = callee->of != NULL ? callee->of->is_shared || callee->of->is_place : of.is_of_reference;
+        call->call.views = check_views_kept(c, (call_views){.of_type = true, .of_reference = is});
+    }
+}
+
 /* ---- which impl ----------------------------------------------------------------------------------- */
 
 /* As Rust looks for the receiver: the type itself, `&` of it, `&mut` of it, then all of it of what it refers to. */
 static uint32_t distance_of_receiver(const function_item *f, view of) {
     enum { STEP = 3, NOWHERE = 100 };
     const type_expr *owner = f->impl->owner;
+    if (of.is_parameter)
+        return of.is_of_reference == (owner->is_place || owner->is_shared) ? 0 : NOWHERE;
     const binding *self = f->parameters[0];
     const bool lent = !self->is_owner && (self->is_lent || self->is_shared),
                is_mutable = lent ? self->is_lent : owner->is_place;
